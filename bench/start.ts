@@ -1,0 +1,49 @@
+// What starting costs before the product itself starts: `npm start` with nothing to set up against an empty npm script
+// with an empty pre-step, and `agentyard --version` against a Node that does nothing. All in one run, taken in turns.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+const ROUNDS = 10;
+const root = join(import.meta.dirname, "..");
+const bin = join(root, "node_modules", ".bin");
+const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
+
+const folder = mkdtempSync(join(tmpdir(), "agentyard-bench-"));
+const setUp = `node ${JSON.stringify(join(root, "scripts", "setup.mjs"))}`;
+const scripts = { preempty: "node -e 0", empty: "node -e 0", preours: setUp, ours: "node -e 0" };
+writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, scripts }));
+try {
+  const [empty, ours, nothing, version] = medians([
+    () => run("npm", "run", "--silent", "empty"),
+    () => run("npm", "run", "--silent", "ours"),
+    () => run(process.execPath, "-e", "0"),
+    () => run(process.execPath, join(root, "bin", "agentyard.mjs"), "--version"),
+  ]);
+  print("npm start, nothing to set up", ours, "empty npm script with pre-step", empty, 1.2);
+  print("agentyard --version", version, "node -e 0", nothing, 2);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+/** In turns, so that a busy moment of the machine falls on all alike. */
+function medians(jobs: (() => number)[]): number[] {
+  const rounds = Array.from({ length: ROUNDS + 1 }, () => jobs.map((job) => job())).slice(1);
+  return jobs.map((_, index) => rounds.map((round) => round[index] ?? 0).sort((a, b) => a - b)[ROUNDS / 2] ?? 0);
+}
+
+function run(program: string, ...args: string[]): number {
+  const startedAt = performance.now();
+  const { status, stderr } = spawnSync(program, args, { cwd: folder, env, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${status}: ${stderr}`);
+  return performance.now() - startedAt;
+}
+
+function print(what: string, ms = 0, against: string, base = 0, target: number): void {
+  const ratio = ms / base;
+  const verdict = ratio <= target ? "held" : "missed";
+  console.log(
+    `${what}: ${ms.toFixed(0)} ms, ${ratio.toFixed(2)}× ${against} (${base.toFixed(0)} ms); target ${target}×: ${verdict}`,
+  );
+}

@@ -1,0 +1,24 @@
+/** `npm run torture`: the proofs that take too long for `npm test`, which runs a short form of each. */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const proofs: { readonly what: string; readonly file: string; readonly env: Record<string, string> }[] = [
+  { what: "200 kills at random moments", file: "test/crashes/crash.test.ts", env: { AGENTYARD_RANDOM_KILLS: "200" } },
+  {
+    what: "500 random conversations keep their prefix",
+    file: "test/stories/prefix.test.ts",
+    env: { AGENTYARD_PROPERTY_RUNS: "500" },
+  },
+];
+
+let failures = 0;
+for (const { what, file, env } of proofs) {
+  console.log(`\n${what}`);
+  const done = spawnSync(process.execPath, ["--test", join(root, file)], {
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+  });
+  if (done.status !== 0) failures += 1;
+}
+process.exitCode = failures === 0 ? 0 : 1;

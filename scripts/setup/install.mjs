@@ -1,0 +1,145 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, lstatSync, readdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { takeLock } from "./lock.mjs";
+import { ownNodePath } from "./own-node.mjs";
+import { wordsFor } from "./words.mjs";
+
+const NODE_MAJOR_MIN = 20;
+const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "win32-x64"];
+const LINES_SHOWN_MAX = 15;
+
+// Every flag is written out, because the npm that started us hands its own settings on as npm_config_* variables.
+const NPM_ARGUMENTS = "ci --ignore-scripts --no-audit --no-fund --include=dev --include=optional --loglevel=error";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const words = wordsFor(process.env);
+const say = (text) => process.stderr.write(`${text}\n`);
+
+/** Installs what the lock file names and writes the stamp. Answers the exit code. */
+export async function install({ stamp, stampFile, isDone }) {
+  const isInstalled = existsSync(join(root, "node_modules"));
+  if (process.env.AGENTYARD_SETUP === "none") {
+    say(words.declined(`npm ${NPM_ARGUMENTS}`));
+    return isInstalled ? 0 : 1;
+  }
+  const obstacle = findObstacle();
+  if (obstacle !== undefined) return stop(obstacle);
+
+  let giveBack;
+  try {
+    giveBack = await takeLock(root, (pid, lock) => say(words.waiting(pid, lock)));
+    if (isDone()) return 0;
+    say(words.begin(reasonFor(isInstalled, existsSync(stampFile)), `npm ${NPM_ARGUMENTS}`));
+    const exitCode = await runNpm();
+    if (exitCode !== 0) return exitCode;
+    const trial = spawnSync(ownNodePath(root), ["-v"], { encoding: "utf8" });
+    if (trial.status !== 0) return stop(words.nodeDoesNotRun(ownNodePath(root), trial.error?.code ?? trial.stderr));
+    writeFileSync(stampFile, stamp);
+    return 0;
+  } catch (error) {
+    const advice = adviceFor(String(error.code));
+    if (advice === words.tryAgain) throw error;
+    return stop(advice);
+  } finally {
+    giveBack?.();
+  }
+}
+
+function findObstacle() {
+  if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) return words.nodeTooOld(process.versions.node);
+  const platform = `${process.platform}-${process.arch}`;
+  if (!PLATFORMS.includes(platform)) return words.noNodeFor(platform);
+  const isMusl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
+  return isMusl ? words.noNodeFor(`${platform}, musl`) : undefined;
+}
+
+function reasonFor(isInstalled, hasStamp) {
+  if (!isInstalled) return "first";
+  return hasStamp ? "changed" : "unfinished";
+}
+
+async function runNpm() {
+  const startedAt = Date.now();
+  const seconds = () => Math.round((Date.now() - startedAt) / 1000);
+  const child = startNpm();
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
+  let stoppedBy;
+  const onSignal = (signal) => {
+    stoppedBy = signal;
+    child.kill(signal);
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) process.on(signal, onSignal);
+  const endProgress = showProgress(seconds);
+
+  const ended = await new Promise((resolve) => {
+    child.on("error", (error) => resolve({ error }));
+    child.on("close", (code) => resolve({ code }));
+  });
+
+  endProgress();
+  for (const signal of signals) process.off(signal, onSignal);
+  if (stoppedBy !== undefined) {
+    say(words.interrupted);
+    return stoppedBy === "SIGINT" ? 130 : 143;
+  }
+  if (ended.error) return stop(words.npmMissing(ended.error.code));
+  if (ended.code !== 0) return stop(explain(output, ended.code));
+  say(words.finished(seconds()));
+  return 0;
+}
+
+function startNpm() {
+  const options = { cwd: root, stdio: ["ignore", "pipe", "pipe"] };
+  const npmScript = process.env.npm_execpath;
+  // Under yarn or pnpm npm_execpath names those. The Node that runs npm is the machine's own: ours is being replaced.
+  if (npmScript && basename(npmScript).startsWith("npm")) {
+    const node = process.env.npm_node_execpath ?? process.execPath;
+    return spawn(node, [npmScript, ...NPM_ARGUMENTS.split(" ")], options);
+  }
+  return spawn("npm", NPM_ARGUMENTS.split(" "), { ...options, shell: process.platform === "win32" });
+}
+
+function showProgress(seconds) {
+  const isTty = process.stderr.isTTY;
+  const show = () => {
+    const line = words.progress(seconds(), Math.round(folderBytes(join(root, "node_modules")) / 1e6));
+    process.stderr.write(isTty ? `\r${line}\u001b[K` : `${line}\n`);
+  };
+  const timer = setInterval(show, isTty ? 1000 : 5000);
+  return () => {
+    clearInterval(timer);
+    if (isTty) process.stderr.write("\r\u001b[K");
+  };
+}
+
+function folderBytes(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .map((entry) => join(folder, entry.name))
+      .reduce((sum, path) => sum + (lstatSync(path).isDirectory() ? folderBytes(path) : lstatSync(path).size), 0);
+  } catch {
+    return 0; // npm moves folders while we look.
+  }
+}
+
+function explain(output, exitCode) {
+  const lines = output.trim().split("\n").slice(-LINES_SHOWN_MAX).join("\n");
+  return words.npmFailed(exitCode, lines, adviceFor(output));
+}
+
+function adviceFor(output) {
+  if (/ENOSPC|no space left/i.test(output)) return words.diskFull;
+  if (/EROFS|EACCES|EPERM/.test(output)) return words.cannotWrite(root);
+  if (/CERT_|certificate/i.test(output)) return words.certificate;
+  if (/ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET/.test(output)) return words.offline;
+  return words.tryAgain;
+}
+
+function stop(text) {
+  say(text);
+  return 1;
+}

@@ -1,0 +1,67 @@
+/** What the set-up and the entry say before the product and its own catalogue can be loaded. */
+const en = {
+  begin: (reason, command) =>
+    `Set-up: ${en.reasons[reason]}. Installing them, with AgentYard's own Node:\n  ${command}`,
+  reasons: {
+    first: "this clone has no packages yet",
+    changed: "the list of packages has changed",
+    unfinished: "the packages here are not from a finished set-up",
+  },
+  progress: (seconds, megabytes) => `  ${seconds} s, ${megabytes} MB`,
+  finished: (seconds) => `Set-up finished after ${seconds} s.`,
+  interrupted: "Set-up was interrupted. The same command starts it again.",
+  waiting: (pid, lock) =>
+    `Another set-up is running here (process ${pid}); waiting for it. If that is not so, remove ${lock}.`,
+  declined: (command) => `AGENTYARD_SETUP=none: nothing is installed. The set-up would run:\n  ${command}`,
+  missing:
+    "AgentYard's packages are not installed. Run `npm start` (or `npm ci --ignore-scripts`) in this folder first:",
+  nodeTooOld: (version) =>
+    `Node 20 or newer is needed; you have ${version}. Install one (nodejs.org, or your system's packages), then try again.`,
+  noNodeFor: (platform) =>
+    `AgentYard brings its own Node, and there is none for this machine (${platform}). There is one for Linux with glibc\n` +
+    "(x64, arm64), macOS (x64, arm64) and Windows (x64); on Alpine use a container with Debian.",
+  nodeDoesNotRun: (path, detail) => `The Node that was installed does not run: ${path}: ${detail}`,
+  npmMissing: (code) =>
+    `npm could not be started (${code}). It comes with Node; see that \`npm -v\` works, then try again.`,
+  npmFailed: (code, lines, advice) => `npm ended with exit code ${code}. Its last lines:\n${lines}\n\n${advice}`,
+  diskFull: "The disk is full. About 500 MB are needed here and as much in npm's cache (`npm cache clean --force`).",
+  cannotWrite: (folder) =>
+    `You cannot write into ${folder}\nUse a clone of your own, or mend the folder's rights, then try again.`,
+  certificate: "The package registry's certificate was not accepted. Behind a proxy, see `npm config set cafile`.",
+  offline:
+    "The package registry was not reached. See that you are online (`npm ping`); behind a proxy, see `npm config`.",
+  tryAgain: "The same command tries again. If it goes on failing, the lines above say why.",
+};
+
+const zh = {
+  begin: (reason, command) => `准备环境：${zh.reasons[reason]}。现在安装依赖包和 AgentYard 自带的 Node：\n  ${command}`,
+  reasons: {
+    first: "这个目录还没有安装依赖包",
+    changed: "依赖包列表有变化",
+    unfinished: "现有的依赖包不是由一次完整的准备过程装好的",
+  },
+  progress: (seconds, megabytes) => `  ${seconds} 秒，${megabytes} MB`,
+  finished: (seconds) => `环境已就绪，用时 ${seconds} 秒。`,
+  interrupted: "准备过程被中断。再次运行同一条命令即可继续。",
+  waiting: (pid, lock) => `另一个准备过程正在运行（进程 ${pid}），等待它完成。如果并非如此，请删除 ${lock}。`,
+  declined: (command) => `AGENTYARD_SETUP=none：不安装任何东西。本来会运行：\n  ${command}`,
+  missing: "AgentYard 的依赖包还没有安装。请先在这个目录运行 `npm start`（或 `npm ci --ignore-scripts`）：",
+  nodeTooOld: (version) =>
+    `需要 Node 20 或更新的版本，当前是 ${version}。请安装新版本（nodejs.org 或系统软件包），然后重试。`,
+  noNodeFor: (platform) =>
+    `AgentYard 自带 Node，但没有适合这台机器（${platform}）的版本。支持：使用 glibc 的 Linux（x64、arm64）、\n` +
+    "macOS（x64、arm64）、Windows（x64）；在 Alpine 上请使用 Debian 容器。",
+  nodeDoesNotRun: (path, detail) => `安装的 Node 无法运行：${path}：${detail}`,
+  npmMissing: (code) => `无法启动 npm（${code}）。npm 随 Node 一起提供；请确认 \`npm -v\` 可用，然后重试。`,
+  npmFailed: (code, lines, advice) => `npm 以退出码 ${code} 结束。最后几行输出：\n${lines}\n\n${advice}`,
+  diskFull: "磁盘已满。这里需要约 500 MB，npm 缓存也需要同样多的空间（`npm cache clean --force` 可清理缓存）。",
+  cannotWrite: (folder) => `没有权限写入这个目录：${folder}\n请使用您自己的克隆，或修正目录权限，然后重试。`,
+  certificate: "软件包仓库的证书未被接受。如果使用代理，请参考 `npm config set cafile`。",
+  offline: "无法连接软件包仓库。请确认网络可用（`npm ping`）；如果使用代理，请检查 `npm config`。",
+  tryAgain: "再次运行同一条命令会重试。如果一直失败，原因见上面的输出。",
+};
+
+/** The first locale variable that is set decides, as in every other program. */
+export function wordsFor(env) {
+  return /^zh/i.test(env.LC_ALL || env.LC_MESSAGES || env.LANG || "") ? zh : en;
+}

@@ -1,0 +1,97 @@
+// `npm test`: the checks, then the unit tests in one process, then stories, contracts and crashes, a process per file.
+// `npm test -- word…` runs only the test files whose path has one of the words; `--test-name-pattern` chooses by name.
+import { spawn } from "node:child_process";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { runChecks } from "./check.ts";
+
+interface Count {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+const root = join(import.meta.dirname, "..");
+const startedAt = performance.now();
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { "test-name-pattern": { type: "string", multiple: true, default: [] } },
+});
+const namePatterns = values["test-name-pattern"].map((pattern) => `--test-name-pattern=${pattern}`);
+const isFiltered = positionals.length > 0 || namePatterns.length > 0;
+
+const temporary = mkdtempSync(join(tmpdir(), "agentyard-test-"));
+try {
+  const counts = await runParts(cleanEnvironment());
+  process.exitCode = report(counts);
+} finally {
+  rmSync(temporary, { recursive: true, force: true });
+}
+
+async function runParts(env: NodeJS.ProcessEnv): Promise<Count[]> {
+  const counts: Count[] = [];
+  if (!isFiltered) counts.push({ ...(await runChecks({ env, except: "house" })), skipped: 0 });
+  counts.push(await runTests("units", ["src/**/*.test.ts", "test/house.test.ts"], ["--test-isolation=none"], env));
+  const behaviour = "test/{stories,contracts,crashes}/**/*.test.ts";
+  counts.push(await runTests("behaviour", [behaviour], ["--test-concurrency=2"], env));
+  return counts;
+}
+
+/** Nothing of this machine but what a program needs to run: no key, no proxy, no language. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const home = join(temporary, "home");
+  mkdirSync(home);
+  const { PATH, CI } = process.env;
+  return { PATH, HOME: home, TMPDIR: temporary, LANG: "C.UTF-8", ...(CI && { CI }) };
+}
+
+async function runTests(part: string, globs: string[], args: string[], env: NodeJS.ProcessEnv): Promise<Count> {
+  const files = globSync(globs, { cwd: root })
+    .filter((file) => positionals.length === 0 || positionals.some((word) => file.includes(word)))
+    .sort();
+  if (files.length === 0) return nothingRan(part);
+  console.log(`\n${part}: ${files.length} files`);
+
+  const countFile = join(temporary, `${part}.json`);
+  const reporters = [
+    "--test-reporter=spec",
+    "--test-reporter-destination=stdout",
+    "--test-reporter=./scripts/reporters/test-count.ts",
+    `--test-reporter-destination=${countFile}`,
+  ];
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    const child = spawn(process.execPath, ["--test", ...args, ...reporters, ...namePatterns, ...files], {
+      cwd: root,
+      env,
+      stdio: "inherit",
+    });
+    child.on("error", reject);
+    child.on("close", resolve);
+  });
+
+  const counted = existsSync(countFile) ? readFileSync(countFile, "utf8") : "";
+  if (counted === "") return { passed: 0, failed: 1, skipped: 0 }; // A test ended the whole process.
+  const count: Count = JSON.parse(counted);
+  if (exitCode !== 0 && count.failed === 0) count.failed = 1;
+  return count.passed + count.failed === 0 ? nothingRan(part) : count;
+}
+
+/** A part that ran nothing has failed, unless the tests were chosen. */
+function nothingRan(part: string): Count {
+  if (!isFiltered) console.log(`✗ ${part}: no test was run`);
+  return { passed: 0, failed: isFiltered ? 0 : 1, skipped: 0 };
+}
+
+function report(counts: Count[]): number {
+  const sum = (key: keyof Count) => counts.reduce((total, count) => total + count[key], 0);
+  const [passed, skipped] = [sum("passed"), sum("skipped")];
+  const isSkipAllowed = process.env.CI !== "true";
+  const failed = sum("failed") + (isSkipAllowed ? 0 : skipped);
+  console.log(`\n${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  if (passed + failed === 0) console.log("No test was run.");
+  if (skipped > 0 && !isSkipAllowed) console.log(`In CI a skipped test is a failed one: ${skipped}.`);
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 && isSkipAllowed ? `, ${skipped} skipped` : ""}`);
+  return failed === 0 && passed > 0 ? 0 : 1;
+}

@@ -1,0 +1,122 @@
+import type { z } from "zod";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { failed, ok, type Result } from "../base/result.ts";
+import { type RouteName, routes } from "../protocol/routes.ts";
+import type { Language } from "../words/words.ts";
+import { answerUnreadable, type ClientFailure, failureOf, noAnswer, readJson } from "./failure.ts";
+import { type FollowFrame, followStream } from "./follow.ts";
+
+export type { ClientFailure } from "./failure.ts";
+export type { FollowFrame } from "./follow.ts";
+
+/** Every request of the API by its name in the route table, and the event stream of a conversation. */
+export interface Client {
+  call<N extends CallName>(name: N, ...input: CallArguments<N>): Promise<Result<CallAnswer<N>, ClientFailure>>;
+  /**
+   * The conversation from a place on, until the signal fires. Reconnects by itself: every event comes once and in order,
+   * no text comes twice. `lost` says that the server is away and we go on trying; `failed` is the last frame.
+   */
+  follow(conversation: string, options: { after?: number; signal: AbortSignal }): AsyncGenerator<FollowFrame, void>;
+}
+
+/** The part of the platform's fetch that a client needs. */
+export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
+type FetchInit = {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+};
+
+type Table = typeof routes;
+type CallName = { [N in RouteName]: Table[N] extends { streams: true } ? never : N }[RouteName];
+export type CallAnswer<N extends CallName> = z.output<Table[N]["answer"]>;
+
+/** `params`, `query` and `body` as far as the route has them; every query parameter can be left out. */
+type CallInput<N extends CallName> = Part<"params", z.output<Table[N]["params"]>> &
+  Part<"query", Partial<z.output<Table[N]["query"]>>> &
+  Part<"body", z.input<Table[N]["body"]>>;
+type Part<Name extends string, Value> =
+  Value extends Record<string, never>
+    ? { readonly [K in Name]?: never }
+    : Record<never, never> extends Value
+      ? { readonly [K in Name]?: Value }
+      : { readonly [K in Name]: Value };
+type CallArguments<N extends CallName> =
+  Record<never, never> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>];
+type AnyInput = { readonly params?: object; readonly query?: object; readonly body?: unknown };
+
+export type ClientOptions = {
+  readonly fetch: Fetch;
+  readonly baseUrl?: string;
+  readonly language?: Language;
+  /** Act as this user, where nobody has to sign in. */
+  readonly account?: string | undefined;
+  readonly clock?: Clock;
+};
+
+export function createClient({
+  fetch,
+  baseUrl = "http://localhost",
+  language = "en",
+  account,
+  clock = systemClock,
+}: ClientOptions): Client {
+  const headers = { "accept-language": language, ...(account !== undefined && { "x-account-id": account }) };
+
+  async function request(name: RouteName, { params = {}, query = {}, body }: AnyInput, signal?: AbortSignal) {
+    const { method, path } = routes[name];
+    try {
+      const response = await fetch(baseUrl + fillPath(path, params) + queryText(query), {
+        method,
+        headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal !== undefined && { signal }),
+      });
+      return response.ok ? ok(response) : failed(await failureOf(response, language));
+    } catch (error) {
+      return failed(noAnswer(error, language));
+    }
+  }
+
+  return {
+    async call<N extends CallName>(name: N, input: AnyInput = {}): Promise<Result<CallAnswer<N>, ClientFailure>> {
+      const response = await request(name, input);
+      if (!response.ok) return response;
+      const json = response.value.status === 204 ? {} : await readJson(response.value);
+      const answer = schemas[name].answer.safeParse(json);
+      return answer.success ? ok(answer.data) : failed(answerUnreadable(response.value, language));
+    },
+    follow: (conversation, { after = 0, signal }) =>
+      followStream({
+        connect: (cursor, connection) =>
+          request("followEvents", { params: { id: conversation }, query: { after: cursor } }, connection),
+        after,
+        signal,
+        clock,
+      }),
+  };
+}
+
+/** The table as a map from a route's name to what it answers, so that the type of an answer follows from the name. */
+const schemas: { readonly [N in CallName]: { readonly answer: z.ZodType<CallAnswer<N>> } } = routes;
+
+function fillPath(path: string, params: object): string {
+  return Object.entries(params).reduce(
+    (filled, [name, value]) => filled.replace(`{${name}}`, () => encodeURIComponent(String(value))),
+    path,
+  );
+}
+
+function queryText(query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** The server in the same process: no socket, the same app. */
+export function inProcessFetch(app: {
+  fetch(request: Request, door: { door: "process" }): Response | Promise<Response>;
+}): Fetch {
+  return async (url, init) => app.fetch(new Request(url, init), { door: "process" });
+}

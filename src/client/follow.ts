@@ -1,0 +1,87 @@
+import type { Clock } from "../base/clock.ts";
+import type { Result } from "../base/result.ts";
+import type { StreamFrame } from "../protocol/resources.ts";
+import type { ClientFailure } from "./failure.ts";
+import { readFrames } from "./sse.ts";
+import { onlyUnseen, type UnseenFrame } from "./unseen.ts";
+
+export type FollowFrame =
+  | UnseenFrame
+  /** The server is away; we go on trying. */
+  | { readonly frame: "lost"; readonly failure: ClientFailure }
+  /** Trying again would not help: the last frame. */
+  | { readonly frame: "failed"; readonly failure: ClientFailure };
+
+const retryFirstMs = 100;
+const retryMsMax = 5_000;
+/** The server pings every 15 seconds: after three missed ones the connection is dead, whatever the network says. */
+const silenceMsMax = 50_000;
+
+type Following = {
+  readonly connect: (after: number, signal: AbortSignal) => Promise<Result<Response, ClientFailure>>;
+  readonly after: number;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+};
+
+/** Many connections as one stream: each begins after the last event that the ones before delivered. */
+export async function* followStream({ connect, after, signal, clock }: Following): AsyncGenerator<FollowFrame, void> {
+  const unseen = onlyUnseen(after);
+  let fruitless = 0;
+  let isLost = false;
+  while (!signal.aborted) {
+    const connection = new AbortController();
+    const leave = () => connection.abort();
+    signal.addEventListener("abort", leave);
+    const soon = <V>(step: Promise<V>) => endSilence(step, connection, clock);
+    fruitless += 1;
+    try {
+      const response = await soon(connect(unseen.cursor(), connection.signal));
+      if (signal.aborted) return;
+      if (response.ok) {
+        const frames = readFrames(response.value, connection.signal);
+        for (let next = await soon(nextFrame(frames)); next !== undefined; next = await soon(nextFrame(frames))) {
+          fruitless = 0;
+          isLost = false;
+          const news = unseen.pass(next);
+          if (news !== undefined) yield news;
+          if (signal.aborted) return;
+        }
+      } else if (isFinal(response.failure)) {
+        yield { frame: "failed", failure: response.failure };
+        return;
+      } else if (!isLost) {
+        isLost = true;
+        yield { frame: "lost", failure: response.failure };
+      }
+    } finally {
+      signal.removeEventListener("abort", leave);
+      leave();
+    }
+    await clock.wait(Math.min(retryMsMax, retryFirstMs * 2 ** fruitless), signal);
+  }
+}
+
+/** Gives a connection up when nothing comes of it. */
+async function endSilence<V>(step: Promise<V>, connection: AbortController, clock: Clock): Promise<V> {
+  const cancel = clock.after(silenceMsMax, () => connection.abort());
+  try {
+    return await step;
+  } finally {
+    cancel();
+  }
+}
+
+/** None at the end of the connection or when it breaks, which for us are the same. */
+async function nextFrame(frames: AsyncGenerator<StreamFrame, void>): Promise<StreamFrame | undefined> {
+  try {
+    const next = await frames.next();
+    return next.done ? undefined : next.value;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFinal({ status = 0, retryable }: ClientFailure): boolean {
+  return status >= 400 && status < 500 && !retryable;
+}

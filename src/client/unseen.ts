@@ -1,0 +1,63 @@
+import { isEventType, type LogEvent } from "../protocol/events.ts";
+import type { StreamFrame } from "../protocol/resources.ts";
+
+export type UnseenFrame = EventFrame | Delta | CaughtUp;
+type EventFrame = { readonly frame: "event"; readonly event: LogEvent };
+type Delta = Extract<StreamFrame, { frame: "delta" }>;
+type CaughtUp = Extract<StreamFrame, { frame: "caught_up" }>;
+
+type Unseen = {
+  /** The last event that came through. */
+  readonly cursor: () => number;
+  /** What of this frame is new, if anything is. */
+  readonly pass: (frame: StreamFrame) => UnseenFrame | undefined;
+};
+
+/** Lets through what earlier connections have not delivered: every event once, no text twice, one `caught_up`. */
+export function onlyUnseen(after: number): Unseen {
+  let cursor = after;
+  let isCaughtUp = false;
+  let attempt = "";
+  let shown = { text: 0, reasoning: 0 };
+
+  function passEvent({ event }: Extract<StreamFrame, { frame: "event" }>): EventFrame | undefined {
+    if (event.seq <= cursor) return undefined;
+    cursor = event.seq;
+    // A type that only a newer server knows is passed over.
+    return isLogEvent(event) ? { frame: "event", event } : undefined;
+  }
+
+  function passDelta(delta: Delta): Delta | undefined {
+    const its = `${delta.turn}/${delta.step}/${delta.attempt}`;
+    if (its !== attempt) shown = { text: 0, reasoning: 0 };
+    attempt = its;
+    const known = Math.max(0, shown[delta.kind] - delta.offset);
+    if (known >= delta.text.length) return undefined;
+    shown[delta.kind] = delta.offset + delta.text.length;
+    return { ...delta, offset: delta.offset + known, text: delta.text.slice(known) };
+  }
+
+  return {
+    cursor: () => cursor,
+    pass(frame) {
+      switch (frame.frame) {
+        case "event":
+          return passEvent(frame);
+        case "delta":
+          return passDelta(frame);
+        case "caught_up":
+          if (isCaughtUp) return undefined;
+          isCaughtUp = true;
+          return frame;
+        case "behind":
+        case "ping":
+          return undefined;
+      }
+    },
+  };
+}
+
+/** The server checked the body in full before it was stored. */
+function isLogEvent(event: { readonly type: string; readonly seq: number; readonly at: number }): event is LogEvent {
+  return isEventType(event.type);
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import fc from "fast-check";
+import { failureWords, languages, wordsFor } from "../words/words.ts";
+import { type ConfigRequest, explainConfig, loadConfig } from "./config.ts";
+import type { Expected } from "./kinds.ts";
+import { type FlagName, knownVariables, nameOf, type Setting, settings } from "./settings.ts";
+
+const all: readonly Setting<unknown>[] = Object.values(settings);
+const places = ["flag", "environment", ".env", "project", "user"] as const;
+
+test("for every setting a flag beats the environment, which beats .env, the project's file and the user's file [P5]", async (t) => {
+  const request = clone(t);
+  const given = fc.record(Object.fromEntries(places.map((place) => [place, fc.option(fc.nat(5))])));
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...all), given, async (setting, choices) => {
+      const values = valuesOf(setting.kind.expected);
+      const options = { flags: {}, env: {}, ".env": "", project: "", user: "" };
+      const expected: string[] = [];
+      for (const place of places) {
+        const choice = choices[place];
+        if (choice === null || choice === undefined) continue;
+        const value = values[choice % values.length] ?? "";
+        if (give(options, place, setting, value)) expected.push(value);
+      }
+      const rows = explainConfig(await load(request, options));
+      const row = rows.find(({ name }) => name === nameOf(setting));
+      if (expected[0] !== undefined) assert.equal(row?.value, expected[0]);
+      else assert.ok(row === undefined || row.source === "default");
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("whatever is written, the answer is a configuration or mistakes with words in both languages [P5][P4]", async (t) => {
+  const request = clone(t);
+  const names = fc.constantFrom(...knownVariables());
+  const text = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.constantFrom("0", "-1", "true", "http://", "~"));
+  const env = fc.dictionary(names, text, { maxKeys: 5 });
+  const piece = fc.constantFrom(
+    "loop:",
+    "\n",
+    "  ",
+    "steps_max",
+    ": ",
+    "- ",
+    "5",
+    "*a",
+    "&a ",
+    "{",
+    "]",
+    '"',
+    "#",
+    "? ",
+    "|",
+  );
+  const yaml = fc.oneof(
+    fc.string(),
+    fc.array(piece).map((pieces) => pieces.join("")),
+  );
+  await fc.assert(
+    fc.asyncProperty(env, yaml, fc.string(), async (variables, project, dotEnv) => {
+      write(request, ".env", dotEnv);
+      write(request, "config/agentyard.yaml", project);
+      const loaded = await loadConfig({ ...request, env: variables });
+      for (const failure of loaded.ok ? [] : loaded.failure)
+        for (const language of languages) {
+          const [what, next] = failureWords(wordsFor(language), failure);
+          assert.ok(what.length > 3 && next.length > 3 && !`${what}${next}`.includes("undefined"));
+        }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("the settings have names of their own and defaults that fit [P5]", () => {
+  const keys = all.flatMap(({ key }) => key ?? []);
+  const variables = all.flatMap((setting) => setting.variables);
+  assert.deepEqual([new Set(keys).size, new Set(variables).size], [keys.length, variables.length]);
+  for (const { kind, default: value } of all)
+    if (value !== undefined) assert.equal(kind.parse(value, { base: "/", home: "/" }), value);
+});
+
+type Options = {
+  flags: Partial<Record<FlagName, string>>;
+  env: Record<string, string>;
+  ".env": string;
+  project: string;
+  user: string;
+};
+
+/** False: this setting cannot be given there. */
+function give(options: Options, place: (typeof places)[number], setting: Setting<unknown>, value: string): boolean {
+  const variable = setting.variables.at(-1) ?? "";
+  const yaml = (setting.key ?? "").split(".").reduceRight((inner, key) => `{ ${key}: ${inner} }`, value);
+  if (place === "flag" && setting.flag !== undefined) options.flags[setting.flag] = value;
+  else if (place === "environment") options.env[variable] = value;
+  else if (place === ".env") options[".env"] = `# a comment\n${variable}=${value}\n`;
+  else if ((place === "project" || place === "user") && setting.key !== undefined) options[place] = yaml;
+  else return false;
+  return true;
+}
+
+function valuesOf(expected: Expected): readonly string[] {
+  switch (expected.form) {
+    case "number":
+    case "whole_number":
+      return [expected.min, expected.min + 1, expected.min + 2, expected.max - 1, expected.max].map(String);
+    case "choice":
+      return expected.choices;
+    case "address":
+      return ["http://a.example:1", "http://b.example:2", "https://c.example"];
+    case "toggle":
+      return ["true", "false"];
+    case "path":
+      return ["/one", "/two", "/three/four", "/five"];
+    case "key":
+    case "text":
+      return ["one", "two", "three"];
+  }
+}
+
+async function load(request: ConfigRequest, { flags, env, ...files }: Options) {
+  write(request, ".env", files[".env"]);
+  write(request, "config/agentyard.yaml", files.project);
+  write(request, "home/.config/agentyard/agentyard.yaml", files.user);
+  const loaded = await loadConfig({ ...request, flags, env });
+  assert.ok(loaded.ok, JSON.stringify(loaded));
+  return loaded.value;
+}
+
+function clone(t: TestContext): ConfigRequest {
+  const dir = mkdtempSync(join(tmpdir(), "agentyard-config-"));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const request = { flags: {}, env: {}, cwd: dir, homeDir: join(dir, "home"), programDir: dir };
+  write(request, "package.json", '{ "name": "agentyard" }');
+  return request;
+}
+
+function write({ cwd }: ConfigRequest, name: string, text: string): void {
+  mkdirSync(dirname(join(cwd, name)), { recursive: true });
+  writeFileSync(join(cwd, name), text);
+}

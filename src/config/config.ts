@@ -1,0 +1,168 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { failed, ok, type Result } from "../base/result.ts";
+import type { SlotSettings } from "../models/models.ts";
+import { type LogLevel, redact } from "../observe/observe.ts";
+import type { Slot } from "../protocol/message.ts";
+import { type Language, languageOf } from "../words/words.ts";
+import { type ConfigFile, stampOf } from "./files.ts";
+import { openSources, type Sources } from "./open-sources.ts";
+import { findPlaces, type Surroundings } from "./places.ts";
+import { type ConfigFailure, toFailures } from "./problems.ts";
+import type { Reader, Reading } from "./reader.ts";
+import { nameOf, settings } from "./settings.ts";
+import { type ConfigNote, noteUnknown, readSlots } from "./slots.ts";
+import type { Environment, Flags } from "./sources.ts";
+
+export type { ConfigFailure } from "./problems.ts";
+export type { ConfigNote } from "./slots.ts";
+
+/** Everything that can be set, checked and frozen. */
+export type Config = {
+  readonly language: Language;
+  readonly paths: { readonly dataDir: string; readonly sessionDbPath: string; readonly logsDir: string };
+  readonly storage: { readonly synchronous: "full" | "normal" };
+  readonly logs: { readonly level: LogLevel };
+  readonly loop: {
+    readonly stepsMax: number;
+    readonly parallelCallsMax: number;
+    /** Of one model call, the first one included. */
+    readonly attemptsMax: number;
+    readonly toolTimeoutMs: number;
+  };
+  readonly context: { readonly messagesMax: number; readonly isManaged: boolean };
+  readonly models: {
+    /** Only the slots that are filled. */
+    readonly slots: { readonly [slot in Slot]?: SlotSettings };
+    readonly firstDataTimeoutMs: number;
+    readonly idleTimeoutMs: number;
+    /** As the agents of node:http take it. */
+    readonly proxyEnv: { readonly [name in "HTTP_PROXY" | "HTTPS_PROXY" | "NO_PROXY"]?: string | undefined };
+  };
+  /** What a person should know about this configuration. */
+  readonly notes: readonly ConfigNote[];
+  /** Values that must never be shown or logged. */
+  readonly secrets: readonly string[];
+  readonly readings: readonly Reading[];
+  readonly stamps: readonly { readonly file: ConfigFile; readonly stamp: string }[];
+};
+
+export type ConfigRequest = Surroundings & { readonly flags: Flags };
+
+/** What the process itself brings along; nobody else in the house reads its environment. */
+export function processEnvironment(): Surroundings {
+  return {
+    env: { ...process.env },
+    cwd: process.cwd(),
+    homeDir: homedir(),
+    programDir: join(import.meta.dirname, "..", ".."),
+  };
+}
+
+/** Flag, then environment, `.env`, project file, user file, default. All mistakes are told at once. */
+export async function loadConfig(request: ConfigRequest): Promise<Result<Config, readonly ConfigFailure[]>> {
+  const places = findPlaces(request);
+  // Before the files are read: what changes meanwhile is then noticed at the next turn.
+  const stamps = [places.envFile, places.projectFile, places.userFile].map((file) => ({ file, stamp: stampOf(file) }));
+  const { reader, variables } = await openSources(request, places);
+  const language = readLanguage(reader, request.env);
+  const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
+  const config: Config = {
+    language,
+    paths: readPaths(reader, places.dataDir),
+    storage: { synchronous: reader.read(settings.synchronous) },
+    logs: { level: reader.read(settings.logLevel) },
+    loop: {
+      stepsMax: reader.read(settings.stepsMax),
+      parallelCallsMax: reader.read(settings.parallelCallsMax),
+      attemptsMax: reader.read(settings.attemptsMax),
+      toolTimeoutMs: 1_000 * reader.read(settings.toolTimeoutSeconds),
+    },
+    context: { messagesMax: reader.read(settings.messagesMax), isManaged: reader.read(settings.isContextManaged) },
+    models: {
+      slots,
+      firstDataTimeoutMs: 1_000 * reader.read(settings.firstDataTimeoutSeconds),
+      idleTimeoutMs: 1_000 * reader.read(settings.idleTimeoutSeconds),
+      proxyEnv: {
+        HTTP_PROXY: reader.find(settings.httpProxy)?.value,
+        HTTPS_PROXY: reader.find(settings.httpsProxy)?.value,
+        NO_PROXY: reader.find(settings.noProxy)?.value,
+      },
+    },
+    notes: [...notes, ...noteUnknown(variables.map(([name]) => name))],
+    secrets: secretsAmong(variables),
+    readings: reader.readings,
+    stamps,
+  };
+  if (reader.problems.length > 0) return failed(toFailures(reader.problems, language));
+  return ok(deepFreeze(config));
+}
+
+/** True when a file was changed, made or removed since; costs three looks at the file system. */
+export function hasChanged(config: Config): boolean {
+  return config.stamps.some(({ file, stamp }) => stampOf(file) !== stamp);
+}
+
+export type Reloaded = {
+  readonly config: Config;
+  /** Settings that have changed and take effect only after a restart. */
+  readonly waiting: readonly string[];
+};
+
+/** The configuration anew, except for what cannot change while the process runs. */
+export async function reloadConfig(
+  config: Config,
+  request: ConfigRequest,
+): Promise<Result<Reloaded, readonly ConfigFailure[]>> {
+  const fresh = await loadConfig(request);
+  if (!fresh.ok) return fresh;
+  const waiting: string[] = [];
+  const readings = fresh.value.readings.map((reading) => {
+    const before = config.readings.find(({ setting }) => setting === reading.setting);
+    if (before === undefined || !reading.setting.isFixed) return reading;
+    if (before.value !== reading.value) waiting.push(nameOf(reading.setting));
+    return before;
+  });
+  const { paths, storage, logs } = config;
+  return ok({ config: deepFreeze({ ...fresh.value, paths, storage, logs, readings }), waiting });
+}
+
+export type ConfigRow = { readonly name: string; readonly value: string; readonly source: string };
+
+/** Every setting that has a value, and from where: `--data`, `MAX_LOOPS`, `.env:3`, `config/agentyard.yaml:5`, `default`. */
+export function explainConfig(config: Config): readonly ConfigRow[] {
+  return config.readings.map(({ setting, value, origin }) => ({
+    name: nameOf(setting),
+    value: setting.isSecret ? "set" : redact(String(value), config.secrets),
+    source: origin,
+  }));
+}
+
+/** Where nobody has chosen a language, the system's own is taken. */
+function readLanguage(reader: Reader, env: Environment): Language {
+  const variable = ["LC_ALL", "LC_MESSAGES", "LANG"].find((name) => env[name]);
+  return variable === undefined
+    ? reader.readOr(settings.language, "en")
+    : reader.readOr(settings.language, languageOf(env[variable]), variable);
+}
+
+function readPaths(reader: Reader, dataDirDefault: string): Config["paths"] {
+  const dataDir = reader.readOr(settings.dataDir, dataDirDefault);
+  return {
+    dataDir,
+    sessionDbPath: reader.readOr(settings.sessionDbPath, join(dataDir, "sessions.db")),
+    logsDir: reader.readOr(settings.logsDir, join(dataDir, "logs")),
+  };
+}
+
+/** Every variable that sounds like a secret counts as one, also those of other programs. */
+function secretsAmong(variables: Sources["variables"]): string[] {
+  const isSecret = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
+  const values = variables.filter(([name]) => isSecret.test(name)).map(([, value]) => value?.trim() ?? "");
+  return [...new Set(values)].filter((value) => value !== "");
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === "object" && part !== null) deepFreeze(part);
+  return Object.freeze(value);
+}

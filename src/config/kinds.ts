@@ -1,0 +1,87 @@
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { type Language, languageOf } from "../words/words.ts";
+
+/** What a setting of one kind accepts, and what to write where it was given something else. */
+export type Kind<T> = {
+  readonly expected: Expected;
+  /** Undefined: the value does not fit. */
+  readonly parse: (value: unknown, folders: Folders) => T | undefined;
+};
+
+/** What to write, as data; phrases.ts has the words. */
+export type Expected =
+  | { readonly form: "number" | "whole_number"; readonly min: number; readonly max: number }
+  | { readonly form: "choice"; readonly choices: readonly string[] }
+  | { readonly form: "address"; readonly example: string }
+  | { readonly form: "toggle" | "path" | "key" | "text" };
+
+/** Where a relative path starts, and what `~` stands for. */
+export type Folders = { readonly base: string; readonly home: string };
+
+export function wholeNumber(min: number, max: number): Kind<number> {
+  return kind(z.number().int().min(min).max(max), { form: "whole_number", min, max }, numberFromText);
+}
+
+export function number(min: number, max: number): Kind<number> {
+  return kind(z.number().min(min).max(max), { form: "number", min, max }, numberFromText);
+}
+
+export function choice<const T extends string>(choices: readonly T[]): Kind<T> {
+  return kind(z.enum(choices), { form: "choice", choices }, (text) => text.toLowerCase());
+}
+
+/** `en`, `zh`, and what systems and people write for them: `zh_CN.UTF-8`, `en-GB`, `Chinese`. */
+export function language(choices: readonly Language[]): Kind<Language> {
+  return kind(z.enum(choices), { form: "choice", choices }, (text) =>
+    languageOf(text) === "zh" || /^en/i.test(text) ? languageOf(text) : text,
+  );
+}
+
+export const toggle: Kind<boolean> = kind(z.boolean(), { form: "toggle" }, (text) => {
+  if (/^(true|yes|on|1)$/i.test(text)) return true;
+  if (/^(false|no|off|0)$/i.test(text)) return false;
+  return text;
+});
+
+export const text: Kind<string> = kind(z.string().min(1), { form: "text" });
+
+/** Travels in an HTTP header, where only ASCII passes; quotes are never meant. */
+export const key: Kind<string> = kind(z.string().regex(/^[!#-&(-~]+$/), { form: "key" });
+
+export const path: Kind<string> = {
+  expected: { form: "path" },
+  parse: (value, { base, home }) => {
+    // An empty path would be the folder that holds the file.
+    if (typeof value !== "string" || value.trim() === "") return undefined;
+    return value === "~" || value.startsWith("~/") ? join(home, value.slice(1)) : resolve(base, value);
+  },
+};
+
+const address = z.url({ protocol: /^https?$/ });
+
+/** An address of an HTTP server, without the slashes at its end. */
+export const baseUrl: Kind<string> = kind(address, { form: "address", example: "https://api.openai.com/v1" }, (text) =>
+  text.replace(/\/+$/, ""),
+);
+
+/** `proxy.example:3128`, as many systems have it, means `http://proxy.example:3128`. */
+export const proxy: Kind<string> = kind(address, { form: "address", example: "http://proxy.example:3128" }, (text) =>
+  text.includes("://") ? text : `http://${text}`,
+);
+
+/** Variables and flags are text, and a number in a file may stand in quotes: text is read first, then checked. */
+function kind<T>(
+  schema: z.ZodType<T>,
+  expected: Expected,
+  fromText: (text: string) => unknown = (text) => text,
+): Kind<T> {
+  return {
+    expected,
+    parse: (value) => schema.safeParse(typeof value === "string" ? fromText(value) : value).data,
+  };
+}
+
+function numberFromText(text: string): unknown {
+  return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}

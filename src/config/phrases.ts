@@ -1,0 +1,86 @@
+import type { Language } from "../words/words.ts";
+import type { Expected } from "./kinds.ts";
+
+/** The parts of a sentence that `config_invalid` and `setting_invalid` take in. */
+export type Phrases = {
+  expected(expected: Expected): string;
+  value(name: string, value: string, instead: string): Phrase;
+  unknownKey(name: string, near: string): Phrase;
+  noGroup(name: string, example: string): Phrase;
+  syntax(why: string): Phrase;
+  unreadable(why: string): Phrase;
+  notUtf8(): Phrase;
+  colon(name: string): Phrase;
+  keyWouldLeave(urlName: string, keyName: string): Phrase;
+};
+type Phrase = readonly [what: string, instead: string];
+
+const en: Phrases = {
+  expected(expected) {
+    switch (expected.form) {
+      case "whole_number":
+        return `a whole number from ${expected.min} to ${expected.max}`;
+      case "number":
+        return `a number from ${expected.min} to ${expected.max}`;
+      case "choice":
+        return `one of ${expected.choices.join(", ")}`;
+      case "address":
+        return `an address such as ${expected.example}`;
+      case "toggle":
+        return "true or false";
+      case "path":
+        return "a path such as ./data";
+      case "key":
+        return "the key alone, without blanks or quotes";
+      case "text":
+        return "a text";
+    }
+  },
+  value: (name, value, instead) => [`${name} is ${value}`, `Write ${instead}`],
+  unknownKey: (name, near) => [`there is no setting ${name}`, `Write ${near} instead`],
+  noGroup: (name, example) => [`${name} holds other settings`, `Write them below it, such as ${example}`],
+  syntax: (why) => [`this is not YAML (${why})`, "Check indentation and quotes here and in the line before"],
+  unreadable: (why) => [`the file cannot be read (${why})`, "Give this user permission to read it, or remove it"],
+  notUtf8: () => ["the file is not UTF-8 text", "Save it with the encoding UTF-8"],
+  colon: (name) => [`${name} is followed by a colon`, `Write ${name}=… instead`],
+  keyWouldLeave: (urlName, keyName) => [
+    `${urlName} would send the key of your environment to the server that this folder names`,
+    `Put ${keyName} into the same file, or ${urlName} into the environment`,
+  ],
+};
+
+const zh: Phrases = {
+  expected(expected) {
+    switch (expected.form) {
+      case "whole_number":
+        return `${expected.min} 到 ${expected.max} 之间的整数`;
+      case "number":
+        return `${expected.min} 到 ${expected.max} 之间的数字`;
+      case "choice":
+        return `${expected.choices.join("、")} 之一`;
+      case "address":
+        return `完整的地址，例如 ${expected.example}`;
+      case "toggle":
+        return "true 或 false";
+      case "path":
+        return "路径，例如 ./data";
+      case "key":
+        return "密钥本身，不带空格和引号";
+      case "text":
+        return "文本";
+    }
+  },
+  value: (name, value, instead) => [`${name} 的值 ${value} 无法使用`, `请改成：${instead}`],
+  unknownKey: (name, near) => [`没有 ${name} 这个设置项`, `请改写为 ${near}`],
+  noGroup: (name, example) => [`${name} 是一组设置`, `请把设置项写在它下面，例如 ${example}`],
+  syntax: (why) => [`这里不符合 YAML 格式（${why}）`, "请检查这一行和上一行的缩进与引号"],
+  unreadable: (why) => [`无法读取这个文件（${why}）`, "请为当前用户加上读权限，或者删除它"],
+  notUtf8: () => ["这个文件不是 UTF-8 文本", "请以 UTF-8 编码保存"],
+  colon: (name) => [`${name} 后面用了冒号`, `请改写为 ${name}=…`],
+  keyWouldLeave: (urlName, keyName) => [
+    `${urlName} 会把您环境变量中的密钥发送到此文件夹所指定的服务器`,
+    `请把 ${keyName} 写进同一个文件，或者把 ${urlName} 设为环境变量`,
+  ],
+};
+
+export const phrases: Readonly<Record<Language, Phrases>> = { en, zh };

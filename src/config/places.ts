@@ -1,0 +1,61 @@
+import { accessSync, constants, readFileSync } from "node:fs";
+import { isAbsolute, join, resolve, sep } from "node:path";
+import type { ConfigFile } from "./files.ts";
+import type { Environment } from "./sources.ts";
+
+/** What a configuration depends on besides its files. */
+export type Surroundings = {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly homeDir: string;
+  /** The folder that holds our package.json. */
+  readonly programDir: string;
+};
+
+/** Where settings and data lie. */
+export type Places = {
+  /** This program runs from a clone that belongs to its user, so the clone's own files can be trusted as much as it. */
+  readonly isClone: boolean;
+  /** Holds `.env` and `config/`: the clone, the current folder, or what AGENTYARD_CONFIG names. */
+  readonly projectDir: string;
+  readonly envFile: ConfigFile;
+  readonly projectFile: ConfigFile;
+  readonly userFile: ConfigFile;
+  readonly dataDir: string;
+};
+
+export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Places {
+  const isClone = isOwnClone(programDir);
+  const projectDir = env.AGENTYARD_CONFIG ? resolve(cwd, env.AGENTYARD_CONFIG) : isClone ? programDir : cwd;
+  const userPath = join(xdgDir(env.XDG_CONFIG_HOME, homeDir, ".config"), "agentyard", "agentyard.yaml");
+  return {
+    isClone,
+    projectDir,
+    envFile: { path: join(projectDir, ".env"), shown: ".env" },
+    projectFile: { path: join(projectDir, "config", "agentyard.yaml"), shown: "config/agentyard.yaml" },
+    userFile: { path: userPath, shown: underHome(userPath, homeDir) },
+    dataDir: isClone
+      ? join(programDir, "data")
+      : join(xdgDir(env.XDG_DATA_HOME, homeDir, ".local", "share"), "agentyard"),
+  };
+}
+
+/** An installed package has the same package.json, but lies in node_modules or where its user may not write. */
+function isOwnClone(dir: string): boolean {
+  if (dir.split(sep).includes("node_modules")) return false;
+  try {
+    accessSync(dir, constants.W_OK);
+    return JSON.parse(readFileSync(join(dir, "package.json"), "utf8")).name === "agentyard";
+  } catch {
+    return false;
+  }
+}
+
+/** The XDG specification wants relative paths ignored. */
+function xdgDir(value: string | undefined, homeDir: string, ...otherwise: string[]): string {
+  return value !== undefined && isAbsolute(value) ? value : join(homeDir, ...otherwise);
+}
+
+function underHome(path: string, homeDir: string): string {
+  return path.startsWith(homeDir + sep) ? `~${path.slice(homeDir.length)}` : path;
+}

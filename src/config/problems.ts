@@ -1,0 +1,74 @@
+import { redact } from "../observe/observe.ts";
+import { type Failure, makeFailure } from "../protocol/failure.ts";
+import type { Language } from "../words/words.ts";
+import { type Phrases, phrases } from "./phrases.ts";
+import type { Setting } from "./settings.ts";
+import type { Place } from "./sources.ts";
+
+/** What is wrong with a configuration. Told in words only at the end, when the language is known. */
+export type Problem =
+  | {
+      readonly fault: "value";
+      readonly name: string;
+      readonly value: unknown;
+      readonly setting: Setting<unknown>;
+      readonly place?: Place;
+    }
+  | ({ readonly place: Place } & FileFault);
+
+type FileFault =
+  | { readonly fault: "unknown_key"; readonly name: string; readonly near: string }
+  | { readonly fault: "no_group"; readonly name: string; readonly example: string }
+  | { readonly fault: "syntax" | "unreadable"; readonly why: string }
+  | { readonly fault: "not_utf8" }
+  | { readonly fault: "colon"; readonly name: string }
+  | { readonly fault: "key_would_leave"; readonly urlName: string; readonly keyName: string };
+
+export type ConfigFailure = Failure<"config_invalid" | "setting_invalid">;
+
+/** First what stands in no file, then by file and line. */
+export function toFailures(problems: readonly Problem[], language: Language): ConfigFailure[] {
+  const order = ({ place }: Problem) => (place ? `${place.file}:${String(place.line).padStart(9, "0")}` : "");
+  return problems
+    .toSorted((a, b) => (order(a) < order(b) ? -1 : Number(order(a) > order(b))))
+    .map((problem) => toFailure(problem, language));
+}
+
+function toFailure(problem: Problem, language: Language): ConfigFailure {
+  const words = phrases[language];
+  if (problem.fault !== "value") return inFile(problem.place, tellFault(problem, words));
+  const { name, setting, place } = problem;
+  const value = setting.isSecret ? "••••" : show(problem.value);
+  const instead = words.expected(setting.kind.expected);
+  if (place === undefined) return makeFailure("setting_invalid", { name, value, instead });
+  return inFile(place, words.value(name, value, instead));
+}
+
+function tellFault(problem: FileFault, words: Phrases): readonly [what: string, instead: string] {
+  switch (problem.fault) {
+    case "unknown_key":
+      return words.unknownKey(show(problem.name), problem.near);
+    case "no_group":
+      return words.noGroup(problem.name, problem.example);
+    case "syntax":
+      return words.syntax(problem.why);
+    case "unreadable":
+      return words.unreadable(problem.why);
+    case "not_utf8":
+      return words.notUtf8();
+    case "colon":
+      return words.colon(problem.name);
+    case "key_would_leave":
+      return words.keyWouldLeave(problem.urlName, problem.keyName);
+  }
+}
+
+function inFile({ file, line }: Place, [what, instead]: readonly [string, string]): ConfigFailure {
+  return makeFailure("config_invalid", { file, line, what, instead });
+}
+
+/** On one line, short, and without the password of a proxy or server. */
+function show(value: unknown): string {
+  const shown = redact(String(value), []).replaceAll(/\s+/g, " ").trim();
+  return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
+}

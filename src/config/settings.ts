@@ -1,0 +1,135 @@
+import { logLevels } from "../observe/observe.ts";
+import { Slot } from "../protocol/message.ts";
+import { languages } from "../words/words.ts";
+import { baseUrl, choice, type Kind, key, language, number, path, proxy, text, toggle, wholeNumber } from "./kinds.ts";
+
+/** One thing that can be set: by a flag, by a variable (of several names the first counts), by a key of agentyard.yaml. */
+export type Setting<T> = {
+  readonly flag?: FlagName;
+  readonly variables: readonly string[];
+  readonly key?: string;
+  readonly kind: Kind<T>;
+  /** Shown as `set`, never by its value. */
+  readonly isSecret?: true;
+  /** Cannot change while the process runs. */
+  readonly isFixed?: true;
+  /** Absent where it follows from the surroundings, or where nothing is meant. */
+  readonly default?: T;
+};
+export type FlagName = "data" | "lang";
+
+/** What a setting is called where settings are listed. */
+export function nameOf({ key, variables }: Setting<unknown>): string {
+  return key ?? variables[0] ?? "";
+}
+
+export const settings = {
+  dataDir: { flag: "data", variables: ["AGENTYARD_DATA"], key: "data", kind: path, isFixed: true },
+  sessionDbPath: { variables: ["SESSION_DB_PATH"], key: "session_db_path", kind: path, isFixed: true },
+  logsDir: { variables: ["AGENTYARD_LOGS"], key: "logs.dir", kind: path, isFixed: true },
+  logLevel: {
+    variables: ["AGENTYARD_LOG_LEVEL"],
+    key: "logs.level",
+    kind: choice(logLevels),
+    default: "info",
+    isFixed: true,
+  },
+  language: { flag: "lang", variables: ["AGENTYARD_LANG"], key: "lang", kind: language(languages) },
+  synchronous: {
+    variables: ["AGENTYARD_SYNCHRONOUS"],
+    key: "storage.synchronous",
+    kind: choice(["full", "normal"]),
+    default: "full",
+    isFixed: true,
+  },
+
+  stepsMax: { variables: ["MAX_LOOPS"], key: "loop.steps_max", kind: wholeNumber(1, 1_000), default: 100 },
+  parallelCallsMax: {
+    variables: ["AGENTYARD_PARALLEL_CALLS_MAX"],
+    key: "loop.parallel_calls_max",
+    kind: wholeNumber(1, 64),
+    default: 8,
+  },
+  attemptsMax: {
+    variables: ["AGENTYARD_ATTEMPTS_MAX"],
+    key: "loop.attempts_max",
+    kind: wholeNumber(1, 20),
+    default: 4,
+  },
+  toolTimeoutSeconds: {
+    variables: ["AGENTYARD_TOOL_TIMEOUT_SECONDS"],
+    key: "loop.tool_timeout_seconds",
+    kind: number(0.1, 86_400),
+    default: 120,
+  },
+
+  messagesMax: {
+    variables: ["MAX_MESSAGE_HISTORY"],
+    key: "context.messages_max",
+    kind: wholeNumber(10, 500),
+    default: 150,
+  },
+  isContextManaged: {
+    variables: ["CONTEXT_MANAGEMENT_ENABLED"],
+    key: "context.management_enabled",
+    kind: toggle,
+    default: true,
+  },
+
+  firstDataTimeoutSeconds: {
+    variables: ["AGENTYARD_FIRST_DATA_TIMEOUT_SECONDS"],
+    key: "models.first_data_timeout_seconds",
+    kind: number(0.1, 3_600),
+    default: 300,
+  },
+  idleTimeoutSeconds: {
+    variables: ["AGENTYARD_IDLE_TIMEOUT_SECONDS"],
+    key: "models.idle_timeout_seconds",
+    kind: number(0.1, 3_600),
+    default: 120,
+  },
+
+  // Small letters first, as curl and Node have it.
+  httpProxy: { variables: ["http_proxy", "HTTP_PROXY"], kind: proxy },
+  httpsProxy: { variables: ["https_proxy", "HTTPS_PROXY"], kind: proxy },
+  noProxy: { variables: ["no_proxy", "NO_PROXY"], kind: text },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** The variables of each model slot begin with one of these; the second is the source system's newer name. */
+export const slotPrefixes: Readonly<Record<Slot, readonly string[]>> = {
+  base: ["MODEL_BASIC_", "MODEL_BASE_"],
+  reasoning: ["MODEL_REASONING_", "MODEL_REASON_"],
+  vision: ["MODEL_MULTIMODAL_", "MODEL_VISION_"],
+  code: ["MODEL_CODE_"],
+  chat: ["MODEL_CHAT_"],
+};
+
+const temperature = number(0, 2);
+const outputTokens = wholeNumber(1, 10_000_000);
+const windowTokens = wholeNumber(1_000, 100_000_000);
+
+/** The variables of one slot. */
+export function slotSettings(slot: Slot) {
+  const named = (...endings: string[]) => slotPrefixes[slot].flatMap((prefix) => endings.map((end) => prefix + end));
+  return {
+    apiKey: { variables: named("API_KEY"), kind: key, isSecret: true },
+    baseUrl: { variables: named("BASE_URL"), kind: baseUrl },
+    model: { variables: named("ID"), kind: text },
+    temperature: { variables: named("TEMPERATURE"), kind: temperature },
+    maxTokens: { variables: named("MAX_TOKENS", "MAX_COMPLETION_TOKENS"), kind: outputTokens },
+    contextWindow: { variables: named("CONTEXT_WINDOW"), kind: windowTokens },
+  } as const satisfies Record<string, Setting<unknown>>;
+}
+
+/** What many programs know. It fills the base slot where that has neither key nor address of its own. */
+export const openAiSettings = {
+  apiKey: { variables: ["OPENAI_API_KEY"], kind: key, isSecret: true },
+  baseUrl: { variables: ["OPENAI_BASE_URL"], kind: baseUrl },
+  model: { variables: ["OPENAI_MODEL"], kind: text },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** Every name that some setting reads. */
+export function knownVariables(): ReadonlySet<string> {
+  const tables = [settings, openAiSettings, ...Slot.options.map(slotSettings)];
+  return new Set(tables.flatMap((table) => Object.values(table)).flatMap(({ variables }) => variables));
+}

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { estimateTokens } from "../models/models.ts";
+import { builtins, openToolbox, toolBytes } from "../tools/tools.ts";
+import { forModels } from "../words/words.ts";
+import { systemPrompt } from "./prompt.ts";
+
+const toolbox = openToolbox(builtins);
+const startedAt = Date.UTC(2026, 10, 15, 6, 12, 59);
+const sizes = ["full", "small"] as const;
+type Size = (typeof sizes)[number];
+
+const budgets: Readonly<Record<Size, { prompt: number; prefix: number }>> = {
+  full: { prompt: 1_000, prefix: 5_000 },
+  small: { prompt: 450, prefix: 2_000 },
+};
+const exampleTokensMax = 120;
+const sentencesMax = 45;
+
+const promptOf = (size: Size) => systemPrompt(toolbox.offered(size), size, startedAt);
+const exampleOf = (size: Size) => /\n\n# Example\n.*?(?=\n\n)/s.exec(promptOf(size))?.[0] ?? "";
+
+for (const size of sizes) {
+  test(`the ${size} prompt keeps to its budget of tokens and of rules [R1]`, () => {
+    const rules = promptOf(size).replace(exampleOf(size), "");
+    const tokens = {
+      prompt: estimateTokens(rules),
+      prefix: estimateTokens(promptOf(size)) + estimateTokens(toolBytes(toolbox.offered(size))),
+    };
+    assert.ok(tokens.prompt <= budgets[size].prompt, `${tokens.prompt} tokens`);
+    assert.ok(tokens.prefix <= budgets[size].prefix, `${tokens.prefix} tokens with the tools`);
+    assert.ok(estimateTokens(exampleOf(size)) <= exampleTokensMax);
+    const sentences = rules.match(/[^.;:\n]+[.;:](\s|$)/g) ?? [];
+    assert.ok(sentences.length <= sentencesMax, `${sentences.length} sentences`);
+  });
+
+  test(`the ${size} prompt is plain ASCII, shouts at nobody and does not contradict itself [R1]`, () => {
+    const prompt = promptOf(size);
+    assert.match(prompt, /^[\x20-\x7e\n]+$/);
+    assert.doesNotMatch(prompt, /\b([A-Z]{2,}\s+){4}[A-Z]{2,}\b|!/);
+    const after = (word: string) =>
+      Array.from(prompt.matchAll(new RegExp(`\\b${word} (\\w+)`, "gi")), ([, next]) => next);
+    assert.deepEqual(
+      after("always").filter((next) => after("never").includes(next)),
+      [],
+    );
+  });
+
+  test(`the ${size} prompt names only tools that are offered with it [R1]`, () => {
+    const offered = toolbox.offered(size).map((tool) => tool.name);
+    const known = [...offered, "system_reminder", "current_datetime", "in_progress"];
+    const named = promptOf(size).match(/\b[a-z]+(_[a-z]+)+\b/g) ?? [];
+    assert.deepEqual(
+      named.filter((name) => !known.includes(name)),
+      [],
+    );
+  });
+
+  test(`the ${size} prompt and its tools are what was last looked at [R1][L3]`, () => {
+    assertSnapshot(`${size}.txt`, [promptOf(size), ...toolbox.offered(size).map(described)].join("\n\n"));
+  });
+}
+
+test("what reminders and results say is what was last looked at [R1]", () => {
+  const todo = { content: "read the report", status: "in_progress", priority: "high" };
+  const texts = [
+    forModels.reminder([forModels.dateNow("2026-11-15")]),
+    forModels.todosOpen([todo, { ...todo, status: "pending", priority: "medium" }], 3),
+    forModels.todosStillOpen(4, "read the report"),
+    forModels.tokens(75, "warning"),
+    forModels.tokensFree(20),
+    forModels.sameResultAgain("now", 3),
+    forModels.finalize,
+    forModels.finalizeAtLimit(100),
+    forModels.partLeftOut(900, 1_000),
+    forModels.todosUpdated([todo, { ...todo, status: "completed" }]),
+    forModels.oneActiveTodo,
+    forModels.noAnswer,
+    forModels.defaultAnswer("a.csv"),
+    forModels.ignoredArguments("colour, size"),
+    forModels.emptyResult,
+    [forModels.compactedHead, forModels.leftOut(12), forModels.lastRequest("Go on.")].join("\n\n"),
+    ...Object.entries(forModels.nextSteps).map(([code, next]) => `${code}: ${next}`),
+  ];
+  assertSnapshot("notes.txt", texts.map((text) => text.trim()).join("\n\n"));
+});
+
+test("a section that needs a tool is left out where the tool is not offered [R1]", () => {
+  for (const size of sizes) {
+    const prompt = systemPrompt([], size, startedAt);
+    for (const { name } of builtins.filter((tool) => tool.name.includes("_"))) assert.ok(!prompt.includes(name), name);
+    assert.doesNotMatch(prompt, /# Example|`now`/);
+  }
+});
+
+test("a section says which tools it names [R1]", () => {
+  for (const { text, needs } of forModels.prompt) {
+    const named = builtins.filter(({ name }) => new RegExp(name === "now" ? /`now`|: now with/ : name).test(text));
+    assert.deepEqual(
+      named.map((tool) => tool.name),
+      needs,
+      text,
+    );
+  }
+});
+
+test("the prompt ends with the minute in which the conversation began [L3]", () => {
+  for (const size of sizes)
+    assert.match(promptOf(size), /\n\n<current_datetime>2026-11-15 06:12 UTC<\/current_datetime>$/);
+});
+
+test("the instruction for the last answer is short [L1][R1]", () => {
+  for (const text of [forModels.finalize, forModels.finalizeAtLimit(100)]) assert.ok(estimateTokens(text) <= 80);
+});
+
+function described({ name, description, parameters }: (typeof builtins)[number]): string {
+  return `--- ${name}\n${description}\n${JSON.stringify(parameters, null, 1)}`;
+}
+
+/** Texts for models are changed knowingly: nobody here can see what a change does to a model. */
+function assertSnapshot(name: string, text: string): void {
+  const folder = join(import.meta.dirname, "../../test/data/prompts");
+  const file = join(folder, name);
+  if (process.env.UPDATE_SNAPSHOTS === "1") {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, `${text}\n`);
+  }
+  const known = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const advice = `what models read has changed (test/data/prompts/${name}): write a line about it into the page on prompts in docs/decisions, then run UPDATE_SNAPSHOTS=1 node --test src/context/prompt.test.ts`;
+  assert.ok(known === `${text}\n`, `${advice}\n${firstDifference(known, `${text}\n`)}`);
+}
+
+function firstDifference(known: string, text: string): string {
+  const [before, now] = [known.split("\n"), text.split("\n")];
+  const line = now.findIndex((words, index) => words !== before[index]);
+  return `line ${line + 1}\n- ${before[line] ?? ""}\n+ ${now[line] ?? ""}`;
+}

@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { emptyHistory, type History } from "../log/log.ts";
+import { estimateTokens } from "../models/models.ts";
+import type { Message } from "../protocol/message.ts";
+import type { TokenStatus } from "../protocol/resources.ts";
+import type { Todo } from "../protocol/todo.ts";
+import { forModels } from "../words/words.ts";
+import { reminderFor } from "./reminders.ts";
+
+const hour = 3_600_000;
+const startedAt = Date.UTC(2026, 10, 15, 6);
+const room: TokenStatus = { used: 1_000, window: 100_000, level: "info", estimated: false };
+const todo = (content: string, status: Todo["status"]): Todo => ({
+  id: "00000001",
+  content,
+  status,
+  priority: "medium",
+});
+const list = [todo("read", "completed"), todo("think", "pending"), todo("write", "in_progress")];
+
+type Place = {
+  /** Steps of this turn that have begun, and of all turns. */
+  readonly turnStep: number;
+  readonly steps?: number;
+  /** The step, of all steps, whose request told the list last. */
+  readonly toldAt?: number;
+  /** How many answers were given since `todo_write` was called. */
+  readonly updated?: number;
+};
+
+const places: readonly [what: string, place: Place, note: "items" | "count" | "nothing"][] = [
+  ["a turn begins and the list was never told", { turnStep: 0, steps: 20 }, "items"],
+  ["a turn begins right after one that wrote the list", { turnStep: 0, steps: 2, updated: 1 }, "items"],
+  ["a turn begins, told 7 steps ago", { turnStep: 0, steps: 20, toldAt: 14 }, "nothing"],
+  ["a turn begins, told 7 steps ago, changed since", { turnStep: 0, steps: 20, toldAt: 14, updated: 6 }, "items"],
+  ["a turn begins, told 7 steps ago, changed before", { turnStep: 0, steps: 20, toldAt: 14, updated: 7 }, "nothing"],
+  ["a turn begins, told 8 steps ago", { turnStep: 0, steps: 20, toldAt: 13 }, "items"],
+  ["7 steps after the beginning", { turnStep: 7, toldAt: 1 }, "nothing"],
+  ["8 steps after the beginning", { turnStep: 8, toldAt: 1 }, "count"],
+  ["8 steps later again", { turnStep: 16, toldAt: 9 }, "nothing"],
+  ["9 steps later again: twice as many in all", { turnStep: 17, toldAt: 9 }, "count"],
+  ["a few steps after the third note", { turnStep: 30, toldAt: 18 }, "nothing"],
+  ["twice as many after the third note", { turnStep: 35, toldAt: 18 }, "count"],
+  ["the first step after an update", { turnStep: 60, toldAt: 18, updated: 0 }, "nothing"],
+  ["the second step after an update", { turnStep: 60, toldAt: 18, updated: 1 }, "nothing"],
+  ["7 steps without an update", { turnStep: 60, toldAt: 18, updated: 7 }, "nothing"],
+  ["8 steps without an update", { turnStep: 60, toldAt: 18, updated: 8 }, "count"],
+  ["8 steps after an update, never told", { turnStep: 9, updated: 8 }, "count"],
+  ["told in an earlier turn, 8 steps ago", { turnStep: 3, steps: 40, toldAt: 33 }, "count"],
+];
+
+const lines = {
+  items: forModels.todosOpen([todo("write", "in_progress"), todo("think", "pending")], 0),
+  count: forModels.todosStillOpen(2, "write"),
+};
+
+for (const [what, place, note] of places) {
+  test(`open items are recalled now and then: ${what}, ${note} [L4]`, () => {
+    const told = reminderFor(historyAt({ ...place, todos: list }), { at: startedAt, tokens: room });
+    const expected = { items: reminded(lines.items), count: reminded(lines.count), nothing: undefined };
+    assert.deepEqual(told, expected[note] && { text: expected[note], told: ["todos:"] });
+  });
+}
+
+test("a list with nothing open is not recalled [L4]", () => {
+  for (const todos of [[], [todo("read", "completed")]])
+    assert.equal(reminderFor(historyAt({ turnStep: 0, todos }), { at: startedAt, tokens: room }), undefined);
+});
+
+test("of a long list the first items are recalled, shortened, what is in progress before all [L4]", () => {
+  const long = Array.from({ length: 200 }, (_, n) =>
+    todo(`${n}${"长".repeat(1_990)}`, n === 150 ? "in_progress" : "pending"),
+  );
+  const { text = "" } = reminderFor(historyAt({ turnStep: 0, todos: long }), { at: startedAt, tokens: room }) ?? {};
+  assert.match(text, /:\n- \[in_progress\] 150长+\.\.\.\n- \[pending\] 0长+\.\.\.\n/);
+  assert.match(text, /\n- and 195 more\n/);
+  assert.ok(estimateTokens(text) <= 200, `${estimateTokens(text)} tokens`);
+});
+
+const levelChanges: readonly [known: string | undefined, percent: number, line: string | undefined][] = [
+  [undefined, 74, undefined],
+  [undefined, 75, forModels.tokens(75, "warning")],
+  [undefined, 96, forModels.tokens(96, "critical")],
+  ["warning", 80, undefined],
+  ["warning", 90, forModels.tokens(90, "high")],
+  ["high", 80, undefined],
+  ["warning", 74, undefined],
+  ["warning", 59, forModels.tokensFree(59)],
+  ["critical", 20, forModels.tokensFree(20)],
+  ["info", 20, undefined],
+];
+
+for (const [known, percent, line] of levelChanges) {
+  test(`the token status is told when it gets worse, or much better: ${known ?? "nothing"} told, ${percent} % full [L4][Z1]`, () => {
+    const history = historyAt({ turnStep: 3 });
+    if (known !== undefined) history.told.set("tokens", { value: known, step: 1 });
+    const tokens = { ...room, used: percent * 1_000, level: levelAt(percent) };
+    assert.equal(reminderFor(history, { at: startedAt, tokens })?.text, line && reminded(line));
+  });
+}
+
+test("a new day is told once [L3][L4]", () => {
+  const history = historyAt({ turnStep: 0 });
+  const tellAfter = (hours: number) => reminderFor(history, { at: startedAt + hours * hour, tokens: room });
+  assert.equal(tellAfter(17), undefined);
+  const told = tellAfter(18);
+  assert.deepEqual(told, { text: reminded(forModels.dateNow("2026-11-16")), told: ["date:2026-11-16"] });
+  history.told.set("date", { value: "2026-11-16", step: 1 });
+  assert.equal(tellAfter(41), undefined);
+  assert.equal(tellAfter(42)?.text, reminded(forModels.dateNow("2026-11-17")));
+});
+
+test("all that there is to say comes in one block of at most 300 tokens, the instruction last [L4][L1]", () => {
+  const finished = Array.from({ length: 3 }, () => ({ name: "很".repeat(500), arguments: "{}", text: "same" }));
+  const todos = [todo("做".repeat(2_000), "in_progress"), todo("b", "pending")];
+  const history = historyAt({ turnStep: 8, todos, finished });
+  const told = reminderFor(history, {
+    at: startedAt + 24 * hour,
+    tokens: { ...room, used: 96_000, level: "critical" },
+    instruction: forModels.finalizeAtLimit(100),
+  });
+  assert.deepEqual(told?.told, ["date:2026-11-16", "todos:", "tokens:critical", "loop:"]);
+  assert.equal(told.text.match(/<system_reminder>/g)?.length, 1);
+  assert.ok(told.text.endsWith(`${forModels.finalizeAtLimit(100)}\n</system_reminder>`));
+  assert.ok(estimateTokens(told.text) <= 300, `${estimateTokens(told.text)} tokens`);
+});
+
+type Finished = NonNullable<History["turn"]>["finished"];
+
+function historyAt({
+  turnStep,
+  steps = turnStep,
+  toldAt,
+  updated,
+  todos = [],
+  finished = [],
+}: Place & { todos?: readonly Todo[]; finished?: Finished }): History {
+  const history = emptyHistory();
+  const message = { type: "message.user", seq: 1, at: startedAt, id: "m", text: "go", mode: "queue" } as const;
+  const answers = Array.from({ length: steps }, (_, index) =>
+    answer(steps - 1 - index === updated ? "todo_write" : "look"),
+  );
+  history.messages.push(...answers.flat());
+  history.steps = steps;
+  history.todos = todos;
+  if (toldAt !== undefined) history.told.set("todos", { value: "", step: toldAt });
+  history.recipe = {
+    system: "",
+    tools: "[]",
+    systemMessage: { role: "system", text: "" },
+    descriptions: [],
+    startedAt,
+  };
+  history.turn = {
+    ...{ turn: 1, message, startedAt, epoch: 1, recoveries: 0, cancelAsked: false, step: turnStep, attempt: 1 },
+    ...{ failures: 0, isStepOpen: false, isFinal: false, isCompacted: false, isStuck: false, slot: undefined },
+    ...{ hasImages: false, calls: [], finished },
+  };
+  return history;
+}
+
+function answer(tool: string): Message[] {
+  const call = { id: "1", name: tool, arguments: "{}" };
+  return [
+    { role: "assistant", text: "", toolCalls: [call] },
+    { role: "tool", toolCallId: "1", text: "done" },
+  ];
+}
+
+function reminded(line: string): string {
+  return forModels.reminder([line]);
+}
+
+function levelAt(percent: number): TokenStatus["level"] {
+  if (percent < 75) return "info";
+  return percent < 85 ? "warning" : percent <= 95 ? "high" : "critical";
+}

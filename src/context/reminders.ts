@@ -1,0 +1,114 @@
+import type { History } from "../log/log.ts";
+import type { TokenStatus } from "../protocol/resources.ts";
+import { shortened } from "../tools/tools.ts";
+import { forModels } from "../words/words.ts";
+import { newlyRepeated } from "./loop-guard.ts";
+
+/** What is attached to the newest message, exactly as sent, and what it told. */
+export type Reminder = { readonly text: string; readonly told: readonly string[] };
+
+/** Facts the model should know now and was not told yet; undefined when there is nothing to say. */
+export function reminderFor(
+  history: History,
+  now: { at: number; tokens: TokenStatus; instruction?: string | undefined },
+): Reminder | undefined {
+  const notes = [
+    dateNote(history, now.at),
+    todoNote(history),
+    tokenNote(history, now.tokens),
+    loopNote(history),
+  ].filter((note) => note !== undefined);
+  const lines = [...notes.map((note) => note.line), ...(now.instruction === undefined ? [] : [now.instruction])];
+  if (lines.length === 0) return undefined;
+  return { text: forModels.reminder(lines), told: notes.map((note) => note.told) };
+}
+
+type Note = { readonly line: string; readonly told: string };
+
+/** The prompt has the day the conversation began; a new day is told once. */
+function dateNote(history: History, at: number): Note | undefined {
+  const today = dayOf(at);
+  const known = history.told.get("date")?.value ?? dayOf(history.recipe?.startedAt ?? at);
+  return known === today ? undefined : { line: forModels.dateNow(today), told: `date:${today}` };
+}
+
+const quietSteps = 8;
+
+/**
+ * The open items at the start of a turn, unless they were told a moment ago and have not changed; in the middle of it
+ * only how many there are, after eight steps without an update, and then after twice as many: a reminder that was not
+ * heeded helps no more the next time, and each one is paid for in every later request.
+ */
+function todoNote(history: History): Note | undefined {
+  const { turn, todos, steps, told } = history;
+  const open = todos.filter((todo) => todo.status !== "completed");
+  if (turn === undefined || open.length === 0) return undefined;
+  const sinceTold = steps + 1 - (told.get("todos")?.step ?? Number.NEGATIVE_INFINITY);
+  if (turn.step === 0) {
+    const isDue = sinceTold >= quietSteps || hasUpdate(history, sinceTold);
+    return isDue ? { line: openItems(open), told: "todos:" } : undefined;
+  }
+  const toldAtStep = turn.step + 1 - sinceTold;
+  const isDue = sinceTold >= Math.max(quietSteps, toldAtStep) && !hasUpdate(history, quietSteps);
+  return isDue ? { line: openCount(open), told: "todos:" } : undefined;
+}
+
+const todosShownMax = 5;
+const todoBytesMax = 80;
+
+function openItems(open: History["todos"]): string {
+  const isActive = (todo: History["todos"][number]) => todo.status === "in_progress";
+  const activeFirst = [...open.filter(isActive), ...open.filter((todo) => !isActive(todo))];
+  const shown = activeFirst.slice(0, todosShownMax);
+  const lines = shown.map((todo) => ({ ...todo, content: shortened(todo.content, todoBytesMax) }));
+  return forModels.todosOpen(lines, open.length - shown.length);
+}
+
+function openCount(open: History["todos"]): string {
+  const active = open.find((todo) => todo.status === "in_progress")?.content;
+  return forModels.todosStillOpen(open.length, active === undefined ? undefined : shortened(active, todoBytesMax));
+}
+
+/** Whether one of the newest answers wrote the list. */
+function hasUpdate({ messages }: History, answers: number): boolean {
+  let left = answers;
+  for (let index = messages.length - 1; index >= 0 && left > 0; index -= 1) {
+    const message = messages[index];
+    if (message?.role !== "assistant") continue;
+    if (message.toolCalls?.some((call) => call.name === "todo_write")) return true;
+    left -= 1;
+  }
+  return false;
+}
+
+/** A note on the way down only when much was freed: the count goes up and down a little around each level. */
+const freeShare = 0.6;
+
+/** Only when the level has changed. */
+function tokenNote(history: History, { used, window, level }: TokenStatus): Note | undefined {
+  const known = history.told.get("tokens")?.value ?? "info";
+  const percent = Math.round((100 * used) / window);
+  if (rankOf(level) > rankOf(known)) return { line: forModels.tokens(percent, level), told: `tokens:${level}` };
+  const isFreed = known !== "info" && used / window < freeShare;
+  return isFreed ? { line: forModels.tokensFree(percent), told: "tokens:info" } : undefined;
+}
+
+const levels: readonly string[] = ["info", "warning", "high", "critical"] satisfies readonly TokenStatus["level"][];
+
+function rankOf(level: string): number {
+  return levels.indexOf(level);
+}
+
+const toolBytesMax = 64;
+
+function loopNote({ turn, messages }: History): Note | undefined {
+  if (turn === undefined) return undefined;
+  const newest = messages.length - 1 - messages.findLastIndex((message) => message.role !== "tool");
+  const repeated = newlyRepeated(turn.finished, newest);
+  if (repeated === undefined) return undefined;
+  return { line: forModels.sameResultAgain(shortened(repeated.name, toolBytesMax), repeated.times), told: "loop:" };
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

@@ -1,0 +1,88 @@
+import type { z } from "zod";
+import { ok, type Result } from "../base/result.ts";
+import { type Failure, makeFailure } from "../protocol/failure.ts";
+import { type Route, type RouteName, routes } from "../protocol/routes.ts";
+import { readBody } from "./body.ts";
+import { ownerNamed } from "./caller.ts";
+import { type App, goneSignal, type HttpCall, isLocal } from "./door.ts";
+import type { Call, Handlers } from "./handler.ts";
+import { descriptionPath } from "./openapi.ts";
+import { parsePart } from "./parse.ts";
+import { refuse } from "./problem.ts";
+
+/** Every row of the route table, bound to the handler of its name. */
+export function bindRoutes(app: App, handlers: Handlers): void {
+  for (const name of routeNames) bind(app, name, handlers);
+}
+
+const routeNames = Object.keys(routes).filter((name): name is RouteName => Object.hasOwn(routes, name));
+
+function bind<N extends RouteName>(app: App, name: N, handlers: Handlers): void {
+  const { method, path, status } = routes[name];
+  app.on(method, honoPath(path), async (c) => {
+    const call = await readCall(c, name);
+    if (!call.ok) return refuse(c, call.failure);
+    const answer = await handlers[name](call.value);
+    return answer.ok ? accept(c, status, answer.value) : refuse(c, answer.failure);
+  });
+}
+
+/** The table as a map from a route's name to what its schemas give, so that a handler's types follow from the name. */
+const schemas: { readonly [N in RouteName]: { readonly [P in Part]: z.ZodType<Call<N>[P]> } } = routes;
+type Part = "params" | "query" | "body";
+
+async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Result<Call<N>, Failure>> {
+  const { params: Params, query: Query, body: Body } = schemas[name];
+  const language = c.get("language");
+  const owner = ownerNamed(c.req.header("x-account-id"));
+  if (!owner.ok) return owner;
+  const params = parsePart("path", Params, c.req.param(), language);
+  if (!params.ok) return params;
+  const query = parsePart("query", Query, c.req.query(), language);
+  if (!query.ok) return query;
+  const json = await readBody(c.req.raw);
+  if (!json.ok) return json;
+  const body = parsePart("body", Body, json.value, language);
+  if (!body.ok) return body;
+  return ok({
+    params: params.value,
+    query: query.value,
+    body: body.value,
+    owner: owner.value,
+    isLocal: isLocal(c),
+    requestId: c.get("requestId"),
+    lastEventId: c.req.header("last-event-id"),
+    signal: goneSignal(c),
+  });
+}
+
+function accept(c: HttpCall, status: Route["status"], answer: unknown): Response {
+  if (answer instanceof ReadableStream) {
+    const headers = { "content-type": "text/event-stream" };
+    if (c.req.method !== "HEAD") return c.body(answer, 200, headers);
+    void answer.cancel();
+    return c.body(null, 200, headers);
+  }
+  if (status === 204) return c.body(null, 204);
+  return c.body(JSON.stringify(answer), status, { "content-type": "application/json" });
+}
+
+/** A path that exists under other methods says which. Bound after all routes. */
+export function refuseOtherMethods(app: App): void {
+  const methodsOf = new Map<string, Set<string>>([[descriptionPath, new Set(["GET", "HEAD"])]]);
+  for (const { method, path } of Object.values(routes)) {
+    const methods = methodsOf.get(path) ?? new Set();
+    methodsOf.set(path, methods.add(method));
+    if (method === "GET") methods.add("HEAD");
+  }
+  for (const [path, methods] of methodsOf)
+    app.all(honoPath(path), (c) => {
+      const allowed = [...methods].join(", ");
+      c.header("allow", allowed);
+      return refuse(c, makeFailure("method_not_allowed", { method: c.req.method.slice(0, 20), allowed }));
+    });
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+}

@@ -1,0 +1,56 @@
+import type { z } from "zod";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Result } from "../base/result.ts";
+import type { Log } from "../log/log.ts";
+import type { Engine } from "../loop/loop.ts";
+import type { Models } from "../models/models.ts";
+import type { Failure } from "../protocol/failure.ts";
+import type { OwnerId } from "../protocol/ids.ts";
+import type { RouteName, routes } from "../protocol/routes.ts";
+
+type Table = typeof routes;
+
+/** What the door stands before. */
+export type Parts = {
+  readonly engine: Omit<Engine, "recover" | "close">;
+  readonly log: Pick<Log, "createConversation" | "find" | "findByPrefix" | "list" | "rename" | Reading>;
+  readonly models: Pick<Models, "get">;
+  /** Looks for model servers on this machine. */
+  readonly detectServers: () => Promise<Answer<"listModels">["found"]>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly version: string;
+  readonly logFile?: string | undefined;
+  /** Hears of our own mistakes, one line each; callers only get an id. */
+  readonly logger?: ((line: string) => void) | undefined;
+  /** Host names besides the loopback ones under which this server may be called. */
+  readonly trustedHosts?: readonly string[] | undefined;
+};
+
+type Reading = "read" | "headOf" | "onAppend";
+
+/** One request, parsed by the schemas of its route. */
+export type Call<N extends RouteName> = {
+  readonly params: z.output<Table[N]["params"]>;
+  readonly query: z.output<Table[N]["query"]>;
+  readonly body: z.output<Table[N]["body"]>;
+  readonly owner: OwnerId;
+  /** The caller is this process or came over the local socket, so it is the same user on the same machine. */
+  readonly isLocal: boolean;
+  readonly requestId: string;
+  readonly lastEventId: string | undefined;
+  /** Fires when the caller is gone or the server closes. */
+  readonly signal: AbortSignal;
+};
+
+/** With status 204 nothing of it is sent. */
+type Answer<N extends RouteName> = Table[N] extends { streams: true }
+  ? ReadableStream<Uint8Array>
+  : Table[N]["status"] extends 204
+    ? unknown
+    : z.output<Table[N]["answer"]>;
+
+/** Translates and hands on; decides nothing. */
+type Handler<N extends RouteName> = (call: Call<N>) => Promise<Result<Answer<N>, Failure>>;
+export type Handlers = { readonly [N in RouteName]: Handler<N> };

@@ -1,0 +1,69 @@
+import { ok } from "../../base/result.ts";
+import type { Conversation } from "../../protocol/resources.ts";
+import type { ConversationRow } from "../../storage/storage.ts";
+import type { Handlers, Parts } from "../handler.ts";
+
+type Names =
+  | "createConversation"
+  | "listConversations"
+  | "getConversation"
+  | "renameConversation"
+  | "deleteConversation"
+  | "getState"
+  | "resetConversation"
+  | "branchConversation"
+  | "replay";
+
+export function conversationHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
+  return {
+    async createConversation({ owner, body }) {
+      const row = await log.createConversation(owner, body);
+      return row.ok ? ok(toConversation(row.value)) : row;
+    },
+    async listConversations({ owner, query }) {
+      const rows = await log.list(owner, query);
+      const last = rows.length === query.limit ? rows.at(-1) : undefined;
+      return ok({ items: rows.map(toConversation), next: last?.cursor ?? null });
+    },
+    async getConversation({ owner, params, query }) {
+      const row = query.prefix ? await log.findByPrefix(owner, params.id) : await log.find(owner, params.id);
+      return row.ok ? ok(toConversation(row.value)) : row;
+    },
+    async renameConversation({ owner, params, body }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const renamed = await log.rename(row.value, body.title);
+      return renamed.ok ? ok(toConversation(renamed.value)) : renamed;
+    },
+    async deleteConversation({ owner, params }) {
+      const row = await log.find(owner, params.id);
+      return row.ok ? engine.remove(row.value) : row;
+    },
+    async getState({ owner, params }) {
+      const row = await log.find(owner, params.id);
+      return row.ok ? ok(await engine.state(row.value)) : row;
+    },
+    async resetConversation({ owner, params }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const reset = await engine.reset(row.value);
+      if (!reset.ok) return reset;
+      const now = await log.find(owner, params.id);
+      return now.ok ? ok(toConversation(now.value)) : now;
+    },
+    async branchConversation({ owner, params, body }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const branch = await engine.branch(row.value, body.at);
+      return branch.ok ? ok(toConversation(branch.value)) : branch;
+    },
+    async replay({ owner, params }) {
+      const row = await log.find(owner, params.id);
+      return row.ok ? ok(await engine.replay(row.value)) : row;
+    },
+  };
+}
+
+function toConversation({ id, title, lastMessage, turns, createdAt, updatedAt }: ConversationRow): Conversation {
+  return { id, title, lastMessage, turns, createdAt, updatedAt };
+}

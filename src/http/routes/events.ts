@@ -1,0 +1,31 @@
+import { ok } from "../../base/result.ts";
+import { follow } from "../follow.ts";
+import type { Handlers, Parts } from "../handler.ts";
+import { faultLine } from "../problem.ts";
+import { eventStream } from "../stream.ts";
+
+export function eventHandlers({ engine, log, clock, logger }: Parts): Pick<Handlers, "readEvents" | "followEvents"> {
+  return {
+    async readEvents({ owner, params, query }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const head = await log.headOf(row.value.number);
+      const upTo = query.after + query.limit;
+      const items = await log.read(row.value.number, { ...query, upTo });
+      return ok({ items, next: upTo < head ? upTo : null });
+    },
+    async followEvents({ owner, params, query, lastEventId, signal, requestId }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const conversation = row.value;
+      // A browser that reconnects by itself repeats the first address and says in this header how far it came.
+      const after = /^\d{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : query.after;
+      return ok(
+        eventStream((ended) => follow({ engine, log, clock, conversation, after, signal: ended }), {
+          signal,
+          onFault: (error) => logger?.(faultLine(requestId, "the stream", error)),
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { failure } from "../../protocol/failure.ts";
+import { Slot } from "../../protocol/message.ts";
+import type { Handlers, Parts } from "../handler.ts";
+
+type Names = "sendMessage" | "withdrawMessage" | "cancelTurn" | "resumeTurn";
+
+export function messageHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
+  return {
+    async sendMessage({ owner, params, body }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const slot = Slot.optional().safeParse(body.slot);
+      if (!slot.success)
+        return failure("slot_unknown", { slot: `${body.slot}`.slice(0, 80), known: Slot.options.join(", ") });
+      return engine.send(row.value, { ...body, slot: slot.data });
+    },
+    async withdrawMessage({ owner, params }) {
+      const row = await log.find(owner, params.id);
+      return row.ok ? engine.withdraw(row.value, params.message) : row;
+    },
+    async cancelTurn({ owner, params }) {
+      const row = await log.find(owner, params.id);
+      return row.ok ? engine.cancel(row.value) : row;
+    },
+    async resumeTurn({ owner, params }) {
+      const row = await log.find(owner, params.id);
+      return row.ok ? engine.resume(row.value) : row;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { ok, type Result } from "../base/result.ts";
+import type { NewEvent } from "../protocol/events.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import { ConversationId, type OwnerId } from "../protocol/ids.ts";
+import type { ConversationRow } from "../storage/storage.ts";
+import { encoded } from "./encode.ts";
+import type { LogOptions } from "./log.ts";
+
+/** Whose conversations there are. Every look-up takes the owner: another's conversation does not exist. */
+export interface Conversations {
+  createConversation(owner: OwnerId, options: NewConversationOptions): Promise<Result<ConversationRow, Failure>>;
+  find(owner: OwnerId, id: string): Promise<Result<ConversationRow, Failure<"conversation_not_found">>>;
+  /** By the beginning of an id; several candidates are a failure that names them. */
+  findByPrefix(
+    owner: OwnerId,
+    prefix: string,
+  ): Promise<Result<ConversationRow, Failure<"conversation_not_found" | "conversation_ambiguous">>>;
+  list(owner: OwnerId, page: { limit: number; before?: string | undefined }): Promise<ConversationRow[]>;
+  rename(conversation: ConversationRow, title: string): Promise<Result<ConversationRow, Failure>>;
+}
+
+export type NewConversationOptions = {
+  readonly id?: string | undefined;
+  readonly title?: string | undefined;
+  readonly events?: readonly NewEvent[];
+  /** The number of the conversation whose blobs the events name: they are copied. */
+  readonly blobsOf?: number;
+};
+
+const candidatesMax = 10;
+const idCharactersShown = 80;
+
+export function openConversations({ storage, clock, ids }: LogOptions): Conversations {
+  return {
+    async createConversation(owner, { id = ids.uuid(), title, events = [], blobsOf }) {
+      const checked = ConversationId.safeParse(id);
+      if (!checked.success) {
+        const shown = JSON.stringify(id.slice(0, idCharactersShown));
+        return failure("bad_request", {
+          what: `the id ${shown} is not made of letters, digits and . _ - (64 at the most)`,
+        });
+      }
+      const at = clock.now();
+      const encodedEvents = events.map((event) => encoded(event, at));
+      return storage.createConversation({ owner, id: checked.data, title, at, events: encodedEvents, blobsOf });
+    },
+
+    async find(owner, id) {
+      const checked = ConversationId.safeParse(id);
+      const row = checked.success ? await storage.findConversation(owner, checked.data) : undefined;
+      if (row === undefined || row.deletedAt !== undefined) {
+        return failure("conversation_not_found", { id: id.slice(0, idCharactersShown) });
+      }
+      return ok(row);
+    },
+
+    async findByPrefix(owner, prefix) {
+      const exact = await this.find(owner, prefix);
+      if (exact.ok || prefix === "") return exact;
+      const rows = await storage.findByPrefix(owner, prefix, candidatesMax);
+      const [first, ...others] = rows;
+      if (first === undefined) return exact;
+      if (others.length === 0) return ok(first);
+      return failure("conversation_ambiguous", { prefix, candidates: rows.map((row) => row.id).join(", ") });
+    },
+
+    list: (owner, page) => storage.listConversations(owner, page),
+
+    async rename(conversation, title) {
+      const updatedAt = clock.now();
+      const events = [encoded({ type: "conversation.renamed", title }, updatedAt)];
+      const stored = await storage.append({ number: conversation.number, events, with: { row: { title, updatedAt } } });
+      return stored.ok ? ok({ ...conversation, title, updatedAt }) : stored;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { assert } from "../base/assert.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Result } from "../base/result.ts";
+import type { LogEvent, NewEvent } from "../protocol/events.ts";
+import type { SideRows, Storage, StorageFailure, StoredEvent } from "../storage/storage.ts";
+import { type Conversations, openConversations } from "./conversations.ts";
+import { decoded, encoded } from "./encode.ts";
+import { applyEvent, effectiveEvents, foldHistory, type History, insertEvents } from "./history.ts";
+
+export type * from "./history.ts";
+export { emptyHistory } from "./history.ts";
+
+/** The rules of the event log over any storage: checked when written, in order when read, folded the same way everywhere. */
+export interface Log extends Conversations {
+  append(
+    number: number,
+    events: readonly NewEvent[],
+    options?: AppendOptions,
+  ): Promise<Result<{ lastSeq: number }, StorageFailure>>;
+  /** Events with `after < seq`, in order. A record that cannot be read is left out and reported: it must not hide the rest. */
+  read(number: number, range: Range): Promise<LogEvent[]>;
+  headOf(number: number): Promise<number>;
+  onAppend(number: number, listener: (lastSeq: number) => void): () => void;
+
+  /** The fold of the whole log. */
+  history(number: number): Promise<History>;
+  /** Moves a history on; the answer is false when it needs to be folded anew. */
+  apply(history: History, event: LogEvent): boolean;
+  /** Takes in what others appended between `after` and events already applied; false as above. */
+  insert(history: History, after: number, events: readonly LogEvent[]): boolean;
+  /** What counts of the log up to a place, rewound parts left out. */
+  effective(number: number, upTo: number): Promise<LogEvent[]>;
+}
+
+export type AppendOptions = { readonly epoch?: number | undefined; readonly with?: SideRows | undefined };
+type Range = { readonly after: number; readonly limit: number; readonly upTo?: number | undefined };
+
+export type LogOptions = {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Tests check every body that is read; production trusts what was checked when it was written. */
+  readonly checksReads: boolean;
+  readonly onBrokenRecord: (record: { number: number; seq: number; why: string }) => void;
+};
+
+/** Rows read at once, so that no read holds the database for long. */
+const readRowsMax = 2_000;
+
+export function openLog(options: LogOptions): Log {
+  const { storage, clock } = options;
+  const read: Log["read"] = async (number, range) => readable(number, await storage.read(number, range), options);
+
+  async function readAll(number: number, upTo?: number): Promise<LogEvent[]> {
+    const events: LogEvent[] = [];
+    for (let after = 0; ; ) {
+      const rows = await storage.read(number, { after, limit: readRowsMax, upTo });
+      events.push(...readable(number, rows, options));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < readRowsMax) return events;
+      after = last.seq;
+    }
+  }
+
+  return {
+    ...openConversations(options),
+    async append(number, events, { epoch, with: side } = {}) {
+      const at = clock.now();
+      return storage.append({ number, epoch, events: events.map((event) => encoded(event, at)), with: side });
+    },
+    read,
+    headOf: (number) => storage.headOf(number),
+    onAppend: (number, listener) => storage.onAppend(number, listener),
+    history: async (number) => foldHistory(await readAll(number)),
+    effective: async (number, upTo) => effectiveEvents(await readAll(number, upTo)),
+    insert: insertEvents,
+    apply(history, event) {
+      assert(event.seq > history.head, "events are applied in the order of the log, once");
+      if (event.type === "rewound") return false;
+      applyEvent(history, event);
+      return true;
+    },
+  };
+}
+
+function readable(
+  number: number,
+  rows: readonly StoredEvent[],
+  { checksReads, onBrokenRecord }: LogOptions,
+): LogEvent[] {
+  const events: LogEvent[] = [];
+  for (const row of rows) {
+    const event = decoded(row, { check: checksReads });
+    if ("broken" in event) onBrokenRecord({ number, seq: row.seq, why: event.broken });
+    else events.push(event);
+  }
+  return events;
+}

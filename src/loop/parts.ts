@@ -1,0 +1,60 @@
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Random } from "../base/random.ts";
+import type { Log } from "../log/log.ts";
+import type { Models } from "../models/models.ts";
+import type { Logger } from "../observe/observe.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Toolbox } from "../tools/tools.ts";
+import type { Live } from "./live.ts";
+
+/** What the loop works with. It knows no provider, no database and no surface. */
+export type Parts = {
+  readonly log: Log;
+  readonly storage: Storage;
+  readonly models: Models;
+  readonly toolbox: Toolbox;
+  readonly live: Live;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly limits: LoopLimits;
+  /** Called before each turn: the place to pick up changed settings. */
+  readonly beforeTurn: () => Promise<void>;
+};
+
+export type LoopLimits = {
+  /** Model calls of one turn. */
+  readonly stepsMax: number;
+  /** Attempts at one model call. */
+  readonly attemptsMax: number;
+  /** First pause before another attempt; doubled each time, up to the longest one. */
+  readonly retryDelayMs: number;
+  readonly retryDelayMsMax: number;
+  readonly parallelCallsMax: number;
+  /** Crashes of one turn before it is parked. */
+  readonly crashesMax: number;
+  /** Interrupted turns that go on at the same time after a start. */
+  readonly recoveriesMax: number;
+  readonly toolTimeoutMs: number;
+  readonly leaseMs: number;
+  /** How long a stopped tool may take to end before it is left alone. */
+  readonly stopGraceMs: number;
+  /** Messages that stay, at the most, when room is made; 0 makes no room at all. */
+  readonly messagesKeptMax: number;
+};
+
+export const defaultLimits: LoopLimits = {
+  stepsMax: 100,
+  attemptsMax: 5,
+  retryDelayMs: 500,
+  retryDelayMsMax: 60_000,
+  parallelCallsMax: 8,
+  crashesMax: 3,
+  recoveriesMax: 4,
+  toolTimeoutMs: 120_000,
+  leaseMs: 15_000,
+  stopGraceMs: 500,
+  messagesKeptMax: 150,
+};

@@ -1,0 +1,37 @@
+import type { ConversationRow } from "../storage/storage.ts";
+import type { Driver } from "./driver.ts";
+import type { Engine } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+import { routeOf } from "./turn.ts";
+
+const wakesMax = 10_000;
+
+/** After a start: what was interrupted goes on by itself, a few at a time; what lies long back is only named. */
+export async function recoverTurns(
+  parts: Parts,
+  driver: Driver,
+  options: { ageMsMax: number },
+): ReturnType<Engine["recover"]> {
+  const { storage, log, clock, limits } = parts;
+  const due: ConversationRow[] = [];
+  const older: ConversationRow[] = [];
+  for (const { number } of await storage.dueWakes(wakesMax)) {
+    const conversation = await storage.conversationByNumber(number);
+    if (conversation === undefined) continue;
+    const history = await log.history(number);
+    // Who waits for a person goes on when that person decides, not because a process has started.
+    if (routeOf(history, parts) === "wait") continue;
+    const [newest] = await storage.readBack(number, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
+    const isOld = clock.now() - (newest?.at ?? 0) > options.ageMsMax;
+    (isOld && history.turn !== undefined ? older : due).push(conversation);
+  }
+  const resumed = due.length;
+  const next = async (): Promise<void> => {
+    for (let conversation = due.shift(); conversation !== undefined; conversation = due.shift()) {
+      driver.wake(conversation);
+      await driver.ended(conversation.number);
+    }
+  };
+  for (let lane = 0; lane < limits.recoveriesMax; lane += 1) void next();
+  return { resumed, older };
+}

@@ -1,0 +1,88 @@
+import { recipeEvent, requestOf } from "../context/context.ts";
+import { emptyHistory, type History } from "../log/log.ts";
+import type { EventOf, LogEvent } from "../protocol/events.ts";
+import type { ReplayReport } from "../protocol/resources.ts";
+import type { ConversationRow } from "../storage/storage.ts";
+import type { Parts } from "./parts.ts";
+import { type Route, routeOf } from "./turn.ts";
+
+/**
+ * Runs a stored conversation against its recorded answers: at each recorded step this program must be about to take a
+ * step and send the very same bytes. No model is called and no tool is run.
+ */
+export async function replayConversation(parts: Parts, conversation: ConversationRow): Promise<ReplayReport> {
+  const events = await parts.log.effective(conversation.number, Number.MAX_SAFE_INTEGER);
+  const history = emptyHistory();
+  const differences: ReplayReport["differences"] = [];
+  const report = { turns: 0, steps: 0, differences };
+  for (const event of events) {
+    const expected = expectedRoutes(event);
+    const route = routeOf(history, parts);
+    if (expected !== undefined && !expected.includes(route))
+      differences.push({ seq: event.seq, what: `recorded ${event.type}, this program would ${route}` });
+    if (event.type === "recipe.set") compareRecipe(parts, history, event, differences);
+    parts.log.apply(history, event);
+    if (event.type === "turn.started") report.turns += 1;
+    if (event.type === "step.started") {
+      report.steps += 1;
+      compareRequest(parts, conversation, history, event, differences);
+    }
+  }
+  return report;
+}
+
+/** From which routes an event can come; undefined where people or chance decide. */
+function expectedRoutes(event: LogEvent): readonly Route[] | undefined {
+  switch (event.type) {
+    case "turn.started":
+      return ["start"];
+    case "step.started":
+      return event.final === true ? ["finalize"] : ["step"];
+    case "compacted":
+      return ["summarize"];
+    case "call.started":
+    case "decision.asked":
+      return ["tools"];
+    default:
+      return undefined;
+  }
+}
+
+function compareRecipe(
+  parts: Parts,
+  history: History,
+  recorded: EventOf<"recipe.set">,
+  differences: ReplayReport["differences"],
+): void {
+  const ours = recipeEvent(history, parts.toolbox, {
+    at: recorded.startedAt,
+    size: parts.models.get("base").promptSize,
+  });
+  if (ours?.type !== "recipe.set") return;
+  if (ours.system !== recorded.system)
+    differences.push({ seq: recorded.seq, what: "the system prompt has changed since" });
+  if (ours.tools !== recorded.tools) differences.push({ seq: recorded.seq, what: "the tools have changed since" });
+}
+
+function compareRequest(
+  parts: Parts,
+  { id, owner }: ConversationRow,
+  history: History,
+  recorded: EventOf<"step.started">,
+  differences: ReplayReport["differences"],
+): void {
+  const model = parts.models.get(recorded.slot);
+  if (model.id !== recorded.model) {
+    differences.push({
+      seq: recorded.seq,
+      what: `recorded with ${recorded.model}, now ${model.id}: the bytes are not compared`,
+    });
+    return;
+  }
+  const { hash, length } = model.prepare({ ...requestOf(history), cacheKey: `replay of ${id}`, owner }).bytes;
+  if (hash !== recorded.hash)
+    differences.push({
+      seq: recorded.seq,
+      what: `the request would be ${length} bytes (${hash}) instead of ${recorded.bytes} (${recorded.hash})`,
+    });
+}

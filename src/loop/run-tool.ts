@@ -1,0 +1,106 @@
+import type { Result } from "../base/result.ts";
+import type { CallState } from "../log/log.ts";
+import type { CallOutcome, NewEvent } from "../protocol/events.ts";
+import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
+import {
+  boundOutput,
+  errorForModel,
+  type OpenedCall,
+  outputBytesMax,
+  type Tool,
+  type ToolOutput,
+} from "../tools/tools.ts";
+import { forModels } from "../words/words.ts";
+import type { Parts } from "./parts.ts";
+import type { Run } from "./run.ts";
+
+export type Start = {
+  readonly state: CallState;
+  readonly tool: Tool;
+  readonly opened: OpenedCall;
+  readonly attempt: number;
+};
+export type Finished = { readonly call: string; readonly events: readonly NewEvent[] };
+
+/** Runs one tool within its limits and answers the events that record its end. Never throws. */
+export async function runTool(run: Run, parts: Parts, start: Start): Promise<Finished> {
+  const { call } = start.state;
+  const { tool } = start;
+  const startedAt = parts.clock.monotonic();
+  // The fence protects the log, not the world: a process that slept past its lease must not act on it any more.
+  const isStale = tool.class === "unsafe" && !run.isLeaseFresh();
+  const end = isStale
+    ? failure("tool_not_run", { tool: tool.name, why: "the process was paused for too long" })
+    : await raceLimits(run, parts, start);
+  const durationMs = Math.round(parts.clock.monotonic() - startedAt);
+  // The process ends in order: the call stays open in the log and its class decides at the next start.
+  if (end === "closing") return { call: call.id, events: [] };
+  if (!end.ok) {
+    const outcome = end.failure.code === "tool_cancelled" ? "cancelled" : isStale ? "not_run" : "error";
+    return { call: call.id, events: [{ ...settled(call.id, outcome, end.failure), durationMs }] };
+  }
+  const { text, images, facts = [] } = end.value;
+  const window = parts.models.get(run.history.turn?.slot ?? "base").windowTokens;
+  const bounded = boundOutput(text === "" ? forModels.emptyResult : text, outputBytesMax(window));
+  const blob = bounded.isCut ? await parts.storage.putBlob(run.conversation.number, Buffer.from(text)) : undefined;
+  const result: NewEvent = {
+    type: "call.finished",
+    call: call.id,
+    outcome: "ok",
+    text: bounded.text,
+    ...(images === undefined ? {} : { images: [...images] }),
+    ...(blob?.ok ? { blob: blob.value.hash } : {}),
+    durationMs,
+  };
+  return { call: call.id, events: [...facts, result] };
+}
+
+/** The end of a call that gave no result of its own. */
+export function settled(call: string, outcome: CallOutcome, reason: Failure): NewEvent & { type: "call.finished" } {
+  return { type: "call.finished", call, outcome, text: errorForModel(reason), failure: reason };
+}
+
+/** The tool's own end, or the limit that comes first: its time, the user's stop, the end of the process. */
+async function raceLimits(
+  run: Run,
+  parts: Parts,
+  { state, tool, opened }: Start,
+): Promise<Result<ToolOutput, Failure> | "closing"> {
+  const { clock, ids, limits } = parts;
+  const { turn, todos } = run.history;
+  const timeoutMs = tool.timeoutMs ?? limits.toolTimeoutMs;
+  const { signal: runSignal } = run;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const pass = () => stop.abort(runSignal.reason);
+  runSignal.addEventListener("abort", pass);
+  const cancelTimer = clock.after(timeoutMs, () => stop.abort("timeout"));
+  const stopped = new Promise<"stopped">((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
+  const key = `${run.conversation.id}/${turn?.turn}/${turn?.step}/${state.call.id}`;
+  const context = { signal, clock, ids, key, todos, decision: state.decision?.made };
+  const ended = guarded(parts, tool, () => opened.run(context));
+
+  const first = await Promise.race([ended, stopped]);
+  // Told to stop: a tool that listens ends in a moment and may say what it has done.
+  const last = first === "stopped" ? await Promise.race([ended, clock.wait(limits.stopGraceMs)]) : first;
+  cancelTimer();
+  runSignal.removeEventListener("abort", pass);
+  if (typeof last === "object" && (last.ok || !signal.aborted)) return last;
+  if (signal.reason === "cancel") return failure("tool_cancelled", { tool: tool.name });
+  if (signal.reason === "timeout") return failure("tool_timeout", { tool: tool.name, seconds: timeoutMs / 1000 });
+  return "closing";
+}
+
+/** A tool is foreign code: whatever it throws becomes a failure, and the details go to the operator's log. */
+async function guarded(
+  parts: Parts,
+  tool: Tool,
+  run: () => Promise<Result<ToolOutput, Failure>>,
+): Promise<Result<ToolOutput, Failure>> {
+  try {
+    return await run();
+  } catch (error) {
+    parts.logger.error(`tool ${tool.name} threw`, { error });
+    return { ok: false, failure: makeFailure("tool_crashed", { tool: tool.name }) };
+  }
+}

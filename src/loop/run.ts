@@ -1,0 +1,191 @@
+import { assert } from "../base/assert.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { History } from "../log/log.ts";
+import type { NewEvent } from "../protocol/events.ts";
+import type { ConversationRow, SideRows, StorageFailure } from "../storage/storage.ts";
+import type { Parts } from "./parts.ts";
+
+/** Takes up a conversation: claims its lease and folds its log. `fenced` while another process has it. */
+export async function openRun(
+  parts: Parts,
+  conversation: ConversationRow,
+  holder: string,
+): Promise<Result<Run, StorageFailure>> {
+  const lease = await parts.storage.claimLease(conversation.number, holder, parts.limits.leaseMs);
+  if (!lease.ok) return lease;
+  const history = await parts.log.history(conversation.number);
+  return ok(new Run(parts, { conversation, history, holder, ...lease.value }));
+}
+
+type RunStart = {
+  readonly conversation: ConversationRow;
+  readonly history: History;
+  readonly holder: string;
+  readonly epoch: number;
+  readonly wasAbandoned: boolean;
+};
+
+/**
+ * One conversation in the hands of this process: its lease, its history, and the events that are about to be stored.
+ * Staged events count in the history at once and become durable together with the next commit, so that a step costs
+ * two commits. Whoever stages must commit before anything is done or shown.
+ */
+export class Run {
+  readonly conversation: ConversationRow;
+  readonly epoch: number;
+  /** The process before this one ended in the middle of something. */
+  readonly wasAbandoned: boolean;
+  readonly #parts: Parts;
+  readonly #holder: string;
+  readonly #unlisten: () => void;
+  #history: History;
+  /** The log as far as the history has it for sure, and as far as it is known to go. */
+  #committedHead: number;
+  #knownHead: number;
+  #staged: NewEvent[] = [];
+  #committing: Promise<unknown> | undefined;
+  #controller = new AbortController();
+  #renewedAt: number;
+  #cancelRenewal: () => void;
+  #wakeForeign: (() => void) | undefined;
+
+  constructor(parts: Parts, { conversation, history, holder, epoch, wasAbandoned }: RunStart) {
+    this.#parts = parts;
+    this.conversation = conversation;
+    this.epoch = epoch;
+    this.wasAbandoned = wasAbandoned;
+    this.#holder = holder;
+    this.#history = history;
+    this.#committedHead = history.head;
+    this.#knownHead = history.head;
+    this.#renewedAt = parts.clock.monotonic();
+    this.#unlisten = parts.log.onAppend(conversation.number, (lastSeq) => {
+      this.#knownHead = Math.max(this.#knownHead, lastSeq);
+      this.#wakeForeign?.();
+    });
+    this.#cancelRenewal = this.#renewLater();
+  }
+
+  get history(): History {
+    return this.#history;
+  }
+
+  /** Fires when the turn must stop: cancelled, fenced, storage failed, or the process ends. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The head of the log as of the last commit or catch-up. */
+  get committedHead(): number {
+    return this.#committedHead;
+  }
+
+  stage(event: NewEvent): void {
+    // A place in the log for now; put right when another's event turns out to stand before it.
+    this.#parts.log.apply(this.#history, { ...event, seq: this.#history.head + 1, at: this.#parts.clock.now() });
+    this.#staged.push(event);
+  }
+
+  /** Completes the event staged last, in fields that the history does not look at. */
+  amend(event: NewEvent): void {
+    this.#staged[this.#staged.length - 1] = event;
+  }
+
+  /** The history as it is in the log: what is only staged is not to be shown or built upon by others. */
+  async settledHistory(): Promise<History> {
+    while (this.#committing !== undefined || this.#staged.length > 0) await (this.#committing ?? Promise.resolve());
+    return this.#history;
+  }
+
+  async commit(side?: SideRows): Promise<Result<void, StorageFailure>> {
+    const committing = this.#append(side);
+    this.#committing = committing;
+    const stored = await committing;
+    this.#committing = undefined;
+    return stored;
+  }
+
+  async #append(side: SideRows | undefined): Promise<Result<void, StorageFailure>> {
+    const events = this.#staged;
+    this.#staged = [];
+    if (events.length === 0 && side === undefined) return ok(undefined);
+    const stored = await this.#parts.log.append(this.conversation.number, events, { epoch: this.epoch, with: side });
+    if (!stored.ok) {
+      this.#controller.abort(stored.failure.code);
+      return stored;
+    }
+    const { lastSeq } = stored.value;
+    const foreign = lastSeq - events.length - this.#committedHead;
+    assert(foreign >= 0, "the log only grows");
+    if (foreign > 0) await this.#takeInBefore(foreign);
+    assert(this.#history.head === lastSeq, "the history stands at the head of the log");
+    this.#committedHead = lastSeq;
+    this.#knownHead = Math.max(this.#knownHead, lastSeq);
+    return ok(undefined);
+  }
+
+  /** Takes in what others have appended. */
+  async catchUp(): Promise<void> {
+    assert(this.#staged.length === 0, "staged events are committed before others are taken in");
+    const upTo = this.#knownHead;
+    if (upTo <= this.#committedHead) return;
+    const { log } = this.#parts;
+    const { number } = this.conversation;
+    const events = await log.read(number, { after: this.#committedHead, limit: Number.MAX_SAFE_INTEGER, upTo });
+    const isFolded = events.every((event) => log.apply(this.#history, event));
+    if (!isFolded) this.#history = await log.history(number);
+    this.#committedHead = Math.max(this.#history.head, upTo);
+    this.#history.head = this.#committedHead;
+  }
+
+  /** Resolves at the next append by somebody else. */
+  nextForeign(): Promise<void> {
+    if (this.#knownHead > this.#committedHead) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#wakeForeign = resolve;
+    });
+  }
+
+  /** Whether the lease was renewed recently enough to do something that cannot be undone. */
+  isLeaseFresh(): boolean {
+    return this.#parts.clock.monotonic() - this.#renewedAt < this.#parts.limits.leaseMs * 0.8;
+  }
+
+  /** `cancel` stops the running turn, after which `goOn` lets the next one run; `closing` stops the run for good. */
+  stop(reason: "cancel" | "closing"): void {
+    this.goOn();
+    this.#controller.abort(reason);
+  }
+
+  goOn(): void {
+    if (this.#controller.signal.reason === "cancel") this.#controller = new AbortController();
+  }
+
+  async release(): Promise<void> {
+    this.#cancelRenewal();
+    this.#unlisten();
+    await this.#parts.storage.releaseLease(this.conversation.number, { holder: this.#holder, epoch: this.epoch });
+  }
+
+  /** Others appended between our last commit and this one: their events come first in the log. */
+  async #takeInBefore(foreign: number): Promise<void> {
+    const { log } = this.#parts;
+    const { number } = this.conversation;
+    const after = this.#committedHead;
+    const events = await log.read(number, { after, limit: foreign, upTo: after + foreign });
+    const isInserted = events.length === foreign && log.insert(this.#history, after, events);
+    if (!isInserted) this.#history = await log.history(number);
+  }
+
+  #renewLater(): () => void {
+    return this.#parts.clock.after(this.#parts.limits.leaseMs / 3, () => void this.#renew());
+  }
+
+  async #renew(): Promise<void> {
+    const lease = { holder: this.#holder, epoch: this.epoch, ttlMs: this.#parts.limits.leaseMs };
+    this.#cancelRenewal = this.#renewLater();
+    if (await this.#parts.storage.renewLease(this.conversation.number, lease))
+      this.#renewedAt = this.#parts.clock.monotonic();
+    else this.#controller.abort("fenced");
+  }
+}

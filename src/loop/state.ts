@@ -1,0 +1,35 @@
+import { tokenStatus } from "../context/context.ts";
+import type { Conversation, ConversationState } from "../protocol/resources.ts";
+import type { ConversationRow } from "../storage/storage.ts";
+import { decisionOf } from "./decisions.ts";
+import type { Driver } from "./driver.ts";
+import { historyOf } from "./messages.ts";
+import type { Parts } from "./parts.ts";
+import { routeOf } from "./turn.ts";
+
+/** What a surface shows beside the history, read from the fold. */
+export async function describeState(
+  parts: Parts,
+  driver: Driver,
+  conversation: ConversationRow,
+): Promise<ConversationState> {
+  const history = await historyOf(parts, driver, conversation.number);
+  const { turn } = history;
+  const model = parts.models.get(turn?.slot ?? "base");
+  const open = [...history.decisions.values()].filter(({ made }) => made === undefined);
+  const isWaiting = turn !== undefined && routeOf(history, parts) === "wait";
+  return {
+    conversation: conversationOf(conversation),
+    status: isWaiting ? "waiting" : turn === undefined && history.queue.length === 0 ? "idle" : "running",
+    head: history.head,
+    model: { slot: model.slot, id: model.id, server: model.server, isDemo: model.isDemo },
+    tokens: tokenStatus(history, model.windowTokens),
+    queue: history.queue.map(({ id, text, mode }) => ({ id, text, mode })),
+    decisions: open.map(({ asked }) => decisionOf(conversation.id, asked, asked.at)),
+    todos: [...history.todos],
+  };
+}
+
+function conversationOf({ id, title, lastMessage, turns, createdAt, updatedAt }: ConversationRow): Conversation {
+  return { id, title, lastMessage, turns, createdAt, updatedAt };
+}

@@ -1,0 +1,182 @@
+import { recipeEvent, reminderFor, requestOf, tokenStatus } from "../context/context.ts";
+import type { OpenTurn } from "../log/log.ts";
+import type { ModelChoice } from "../models/models.ts";
+import type { ModelAnswer } from "../models/provider.ts";
+import type { EventBody, NewEvent } from "../protocol/events.ts";
+import { type Failure, makeFailure } from "../protocol/failure.ts";
+import type { ToolCall } from "../protocol/message.ts";
+import { forModels } from "../words/words.ts";
+import { finishTurn, snippet } from "./finish.ts";
+import type { Parts } from "./parts.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * One model call: what is sent is recorded before it leaves, and the answer before anything is done about it.
+ * True when the answer is staged: the commit that starts its tools, or ends the turn, carries it.
+ */
+export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: boolean }): Promise<boolean> {
+  const { turn } = run.history;
+  if (turn === undefined) return false;
+  const choice = parts.models.choose({
+    preferred: turn.slot,
+    hasImages: turn.hasImages,
+    hasCode: turn.message.hints?.includes("code") === true,
+    task: turn.message.text,
+    final: isFinal,
+  });
+  const call = beginStep(run, parts, { turn, choice, isFinal });
+  const stored = await run.commit(turn.step === 1 && turn.attempt === 1 ? titleRow(run, parts) : undefined);
+  if (!stored.ok || run.history.turn?.turn !== turn.turn) return false;
+
+  const { number } = run.conversation;
+  const startedAt = parts.clock.monotonic();
+  parts.live.begin(number, { turn: turn.turn, step: turn.step, attempt: turn.attempt });
+  const answer = await call.send(
+    {
+      text: (delta) => parts.live.add(number, "text", delta),
+      reasoning: (delta) => parts.live.add(number, "reasoning", delta),
+    },
+    run.signal,
+  );
+  parts.live.end(number);
+  const durationMs = Math.round(parts.clock.monotonic() - startedAt);
+  if (run.signal.aborted) return keepCutAnswer(run, turn, answer, durationMs);
+  if (answer.error !== undefined) return failStep(run, parts, { turn, choice, answer, error: answer.error });
+  // In the last step a model may not call; one that does so all the same is not listened to.
+  run.stage(answered(turn, isFinal ? { ...answer, toolCalls: [], finish: "stop" } : answer, durationMs));
+  return true;
+}
+
+/** Stages everything this request rests on and prepares it. The history has its reminder before the bytes are made. */
+function beginStep(
+  run: Run,
+  parts: Parts,
+  { turn, choice, isFinal }: { turn: OpenTurn; choice: ModelChoice; isFinal: boolean },
+) {
+  const { history, conversation } = run;
+  const { model, slot, reason } = choice;
+  const at = parts.clock.now();
+  // Within a turn nothing that the recipe is made of changes.
+  const isDue = turn.step === 0 || history.recipe === undefined;
+  const size = parts.models.get("base").promptSize;
+  const recipe = isDue ? recipeEvent(history, parts.toolbox, { at, size }) : undefined;
+  if (recipe !== undefined) run.stage(recipe);
+  const isRetry = turn.isStepOpen;
+  const tokens = tokenStatus(history, model.windowTokens);
+  const reminder = isRetry
+    ? undefined
+    : reminderFor(history, { at, tokens, instruction: isFinal ? finalInstruction(turn, parts) : undefined });
+  const joined = isFinal
+    ? []
+    : history.queue.filter((message) => message.mode === "steer").map((message) => message.id);
+  const place = { turn: turn.turn, step: isRetry ? turn.step : turn.step + 1, attempt: isRetry ? turn.attempt + 1 : 1 };
+  const started: EventBody<"step.started"> & { type: "step.started" } = {
+    type: "step.started",
+    ...place,
+    ...{ slot, model: model.id, reason },
+    ...{ hash: "", bytes: 0, reused: 0 },
+    ...(reminder === undefined ? {} : { reminder: reminder.text, told: [...reminder.told] }),
+    ...(joined.length > 0 ? { joined } : {}),
+    ...(isFinal ? { final: true } : {}),
+  };
+  run.stage(started);
+  const call = model.prepare({
+    ...requestOf(history),
+    toolChoice: isFinal ? "none" : "auto",
+    cacheKey: conversation.id,
+    owner: conversation.owner,
+  });
+  const { hash, length: bytes, reused } = call.bytes;
+  run.amend({ ...started, hash, bytes, reused });
+  return call;
+}
+
+function finalInstruction(turn: OpenTurn, { limits }: Parts): string {
+  return turn.step >= limits.stepsMax ? forModels.finalizeAtLimit(limits.stepsMax) : forModels.finalize;
+}
+
+/** The list shows a conversation by its first words until it has a title of its own. */
+function titleRow({ conversation, history }: Run, parts: Parts) {
+  const text = snippet(history.turn?.message.text ?? "");
+  return {
+    row: {
+      ...(conversation.title === "" && history.turnsEver === 1 ? { title: text } : {}),
+      lastMessage: text,
+      updatedAt: parts.clock.now(),
+    },
+  };
+}
+
+function answered(turn: OpenTurn, answer: ModelAnswer, durationMs: number): NewEvent {
+  const { text, reasoning, reasoningDetails, toolCalls, finish, usage, usageEstimated } = answer;
+  return {
+    type: "message.assistant",
+    turn: turn.turn,
+    step: turn.step,
+    text,
+    ...(reasoning === "" ? {} : { reasoning }),
+    ...(reasoningDetails === undefined ? {} : { reasoningDetails: [...reasoningDetails] }),
+    ...(toolCalls.length === 0 ? {} : { calls: uniqueIds(toolCalls) }),
+    finish,
+    usage,
+    ...(usageEstimated === true ? { usageEstimated } : {}),
+    durationMs,
+  };
+}
+
+/** Some servers number the calls of every answer alike, or twice in one; a result must find its call. */
+function uniqueIds(calls: readonly ToolCall[]): ToolCall[] {
+  const seen = new Map<string, number>();
+  return calls.map((call) => {
+    const count = (seen.get(call.id) ?? 0) + 1;
+    seen.set(call.id, count);
+    return count === 1 ? call : { ...call, id: `${call.id}_${count}` };
+  });
+}
+
+/** Stopped by the user: what was shown stays in the history, so that "go on" makes sense. A stop of the process keeps nothing. */
+async function keepCutAnswer(run: Run, turn: OpenTurn, answer: ModelAnswer, durationMs: number): Promise<boolean> {
+  if (run.signal.reason !== "cancel" || answer.text === "") return false;
+  const { text, usage } = answer;
+  run.stage({
+    type: "message.assistant",
+    turn: turn.turn,
+    step: turn.step,
+    text,
+    finish: "stop",
+    usage,
+    usageEstimated: true,
+    cut: true,
+    durationMs,
+  });
+  await run.commit();
+  return false;
+}
+
+type Failed = { turn: OpenTurn; choice: ModelChoice; answer: ModelAnswer; error: NonNullable<ModelAnswer["error"]> };
+
+/** Records the failure, then either waits for the next attempt or ends the turn with words for the user. */
+async function failStep(run: Run, parts: Parts, { turn, choice, answer, error }: Failed): Promise<boolean> {
+  const { limits, clock } = parts;
+  const reason = modelFailure(choice, error);
+  const { retryAfterMs } = error;
+  run.stage({
+    type: "step.failed",
+    ...{ turn: turn.turn, step: turn.step, attempt: turn.attempt, kind: error.kind, failure: reason },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(answer.text === "" ? {} : { textSeen: answer.text }),
+  });
+  const pause =
+    retryAfterMs ??
+    Math.min(limits.retryDelayMs * 2 ** (turn.failures - 1), limits.retryDelayMsMax) * (0.75 + parts.random() / 2);
+  if (!error.retryable || turn.failures >= limits.attemptsMax || pause > limits.retryDelayMsMax) {
+    await finishTurn(run, parts, "failed", reason);
+    return false;
+  }
+  if ((await run.commit()).ok) await clock.wait(pause, run.signal);
+  return false;
+}
+
+function modelFailure({ model }: ModelChoice, error: NonNullable<ModelAnswer["error"]>): Failure {
+  return makeFailure(`model_${error.kind}`, { model: model.id, server: model.server, said: error.message });
+}

@@ -1,0 +1,100 @@
+import { readFile } from "node:fs/promises";
+import type { Writable } from "node:stream";
+import { z } from "zod";
+import { systemClock } from "./base/clock.ts";
+import { systemIds } from "./base/ids.ts";
+import { ok, type Result } from "./base/result.ts";
+import type { Config } from "./config/config.ts";
+import { startDemoServer } from "./models/demo/demo.ts";
+import {
+  describeModel,
+  NeutralRequest,
+  type Trial,
+  toModelRequest,
+  toNeutralResult,
+  tryModel,
+} from "./models/models.ts";
+import { openAiCompatible } from "./models/openai/openai.ts";
+import { defaultProfile } from "./models/profile.ts";
+import type { Endpoint } from "./models/provider.ts";
+import { type Failure, failure, makeFailure } from "./protocol/failure.ts";
+import type { Slot } from "./protocol/message.ts";
+import { exitCodeOf, printModelTest, refuse } from "./terminal/terminal.ts";
+import { failureWords, type Words } from "./words/words.ts";
+
+type Command = { readonly slot: Slot; readonly json: boolean; readonly request?: string | undefined };
+type Parts = { readonly config: Config; readonly words: Words; readonly output: Writable; readonly errors: Writable };
+
+/** `agentyard model test`: tries the model of a slot, or makes the one call that a file describes. Nothing is retried. */
+export async function testModel(command: Command, parts: Parts): Promise<number> {
+  const neutral = command.request === undefined ? ok(undefined) : await readRequest(command.request);
+  if (!neutral.ok) return refuse(neutral.failure, parts);
+  const { endpoint, close } = await reach(command.slot, parts.config, neutral.value);
+  const { proxyEnv } = parts.config.models;
+  const provider = openAiCompatible({ endpoint, clock: systemClock, ids: systemIds, proxyEnv });
+  try {
+    if (neutral.value === undefined) return report(command, endpoint, await tryModel(provider, systemClock), parts);
+    const answer = await provider.prepare(toModelRequest(neutral.value)).send({}, new AbortController().signal);
+    parts.output.write(`${JSON.stringify(toNeutralResult(answer))}\n`);
+    return answer.error === undefined ? 0 : exitCodeOf(`model_${answer.error.kind}`);
+  } finally {
+    await provider.close();
+    await close();
+  }
+}
+
+async function readRequest(path: string): Promise<Result<NeutralRequest, Failure>> {
+  try {
+    const parsed = NeutralRequest.safeParse(JSON.parse(await readFile(path, "utf8")));
+    return parsed.success ? ok(parsed.data) : failure("usage", { what: `${path}: ${z.prettifyError(parsed.error)}` });
+  } catch (error) {
+    return failure("usage", { what: `${path}: ${error instanceof Error ? error.message : String(error)}` });
+  }
+}
+
+/** The slot's model, the base model in its place, or the demo model. A request file brings its own profile and limits. */
+async function reach(
+  slot: Slot,
+  config: Config,
+  request: NeutralRequest | undefined,
+): Promise<{ endpoint: Endpoint; close(): Promise<void> }> {
+  const { slots } = config.models;
+  const { idleTimeoutMs = config.models.idleTimeoutMs, firstDataTimeoutMs = config.models.firstDataTimeoutMs } =
+    request?.client ?? {};
+  const settings = slots[slot] ?? slots.base;
+  const demo = settings === undefined ? await startDemoServer({ clock: systemClock }) : undefined;
+  const model = settings ?? { baseUrl: demo?.baseUrl ?? "", apiKey: demo?.apiKey, model: "demo" };
+  const { baseUrl, apiKey } = model;
+  const profile = request === undefined ? describeModel(model).profile : (request.profile ?? defaultProfile);
+  const endpoint = {
+    baseUrl,
+    apiKey,
+    model: model.model,
+    profile,
+    idleTimeoutMs,
+    firstDataTimeoutMs,
+  };
+  return { endpoint, close: async () => demo?.close() };
+}
+
+function report(
+  { slot, json }: Command,
+  { model, baseUrl }: Endpoint,
+  { checks, latency, error }: Trial,
+  { words, output }: Parts,
+): number {
+  const server = URL.parse(baseUrl)?.host ?? baseUrl;
+  const reason =
+    error === undefined ? undefined : makeFailure(`model_${error.kind}`, { model, server, said: error.message });
+  const about = { slot, model, server, checks, latency };
+  const isWell = error === undefined && checks.every((check) => check.isOk);
+  if (json)
+    output.write(`${JSON.stringify({ ...about, ok: isWell, error: error === undefined ? null : { ...error } })}\n`);
+  else
+    printModelTest(
+      { ...about, ...(reason === undefined ? {} : { failure: failureWords(words, reason).join(" ") }) },
+      { output, words },
+    );
+  if (reason !== undefined) return exitCodeOf(reason.code);
+  return isWell ? 0 : 1;
+}

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type TestContext, test } from "node:test";
+import { z } from "zod";
+import { systemClock } from "../../base/clock.ts";
+import { startDemoServer } from "./demo.ts";
+
+const tools = [{ type: "function", function: { name: "now", parameters: { type: "object", properties: {} } } }];
+
+test("the same request gives the same words, streamed or not, and an honest count of tokens [M5]", async (t) => {
+  const demo = await startDemo(t);
+  const request = { messages: [{ role: "user", content: "你好" }], tools };
+  const [first, again] = [await demo.post(request), await demo.post(request)];
+  assert.equal(contentOf(first.body), contentOf(again.body));
+  const streamed = await demo.stream({ ...request, stream_options: { include_usage: true } });
+  assert.equal(streamed.pieces.join(""), contentOf(first.body));
+  assert.ok(streamed.pieces.length > 20 && streamed.pieces.every((piece) => piece.length < 60));
+  assert.deepEqual(streamed.usage, Reply.parse(first.body).usage);
+  const { prompt_tokens, completion_tokens, total_tokens } = Reply.parse(first.body).usage;
+  assert.ok(prompt_tokens > 20 && completion_tokens > 100 && total_tokens === prompt_tokens + completion_tokens);
+  assert.equal((await demo.stream(request)).usage, undefined);
+});
+
+test("calls come with a name, whole arguments and their own finish reason, streamed or not [M5]", async (t) => {
+  const demo = await startDemo(t);
+  const request = { messages: [{ role: "user", content: "what time is it?" }], tools };
+  const [choice] = Reply.parse((await demo.post(request)).body).choices;
+  const call = { name: "now", arguments: "{}" };
+  assert.deepEqual(choice, {
+    message: { content: null, tool_calls: [{ function: call }] },
+    finish_reason: "tool_calls",
+  });
+  const { deltas, finish } = await demo.stream(request);
+  const id = z.string().regex(/^call_[0-9a-f]{24}$/);
+  z.tuple([
+    z.object({ role: z.literal("assistant"), content: z.null() }),
+    z.object({
+      tool_calls: z.tuple([
+        z.object({
+          index: z.literal(0),
+          id,
+          type: z.literal("function"),
+          function: z.object({ name: z.literal("now"), arguments: z.literal("") }),
+        }),
+      ]),
+    }),
+    z.object({
+      tool_calls: z.tuple([
+        z.object({ index: z.literal(0), function: z.strictObject({ arguments: z.literal("{}") }) }),
+      ]),
+    }),
+    z.strictObject({}),
+  ]).parse(deltas);
+  assert.equal(finish, "tool_calls");
+});
+
+test("images do not count as words [M5]", async (t) => {
+  const demo = await startDemo(t);
+  const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_000_000)}` } };
+  const { body } = await demo.post({ messages: [{ role: "user", content: [{ type: "text", text: "hello" }, image] }] });
+  assert.ok(Reply.parse(body).usage.prompt_tokens < 100);
+});
+
+test("requests that make no sense get the error objects of the protocol [M5]", async (t) => {
+  const demo = await startDemo(t);
+  const user = [{ role: "user", content: "hello" }];
+  const error = (message: RegExp | string, param: string | null, code: string | null) => ({
+    message,
+    type: "invalid_request_error",
+    param,
+    code,
+  });
+  const cases: [string, Promise<{ status: number; body: unknown }>, number, ReturnType<typeof error>][] = [
+    [
+      "no JSON",
+      demo.send("POST", "/chat/completions", "{"),
+      400,
+      error("We could not parse the JSON body of your request.", null, null),
+    ],
+    ["no messages", demo.post({ messages: undefined }), 400, error(/messages/, "messages", null)],
+    ["empty messages", demo.post({ messages: [] }), 400, error(/messages/, "messages", null)],
+    ["a message that is none", demo.post({ messages: [7] }), 400, error(/messages\.0/, "messages.0", null)],
+    [
+      "another model",
+      demo.post({ model: "gpt-4", messages: user }),
+      404,
+      error("The model 'gpt-4' does not exist.", "model", "model_not_found"),
+    ],
+    ["another path", demo.send("POST", "/completions", "{}"), 404, error(/Invalid URL/, null, "unknown_url")],
+    ["another method", demo.send("GET", "/chat/completions"), 404, error(/Invalid URL/, null, "unknown_url")],
+    [
+      "a wrong key",
+      demo.send("GET", "/models", undefined, "demo-wrong"),
+      401,
+      error("Incorrect API key provided.", null, "invalid_api_key"),
+    ],
+    [
+      "too much",
+      demo.send("POST", "/chat/completions", " ".repeat(65 * 1024 * 1024)),
+      413,
+      error("The request is too large.", null, null),
+    ],
+  ];
+  for (const [what, answer, status, { message, ...rest }] of cases) {
+    const { status: got, body } = await answer;
+    const {
+      error: { message: said, ...others },
+    } = ErrorReply.parse(body);
+    assert.deepEqual([got, others], [status, rest], what);
+    assert.match(said, message instanceof RegExp ? message : new RegExp(`^${message}$`), what);
+  }
+  assert.deepEqual(await demo.send("GET", "/models"), {
+    status: 200,
+    body: { object: "list", data: [{ id: "demo", object: "model" }] },
+  });
+});
+
+test("it does not keep the process alive, even with a connection held open [M5]", async () => {
+  const script = `
+    import http from "node:http";
+    import { systemClock } from "./src/base/clock.ts";
+    import { startDemoServer } from "./src/models/demo/demo.ts";
+    const { baseUrl, apiKey } = await startDemoServer({ clock: systemClock });
+    const agent = new http.Agent({ keepAlive: true });
+    http.get(baseUrl + "/models", { agent, headers: { authorization: "Bearer " + apiKey } }, (answer) => {
+      answer.resume().on("end", () => console.log("answered " + answer.statusCode));
+    });`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: `${import.meta.dirname}/../../..`,
+    env: {},
+  });
+  let said = "";
+  child.stdout.on("data", (data) => (said += data));
+  const [code] = await once(child, "close");
+  assert.deepEqual([code, said], [0, "answered 200\n"]);
+});
+
+const Reply = z.object({
+  choices: z.tuple([
+    z.object({
+      message: z.object({
+        content: z.string().nullable(),
+        tool_calls: z.array(z.object({ function: z.object({ name: z.string(), arguments: z.string() }) })).optional(),
+      }),
+      finish_reason: z.string(),
+    }),
+  ]),
+  usage: z.object({ prompt_tokens: z.number(), completion_tokens: z.number(), total_tokens: z.number() }),
+});
+const Chunk = z.object({
+  choices: z.array(
+    z.object({ delta: z.looseObject({ content: z.string().nullish() }), finish_reason: z.string().nullable() }),
+  ),
+  usage: Reply.shape.usage.optional(),
+});
+const ErrorReply = z.object({
+  error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string().nullable() }),
+});
+
+function contentOf(body: unknown): string | null {
+  return Reply.parse(body).choices[0].message.content;
+}
+
+/** A demo server, spoken to over HTTP. */
+async function startDemo(t: TestContext) {
+  const { baseUrl, apiKey, close } = await startDemoServer({ clock: systemClock });
+  t.after(close);
+
+  const request = (method: string, path: string, body: string | undefined, key = apiKey) =>
+    fetch(baseUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${key}` },
+      ...(body === undefined ? {} : { body }),
+    });
+  const send = async (method: string, path: string, body?: string, key?: string) => {
+    const response = await request(method, path, body, key);
+    return { status: response.status, body: await response.json() };
+  };
+  const post = (body: object) => send("POST", "/chat/completions", JSON.stringify({ model: "demo", ...body }));
+  const stream = async (body: object) => {
+    const text = JSON.stringify({ model: "demo", ...body, stream: true });
+    const response = await request("POST", "/chat/completions", text);
+    assert.equal(response.headers.get("content-type"), "text/event-stream");
+    const events = (await response.text())
+      .split("\n\n")
+      .slice(0, -1)
+      .map((event) => event.replace(/^data: /, ""));
+    assert.equal(events.pop(), "[DONE]");
+    const chunks = events.map((event) => Chunk.parse(JSON.parse(event)));
+    return {
+      deltas: chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta)),
+      pieces: chunks.flatMap(({ choices }) => choices[0]?.delta.content || []),
+      finish: chunks.findLast(({ choices }) => choices.length > 0)?.choices[0]?.finish_reason,
+      usage: chunks.findLast(({ usage }) => usage)?.usage,
+    };
+  };
+  return { send, post, stream };
+}

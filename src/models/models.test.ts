@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "../base/clock.ts";
+import { Slot } from "../protocol/message.ts";
+import type { FoundServer } from "./detect.ts";
+import { type ModelFacts, type ModelNote, type ModelsOptions, openModels, type SlotSettings } from "./models.ts";
+import type { Endpoint, ModelAnswer, ModelRequest } from "./provider.ts";
+
+const facts: ModelFacts = { hasImages: false, hasCode: false, task: "hello", final: false };
+const openai = "https://api.openai.com/v1";
+const ollama = "http://127.0.0.1:11434/v1";
+const request = { messages: [{ role: "user", text: "hello" }], owner: "ada" } as const;
+const done: ModelAnswer = { text: "ok", reasoning: "", toolCalls: [], finish: "stop", usage: { input: 1, output: 1 } };
+
+test("with nothing configured the demo model fills the base slot [M1] [M5]", async () => {
+  const { models, closed } = await open({});
+  assert.deepEqual(models.list().map(shown), [["base", "demo", "demo", true, 128_000, "full"]]);
+  assert.deepEqual(shown(models.get("vision")), ["base", "demo", "demo", true, 128_000, "full"]);
+  await models.close();
+  assert.deepEqual(closed, ["provider demo", "demo"]);
+});
+
+test("with a base model configured the demo model is never started [M1]", async () => {
+  const { models, closed } = await open({ base: { model: "gpt-4o" } });
+  assert.deepEqual(models.list().map(shown), [["base", "gpt-4o", "api.openai.com", false, 128_000, "full"]]);
+  await models.close();
+  assert.deepEqual(closed, ["provider gpt-4o"]);
+});
+
+test("other slots work beside the demo model [M1]", async () => {
+  const { models } = await open({ chat: { model: "gpt-4o" } });
+  assert.deepEqual(
+    models.list().map(({ slot, id }) => [slot, id]),
+    [
+      ["base", "demo"],
+      ["chat", "gpt-4o"],
+    ],
+  );
+});
+
+test("an empty slot falls back to base, and the reason says so [M1] [M2]", async () => {
+  const { models } = await open({ base: { model: "gpt-4o" }, code: { model: "gpt-5" } });
+  const choice = ({ slot, reason, model }: ReturnType<typeof models.choose>) => [slot, reason, model.id];
+  assert.deepEqual(choice(models.choose({ ...facts, preferred: "vision" })), ["base", "fallback to base", "gpt-4o"]);
+  assert.deepEqual(choice(models.choose({ ...facts, preferred: "code" })), ["code", "preferred", "gpt-5"]);
+  assert.deepEqual(choice(models.choose({ ...facts, hasCode: true })), ["code", "code", "gpt-5"]);
+  assert.deepEqual(choice(models.choose(facts)), ["base", "default", "gpt-4o"]);
+});
+
+test("the embedding program can bring its own resolver, and an odd answer of it does no harm [M2]", async () => {
+  const seen: (readonly Slot[])[] = [];
+  const resolver: ModelsOptions["resolver"] = ({ task }, filled) => {
+    seen.push([...filled]);
+    return task === "draw" ? { slot: "vision", reason: "drawing" } : { slot: "chat", reason: "house rule" };
+  };
+  const { models } = await open({ base: { model: "a" }, chat: { model: "b" } }, { resolver });
+  assert.deepEqual(
+    [models.choose(facts).reason, models.choose({ ...facts, task: "draw" }).reason],
+    ["house rule", "fallback to base"],
+  );
+  assert.deepEqual(seen, [
+    ["base", "chat"],
+    ["base", "chat"],
+  ]);
+});
+
+test("a model registered later takes its slot, and the list stays in order [M2]", async () => {
+  const { models, closed } = await open({});
+  const registered = models.register(settings("reasoning", { model: "gpt-5" }));
+  models.register(settings("base", { model: "gpt-4o" }));
+  assert.equal(models.get("reasoning"), registered);
+  assert.deepEqual(
+    models.list().map(({ slot, id }) => [slot, id]),
+    [
+      ["base", "gpt-4o"],
+      ["reasoning", "gpt-5"],
+    ],
+  );
+  await models.close();
+  assert.deepEqual(closed.toSorted(), ["demo", "provider demo", "provider gpt-4o", "provider gpt-5"]);
+});
+
+test("the slot's settings go into every request: a temperature only where it is set and taken [M1]", async () => {
+  const { models, requests } = await open({
+    base: { model: "gpt-4o", temperature: 0.2 },
+    chat: { model: "gpt-4o" },
+    reasoning: { model: "gpt-5", temperature: 0.2, maxTokens: 5_000 },
+    code: { model: "some-model", temperature: 0 },
+  });
+  const sent = (["base", "chat", "reasoning", "code"] as const).map((slot) => {
+    models.get(slot).prepare(request);
+    const { temperature, maxOutputTokens, stream, messages } = requests.at(-1) ?? {};
+    return [temperature, maxOutputTokens, stream, messages];
+  });
+  assert.deepEqual(sent, [
+    [0.2, 16_384, true, request.messages],
+    [undefined, 16_384, true, request.messages],
+    [undefined, 5_000, true, request.messages],
+    [0, undefined, true, request.messages],
+  ]);
+  assert.equal(
+    requests.some((sentRequest) => "owner" in sentRequest),
+    false,
+  );
+});
+
+test("the endpoint gets the profile of the model, with the user's corrections [M1]", async () => {
+  const { endpoints } = await open(
+    { base: { model: "gpt-5", apiKey: "sk-1", profile: { parallelToolCalls: false } } },
+    { idleTimeoutMs: 7 },
+  );
+  const { profile, ...rest } = endpoints[0] ?? {};
+  assert.deepEqual(rest, {
+    baseUrl: openai,
+    apiKey: "sk-1",
+    model: "gpt-5",
+    idleTimeoutMs: 7,
+    firstDataTimeoutMs: 300_000,
+  });
+  assert.partialDeepStrictEqual(profile, { maxTokensField: "max_completion_tokens", parallelToolCalls: false });
+});
+
+test("the default model gpt-4 works, with a warning that its window is small [M1]", async () => {
+  const { models, notes } = await open({ base: { model: "gpt-4" } });
+  assert.deepEqual([models.get("base").windowTokens, models.get("base").promptSize], [8_192, "small"]);
+  assert.deepEqual(notes, [{ code: "window_small", model: "gpt-4", tokens: 8_192, command: "" }]);
+});
+
+const served: FoundServer = {
+  kind: "ollama",
+  baseUrl: ollama,
+  models: [
+    { id: "qwen3-coder:latest", windowTokens: 65_536, tools: true },
+    {
+      id: "small:8b",
+      windowTokens: 4_096,
+      tools: true,
+      advice: { code: "served_window_small", model: "small:8b", tokens: 4_096, command: "mend" },
+    },
+  ],
+};
+
+test("a local server is asked for its window, unless the user has said it [M1] [M4]", async () => {
+  const asked: string[] = [];
+  const describeServer = async (baseUrl: string) => {
+    asked.push(baseUrl);
+    return served;
+  };
+  const { models, notes } = await open(
+    {
+      base: { model: "qwen3-coder", baseUrl: ollama },
+      code: { model: "small:8b", baseUrl: ollama },
+      chat: { model: "unlisted", baseUrl: ollama },
+      vision: { model: "small:8b", baseUrl: ollama, contextWindow: 20_000 },
+      reasoning: { model: "gpt-5" },
+    },
+    { describeServer },
+  );
+  assert.deepEqual(
+    models.list().map(({ slot, windowTokens }) => [slot, windowTokens]),
+    [
+      ["base", 65_536],
+      ["reasoning", 272_000],
+      ["vision", 20_000],
+      ["code", 4_096],
+      ["chat", 8_192],
+    ],
+  );
+  assert.deepEqual(asked, [ollama, ollama, ollama]);
+  assert.deepEqual(
+    notes.map(({ code, model }) => [code, model]),
+    [
+      ["served_window_small", "small:8b"],
+      ["window_guessed", "unlisted"],
+    ],
+  );
+});
+
+test("a server with a single model answers with it, whatever it is called [M4]", async () => {
+  const only: FoundServer = { kind: "llamacpp", baseUrl: ollama, models: [{ id: "x.gguf", windowTokens: 32_768 }] };
+  const { models } = await open({ base: { model: "local", baseUrl: ollama } }, { describeServer: async () => only });
+  assert.equal(models.get("base").windowTokens, 32_768);
+});
+
+test("calls to one base URL share its limit, those to another do not [M3]", async () => {
+  const { models, sent, finish } = await open(
+    {
+      base: { model: "a" },
+      chat: { model: "b", baseUrl: `${openai}/` },
+      code: { model: "c", baseUrl: ollama, contextWindow: 32_768 },
+    },
+    { callsMax: 1 },
+  );
+  const { signal } = new AbortController();
+  const calls = (["base", "chat", "code"] as const).map((slot) => models.get(slot).prepare(request).send({}, signal));
+  await Promise.resolve();
+  assert.deepEqual(sent, ["a", "c"]);
+  finish("a");
+  await calls[0];
+  finish("c");
+  while (!sent.includes("b")) await Promise.resolve();
+  finish("b");
+  assert.deepEqual(await Promise.all(calls), [done, done, done]);
+});
+
+function settings(slot: Slot, some: Partial<SlotSettings> & { model: string }): SlotSettings {
+  return { slot, baseUrl: openai, ...some };
+}
+
+function shown({
+  slot,
+  id,
+  server,
+  isDemo,
+  windowTokens,
+  promptSize,
+}: ReturnType<Awaited<ReturnType<typeof openModels>>["get"]>) {
+  return [slot, id, server, isDemo, windowTokens, promptSize];
+}
+
+/** Models whose providers keep what they get, and answer when the test says so. */
+async function open(
+  slots: Partial<Record<Slot, Partial<SlotSettings> & { model: string }>>,
+  options: Partial<ModelsOptions> = {},
+) {
+  const [endpoints, requests, notes]: [Endpoint[], ModelRequest[], ModelNote[]] = [[], [], []];
+  const [closed, sent]: [string[], string[]] = [[], []];
+  const open = new Map<string, () => void>();
+  const models = await openModels({
+    slots: Object.fromEntries(Object.entries(slots).map(([slot, some]) => [slot, settings(Slot.parse(slot), some)])),
+    startDemo: async () => ({
+      baseUrl: "http://127.0.0.1:1/v1",
+      apiKey: "key",
+      close: async () => void closed.push("demo"),
+    }),
+    clock: systemClock,
+    onNote: (note) => notes.push(note),
+    makeProvider: (endpoint) => {
+      endpoints.push(endpoint);
+      return {
+        prepare: (prepared) => {
+          requests.push(prepared);
+          return {
+            bytes: { hash: "", length: 0, reused: 0 },
+            send: () => {
+              sent.push(endpoint.model);
+              return new Promise((resolve) => open.set(endpoint.model, () => resolve(done)));
+            },
+          };
+        },
+        close: async () => void closed.push(`provider ${endpoint.model}`),
+      };
+    },
+    ...options,
+  });
+  return { models, endpoints, requests, notes, closed, sent, finish: (model: string) => open.get(model)?.() };
+}

@@ -1,0 +1,97 @@
+import type { ModelErrorKind } from "../../protocol/message.ts";
+import { type Edit, editFor } from "./adapt.ts";
+import { type ErrorFacts, readErrorBody } from "./error-body.ts";
+import { failure, judge, type Verdict } from "./errors.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Fields } from "./request.ts";
+
+/** One try of a call; the next one differs in what the last one taught. */
+export type Attempt = {
+  readonly url: URL;
+  readonly fields: Fields;
+  readonly redirects: number;
+  /** The connection had died in the pool, and the request was sent once more. */
+  readonly isResent: boolean;
+  /** The change that the first refusal asked for, and its words. */
+  readonly learnt?: { readonly edit: Edit; readonly from: string };
+};
+
+const redirectsMax = 3;
+
+/** What follows from an exchange without answer: another try, or the error to report. */
+export function afterOutcome(
+  outcome: Exclude<Exchange, { type: "answered" }>,
+  attempt: Attempt,
+  edits: Map<string, Edit>,
+  now: number,
+): Attempt | Verdict {
+  switch (outcome.type) {
+    case "aborted":
+      return plainly("network", false, "The call was cancelled.");
+    case "broken":
+      return afterBreak(outcome, attempt);
+    case "refused":
+      if (outcome.status < 400) return afterRedirect(outcome, attempt);
+      return afterRefusal(outcome, attempt, edits, now);
+  }
+}
+
+function plainly(kind: ModelErrorKind, retryable: boolean, message: string): Verdict {
+  return { error: failure(kind, retryable, message), isFiltered: false };
+}
+
+/**
+ * A kept connection may be closed by the server in the moment we send on it. Nothing of the request was looked at then,
+ * so that sending it again is safe, and no failure anyone needs to hear of.
+ */
+function afterBreak(
+  { isReused, code, why }: Extract<Exchange, { type: "broken" }>,
+  attempt: Attempt,
+): Attempt | Verdict {
+  const isStale = isReused && (code === "ECONNRESET" || code === "EPIPE");
+  if (isStale && !attempt.isResent) return { ...attempt, isResent: true };
+  if (code === "unsendable") return plainly("bad_request", false, why);
+  // The parser's own codes: what came was not HTTP.
+  return code.startsWith("HPE_") ? plainly("protocol", false, why) : plainly("network", true, why);
+}
+
+/** Only 307 and 308 keep the method, and only within the origin may the key follow. */
+function afterRedirect(
+  { status, headers }: Extract<Exchange, { type: "refused" }>,
+  attempt: Attempt,
+): Attempt | Verdict {
+  const target = headers.location === undefined ? null : URL.parse(headers.location, attempt.url);
+  const mayFollow = (status === 307 || status === 308) && attempt.redirects < redirectsMax;
+  if (mayFollow && target?.origin === attempt.url.origin) {
+    return { ...attempt, url: target, redirects: attempt.redirects + 1 };
+  }
+  const where = target === null ? "nowhere" : target.origin + target.pathname;
+  return plainly(
+    "protocol",
+    false,
+    `The server redirects (${status}) to ${where}; set that as the base URL if it is right.`,
+  );
+}
+
+function afterRefusal(
+  { status, headers, body }: Extract<Exchange, { type: "refused" }>,
+  attempt: Attempt,
+  edits: Map<string, Edit>,
+  now: number,
+): Attempt | Verdict {
+  const facts = readErrorBody(status, body);
+  const verdict = judge(facts, headers, now);
+  if (verdict.error.kind !== "bad_request" || verdict.error.retryable || verdict.isFiltered) return verdict;
+  return adapted(facts, attempt, edits) ?? verdict;
+}
+
+/** One change per call. It is kept for later calls, unless the server refuses the changed request in the same words. */
+function adapted(facts: ErrorFacts, attempt: Attempt, edits: Map<string, Edit>): Attempt | undefined {
+  const { learnt, fields } = attempt;
+  if (learnt?.from === facts.text) edits.delete(learnt.edit.key);
+  if (learnt !== undefined || (facts.status !== 400 && facts.status !== 422)) return undefined;
+  const edit = editFor(facts, fields);
+  if (edit === undefined) return undefined;
+  if (edit.isLasting) edits.set(edit.key, edit);
+  return { ...attempt, fields: edit.apply(fields), learnt: { edit, from: facts.text } };
+}

@@ -1,0 +1,44 @@
+import { errorFacts } from "./error-body.ts";
+import { failure } from "./errors.ts";
+import { parseJson } from "./json.ts";
+import type { Reading } from "./reading.ts";
+import type { BodyForm } from "./stream.ts";
+
+/** A body that is one JSON document, one document per line, or no answer at all. It is read when it has ended. */
+export function createDocumentForm(reading: Reading, onData: () => void): BodyForm {
+  const pieces: string[] = [];
+  return {
+    feed(text) {
+      pieces.push(text);
+      onData();
+    },
+    end() {
+      const text = pieces.join("").trim();
+      const value = parseJson(text);
+      if (value === undefined) readLines(text, reading);
+      else readWhole(value, reading);
+    },
+  };
+}
+
+/** A complete document is a complete answer, with or without a finish reason. */
+function readWhole(value: unknown, reading: Reading): void {
+  reading.take(value);
+  if (reading.hasChoices()) return reading.complete();
+  // Without a choice, whatever the document has to say is an error.
+  if (errorFacts(value).text !== "") return reading.take(value, "error");
+  const isEmptyAnswer = typeof value === "object" && value !== null && "choices" in value;
+  reading.fail(failure("protocol", isEmptyAnswer, "The answer holds no choice."));
+}
+
+function readLines(text: string, reading: Reading): void {
+  const lines = text.split("\n").map((line) => parseJson(line));
+  for (const line of lines) reading.take(line);
+  if (reading.hasChoices() || reading.result() !== undefined) return;
+  if (!/^[[{]/.test(text)) {
+    reading.fail(failure("protocol", false, `The answer is not of the chat completions API: ${text}`));
+  } else if (/[\]}]$/.test(text)) {
+    reading.fail(failure("protocol", true, "The answer is not JSON."));
+  }
+  // JSON that does not end is a cut, and reported as one.
+}

@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { getEventListeners, once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { json } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { systemClock } from "../../base/clock.ts";
+import { defaultProfile, type Profile } from "../profile.ts";
+import type { ModelRequest } from "../provider.ts";
+import { type OpenAiOptions, openAiCompatible } from "./openai.ts";
+
+const apiKey = "sk-secret-0123456789abcdef";
+const hello: ModelRequest = { messages: [{ role: "user", text: "hello" }], stream: true };
+const says = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}}}]}\n\n`;
+const whole = `${says("ok")}data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
+const never = new AbortController().signal;
+
+type Handler = (body: Record<string, unknown>, response: ServerResponse, request: IncomingMessage) => void;
+
+/** A server that answers by `handler`, and a client for it. */
+async function meet(
+  t: TestContext,
+  handler: Handler,
+  options: Partial<OpenAiOptions> & { profile?: Partial<Profile> } = {},
+) {
+  const asked: unknown[] = [];
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      asked.push(body);
+      handler(Object(body), response, request);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const provider = openAiCompatible({
+    clock: systemClock,
+    endpoint: {
+      baseUrl: `http://127.0.0.1:${port}/v1/`,
+      apiKey,
+      model: "m",
+      profile: { ...defaultProfile, ...options.profile },
+      idleTimeoutMs: 5_000,
+      firstDataTimeoutMs: 5_000,
+    },
+    ...options,
+  });
+  t.after(async () => {
+    await provider.close();
+    await server[Symbol.asyncDispose]();
+  });
+  const ask = (request: ModelRequest = hello) => provider.prepare(request).send({}, never);
+  return { server, provider, asked, ask, port };
+}
+
+function refuse(response: ServerResponse, message: string, status = 400): void {
+  response.writeHead(status).end(JSON.stringify({ error: { message } }));
+}
+
+test("a call that is cancelled ends at once, with what was said so far and without a trace [M3]", async (t) => {
+  const { provider, server } = await meet(t, (_body, response) => void response.write(says("half")));
+  const controller = new AbortController();
+  const connection = once(server, "connection");
+  let text = "";
+  const sink = {
+    text(delta: string) {
+      text += delta;
+      startedAt = performance.now();
+      controller.abort();
+    },
+  };
+  let startedAt = 0;
+  const answer = await provider.prepare(hello).send(sink, controller.signal);
+  assert.ok(performance.now() - startedAt < 100);
+  assert.deepEqual([text, answer.text, answer.finish], ["half", "half", "error"]);
+  assert.deepEqual([answer.error?.kind, answer.error?.retryable], ["network", false]);
+  assert.equal(getEventListeners(controller.signal, "abort").length, 0);
+  const [socket] = await connection;
+  if (!socket.destroyed) await once(socket, "close");
+});
+
+test("a call that was cancelled before it began sends nothing [M3]", async (t) => {
+  const { provider, asked } = await meet(t, (_body, response) => void response.end(whole));
+  const answer = await provider.prepare(hello).send({}, AbortSignal.abort());
+  assert.deepEqual([answer.error?.kind, answer.error?.retryable, asked.length], ["network", false, 0]);
+});
+
+test("calls one after the other share one connection [M3]", async (t) => {
+  const { server, ask } = await meet(t, (_body, response) => void response.end(whole));
+  let connections = 0;
+  server.on("connection", () => {
+    connections += 1;
+  });
+  for (let call = 0; call < 5; call += 1) assert.equal((await ask()).text, "ok");
+  assert.equal(connections, 1);
+});
+
+test("a connection that died in the pool is not the caller's trouble [M3]", async (t) => {
+  let hasDied = false;
+  const { ask, asked } = await meet(t, (_body, response, request) => {
+    if (asked.length !== 2) return void response.end(whole);
+    hasDied = true;
+    request.socket.resetAndDestroy();
+  });
+  await ask();
+  const answer = await ask();
+  assert.deepEqual([hasDied, answer.text, answer.finish, asked.length], [true, "ok", "stop", 3]);
+});
+
+test("what a server refuses once is not sent to it again [M3]", async (t) => {
+  const { ask, asked } = await meet(t, (body, response) => {
+    if ("max_tokens" in body)
+      refuse(response, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
+    else response.end(whole);
+  });
+  const request = { ...hello, maxOutputTokens: 64 };
+  for (let call = 0; call < 2; call += 1) assert.equal((await ask(request)).text, "ok");
+  const limits = asked.map((body) => [Object(body).max_tokens, Object(body).max_completion_tokens]);
+  assert.deepEqual(limits, [
+    [64, undefined],
+    [undefined, 64],
+    [undefined, 64],
+  ]);
+});
+
+test("a server that refuses everything is asked twice, and its word is not kept [M3]", async (t) => {
+  const { ask, asked } = await meet(t, (_body, response) => refuse(response, "Unknown parameter: temperature"));
+  const request = { ...hello, temperature: 0.5 };
+  const answer = await ask(request);
+  assert.deepEqual([answer.error?.kind, asked.length], ["bad_request", 2]);
+  await ask(request);
+  assert.equal(Object(asked[2]).temperature, 0.5);
+});
+
+test("an error for people holds no key and is no longer than a screen [M3]", async (t) => {
+  const { ask } = await meet(t, (_body, response) => refuse(response, `Wrong key ${apiKey}! ${"x".repeat(600)}`, 401));
+  const { error } = await ask();
+  assert.equal(error?.kind, "auth");
+  assert.equal(error?.message.length, 500);
+  assert.match(error?.message ?? "", /^Wrong key \[key\]! xxx/);
+});
+
+test("of an endless error only the beginning is read [M3]", async (t) => {
+  const { ask } = await meet(
+    t,
+    (_body, response) => {
+      response.writeHead(429);
+      response.write(`slow down ${"x".repeat(2_000)}`);
+    },
+    { limits: { errorBytesMax: 1_000 } },
+  );
+  const { error } = await ask();
+  assert.deepEqual([error?.kind, error?.message.startsWith("slow down x")], ["rate_limit", true]);
+});
+
+test("an error whose body never ends is told by its status [M3]", async (t) => {
+  const stalling: Handler = (_body, response) => {
+    response.writeHead(503);
+    response.write('{"error"');
+  };
+  const { provider, port } = await meet(t, stalling);
+  const patient = openAiCompatible({
+    clock: systemClock,
+    endpoint: {
+      baseUrl: `http://127.0.0.1:${port}`,
+      model: "m",
+      profile: defaultProfile,
+      idleTimeoutMs: 50,
+      firstDataTimeoutMs: 5_000,
+    },
+  });
+  const { error } = await patient.prepare(hello).send({}, never);
+  assert.deepEqual([error?.kind, error?.status], ["overloaded", 503]);
+  await Promise.all([patient.close(), provider.close()]);
+});
+
+test("redirects are followed only so far [M3]", async (t) => {
+  const { ask, asked } = await meet(t, (_body, response, { url }) => {
+    response.writeHead(308, { location: `${url}/again` }).end();
+  });
+  const { error } = await ask();
+  assert.deepEqual([error?.kind, error?.retryable, asked.length], ["protocol", false, 4]);
+});
+
+test("a bug in the sink comes out as a rejection, not as a crash [M3]", async (t) => {
+  const { provider } = await meet(t, (_body, response) => void response.write(says("x")));
+  const sink = {
+    text() {
+      throw new Error("our own mistake");
+    },
+  };
+  await assert.rejects(provider.prepare(hello).send(sink, never), /our own mistake/);
+});
+
+test("closing the client ends its connections, busy ones too [M3]", async (t) => {
+  const { provider, ask, server } = await meet(t, (_body, response) => void response.write(says("half")));
+  const connection = once(server, "connection");
+  const sending = ask();
+  const [socket] = await connection;
+  await once(socket, "data");
+  await provider.close();
+  const { error } = await sending;
+  assert.deepEqual([error?.kind, error?.retryable], ["network", true]);
+});
+
+test("a proxy of the environment is used [M3]", async (t) => {
+  const proxied: string[] = [];
+  const proxy = createServer((request, response) => {
+    proxied.push(request.url ?? "");
+    response.end(whole);
+  });
+  proxy.on("connect", (_request, client, head) => {
+    const upstream = connect(port, "127.0.0.1", () => {
+      proxied.push("tunnel");
+      client.write("HTTP/1.1 200 OK\r\n\r\n");
+      upstream.write(head);
+      upstream.pipe(client).pipe(upstream);
+    });
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  t.after(() => proxy[Symbol.asyncDispose]());
+  const address = proxy.address();
+  const proxyPort = typeof address === "object" && address !== null ? address.port : 0;
+  const proxyEnv = { HTTP_PROXY: `http://127.0.0.1:${proxyPort}` };
+  const { ask, port } = await meet(t, (_body, response) => void response.end(whole), { proxyEnv });
+  assert.equal((await ask()).text, "ok");
+  assert.equal(proxied.length, 1);
+});
+
+test("the cache key is sent only where the profile says so [M3]", async (t) => {
+  const asking = { ...hello, cacheKey: "conversation-1" };
+  const quiet = await meet(t, (_body, response) => void response.end(whole));
+  const keyed = await meet(t, (_body, response) => void response.end(whole), { profile: { cacheKeyField: true } });
+  await Promise.all([quiet.ask(asking), keyed.ask(asking)]);
+  const keys = [...quiet.asked, ...keyed.asked].map((body) => Object(body).prompt_cache_key);
+  assert.deepEqual(keys, [undefined, "conversation-1"]);
+});
+
+test("where the server refuses tools beside reasoning, the profile sends no effort with them [M3]", async (t) => {
+  const { ask, asked } = await meet(t, (_body, response) => void response.end(whole), {
+    profile: { effortWithTools: "none", thinkingSwitch: "reasoning_effort" },
+  });
+  const tools = [{ name: "t", parameters: {} }];
+  await ask({ ...hello, thinking: true });
+  await ask({ ...hello, thinking: true, tools });
+  assert.deepEqual(
+    asked.map((body) => Object(body).reasoning_effort),
+    ["medium", "none"],
+  );
+});
+
+test("a key that no header can hold is refused before anything is sent [M3]", async (t) => {
+  const { asked, port } = await meet(t, (_body, response) => void response.end(whole));
+  const endpoint = {
+    baseUrl: `http://127.0.0.1:${port}`,
+    model: "m",
+    profile: defaultProfile,
+    idleTimeoutMs: 999,
+    firstDataTimeoutMs: 999,
+  };
+  const broken = openAiCompatible({
+    clock: systemClock,
+    endpoint: { ...endpoint, apiKey: "sk-line\nbreak-0123456789" },
+  });
+  const { error } = await broken.prepare(hello).send({}, never);
+  assert.deepEqual([error?.kind, error?.retryable, asked.length], ["bad_request", false, 0]);
+  assert.doesNotMatch(error?.message ?? "", /0123456789/);
+});
+
+test("a base URL may hold a query, and may already name the route [M3]", async (t) => {
+  const urls: (string | undefined)[] = [];
+  const { provider, port } = await meet(t, (_body, response, { url }) => {
+    urls.push(url);
+    response.end(whole);
+  });
+  for (const path of ["/v1?version=1", "/x/chat/completions"]) {
+    const other = openAiCompatible({
+      clock: systemClock,
+      endpoint: {
+        baseUrl: `http://127.0.0.1:${port}${path}`,
+        model: "m",
+        profile: defaultProfile,
+        idleTimeoutMs: 999,
+        firstDataTimeoutMs: 999,
+      },
+    });
+    await other.prepare(hello).send({}, never);
+    await other.close();
+  }
+  assert.deepEqual(urls, ["/v1/chat/completions?version=1", "/x/chat/completions"]);
+  await provider.close();
+});

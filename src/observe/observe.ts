@@ -1,0 +1,104 @@
+import { mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { formatLine } from "./line.ts";
+import { openLogFile } from "./log-file.ts";
+import { removeOldLogs } from "./old-logs.ts";
+
+export { redact } from "./redact.ts";
+
+export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Ids and numbers of a log line; an `error` may be anything that was thrown. */
+type LogFields = {
+  readonly [name: string]: unknown;
+  readonly at?: never;
+  readonly level?: never;
+  readonly message?: never;
+  readonly run?: never;
+};
+type Write = (message: string, fields?: LogFields) => void;
+
+/** Takes structured lines; `{name}` in a message stands for the field of that name. Never throws, never waits. */
+export interface Logger {
+  /** The log file of this run; undefined when there is none. */
+  readonly path: string | undefined;
+  readonly error: Write;
+  readonly warn: Write;
+  readonly info: Write;
+  readonly debug: Write;
+  /** Resolves when every line so far is in the file. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type LogOptions = {
+  readonly dir: string;
+  readonly level: LogLevel;
+  readonly clock: Clock;
+  readonly runId: string;
+  readonly pid: number;
+  /** Values that must never stand in a line, whatever field they come in. */
+  readonly secrets: readonly string[];
+  /** Called once when lines can no longer be kept (no permission, full disk); the product goes on without a log. */
+  readonly onOff: (why: string) => void;
+};
+
+/** Opens the log file of this run, `agentyard-YYYYMMDD-HHMMSS-<pid>.log` (UTC), and removes the oldest of its folder. */
+export function openLogs({ dir, level, clock, runId, pid, secrets, onOff }: LogOptions): Logger {
+  if (level === "off") return silent;
+  const path = join(dir, logName(clock.now(), pid));
+  let descriptor: number;
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    descriptor = openSync(path, "a", 0o600);
+  } catch (error) {
+    onOff(reasonOf(error));
+    return silent;
+  }
+  const file = openLogFile(descriptor, clock, (error) => onOff(reasonOf(error)));
+  const cleaned = removeOldLogs(dir);
+
+  const writer = (lineLevel: LogLevel): Write =>
+    logLevels.indexOf(lineLevel) > logLevels.indexOf(level)
+      ? nothing
+      : (message, fields = {}) => {
+          const line = formatLine({ at: clock.now(), level: lineLevel, message, run: runId, fields }, secrets);
+          file.add(line, { isUrgent: lineLevel === "error" });
+        };
+
+  return {
+    path,
+    error: writer("error"),
+    warn: writer("warn"),
+    info: writer("info"),
+    debug: writer("debug"),
+    flush: () => file.flush(),
+    async close() {
+      await cleaned;
+      await file.close();
+    },
+  };
+}
+
+const nothing = () => {};
+
+const silent: Logger = {
+  path: undefined,
+  error: nothing,
+  warn: nothing,
+  info: nothing,
+  debug: nothing,
+  flush: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
+
+function logName(now: number, pid: number): string {
+  const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
+  return `agentyard-${stamp}-${pid}.log`;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { redact } from "./redact.ts";
+
+const shapes: [shown: string, hidden: string, around: string][] = [
+  ["an OpenAI key", "sk-proj-4fGh7_kLmN09", "key … here"],
+  ["a bearer token", "abc.DEF-123_456", "Authorization: Bearer …"],
+  ["basic credentials", "dXNlcjpwYXNz", "authorization: Basic …"],
+  ["a GitHub token", "ghp_0123456789abcdef", "git clone with …"],
+  ["a Google key", "AIzaSyA1234567890abcdef", "see …!"],
+  ["a web token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "cookie … end"],
+  ["a password in an address", "user:pass%20word", "proxy http://…@proxy.example:3128"],
+  ["a key in a query", "zz99secret", "GET /v1?api_key=…&page=2"],
+  ["a key in JSON", "zz99secret", '{"apiKey": "…", "page": 2}'],
+  ["a password in a message", "hunter2hunter2", "password: …"],
+  ["a variable", "zz99secret", "export MODEL_BASIC_API_KEY=…"],
+];
+for (const [name, hidden, around] of shapes) {
+  test(`${name} is not shown, the text around it is [Q1]`, () => {
+    assert.equal(redact(around.replace("…", hidden), []), around.replace("…", "[redacted]"));
+  });
+}
+
+test("a private key is not shown, even when its end is missing [Q1]", () => {
+  const pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----";
+  assert.equal(redact(`before\n${pem}\nafter`, []), "before\n[redacted]\nafter");
+  assert.equal(redact(`before\n${pem.slice(0, 45)}`, []), "before\n[redacted]");
+});
+
+test("ordinary text stays as it is [Q1]", () => {
+  for (const text of [
+    "The task-management list has 3 tokens left; input_tokens: 12, output_tokens: 7.",
+    "Bearer of bad news, basic settings, https://example.com/a:b@c and 10:30.",
+    "会话 4f1c 已保存（12 条消息）",
+  ])
+    assert.equal(redact(text, []), text);
+});
+
+test("a known secret is never shown, whatever stands around it [Q1]", () => {
+  const secret = fc.stringMatching(/^[0-9a-f]{6,30}$/);
+  fc.assert(
+    fc.property(secret, fc.array(secret), fc.string(), fc.string(), (known, others, before, after) => {
+      assert.ok(!redact(before + known + after, [...others, known]).includes(known));
+    }),
+  );
+});
+
+test("a hundred thousand characters are searched for secrets in well under a second [Q1]", () => {
+  const begin = performance.now();
+  for (const part of ["a", "sk-", "://a:", "eyJaaaaaaaaa.", "token", "-----BEGIN PRIVATE KEY-----", "Bearer "])
+    redact(part.repeat(100_000 / part.length), ["another secret"]);
+  assert.ok(performance.now() - begin < 2_000);
+});

@@ -1,0 +1,233 @@
+import { z } from "zod";
+import { Finish, Image, ModelErrorKind, Slot, ToolCall, Usage } from "./message.ts";
+import { Todo } from "./todo.ts";
+
+/**
+ * The closed list of facts. An event is parsed in full before it is written, and old versions are read for ever.
+ * `agent` is absent for the main agent (`root`). Times are milliseconds since 1970.
+ */
+const agent = z.string().optional();
+
+/** How a tool call may be treated when its outcome was lost in a crash. */
+export const EffectClass = z.enum(["pure", "idempotent", "unsafe"]);
+export type EffectClass = z.infer<typeof EffectClass>;
+
+export const TurnOutcome = z.enum(["done", "failed", "cancelled", "limit", "crashed"]);
+export type TurnOutcome = z.infer<typeof TurnOutcome>;
+
+export const CallOutcome = z.enum(["ok", "error", "cancelled", "rejected", "unknown", "not_run"]);
+export type CallOutcome = z.infer<typeof CallOutcome>;
+
+/** A failure as it is stored and sent: a code with parameters; words come from the catalogue at the door. */
+const StoredFailure = z.strictObject({
+  code: z.string(),
+  params: z.record(z.string(), z.union([z.string(), z.number()])),
+  retryable: z.boolean().optional(),
+});
+
+const bodies = {
+  /** Freezes what every request of this agent starts with. A second one is a known cache loss with a cause. */
+  "recipe.set": z.strictObject({
+    agent,
+    cause: z.enum(["start", "tools_changed", "prompt_changed"]),
+    /** Exactly as sent. */
+    system: z.string(),
+    /** Canonical JSON of the tool descriptions, exactly as sent. */
+    tools: z.string(),
+    startedAt: z.number(),
+  }),
+  "message.user": z.strictObject({
+    agent,
+    id: z.string(),
+    text: z.string(),
+    images: z.array(Image).optional(),
+    /** `steer` joins the running turn at its next step; `queue` starts the next turn. */
+    mode: z.enum(["queue", "steer"]),
+    /** The slot this person prefers for the turn. */
+    slot: Slot.optional(),
+    /** Slots changed by what came with the message: a code file, for one. */
+    hints: z.array(z.enum(["code"])).optional(),
+  }),
+  "message.withdrawn": z.strictObject({ id: z.string() }),
+  "turn.started": z.strictObject({
+    agent,
+    turn: z.number().int(),
+    /** The message that this turn answers. */
+    message: z.string(),
+    epoch: z.number().int(),
+  }),
+  /** The process ended in the middle of the turn and another goes on with it; three of these park the turn. */
+  "turn.recovered": z.strictObject({ agent, turn: z.number().int(), epoch: z.number().int() }),
+  "cancel.asked": z.strictObject({ agent, turn: z.number().int() }),
+  "step.started": z.strictObject({
+    agent,
+    turn: z.number().int(),
+    step: z.number().int(),
+    attempt: z.number().int(),
+    slot: Slot,
+    model: z.string(),
+    /** Why the resolver chose this slot. */
+    reason: z.string(),
+    /** Hash and length of all message bytes, and how many of them the previous request began with. */
+    hash: z.string(),
+    bytes: z.number(),
+    reused: z.number(),
+    /** Attached to the newest user or tool message, exactly as sent; history from here on. */
+    reminder: z.string().optional(),
+    /** What that reminder told (`date:2026-11-15`, `todos`, `tokens:warning`), so that it is not told again too soon. */
+    told: z.array(z.string()).optional(),
+    /** Steering messages that join the history here, in this order. */
+    joined: z.array(z.string()).optional(),
+    /** The one call that may use no tool. */
+    final: z.literal(true).optional(),
+  }),
+  "message.assistant": z.strictObject({
+    agent,
+    turn: z.number().int(),
+    step: z.number().int(),
+    text: z.string(),
+    reasoning: z.string().optional(),
+    reasoningDetails: z.array(z.unknown()).optional(),
+    calls: z.array(ToolCall).optional(),
+    finish: Finish,
+    usage: Usage,
+    usageEstimated: z.literal(true).optional(),
+    /** The user stopped the answer here. */
+    cut: z.literal(true).optional(),
+    durationMs: z.number(),
+  }),
+  "step.failed": z.strictObject({
+    agent,
+    turn: z.number().int(),
+    step: z.number().int(),
+    attempt: z.number().int(),
+    kind: ModelErrorKind,
+    failure: StoredFailure,
+    retryAfterMs: z.number().optional(),
+    /** What was shown before the failure, for people; never sent to a model. */
+    textSeen: z.string().optional(),
+  }),
+  "decision.asked": z.strictObject({
+    agent,
+    turn: z.number().int(),
+    id: z.string(),
+    call: z.string(),
+    kind: z.enum(["approval", "question"]),
+    tool: z.string(),
+    /** Approval: the exact arguments. */
+    arguments: z.string().optional(),
+    reason: z.string().optional(),
+    risk: z.enum(["low", "medium", "high", "critical"]).optional(),
+    layer: z.string().optional(),
+    question: z.string().optional(),
+    context: z.string().optional(),
+    default: z.string().optional(),
+    required: z.boolean().optional(),
+  }),
+  "decision.made": z.strictObject({
+    id: z.string(),
+    verdict: z.enum(["approve", "reject", "edit", "answer"]),
+    by: z.string(),
+    reason: z.string().optional(),
+    /** Edit: the arguments that run instead. */
+    arguments: z.string().optional(),
+    answer: z.string().optional(),
+    /** Hash of the exact arguments that were decided on, and of the decision before this one. */
+    argumentsHash: z.string(),
+    previous: z.string(),
+  }),
+  "call.started": z.strictObject({
+    agent,
+    call: z.string(),
+    class: EffectClass,
+    attempt: z.number().int(),
+  }),
+  "call.finished": z.strictObject({
+    agent,
+    call: z.string(),
+    outcome: CallOutcome,
+    /** Exactly what the model is told. */
+    text: z.string(),
+    images: z.array(Image).optional(),
+    failure: StoredFailure.optional(),
+    /** The whole result where `text` is only its head and tail. */
+    blob: z.string().optional(),
+    durationMs: z.number().optional(),
+  }),
+  "turn.finished": z.strictObject({
+    agent,
+    turn: z.number().int(),
+    outcome: TurnOutcome,
+    failure: StoredFailure.optional(),
+  }),
+  compacted: z.strictObject({
+    agent,
+    turn: z.number().int(),
+    strategy: z.string(),
+    /** The messages up to here are replaced in what is sent; the log keeps them. */
+    upTo: z.number().int(),
+    summary: z.string(),
+    messagesBefore: z.number(),
+    messagesAfter: z.number(),
+  }),
+  /** Going back: the fold skips what lies between `to` and here. */
+  rewound: z.strictObject({
+    to: z.number().int(),
+    cause: z.enum(["reset", "checkpoint", "regenerate", "edit", "undo"]),
+  }),
+  /** What follows up to the next turn was copied from `parent` as it stood at `place`. */
+  branched: z.strictObject({ parent: z.string(), place: z.number().int() }),
+  "checkpoint.saved": z.strictObject({ name: z.string() }),
+  "checkpoint.deleted": z.strictObject({ checkpoint: z.number().int() }),
+  "todo.set": z.strictObject({ agent, todos: z.array(Todo) }),
+  "conversation.renamed": z.strictObject({ title: z.string() }),
+  "conversation.deleted": z.strictObject({ by: z.string() }),
+};
+
+export type EventType = keyof typeof bodies;
+export type EventBody<T extends EventType> = z.infer<(typeof bodies)[T]>;
+/** A fact that is to be appended. */
+export type NewEvent = { [T in EventType]: { readonly type: T } & Readonly<EventBody<T>> }[EventType];
+/** A fact as it stands in the log, numbered by `seq` from 1 on. */
+export type LogEvent = {
+  [T in EventType]: { readonly type: T; readonly seq: number; readonly at: number } & Readonly<EventBody<T>>;
+}[EventType];
+export type EventOf<T extends EventType> = Extract<LogEvent, { type: T }>;
+
+/** The version that is written today, by type; anything older is upgraded when it is read. */
+export const eventVersions: Readonly<Record<EventType, number>> = mapBodies(() => 1);
+
+const eventTypes: ReadonlySet<string> = new Set(Object.keys(bodies));
+
+export function isEventType(type: string): type is EventType {
+  return eventTypes.has(type);
+}
+
+/** The body of an event that is to be written, checked in full; throws, because only our own mistake can make a bad one. */
+export function eventBody(event: NewEvent): object {
+  const { type, ...body } = event;
+  return bodies[type].parse(body);
+}
+
+/** An event as it was stored. `check`: its whole body against today's schema, not only that it is an object. */
+export function storedEvent(
+  row: { type: EventType; seq: number; at: number; body: string },
+  options: { check: boolean },
+): LogEvent {
+  const body: unknown = JSON.parse(row.body);
+  if (typeof body !== "object" || body === null) throw new Error("the body is not an object");
+  // The schema was chosen by the type, so the object is that member of the union.
+  return {
+    type: row.type,
+    seq: row.seq,
+    at: row.at,
+    ...(options.check ? bodies[row.type].parse(body) : body),
+  } as LogEvent;
+}
+
+/** One event as clients receive it, for validation and the API document. */
+export const AnyEvent = z.object({ type: z.string(), seq: z.number().int(), at: z.number() }).loose();
+
+function mapBodies<V>(make: () => V): Record<EventType, V> {
+  return Object.fromEntries(Object.keys(bodies).map((type) => [type, make()])) as Record<EventType, V>;
+}

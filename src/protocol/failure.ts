@@ -1,0 +1,33 @@
+import { failed } from "../base/result.ts";
+import type { FailureWords } from "../words/words.ts";
+
+/** Every code with its parameters; the words for it stand in words/, one entry per code, and both must agree to compile. */
+export type FailureCode = keyof FailureWords;
+export type FailureParams<C extends FailureCode> =
+  Parameters<FailureWords[C]> extends [infer P] ? P : Record<never, never>;
+
+/** What the world can do to us, as a value. */
+export type Failure<C extends FailureCode = FailureCode> = {
+  readonly [K in C]: { readonly code: K; readonly params: FailureParams<K>; readonly retryable: boolean };
+}[C];
+
+/** Worth trying again without a change. */
+const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  "storage_busy",
+  "model_rate_limit",
+  "model_overloaded",
+  "model_network",
+  "conversation_busy",
+]);
+
+export function makeFailure<C extends FailureCode>(code: C, params: FailureParams<C>): Failure<C> {
+  // The object is the member of the union that its own code selects.
+  return { code, params, retryable: retryable.has(code) } as Failure<C>;
+}
+
+export function failure<C extends FailureCode>(
+  code: C,
+  params: FailureParams<C>,
+): { readonly ok: false; readonly failure: Failure<C> } {
+  return failed(makeFailure(code, params));
+}

@@ -1,0 +1,70 @@
+import { z } from "zod";
+
+/** What a model and we say to each other, in no provider's spelling. Providers convert at the last moment. */
+export const Image = z.strictObject({ mime: z.string(), base64: z.string() });
+export type Image = z.infer<typeof Image>;
+
+/** A call as the model asked for it. `arguments` is the text as received, never parsed and written again. */
+export const ToolCall = z.strictObject({
+  id: z.string().min(1),
+  name: z.string(),
+  arguments: z.string(),
+  /** The arguments are not usable JSON: the call is answered with an error and never run. */
+  invalid: z.literal(true).optional(),
+  /** Unknown fields the server put on the call; they go back unchanged. */
+  extra: z.record(z.string(), z.unknown()).optional(),
+});
+export type ToolCall = z.infer<typeof ToolCall>;
+
+export type Message =
+  | { readonly role: "system"; readonly text: string }
+  | { readonly role: "user"; readonly text: string; readonly images?: readonly Image[] | undefined }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly reasoning?: string | undefined;
+      readonly reasoningDetails?: readonly unknown[] | undefined;
+      readonly toolCalls?: readonly ToolCall[] | undefined;
+    }
+  | {
+      readonly role: "tool";
+      readonly toolCallId: string;
+      readonly text: string;
+      readonly images?: readonly Image[] | undefined;
+    };
+
+/** A tool as a model is told of it; `parameters` is a JSON schema. */
+export type ToolDescription = {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly parameters: Readonly<Record<string, unknown>>;
+};
+
+export const Usage = z.strictObject({
+  /** All prompt tokens, cached ones included. */
+  input: z.number(),
+  /** All generated tokens, reasoning included. */
+  output: z.number(),
+  cachedInput: z.number().optional(),
+  reasoning: z.number().optional(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const Finish = z.enum(["stop", "tool_calls", "length", "content_filter", "error"]);
+export type Finish = z.infer<typeof Finish>;
+
+export const ModelErrorKind = z.enum([
+  "auth",
+  "quota",
+  "rate_limit",
+  "context_overflow",
+  "not_found",
+  "bad_request",
+  "overloaded",
+  "network",
+  "protocol",
+]);
+export type ModelErrorKind = z.infer<typeof ModelErrorKind>;
+
+export const Slot = z.enum(["base", "reasoning", "vision", "code", "chat"]);
+export type Slot = z.infer<typeof Slot>;

@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { AnyEvent } from "./events.ts";
+import { Slot } from "./message.ts";
+
+/** What the native routes answer with: each noun once, as schema and type. */
+export const Conversation = z.object({
+  id: z.string(),
+  title: z.string(),
+  lastMessage: z.string(),
+  turns: z.number().int(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+export type Conversation = z.infer<typeof Conversation>;
+
+export const Decision = z.object({
+  conversation: z.string(),
+  id: z.string(),
+  kind: z.enum(["approval", "question"]),
+  tool: z.string(),
+  /** Which agents lead to it, from the main agent down. */
+  path: z.array(z.string()),
+  arguments: z.string().optional(),
+  reason: z.string().optional(),
+  risk: z.string().optional(),
+  layer: z.string().optional(),
+  question: z.string().optional(),
+  context: z.string().optional(),
+  default: z.string().optional(),
+  required: z.boolean().optional(),
+  at: z.number(),
+});
+export type Decision = z.infer<typeof Decision>;
+
+/** How full the model's window is: the provider's own count for the last request, estimated for what came since. */
+export const TokenStatus = z.object({
+  used: z.number(),
+  window: z.number(),
+  level: z.enum(["info", "warning", "high", "critical"]),
+  estimated: z.boolean(),
+});
+export type TokenStatus = z.infer<typeof TokenStatus>;
+
+/** What a surface shows beside the history. */
+export const ConversationState = z.object({
+  conversation: Conversation,
+  /** `waiting`: for a decision. */
+  status: z.enum(["idle", "running", "waiting"]),
+  head: z.number().int(),
+  model: z.object({ slot: Slot, id: z.string(), server: z.string(), isDemo: z.boolean() }),
+  tokens: TokenStatus,
+  queue: z.array(z.object({ id: z.string(), text: z.string(), mode: z.enum(["queue", "steer"]) })),
+  decisions: z.array(Decision),
+  todos: z.array(z.object({ id: z.string(), content: z.string(), status: z.string(), priority: z.string() })),
+});
+export type ConversationState = z.infer<typeof ConversationState>;
+
+export const Checkpoint = z.object({
+  /** The number of the place in the log. */
+  checkpoint: z.number().int(),
+  parent: z.number().int().nullable(),
+  name: z.string(),
+  at: z.number(),
+});
+export type Checkpoint = z.infer<typeof Checkpoint>;
+
+export const ModelInfo = z.object({
+  slot: Slot,
+  id: z.string(),
+  server: z.string(),
+  isDemo: z.boolean(),
+  windowTokens: z.number(),
+  /** The slot has settings of its own; otherwise the base model stands in. */
+  filled: z.boolean(),
+});
+
+export const LocalServer = z.object({
+  kind: z.string(),
+  baseUrl: z.string(),
+  models: z.array(z.object({ id: z.string(), windowTokens: z.number().optional(), tools: z.boolean().optional() })),
+  advice: z.string().optional(),
+});
+
+export const ReplayReport = z.object({
+  turns: z.number().int(),
+  steps: z.number().int(),
+  /** Places where this program would send or do something else than what was recorded. */
+  differences: z.array(z.object({ seq: z.number().int(), what: z.string() })),
+});
+export type ReplayReport = z.infer<typeof ReplayReport>;
+
+/** Frames of a conversation's stream. `event` is durable; the others are not and may be missed. */
+export const StreamFrame = z.discriminatedUnion("frame", [
+  z.object({ frame: z.literal("event"), event: AnyEvent }),
+  /** Text of the running answer; `offset` counts UTF-16 units since the start of this attempt. */
+  z.object({
+    frame: z.literal("delta"),
+    turn: z.number(),
+    step: z.number(),
+    attempt: z.number(),
+    kind: z.enum(["text", "reasoning"]),
+    offset: z.number(),
+    text: z.string(),
+  }),
+  /** Everything stored when the stream was opened has been sent. */
+  z.object({ frame: z.literal("caught_up"), head: z.number() }),
+  /** The reader was too slow: open the stream again after this place. */
+  z.object({ frame: z.literal("behind"), after: z.number() }),
+  z.object({ frame: z.literal("ping") }),
+]);
+export type StreamFrame = z.infer<typeof StreamFrame>;
+
+/** The one error shape of native routes (problem details with a code). */
+export const Problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.number(),
+  code: z.string(),
+  detail: z.string(),
+  params: z.record(z.string(), z.union([z.string(), z.number()])),
+  retryable: z.boolean(),
+  requestId: z.string(),
+});
+export type Problem = z.infer<typeof Problem>;

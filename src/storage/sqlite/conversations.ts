@@ -1,0 +1,115 @@
+import type { DatabaseSync } from "node:sqlite";
+import { assert } from "../../base/assert.ts";
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure, makeFailure } from "../../protocol/failure.ts";
+import { ConversationId, OwnerId } from "../../protocol/ids.ts";
+import type { ConversationRow, NewConversation, SideRows } from "../storage.ts";
+import { checkLimit, checkNumber } from "./events.ts";
+import { integer, optionalInteger, type Row, text } from "./rows.ts";
+
+export type Conversations = {
+  /** Inside a transaction, as are `checkAlive`, `update` and `bury`. */
+  create(
+    conversation: NewConversation,
+  ): Result<ConversationRow, Failure<"conversation_exists" | "conversation_not_found">>;
+  /** A failure when there is none of this number, or no longer. */
+  checkAlive(number: number): Failure<"conversation_not_found"> | undefined;
+  update(number: number, row: NonNullable<SideRows["row"]>): void;
+  /** Leaves the number and the id, and nothing that somebody wrote. */
+  bury(number: number, at: number): void;
+  find(owner: OwnerId, id: ConversationId): ConversationRow | undefined;
+  byNumber(number: number): ConversationRow | undefined;
+  byPrefix(owner: OwnerId, prefix: string, limit: number): ConversationRow[];
+  list(owner: OwnerId, page: { limit: number; before?: string | undefined }): ConversationRow[];
+};
+
+export function openConversations(writer: DatabaseSync, reader: DatabaseSync): Conversations {
+  const { insert, taken, deletedAt, updateRow, buryRow } = prepareWrites(writer);
+  const one = reader.prepare("SELECT * FROM conversation WHERE owner = ? AND id = ? AND deleted_at IS NULL");
+  const numbered = reader.prepare("SELECT * FROM conversation WHERE number = ?");
+  const prefixed = reader.prepare(`SELECT * FROM conversation
+    WHERE owner = ? AND id >= ? AND id < ? AND deleted_at IS NULL ORDER BY updated_at DESC, number DESC LIMIT ?`);
+  const listed = reader.prepare(`SELECT * FROM conversation
+    WHERE owner = ? AND deleted_at IS NULL AND (updated_at, number) < (?, ?)
+    ORDER BY updated_at DESC, number DESC LIMIT ?`);
+
+  return {
+    create({ owner, id, title = "", at }) {
+      const found = taken.get(owner, id);
+      if (found !== undefined) {
+        return failure(
+          optionalInteger(found, "deleted_at") === undefined ? "conversation_exists" : "conversation_not_found",
+          { id },
+        );
+      }
+      const row = insert.get(owner, id, title, at, at);
+      assert(row !== undefined, "an insert that returns has a row");
+      checkNumber(integer(row, "number"));
+      return ok(conversationRow(row));
+    },
+    checkAlive(number) {
+      const row = deletedAt.get(checkNumber(number));
+      if (row === undefined) return makeFailure("conversation_not_found", { id: String(number) });
+      if (optionalInteger(row, "deleted_at") === undefined) return undefined;
+      return makeFailure("conversation_not_found", { id: text(row, "id") });
+    },
+    update(number, { title = null, lastMessage = null, turns = null, updatedAt }) {
+      updateRow.run(title, lastMessage, turns, updatedAt, number);
+    },
+    bury(number, at) {
+      buryRow.run(at, at, number);
+    },
+    find: (owner, id) => optionalRow(one.get(owner, id)),
+    byNumber: (number) => optionalRow(numbered.get(checkNumber(number))),
+    byPrefix: (owner, prefix, limit) =>
+      prefixed.all(owner, prefix, `${prefix}${lastCharacter}`, checkLimit(limit)).map(conversationRow),
+    list(owner, { limit, before }) {
+      const place = before === undefined ? newest : parseCursor(before);
+      // A cursor that is none of ours: nothing lies before it.
+      if (place === undefined) return [];
+      return listed.all(owner, place.updatedAt, place.number, checkLimit(limit)).map(conversationRow);
+    },
+  };
+}
+
+const lastCharacter = "\u{10ffff}";
+const newest = { updatedAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
+
+function prepareWrites(writer: DatabaseSync) {
+  return {
+    insert: writer.prepare(`INSERT INTO conversation (owner, id, title, last_message, turns, created_at, updated_at)
+      VALUES (?, ?, ?, '', 0, ?, ?) RETURNING *`),
+    taken: writer.prepare("SELECT deleted_at FROM conversation WHERE owner = ? AND id = ?"),
+    deletedAt: writer.prepare("SELECT id, deleted_at FROM conversation WHERE number = ?"),
+    updateRow: writer.prepare(`UPDATE conversation SET title = coalesce(?, title),
+      last_message = coalesce(?, last_message), turns = coalesce(?, turns), updated_at = ? WHERE number = ?`),
+    buryRow: writer.prepare(`UPDATE conversation SET title = '', last_message = '', turns = 0,
+      updated_at = ?, deleted_at = ? WHERE number = ?`),
+  };
+}
+
+function optionalRow(row: Row | undefined): ConversationRow | undefined {
+  return row === undefined ? undefined : conversationRow(row);
+}
+
+export function conversationRow(row: Row): ConversationRow {
+  const number = integer(row, "number");
+  const updatedAt = integer(row, "updated_at");
+  return {
+    number,
+    owner: OwnerId.parse(text(row, "owner")),
+    id: ConversationId.parse(text(row, "id")),
+    title: text(row, "title"),
+    lastMessage: text(row, "last_message"),
+    turns: integer(row, "turns"),
+    createdAt: integer(row, "created_at"),
+    updatedAt,
+    deletedAt: optionalInteger(row, "deleted_at"),
+    cursor: `${updatedAt}.${number}`,
+  };
+}
+
+function parseCursor(cursor: string): typeof newest | undefined {
+  const found = /^(\d{1,15})\.(\d{1,9})$/.exec(cursor);
+  return found === null ? undefined : { updatedAt: Number(found[1]), number: Number(found[2]) };
+}

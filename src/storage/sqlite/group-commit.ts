@@ -1,0 +1,156 @@
+import type { DatabaseSync } from "node:sqlite";
+import { assert } from "../../base/assert.ts";
+import type { Clock } from "../../base/clock.ts";
+import { failed, type Result } from "../../base/result.ts";
+import type { StorageFailure } from "../storage.ts";
+import { failureOf } from "./failures.ts";
+
+export type GroupCommit = {
+  /**
+   * Runs `work` in the next transaction; resolves after its commit. `work` looks before it writes: a failure that it
+   * returns must have written nothing, for the transaction goes on with the others.
+   */
+  write<T>(work: () => Result<T, StorageFailure>): Promise<Result<T, StorageFailure>>;
+  /** Commits what waits, without waiting for others. Nothing can be written afterwards. */
+  close(): void;
+};
+
+export type GroupOptions = {
+  readonly database: DatabaseSync;
+  readonly clock: Clock;
+  readonly busyTimeoutMs: number;
+  readonly onBegin: () => void;
+  readonly onRollback: () => void;
+  /** After every promise of the group was resolved. */
+  readonly onCommit: () => void;
+  readonly onFull: () => void;
+};
+
+/** All writes of one tick share one transaction: one sync of the disk for all of them. */
+export function groupCommit(options: GroupOptions): GroupCommit {
+  const { clock, busyTimeoutMs } = options;
+  const transaction = prepareTransaction(options);
+  let waiting: Write[] = [];
+  let isScheduled = false;
+  let isClosed = false;
+  let busySince: number | undefined;
+
+  function flush(): void {
+    isScheduled = false;
+    const group = waiting.splice(0, groupWritesMax);
+    const failure = commit(group);
+    if (failure?.code === "storage_busy" && mayWait()) return waitAndRetry(group);
+    busySince = undefined;
+    for (const write of group) write.settle(failure);
+    if (failure === undefined) options.onCommit();
+    if (failure?.code === "storage_full") options.onFull();
+    schedule();
+  }
+
+  /** A write that throws is taken out and the rest is tried again: one caller's mistake costs the others nothing. */
+  function commit(group: Write[]): StorageFailure | undefined {
+    for (;;) {
+      const end = transaction(group);
+      if (end.kind === "committed") return undefined;
+      if (end.kind === "failed") return end.failure;
+      const guilty = end.write === undefined ? group.splice(0) : group.splice(group.indexOf(end.write), 1);
+      for (const write of guilty) write.reject(end.error);
+      if (group.length === 0) return undefined;
+    }
+  }
+
+  function mayWait(): boolean {
+    busySince ??= clock.monotonic();
+    return !isClosed && clock.monotonic() - busySince < busyTimeoutMs;
+  }
+
+  // Not by SQLite's own timeout, which would hold up every stream of the process.
+  function waitAndRetry(group: Write[]): void {
+    waiting = [...group, ...waiting];
+    isScheduled = true;
+    void clock.wait(busyRetryMs).then(() => {
+      if (!isClosed) flush();
+    });
+  }
+
+  function schedule(): void {
+    if (isScheduled || waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(() => {
+      if (!isClosed) flush();
+    });
+  }
+
+  return {
+    write(work) {
+      assert(!isClosed, "the storage is open");
+      return new Promise((resolve, reject) => {
+        waiting.push(makeWrite(work, resolve, reject));
+        schedule();
+      });
+    },
+    close() {
+      isClosed = true;
+      while (waiting.length > 0) flush();
+    },
+  };
+}
+
+/** A longer group would hold up the streams for more than some ten milliseconds. */
+const groupWritesMax = 1000;
+const busyRetryMs = 25;
+
+type Write = {
+  readonly run: () => void;
+  readonly settle: (failure: StorageFailure | undefined) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+type End =
+  | { readonly kind: "committed" }
+  | { readonly kind: "failed"; readonly failure: StorageFailure }
+  | { readonly kind: "threw"; readonly error: unknown; readonly write: Write | undefined };
+
+function makeWrite<T>(
+  work: () => Result<T, StorageFailure>,
+  resolve: (outcome: Result<T, StorageFailure>) => void,
+  reject: (error: unknown) => void,
+): Write {
+  let outcome: Result<T, StorageFailure> | undefined;
+  return {
+    run() {
+      outcome = work();
+    },
+    settle(failure) {
+      if (failure !== undefined) return resolve(failed(failure));
+      assert(outcome !== undefined, "a committed write has run");
+      resolve(outcome);
+    },
+    reject,
+  };
+}
+
+function prepareTransaction({ database, onBegin, onRollback }: GroupOptions): (group: readonly Write[]) => End {
+  const begin = database.prepare("BEGIN IMMEDIATE");
+  const commit = database.prepare("COMMIT");
+  const rollback = database.prepare("ROLLBACK");
+  return (group) => {
+    let current: Write | undefined;
+    try {
+      begin.run();
+      onBegin();
+      for (const write of group) {
+        current = write;
+        write.run();
+      }
+      current = undefined;
+      commit.run();
+      return { kind: "committed" };
+    } catch (error) {
+      if (database.isTransaction) rollback.run();
+      onRollback();
+      const failure = failureOf(error);
+      return failure === undefined ? { kind: "threw", error, write: current } : { kind: "failed", failure };
+    }
+  };
+}

@@ -1,0 +1,139 @@
+import type { Clock } from "../../base/clock.ts";
+import { failed, ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import type { Storage } from "../storage.ts";
+import { append, create } from "./append.ts";
+import { hashOf } from "./blobs.ts";
+import { type Connections, closeConnections, openConnections } from "./connections.ts";
+import { failureOf } from "./failures.ts";
+import { type GroupCommit, groupCommit } from "./group-commit.ts";
+import { freeReserve, openReserve } from "./reserve.ts";
+import { openTables, type Tables } from "./tables.ts";
+
+export type SqliteOptions = {
+  readonly path: string;
+  readonly clock: Clock;
+  /** `normal` survives the end of the process, but not a power cut. */
+  readonly synchronous?: "full" | "normal";
+  /** How long a write waits for a program that has the database locked. */
+  readonly busyTimeoutMs?: number;
+};
+
+/** Opens the database of a data directory; makes or migrates it first where that is needed. */
+export function openSqlite(options: SqliteOptions): Result<Storage, OpenFailure> {
+  const opened = tryToOpen(options);
+  if (opened.ok || opened.failure.code !== "storage_full") return opened;
+  // Even reading needs some room, for the memory that SQLite's readers and writers share.
+  return freeReserve(options.path) ? tryToOpen(options) : opened;
+}
+
+type OpenFailure = Failure<"storage_newer" | "storage_busy" | "storage_full" | "storage_read_only" | "storage_broken">;
+
+function tryToOpen(options: SqliteOptions): Result<Storage, OpenFailure> {
+  const { path, synchronous = "full", busyTimeoutMs = 5000 } = options;
+  try {
+    const connections = openConnections({ path, synchronous, busyTimeoutMs });
+    return connections.ok ? ok(storageOn(connections.value, { ...options, busyTimeoutMs })) : connections;
+  } catch (error) {
+    const reason = failureOf(error);
+    if (reason === undefined) throw error;
+    return failed(reason);
+  }
+}
+
+function storageOn(connections: Connections, options: SqliteOptions & { busyTimeoutMs: number }): Storage {
+  const { path, clock, busyTimeoutMs } = options;
+  const tables = tablesOn(connections, clock);
+  const { conversations, events, received, leases, decisions, blobs } = tables;
+  const reserve = openReserve(path, connections.writer, clock);
+  const group = groupCommit({
+    database: connections.writer,
+    clock,
+    busyTimeoutMs,
+    onBegin: events.began,
+    onRollback: events.rolledBack,
+    onCommit() {
+      reserve.restore();
+      events.committed();
+    },
+    onFull: reserve.free,
+  });
+  return {
+    createConversation: async (conversation) => group.write(() => create(tables, conversation)),
+    findConversation: async (owner, id) => conversations.find(owner, id),
+    conversationByNumber: async (number) => conversations.byNumber(number),
+    findByPrefix: async (owner, prefix, limit) => conversations.byPrefix(owner, prefix, limit),
+    listConversations: async (owner, page) => conversations.list(owner, page),
+    append: async (batch) => group.write(() => append(tables, batch, clock)),
+    read: async (number, range) => events.read(number, range),
+    readBack: async (number, range) => events.readBack(number, range),
+    headOf: async (number) => events.head(number),
+    onAppend: events.onAppend,
+    received: async (number, clientId) => received.find(number, clientId),
+    ...leasing(tables, group),
+    dueWakes: async (limit) => leases.due(limit),
+    async putBlob(number, data) {
+      const hash = hashOf(data);
+      return group.write(() => {
+        const gone = conversations.checkAlive(number);
+        if (gone !== undefined) return failed(gone);
+        blobs.put(number, hash, data);
+        return ok({ hash });
+      });
+    },
+    getBlob: async (number, hash) => blobs.get(number, hash),
+    openDecisions: async (owner, limit) => decisions.open(owner, limit),
+    close: closing(connections, group),
+  };
+}
+
+function tablesOn(connections: Connections, clock: Clock): Tables {
+  try {
+    return openTables(connections, clock);
+  } catch (error) {
+    closeConnections(connections);
+    throw error;
+  }
+}
+
+function leasing(
+  { conversations, leases }: Tables,
+  group: GroupCommit,
+): Pick<Storage, "claimLease" | "expireLeases" | "renewLease" | "releaseLease"> {
+  return {
+    claimLease: async (number, holder, ttlMs) =>
+      group.write(() => {
+        const gone = conversations.checkAlive(number);
+        if (gone !== undefined) return failed(gone);
+        const lease = leases.claim(number, holder, ttlMs);
+        return lease === undefined ? failure("fenced", {}) : ok(lease);
+      }),
+    async expireLeases() {
+      await twice(() => group.write(() => ok(leases.expireAll())));
+    },
+    async renewLease(number, lease) {
+      const renewed = await twice(() => group.write(() => ok(leases.renew(number, lease))));
+      return renewed.ok && renewed.value;
+    },
+    async releaseLease(number, lease) {
+      // When it cannot be written the lease runs out by itself.
+      await twice(() => group.write(() => ok(leases.release(number, lease))));
+    },
+  };
+}
+
+/** A lease must not be lost because its write shared a transaction with one that found the disk full. */
+async function twice<T, F>(attempt: () => Promise<Result<T, F>>): Promise<Result<T, F>> {
+  const first = await attempt();
+  return first.ok ? first : attempt();
+}
+
+function closing(connections: Connections, group: GroupCommit): () => Promise<void> {
+  let isClosed = false;
+  return async () => {
+    if (isClosed) return;
+    isClosed = true;
+    group.close();
+    closeConnections(connections);
+  };
+}

@@ -1,0 +1,41 @@
+import type { Clock } from "../../base/clock.ts";
+import { type Blobs, openBlobs } from "./blobs.ts";
+import type { Connections } from "./connections.ts";
+import { type Conversations, openConversations } from "./conversations.ts";
+import { type Decisions, openDecisions } from "./decisions.ts";
+import { type Events, openEvents } from "./events.ts";
+import { type Leases, openLeases } from "./leases.ts";
+import { openReceived, type Received } from "./received.ts";
+
+export type Tables = {
+  readonly conversations: Conversations;
+  readonly events: Events;
+  readonly received: Received;
+  readonly leases: Leases;
+  readonly decisions: Decisions;
+  readonly blobs: Blobs;
+  /** Inside a transaction: removes all that a conversation holds and leaves its tombstone. */
+  readonly bury: (number: number, at: number) => void;
+};
+
+/** Every table with its prepared statements. */
+export function openTables({ writer, reader }: Connections, clock: Clock): Tables {
+  const conversations = openConversations(writer, reader);
+  const events = openEvents(writer, reader);
+  const removals = ["received", "lease", "wake", "decision", "blob"].map((table) =>
+    writer.prepare(`DELETE FROM ${table} WHERE number = ?`),
+  );
+  return {
+    conversations,
+    events,
+    received: openReceived(writer, reader),
+    leases: openLeases(writer, reader, clock),
+    decisions: openDecisions(writer, reader),
+    blobs: openBlobs(writer, reader),
+    bury(number, at) {
+      events.remove(number);
+      for (const removal of removals) removal.run(number);
+      conversations.bury(number, at);
+    },
+  };
+}

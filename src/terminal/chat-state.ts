@@ -1,0 +1,60 @@
+import type { ClientFailure } from "../client/client.ts";
+import type { Slot } from "../protocol/message.ts";
+import type { Decision } from "../protocol/resources.ts";
+import { askDecision, type DecisionEnd } from "./decisions.ts";
+import { lastSaid, readRecent } from "./history.ts";
+import { type ConversationParts, OpenConversation } from "./open-conversation.ts";
+import { safeText } from "./safe-text.ts";
+
+/** A chat in progress: what the loop and the commands change. */
+export type Chat = ConversationParts & {
+  current: OpenConversation;
+  slot: Slot | undefined;
+  /** Decisions that the person put off here; /inbox still has them. */
+  readonly postponed: Set<string>;
+};
+
+type Stored = { readonly id: string; readonly heading?: string };
+
+const messagesShownMax = 6;
+
+/** Leaves the conversation on the screen; its turn goes on without us. */
+export function startNew(chat: Chat): void {
+  leaveCurrent(chat);
+  chat.current = new OpenConversation(chat);
+}
+
+/** Goes on with a stored conversation and shows what was said last. */
+export async function openStored(chat: Chat, { id, heading }: Stored): Promise<ClientFailure | undefined> {
+  const state = await chat.client.call("getState", { params: { id } });
+  if (!state.ok) return state.failure;
+  const { head, status, decisions } = state.value;
+  const recent = await readRecent(chat.client, id, head);
+  if (chat.current.id !== id) leaveCurrent(chat);
+  chat.current.close();
+  chat.current = new OpenConversation(chat, { id });
+  if (heading !== undefined) chat.console.say(heading);
+  for (const { who, text } of lastSaid(recent, messagesShownMax)) {
+    chat.console.say(chat.style.dim(`${who === "person" ? chat.words.terminal.chat.prompt : ""}${safeText(text)}`));
+  }
+  chat.current.attach({ head, isRunning: status !== "idle", decisions }, recent);
+  return undefined;
+}
+
+/** Puts a decision to the person, of this conversation or of another. */
+export async function askPerson(chat: Chat, decision: Decision): Promise<DecisionEnd> {
+  const { current } = chat;
+  const isHere = decision.conversation === current.id;
+  const end = await askDecision(decision, {
+    ...chat,
+    isOpen: () => !isHere || current.hasDecision(decision.id),
+    deciding: current.deciding,
+  });
+  if (end === "later") chat.postponed.add(decision.id);
+  return end;
+}
+
+function leaveCurrent({ current, console, words }: Chat): void {
+  if (current.isRunning) console.say(words.terminal.chat.turnGoesOnThere({ id: current.id.slice(0, 8) }));
+  current.close();
+}

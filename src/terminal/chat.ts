@@ -1,0 +1,172 @@
+import type { Writable } from "node:stream";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Client } from "../client/client.ts";
+import { makeFailure } from "../protocol/failure.ts";
+import type { Slot } from "../protocol/message.ts";
+import type { Decision } from "../protocol/resources.ts";
+import type { Words } from "../words/words.ts";
+import { beginChat, type ChatStart } from "./chat-start.ts";
+import { askPerson, type Chat, startNew } from "./chat-state.ts";
+import type { Console, Input, InputStream, OutputStream } from "./console.ts";
+import { exitCodes, exitReasonOfTurn } from "./exit-codes.ts";
+import { failureText } from "./failure-text.ts";
+import { InteractiveConsole } from "./interactive-console.ts";
+import { OpenConversation } from "./open-conversation.ts";
+import { PipedConsole } from "./piped-console.ts";
+import { safeLine } from "./safe-text.ts";
+import { completeSlashCommand, isSlashCommand, runSlashCommand } from "./slash-commands.ts";
+import { styleFor } from "./style.ts";
+
+export type ChatOptions = ChatStart & {
+  readonly client: Client;
+  readonly words: Words;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly input: InputStream;
+  readonly output: OutputStream;
+  readonly errors: Writable;
+  /** Keys and prompts for a person; otherwise lines in, answers out. */
+  readonly isInteractive: boolean;
+  readonly color: boolean;
+  /** The slot to prefer until /model says otherwise. */
+  readonly slot?: Slot | undefined;
+  /** Fires when the process is told to end. */
+  readonly leave: AbortSignal;
+};
+
+/** A second Ctrl+C within this time leaves. */
+const leaveWithinMs = 2_000;
+
+/** The plain terminal. Answers the exit code. */
+export async function chat(options: ChatOptions): Promise<number> {
+  const { client, words, clock, ids, leave } = options;
+  const console = openConsole(options);
+  const parts = { client, words, clock, ids, console, style: styleFor(options) };
+  const chat: Chat = { ...parts, slot: options.slot, current: new OpenConversation(parts), postponed: new Set() };
+  const end = () => console.end();
+  leave.addEventListener("abort", end);
+  try {
+    const failed = await beginChat(chat, options);
+    return failed ?? (await converse(chat, options));
+  } finally {
+    leave.removeEventListener("abort", end);
+    chat.current.close();
+    console.close();
+  }
+}
+
+async function converse(chat: Chat, { leave }: ChatOptions): Promise<number> {
+  const stops = new Stops(chat);
+  let wasRunning = false;
+  for (;;) {
+    const { console, current } = chat;
+    if (wasRunning && !current.isRunning) await sayTokens(chat);
+    wasRunning = current.isRunning;
+    const decision = nextDecision(chat);
+    const input = decision === undefined ? await readNext(chat) : await askAbout(chat, decision);
+    if (leave.aborted) return leaveNow(chat);
+    const code =
+      input.kind === "end"
+        ? endOfInput(chat, decision)
+        : input.kind === "line"
+          ? await takeLine(chat, input.text)
+          : await stops.take(input);
+    if (code === undefined) continue;
+    if (console.isInteractive && chat.current.isRunning) console.say(chat.words.terminal.chat.turnGoesOnLater());
+    return code;
+  }
+}
+
+function readNext({ console, current, style, words }: Chat): Promise<Input> {
+  return console.read({ prompt: style.strong(words.terminal.chat.prompt), want: current.isRunning ? "aside" : "line" });
+}
+
+/** Never takes the keyboard from somebody who is typing. */
+function nextDecision({ console, current, postponed }: Chat): Decision | undefined {
+  return console.isTyping() ? undefined : current.decisions.find(({ id }) => !postponed.has(id));
+}
+
+async function askAbout(chat: Chat, decision: Decision): Promise<Input> {
+  const end = await askPerson(chat, decision);
+  // Stopping takes a moment: until then the card must not come back.
+  if (typeof end === "object") chat.postponed.add(decision.id);
+  return typeof end === "string" ? { kind: "woken" } : end;
+}
+
+async function takeLine(chat: Chat, line: string): Promise<number | undefined> {
+  const text = line.trim();
+  if (text === "") return undefined;
+  if (isSlashCommand(text)) return runSlashCommand(chat, text);
+  if (chat.current.isGone) startNew(chat);
+  const mode = chat.current.isRunning ? "steer" : "queue";
+  if (mode === "steer") chat.console.note(chat.style.dim(chat.words.terminal.command.steering()));
+  chat.current.send({ text: line, mode, slot: chat.slot });
+  return undefined;
+}
+
+/** Esc and Ctrl+C: a running turn is stopped; at rest, or when stopping does not help, the second Ctrl+C leaves. */
+class Stops {
+  readonly #chat: Chat;
+  #stopped: { readonly conversation: OpenConversation; readonly at: number } | undefined;
+  #interruptedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(chat: Chat) {
+    this.#chat = chat;
+  }
+
+  async take(input: Input): Promise<number | undefined> {
+    const { current, clock, console, words } = this.#chat;
+    const now = clock.monotonic();
+    if (!current.isRunning) this.#stopped = undefined;
+    if (current.isRunning && (input.kind === "stop" || input.kind === "interrupt")) {
+      const isStuck = this.#stopped?.conversation === current && now - this.#stopped.at < leaveWithinMs;
+      if (input.kind === "interrupt" && isStuck) return exitCodes.interrupted;
+      this.#stopped = { conversation: current, at: now };
+      await current.cancel();
+    } else if (input.kind === "interrupt") {
+      if (now - this.#interruptedAt < leaveWithinMs && !input.isTyped) return exitCodes.interrupted;
+      this.#interruptedAt = now;
+      console.clear();
+      console.note(words.terminal.chat.leaveHint());
+    }
+    return undefined;
+  }
+}
+
+async function sayTokens({ client, console, current, style, words }: Chat): Promise<void> {
+  const state = console.isInteractive ? await client.call("getState", { params: { id: current.id } }) : undefined;
+  if (!state?.ok || state.value.tokens.level === "info") return;
+  const { used, window, level } = state.value.tokens;
+  const { chat: texts } = words.terminal;
+  console.note(
+    style.attention(texts.tokens({ percent: Math.round((100 * used) / window), level: texts.level[level] })),
+  );
+}
+
+function endOfInput({ console, current, words }: Chat, decision: Decision | undefined): number {
+  if (console.isInteractive) return exitCodes.done;
+  if (decision !== undefined) {
+    const failure = makeFailure("nobody_to_ask", { tool: safeLine(decision.tool, 64) });
+    console.note(`✗ ${failureText(words, failure)}`);
+    return exitCodes.approval_needed;
+  }
+  return current.lastEnd === undefined ? exitCodes.done : exitCodes[exitReasonOfTurn(current.lastEnd)];
+}
+
+/** Nobody is there to see a turn in a pipe go on; in a terminal it goes on at the next start. */
+async function leaveNow({ console, current }: Chat): Promise<number> {
+  if (!console.isInteractive && current.isRunning) await current.cancel();
+  return exitCodes.interrupted;
+}
+
+function openConsole({ input, output, errors, isInteractive, words, color }: ChatOptions): Console {
+  if (!isInteractive) return new PipedConsole({ input, output, errors });
+  const { chat: texts } = words.terminal;
+  const { strong } = styleFor({ color });
+  return new InteractiveConsole({
+    ...{ input, output, prompt: strong(texts.prompt), promptMore: texts.promptMore },
+    pasteLabel: texts.pasted,
+    complete: completeSlashCommand,
+  });
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { wordsFor } from "../words/words.ts";
+import { languageAsked, parseCommandLine } from "./command-line.ts";
+
+const parse = (line: string) => parseCommandLine(line === "" ? [] : line.split(" "), wordsFor("en").terminal);
+
+const understood: readonly (readonly [line: string, command: object])[] = [
+  ["", { name: "chat" }],
+  ["chat --continue", { name: "chat", going: "newest" }],
+  ["--data d --lang zh", { name: "chat", data: "d", language: "zh" }],
+  ["run --json say hello", { name: "run", output: "json", message: "say hello" }],
+  ["--json run hello --data=d", { name: "run", output: "json", message: "hello", data: "d" }],
+  ["run --stream-json -c", { name: "run", output: "stream-json", message: "", going: "newest" }],
+  ["run -r 3f2a --model code - ", { name: "run", output: "text", message: "- ", going: { id: "3f2a" }, slot: "code" }],
+  ["run -- --json", { name: "run", output: "text", message: "--json" }],
+  ["run model list", { name: "run", output: "text", message: "model list" }],
+  ["model", { name: "model", action: "list", json: false }],
+  ["model test", { name: "model", action: "test", slot: "base", json: false }],
+  ["model test code --json --request f", { name: "model", action: "test", slot: "code", json: true, request: "f" }],
+  ["log 3f2a --json", { name: "log", id: "3f2a", json: true }],
+  ["completion fish", { name: "completion", shell: "fish" }],
+  ["--help", { name: "help" }],
+  ["log --help", { name: "help", about: "log" }],
+  ["-h run", { name: "help", about: "run" }],
+  ["-v", { name: "version" }],
+];
+for (const [line, command] of understood) {
+  test(`“agentyard ${line}” is understood [P2]`, () => {
+    assert.deepEqual(parse(line), { ok: true, value: command });
+  });
+}
+
+const refused: readonly (readonly [line: string, what: string])[] = [
+  ["rnu hello", "There is no command rnu (did you mean run?)"],
+  ["hello", "There is no command hello"],
+  ["run --jsn hello", "agentyard has no option --jsn (did you mean --json?)"],
+  ["log 3f2a --continue", "log has no option --continue"],
+  ["--request f", "chat has no option --request"],
+  ["run --resume", "--resume needs a value: --resume ID"],
+  ["run --resume --json", "--resume needs a value: --resume ID"],
+  ["run --json=yes", "--json takes no value"],
+  ["run --continue --resume 3f", "--continue and --resume do not go together"],
+  ["run --json --stream-json", "--json and --stream-json do not go together"],
+  ["--lang fr", "--lang cannot be “fr”; use one of: en, zh"],
+  ["run --model turbo hello", "--slot cannot be “turbo”; use one of: base, reasoning, vision, code, chat"],
+  ["model test turbo", "SLOT cannot be “turbo”; use one of: base, reasoning, vision, code, chat"],
+  ["model tset", "model cannot be “tset”; use one of: list, test"],
+  ["model list base", "model list does not take “base”"],
+  ["log", "log needs ID"],
+  ["log a b", "log does not take “b”"],
+  ["completion tcsh", "completion cannot be “tcsh”; use one of: bash, zsh, fish"],
+];
+for (const [line, what] of refused) {
+  test(`“agentyard ${line}” is refused with what is wrong about it [P2]`, () => {
+    const parsed = parse(line);
+    assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what });
+  });
+}
+
+test("the language is found even in a line that is wrong [P4]", () => {
+  assert.equal(languageAsked(["--bogus", "--lang", "zh"]), "zh");
+  assert.equal(languageAsked(["--lang=zh", "rnu"]), "zh");
+  assert.equal(languageAsked(["--lang"]), undefined);
+});

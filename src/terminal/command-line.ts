@@ -1,0 +1,215 @@
+import { parseArgs } from "node:util";
+import { nearest } from "../base/nearest.ts";
+import { ok, type Result } from "../base/result.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import { Slot } from "../protocol/message.ts";
+import { type Language, languages, type TerminalWords } from "../words/words.ts";
+import {
+  aliases,
+  isSubCommand,
+  type OptionName,
+  options,
+  optionsOf,
+  optionValue,
+  type SubCommandName,
+  subCommands,
+} from "./sub-commands.ts";
+
+export type Command = { readonly data?: string; readonly language?: Language } & (
+  | { readonly name: "chat"; readonly going?: GoingOn; readonly slot?: Slot }
+  | {
+      readonly name: "run";
+      readonly output: "text" | "json" | "stream-json";
+      readonly going?: GoingOn;
+      readonly slot?: Slot;
+      /** Empty: to be read from standard input, where something is piped. */
+      readonly message: string;
+    }
+  | { readonly name: "model"; readonly action: "list"; readonly json: boolean }
+  | {
+      readonly name: "model";
+      readonly action: "test";
+      readonly slot: Slot;
+      readonly json: boolean;
+      readonly request?: string;
+    }
+  | { readonly name: "log" | "replay"; readonly id: string; readonly json: boolean }
+  | { readonly name: "config"; readonly json: boolean }
+  | { readonly name: "completion"; readonly shell: Shell }
+  | { readonly name: "help"; readonly about?: SubCommandName }
+  | { readonly name: "version" }
+);
+
+/** With which conversation to go on: the newest, or one by the beginning of its id. */
+export type GoingOn = "newest" | { readonly id: string };
+
+const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];
+
+type UsageResult<T> = Result<T, Failure<"usage">>;
+
+/** What was typed, checked in full. Options may stand before or after the sub-command. */
+export function parseCommandLine(argv: readonly string[], words: TerminalWords): UsageResult<Command> {
+  const typed = readTokens(argv, words);
+  if (!typed.ok) return typed;
+  const [first, ...rest] = typed.value.positionals;
+  if (first !== undefined && !isSubCommand(first)) {
+    return usage(words.usage.unknownCommand({ name: first, near: likely(first, Object.keys(subCommands)) }));
+  }
+  const name = first ?? "chat";
+  const wrong = checkOptions(name, typed.value, words);
+  if (wrong !== undefined) return usage(wrong);
+
+  const { value, has } = typed.value;
+  const language = languages.find((known) => known === value("lang"));
+  const data = value("data");
+  const common = { ...(data !== undefined && { data }), ...(language !== undefined && { language }) };
+  if (has("help")) return ok({ ...common, name: "help", ...(first !== undefined && { about: name }) });
+  if (has("version")) return ok({ ...common, name: "version" });
+  const command = readCommand(name, rest, typed.value, words);
+  return command.ok ? ok({ ...common, ...command.value }) : command;
+}
+
+/** The language asked for, found even where the rest of the line is wrong: the error is to be said in it. */
+export function languageAsked(argv: readonly string[]): Language | undefined {
+  const at = argv.findIndex((word) => word === "--lang" || word.startsWith("--lang="));
+  const value = at < 0 ? undefined : argv[at]?.includes("=") ? argv[at].slice("--lang=".length) : argv[at + 1];
+  return languages.find((language) => language === value);
+}
+
+type Typed = {
+  readonly positionals: readonly string[];
+  readonly used: readonly { name: OptionName; raw: string }[];
+  value(name: OptionName): string | undefined;
+  has(name: OptionName): boolean;
+};
+
+function readTokens(argv: readonly string[], words: TerminalWords): UsageResult<Typed> {
+  const known = {
+    ...options,
+    ...Object.fromEntries(Object.entries(aliases).map(([name, real]) => [name, options[real]])),
+  };
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: known,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const positionals: string[] = [];
+  const used: { name: OptionName; raw: string }[] = [];
+  const values = new Map<OptionName, string>();
+  for (const token of tokens) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const name = aliases[token.name] ?? (isOption(token.name) ? token.name : undefined);
+    if (name === undefined) {
+      const near = likely(token.name, Object.keys(known));
+      const wrong = { name: token.rawName, command: "agentyard", near: near && `--${near}` };
+      return usage(words.usage.unknownOption(wrong));
+    }
+    used.push({ name, raw: token.rawName });
+    if (options[name].type === "boolean") {
+      if (token.value !== undefined) return usage(words.usage.valueUnwanted({ name: token.rawName }));
+    } else if (token.value === undefined || (!token.inlineValue && /^-./.test(token.value))) {
+      return usage(words.usage.valueMissing({ name: token.rawName, value: optionValue(name) }));
+    } else {
+      values.set(name, token.value);
+    }
+  }
+  const has = (name: OptionName) => used.some((option) => option.name === name);
+  return ok({ positionals, used, has, value: (name) => values.get(name) });
+}
+
+function checkOptions(name: SubCommandName, typed: Typed, words: TerminalWords): string | undefined {
+  const allowed = optionsOf(name);
+  const stranger = typed.used.find((option) => !allowed.includes(option.name));
+  if (stranger !== undefined) return words.usage.unknownOption({ name: stranger.raw, command: name, near: undefined });
+  if (typed.has("continue") && typed.has("resume")) {
+    return words.usage.notTogether({ one: "--continue", other: "--resume" });
+  }
+  if (typed.has("json") && typed.has("stream-json")) {
+    return words.usage.notTogether({ one: "--json", other: "--stream-json" });
+  }
+  const slot = typed.value("slot");
+  if (!Slot.optional().safeParse(slot).success) {
+    return words.usage.valueUnfit({ name: "--slot", value: slot ?? "", known: Slot.options.join(", ") });
+  }
+  const language = typed.value("lang");
+  if (language !== undefined && !languages.some((known) => known === language)) {
+    return words.usage.valueUnfit({ name: "--lang", value: language, known: languages.join(", ") });
+  }
+  return undefined;
+}
+
+function readCommand(
+  name: SubCommandName,
+  rest: readonly string[],
+  typed: Typed,
+  words: TerminalWords,
+): UsageResult<Command> {
+  const json = typed.has("json");
+  const [one, ...more] = rest;
+  const tooMany = (value: string | undefined) =>
+    usage(words.usage.argumentUnwanted({ command: name, value: value ?? "" }));
+  switch (name) {
+    case "chat":
+      return one === undefined ? ok({ name, ...readGoingOn(typed) }) : tooMany(one);
+    case "run": {
+      const output = json ? "json" : typed.has("stream-json") ? "stream-json" : "text";
+      return ok({ name, output, message: rest.join(" "), ...readGoingOn(typed) });
+    }
+    case "model":
+      return readModelCommand(rest, typed, words);
+    case "log":
+    case "replay":
+      if (one === undefined) return usage(words.usage.argumentMissing({ command: name, name: "ID" }));
+      return more.length === 0 ? ok({ name, id: one, json }) : tooMany(more[0]);
+    case "config":
+      return one === undefined ? ok({ name, json }) : tooMany(one);
+    case "completion": {
+      const shell = shells.find((known) => known === one);
+      if (one === undefined) return usage(words.usage.argumentMissing({ command: name, name: subCommands[name].form }));
+      if (shell === undefined) return usage(words.usage.valueUnfit({ name, value: one, known: shells.join(", ") }));
+      return more.length === 0 ? ok({ name, shell }) : tooMany(more[0]);
+    }
+  }
+}
+
+function readModelCommand(rest: readonly string[], typed: Typed, words: TerminalWords): UsageResult<Command> {
+  const [action = "list", slotName, ...more] = rest;
+  const json = typed.has("json");
+  const request = typed.value("request");
+  if (action !== "list" && action !== "test") {
+    return usage(words.usage.valueUnfit({ name: "model", value: action, known: "list, test" }));
+  }
+  const unwanted = action === "list" ? (slotName ?? request) : more[0];
+  if (unwanted !== undefined)
+    return usage(words.usage.argumentUnwanted({ command: `model ${action}`, value: unwanted }));
+  if (action === "list") return ok({ name: "model", action, json });
+  const slot = Slot.safeParse(slotName ?? "base");
+  if (!slot.success) {
+    return usage(words.usage.valueUnfit({ name: "SLOT", value: slotName ?? "", known: Slot.options.join(", ") }));
+  }
+  return ok({ name: "model", action, slot: slot.data, json, ...(request !== undefined && { request }) });
+}
+
+function readGoingOn(typed: Typed): { going?: GoingOn; slot?: Slot } {
+  const id = typed.value("resume");
+  const slot = Slot.optional().safeParse(typed.value("slot")).data;
+  const going = id !== undefined ? { id } : typed.has("continue") ? ("newest" as const) : undefined;
+  return { ...(going !== undefined && { going }), ...(slot !== undefined && { slot }) };
+}
+
+function isOption(name: string): name is OptionName {
+  return Object.hasOwn(options, name);
+}
+
+function usage(what: string) {
+  return failure("usage", { what });
+}
+
+/** The word that was probably meant, if one is near enough to be worth naming. */
+export function likely(word: string, known: Iterable<string>): string | undefined {
+  return nearest(word, known, 1, { onlyLikely: true })[0];
+}

@@ -1,0 +1,47 @@
+import type { Readable, Writable } from "node:stream";
+
+/** The person's side of a chat: a terminal with keys, or lines from a pipe. */
+export interface Console {
+  readonly isInteractive: boolean;
+  /** Text of an answer, in pieces as it arrives. */
+  answer(text: string): void;
+  /** A whole line of an answer to a command. */
+  say(line: string): void;
+  /** A whole line about what happens: tools, retries, connection. */
+  note(line: string): void;
+  /** A line is half typed, or typed and not yet read: nothing may take the keyboard now. */
+  isTyping(): boolean;
+  /** The next thing the person does. What was typed so far stays in the line when it answers `woken`. */
+  read(options: ReadOptions): Promise<Input>;
+  /** Forgets what is typed. */
+  clear(): void;
+  /** Makes the pending read, or the next one, answer `woken`; waits while a line is half typed. */
+  wake(): void;
+  /** Makes the pending read, or the next one, answer `end`, whatever is typed. */
+  end(): void;
+  close(): void;
+}
+
+export type ReadOptions = {
+  readonly prompt: string;
+  /** `line`: edited text; `key`: the next key alone; `aside`: a turn runs, the prompt appears with the first key. */
+  readonly want: "line" | "key" | "aside";
+  /** The keys that are taken; all others do nothing. */
+  readonly keys?: readonly string[];
+  /** Text to begin with. */
+  readonly prefill?: string;
+};
+
+export type Input =
+  | { readonly kind: "line"; readonly text: string }
+  | { readonly kind: "key"; readonly key: string }
+  /** Ctrl+C; what is typed stays until somebody clears it. */
+  | { readonly kind: "interrupt"; readonly isTyped: boolean }
+  /** Esc. */
+  | { readonly kind: "stop" }
+  /** Ctrl+D on an empty line, or the end of what was piped in. */
+  | { readonly kind: "end" }
+  | { readonly kind: "woken" };
+
+export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };

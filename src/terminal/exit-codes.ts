@@ -1,0 +1,68 @@
+import type { TurnOutcome } from "../protocol/events.ts";
+
+/**
+ * How a command ends: the one table, stable for scripts. 7 (denied by policy) and 8 (sandbox unavailable) are kept free
+ * for the parts that will need them.
+ */
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  configuration: 3,
+  model_unavailable: 4,
+  limit: 5,
+  approval_needed: 6,
+  context_exhausted: 9,
+  interrupted: 130,
+} as const;
+
+export type ExitReason = keyof typeof exitCodes;
+
+export const exitReasons: readonly ExitReason[] = Object.keys(exitCodes).filter(
+  (reason): reason is ExitReason => reason in exitCodes,
+);
+
+/** What the end of a turn means for the exit code. */
+export function exitReasonOfTurn(end: {
+  readonly outcome: TurnOutcome;
+  readonly failureCode: string | undefined;
+}): ExitReason {
+  switch (end.outcome) {
+    case "done":
+      return "done";
+    case "limit":
+      return "limit";
+    case "cancelled":
+      return "interrupted";
+    case "failed":
+    case "crashed":
+      return exitReasonOf(end.failureCode ?? "");
+  }
+}
+
+/** What a failure means for the exit code. Codes may come from a log or from the wire. */
+export function exitReasonOf(failureCode: string): ExitReason {
+  return reasons[failureCode] ?? "failed";
+}
+
+const reasons: Readonly<Record<string, ExitReason>> = {
+  usage: "usage",
+  bad_request: "usage",
+  slot_unknown: "usage",
+  conversation_not_found: "usage",
+  conversation_ambiguous: "usage",
+  config_invalid: "configuration",
+  setting_invalid: "configuration",
+  storage_read_only: "configuration",
+  model_key_missing: "configuration",
+  model_auth: "configuration",
+  model_quota: "model_unavailable",
+  model_rate_limit: "model_unavailable",
+  model_not_found: "model_unavailable",
+  model_overloaded: "model_unavailable",
+  model_network: "model_unavailable",
+  model_protocol: "model_unavailable",
+  model_context_overflow: "context_exhausted",
+  step_limit: "limit",
+  nobody_to_ask: "approval_needed",
+};

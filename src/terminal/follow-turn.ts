@@ -1,0 +1,81 @@
+import type { ClientFailure, FollowFrame } from "../client/client.ts";
+import { jsonLine } from "./format.ts";
+import type { RunOptions } from "./run.ts";
+import { styleFor } from "./style.ts";
+import type { TurnRecord } from "./turn-record.ts";
+import { TurnView } from "./turn-view.ts";
+
+export type Watch = {
+  readonly conversation: string;
+  readonly record: TurnRecord;
+  readonly after: number;
+  /** Events up to here are old: folded, not shown. */
+  readonly silentUpTo: number;
+  /** Not the turn that was asked for: its events are no part of `--stream-json`. */
+  readonly isAside: boolean;
+  /** The message that is to be taken back when nobody has taken it up at the end. */
+  readonly message?: string;
+};
+
+type WatchEnd = { readonly failure?: ClientFailure; readonly needsPerson?: string };
+
+/** A stopped turn records its end within a second; after this long we go without it. */
+const stopWithinMs = 3_000;
+
+/** Follows a turn to its end, to a decision that nobody here can make, or until the process is to end. */
+export async function followTurn(watch: Watch, options: RunOptions): Promise<WatchEnd> {
+  const { client, leave } = options;
+  const following = new AbortController();
+  const stop = () => void stopTurn(watch, options).then(() => following.abort());
+  leave.addEventListener("abort", stop);
+  if (leave.aborted) stop();
+  const show = makeDisplay(watch, options);
+  let isCaughtUp = false;
+  try {
+    for await (const frame of client.follow(watch.conversation, { after: watch.after, signal: following.signal })) {
+      if (frame.frame === "failed") return { failure: frame.failure };
+      if (frame.frame === "caught_up") isCaughtUp = true;
+      if (frame.frame === "event") watch.record.take(frame.event);
+      show(frame);
+      if (isCaughtUp && watch.record.end !== undefined) return {};
+      const tool = isCaughtUp ? watch.record.needsPerson : undefined;
+      if (tool !== undefined && (await isAtRest(watch, options))) return { needsPerson: tool };
+    }
+    return {};
+  } finally {
+    leave.removeEventListener("abort", stop);
+    following.abort();
+  }
+}
+
+/** Stops the turn and waits for its end, which the follower sees; or takes back a message that no turn has. */
+async function stopTurn({ conversation, message }: Watch, { client, clock }: RunOptions): Promise<void> {
+  const cancelled = await client.call("cancelTurn", { params: { id: conversation } });
+  if (cancelled.ok) await clock.wait(stopWithinMs);
+  else if (message !== undefined) await client.call("withdrawMessage", { params: { id: conversation, message } });
+}
+
+/** Our events are all there are, and the turn waits: what we know of it is not out of date. */
+async function isAtRest({ conversation, record }: Watch, { client }: RunOptions): Promise<boolean> {
+  const state = await client.call("getState", { params: { id: conversation } });
+  return state.ok && state.value.status === "waiting" && state.value.head === record.seq;
+}
+
+function makeDisplay(watch: Watch, { command, words, output, errors }: RunOptions): (frame: FollowFrame) => void {
+  if (command.output === "json") return () => {};
+  const isOld = (frame: FollowFrame) => frame.frame === "event" && frame.event.seq <= watch.silentUpTo;
+  if (command.output === "stream-json") {
+    if (!watch.isAside) output.write(jsonLine({ frame: "conversation", conversation_id: watch.conversation }));
+    return (frame) => {
+      const isNews = frame.frame === "event" || frame.frame === "delta" || frame.frame === "lost";
+      if (isNews && !isOld(frame) && !watch.isAside) output.write(jsonLine(frame));
+    };
+  }
+  const note = (line: string) => void errors.write(`${line}\n`);
+  const console = { isInteractive: false, answer: () => {}, note };
+  const view = new TurnView({ console, words, style: styleFor({ color: false }), isOwn: () => true });
+  return (frame) => {
+    if (frame.frame === "event" && isOld(frame)) view.learn(frame.event);
+    else view.show(frame);
+  };
+}

@@ -1,0 +1,193 @@
+import type { Console, Input, InputStream, OutputStream, ReadOptions } from "./console.ts";
+import { type KeyPress, LineEditor } from "./line-editor.ts";
+import { PasteBox } from "./paste.ts";
+
+type Options = {
+  readonly input: InputStream;
+  readonly output: OutputStream;
+  readonly prompt: string;
+  readonly promptMore: string;
+  readonly pasteLabel: (paste: { number: number; lines: number }) => string;
+  readonly complete: (line: string) => string[];
+};
+
+type Reading = { readonly options: ReadOptions; readonly resolve: (input: Input) => void };
+
+/**
+ * A terminal, line by line. While a person types, what happens is printed above the line, and an unfinished line of an
+ * answer waits until it is finished or the person is.
+ */
+export class InteractiveConsole implements Console {
+  readonly isInteractive = true;
+  readonly #output: OutputStream;
+  readonly #prompts: { readonly first: string; readonly more: string };
+  readonly #editor: LineEditor;
+  readonly #paste: PasteBox;
+  readonly #arrived: Input[] = [];
+  /** Earlier lines of a message of several. */
+  #lines: string[] = [];
+  #unfinished = "";
+  #reading: Reading | undefined;
+  #isLineStart = true;
+  #isWakeWanted = false;
+
+  constructor({ input, output, prompt, promptMore, pasteLabel, complete }: Options) {
+    this.#output = output;
+    this.#prompts = { first: prompt, more: promptMore };
+    this.#paste = new PasteBox(pasteLabel);
+    this.#editor = new LineEditor({
+      input,
+      output,
+      complete,
+      onKey: (press) => this.#onKey(press),
+      onEnd: () => this.end(),
+    });
+  }
+
+  answer(text: string): void {
+    if (text === "") return;
+    this.#isLineStart = text.endsWith("\n");
+    if (this.#isTyped()) return this.#printAbove(text);
+    this.#editor.hide();
+    this.#output.write(text);
+    this.#restorePrompt();
+  }
+
+  say(line: string): void {
+    this.answer(`${this.#isLineStart ? "" : "\n"}${line}\n`);
+  }
+
+  note(line: string): void {
+    this.say(line);
+  }
+
+  isTyping(): boolean {
+    return this.#isTyped() || this.#arrived.length > 0;
+  }
+
+  read(options: ReadOptions): Promise<Input> {
+    const arrived = this.#arrived.shift();
+    if (arrived !== undefined) return Promise.resolve(arrived);
+    return new Promise((resolve) => {
+      this.#reading = { options, resolve };
+      this.#restorePrompt();
+      if (options.prefill !== undefined && !this.#isTyped()) this.#editor.insert(options.prefill);
+      this.#wakeWhenFree();
+    });
+  }
+
+  clear(): void {
+    this.#lines = [];
+    this.#editor.clear();
+    this.#paste.unfold("");
+    this.#clearLine();
+  }
+
+  wake(): void {
+    this.#isWakeWanted = true;
+    this.#wakeWhenFree();
+  }
+
+  end(): void {
+    this.#deliver({ kind: "end" });
+  }
+
+  close(): void {
+    this.#editor.leave("");
+    this.#clearLine();
+    this.#editor.close();
+  }
+
+  #onKey(press: KeyPress): void {
+    const { key } = press;
+    if (this.#paste.take(press, (text) => this.#type(() => this.#editor.insert(text)))) return;
+    if (key.ctrl && key.name === "c") return this.#deliver({ kind: "interrupt", isTyped: this.#isTyped() });
+    if (key.name === "escape") return this.#deliver({ kind: "stop" });
+    if (key.ctrl && key.name === "d" && !this.#isTyped()) return this.#deliver({ kind: "end" });
+    if (this.#reading?.options.want === "key") return this.#choose(press.text.toLowerCase());
+    if (key.name === "return") return this.#submit({ isMoreWanted: false });
+    if (key.name === "enter") return this.#submit({ isMoreWanted: true }); // Ctrl+J.
+    const isText = press.text >= " " && !key.ctrl && !key.meta;
+    if (this.#editor.isVisible || isText || key.name === "up") this.#type(() => this.#editor.press(press));
+  }
+
+  #type(edit: () => void): void {
+    if (this.#reading?.options.want === "key") return;
+    this.#showPrompt();
+    edit();
+    if (this.#isTyped()) return;
+    this.#clearLine();
+    this.#restorePrompt();
+    this.#wakeWhenFree();
+  }
+
+  #submit({ isMoreWanted }: { isMoreWanted: boolean }): void {
+    if (!this.#editor.isVisible) return;
+    const line = this.#editor.submit();
+    const isContinued = line.endsWith("\\");
+    this.#lines.push(isContinued ? line.slice(0, -1) : line);
+    if (isContinued || isMoreWanted) return this.#editor.show(this.#prompt());
+    const text = this.#paste.unfold(this.#lines.join("\n"));
+    this.#lines = [];
+    this.#deliver({ kind: "line", text });
+  }
+
+  #choose(key: string): void {
+    if (!this.#reading?.options.keys?.includes(key)) return;
+    this.#editor.leave(key);
+    this.#deliver({ kind: "key", key });
+  }
+
+  #wakeWhenFree(): void {
+    if (!this.#isWakeWanted || this.#reading === undefined || this.#isTyped()) return;
+    this.#isWakeWanted = false;
+    this.#deliver({ kind: "woken" });
+  }
+
+  #deliver(input: Input): void {
+    const reading = this.#reading;
+    if (reading === undefined) {
+      this.#arrived.push(input);
+      return;
+    }
+    this.#reading = undefined;
+    if (!this.#isTyped()) this.#clearLine();
+    reading.resolve(input);
+  }
+
+  #printAbove(text: string): void {
+    const all = this.#unfinished + text;
+    const end = all.lastIndexOf("\n") + 1;
+    this.#unfinished = all.slice(end);
+    if (end === 0) return;
+    this.#editor.hide();
+    this.#output.write(all.slice(0, end));
+    this.#editor.show(this.#prompt());
+  }
+
+  #clearLine(): void {
+    this.#editor.hide();
+    this.#output.write(this.#unfinished);
+    this.#unfinished = "";
+  }
+
+  #restorePrompt(): void {
+    const isWanted = this.#reading !== undefined && this.#reading.options.want !== "aside";
+    if (isWanted || this.#isTyped()) this.#showPrompt();
+  }
+
+  #showPrompt(): void {
+    if (this.#editor.isVisible) return;
+    if (!this.#isLineStart) this.#output.write("\n");
+    this.#isLineStart = true;
+    this.#editor.show(this.#prompt());
+  }
+
+  #prompt(): string {
+    return this.#lines.length > 0 ? this.#prompts.more : (this.#reading?.options.prompt ?? this.#prompts.first);
+  }
+
+  #isTyped(): boolean {
+    return this.#editor.text !== "" || this.#lines.length > 0;
+  }
+}

@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { Readable } from "node:stream";
+import { test } from "node:test";
+import { readAll, readLines } from "./lines.ts";
+
+test("lines end at line feeds alone, wherever the bytes are cut", async () => {
+  const bytes = Buffer.from("你好\r\nzwei\u2028drei\n\nlast");
+  const whole = ["你好", "zwei\u2028drei", "", "last"];
+  for (const size of [1, 2, 7, bytes.length]) {
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    );
+    const lines: string[] = [];
+    for await (const line of readLines(Readable.from(pieces))) lines.push(line);
+    assert.deepEqual(lines, whole);
+    assert.equal(await readAll(Readable.from(pieces)), bytes.toString());
+  }
+});

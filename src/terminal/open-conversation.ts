@@ -1,0 +1,218 @@
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { Client, ClientFailure, FollowFrame } from "../client/client.ts";
+import type { EventOf, LogEvent, TurnOutcome } from "../protocol/events.ts";
+import type { Decision } from "../protocol/resources.ts";
+import type { Words } from "../words/words.ts";
+import type { Console } from "./console.ts";
+import { failureText } from "./failure-text.ts";
+import { safeLine } from "./safe-text.ts";
+import type { Style } from "./style.ts";
+import { TurnView } from "./turn-view.ts";
+
+export type ConversationParts = {
+  readonly client: Client;
+  readonly console: Console;
+  readonly words: Words;
+  readonly style: Style;
+  readonly clock: Clock;
+  readonly ids: Ids;
+};
+
+export type Outgoing = { readonly text: string; readonly mode: "queue" | "steer"; readonly slot?: string | undefined };
+
+/** How a turn ended here, for the exit code of a chat that reads from a pipe. */
+export type TurnEnd = { readonly outcome: TurnOutcome; readonly failureCode: string | undefined };
+
+const sendAgainMs = 1_000;
+
+/** The conversation on the screen: follows its events, sends what is typed, knows whether a turn runs. */
+export class OpenConversation {
+  readonly id: string;
+  /** Decisions that the person here is making: their events are no news. */
+  readonly deciding = new Set<string>();
+  readonly #parts: ConversationParts;
+  readonly #view: TurnView;
+  readonly #closing = new AbortController();
+  readonly #own = new Set<string>();
+  /** Messages of ours that no turn has taken up yet. */
+  readonly #waiting = new Set<string>();
+  readonly #decisions = new Map<string, Decision>();
+  #isTurnOpen = false;
+  #isStored: boolean;
+  #isLost = false;
+  #isGone = false;
+  #sending: Promise<void> = Promise.resolve();
+  #lastEnd: TurnEnd | undefined;
+
+  /** A new conversation is stored with its first message, so that looking in leaves nothing behind. */
+  constructor(parts: ConversationParts, known?: { readonly id: string }) {
+    this.id = known?.id ?? parts.ids.uuid();
+    this.#isStored = known !== undefined;
+    this.#parts = parts;
+    this.#view = new TurnView({ ...parts, isOwn: (message) => this.#own.has(message) });
+  }
+
+  /** Goes on from what the server says about it; `recent` are the events before `head` that stand on the screen. */
+  attach(
+    state: { head: number; isRunning: boolean; decisions: readonly Decision[] },
+    recent: readonly LogEvent[],
+  ): void {
+    for (const decision of state.decisions) this.#decisions.set(decision.id, decision);
+    for (const event of recent) this.#view.learn(event);
+    this.#isTurnOpen = state.isRunning;
+    this.#follow(state.head);
+  }
+
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+
+  /** Deleted elsewhere, for one: nothing can be said here any more. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  get isRunning(): boolean {
+    return this.#isTurnOpen || this.#waiting.size > 0;
+  }
+
+  get lastEnd(): TurnEnd | undefined {
+    return this.#lastEnd;
+  }
+
+  /** Open decisions, oldest first. */
+  get decisions(): readonly Decision[] {
+    return [...this.#decisions.values()];
+  }
+
+  hasDecision(id: string): boolean {
+    return this.#decisions.has(id);
+  }
+
+  /** Sent in the order typed, as often as it takes: the same id makes sending again harmless. */
+  send(message: Outgoing): void {
+    const id = this.#parts.ids.uuid();
+    this.#own.add(id);
+    this.#waiting.add(id);
+    this.#sending = this.#sending.then(async () => {
+      const sent = await this.#deliver(id, message);
+      if (sent.ok || this.#closing.signal.aborted) return;
+      this.#waiting.delete(id);
+      this.#lastEnd = { outcome: "failed", failureCode: sent.failure.code };
+      this.#parts.console.note(this.#parts.style.bad(`✗ ${failureText(this.#parts.words, sent.failure)}`));
+      this.#parts.console.wake();
+    });
+  }
+
+  /** Everything typed so far has been sent or refused. */
+  get whenSent(): Promise<void> {
+    return this.#sending;
+  }
+
+  /** Stops the turn. What was typed into it and not read yet is taken back: otherwise it would start the next one. */
+  async cancel(): Promise<void> {
+    const { client, console, style, words } = this.#parts;
+    const state = await client.call("getState", { params: { id: this.id } });
+    for (const { id, text, mode } of state.ok ? state.value.queue : []) {
+      if (mode !== "steer" || !this.#own.has(id)) continue;
+      const taken = await client.call("withdrawMessage", { params: { id: this.id, message: id } });
+      if (taken.ok) console.note(words.terminal.command.tookBack({ text: safeLine(text) }));
+    }
+    const cancelled = await client.call("cancelTurn", { params: { id: this.id } });
+    if (!cancelled.ok && cancelled.failure.code !== "turn_not_running") {
+      console.note(style.bad(`✗ ${failureText(words, cancelled.failure)}`));
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #deliver(id: string, { text, mode, slot }: Outgoing): Promise<Result<unknown, ClientFailure>> {
+    const { client, clock } = this.#parts;
+    const { signal } = this.#closing;
+    const body = { id, text, mode, ...(slot !== undefined && { slot }) };
+    for (;;) {
+      const created = await this.#store();
+      const sent = created.ok ? await client.call("sendMessage", { params: { id: this.id }, body }) : created;
+      const isUnreachable = !sent.ok && sent.failure.status === undefined;
+      if (!isUnreachable || signal.aborted) return sent;
+      this.#sayLost();
+      await clock.wait(sendAgainMs, signal);
+    }
+  }
+
+  async #store(): Promise<Result<unknown, ClientFailure>> {
+    if (this.#isStored) return ok(undefined);
+    const created = await this.#parts.client.call("createConversation", { body: { id: this.id } });
+    // An answer that was lost on its way: the id is ours alone.
+    if (!created.ok && created.failure.code !== "conversation_exists") return created;
+    this.#isStored = true;
+    this.#follow(0);
+    return ok(undefined);
+  }
+
+  #follow(after: number): void {
+    const { client } = this.#parts;
+    const { signal } = this.#closing;
+    const reading = async () => {
+      for await (const frame of client.follow(this.id, { after, signal })) {
+        if (signal.aborted) return;
+        this.#take(frame);
+      }
+    };
+    void reading();
+  }
+
+  #take(frame: FollowFrame): void {
+    const { console, style, words } = this.#parts;
+    if (frame.frame === "lost") return this.#sayLost();
+    if (frame.frame === "failed") {
+      this.#isGone = true;
+      return console.note(style.bad(`✗ ${failureText(words, frame.failure)}`));
+    }
+    if (this.#isLost) console.note(words.terminal.chat.connectionBack());
+    this.#isLost = false;
+    this.#view.show(frame);
+    if (frame.frame !== "event") return;
+    this.#fold(frame.event);
+    console.wake();
+  }
+
+  #fold(event: LogEvent): void {
+    if (event.type === "turn.started") {
+      this.#isTurnOpen = true;
+      this.#waiting.delete(event.message);
+    }
+    if (event.type === "step.started") for (const message of event.joined ?? []) this.#waiting.delete(message);
+    if (event.type === "message.withdrawn") this.#waiting.delete(event.id);
+    if (event.type === "decision.asked") this.#decisions.set(event.id, toDecision(this.id, event));
+    if (event.type === "decision.made") this.#close(event);
+    if (event.type === "turn.finished") {
+      this.#isTurnOpen = false;
+      this.#decisions.clear();
+      this.#lastEnd = { outcome: event.outcome, failureCode: event.failure?.code };
+    }
+  }
+
+  #close({ id, verdict }: EventOf<"decision.made">): void {
+    const isNews = this.#decisions.delete(id) && !this.deciding.has(id);
+    const { decision } = this.#parts.words.terminal;
+    if (isNews) this.#parts.console.note(decision.elsewhere({ what: decision.verdict[verdict] }));
+  }
+
+  #sayLost(): void {
+    if (!this.#isLost) this.#parts.console.note(this.#parts.words.terminal.chat.connectionLost());
+    this.#isLost = true;
+  }
+}
+
+function toDecision(conversation: string, event: EventOf<"decision.asked">): Decision {
+  const { id, kind, tool, at, agent, arguments: args, reason, risk, layer, question, context, required } = event;
+  return {
+    ...{ conversation, id, kind, tool, at, path: agent === undefined ? [] : [agent] },
+    ...{ arguments: args, reason, risk, layer, question, context, default: event.default, required },
+  };
+}

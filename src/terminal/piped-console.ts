@@ -1,0 +1,92 @@
+import type { Writable } from "node:stream";
+import type { Console, Input, InputStream, ReadOptions } from "./console.ts";
+import { readLines } from "./lines.ts";
+
+/** Lines from a pipe or a file, answers on standard output, what happens meanwhile on standard error. */
+export class PipedConsole implements Console {
+  readonly isInteractive = false;
+  readonly #input: InputStream;
+  readonly #output: Writable;
+  readonly #errors: Writable;
+  readonly #lines: AsyncIterator<string, undefined>;
+  #reading: { readonly isLineWanted: boolean; readonly resolve: (input: Input) => void } | undefined;
+  #next: Input | undefined;
+  #isFetching = false;
+  #isWakeWanted = false;
+  #isEnded = false;
+
+  constructor(streams: { input: InputStream; output: Writable; errors: Writable }) {
+    this.#input = streams.input;
+    this.#output = streams.output;
+    this.#errors = streams.errors;
+    this.#lines = readLines(streams.input);
+  }
+
+  answer(text: string): void {
+    this.#output.write(text);
+  }
+
+  say(line: string): void {
+    this.#output.write(`${line}\n`);
+  }
+
+  note(line: string): void {
+    this.#errors.write(`${line}\n`);
+  }
+
+  isTyping(): boolean {
+    return false;
+  }
+
+  /** While a turn runs no line is taken: each message waits for the end of the turn before it. */
+  read({ want }: ReadOptions): Promise<Input> {
+    const isLineWanted = want !== "aside";
+    if (isLineWanted) this.#fetch();
+    return new Promise((resolve) => {
+      this.#reading = { isLineWanted, resolve };
+      this.#settle();
+    });
+  }
+
+  /** Nobody types here. */
+  clear(): void {}
+
+  wake(): void {
+    this.#isWakeWanted = true;
+    this.#settle();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#settle();
+  }
+
+  close(): void {
+    this.#input.destroy();
+  }
+
+  #fetch(): void {
+    if (this.#isFetching || this.#next !== undefined) return;
+    this.#isFetching = true;
+    void this.#lines.next().then(({ value }) => {
+      this.#isFetching = false;
+      this.#next = value === undefined ? { kind: "end" } : { kind: "line", text: value };
+      this.#settle();
+    });
+  }
+
+  #settle(): void {
+    if (this.#isEnded) return this.#deliver({ kind: "end" });
+    if (this.#isWakeWanted) return this.#deliver({ kind: "woken" });
+    if (this.#next !== undefined && this.#reading?.isLineWanted) this.#deliver(this.#next);
+  }
+
+  #deliver(input: Input): void {
+    const reading = this.#reading;
+    if (reading === undefined) return;
+    this.#reading = undefined;
+    if (input.kind === "woken") this.#isWakeWanted = false;
+    if (input.kind === "line") this.#next = undefined;
+    reading.resolve(input);
+  }
+}

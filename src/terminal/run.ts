@@ -1,0 +1,104 @@
+import type { Writable } from "node:stream";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Client } from "../client/client.ts";
+import { makeFailure } from "../protocol/failure.ts";
+import type { Words } from "../words/words.ts";
+import type { Command } from "./command-line.ts";
+import type { InputStream } from "./console.ts";
+import { failureText } from "./failure-text.ts";
+import { findConversation } from "./find-conversation.ts";
+import { followTurn, type Watch } from "./follow-turn.ts";
+import { jsonLine } from "./format.ts";
+import { readAll } from "./lines.ts";
+import { describeRun, type RunEnd } from "./run-result.ts";
+import { safeText } from "./safe-text.ts";
+import { TurnRecord } from "./turn-record.ts";
+
+export type RunOptions = {
+  readonly command: Extract<Command, { name: "run" }>;
+  readonly client: Client;
+  readonly words: Words;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly input: InputStream;
+  readonly output: Writable;
+  readonly errors: Writable;
+  /** Fires when the process is told to end: the turn is stopped first. */
+  readonly leave: AbortSignal;
+};
+
+/** One message, one answer. Prints the one object of `--json`, or the answer alone. */
+export async function run(options: RunOptions): Promise<number> {
+  const end = await takeTurn(options);
+  const result = describeRun(end, options.words);
+  if (options.command.output !== "text") {
+    options.output.write(jsonLine(result));
+  } else if (result.answer !== "") {
+    options.output.write(`${safeText(result.answer)}\n`);
+  }
+  if (options.command.output === "text") sayWhyNot(end, options);
+  return result.exit.code;
+}
+
+async function takeTurn(options: RunOptions): Promise<RunEnd> {
+  const { client, command, words } = options;
+  const message = await readMessage(options);
+  const none = { conversation: null, record: new TurnRecord() };
+  if (command.going === undefined) {
+    if (message === "")
+      return { ...none, failure: makeFailure("usage", { what: words.terminal.usage.promptMissing() }) };
+    // Under an id of our own, so that a request that had to be sent twice makes one conversation.
+    const id = options.ids.uuid();
+    const created = await client.call("createConversation", { body: { id } });
+    const isThere = created.ok || created.failure.code === "conversation_exists";
+    return isThere ? sendMessage(options, id, message) : { ...none, failure: created.failure };
+  }
+  const found = await findConversation(client, command.going, words.terminal);
+  if (!found.ok) return { ...none, failure: found.failure };
+  const { id } = found.value;
+  const finished = await finishInterrupted(options, id, message !== "");
+  if (message === "") {
+    const nothing = makeFailure("usage", { what: words.terminal.usage.nothingToContinue() });
+    return finished ?? { ...none, conversation: id, failure: nothing };
+  }
+  const isHeldUp = finished?.failure !== undefined || finished?.needsPerson !== undefined || options.leave.aborted;
+  return isHeldUp && finished !== undefined ? finished : sendMessage(options, id, message);
+}
+
+/** What piped input says, where it is asked for: a script that goes on with a conversation may have left its input open. */
+async function readMessage({ command, input }: RunOptions): Promise<string> {
+  const isWanted = command.message === "-" || (command.message === "" && command.going === undefined && !input.isTTY);
+  return isWanted ? (await readAll(input)).trim() : command.message;
+}
+
+/** Undefined when nothing was interrupted. */
+async function finishInterrupted(options: RunOptions, id: string, isAside: boolean): Promise<RunEnd | undefined> {
+  const { client } = options;
+  const record = new TurnRecord();
+  const state = await client.call("getState", { params: { id } });
+  if (!state.ok) return { conversation: id, record, failure: state.failure };
+  if (state.value.status === "idle") return undefined;
+  const resumed = await client.call("resumeTurn", { params: { id } });
+  if (!resumed.ok) return { conversation: id, record, failure: resumed.failure };
+  const watch = { conversation: id, record, after: 0, silentUpTo: state.value.head, isAside };
+  return { conversation: id, record, ...(await followTurn(watch, options)) };
+}
+
+async function sendMessage(options: RunOptions, id: string, text: string): Promise<RunEnd> {
+  const { client, command, ids } = options;
+  const message = ids.uuid();
+  const record = new TurnRecord(message);
+  const body = { id: message, text, ...(command.slot !== undefined && { slot: command.slot }) };
+  const sent = await client.call("sendMessage", { params: { id }, body });
+  if (!sent.ok) return { conversation: id, record, failure: sent.failure };
+  const watch: Watch = { conversation: id, record, after: sent.value.seq, silentUpTo: 0, isAside: false, message };
+  return { conversation: id, record, ...(await followTurn(watch, options)) };
+}
+
+/** What the turn's own lines have not said yet. */
+function sayWhyNot({ failure, needsPerson }: RunEnd, { words, errors }: RunOptions): void {
+  const cause =
+    failure ?? (needsPerson === undefined ? undefined : makeFailure("nobody_to_ask", { tool: needsPerson }));
+  if (cause !== undefined) errors.write(`✗ ${failureText(words, cause)}\n`);
+}

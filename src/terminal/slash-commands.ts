@@ -1,0 +1,206 @@
+import type { ClientFailure } from "../client/client.ts";
+import { type Failure, makeFailure } from "../protocol/failure.ts";
+import { Slot } from "../protocol/message.ts";
+import { askPerson, type Chat, openStored, startNew } from "./chat-state.ts";
+import { likely } from "./command-line.ts";
+import { decisionTitle } from "./decisions.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { failureText } from "./failure-text.ts";
+import { formatTime } from "./format.ts";
+import { connectLines, modelTable } from "./model-view.ts";
+import { safeLine } from "./safe-text.ts";
+
+/** Answers an exit code when the chat is to end. */
+type Run = (chat: Chat, argument: string) => Promise<number | undefined>;
+type SlashCommand = { readonly form: string; readonly run: Run };
+
+const commands = {
+  help: { form: "", run: showHelp },
+  new: { form: "", run: beginNew },
+  reset: { form: "", run: reset },
+  sessions: { form: "", run: listSessions },
+  load: { form: "ID", run: load },
+  current: { form: "", run: showCurrent },
+  model: { form: "[SLOT]", run: chooseModel },
+  inbox: { form: "[N]", run: openInbox },
+  queue: { form: "[TEXT]", run: queue },
+  unqueue: { form: "[N]", run: unqueue },
+  quit: { form: "", run: async () => exitCodes.done },
+} as const satisfies Record<string, SlashCommand>;
+
+type SlashCommandName = keyof typeof commands;
+
+/** Other names that people try. */
+const aliases: Readonly<Record<string, SlashCommandName>> = { exit: "quit", clear: "new", resume: "load" };
+const names: readonly SlashCommandName[] = Object.keys(commands).filter(isName);
+
+/** `/help`, but not a path such as `/etc/hosts`. */
+export function isSlashCommand(line: string): boolean {
+  return /^\/[^/\s]*(\s|$)/.test(line);
+}
+
+export function completeSlashCommand(line: string): string[] {
+  return names.map((name) => `/${name}`).filter((command) => command.startsWith(line) && line.startsWith("/"));
+}
+
+export async function runSlashCommand(chat: Chat, line: string): Promise<number | undefined> {
+  const [, typed = "", argument = ""] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
+  const name = aliases[typed] ?? (isName(typed) ? typed : undefined);
+  if (name !== undefined) return commands[name].run(chat, argument.trim());
+  const near = likely(typed, [...names, ...Object.keys(aliases)]);
+  const unknown = { name: `/${safeLine(typed, 40)}`, near: near === undefined ? undefined : `/${near}` };
+  chat.console.say(chat.words.terminal.command.unknown(unknown));
+  return undefined;
+}
+
+async function showHelp({ console, words: { terminal } }: Chat): Promise<undefined> {
+  const rows = names.map(
+    (name) => [`/${name} ${commands[name].form}`.trimEnd(), terminal.command.summary[name]] as const,
+  );
+  const width = Math.max(...rows.map(([left]) => left.length));
+  console.say(`${terminal.command.title}:`);
+  for (const [left, right] of rows) console.say(`  ${left.padEnd(width)}  ${right}`);
+  console.say(`${terminal.command.keysTitle}:`);
+  for (const line of terminal.command.keys) console.say(`  ${line}`);
+}
+
+async function beginNew(chat: Chat): Promise<undefined> {
+  startNew(chat);
+  chat.console.say(chat.words.terminal.command.started({ id: chat.current.id }));
+}
+
+async function reset(chat: Chat): Promise<undefined> {
+  const { client, current, console, words } = chat;
+  if (current.isStored) {
+    const done = await client.call("resetConversation", { params: { id: current.id } });
+    if (!done.ok) return sayFailure(chat, done.failure);
+  }
+  console.say(words.terminal.command.reset());
+}
+
+async function listSessions(chat: Chat): Promise<undefined> {
+  const { client, console, words } = chat;
+  const { command } = words.terminal;
+  const listed = await client.call("listConversations");
+  if (!listed.ok) return sayFailure(chat, listed.failure);
+  if (listed.value.items.length === 0) console.say(command.noSessions());
+  for (const { id, updatedAt, turns, title } of listed.value.items) {
+    const name = title === "" ? command.untitled : safeLine(title, 60);
+    console.say(`  ${id.slice(0, 8)} - ${formatTime(updatedAt)}  ${command.turns({ count: turns })}  ${name}`);
+  }
+}
+
+async function load(chat: Chat, prefix: string): Promise<undefined> {
+  const { client, console, words } = chat;
+  const { command } = words.terminal;
+  if (prefix === "") return void console.say(command.loadWhat());
+  const found = await client.call("getConversation", { params: { id: prefix }, query: { prefix: true } });
+  if (!found.ok) {
+    const isMissing = found.failure.code === "conversation_not_found";
+    return isMissing
+      ? void console.say(command.notFound({ prefix: safeLine(prefix, 64) }))
+      : sayFailure(chat, found.failure);
+  }
+  const failure = await openStored(chat, { id: found.value.id, heading: command.loaded(found.value) });
+  if (failure !== undefined) return sayFailure(chat, failure);
+}
+
+async function showCurrent(chat: Chat): Promise<undefined> {
+  const { client, console, current, words } = chat;
+  const { command, chat: texts } = words.terminal;
+  if (current.isGone) return void console.say(command.noCurrent());
+  console.say(command.current({ id: current.id }));
+  if (!current.isStored) return;
+  const state = await client.call("getState", { params: { id: current.id } });
+  if (!state.ok) return sayFailure(chat, state.failure);
+  const { status, model, tokens } = state.value;
+  const percent = Math.round((100 * tokens.used) / tokens.window);
+  console.say(
+    `  ${command.status[status]} · ${safeLine(model.id, 60)} · ${texts.tokens({ percent, level: texts.level[tokens.level] })}`,
+  );
+}
+
+async function chooseModel(chat: Chat, slotName: string): Promise<undefined> {
+  const { client, console, words } = chat;
+  const listed = await client.call("listModels", { query: { detect: slotName === "" } });
+  if (!listed.ok) return sayFailure(chat, listed.failure);
+  if (slotName === "") {
+    const lines = [...modelTable(listed.value, words, chat.slot), ...connectLines(listed.value, words)];
+    for (const line of [...lines, words.terminal.model.slotHint()]) console.say(line);
+    return;
+  }
+  const slot = Slot.safeParse(slotName);
+  const model = listed.value.slots.find((entry) => entry.slot === slotName);
+  if (!slot.success || model === undefined) {
+    return sayFailure(chat, makeFailure("slot_unknown", { slot: slotName, known: Slot.options.join(", ") }));
+  }
+  chat.slot = slot.data;
+  console.say(words.terminal.command.preferred({ slot: slot.data, id: safeLine(model.id, 60) }));
+}
+
+async function openInbox(chat: Chat, number: string): Promise<number | undefined> {
+  const { client, console, words } = chat;
+  const { decision: texts, command } = words.terminal;
+  const listed = await client.call("listDecisions");
+  if (!listed.ok) return sayFailure(chat, listed.failure);
+  const { items } = listed.value;
+  if (items.length === 0) return void console.say(texts.inboxEmpty());
+  if (number !== "") {
+    const decision = items[Number(number) - 1];
+    if (decision === undefined) return void console.say(command.noSuchEntry({ number: safeLine(number, 20) }));
+    const end = await askPerson(chat, decision);
+    return typeof end === "object" && end.kind === "end" ? exitCodes.done : undefined;
+  }
+  for (const [index, decision] of items.entries()) {
+    const { conversation, at } = decision;
+    const entry = {
+      number: index + 1,
+      what: decisionTitle(decision, words),
+      conversation: conversation.slice(0, 8),
+      at: formatTime(at),
+    };
+    console.say(texts.inboxEntry(entry));
+  }
+  console.say(texts.inboxHint());
+  return undefined;
+}
+
+async function queue(chat: Chat, text: string): Promise<undefined> {
+  const { console, current, words } = chat;
+  const { command } = words.terminal;
+  if (text !== "") {
+    if (current.isRunning) console.note(chat.style.dim(command.queued()));
+    return void current.send({ text, mode: "queue", slot: chat.slot });
+  }
+  const waiting = await waitingMessages(chat);
+  if (waiting.length === 0) console.say(command.nothingWaits());
+  for (const [index, message] of waiting.entries()) {
+    console.say(command.queueEntry({ number: index + 1, mode: message.mode, text: safeLine(message.text, 100) }));
+  }
+}
+
+async function unqueue(chat: Chat, number: string): Promise<undefined> {
+  const { client, console, current, words } = chat;
+  const { command } = words.terminal;
+  const waiting = await waitingMessages(chat);
+  if (waiting.length === 0) return void console.say(command.nothingWaits());
+  const message = number === "" ? waiting.at(-1) : waiting[Number(number) - 1];
+  if (message === undefined) return void console.say(command.noSuchEntry({ number: safeLine(number, 20) }));
+  const taken = await client.call("withdrawMessage", { params: { id: current.id, message: message.id } });
+  if (!taken.ok) return sayFailure(chat, taken.failure);
+  console.say(command.tookBack({ text: safeLine(message.text, 1000) }));
+}
+
+async function waitingMessages({ client, current }: Chat) {
+  await current.whenSent;
+  const state = await client.call("getState", { params: { id: current.id } });
+  return state.ok ? state.value.queue : [];
+}
+
+function sayFailure({ console, style, words }: Chat, failure: Failure | ClientFailure): undefined {
+  console.say(style.bad(`✗ ${failureText(words, failure)}`));
+}
+
+function isName(name: string): name is SlashCommandName {
+  return Object.hasOwn(commands, name);
+}

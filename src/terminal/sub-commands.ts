@@ -1,0 +1,61 @@
+/** The one table of what can be typed after `agentyard`: parsing, help and shell completion are made from it. */
+export const options = {
+  data: { type: "string", value: "DIR" },
+  lang: { type: "string", value: "en|zh" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+  json: { type: "boolean" },
+  "stream-json": { type: "boolean" },
+  continue: { type: "boolean", short: "c" },
+  resume: { type: "string", short: "r", value: "ID" },
+  slot: { type: "string", short: "m", value: "SLOT" },
+  request: { type: "string", value: "FILE" },
+} as const satisfies Record<string, Option>;
+
+/** Other names that users of such programs bring with them. */
+export const aliases: Readonly<Record<string, OptionName>> = { model: "slot" };
+
+export const globalOptions: readonly OptionName[] = ["data", "lang", "help", "version"];
+
+export const subCommands = {
+  chat: { form: "", options: ["continue", "resume", "slot"], words: [] },
+  run: { form: "[MESSAGE… | -]", options: ["json", "stream-json", "continue", "resume", "slot"], words: [] },
+  model: { form: "[list | test [SLOT]]", options: ["json", "request"], words: ["list", "test"] },
+  log: { form: "ID", options: ["json"], words: [] },
+  replay: { form: "ID", options: ["json"], words: [] },
+  config: { form: "", options: ["json"], words: [] },
+  completion: { form: "bash|zsh|fish", options: [], words: ["bash", "zsh", "fish"] },
+} as const satisfies Record<string, SubCommand>;
+
+export type OptionName = keyof typeof options;
+export type SubCommandName = keyof typeof subCommands;
+
+type Option = { readonly type: "string" | "boolean"; readonly short?: string; readonly value?: string };
+type SubCommand = {
+  /** Its arguments, as help shows them. */
+  readonly form: string;
+  readonly options: readonly OptionName[];
+  /** What its first argument can be, for completion. */
+  readonly words: readonly string[];
+};
+
+export const subCommandNames: readonly SubCommandName[] = Object.keys(subCommands).filter(isSubCommand);
+
+export function isSubCommand(name: string): name is SubCommandName {
+  return Object.hasOwn(subCommands, name);
+}
+
+/** The command's own options and those of every command. */
+export function optionsOf(name: SubCommandName): readonly OptionName[] {
+  return [...subCommands[name].options, ...globalOptions];
+}
+
+export function optionValue(name: OptionName): string {
+  const option: Option = options[name];
+  return option.value ?? "";
+}
+
+export function optionShort(name: OptionName): string | undefined {
+  const option: Option = options[name];
+  return option.short;
+}

@@ -1,0 +1,141 @@
+import type { Writable } from "node:stream";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Client } from "../client/client.ts";
+import { type Language, type Words, wordsFor } from "../words/words.ts";
+import type { Recovery } from "./chat-start.ts";
+import { type Command, languageAsked, parseCommandLine } from "./command-line.ts";
+import { completionScript } from "./completion.ts";
+import type { InputStream, OutputStream } from "./console.ts";
+import { exitCodes, exitReasonOf } from "./exit-codes.ts";
+import { failureText } from "./failure-text.ts";
+import { jsonLine } from "./format.ts";
+import { helpText } from "./help.ts";
+import { alignColumns, connectLines, type ModelTest, modelTable, modelTestLines } from "./model-view.ts";
+import { describeRefusal, type RunFailure } from "./run-result.ts";
+
+export type { Recovery } from "./chat-start.ts";
+export type { ModelTest } from "./model-view.ts";
+
+/** What the process brings along. */
+export type Streams = { readonly input: InputStream; readonly output: OutputStream; readonly errors: Writable };
+
+/** A command that needs more than words. */
+export type YardCommand = Exclude<Command, { name: "help" | "version" | "completion" }>;
+
+/** Reads the command line. What needs no yard, and what is wrong, is answered at once with an exit code. */
+export function beginCommand(
+  argv: readonly string[],
+  { output, errors, language, version }: Streams & { readonly language: Language; readonly version: string },
+): YardCommand | { readonly name: "ended"; readonly code: number } {
+  const words = wordsFor(languageAsked(argv) ?? language);
+  const parsed = parseCommandLine(argv, words.terminal);
+  const ended = (code: number) => ({ name: "ended", code }) as const;
+  for (const stream of [output, errors]) stream.on("error", ignoreBrokenPipe);
+  if (!parsed.ok) return ended(sayFailure(parsed.failure, { output, errors, words, isJson: isJsonRun(argv) }));
+  const command = parsed.value;
+  if (command.name === "help") output.write(helpText(words.terminal, command.about));
+  else if (command.name === "version") output.write(`agentyard ${version}\n`);
+  else if (command.name === "completion") output.write(completionScript(command.shell, words.terminal));
+  else return command;
+  return ended(exitCodes.done);
+}
+
+/** A command that is a client of the yard. */
+export type ClientCommand = Exclude<YardCommand, { name: "config" } | { name: "model"; action: "test" }>;
+
+export type CommandParts = Streams & {
+  readonly client: Client;
+  readonly words: Words;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly version: string;
+  readonly logFile?: string | undefined;
+  /** What was interrupted when the process last ended. */
+  readonly recovery?: Recovery | undefined;
+  /** False with NO_COLOR, and where the output is no terminal. */
+  readonly color: boolean;
+  /** False with TERM=dumb: lines instead of keys. */
+  readonly hasKeys: boolean;
+  /** Fires when the process is told to end. */
+  readonly leave: AbortSignal;
+};
+
+/** Runs a command against the yard; answers the exit code. */
+export async function runCommand(command: ClientCommand, parts: CommandParts): Promise<number> {
+  switch (command.name) {
+    case "chat": {
+      const { chat } = await import("./chat.ts");
+      const isInteractive = parts.hasKeys && parts.input.isTTY === true && parts.output.isTTY === true;
+      return chat({ ...parts, isInteractive, going: command.going, slot: command.slot });
+    }
+    case "run": {
+      const { run } = await import("./run.ts");
+      return run({ ...parts, command });
+    }
+    case "log":
+    case "replay": {
+      const { printLog, printReplay } = await import("./log-command.ts");
+      return (command.name === "log" ? printLog : printReplay)({ ...parts, id: command.id, json: command.json });
+    }
+    case "model":
+      return printModels(parts, command);
+  }
+}
+
+/** What `model test` found out, for people. The object of `--json` is the tester's own. */
+export function printModelTest(test: ModelTest, { output, words }: { output: Writable; words: Words }): void {
+  output.write(`${modelTestLines(test, words).join("\n")}\n`);
+}
+
+/** The settings and where each comes from. */
+export function printSettings(
+  rows: readonly { readonly name: string; readonly value: string; readonly source: string }[],
+  { output, json }: { output: Writable; json: boolean },
+): void {
+  const table = () => `${alignColumns(rows.map(({ name, value, source }) => [name, value, source])).join("\n")}\n`;
+  output.write(json ? jsonLine({ settings: rows }) : table());
+}
+
+type Saying = { readonly output: Writable; readonly errors: Writable; readonly words: Words };
+
+/** Says why a command cannot be run, and answers the exit code. `run --json` prints its object in this case too. */
+export function refuse(failure: RunFailure, saying: Saying & { readonly command?: YardCommand }): number {
+  const { command } = saying;
+  return sayFailure(failure, { ...saying, isJson: command?.name === "run" && command.output !== "text" });
+}
+
+/** The exit code that a failure leads to. */
+export function exitCodeOf(failureCode: string): number {
+  return exitCodes[exitReasonOf(failureCode)];
+}
+
+function sayFailure(failure: RunFailure, { output, errors, words, isJson }: Saying & { isJson: boolean }): number {
+  errors.write(`✗ ${failureText(words, failure)}\n`);
+  if (isJson) output.write(jsonLine(describeRefusal(failure, words)));
+  return exitCodeOf(failure.code);
+}
+
+/** Found even where the rest of the line is wrong: a script is to read an object, whatever happens. */
+function isJsonRun(argv: readonly string[]): boolean {
+  return argv.includes("run") && (argv.includes("--json") || argv.includes("--stream-json"));
+}
+
+async function printModels(
+  { client, output, errors, words }: CommandParts,
+  { json }: { json: boolean },
+): Promise<number> {
+  const listed = await client.call("listModels", { query: { detect: true } });
+  if (!listed.ok) return refuse(listed.failure, { output, errors, words });
+  output.write(
+    json
+      ? jsonLine(listed.value)
+      : `${[...modelTable(listed.value, words), ...connectLines(listed.value, words)].join("\n")}\n`,
+  );
+  return exitCodes.done;
+}
+
+/** `agentyard log … | head` closes our output: nobody reads on, and that is no fault. */
+function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+}

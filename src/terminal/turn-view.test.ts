@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { NewEvent } from "../protocol/events.ts";
+import { wordsFor } from "../words/words.ts";
+import { styleFor } from "./style.ts";
+import { TurnView } from "./turn-view.ts";
+
+function view({ isInteractive = true } = {}) {
+  let screen = "";
+  let seq = 0;
+  const answer = (text: string) => {
+    screen += text;
+  };
+  const note = (line: string) => answer(`${screen === "" || screen.endsWith("\n") ? "" : "\n"}${line}\n`);
+  const shown = new TurnView({
+    console: { isInteractive, answer, note },
+    words: wordsFor("en"),
+    style: styleFor({ color: false }),
+    isOwn: (id) => id === "mine",
+  });
+  return {
+    event(event: NewEvent) {
+      seq += 1;
+      shown.show({ frame: "event", event: { ...event, seq, at: 0 } });
+    },
+    text(text: string, offset: number, attempt = 1) {
+      shown.show({ frame: "delta", turn: 1, step: 1, attempt, kind: "text", offset, text });
+    },
+    screen: () => screen,
+  };
+}
+
+const started = (attempt: number): NewEvent => ({
+  ...{ type: "step.started", turn: 1, step: 1, attempt, slot: "base", model: "m", reason: "default" },
+  ...{ hash: "", bytes: 0, reused: 0 },
+});
+const said = (text: string): NewEvent => ({
+  ...{
+    type: "message.assistant",
+    turn: 1,
+    step: 1,
+    text,
+    finish: "stop",
+    usage: { input: 0, output: 0 },
+    durationMs: 1,
+  },
+});
+const broke: NewEvent = {
+  ...{ type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network" },
+  failure: { code: "model_network", params: { model: "m", server: "s", said: "reset" } },
+};
+
+test("streamed text is completed by the stored answer, never doubled [U1]", () => {
+  const { event, text, screen } = view();
+  event(started(1));
+  text("Hello ", 0);
+  text("wor", 6);
+  event(said("Hello world."));
+  assert.equal(screen(), "Hello world.\n");
+});
+
+test("after a gap in the stream the stored answer brings the rest [U1]", () => {
+  const { event, text, screen } = view();
+  event(started(1));
+  text("Hello ", 0);
+  text("end", 20);
+  event(said("Hello big wide world end."));
+  assert.equal(screen(), "Hello big wide world end.\n");
+});
+
+test("a second attempt starts on its own line, and the text of the first counts for nothing [M3]", () => {
+  const { event, text, screen } = view();
+  event(started(1));
+  text("Hello ", 0);
+  event(broke);
+  event(started(2));
+  event(said("Hello world."));
+  assert.equal(
+    screen(),
+    "Hello \n! s cannot be reached or broke off: reset\n↻ Trying again (attempt 2)\nHello world.\n",
+  );
+});
+
+test("a failure that was said is not said again; its advice is [U1]", () => {
+  const { event, screen } = view({ isInteractive: false });
+  event(broke);
+  event({ type: "turn.finished", turn: 1, outcome: "failed", failure: broke.failure });
+  assert.match(screen(), /^! s cannot be reached.+\n→ Check the base URL.+\n$/);
+});
+
+test("messages from elsewhere are shown, our own are not; without a terminal nothing streams [U1]", () => {
+  const { event, text, screen } = view({ isInteractive: false });
+  event({ type: "message.user", id: "mine", text: "hi", mode: "queue" });
+  event({ type: "message.user", id: "theirs", text: "hello", mode: "queue" });
+  text("not yet", 0);
+  assert.equal(screen(), "You (elsewhere)> hello\n");
+});

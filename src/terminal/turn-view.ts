@@ -1,0 +1,152 @@
+import type { FollowFrame } from "../client/client.ts";
+import type { EventOf, LogEvent } from "../protocol/events.ts";
+import { failureWords, type Words } from "../words/words.ts";
+import type { Console } from "./console.ts";
+import { formatDuration } from "./format.ts";
+import { safeLine, safeText } from "./safe-text.ts";
+import type { Style } from "./style.ts";
+
+type Options = {
+  readonly console: Pick<Console, "isInteractive" | "answer" | "note">;
+  readonly words: Words;
+  readonly style: Style;
+  /** Whether a message was typed here: it need not be shown again. */
+  readonly isOwn: (message: string) => boolean;
+};
+
+type Delta = Extract<FollowFrame, { frame: "delta" }>;
+type Failure = NonNullable<EventOf<"turn.finished">["failure"]>;
+
+const nothingShown = { attempt: "", text: "", isThinkingSaid: false };
+
+/** Its question is put to the person: the call itself need not be shown. */
+const asksPerson = "ask_human";
+
+/** What happens in a turn, printed. Text appears as it streams; only what the log has counts, and nothing is shown twice. */
+export class TurnView {
+  readonly #console: Options["console"];
+  readonly #words: Words;
+  readonly #style: Style;
+  readonly #isOwn: Options["isOwn"];
+  readonly #tools = new Map<string, { readonly name: string; readonly arguments: string }>();
+  readonly #asked = new Map<string, string>();
+  #shown = nothingShown;
+  #lastFailure = "";
+
+  constructor({ console, words, style, isOwn }: Options) {
+    this.#console = console;
+    this.#words = words;
+    this.#style = style;
+    this.#isOwn = isOwn;
+  }
+
+  show(frame: FollowFrame): void {
+    if (frame.frame === "delta" && this.#console.isInteractive) this.#showDelta(frame);
+    if (frame.frame === "event") this.#showEvent(frame.event);
+  }
+
+  /** An event that stands on the screen already, or need not: its calls are known when their results come. */
+  learn(event: LogEvent): void {
+    if (event.type === "message.assistant") for (const call of event.calls ?? []) this.#tools.set(call.id, call);
+    if (event.type === "decision.asked") this.#asked.set(event.id, event.call);
+    if (event.type === "decision.made" && event.arguments !== undefined) {
+      const call = this.#asked.get(event.id) ?? "";
+      const tool = this.#tools.get(call);
+      if (tool !== undefined) this.#tools.set(call, { name: tool.name, arguments: event.arguments });
+    }
+  }
+
+  #showDelta(delta: Delta): void {
+    const attempt = attemptOf(delta);
+    if (attempt !== this.#shown.attempt) this.#shown = { ...nothingShown, attempt };
+    const { text, isThinkingSaid } = this.#shown;
+    if (delta.kind === "reasoning") {
+      if (!isThinkingSaid) this.#console.note(this.#style.dim(this.#words.terminal.turn.thinking()));
+      this.#shown = { attempt, text, isThinkingSaid: true };
+    } else if (delta.offset === text.length) {
+      this.#console.answer(safeText(delta.text));
+      this.#shown = { attempt, text: text + delta.text, isThinkingSaid };
+    } // After a gap the rest comes with the finished message.
+  }
+
+  #showEvent(event: LogEvent): void {
+    this.learn(event);
+    const { turn } = this.#words.terminal;
+    if (event.type === "message.user" && !this.#isOwn(event.id)) {
+      this.#console.note(turn.saidElsewhere({ text: safeText(event.text) }));
+    }
+    if (event.type === "message.assistant") this.#showAnswer(event);
+    if (event.type === "step.started") this.#showStep(event);
+    if (event.type === "step.failed") this.#showFailure(event.failure);
+    if (event.type === "call.started") this.#showCall(event.call);
+    if (event.type === "call.finished") this.#showResult(event);
+    if (event.type === "turn.recovered") this.#console.note(this.#style.dim(turn.recovered()));
+    if (event.type === "compacted") {
+      const sizes = { before: event.messagesBefore, after: event.messagesAfter };
+      this.#console.note(this.#style.dim(turn.compacted(sizes)));
+    }
+    if (event.type === "turn.finished") this.#showEnd(event);
+  }
+
+  #showAnswer(event: EventOf<"message.assistant">): void {
+    const isBegun = this.#shown.attempt.startsWith(stepOf(event)) && event.text.startsWith(this.#shown.text);
+    const shown = isBegun ? this.#shown.text : "";
+    if (!isBegun && this.#shown.text !== "") this.#console.answer("\n");
+    this.#console.answer(safeText(event.text.slice(shown.length)));
+    if (event.text !== "" && !event.text.endsWith("\n")) this.#console.answer("\n");
+    this.#shown = nothingShown;
+  }
+
+  #showStep(event: EventOf<"step.started">): void {
+    const { turn, command } = this.#words.terminal;
+    this.#shown = nothingShown;
+    if (event.attempt > 1) this.#console.note(this.#style.dim(turn.tryingAgain({ attempt: event.attempt })));
+    if (event.joined?.some(this.#isOwn)) this.#console.note(this.#style.dim(command.delivered()));
+  }
+
+  #showFailure(failure: Failure): void {
+    const [what] = failureWords(this.#words, failure);
+    this.#lastFailure = failure.code;
+    this.#console.note(this.#style.attention(`! ${safeLine(what, 400)}`));
+  }
+
+  #showCall(call: string): void {
+    const tool = this.#tools.get(call);
+    if (tool === undefined || tool.name === asksPerson) return;
+    this.#console.note(this.#style.dim(`⚙ ${safeLine(tool.name, 64)} ${safeLine(tool.arguments, 120)}`));
+  }
+
+  #showResult({ call, outcome, text, failure, durationMs }: EventOf<"call.finished">): void {
+    const tool = this.#tools.get(call);
+    if (tool === undefined || (tool.name === asksPerson && outcome === "ok")) return;
+    const name = safeLine(tool.name, 64);
+    if (outcome === "ok") {
+      const duration = durationMs === undefined ? "" : ` ${formatDuration(durationMs)}`;
+      return this.#console.note(`${this.#style.good("✓")} ${this.#style.dim(`${name}${duration}`)}`);
+    }
+    const why = failure === undefined ? text : failureWords(this.#words, failure)[0];
+    const state = this.#words.terminal.turn.outcome[outcome];
+    this.#console.note(`${this.#style.bad("✗")} ${this.#style.dim(`${name} (${state}) ${safeLine(why, 160)}`)}`);
+  }
+
+  #showEnd({ outcome, failure }: EventOf<"turn.finished">): void {
+    if (outcome === "cancelled") this.#console.note(this.#style.attention(this.#words.terminal.turn.stopped()));
+    if (failure !== undefined) {
+      const [what, next] = failureWords(this.#words, failure);
+      if (failure.code !== this.#lastFailure) this.#console.note(this.#style.bad(`✗ ${safeLine(what, 400)}`));
+      if (next !== "") this.#console.note(`→ ${safeLine(next, 400)}`);
+    }
+    if (this.#console.isInteractive) this.#console.note("");
+    this.#lastFailure = "";
+    this.#tools.clear();
+    this.#asked.clear();
+  }
+}
+
+function stepOf(place: { readonly turn: number; readonly step: number }): string {
+  return `${place.turn}/${place.step}/`;
+}
+
+function attemptOf(delta: Delta): string {
+  return `${stepOf(delta)}${delta.attempt}`;
+}

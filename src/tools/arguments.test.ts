@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { z } from "zod";
+import { readLeniently, type Synonyms } from "./arguments.ts";
+import { plainSchema } from "./schema.ts";
+
+const schema = plainSchema(
+  z.toJSONSchema(
+    z.object({
+      text: z.string(),
+      count: z.int().optional(),
+      isAll: z.boolean().optional(),
+      file_path: z.string().optional(),
+      names: z.array(z.string()).optional(),
+      items: z.array(z.object({ content: z.string(), status: z.enum(["pending", "in_progress"]) })).optional(),
+    }),
+  ),
+);
+const synonyms: Synonyms = {
+  names: { path: "file_path", title: "content" },
+  words: { doing: "in_progress", 待办: "pending", path: "text" },
+};
+const read = (given: Record<string, unknown>) => readLeniently(schema, given, synonyms).value;
+const item = { content: "a", status: "pending" };
+
+const accepted: readonly [what: string, given: Record<string, unknown>, meant: Record<string, unknown>][] = [
+  ["a number in quotes", { count: "5" }, { count: 5 }],
+  ["a negative number with blanks", { count: " -5 " }, { count: -5 }],
+  ["a boolean in quotes", { isAll: "true" }, { isAll: true }],
+  ["a boolean as Python writes it", { isAll: "False" }, { isAll: false }],
+  ["a number for a text", { text: 5 }, { text: "5" }],
+  ["a boolean for a text", { text: true }, { text: "true" }],
+  ["a list in a string", { names: '["a", "b"]' }, { names: ["a", "b"] }],
+  ["one value for a list", { names: "a" }, { names: ["a"] }],
+  ["one object for a list", { items: item }, { items: [item] }],
+  ["an object in a string", { items: [JSON.stringify(item)] }, { items: [item] }],
+  ["a list of objects in a string", { items: JSON.stringify([item]) }, { items: [item] }],
+  ["a text that only looks like a list", { names: "[draft] a" }, { names: ["[draft] a"] }],
+  ["null for what may be missing", { text: "a", count: null, names: null }, { text: "a" }],
+  ["an empty text for what may be missing", { text: "a", file_path: "", count: "" }, { text: "a" }],
+  ["an empty text that is needed", { text: "" }, { text: "" }],
+  ["another name", { path: "a.txt" }, { file_path: "a.txt" }],
+  ["another spelling of a name", { filePath: "a.txt" }, { file_path: "a.txt" }],
+  ["another name inside a list", { items: [{ title: "a", status: "pending" }] }, { items: [item] }],
+  ["the name and another one for it", { path: "b", file_path: "a" }, { file_path: "a" }],
+  ["the name without a value and another one with it", { file_path: null, path: "a" }, { file_path: "a" }],
+  [
+    "a value in another case",
+    { items: [{ ...item, status: "In Progress" }] },
+    { items: [{ ...item, status: "in_progress" }] },
+  ],
+  [
+    "another word for a value",
+    { items: [{ ...item, status: "doing" }] },
+    { items: [{ ...item, status: "in_progress" }] },
+  ],
+  ["a Chinese word for a value", { items: [{ ...item, status: "待办" }] }, { items: [item] }],
+];
+
+for (const [what, given, meant] of accepted) {
+  test(`arguments are read as they are meant: ${what} [R1]`, () => {
+    assert.deepEqual(read(given), meant);
+  });
+}
+
+const leftAlone: readonly Record<string, unknown>[] = [
+  { count: "five" },
+  { count: "5 apples" },
+  { count: true },
+  { isAll: "yes" },
+  { isAll: 1 },
+  { text: { a: 1 } },
+  { text: ["a"] },
+  { items: ["a"] },
+  { items: [{ ...item, status: "later" }] },
+  { items: [{ ...item, status: "path" }] },
+];
+
+test("what could mean several things stays as it is, for the schema to refuse [R1]", () => {
+  assert.deepEqual(leftAlone.map(read), leftAlone);
+});
+
+test("unknown arguments are set aside by name, inherited ones included [R1]", () => {
+  const given = JSON.parse('{"text": "a", "colour": "red", "constructor": 1, "__proto__": {"count": 5}}');
+  assert.deepEqual(readLeniently(schema, given, synonyms), {
+    value: { text: "a" },
+    ignored: ["colour", "constructor", "__proto__"],
+  });
+});
+
+test("reading what was read already changes nothing [R1]", () => {
+  const key = fc.oneof(
+    fc.constantFrom("text", "count", "isAll", "names", "items", "path", "filePath", "title"),
+    fc.string(),
+  );
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.jsonValue().map((json) => JSON.stringify(json)),
+    fc.constantFrom("true", "5", "doing", "待办", '[{"content": 1, "status": "In Progress"}]', "[", ""),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(key, value), (given) => {
+      const once = read(given);
+      assert.deepEqual(read(once), once);
+    }),
+  );
+});

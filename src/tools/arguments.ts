@@ -1,0 +1,91 @@
+import { isRecord, type JsonSchema } from "./schema.ts";
+
+/** Other words that models use: for the names of arguments, and for the values of enums. */
+export type Synonyms = {
+  readonly names: Readonly<Record<string, string>>;
+  readonly words: Readonly<Record<string, string>>;
+};
+
+/**
+ * Reads arguments as models really write them: a number or boolean in quotes, JSON inside a string, one value for a
+ * list, another word for a name or an enum value, null or "" for "not given". Only what has one meaning is changed; the
+ * rest stays as it is, for the schema to say what is wrong with it.
+ */
+export function readLeniently(
+  schema: JsonSchema,
+  given: Readonly<Record<string, unknown>>,
+  synonyms: Synonyms,
+): { value: Record<string, unknown>; ignored: string[] } {
+  const { properties = {}, required = [] } = schema;
+  const value: Record<string, unknown> = {};
+  const ignored: string[] = [];
+  for (const [key, raw] of Object.entries(given)) {
+    const name = nameOf(key, properties, synonyms.names);
+    const field = name === undefined ? undefined : properties[name];
+    if (name === undefined || field === undefined) {
+      ignored.push(key);
+      continue;
+    }
+    const isGiven = raw !== null && (raw !== "" || required.includes(name));
+    const isFree = name === key || !Object.hasOwn(value, name); // The name itself counts before another word for it.
+    if (isGiven && isFree) value[name] = readValue(field, raw, synonyms);
+  }
+  return { value, ignored };
+}
+
+function nameOf(key: string, properties: object, names: Synonyms["names"]): string | undefined {
+  const spellings = [key, snakeCase(key)].flatMap((spelling) => [spelling, own(names, spelling)]);
+  return spellings.find((spelling) => spelling !== undefined && Object.hasOwn(properties, spelling));
+}
+
+function readValue(schema: JsonSchema, raw: unknown, synonyms: Synonyms): unknown {
+  switch (schema.type) {
+    case "number":
+    case "integer":
+      return typeof raw === "string" && /^\s*-?\d+(\.\d+)?\s*$/.test(raw) ? Number(raw) : raw;
+    case "boolean":
+      return typeof raw === "string" && /^(true|false)$/i.test(raw) ? raw.toLowerCase() === "true" : raw;
+    case "array":
+      return readList(schema, raw, synonyms);
+    case "object": {
+      const object = unpacked(raw);
+      return isRecord(object) ? readLeniently(schema, object, synonyms).value : raw;
+    }
+    default:
+      return readText(schema, raw, synonyms);
+  }
+}
+
+function readList({ items }: JsonSchema, raw: unknown, synonyms: Synonyms): unknown {
+  const list = unpacked(raw);
+  const values = Array.isArray(list) ? list : [raw];
+  return items === undefined ? values : values.map((value) => readValue(items, value, synonyms));
+}
+
+function readText(schema: JsonSchema, raw: unknown, { words }: Synonyms): unknown {
+  if (typeof raw === "number" || typeof raw === "boolean") return String(raw);
+  const values = schema.enum;
+  if (typeof raw !== "string" || values === undefined) return raw;
+  const word = snakeCase(raw.trim());
+  return [raw, word, own(words, word)].find((spelling) => spelling !== undefined && values.includes(spelling)) ?? raw;
+}
+
+/** What a string holds, if it is JSON; anything else as it is. */
+export function unpacked(raw: unknown): unknown {
+  if (typeof raw !== "string") return raw;
+  try {
+    return JSON.parse(raw);
+  } catch {
+    return raw;
+  }
+}
+
+/** `inProgress`, `In Progress` and `in-progress` → `in_progress`. */
+function snakeCase(text: string): string {
+  const parted = text.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2");
+  return parted.toLowerCase().replaceAll(/[\s-]+/g, "_");
+}
+
+function own(table: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}

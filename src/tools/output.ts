@@ -1,0 +1,60 @@
+import { forModels } from "../words/words.ts";
+
+/** How much of a result a model is shown: a share of its window, within limits; in bytes, four to a token. */
+export function outputBytesMax(windowTokens: number): number {
+  return Math.min(Math.max(Math.floor(windowTokens * windowShare), outputTokensMin), outputTokensMax) * bytesPerToken;
+}
+
+const windowShare = 0.2;
+const outputTokensMin = 2_000;
+const outputTokensMax = 25_000;
+const bytesPerToken = 4;
+const headShare = 0.6;
+
+/** Head and tail of a long text with a line between them that says what is missing; never cut inside a character. */
+export function boundOutput(raw: string, bytesMax: number): { text: string; isCut: boolean } {
+  const text = raw.toWellFormed(); // Half a character is refused by some servers, and with it the whole request.
+  if (fitting(text, bytesMax, "head") === text.length) return { text, isCut: false };
+  const room = Math.max(bytesMax - noteBytesMax, 0);
+  const headBytes = Math.floor(room * headShare);
+  const head = text.slice(0, fitting(text, headBytes, "head"));
+  const tail = text.slice(text.length - fitting(text, room - headBytes, "tail"));
+  const sizeBytes = Buffer.byteLength(text);
+  const missing = sizeBytes - Buffer.byteLength(head) - Buffer.byteLength(tail);
+  return { text: `${head}${forModels.partLeftOut(missing, sizeBytes)}${tail}`, isCut: true };
+}
+
+const noteBytesMax = 120;
+
+/** The beginning of a text, with dots where something is missing. */
+export function shortened(raw: string, bytesMax: number): string {
+  const text = raw.toWellFormed();
+  const count = fitting(text, bytesMax, "head");
+  return count === text.length ? text : `${text.slice(0, count)}...`;
+}
+
+/** How many units of the text fit, counted from one end; half of a character is none. */
+function fitting(text: string, bytesMax: number, end: "head" | "tail"): number {
+  let bytes = 0;
+  let count = 0;
+  while (count < text.length) {
+    bytes += weightOf(text.charCodeAt(end === "head" ? count : text.length - 1 - count));
+    if (bytes > bytesMax) break;
+    count += 1;
+  }
+  const cut = end === "head" ? count : text.length - count;
+  return isLowSurrogate(text.charCodeAt(cut)) ? count - 1 : count;
+}
+
+/**
+ * The bytes of one unit, but four for what takes three: a Han character is a whole token, so that the limit holds in
+ * tokens as well. Half of a surrogate pair has half of its four bytes.
+ */
+function weightOf(unit: number): number {
+  if (unit < 0x80) return 1;
+  return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 4;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

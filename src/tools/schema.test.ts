@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import { plainSchema, signature } from "./schema.ts";
+import { builtins } from "./tools.ts";
+
+test("a tool whose argument has no single plain type cannot be defined [R1]", () => {
+  const union = z.object({ a: z.union([z.string(), z.number()]) });
+  assert.throws(() => plainSchema(z.toJSONSchema(union)), /one plain type/);
+});
+
+test("limits and defaults are left out of what is sent, and the order of the words is always the same [R1][L3]", () => {
+  const source = z.object({
+    count: z.int().min(1).max(5).default(3).describe("How many."),
+    names: z.array(z.string()),
+  });
+  assert.equal(
+    JSON.stringify(plainSchema(z.toJSONSchema(source, { io: "input" }))),
+    '{"type":"object","properties":{"count":{"type":"integer","description":"How many."},' +
+      '"names":{"type":"array","items":{"type":"string"}}},"required":["names"]}',
+  );
+});
+
+test("the form of the arguments is one line that a model can follow [R1]", () => {
+  assert.deepEqual(
+    builtins.map((tool) => `${tool.name} ${signature(tool.parameters)}`),
+    [
+      "ask_human {question: string, context?: string, default?: string, required?: boolean}",
+      "now {timezone?: string}",
+      "todo_read {}",
+      'todo_write {todos: [{content: string, status: "pending" | "in_progress" | "completed", priority?: "low" | "medium" | "high"}, ...]}',
+    ],
+  );
+});

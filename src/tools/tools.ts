@@ -1,0 +1,83 @@
+import { assert } from "../base/assert.ts";
+import { nearest } from "../base/nearest.ts";
+import { ok, type Result } from "../base/result.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import type { ToolCall } from "../protocol/message.ts";
+import { unpacked } from "./arguments.ts";
+import { askHuman } from "./builtin/ask-human.ts";
+import { now } from "./builtin/now.ts";
+import { todoRead } from "./builtin/todo-read.ts";
+import { todoWrite } from "./builtin/todo-write.ts";
+import { shortened } from "./output.ts";
+import { isRecord } from "./schema.ts";
+import type { OpenedCall, Tool } from "./tool.ts";
+
+export { errorForModel } from "./error-text.ts";
+export { boundOutput, outputBytesMax, shortened } from "./output.ts";
+export type { Ask, OpenedCall, Tool, ToolContext, ToolOutput } from "./tool.ts";
+export { defineTool } from "./tool.ts";
+
+/** All tools of this installation, found by name. */
+export interface Toolbox {
+  /** What a model is offered, sorted by name: the same bytes at every start. */
+  offered(size: "full" | "small"): readonly Tool[];
+  /** Finds the tool and reads the arguments of a call, or says what the model should do instead. */
+  open(call: ToolCall): Result<{ tool: Tool; opened: OpenedCall }, Failure>;
+}
+
+export const builtins: readonly Tool[] = [askHuman, now, todoRead, todoWrite];
+
+export function openToolbox(tools: readonly Tool[]): Toolbox {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    for (const name of [tool.name, ...tool.aliases]) {
+      assert(!byName.has(name), `two tools are called ${name}`);
+      byName.set(name, tool);
+    }
+  }
+  const sorted = [...tools].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const names = sorted.map((tool) => tool.name);
+  const small = sorted.filter((tool) => tool.isBasic);
+  return {
+    offered: (size) => (size === "small" ? small : sorted),
+    open(call) {
+      const tool = byName.get(call.name);
+      if (tool === undefined) {
+        const near = nearest(call.name, names, nearMax).join(", ");
+        return failure("tool_not_found", { name: oneLine(call.name, nameBytesMax), near });
+      }
+      const input = parseArguments(tool, call);
+      if (!input.ok) return input;
+      const opened = tool.open(input.value);
+      return opened.ok ? ok({ tool, opened: opened.value }) : opened;
+    },
+  };
+}
+
+/** The bytes a model is told of: canonical, so that they are the same at every start. */
+export function toolBytes(tools: readonly Tool[]): string {
+  return JSON.stringify(tools.map(({ name, description, parameters }) => ({ name, description, parameters })));
+}
+
+const nearMax = 5;
+const nameBytesMax = 80;
+const whyBytesMax = 120;
+
+/** The arguments as one object; some models put it into a string. */
+function parseArguments(tool: Tool, call: ToolCall): Result<Readonly<Record<string, unknown>>, Failure> {
+  if (call.arguments.trim() === "") return ok({});
+  try {
+    const input = unpacked(JSON.parse(call.arguments));
+    if (isRecord(input)) return ok(input);
+    const kind = Array.isArray(input) ? "a list" : input === null ? "null" : `a ${typeof input}`;
+    return failure("tool_arguments_broken", { tool: tool.name, why: `${kind} is not an object` });
+  } catch (error) {
+    const why = error instanceof Error ? oneLine(error.message, whyBytesMax) : "it cannot be read";
+    return failure("tool_arguments_broken", { tool: tool.name, why });
+  }
+}
+
+/** What others wrote, fit to stand inside a sentence of ours. */
+function oneLine(text: string, bytesMax: number): string {
+  return shortened(text.replaceAll(/\s+/g, " "), bytesMax);
+}

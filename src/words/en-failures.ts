@@ -1,0 +1,213 @@
+/** One entry per failure code: what happened, and what to do next. Parameters never hold a secret or a host path. */
+export const enFailures = {
+  bad_request: (p: { what: string }) => [`The request does not fit: ${p.what}.`, "Correct it and send it again."],
+  bad_json: () => ["The body is not JSON.", "Send a JSON object with the header content-type: application/json."],
+  body_too_large: (p: { limitBytes: number }) => [
+    `The body is larger than ${p.limitBytes} bytes.`,
+    "Send less at once.",
+  ],
+  route_not_found: (p: { path: string }) => [
+    `There is nothing at ${p.path}.`,
+    "See the list of routes at /api/v1/openapi.json.",
+  ],
+  method_not_allowed: (p: { method: string; allowed: string }) => [
+    `This route does not take ${p.method}.`,
+    `Use one of: ${p.allowed}.`,
+  ],
+  network: (p: { said: string }) => [
+    `AgentYard cannot be reached: ${p.said}.`,
+    "Check that it runs; what was sent before is safe.",
+  ],
+  answer_unreadable: (p: { status: number }) => [
+    `The answer (status ${p.status}) cannot be read.`,
+    "Check that the address is that of an AgentYard of this version.",
+  ],
+  forbidden_origin: () => [
+    "This request comes from another site.",
+    "Call the server by its loopback address and without a foreign Origin.",
+  ],
+  internal: (p: { id: string }) => [
+    `Something went wrong inside AgentYard (error ${p.id}).`,
+    "The log file has the details under that id.",
+  ],
+
+  conversation_not_found: (p: { id: string }) => [`Session not found: ${p.id}.`, "List them with /sessions."],
+  conversation_ambiguous: (p: { prefix: string; candidates: string }) => [
+    `${p.prefix} fits several sessions: ${p.candidates}.`,
+    "Type more of the id.",
+  ],
+  conversation_exists: (p: { id: string }) => [
+    `There is a conversation ${p.id} already.`,
+    "Choose another id or go on with that one.",
+  ],
+  conversation_busy: (p: { id: string }) => [
+    `A turn is running in ${p.id}.`,
+    "Stop it first, or wait until it has ended.",
+  ],
+  checkpoint_not_found: (p: { checkpoint: number }) => [
+    `There is no checkpoint ${p.checkpoint}.`,
+    "List the checkpoints of the conversation and choose one of them.",
+  ],
+  message_not_found: (p: { id: string }) => [
+    `There is no message ${p.id} waiting.`,
+    "It may have been taken into a turn already.",
+  ],
+  turn_not_running: () => ["No turn is running.", "Nothing has to be stopped."],
+  decision_not_found: (p: { id: string }) => [`There is no open decision ${p.id}.`, "See what is open with /inbox."],
+  decision_already_made: (p: { id: string; verdict: string }) => [
+    `Decision ${p.id} was already made: ${p.verdict}.`,
+    "See what is open with /inbox.",
+  ],
+  decision_verdict_unfit: (p: { kind: string; verdicts: string }) => [
+    `This is a ${p.kind}.`,
+    `Answer it with one of: ${p.verdicts}.`,
+  ],
+  answer_required: () => ["An answer is needed here.", "Type one."],
+  log_record_broken: (p: { seq: number; why: string }) => [
+    `Record ${p.seq} of this conversation cannot be read (${p.why}) and was left out.`,
+    "The rest is intact. `agentyard log` shows the record.",
+  ],
+
+  fenced: () => ["Another process has taken over this conversation.", "Nothing is lost; it goes on there."],
+  storage_busy: () => [
+    "The database is locked by another program.",
+    "Close the program that has sessions.db open, then try again.",
+  ],
+  storage_full: () => [
+    "The disk is full: nothing more can be stored.",
+    "Free some space; what was acknowledged is safe.",
+  ],
+  storage_read_only: () => [
+    "The data directory cannot be written.",
+    "Give this user write permission, or choose another with --data.",
+  ],
+  storage_broken: (p: { why: string }) => [
+    `The database cannot be used: ${p.why}.`,
+    "Restore it from a backup, or choose another data directory with --data.",
+  ],
+  storage_newer: (p: { found: number; known: number }) => [
+    `This data was written by a newer AgentYard (format ${p.found}; this program knows ${p.known}).`,
+    "Update AgentYard, or choose another data directory with --data.",
+  ],
+  owner_unreachable: (p: { pid: number }) => [
+    `Another AgentYard (process ${p.pid}) uses this data directory and does not answer.`,
+    "End that process, or choose another data directory with --data.",
+  ],
+  owner_other_version: (p: { theirs: string; ours: string }) => [
+    `The AgentYard that uses this data directory speaks version ${p.theirs}, this one ${p.ours}.`,
+    "End the older one and start again.",
+  ],
+
+  slot_unknown: (p: { slot: string; known: string }) => [
+    `There is no model slot ${p.slot}.`,
+    `Use one of: ${p.known}.`,
+  ],
+  model_key_missing: (p: { variable: string }) => [
+    "The model has no API key.",
+    `Put ${p.variable}=… into .env, or leave it out to use the demo model.`,
+  ],
+  model_auth: (p: { model: string; server: string; said: string }) => [
+    `${p.server} refuses the key for ${p.model}: ${p.said}`,
+    "Check the API key and that it may use this model.",
+  ],
+  model_quota: (p: { model: string; server: string; said: string }) => [
+    `${p.server} says the account has no credit or its limit is used up: ${p.said}`,
+    "Top it up, or choose another model with /model.",
+  ],
+  model_rate_limit: (p: { model: string; server: string; said: string }) => [
+    `${p.server} asks to slow down: ${p.said}`,
+    "Wait a moment and send the message again.",
+  ],
+  model_context_overflow: (p: { model: string; server: string; said: string }) => [
+    `The conversation is too long for ${p.model}: ${p.said}`,
+    "Start a new one with /new, go back with /reset, or choose a model with a larger window.",
+  ],
+  model_not_found: (p: { model: string; server: string; said: string }) => [
+    `${p.server} has no model ${p.model}: ${p.said}`,
+    "Check the model id and the base URL in .env.",
+  ],
+  model_bad_request: (p: { model: string; server: string; said: string }) => [
+    `${p.server} refuses the request: ${p.said}`,
+    "Check the model's settings with `agentyard model test`.",
+  ],
+  model_overloaded: (p: { model: string; server: string; said: string }) => [
+    `${p.server} cannot answer at the moment: ${p.said}`,
+    "Send the message again in a while, or choose another model with /model.",
+  ],
+  model_network: (p: { model: string; server: string; said: string }) => [
+    `${p.server} cannot be reached or broke off: ${p.said}`,
+    "Check the base URL, the network and that the server runs; then send the message again.",
+  ],
+  model_protocol: (p: { model: string; server: string; said: string }) => [
+    `The answer of ${p.server} makes no sense: ${p.said}`,
+    "Check that the base URL is that of an OpenAI-compatible API (it often ends in /v1).",
+  ],
+  turn_crashed: (p: { times: number }) => [
+    `This turn ended the process ${p.times} times and was parked.`,
+    "Change the request and send it again; the log file has the details.",
+  ],
+  step_limit: (p: { steps: number }) => [
+    `The turn reached its limit of ${p.steps} steps.`,
+    "Send “go on” to continue.",
+  ],
+
+  tool_not_found: (p: { name: string; near: string }) => [`There is no tool ${p.name}.`, `Use one of: ${p.near}.`],
+  tool_arguments_broken: (p: { tool: string; why: string }) => [
+    `The arguments of ${p.tool} are not JSON: ${p.why}.`,
+    "Send them again as one JSON object.",
+  ],
+  tool_arguments_cut: (p: { tool: string }) => [
+    `The arguments of ${p.tool} were cut off by the output limit.`,
+    "Make the same call with less text at once.",
+  ],
+  tool_arguments_unfit: (p: { tool: string; what: string; form: string }) => [
+    `The arguments of ${p.tool} do not fit: ${p.what}.`,
+    `Send: ${p.form}.`,
+  ],
+  tool_crashed: (p: { tool: string }) => [`${p.tool} broke down.`, "Try it another way; the log file has the details."],
+  tool_timeout: (p: { tool: string; seconds: number }) => [
+    `${p.tool} took longer than ${p.seconds} seconds and was stopped.`,
+    "Ask for less at once.",
+  ],
+  tool_cancelled: (p: { tool: string }) => [`${p.tool} was stopped by the user.`, "Ask before trying it again."],
+  tool_interrupted: (p: { tool: string }) => [
+    `${p.tool} was interrupted, its state is unknown: it may or may not have happened.`,
+    "Check what is there before you repeat it.",
+  ],
+  tool_rejected: (p: { tool: string; why: string }) => [
+    `The user declined ${p.tool}${p.why}.`,
+    "Do not try it again in another form; go on without it or ask.",
+  ],
+  tool_not_run: (p: { tool: string; why: string }) => [
+    `${p.tool} was not run: ${p.why}.`,
+    "Answer from what is known.",
+  ],
+  tool_repeated: (p: { tool: string; times: number }) => [
+    `${p.tool} was asked for the ${p.times}th time with the same arguments and gave the same result.`,
+    "It was not run again; answer from what is known.",
+  ],
+  timezone_unknown: (p: { zone: string }) => [
+    `There is no time zone ${p.zone}.`,
+    "Use an IANA name such as Asia/Shanghai or Europe/Berlin.",
+  ],
+  todos_unfit: (p: { what: string }) => [
+    `The list does not fit: ${p.what}.`,
+    "Send every item with content and status (pending, in_progress or completed).",
+  ],
+
+  config_invalid: (p: { file: string; line: number; what: string; instead: string }) => [
+    `${p.file}:${p.line}: ${p.what}.`,
+    `${p.instead}.`,
+  ],
+  setting_invalid: (p: { name: string; value: string; instead: string }) => [
+    `${p.name} is ${p.value}.`,
+    `Set it to ${p.instead}.`,
+  ],
+  usage: (p: { what: string }) => [`${p.what}.`, "`agentyard --help` shows what there is."],
+  nobody_to_ask: (p: { tool: string }) => [
+    `${p.tool} needs a decision and nobody is here to make it.`,
+    "Answer it with `agentyard`, then /inbox.",
+  ],
+} satisfies Record<string, (params: never) => [what: string, next: string]>;
+
+export type FailureWords = typeof enFailures;

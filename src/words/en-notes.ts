@@ -1,0 +1,9 @@
+/** What a person should know about the configuration or the machine, by the code of the note. */
+export const enNotes = {
+  model_id_missing: (note: { slot: string; variable: string; model: string; offered: string }) =>
+    `No model is named for the ${note.slot} slot, so ${note.model} is used, whose window is small. Name another with ${note.variable}=…${note.offered === "" ? "" : ` The server offers: ${note.offered}`}`,
+  slot_without_key: (note: { slot: string; variable: string }) =>
+    `The ${note.slot} slot has settings but no key and is not used. Add ${note.variable}=…`,
+  variable_unknown: (note: { name: string; near: string }) => `${note.name} is not known. Did you mean ${note.near}?`,
+  logs_off: (note: { why: string }) => `The log file cannot be written (${note.why}); going on without it.`,
+};

@@ -1,0 +1,35 @@
+import { en } from "./en.ts";
+import { zh } from "./zh.ts";
+
+/** Every text that people read, in each language; the English file is the shape, so a missing key does not compile. */
+export type Words = typeof en;
+export type { FailureWords } from "./en-failures.ts";
+export type { TerminalWords } from "./en-terminal.ts";
+
+export const languages = ["en", "zh"] as const;
+export type Language = (typeof languages)[number];
+
+const catalogue: Readonly<Record<Language, Words>> = { en, zh };
+
+export function wordsFor(language: Language): Words {
+  return catalogue[language];
+}
+
+/** `zh_CN.UTF-8`, `zh-Hans`, `Chinese` → zh; all else → en. */
+export function languageOf(locale: string | undefined): Language {
+  return /^(zh|chinese|cn)/i.test(locale ?? "") ? "zh" : "en";
+}
+
+/** A failure in words: what happened and what to do next. Codes and parameters may come from a log or from the wire. */
+export function failureWords(
+  words: Words,
+  failure: { readonly code: string; readonly params: object },
+): readonly [what: string, next: string] {
+  const table: Readonly<Record<string, (params: never) => [string, string]>> = words.failures;
+  const entry = table[failure.code];
+  if (entry === undefined) return [failure.code, ""];
+  // The parameters were checked against this code where the failure was made.
+  return entry(failure.params as never);
+}
+
+export { forModels, type PromptSection } from "./for-models.ts";

@@ -1,0 +1,51 @@
+import type { enDemo } from "./en-demo.ts";
+
+export const zhDemo: typeof enDemo = {
+  introduction:
+    "我是 AgentYard 的演示模型：一个按固定规则工作的小程序，不是人工智能。我不会思考，但我调用的工具都是真的。",
+  greeting: "您好！",
+  about:
+    "有了我，您在接入真正的模型之前就能看到 AgentYard 如何工作。我的回答来自一张简短的规则表；对话、工具和提问都是真实的。",
+  abilitiesHead: "您可以对我说：",
+  abilities: [
+    ["现在几点", "我用工具 `now` 看时间"],
+    ["计划一次生日聚会", "我用 `todo_write` 写一份清单"],
+    ["查看我的清单", "我用 `todo_read` 读出来"],
+    ["同时做两件事", "我并行调用两个工具"],
+    ["问我一个问题", "我向您提问，再根据您的回答继续"],
+    ["接入模型", "我告诉您怎样换上真正的模型"],
+  ],
+  ability: (say, then) => `- “${say}”：${then}`,
+  noRule: "这个问题不在我的规则之内，需要真正的模型才能回答。",
+  connectShort:
+    "要接入真正的模型，请在 `.env` 文件中写入 `OPENAI_API_KEY=…`；本地服务则写入 `MODEL_BASIC_BASE_URL=…` 和 `MODEL_BASIC_ID=…`，然后重新启动 AgentYard。说“接入模型”可以看到完整的配置。",
+
+  connectHead: "要接入真正的模型，请把下面其中一段写入 `.env` 文件，然后重新启动 AgentYard。",
+  foundHead: "在这台机器上找到了：",
+  found: (model, server, tokens, tools) =>
+    `${server} 上的 ${model}（上下文窗口：${tokens === undefined ? "未说明" : `${count(tokens)} tokens`}，工具调用：${tools === undefined ? "未说明" : tools ? "支持" : "不支持"}）`,
+  openAiHead: "OpenAI：",
+  compatibleHead: "其他兼容 OpenAI 接口的服务：",
+  localHead: "本地服务不需要密钥，例如 Ollama：",
+
+  time: (now) => `现在是 ${now}。`,
+  planTopic: "这件事",
+  planSteps: (topic) => [`写下“${topic}”要达到的目标`, `列出“${topic}”需要的东西和负责的人`, "定下日期，检查结果"],
+  planned: (topic, steps) =>
+    `我为“${topic}”写好了一份清单：\n\n${steps}\n\n步骤总是这三条；真正的模型会根据任务来安排。说“查看我的清单”可以再看一遍。`,
+  list: (lines) => `这是您的清单：\n\n${lines}`,
+  together: (now, list) => `两个工具同时运行完毕。\n\n- \`now\`：${now}\n- \`todo_read\`：\n\n${list}`,
+  question: "我该怎么称呼您？",
+  questionContext: "演示模型提这个问题，是为了让您看看提问的样子，怎么回答都可以。",
+  questionDefault: "朋友",
+  answered: (answer) => `很高兴认识您，${answer}。真正的模型会记住这一点，接着往下做。`,
+
+  toolNotThere: (tool) => `要做这件事，我需要调用工具 \`${tool}\`，但在这里不能使用它。`,
+  called: (tool, result) => `- \`${tool}\`：${result}`,
+  declined: (tool) => `- 您拒绝了 \`${tool}\`，所以我没有执行。`,
+  failed: (tool, why) => `- \`${tool}\` 没有成功：${why}`,
+};
+
+function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}

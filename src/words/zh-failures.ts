@@ -1,0 +1,116 @@
+import type { FailureWords } from "./en-failures.ts";
+
+export const zhFailures: FailureWords = {
+  bad_request: (p) => [`请求内容不符合要求：${p.what}。`, "请改正后重新发送。"],
+  bad_json: () => ["请求正文不是有效的 JSON。", "请发送 JSON 对象，并加上请求头 content-type: application/json。"],
+  body_too_large: (p) => [`请求正文超过了 ${p.limitBytes} 字节的上限。`, "请减少单次发送的内容。"],
+  route_not_found: (p) => [`${p.path} 这个地址不存在。`, "可用的接口列表见 /api/v1/openapi.json。"],
+  method_not_allowed: (p) => [`这个地址不支持 ${p.method}。`, `请使用：${p.allowed}。`],
+  network: (p) => [`连接不上 AgentYard：${p.said}。`, "请确认它正在运行；之前发送的内容都已保存。"],
+  answer_unreadable: (p) => [`无法读懂返回的内容（状态码 ${p.status}）。`, "请确认地址指向的是同一版本的 AgentYard。"],
+  forbidden_origin: () => ["这个请求来自其他网站，已拒绝。", "请用本机回环地址访问，并且不要带其他网站的 Origin。"],
+  internal: (p) => [`AgentYard 内部出错了（错误编号 ${p.id}）。`, "可以在日志文件中按这个编号查看详情。"],
+
+  conversation_not_found: (p) => [`未找到会话：${p.id}。`, "输入 /sessions 可以查看所有会话。"],
+  conversation_ambiguous: (p) => [`${p.prefix} 对应多个会话：${p.candidates}。`, "请多输入几位会话编号。"],
+  conversation_exists: (p) => [`会话 ${p.id} 已经存在。`, "请换一个编号，或者继续那个会话。"],
+  conversation_busy: (p) => [`会话 ${p.id} 正在处理中。`, "请先停止它，或者等它结束。"],
+  checkpoint_not_found: (p) => [`没有编号为 ${p.checkpoint} 的检查点。`, "请先列出这个会话的检查点，再从中选择。"],
+  message_not_found: (p) => [`没有等待处理的消息 ${p.id}。`, "它可能已经开始处理了。"],
+  turn_not_running: () => ["当前没有正在处理的内容。", "无需停止。"],
+  decision_not_found: (p) => [`没有待处理的确认项 ${p.id}。`, "输入 /inbox 查看待处理的确认项。"],
+  decision_already_made: (p) => [
+    `确认项 ${p.id} 已经处理过了，结果是 ${p.verdict}。`,
+    "输入 /inbox 查看待处理的确认项。",
+  ],
+  decision_verdict_unfit: (p) => [`这个确认项的类型是 ${p.kind}。`, `请用以下方式之一回应：${p.verdicts}。`],
+  answer_required: () => ["这里需要您的回答。", "请输入内容。"],
+  log_record_broken: (p) => [
+    `这个会话的第 ${p.seq} 条记录无法读取（${p.why}），已跳过。`,
+    "其余内容完好。用 `agentyard log` 可以查看这条记录。",
+  ],
+
+  fenced: () => ["这个会话已由另一个进程接管。", "没有任何内容丢失，它会在那边继续。"],
+  storage_busy: () => ["数据库被另一个程序锁定了。", "请关闭正在使用 sessions.db 的程序，然后重试。"],
+  storage_full: () => ["磁盘已满，无法继续保存。", "请清理出一些空间；已经确认保存的内容都是安全的。"],
+  storage_read_only: () => ["数据目录无法写入。", "请为当前用户加上写权限，或者用 --data 指定其他目录。"],
+  storage_broken: (p) => [`数据库无法使用：${p.why}。`, "请从备份恢复，或者用 --data 指定其他数据目录。"],
+  storage_newer: (p) => [
+    `这些数据由更新版本的 AgentYard 写入（数据格式为 ${p.found}，本程序最高支持 ${p.known}）。`,
+    "请升级 AgentYard，或者用 --data 指定其他数据目录。",
+  ],
+  owner_unreachable: (p) => [
+    `另一个 AgentYard（进程 ${p.pid}）正在使用这个数据目录，但没有回应。`,
+    "请结束那个进程，或者用 --data 指定其他数据目录。",
+  ],
+  owner_other_version: (p) => [
+    `正在使用这个数据目录的 AgentYard 协议版本是 ${p.theirs}，本程序是 ${p.ours}。`,
+    "请结束较旧的那个，再重新启动。",
+  ],
+
+  slot_unknown: (p) => [`没有名为 ${p.slot} 的模型槽位。`, `可用的槽位有：${p.known}。`],
+  model_key_missing: (p) => ["模型还没有 API 密钥。", `请在 .env 中写上 ${p.variable}=…；不填则使用演示模型。`],
+  model_auth: (p) => [
+    `${p.server} 拒绝了用于 ${p.model} 的密钥：${p.said}`,
+    "请检查 API 密钥，并确认它有权使用这个模型。",
+  ],
+  model_quota: (p) => [`${p.server} 提示账户余额不足或额度已用完：${p.said}`, "请充值，或者用 /model 换一个模型。"],
+  model_rate_limit: (p) => [`${p.server} 提示请求过于频繁：${p.said}`, "请稍等片刻再重新发送。"],
+  model_context_overflow: (p) => [
+    `对话内容超出了 ${p.model} 的长度上限：${p.said}`,
+    "请用 /new 开始新会话，用 /reset 重置，或者换一个上下文更长的模型。",
+  ],
+  model_not_found: (p) => [`${p.server} 上没有模型 ${p.model}：${p.said}`, "请检查 .env 中的模型名称和服务地址。"],
+  model_bad_request: (p) => [
+    `${p.server} 拒绝了这次请求：${p.said}`,
+    "请用 `agentyard model test` 检查这个模型的设置。",
+  ],
+  model_overloaded: (p) => [`${p.server} 暂时无法回答：${p.said}`, "请过一会儿再发送，或者用 /model 换一个模型。"],
+  model_network: (p) => [
+    `无法连接 ${p.server}，或者连接中断了：${p.said}`,
+    "请检查服务地址、网络，以及服务是否在运行，然后重新发送。",
+  ],
+  model_protocol: (p) => [
+    `无法理解 ${p.server} 的回答：${p.said}`,
+    "请确认服务地址指向 OpenAI 兼容接口（通常以 /v1 结尾）。",
+  ],
+  turn_crashed: (p) => [
+    `这次处理已经让程序意外退出 ${p.times} 次，现已搁置。`,
+    "请换一种说法重新发送；详情见日志文件。",
+  ],
+  step_limit: (p) => [`这次处理达到了 ${p.steps} 步的上限。`, "发送“继续”即可接着进行。"],
+
+  tool_not_found: (p) => [`没有名为 ${p.name} 的工具。`, `可以使用：${p.near}。`],
+  tool_arguments_broken: (p) => [`${p.tool} 的参数不是有效的 JSON：${p.why}。`, "请以一个 JSON 对象重新发送。"],
+  tool_arguments_cut: (p) => [`${p.tool} 的参数因输出长度限制被截断了。`, "请减少单次的文本量，再调用一次。"],
+  tool_arguments_unfit: (p) => [`${p.tool} 的参数不符合要求：${p.what}。`, `请发送：${p.form}。`],
+  tool_crashed: (p) => [`${p.tool} 运行时出错了。`, "请换一种方式试试；详情见日志文件。"],
+  tool_timeout: (p) => [`${p.tool} 运行超过 ${p.seconds} 秒，已停止。`, "请减少单次的工作量。"],
+  tool_cancelled: (p) => [`${p.tool} 已被用户停止。`, "再次尝试前请先询问用户。"],
+  tool_interrupted: (p) => [
+    `${p.tool} 中途被打断，状态未知：可能已经生效，也可能没有。`,
+    "请先查看实际情况，再决定是否重做。",
+  ],
+  tool_rejected: (p) => [`用户拒绝了 ${p.tool}${p.why}。`, "请不要换个形式再试；可以跳过这一步继续，或者询问用户。"],
+  tool_not_run: (p) => [`${p.tool} 没有运行：${p.why}。`, "请根据已知信息回答。"],
+  tool_repeated: (p) => [
+    `${p.tool} 已经第 ${p.times} 次以相同的参数调用，结果也相同。`,
+    "这次没有再运行；请根据已知信息回答。",
+  ],
+  timezone_unknown: (p) => [
+    `没有名为 ${p.zone} 的时区。`,
+    "请使用 IANA 时区名称，例如 Asia/Shanghai 或 Europe/Berlin。",
+  ],
+  todos_unfit: (p) => [
+    `这个清单不符合要求：${p.what}。`,
+    "请为每一项写明 content 和 status（pending、in_progress 或 completed）。",
+  ],
+
+  config_invalid: (p) => [`${p.file}:${p.line}：${p.what}。`, `${p.instead}。`],
+  setting_invalid: (p) => [`${p.name} 的值是 ${p.value}，无法使用。`, `请改成：${p.instead}。`],
+  usage: (p) => [`${p.what}。`, "用 `agentyard --help` 查看可用的命令。"],
+  nobody_to_ask: (p) => [
+    `${p.tool} 需要有人确认，但现在没有人可以回应。`,
+    "请运行 `agentyard`，然后输入 /inbox 处理。",
+  ],
+};

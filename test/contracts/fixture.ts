@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import { systemClock } from "../../src/base/clock.ts";
+import { eventBody, eventVersions, type NewEvent } from "../../src/protocol/events.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
+import { migrations } from "../../src/storage/sqlite/migrations.ts";
+import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
+import type { EncodedEvent, Storage } from "../../src/storage/storage.ts";
+import { idOf, morning, unwrap } from "./storage-place.ts";
+
+export const fixtureVersion = migrations.length;
+
+/** Makes a database with every kind of event and row, and answers what is to be read from it for ever. */
+export async function makeFixture(path: string): Promise<unknown> {
+  const clock = { ...systemClock, now: () => morning };
+  const storage = unwrap(openSqlite({ path, clock }));
+  const create = async (id: string, title: string) =>
+    unwrap(await storage.createConversation({ owner: localOwner, id: idOf(id), title, at: morning, events: [] }))
+      .number;
+  const number = await create("11111111-1111-4111-8111-111111111111", "Everything 一切");
+  const deleted = await create("deleted", "Gone");
+  await storage.putBlob(number, largeResult);
+  unwrap(await storage.claimLease(number, "fixture", 3000));
+  for (const [index, event] of everyEvent().entries()) {
+    unwrap(await storage.append({ number, epoch: 1, events: [encode(event, morning + index)] }));
+  }
+  await storage.append({
+    number,
+    epoch: 1,
+    events: [],
+    with: {
+      received: "client-message",
+      wake: { notBefore: morning },
+      row: { lastMessage: "hello 👋", turns: 1, updatedAt: morning + 100 },
+      asked: [{ decision: "d2", body: '{"question":"Which one?"}' }],
+    },
+  });
+  await storage.append({ number: deleted, events: [], with: { deleted: { at: morning } } });
+  const contents = await readContents(storage);
+  await storage.close();
+  return contents;
+}
+
+/** All that a storage with a fixture's conversations answers, in a form that JSON keeps. */
+export async function readContents(storage: Storage): Promise<unknown> {
+  const conversations = await storage.listConversations(localOwner, { limit: 10 });
+  const [{ number } = { number: 0 }] = conversations;
+  const contents = {
+    conversations,
+    deleted: await storage.conversationByNumber(2),
+    events: await storage.read(number, { after: 0, limit: 1000 }),
+    received: await storage.received(number, "client-message"),
+    decisions: await storage.openDecisions(localOwner, 10),
+    lease: await storage.claimLease(number, "reader", 0),
+    wakes: await storage.dueWakes(10),
+    blob: Buffer.from((await storage.getBlob(number, blobHash)) ?? []).toString("utf8"),
+  };
+  return JSON.parse(JSON.stringify(contents));
+}
+
+const largeResult = Buffer.from("a large result");
+const blobHash = createHash("sha256").update(largeResult).digest("hex");
+
+function encode(event: NewEvent, at: number): EncodedEvent {
+  return { type: event.type, version: eventVersions[event.type], at, body: JSON.stringify(eventBody(event)) };
+}
+
+/** One of each type, with every optional field somewhere. */
+function everyEvent(): NewEvent[] {
+  return [...ofTurn(), ...ofDecisions(), ...ofConversation()];
+}
+
+function ofTurn(): NewEvent[] {
+  const failure = { code: "model_overloaded", params: { model: "m", status: 529 }, retryable: true };
+  const image = { mime: "image/png", base64: "iVBORw0KGgo=" };
+  const call = { id: "c1", name: "now", arguments: '{ "zone":"UTC" }', extra: { index: 0 } };
+  const step = { turn: 1, step: 1, attempt: 1 };
+  return [
+    { type: "recipe.set", cause: "start", system: "You are …", tools: "[]", startedAt: morning },
+    {
+      type: "message.user",
+      id: "m1",
+      text: "hello 👋",
+      images: [image],
+      mode: "queue",
+      slot: "vision",
+      hints: ["code"],
+    },
+    { type: "message.user", agent: "a1", id: "m2", text: "wait", mode: "steer" },
+    { type: "message.withdrawn", id: "m2" },
+    { type: "turn.started", turn: 1, message: "m1", epoch: 1 },
+    { type: "step.started", ...step, slot: "base", model: "demo", reason: "default", hash: "00", bytes: 9, reused: 0 },
+    { type: "step.failed", ...step, kind: "overloaded", failure, retryAfterMs: 1000, textSeen: "Hel" },
+    { type: "turn.recovered", turn: 1, epoch: 2 },
+    {
+      ...{ type: "step.started", ...step, attempt: 2, slot: "base", model: "demo", reason: "default", hash: "11" },
+      ...{ bytes: 20, reused: 9, reminder: "Today is …", told: ["date:2026-01-01"], joined: ["m2"], final: true },
+    },
+    {
+      ...{ type: "message.assistant", turn: 1, step: 1, text: "", reasoning: "hm", reasoningDetails: [{ a: 1 }] },
+      ...{
+        calls: [call, { id: "c2", name: "x", arguments: "{", invalid: true }],
+        finish: "tool_calls",
+        durationMs: 12,
+      },
+      ...{ usage: { input: 10, output: 5, cachedInput: 4, reasoning: 2 }, usageEstimated: true },
+    },
+    { type: "call.started", call: "c1", class: "pure", attempt: 1 },
+    { type: "call.finished", call: "c1", outcome: "ok", text: "noon", images: [image], blob: blobHash, durationMs: 3 },
+    { type: "call.finished", call: "c2", outcome: "error", text: "not JSON", failure },
+    { type: "cancel.asked", turn: 1 },
+    { type: "turn.finished", turn: 1, outcome: "failed", failure },
+  ];
+}
+
+function ofDecisions(): NewEvent[] {
+  const approval = { id: "d1", call: "c3", arguments: "{}", reason: "writes", layer: "tool" };
+  const question = { id: "d2", call: "c4", question: "Which one?", context: "two fit", default: "a", required: true };
+  return [
+    { type: "decision.asked", turn: 1, kind: "approval", tool: "write_file", risk: "medium", ...approval },
+    {
+      ...{ type: "decision.made", id: "d1", verdict: "edit", by: "local", reason: "safer", arguments: '{"a":1}' },
+      ...{ argumentsHash: "22", previous: "" },
+    },
+    { type: "decision.asked", turn: 1, kind: "question", tool: "ask_human", ...question },
+    {
+      type: "decision.made",
+      id: "d0",
+      verdict: "answer",
+      by: "local",
+      answer: "a",
+      argumentsHash: "33",
+      previous: "22",
+    },
+  ];
+}
+
+function ofConversation(): NewEvent[] {
+  return [
+    { type: "compacted", turn: 1, strategy: "summary", upTo: 3, summary: "…", messagesBefore: 9, messagesAfter: 2 },
+    { type: "checkpoint.saved", name: "before" },
+    { type: "checkpoint.deleted", checkpoint: 21 },
+    { type: "rewound", to: 5, cause: "checkpoint" },
+    { type: "branched", parent: "11111111-1111-4111-8111-111111111110", place: 4 },
+    { type: "todo.set", todos: [{ id: "0123abcd", content: "write", status: "in_progress", priority: "high" }] },
+    { type: "conversation.renamed", title: "Everything 一切" },
+    { type: "conversation.deleted", by: "local" },
+  ];
+}

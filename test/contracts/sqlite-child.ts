@@ -1,0 +1,167 @@
+// What a test does in a process of its own, to kill it, to limit it or to take rights from it. Prints a line per fact.
+import { execFileSync } from "node:child_process";
+import { closeSync, existsSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { systemClock } from "../../src/base/clock.ts";
+import { takeOwnership } from "../../src/storage/sqlite/owner-lock.ts";
+import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { killingStorage } from "../world/killing-storage.ts";
+import { codeOf, facts, makeConversation, readAll, unwrap } from "./storage-place.ts";
+
+const deeds: Readonly<Record<string, (directory: string) => Promise<void>>> = {
+  append: appendForEver,
+  lock: holdWriteLock,
+  open: openAndAppend,
+  fill: fillUnderLimit,
+  tmpfs: fillSmallDisk,
+  own: ownOnCommand,
+  die: dieAtThird,
+};
+
+const [, , deed = "", directory = ""] = process.argv;
+await deeds[deed]?.(directory);
+
+/** Prints every acknowledged seq; three appends are always under way, so that a kill hits groups. */
+async function appendForEver(directory: string): Promise<void> {
+  const storage = unwrap(openSqlite({ path: join(directory, "sessions.db"), clock: systemClock }));
+  const number = (await storage.conversationByNumber(1))?.number ?? (await makeConversation(storage));
+  const appendOne = async (): Promise<never> => {
+    for (;;) say(unwrap(await storage.append({ number, events: facts("x".repeat(400), "y") })).lastSeq);
+  };
+  await Promise.all([appendOne(), appendOne(), appendOne()]);
+}
+
+/** Until standard input has a line. */
+async function holdWriteLock(directory: string): Promise<void> {
+  const database = new DatabaseSync(join(directory, "sessions.db"));
+  database.exec("BEGIN IMMEDIATE");
+  say("locked");
+  for await (const _ of lines()) break;
+  database.exec("ROLLBACK");
+  database.close();
+  say("free");
+}
+
+async function openAndAppend(directory: string): Promise<void> {
+  const opened = openSqlite({ path: join(directory, "sessions.db"), clock: systemClock, busyTimeoutMs: 100 });
+  say(codeOf(opened));
+  if (!opened.ok) return;
+  say(codeOf(await opened.value.append({ number: 1, events: facts("from the child") })));
+  await opened.value.close();
+}
+
+/** Under a limit for the size of a file, which the child can lift itself. */
+async function fillUnderLimit(directory: string): Promise<void> {
+  const path = join(directory, "sessions.db");
+  const storage = unwrap(openSqlite({ path, clock: systemClock }));
+  const number = await makeConversation(storage);
+  const kept = await appendUntilFull(storage, number, 50_000);
+  const isKept = (await readAll(storage, number)).length === kept.appends;
+  run("prlimit", "--pid", String(process.pid), "--fsize=unlimited:unlimited");
+  const after = codeOf(await storage.append({ number, events: facts("there is room again") }));
+  await storage.close();
+  say(JSON.stringify({ code: kept.code, isKept, after, integrity: integrityOf(path) }));
+}
+
+/** On a disk of 12 MB of its own, that grows later and is filled by somebody else then. */
+async function fillSmallDisk(directory: string): Promise<void> {
+  run("mount", "-t", "tmpfs", "-o", "size=12m", "none", directory);
+  const path = join(directory, "sessions.db");
+  const hasReserve = () => existsSync(`${path}.reserve`);
+  let monotonic = 0;
+  const clock = { ...systemClock, monotonic: () => monotonic };
+  const storage = unwrap(openSqlite({ path, clock }));
+  const number = await makeConversation(storage);
+  const { epoch } = unwrap(await storage.claimLease(number, "me", 1000));
+  const hadReserve = hasReserve();
+  const kept = await appendUntilFull(storage, number, 50_000);
+  const onFull = {
+    hasReserve: hasReserve(),
+    cancel: codeOf(await storage.append({ number, events: facts("cancelled: the disk is full") })),
+    isRenewed: await storage.renewLease(number, { holder: "me", epoch, ttlMs: 1000 }),
+    isKept: (await readAll(storage, number)).length === kept.appends + 1,
+  };
+  run("mount", "-o", "remount,size=64m", "none", directory);
+  monotonic += 30_000;
+  const after = codeOf(await storage.append({ number, events: facts("there is room again") }));
+  const hasReserveAgain = hasReserve();
+  await storage.close();
+
+  fillWithForeignBytes(join(directory, "foreign"));
+  const reopened = openSqlite({ path, clock });
+  const afterReopening = reopened.ok ? codeOf(await reopened.value.append({ number, events: facts("b") })) : "";
+  if (reopened.ok) await reopened.value.close();
+  const integrity = integrityOf(path);
+  const report = { hadReserve, code: kept.code, ...onFull, after, hasReserveAgain, reopened: codeOf(reopened) };
+  say(JSON.stringify({ ...report, afterReopening, integrity }));
+}
+
+function fillWithForeignBytes(path: string): void {
+  const file = openSync(path, "w");
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4096, 1));
+  } catch {
+    closeSync(file);
+  }
+}
+
+/** Five appends of which the third kills; prints those that were acknowledged. */
+async function dieAtThird(directory: string): Promise<void> {
+  const sqlite = unwrap(openSqlite({ path: join(directory, "sessions.db"), clock: systemClock }));
+  const storage = killingStorage(sqlite, { afterAppends: 3 });
+  const number = await makeConversation(storage);
+  await storage.append({ number, epoch: 9, events: facts("fenced, so it does not count") });
+  for (const text of ["a", "b", "c", "d", "e"]) {
+    unwrap(await storage.append({ number, events: facts(text) }));
+    say(text);
+  }
+}
+
+/** At each line on standard input tries to become the owner; the owner then stays until it is killed or told again. */
+async function ownOnCommand(directory: string): Promise<void> {
+  say("ready");
+  for await (const _ of lines()) {
+    const lock = takeOwnership(directory, { pid: process.pid, startedAt: 1, socket: "s", protocol: "1" });
+    if (lock.ok) say("owner");
+    else say(lock.failure.kind === "owned" ? `owned by ${lock.failure.owner?.pid}` : lock.failure.failure.code);
+    if (!lock.ok) continue;
+    for await (const _ of lines()) break;
+    lock.value.release();
+    return say("released");
+  }
+}
+
+async function appendUntilFull(
+  storage: Storage,
+  number: number,
+  size: number,
+): Promise<{ appends: number; code: string }> {
+  for (let appends = 0; appends < 10_000; appends += 1) {
+    const result = await storage.append({ number, events: facts("z".repeat(size)) });
+    if (!result.ok) return { appends, code: result.failure.code };
+  }
+  return { appends: 10_000, code: "never full" };
+}
+
+function integrityOf(path: string): unknown {
+  const database = new DatabaseSync(path);
+  const row = database.prepare("PRAGMA integrity_check").get();
+  database.close();
+  return row?.integrity_check;
+}
+
+function run(program: string, ...args: string[]): void {
+  execFileSync(program, args);
+}
+
+function lines(): AsyncIterable<string> {
+  return createInterface({ input: process.stdin });
+}
+
+/** At once, also just before a kill. */
+function say(line: string | number): void {
+  writeSync(1, `${line}\n`);
+}

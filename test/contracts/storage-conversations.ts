@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import type { Storage } from "../../src/storage/storage.ts";
+import {
+  alice,
+  bob,
+  codeOf,
+  fact,
+  facts,
+  idOf,
+  makeConversation,
+  morning,
+  type Promised,
+  readAll,
+  stored,
+  unwrap,
+} from "./storage-place.ts";
+
+/** Conversations: making, finding, listing, changing, deleting. */
+export const conversationPromises: readonly Promised[] = [
+  {
+    says: "a conversation that was made is found by id, by number, by prefix and in the list [L9]",
+    async holds(place) {
+      const storage = await place.open();
+      const made = unwrap(
+        await storage.createConversation({
+          owner: alice,
+          id: idOf("first"),
+          title: "Hallo 你好 👋",
+          at: morning,
+          events: facts("a", "b"),
+        }),
+      );
+      assert.deepEqual(made, {
+        number: made.number,
+        owner: alice,
+        id: "first",
+        title: "Hallo 你好 👋",
+        lastMessage: "",
+        turns: 0,
+        createdAt: morning,
+        updatedAt: morning,
+        deletedAt: undefined,
+        cursor: made.cursor,
+      });
+      assert.deepEqual(await storage.findConversation(alice, made.id), made);
+      assert.deepEqual(await storage.conversationByNumber(made.number), made);
+      assert.deepEqual(await storage.findByPrefix(alice, "fi", 5), [made]);
+      assert.deepEqual(await storage.listConversations(alice, { limit: 5 }), [made]);
+      assert.deepEqual(await readAll(storage, made.number), stored(1, "a", "b"));
+    },
+  },
+  {
+    says: "one owner never finds what belongs to another, and both may use the same id [L9]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage, "ours", alice);
+      await storage.append({ number, events: [], with: { asked: [{ decision: "d", body: "{}" }] } });
+      assert.equal(await storage.findConversation(bob, idOf("ours")), undefined);
+      assert.deepEqual(await storage.findByPrefix(bob, "ours", 5), []);
+      assert.deepEqual(await storage.findByPrefix(bob, "", 5), []);
+      assert.deepEqual(await storage.listConversations(bob, { limit: 5 }), []);
+      assert.deepEqual(await storage.openDecisions(bob, 5), []);
+      const other = await makeConversation(storage, "ours", bob);
+      assert.notEqual(other, number);
+      assert.equal((await storage.findConversation(bob, idOf("ours")))?.number, other);
+      assert.equal((await storage.findConversation(alice, idOf("ours")))?.number, number);
+    },
+  },
+  {
+    says: "an id can be given once, also when two ask for it at the same moment [L9]",
+    async holds(place) {
+      const storage = await place.open();
+      const make = () =>
+        storage.createConversation({ owner: alice, id: idOf("same"), at: morning, events: facts("a") });
+      const codes = (await Promise.all([make(), make(), make()])).map(codeOf);
+      assert.deepEqual(codes, ["ok", "conversation_exists", "conversation_exists"]);
+      assert.equal(codeOf(await make()), "conversation_exists");
+      const [only, ...others] = await storage.listConversations(alice, { limit: 5 });
+      assert.deepEqual(others, []);
+      assert.deepEqual(await readAll(storage, only?.number ?? 0), stored(1, "a"));
+    },
+  },
+  {
+    says: "the list goes from the newest to the oldest in pages without gap or repetition [L9]",
+    async holds(place) {
+      const storage = await place.open();
+      // Three of each moment, so that the pages also cut between equals.
+      for (let index = 0; index < 23; index += 1) {
+        await makeConversation(storage, `c${index}`, alice, morning + Math.floor(index / 3));
+        await makeConversation(storage, `other${index}`, bob, morning + index);
+      }
+      const ids = await listInPages(storage, 5);
+      assert.deepEqual(
+        ids,
+        Array.from({ length: 23 }, (_, index) => `c${22 - index}`),
+      );
+      assert.deepEqual(await storage.listConversations(alice, { limit: 5, before: "no cursor of ours" }), []);
+    },
+  },
+  {
+    says: "what changed last stands first, with its new title, last message and number of turns [L9]",
+    async holds(place) {
+      const storage = await place.open();
+      const old = await makeConversation(storage, "old", alice, morning);
+      await makeConversation(storage, "new", alice, morning + 1);
+      await storage.append({
+        number: old,
+        events: [fact("x")],
+        with: { row: { title: "Renamed", updatedAt: morning + 2 } },
+      });
+      await storage.append({
+        number: old,
+        events: [],
+        with: { row: { lastMessage: "hi 🙂", turns: 3, updatedAt: morning + 3 } },
+      });
+      const [first, second] = await storage.listConversations(alice, { limit: 2 });
+      assert.deepEqual(
+        {
+          id: first?.id,
+          title: first?.title,
+          lastMessage: first?.lastMessage,
+          turns: first?.turns,
+          updatedAt: first?.updatedAt,
+        },
+        { id: "old", title: "Renamed", lastMessage: "hi 🙂", turns: 3, updatedAt: morning + 3 },
+      );
+      assert.equal(first?.createdAt, morning);
+      assert.equal(second?.id, "new");
+    },
+  },
+  {
+    says: "a prefix that fits several conversations answers with the newest of them, and takes every character literally [L9]",
+    async holds(place) {
+      const storage = await place.open();
+      for (const [index, id] of ["ab-1", "ab-2", "ab-3", "abc", "b", "AB-4"].entries()) {
+        await makeConversation(storage, id, alice, morning + index);
+      }
+      const ids = async (prefix: string, limit = 10) =>
+        (await storage.findByPrefix(alice, prefix, limit)).map(({ id }) => id);
+      assert.deepEqual(await ids("ab-"), ["ab-3", "ab-2", "ab-1"]);
+      assert.deepEqual(await ids("ab-", 2), ["ab-3", "ab-2"]);
+      assert.deepEqual(await ids("abc"), ["abc"]);
+      for (const wild of ["%", "_", "a%", "*", "?", "a_", "ab-1x", "'"]) assert.deepEqual(await ids(wild), []);
+    },
+  },
+  {
+    says: "a deleted conversation is gone for every read, its id stays taken, and its neighbours are untouched [L9]",
+    async holds(place) {
+      const storage = await place.open();
+      const [before, number, after] = [
+        await makeConversation(storage, "before"),
+        await makeConversation(storage, "gone"),
+        await makeConversation(storage, "after"),
+      ];
+      for (const each of [before, number, after]) await fill(storage, each);
+      const { epoch } = unwrap(await storage.claimLease(number, "me", 1000));
+      const { hash } = unwrap(await storage.putBlob(number, new Uint8Array([1, 2])));
+      await storage.append({
+        number,
+        epoch,
+        events: [fact("", "conversation.deleted")],
+        with: { deleted: { at: morning + 9 } },
+      });
+
+      assert.equal(await storage.findConversation(alice, idOf("gone")), undefined);
+      assert.deepEqual(await storage.findByPrefix(alice, "gone", 5), []);
+      assert.deepEqual(await readAll(storage, number), []);
+      assert.deepEqual(await storage.readBack(number, { before: 100, limit: 100 }), []);
+      assert.equal(await storage.headOf(number), 0);
+      assert.equal(await storage.received(number, "client"), undefined);
+      assert.equal(await storage.getBlob(number, hash), undefined);
+      const row = await storage.conversationByNumber(number);
+      assert.deepEqual([row?.deletedAt, row?.title, row?.lastMessage], [morning + 9, "", ""]);
+
+      const remake = await storage.createConversation({ owner: alice, id: idOf("gone"), at: morning, events: [] });
+      assert.equal(codeOf(remake), "conversation_not_found");
+      assert.equal(codeOf(await storage.append({ number, events: facts("late") })), "conversation_not_found");
+      assert.equal(codeOf(await storage.append({ number, epoch, events: facts("late") })), "conversation_not_found");
+      assert.equal(codeOf(await storage.claimLease(number, "me", 1000)), "conversation_not_found");
+      assert.equal(codeOf(await storage.putBlob(number, new Uint8Array([1]))), "conversation_not_found");
+      assert.equal(await storage.renewLease(number, { holder: "me", epoch, ttlMs: 1000 }), false);
+
+      const left = [before, after];
+      assert.deepEqual(
+        (await storage.dueWakes(10)).map((wake) => wake.number),
+        left,
+      );
+      assert.deepEqual(
+        (await storage.openDecisions(alice, 10)).map((open) => open.conversation.number),
+        left,
+      );
+      assert.deepEqual(
+        (await storage.listConversations(alice, { limit: 5 })).map((each) => each.number),
+        left.toReversed(),
+      );
+      for (const each of left) assert.deepEqual(await readAll(storage, each), stored(1, "a", "b"));
+      assert.equal(await storage.received(before, "client"), 2);
+    },
+  },
+];
+
+/** Rows of every kind. */
+async function fill(storage: Storage, number: number): Promise<void> {
+  const asked = [{ decision: "d", body: "{}" }];
+  const row = { title: "Secret plans", lastMessage: "secret", updatedAt: morning };
+  const side = { received: "client", wake: { notBefore: morning }, asked, row };
+  unwrap(await storage.append({ number, events: facts("a", "b"), with: side }));
+}
+
+async function listInPages(storage: Storage, limit: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await storage.listConversations(alice, { limit, before });
+    const last = page.at(-1);
+    if (last === undefined) return ids;
+    ids.push(...page.map(({ id }) => id));
+    before = last.cursor;
+  }
+}

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import type { Storage } from "../../src/storage/storage.ts";
+import {
+  alice,
+  bob,
+  codeOf,
+  facts,
+  makeConversation,
+  morning,
+  type Promised,
+  readAll,
+  stored,
+  unwrap,
+} from "./storage-place.ts";
+
+/** Who works on a conversation, what waits to be done, what people are asked. */
+export const leasePromises: readonly Promised[] = [
+  {
+    says: "one holder at a time has a conversation, and each new one has a higher epoch [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      const claims = await Promise.all(["a", "b", "a"].map((holder) => storage.claimLease(number, holder, 1000)));
+      assert.deepEqual(claims.map(codeOf), ["ok", "fenced", "fenced"]);
+      assert.deepEqual(claims[0] && unwrap(claims[0]), { epoch: 1, wasAbandoned: false });
+      await storage.releaseLease(number, { holder: "b", epoch: 1 });
+      assert.equal(codeOf(await storage.claimLease(number, "b", 1000)), "fenced");
+      await storage.releaseLease(number, { holder: "a", epoch: 1 });
+      assert.deepEqual(unwrap(await storage.claimLease(number, "b", 1000)), { epoch: 2, wasAbandoned: false });
+    },
+  },
+  {
+    says: "a lease that is not renewed runs out, and the next holder learns that it was abandoned [L2]",
+    async holds(place) {
+      const [here, there] = [await place.open(), await place.open()];
+      const number = await makeConversation(here);
+      const { epoch } = unwrap(await here.claimLease(number, "here", 3000));
+      place.clock.set(morning + 2999);
+      assert.equal(codeOf(await there.claimLease(number, "there", 3000)), "fenced");
+      assert.equal(await here.renewLease(number, { holder: "here", epoch, ttlMs: 3000 }), true);
+      place.clock.set(morning + 5998);
+      assert.equal(codeOf(await there.claimLease(number, "there", 3000)), "fenced");
+      place.clock.set(morning + 5999);
+      assert.deepEqual(unwrap(await there.claimLease(number, "there", 3000)), { epoch: 2, wasAbandoned: true });
+      assert.equal(await here.renewLease(number, { holder: "here", epoch, ttlMs: 3000 }), false);
+      assert.equal(await there.renewLease(number, { holder: "there", epoch: 2, ttlMs: 3000 }), true);
+    },
+  },
+  {
+    says: "a lease that ran out while nobody wanted it can still be renewed [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      const { epoch } = unwrap(await storage.claimLease(number, "a", 1000));
+      place.clock.set(morning + 60_000);
+      assert.equal(codeOf(await storage.append({ number, epoch, events: facts("late") })), "ok");
+      assert.equal(await storage.renewLease(number, { holder: "a", epoch, ttlMs: 1000 }), true);
+      assert.equal(codeOf(await storage.claimLease(number, "b", 1000)), "fenced");
+    },
+  },
+  {
+    says: "a holder whose lease was taken over can append nothing more, and only its own batch is refused [L2]",
+    async holds(place) {
+      const [old, fresh] = [await place.open(), await place.open()];
+      const number = await makeConversation(old, "taken");
+      const other = await makeConversation(old, "other");
+      const first = unwrap(await old.claimLease(number, "old", 1000));
+      unwrap(await old.append({ number, epoch: first.epoch, events: facts("a") }));
+      place.clock.set(morning + 1000);
+      const second = unwrap(await fresh.claimLease(number, "fresh", 1000));
+      const appends = await Promise.all([
+        old.append({ number: other, events: facts("x") }),
+        old.append({
+          number,
+          epoch: first.epoch,
+          events: facts("stale"),
+          with: { wake: { notBefore: 0 }, received: "m" },
+        }),
+        old.append({ number: other, events: facts("y") }),
+        old.append({ number, epoch: second.epoch + 1, events: facts("ahead") }),
+      ]);
+      assert.deepEqual(appends.map(codeOf), ["ok", "fenced", "ok", "fenced"]);
+      unwrap(await fresh.append({ number, epoch: second.epoch, events: facts("b") }));
+      assert.deepEqual(await readAll(fresh, number), stored(1, "a", "b"));
+      assert.deepEqual(await readAll(fresh, other), stored(1, "x", "y"));
+      assert.deepEqual(await fresh.dueWakes(5), []);
+      assert.equal(await fresh.received(number, "m"), undefined);
+      await fresh.releaseLease(number, { holder: "fresh", epoch: second.epoch });
+      assert.equal(
+        codeOf(await fresh.append({ number, epoch: second.epoch, events: facts("after release") })),
+        "fenced",
+      );
+    },
+  },
+  {
+    says: "a process that is alone takes over at once what the process before it had abandoned [L2]",
+    async holds(place) {
+      const killed = await place.open();
+      const [running, resting] = [await makeConversation(killed, "running"), await makeConversation(killed, "resting")];
+      const { epoch } = unwrap(await killed.claimLease(resting, "killed", 60_000));
+      await killed.releaseLease(resting, { holder: "killed", epoch });
+      unwrap(await killed.claimLease(running, "killed", 60_000));
+      const storage = await place.open();
+      await storage.expireLeases();
+      assert.deepEqual(unwrap(await storage.claimLease(running, "new", 60_000)), { epoch: 2, wasAbandoned: true });
+      assert.deepEqual(unwrap(await storage.claimLease(resting, "new", 60_000)), { epoch: 2, wasAbandoned: false });
+    },
+  },
+  {
+    says: "a clock that was set back by a day holds up neither a lease nor a wake [Q2]",
+    async holds(place) {
+      const storage = await place.open();
+      const [left, waiting] = [await makeConversation(storage, "left"), await makeConversation(storage, "waiting")];
+      unwrap(await storage.claimLease(left, "dead", 3000));
+      await wake(storage, waiting, morning);
+      place.clock.set(morning - 1000);
+      assert.equal(codeOf(await storage.claimLease(left, "new", 3000)), "fenced");
+      assert.deepEqual(await storage.dueWakes(5), []);
+      place.clock.set(morning - 86_400_000);
+      assert.deepEqual(await storage.dueWakes(5), [{ number: waiting, notBefore: morning }]);
+      assert.deepEqual(unwrap(await storage.claimLease(left, "new", 3000)), { epoch: 2, wasAbandoned: true });
+    },
+  },
+  {
+    says: "what waits is handed out when its time has come, oldest first, and not while somebody works on it [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const numbers = await Promise.all(["a", "b", "c", "d"].map((id) => makeConversation(storage, id)));
+      const [a = 0, b = 0, c = 0, d = 0] = numbers;
+      for (const [index, number] of [c, a, b].entries()) await wake(storage, number, morning - 100 + index);
+      await wake(storage, d, morning + 5000);
+      const due = async (limit = 9) => (await storage.dueWakes(limit)).map((each) => each.number);
+      assert.deepEqual(await due(), [c, a, b]);
+      assert.deepEqual(await due(2), [c, a]);
+      const { epoch } = unwrap(await storage.claimLease(a, "me", 1000));
+      assert.deepEqual(await due(), [c, b]);
+      place.clock.set(morning + 1000);
+      assert.deepEqual(await due(), [c, a, b]);
+      await storage.releaseLease(a, { holder: "me", epoch });
+      await wake(storage, c, morning + 9000);
+      place.clock.set(morning + 5000);
+      assert.deepEqual(await due(), [a, b, d]);
+    },
+  },
+  {
+    says: "a message that arrives while its turn ends keeps its wake [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      await storage.append({ number, events: facts("first"), with: { wake: { notBefore: morning } } });
+      await Promise.all([
+        storage.append({ number, events: facts("second"), with: { wake: { notBefore: morning } } }),
+        storage.append({ number, events: facts("turn ends"), with: { wake: { doneAtHead: 1 } } }),
+      ]);
+      assert.deepEqual(await storage.dueWakes(5), [{ number, notBefore: morning }]);
+      await storage.append({ number, events: facts("turn ends"), with: { wake: { doneAtHead: 3 } } });
+      assert.deepEqual(await storage.dueWakes(5), []);
+    },
+  },
+  {
+    says: "open decisions are listed for their owner in the order of asking until they are made [H2]",
+    async holds(place) {
+      const storage = await place.open();
+      const [one, two] = [await makeConversation(storage, "one"), await makeConversation(storage, "two")];
+      const bobs = await makeConversation(storage, "bobs", bob);
+      const ask = (number: number, ...decisions: string[]) =>
+        storage.append({
+          number,
+          events: facts("asked"),
+          with: { asked: decisions.map((decision) => ({ decision, body: `{"of":"${decision}"}` })) },
+        });
+      await ask(two, "z", "a");
+      await ask(bobs, "b");
+      await ask(one, "m");
+      await ask(two, "z");
+      const open = async () => (await storage.openDecisions(alice, 9)).map(({ decision }) => decision);
+      assert.deepEqual(await open(), ["z", "a", "m"]);
+      assert.deepEqual(
+        (await storage.openDecisions(alice, 1)).map(({ conversation, ...rest }) => ({
+          number: conversation.number,
+          ...rest,
+        })),
+        [{ number: two, decision: "z", body: '{"of":"z"}', at: morning }],
+      );
+      await storage.append({ number: two, events: facts("made"), with: { decided: ["z", "unknown"] } });
+      assert.deepEqual(await open(), ["a", "m"]);
+      await storage.append({
+        number: two,
+        events: [],
+        with: { decided: ["a"], asked: [{ decision: "n", body: "{}" }] },
+      });
+      assert.deepEqual(await open(), ["m", "n"]);
+    },
+  },
+];
+
+async function wake(storage: Storage, number: number, notBefore: number): Promise<void> {
+  unwrap(await storage.append({ number, events: [], with: { wake: { notBefore } } }));
+}

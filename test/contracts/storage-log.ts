@@ -1,0 +1,289 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { StoredEvent } from "../../src/storage/storage.ts";
+import {
+  alice,
+  codeOf,
+  fact,
+  facts,
+  idOf,
+  makeConversation,
+  morning,
+  type Promised,
+  readAll,
+  stored,
+  unwrap,
+} from "./storage-place.ts";
+
+/** The log of a conversation: appending, reading, following, and what is written beside the events. */
+export const logPromises: readonly Promised[] = [
+  {
+    says: "events are numbered from one on and read back forwards, backwards and up to a place [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      assert.equal(await storage.headOf(number), 0);
+      assert.deepEqual(unwrap(await storage.append({ number, events: facts("a", "b", "c") })), { lastSeq: 3 });
+      assert.deepEqual(unwrap(await storage.append({ number, events: facts("d", "e") })), { lastSeq: 5 });
+      assert.equal(await storage.headOf(number), 5);
+      assert.deepEqual(await readAll(storage, number), stored(1, "a", "b", "c", "d", "e"));
+      assert.deepEqual(await storage.read(number, { after: 1, limit: 2 }), stored(2, "b", "c"));
+      assert.deepEqual(await storage.read(number, { after: 1, limit: 9, upTo: 4 }), stored(2, "b", "c", "d"));
+      assert.deepEqual(await storage.read(number, { after: 5, limit: 9 }), []);
+      assert.deepEqual(await storage.readBack(number, { before: 6, limit: 2 }), stored(4, "d", "e").toReversed());
+      assert.deepEqual(await storage.readBack(number, { before: 3, limit: 9 }), stored(1, "a", "b").toReversed());
+    },
+  },
+  {
+    says: "no range reaches into another conversation, and a limit has to be one [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      for (const id of ["one", "two", "three"]) {
+        await storage.append({ number: await makeConversation(storage, id), events: facts(id) });
+      }
+      const number = (await storage.findConversation(alice, idOf("two")))?.number ?? 0;
+      for (const after of [-1e9, -1, 0])
+        assert.deepEqual(await storage.read(number, { after, limit: 9 }), stored(1, "two"));
+      for (const upTo of [1, 2 ** 24, 1e15]) {
+        assert.deepEqual(await storage.read(number, { after: 0, upTo, limit: 9 }), stored(1, "two"));
+      }
+      assert.deepEqual(await storage.read(number, { after: 2 ** 24, limit: 9 }), []);
+      for (const before of [2, 2 ** 24, 1e15]) {
+        assert.deepEqual(await storage.readBack(number, { before, limit: 9 }), stored(1, "two"));
+      }
+      assert.deepEqual(await storage.readBack(number, { before: -5, limit: 9 }), []);
+      for (const limit of [0, -1, 1.5]) await assert.rejects(storage.read(number, { after: 0, limit }));
+      for (const bad of [0, -1, 2 ** 29, 1.5]) await assert.rejects(storage.read(bad, { after: 0, limit: 1 }));
+    },
+  },
+  {
+    says: "appending to a conversation that does not exist fails and stores nothing [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      assert.equal(codeOf(await storage.append({ number: 77, events: facts("a") })), "conversation_not_found");
+      assert.equal(
+        codeOf(await storage.append({ number: 77, epoch: 1, events: facts("a") })),
+        "conversation_not_found",
+      );
+      assert.deepEqual(await readAll(storage, 77), []);
+    },
+  },
+  {
+    says: "a follower hears of every commit in order until it ends, and others go on hearing [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage, "followed");
+      const other = await makeConversation(storage, "other");
+      const heard: string[] = [];
+      const end = storage.onAppend(number, (seq) => heard.push(`first ${seq}`));
+      storage.onAppend(number, (seq) => heard.push(`second ${seq}`));
+      await storage.append({ number, events: facts("a", "b") });
+      await Promise.all([
+        storage.append({ number, events: facts("c") }),
+        storage.append({ number: other, events: facts("x") }),
+      ]);
+      await storage.append({ number, events: [] });
+      assert.equal(codeOf(await storage.append({ number, epoch: 9, events: facts("never") })), "fenced");
+      end();
+      end();
+      await storage.append({ number, events: facts("d") });
+      assert.deepEqual(heard, ["first 2", "second 2", "first 3", "second 3", "second 4"]);
+    },
+  },
+  {
+    says: "a thousand appends of one moment are stored in few commits [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      const commits: number[] = [];
+      storage.onAppend(number, (seq) => commits.push(seq));
+      const texts = Array.from({ length: 1000 }, (_, index) => `${index}`);
+      const appends = await Promise.all(texts.map((text) => storage.append({ number, events: facts(text) })));
+      assert.deepEqual(
+        appends.map((result) => unwrap(result).lastSeq),
+        texts.map((_, index) => index + 1),
+      );
+      assert.deepEqual(await readAll(storage, number), stored(1, ...texts));
+      assert.ok(commits.length <= 4, `${commits.length} commits`);
+    },
+  },
+  {
+    says: "a message that is sent twice is stored once and keeps its place, also when both arrive together [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage, "a");
+      const other = await makeConversation(storage, "b");
+      const send = (to: number, text: string, received: string) =>
+        storage.append({ number: to, events: facts(text), with: { received } });
+      const [first, again, next] = await Promise.all([
+        send(number, "hi", "m1"),
+        send(number, "hi", "m1"),
+        send(number, "ho", "m2"),
+      ]);
+      assert.deepEqual(
+        [first, again, next].map((result) => unwrap(result).lastSeq),
+        [1, 1, 2],
+      );
+      assert.equal(unwrap(await send(number, "hi", "m1")).lastSeq, 1);
+      assert.equal(unwrap(await send(other, "hi", "m1")).lastSeq, 1);
+      assert.deepEqual(await readAll(storage, number), stored(1, "hi", "ho"));
+      assert.equal(await storage.received(number, "m2"), 2);
+      assert.equal(await storage.received(number, "m3"), undefined);
+    },
+  },
+  {
+    says: "32 conversations that write at once each keep their own order [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const texts = Array.from({ length: 25 }, (_, index) => `step ${index}`);
+      await Promise.all(
+        Array.from({ length: 32 }, async (_, index) => {
+          const number = await makeConversation(storage, `c${index}`);
+          for (const text of texts) await storage.append({ number, events: facts(text) });
+          assert.deepEqual(await readAll(storage, number), stored(1, ...texts));
+        }),
+      );
+    },
+  },
+  {
+    says: "every character and five megabytes come back unchanged [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      const odd = [
+        "",
+        "你好",
+        "👩‍👩‍👧",
+        "e\u0301 é",
+        "\u0000\u0001\u001f",
+        "\u2028\u2029",
+        "\ud800 alone",
+        "'\"\\`;--",
+        "\ufeff",
+        "ﷺ",
+        "x".repeat(5_000_000),
+        "汉".repeat(1_700_000),
+      ];
+      unwrap(await storage.append({ number, events: facts(...odd) }));
+      assert.deepEqual(await readAll(storage, number), stored(1, ...odd));
+    },
+  },
+  {
+    says: "an event that cannot be stored is refused alone and the others of its moment are kept [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      const broken = { ...fact("broken"), at: 0.5 };
+      const appends = await Promise.allSettled([
+        storage.append({ number, events: facts("a") }),
+        storage.append({ number, events: [fact("half"), broken] }),
+        storage.append({ number, events: facts("b") }),
+      ]);
+      assert.deepEqual(
+        appends.map(({ status }) => status),
+        ["fulfilled", "rejected", "fulfilled"],
+      );
+      assert.deepEqual(await readAll(storage, number), stored(1, "a", "b"));
+    },
+  },
+  {
+    says: "what was acknowledged is there after closing and opening again [L2]",
+    async holds(place) {
+      const first = await place.open();
+      const number = await makeConversation(first);
+      const { hash } = unwrap(await first.putBlob(number, new Uint8Array([0, 255, 7])));
+      await first.append({ number, events: facts("a"), with: { received: "m", wake: { notBefore: morning } } });
+      const late = first.append({ number, events: facts("b") });
+      await first.close();
+      assert.equal(codeOf(await late), "ok");
+      await assert.rejects(first.append({ number, events: facts("c") }));
+      const second = await place.open();
+      assert.deepEqual(await readAll(second, number), stored(1, "a", "b"));
+      assert.equal(await second.received(number, "m"), 1);
+      assert.deepEqual(await second.getBlob(number, hash), new Uint8Array([0, 255, 7]));
+      assert.deepEqual(await second.dueWakes(5), [{ number, notBefore: morning }]);
+    },
+  },
+  {
+    says: "two processes that write to the same conversation in turn leave no gap and overwrite nothing [P3]",
+    async holds(place) {
+      const [here, there] = [await place.open(), await place.open()];
+      const number = await makeConversation(here);
+      for (const [storage, text] of [
+        [here, "a"],
+        [there, "b"],
+        [there, "c"],
+        [here, "d"],
+        [there, "e"],
+      ] as const) {
+        unwrap(await storage.append({ number, events: facts(text) }));
+      }
+      for (const storage of [here, there])
+        assert.deepEqual(await readAll(storage, number), stored(1, "a", "b", "c", "d", "e"));
+    },
+  },
+  {
+    says: "a large result is kept by its hash for its own conversation and its branches [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const [number, other] = [await makeConversation(storage, "a"), await makeConversation(storage, "b")];
+      const data = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251);
+      const [first, again] = await Promise.all([storage.putBlob(number, data), storage.putBlob(number, data)]);
+      const { hash } = unwrap(first);
+      assert.match(hash, /^[0-9a-f]{64}$/);
+      assert.equal(unwrap(again).hash, hash);
+      assert.deepEqual(await storage.getBlob(number, hash), data);
+      assert.equal(await storage.getBlob(other, hash), undefined);
+      assert.equal(await storage.getBlob(number, hash.replace(/^./, "z")), undefined);
+      const branch = await storage.createConversation({
+        owner: alice,
+        id: idOf("branch"),
+        at: morning,
+        events: [],
+        blobsOf: number,
+      });
+      assert.deepEqual(await storage.getBlob(unwrap(branch).number, hash), data);
+      const empty = unwrap(await storage.putBlob(number, new Uint8Array()));
+      assert.deepEqual(await storage.getBlob(number, empty.hash), new Uint8Array());
+    },
+  },
+  {
+    says: "whatever is appended in whatever order, what is read is what was acknowledged [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      let round = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(batchArbitrary, { maxLength: 25 }), async (batches) => {
+          round += 1;
+          const numbers = await Promise.all([0, 1, 2].map((index) => makeConversation(storage, `r${round}-${index}`)));
+          const expected = new Map(numbers.map((number): [number, StoredEvent[]] => [number, []]));
+          const waiting: Promise<void>[] = [];
+          for (const { to, texts, isAwaited, clientId } of batches) {
+            const number = numbers[to] ?? 0;
+            const append = storage.append({ number, events: facts(...texts), with: { received: clientId } });
+            waiting.push(append.then((result) => keep(expected.get(number) ?? [], texts, unwrap(result).lastSeq)));
+            if (isAwaited) await append;
+          }
+          await Promise.all(waiting);
+          for (const [number, events] of expected) {
+            assert.deepEqual(await readAll(storage, number), events);
+            assert.equal(await storage.headOf(number), events.length);
+          }
+        }),
+        { numRuns: 40 },
+      );
+    },
+  },
+];
+
+const batchArbitrary = fc.record({
+  to: fc.nat(2),
+  texts: fc.array(fc.string({ unit: "binary" }), { maxLength: 4 }),
+  isAwaited: fc.boolean(),
+  clientId: fc.option(fc.constantFrom("m1", "m2"), { nil: undefined }),
+});
+
+/** A repeated message answers with the place of the first: nothing was added. */
+function keep(events: StoredEvent[], texts: readonly string[], lastSeq: number): void {
+  if (lastSeq - texts.length === events.length) events.push(...stored(events.length + 1, ...texts));
+}

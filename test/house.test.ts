@@ -1,0 +1,281 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, matchesGlob } from "node:path";
+import { test } from "node:test";
+import { checks, countRead } from "../scripts/check.ts";
+import { findForbiddenLicences } from "../scripts/licences.ts";
+import { findTests, writePage } from "../scripts/requirements.ts";
+import { inspectHouse, type SourceFile } from "./world/house.ts";
+
+const root = join(import.meta.dirname, "..");
+
+test("this house keeps its own rules", () => {
+  assert.equal(inspectHouse(readTree()).join("\n"), "");
+});
+
+test("a tree without sources is not a good house", () => {
+  assert.deepEqual(inspectHouse([]), ["src/: no TypeScript file was found"]);
+});
+
+const good = {
+  "package.json": '{"dependencies":{"zod":"1","hono":"1"}}',
+  "src/main.ts": 'import { openStorage } from "./storage/sqlite/sqlite.ts";\nimport { loop } from "./loop/loop.ts";\n',
+  "src/loop/loop.ts": 'import type { Storage } from "../storage/storage.ts";\nimport { step } from "./step.ts";\n',
+  "src/loop/step.ts": 'import { z } from "zod";\nimport { ok } from "../base/result.ts";\n',
+  "src/loop/step.test.ts":
+    'import fc from "fast-check";\nimport { modelServer } from "../../test/world/model-server.ts";\n',
+  "src/client/client.ts": 'import { hc } from "hono/client";\n',
+  "src/storage/storage.ts": 'import { z } from "zod";\n',
+  "src/storage/sqlite/sqlite.ts": 'import type { Storage } from "../storage.ts";\n',
+  "test/contracts/storage.test.ts": 'import { openStorage } from "../../src/storage/sqlite/sqlite.ts";\n',
+};
+
+test("a small house that follows the rules has no problems", () => {
+  assert.deepEqual(inspectPlanted({}), []);
+});
+
+const UP = "imports point down the page, not up to";
+const FRONT = "from outside, import";
+const planted: [what: string, path: string, text: string, problem: string][] = [
+  [
+    "an upward import",
+    "src/storage/rows.ts",
+    'import { loop } from "../loop/loop.ts";\n',
+    `src/storage/rows.ts: ${UP} src/loop/loop.ts`,
+  ],
+  [
+    "an upward import over several lines",
+    "src/base/ids.ts",
+    'import type {\n  Message,\n} from "../protocol/message.ts";\n',
+    `src/base/ids.ts: ${UP} src/protocol/message.ts`,
+  ],
+  [
+    "an upward import at run time",
+    "src/log/log.ts",
+    'const loop = await import("../loop/loop.ts");\n',
+    `src/log/log.ts: ${UP} src/loop/loop.ts`,
+  ],
+  [
+    "an import of main.ts",
+    "src/http/http.ts",
+    'export { main } from "../main.ts";\n',
+    `src/http/http.ts: ${UP} src/main.ts`,
+  ],
+  [
+    "an import past a front file",
+    "src/http/http.ts",
+    'import { step } from "../loop/step.ts";\n',
+    `src/http/http.ts: ${FRONT} src/loop/loop.ts, not src/loop/step.ts`,
+  ],
+  [
+    "a story that reaches past a front file",
+    "test/stories/step.test.ts",
+    'import { step } from "../../src/loop/step.ts";\n',
+    `test/stories/step.test.ts: ${FRONT} src/loop/loop.ts, not src/loop/step.ts`,
+  ],
+  [
+    "an adapter outside the wiring",
+    "src/log/log.ts",
+    'import { openStorage } from "../storage/sqlite/sqlite.ts";\n',
+    "src/log/log.ts: an adapter is imported by the wiring and its contract suite only, not src/storage/sqlite/sqlite.ts",
+  ],
+  [
+    "a terminal that reaches into the engine",
+    "src/terminal/terminal.ts",
+    'import { loop } from "../loop/loop.ts";\n',
+    "src/terminal/terminal.ts: terminal/ is a client, it does not import src/loop/loop.ts",
+  ],
+  [
+    "test code inside the product",
+    "src/loop/turn.ts",
+    'import { modelServer } from "../../test/world/model-server.ts";\n',
+    "src/loop/turn.ts: src/ imports nothing outside, not test/world/model-server.ts",
+  ],
+  [
+    "a new folder",
+    "src/plugins/plugins.ts",
+    "export const plugins = [];\n",
+    "src/plugins/plugins.ts: src/plugins is not a place of the house (PAGE in test/world/house.ts)",
+  ],
+  [
+    "one more drawer in base",
+    "src/base/text.ts",
+    "export const text = 1;\n",
+    "src/base/text.ts: base/ is a closed list (result, clock, ids, random, assert, nearest)",
+  ],
+  ["a file of 401 lines", "src/loop/turn.ts", "//\n".repeat(401), "src/loop/turn.ts: 401 lines, more than 400"],
+  [
+    "a dependency in two folders",
+    "src/http/http.ts",
+    'import { Hono } from "hono";\n',
+    "hono: a dependency is imported in one folder, not in client, http",
+  ],
+  [
+    "a package that is no dependency",
+    "src/http/http.ts",
+    'import { get } from "@scope/left/pad";\n',
+    "src/http/http.ts: @scope/left is not a dependency",
+  ],
+  [
+    "a drawer",
+    "src/loop/turn-utils.ts",
+    "export const a = 1;\n",
+    'src/loop/turn-utils.ts: "utils" says nothing; each function goes home',
+  ],
+  [
+    "a camelCase name",
+    "scripts/makeDocs.ts",
+    "export const a = 1;\n",
+    "scripts/makeDocs.ts: names are in kebab-case, not makeDocs",
+  ],
+  ["a default export", "src/loop/turn.ts", "export default 1;\n", "src/loop/turn.ts: no default exports"],
+  [
+    "a path of a machine",
+    "docs/run/start.md",
+    `see ${"/home"}/someone/notes\n`,
+    `docs/run/start.md: names a path of a machine: ${"/home"}/someone`,
+  ],
+  [
+    "a registry host in the lock file",
+    "package-lock.json",
+    `{ "packages": {} , "note": "https://${"registry"}.npmjs.org/zod" }`,
+    `package-lock.json: names a package registry: ${"registry"}.npmjs.org`,
+  ],
+  [
+    "a platform package that the lock file lost",
+    "package-lock.json",
+    '{ "packages": { "node_modules/tool": { "optionalDependencies": { "tool-mac": "1.0.0" } } } }',
+    "package-lock.json: node_modules/tool asks for what is not locked: tool-mac",
+  ],
+];
+for (const [what, path, text, problem] of planted) {
+  test(`the house speaks up at ${what}`, () => {
+    assert.deepEqual(inspectPlanted({ [path]: text }), [problem]);
+  });
+}
+
+test("word lists may be long", () => {
+  assert.deepEqual(inspectPlanted({ "src/words/en.ts": "//\n".repeat(900) }), []);
+});
+
+test("the linter holds time, chance, ids and the environment to their places, promises, switches and long functions", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "house-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const name of [".oxlintrc.json", "tsconfig.json"]) cpSync(join(root, name), join(folder, name));
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const loose = `import { randomUUID } from "node:crypto";
+export async function turn(kind: "a" | "b"): Promise<string> {
+  turn(kind);
+  [kind].forEach(async () => turn("a"));
+  setTimeout(randomUUID, 1);
+  switch (kind) { case "a": return \`\${Date.now()} \${Math.random()} \${process.env["KEY"]}\`; }
+  return "";
+}
+`;
+  const long = `export function long(): void {\n${'  console.log("line");\n'.repeat(69)}}\n`;
+  writeTree(folder, { "src/loop/turn.ts": loose, "src/loop/long.ts": long, "src/loop/turn.test.ts": loose });
+
+  const { stdout } = spawnSync(join(root, "node_modules/.bin/oxlint"), ["--type-aware", "--format=unix", "src"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  const found = [...stdout.matchAll(/^src\/loop\/(\S+?):.*\((.+)\)\]$/gm)].map(([, file, rule]) => `${file} ${rule}`);
+  assert.deepEqual(found.sort(), [
+    "long.ts max-lines-per-function",
+    "turn.test.ts no-floating-promises",
+    "turn.test.ts no-misused-promises",
+    "turn.test.ts switch-exhaustiveness-check",
+    "turn.ts no-floating-promises",
+    "turn.ts no-misused-promises",
+    "turn.ts no-restricted-globals",
+    "turn.ts no-restricted-imports",
+    "turn.ts no-restricted-properties",
+    "turn.ts no-restricted-properties",
+    "turn.ts no-restricted-properties",
+    "turn.ts switch-exhaustiveness-check",
+  ]);
+});
+
+test("a licence that would bind our users is refused, in tools we only run it is not", () => {
+  const packages = {
+    "node_modules/free": { license: "(GPL-3.0 OR MIT)" },
+    "node_modules/tool": { license: "MPL-2.0", dev: true },
+    "node_modules/bound": { license: "MPL-2.0" },
+    "node_modules/both": { license: "MIT AND GPL-3.0" },
+    "node_modules/silent": {},
+  };
+  assert.deepEqual(findForbiddenLicences(packages), [
+    "node_modules/bound: MPL-2.0",
+    "node_modules/both: MIT AND GPL-3.0",
+    "node_modules/silent: names no licence",
+  ]);
+});
+
+const outputs: Record<string, [none: string, some: string]> = {
+  tsc: ["/a/node_modules/typescript/lib/lib.es5.d.ts\n", "src/a.ts(1,2): error TS1: no.ts\n/a/src/a.ts\n/a/src/b.ts\n"],
+  biome: ["Checked 0 files in 3ms.", "Checked 2 files in 3ms."],
+  oxlint: ["Finished in 8ms on 0 files with 96 rules", "Finished in 8ms on 2 files with 96 rules"],
+  knip: ["knip read 0 files", "knip read 2 files"],
+  licences: ["0 packages, 0 with", "2 packages, 0 with"],
+  requirements: ["0 test names", "2 test names"],
+  house: ['{"passed":0,"failed":0}', '{"passed":2,"failed":0}'],
+};
+for (const { name, read } of checks) {
+  test(`the check ${name} is seen to have read nothing`, () => {
+    assert.deepEqual(
+      ["", ...(outputs[name] ?? [])].map((output) => countRead(output, read)),
+      [0, 0, 2],
+    );
+  });
+}
+
+test("a requirement is shown with the tests that name it", () => {
+  // Not written as a call, or this file would claim the two ids.
+  const source = ["it goes on [L2][Q2]", "no id"].map((name) => `test("${name}", () => {});`).join("\n");
+  const tests = findTests("a.test.ts", source);
+  assert.deepEqual(tests, [{ file: "a.test.ts", name: "it goes on", ids: ["L2", "Q2"] }]);
+  const page = writePage({ Loop: { L2: "Nothing is lost.", L3: "Prefix <a|b>." }, Trust: { Q2: "Faults." } }, tests);
+  assert.deepEqual(
+    page.split("\n").filter((line) => /^\| [A-Z]\d/.test(line)),
+    [
+      "| L2 | Nothing is lost. | a.test.ts › it goes on |",
+      "| L3 | Prefix &lt;a\\|b>. | — |",
+      "| Q2 | Faults. | a.test.ts › it goes on |",
+    ],
+  );
+  assert.throws(
+    () => writePage({ Loop: { L2: "Nothing is lost." } }, tests),
+    /no requirement has an id of "it goes on"/,
+  );
+});
+
+function inspectPlanted(planted: Record<string, string>): string[] {
+  return inspectHouse(Object.entries({ ...good, ...planted }).map(([path, text]) => ({ path, text })));
+}
+
+function writeTree(folder: string, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
+
+/** The text files that git would keep, also in a copy without git. */
+function readTree(): SourceFile[] {
+  const lines = readFileSync(join(root, ".gitignore"), "utf8").split("\n").filter(Boolean);
+  const patterns = lines
+    .map((line) => line.replace(/\/$/, ""))
+    .map((line) => (line[0] === "/" ? line.slice(1) : `**/${line}`));
+  const isIgnored = (path: string) => path === ".git" || patterns.some((pattern) => matchesGlob(path, pattern));
+  const walk = (folder: string): string[] =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (isIgnored(path)) return [];
+      return entry.isDirectory() ? walk(path) : entry.isFile() ? [path] : [];
+    });
+  return walk("")
+    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
+    .filter(({ text }) => !text.includes("\0"));
+}

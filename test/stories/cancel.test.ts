@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { all, until } from "../world/events.ts";
+import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
+import { deafTool } from "../world/tools.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
+
+const limitMs = 1_000;
+
+/** Sends a message, waits until the turn hangs, stops it, and tells how long that took. */
+async function stopStuckTurn(
+  yard: TestYard,
+  isStuck: (id: string) => Promise<boolean>,
+): Promise<{ id: string; tookMs: number }> {
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+  await until("the turn hangs", () => isStuck(id));
+  const startedAt = performance.now();
+  await must(yard.client.call("cancelTurn", { params: { id } }));
+  await yard.whenAtRest(id);
+  return { id, tookMs: performance.now() - startedAt };
+}
+
+const stuckAnswers: Record<string, Answer> = {
+  "before its first word": { text: "never", fault: { after: 0, kind: "stall" } },
+  "in the middle": { text: "one two three four", fault: { after: 3, kind: "stall" } },
+  "behind pings": { text: "one two three four", fault: { after: 3, kind: "ping" } },
+};
+
+for (const [where, answer] of Object.entries(stuckAnswers)) {
+  test(`a model call that is stuck ${where} is stopped within a second, and the next turn works [L6]`, async () => {
+    await using model = await modelServer([answer, says("fine again")]);
+    await using yard = await startYard({ model });
+    const { id, tookMs } = await stopStuckTurn(yard, async () => model.asked.length === 1);
+    assert.ok(tookMs < limitMs, `it took ${tookMs.toFixed(0)} ms`);
+    assert.equal(all(await yard.events(id), "turn.finished").at(-1)?.outcome, "cancelled");
+    const next = await yard.ask("and now?", { conversation: id });
+    assert.deepEqual({ answer: next.answer, outcome: next.outcome }, { answer: "fine again", outcome: "done" });
+  });
+}
+
+test("a tool that is stuck and does not listen is stopped within a second, its call is answered, and the next turn works [L6][L5]", async () => {
+  await using model = await modelServer([calls(["deaf", {}], ["now", {}]), says("fine again")]);
+  await using yard = await startYard({ model, tools: [deafTool] });
+  const { id, tookMs } = await stopStuckTurn(
+    yard,
+    async (id) => all(await yard.events(id), "call.started").length === 2,
+  );
+  assert.ok(tookMs < limitMs, `it took ${tookMs.toFixed(0)} ms`);
+  const results = all(await yard.events(id), "call.finished");
+  assert.deepEqual(results.map(({ outcome }) => outcome).sort(), ["cancelled", "ok"]);
+  const next = await yard.ask("and now?", { conversation: id });
+  assert.equal(next.answer, "fine again");
+  const roles = model.asked[1]?.body.messages.map(({ role }) => role);
+  assert.deepEqual(
+    roles,
+    ["system", "user", "assistant", "tool", "tool", "user"],
+    "the history is valid: every call has its result",
+  );
+});
+
+test("what was said before the stop stays in the history, so that the model can be told to go on [L6]", async () => {
+  await using model = await modelServer([
+    { text: "one two three four", fault: { after: 4, kind: "stall" } },
+    says("four five"),
+  ]);
+  await using yard = await startYard({ model });
+  const seen: string[] = [];
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const stop = new AbortController();
+  const watching = (async () => {
+    for await (const frame of yard.client.follow(id, { after: 0, signal: stop.signal }))
+      if (frame.frame === "delta") seen.push(frame.text);
+  })();
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "count", mode: "queue" } }));
+  await until("three words were shown", () => seen.join("") === "one two three ");
+  await must(yard.client.call("cancelTurn", { params: { id } }));
+  const { events } = await yard.whenAtRest(id);
+  stop.abort();
+  await watching;
+  const cut = all(events, "message.assistant").at(-1);
+  assert.deepEqual({ text: cut?.text, cut: cut?.cut }, { text: "one two three ", cut: true });
+  await yard.ask("go on", { conversation: id });
+  assert.equal(model.asked[1]?.body.messages.at(-2)?.content, "one two three ");
+});
+
+test("stopping when nothing runs says so [L6]", async () => {
+  await using yard = await startYard();
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const refused = await yard.client.call("cancelTurn", { params: { id } });
+  assert.equal(refused.ok ? "" : refused.failure.code, "turn_not_running");
+});

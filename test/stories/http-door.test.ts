@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request } from "node:http";
+import { test } from "node:test";
+import { createClient } from "../../src/client/client.ts";
+import { OwnerId } from "../../src/protocol/ids.ts";
+import { Problem } from "../../src/protocol/resources.ts";
+import { limits, protocolVersion } from "../../src/protocol/routes.ts";
+import { onPort } from "./http-reading.ts";
+import { smallYard } from "./http-small-yard.ts";
+
+const json = { "content-type": "application/json" };
+
+test("a client speaks to the server by the names of the route table, over a port as in one process [C7]", async () => {
+  const yard = smallYard();
+  await using port = await onPort(yard);
+  const overPort = createClient({ fetch, baseUrl: port.url });
+  for (const client of [yard.client, overPort]) {
+    const id = client === overPort ? "over-port" : "in-process";
+    assert.equal((await must(client.call("createConversation", { body: { id, title: "你好" } }))).title, "你好");
+    const sent = await must(client.call("sendMessage", { params: { id }, body: { text: "hello" } }));
+    assert.deepEqual(sent, { message: "m1", seq: 1 });
+    assert.deepEqual(yard.asked.at(-1), ["send", { text: "hello", mode: "queue", slot: undefined }]);
+    assert.equal((await must(client.call("renameConversation", { params: { id }, body: { title: "T" } }))).title, "T");
+    const { items, next } = await must(client.call("listConversations", { query: { limit: 1 } }));
+    assert.deepEqual([items.map((item) => item.id), next], [[id], client === overPort ? "2" : "1"]);
+    assert.deepEqual(await must(client.call("deleteCheckpoint", { params: { id, checkpoint: 3 } })), {});
+    assert.deepEqual(yard.asked.at(-1), ["deleteCheckpoint", 3]);
+    assert.equal(
+      (await must(client.call("getConversation", { params: { id: "in-p" }, query: { prefix: true } }))).id,
+      "in-process",
+    );
+    assert.equal((await must(client.call("listModels", { query: { detect: true } }))).found.length, 1);
+    assert.equal((await must(client.call("health"))).protocol, protocolVersion);
+  }
+  await must(yard.client.call("deleteConversation", { params: { id: "over-port" } }));
+  assert.equal(await codeOf(yard.client.call("getState", { params: { id: "over-port" } })), "conversation_not_found");
+});
+
+test("a refusal says what happened and what to do next, in the caller's language [P4]", async () => {
+  const yard = smallYard();
+  const ask = (language: string) =>
+    yard.app.request("/api/v1/conversations/nowhere", {
+      headers: { "accept-language": language, "x-request-id": "r-1" },
+    });
+  const english = await ask("fr, en;q=0.5");
+  assert.equal(english.status, 404);
+  assert.equal(english.headers.get("content-type"), "application/problem+json");
+  assert.equal(english.headers.get("x-request-id"), "r-1");
+  assert.deepEqual(Problem.parse(await english.json()), {
+    type: "urn:agentyard:failure:conversation_not_found",
+    title: "Session not found: nowhere.",
+    status: 404,
+    code: "conversation_not_found",
+    detail: "Session not found: nowhere. List them with /sessions.",
+    params: { id: "nowhere" },
+    retryable: false,
+    requestId: "r-1",
+  });
+  for (const language of ["zh-CN,zh;q=0.9,en;q=0.8", "fr;q=0.9, zh-Hans;q=0.2", "en;q=0.1, zh"]) {
+    const chinese = Problem.parse(await (await ask(language)).json());
+    assert.equal(chinese.detail, "未找到会话：nowhere。输入 /sessions 可以查看所有会话。");
+  }
+});
+
+test("what does not fit is named, in the caller's language too [P4]", async () => {
+  const yard = smallYard();
+  await yard.start("c");
+  const send = async (language: string) => {
+    const body = JSON.stringify({ text: "", mode: "later" });
+    const headers = { ...json, "accept-language": language };
+    const response = await yard.app.request("/api/v1/conversations/c/messages", { method: "POST", headers, body });
+    return Problem.parse(await response.json()).params.what;
+  };
+  assert.match(String(await send("en")), /^body\.text: Too small.*; body\.mode: Invalid option/);
+  assert.match(String(await send("zh")), /^body\.text: 数值过小.*; body\.mode: 无效选项/);
+});
+
+test("a request id is taken when it is well-formed, else one is made", async () => {
+  const { app } = smallYard();
+  const idFor = async (id: string) =>
+    (await app.request("/api/v1/health", { headers: { "x-request-id": id } })).headers.get("x-request-id");
+  assert.equal(await idFor("abc.DEF_1-2"), "abc.DEF_1-2");
+  for (const bad of ["a b", "x".repeat(65), "<script>"]) assert.match(String(await idFor(bad)), /^[0-9a-f-]{36}$/);
+});
+
+test("bad bodies are refused by name", async () => {
+  const yard = smallYard();
+  const post = async (body: string | Uint8Array<ArrayBuffer>, type = "application/json") => {
+    const response = await yard.app.request("/api/v1/conversations", {
+      method: "POST",
+      body,
+      headers: { "content-type": type },
+    });
+    return response.ok ? response.status : Problem.parse(await response.json()).code;
+  };
+  assert.equal(await post("{"), "bad_json");
+  assert.equal(await post(new Uint8Array([0x22, 0xff, 0x22])), "bad_json");
+  assert.equal(await post("{}", "text/plain"), "bad_json");
+  assert.equal(await post("{}", "application/jsonp"), "bad_json");
+  assert.equal(await post("[]"), "bad_request");
+  assert.equal(await post("null"), "bad_request");
+  assert.equal(await post(`{"id":"${"x".repeat(65)}"}`), "bad_request");
+  assert.equal(await post('{"id":7}'), "bad_request");
+  assert.equal(await post('{"id":"a","unknown":{"__proto__":{"title":7}}}', "Application/JSON; charset=utf-8"), 201);
+  assert.equal(await post("", "text/plain"), 201, "no body is an empty object");
+});
+
+test("a body may be as large as the limit and no larger, whatever its headers say", async () => {
+  const yard = smallYard();
+  await using port = await onPort(yard);
+  const fill = (size: number) => `{"title":"x"}${" ".repeat(size - 13)}`;
+  const post = async (size: number, chunked: boolean) => {
+    const body = fill(size);
+    const init = chunked ? { body: new Blob([body]).stream(), duplex: "half" as const } : { body };
+    const response = await fetch(`${port.url}/api/v1/conversations`, { method: "POST", headers: json, ...init });
+    return response.ok ? response.status : Problem.parse(await response.json());
+  };
+  assert.equal(await post(limits.bodyBytesMax, true), 201);
+  for (const chunked of [true, false]) {
+    const problem = await post(limits.bodyBytesMax + 1, chunked);
+    assert.ok(typeof problem === "object");
+    assert.deepEqual(
+      [problem.status, problem.code, problem.params],
+      [413, "body_too_large", { limitBytes: limits.bodyBytesMax }],
+    );
+  }
+  const announced = { method: "POST", headers: { ...json, "content-length": String(limits.bodyBytesMax + 1) } };
+  const refused = request(`${port.url}/api/v1/conversations`, announced);
+  refused.flushHeaders();
+  const [answer] = await once(refused, "response");
+  assert.equal(answer.statusCode, 413, "before any of it is sent");
+  refused.on("error", () => {}).destroy();
+  const inProcess = await yard.client.call("createConversation", { body: { title: "x".repeat(limits.bodyBytesMax) } });
+  assert.equal(inProcess.ok ? "" : inProcess.failure.code, "body_too_large");
+});
+
+test("titles may be as long as the limit and no longer", async () => {
+  const { client } = smallYard();
+  const title = "界".repeat(limits.titleCharactersMax);
+  assert.equal((await must(client.call("createConversation", { body: { title } }))).title, title);
+  assert.equal(await codeOf(client.call("createConversation", { body: { title: `${title}界` } })), "bad_request");
+});
+
+test("an unknown address is 404, a known one under another method is 405 and says which it takes", async () => {
+  const { app } = smallYard();
+  const unknown = await app.request("/api/v1/nothing");
+  assert.deepEqual([unknown.status, Problem.parse(await unknown.json()).params], [404, { path: "/api/v1/nothing" }]);
+  const wrong = await app.request("/api/v1/conversations/c", { method: "PUT" });
+  assert.deepEqual([wrong.status, wrong.headers.get("allow")], [405, "GET, HEAD, PATCH, DELETE"]);
+  assert.equal(Problem.parse(await wrong.json()).title, "This route does not take PUT.");
+  assert.equal((await app.request("/api/v1/openapi.json", { method: "POST" })).status, 405);
+  assert.equal((await app.request("/api/v1/health", { method: "HEAD" })).status, 200);
+});
+
+test("our own mistake is a 500 with an id, and its details go to the log file only [Q1]", async () => {
+  const yard = smallYard({ log: { list: () => Promise.reject(new Error("secret path /srv/x")) } });
+  const listed = await yard.client.call("listConversations");
+  assert.ok(!listed.ok);
+  const { code, params, requestId, detail } = listed.failure;
+  assert.deepEqual([code, params], ["internal", { id: requestId }]);
+  assert.doesNotMatch(detail, /secret/);
+  assert.equal(yard.faults.length, 1);
+  assert.ok(yard.faults[0]?.startsWith(`request ${requestId} failed at GET /api/v1/conversations: Error: secret path`));
+});
+
+test("a page of another site cannot reach the server, by address or by a name of its own [C6]", async () => {
+  const yard = smallYard({ trustedHosts: ["yard.example"] });
+  await using port = await onPort(yard);
+  const statusWith = (headers: Record<string, string>) => statusOver(port.url, headers);
+  const { host } = new URL(port.url);
+  const allowed: Record<string, string>[] = [
+    {},
+    { host: "localhost:7420" },
+    { host: "[::1]:7420" },
+    { host: "127.8.9.1" },
+    { host: "yard.example" },
+    { origin: `http://${host}`, "sec-fetch-site": "same-origin" },
+    { "sec-fetch-site": "none" },
+  ];
+  const refused: Record<string, string>[] = [
+    { host: "evil.example" },
+    { host: "localhost.evil.example" },
+    { host: "127.0.0.1.evil.example" },
+    { host: "0.0.0.0" },
+    { host: "192.168.1.4:7420" },
+    { origin: "http://evil.example" },
+    { origin: "null" },
+    { origin: `http://${host}.evil.example` },
+    { origin: "http://localhost:3000" },
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+  ];
+  for (const headers of allowed) assert.equal(await statusWith(headers), 200, JSON.stringify(headers));
+  for (const headers of refused) assert.equal(await statusWith(headers), 403, JSON.stringify(headers));
+  const unnamedDoor = await yard.app.fetch(new Request("http://evil.example/api/v1/health"));
+  assert.equal(Problem.parse(await unnamedDoor.json()).code, "forbidden_origin", "the strict rules hold by default");
+});
+
+test("the request names the user, and another user's conversation is not there [S7]", async () => {
+  const yard = smallYard();
+  await yard.start("of-local");
+  await yard.start("of-ann", OwnerId.parse("ann"));
+  const read = async (id: string, account?: string) => {
+    const headers = account === undefined ? {} : { "x-account-id": account };
+    return (await yard.app.request(`/api/v1/conversations/${id}`, { headers })).status;
+  };
+  assert.deepEqual([await read("of-local"), await read("of-ann"), await read("of-ann", "ann")], [200, 404, 200]);
+  assert.deepEqual([await read("of-local", "ann"), await read("of-local", "../ann")], [404, 400]);
+});
+
+test("the place of the log file is told to the same user on the same machine only [Q1]", async () => {
+  const yard = smallYard({ logFile: "/srv/logs/run.log" });
+  await using port = await onPort(yard);
+  assert.equal((await must(yard.client.call("health"))).logFile, "/srv/logs/run.log");
+  assert.equal((await must(createClient({ fetch, baseUrl: port.url }).call("health"))).logFile, undefined);
+});
+
+test("a server that does not answer, or not in our words, is a failure as well", async () => {
+  const nobody = createClient({ fetch: () => Promise.reject(new Error("connect ECONNREFUSED")) });
+  const call = await nobody.call("health");
+  assert.ok(!call.ok);
+  assert.deepEqual([call.failure.code, call.failure.retryable], ["network", true]);
+  for (const answer of [new Response("<html>", { status: 502 }), new Response("{}"), new Response("<html>")]) {
+    const stranger = createClient({ fetch: async () => answer });
+    assert.equal(await codeOf(stranger.call("health")), "answer_unreadable");
+  }
+});
+
+test("the API describes itself, route by route, from the table that checks requests [C7]", async () => {
+  const { app } = smallYard();
+  const document = JSON.parse(await (await app.request("/api/v1/openapi.json")).text());
+  assert.equal(document.openapi, "3.1.0");
+  assert.equal(document.info.version, "0.0.0-test");
+  const messages = document.paths["/api/v1/conversations/{id}/messages"].post;
+  assert.equal(messages.operationId, "sendMessage");
+  assert.deepEqual(messages.parameters, [{ name: "id", in: "path", required: true, schema: { type: "string" } }]);
+  assert.deepEqual(messages.requestBody.content["application/json"].schema.required, ["text"]);
+  assert.deepEqual(Object.keys(messages.responses), ["202", "404", "422", "default"]);
+  const list = document.paths["/api/v1/conversations"].get;
+  assert.deepEqual(list.parameters[0], {
+    name: "limit",
+    in: "query",
+    required: false,
+    schema: { default: 20, type: "integer", minimum: 1, maximum: 200 },
+  });
+  const stream = document.paths["/api/v1/conversations/{id}/stream"].get;
+  assert.ok(stream.responses["200"].content["text/event-stream"]);
+  assert.ok(document.components.schemas.Problem.properties.code);
+  assert.doesNotMatch(JSON.stringify(document), /\$schema/);
+});
+
+/** fetch does not let a test choose these headers. */
+function statusOver(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${url}/api/v1/health`, { headers, agent: false }, (incoming) => {
+      incoming.resume();
+      resolve(incoming.statusCode);
+    });
+    outgoing.on("error", reject);
+    outgoing.end();
+  });
+}
+
+type Settled<T> = { ok: true; value: T } | { ok: false; failure: { code: string; detail: string } };
+
+async function must<T>(result: Promise<Settled<T>>): Promise<T> {
+  const settled = await result;
+  assert.ok(settled.ok, JSON.stringify(settled));
+  return settled.value;
+}
+
+async function codeOf(result: Promise<Settled<unknown>>): Promise<string | undefined> {
+  const settled = await result;
+  return settled.ok ? undefined : settled.failure.code;
+}

@@ -1,0 +1,238 @@
+import type { Clock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
+import { ok } from "../../src/base/result.ts";
+import { type Client, createClient, inProcessFetch } from "../../src/client/client.ts";
+import { type App, createApp } from "../../src/http/http.ts";
+import type { LiveFrame } from "../../src/loop/loop.ts";
+import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
+import { failure } from "../../src/protocol/failure.ts";
+import { ConversationId, localOwner, type OwnerId } from "../../src/protocol/ids.ts";
+import type { ConversationRow } from "../../src/storage/storage.ts";
+
+// The door with as little behind it as it can stand before: a log in memory, and an engine whose part the test plays.
+
+type Parts = Parameters<typeof createApp>[0];
+type Log = Parts["log"];
+type Engine = Parts["engine"];
+
+export type SmallYard = {
+  readonly app: App;
+  readonly client: Client;
+  /** What the log file would have of our own mistakes. */
+  readonly faults: string[];
+  /** What the engine was asked, by name and argument. */
+  readonly asked: [name: string, argument: unknown][];
+  /** How many still listen to the log or to the running answer. */
+  listeners(): number;
+  start(id: string, owner?: OwnerId): Promise<ConversationRow>;
+  append(row: ConversationRow, ...events: NewEvent[]): void;
+  /** A piece of the running answer. */
+  say(row: ConversationRow, delta: LiveFrame): void;
+  endAnswer(row: ConversationRow): void;
+};
+
+type Options = Partial<Omit<Parts, "engine" | "log">> & { engine?: Partial<Engine>; log?: Partial<Log> };
+
+export function smallYard({ engine, log, clock = systemClock, ...options }: Options = {}): SmallYard {
+  const memory = memoryLog();
+  const live = liveBuffer();
+  const faults: string[] = [];
+  const asked: SmallYard["asked"] = [];
+  const app = createApp({
+    engine: { ...memory.engine, ...playedEngine(asked), live: live.listen, ...engine },
+    log: { ...memory.log, ...log },
+    models: { get: () => demo },
+    detectServers: async () => [{ kind: "ollama", baseUrl: "http://127.0.0.1:11434/v1", models: [{ id: "qwen3" }] }],
+    clock,
+    ids: systemIds,
+    version: "0.0.0-test",
+    logger: (line) => faults.push(line),
+    ...options,
+  });
+  return {
+    app,
+    client: createClient({ fetch: inProcessFetch(app), clock }),
+    faults,
+    asked,
+    listeners: () => memory.listeners() + live.listeners(),
+    async start(id, owner = localOwner) {
+      const row = await memory.log.createConversation(owner, { id });
+      if (!row.ok) throw new Error(row.failure.code);
+      return row.value;
+    },
+    append: (row, ...events) => memory.append(row, events),
+    say: (row, delta) => live.say(row.number, delta),
+    endAnswer: (row) => live.end(row.number),
+  };
+}
+
+const demo = {
+  slot: "base",
+  id: "demo",
+  server: "demo",
+  isDemo: true,
+  windowTokens: 8192,
+  promptSize: "full",
+  prepare: () => {
+    throw new Error("no model is called here");
+  },
+} as const;
+
+function playedEngine(asked: SmallYard["asked"]): Omit<Engine, "live" | "remove"> {
+  const note = <V>(name: string, value: V) => {
+    return async (_: unknown, argument?: unknown) => {
+      asked.push([name, argument]);
+      return ok(value);
+    };
+  };
+  const checkpoint = { checkpoint: 3, parent: null, name: "here", at: 1 };
+  return {
+    send: note("send", { message: "m1", seq: 1 }),
+    withdraw: async (_, id) => failure("message_not_found", { id }),
+    cancel: async () => failure("turn_not_running", {}),
+    resume: note("resume", { turn: null }),
+    decide: async (_, decision, verdict) => {
+      asked.push(["decide", verdict]);
+      return ok({ decision, seq: 2 });
+    },
+    openDecisions: async () => [],
+    reset: async ({ id }) => failure("conversation_busy", { id }),
+    branch: async (row) => ok(row),
+    checkpoints: async () => [checkpoint],
+    saveCheckpoint: note("saveCheckpoint", checkpoint),
+    restoreCheckpoint: async (_, place) => failure("checkpoint_not_found", { checkpoint: place }),
+    deleteCheckpoint: note("deleteCheckpoint", undefined),
+    state: async (row) => ({
+      conversation: { ...row },
+      status: "idle",
+      head: 0,
+      model: { slot: "base", id: "demo", server: "demo", isDemo: true },
+      tokens: { used: 0, window: 8192, level: "info", estimated: false },
+      queue: [],
+      decisions: [],
+      todos: [],
+    }),
+    replay: async () => ({ turns: 0, steps: 0, differences: [] }),
+  };
+}
+
+function liveBuffer() {
+  const soFar = new Map<number, LiveFrame[]>();
+  const heard = makeListeners<LiveFrame>();
+  return {
+    listen(number: number, listener: (frame: LiveFrame) => void) {
+      for (const frame of soFar.get(number) ?? []) listener(frame);
+      return heard.add(number, listener);
+    },
+    say(number: number, frame: LiveFrame) {
+      soFar.set(number, [...(soFar.get(number) ?? []), frame]);
+      heard.tell(number, frame);
+    },
+    end: (number: number) => soFar.delete(number),
+    listeners: heard.count,
+  };
+}
+
+function memoryLog() {
+  const rows: ConversationRow[] = [];
+  const logs = new Map<number, LogEvent[]>();
+  const appended = makeListeners<number>();
+  const own = (owner: OwnerId) => rows.filter((row) => row.owner === owner && row.deletedAt === undefined);
+  const log: Log = {
+    async createConversation(owner, { id = systemIds.uuid(), title = "" }) {
+      const parsed = ConversationId.safeParse(id);
+      if (!parsed.success) return failure("bad_request", { what: "body.id" });
+      if (own(owner).some((row) => row.id === id)) return failure("conversation_exists", { id });
+      const number = rows.length + 1;
+      const times = { createdAt: number, updatedAt: number, deletedAt: undefined };
+      const row = { number, owner, id: parsed.data, title, lastMessage: "", turns: 0, ...times, cursor: `${number}` };
+      rows.push(row);
+      logs.set(number, []);
+      return ok(row);
+    },
+    async find(owner, id) {
+      const row = own(owner).find((one) => one.id === id);
+      return row === undefined ? failure("conversation_not_found", { id }) : ok(row);
+    },
+    async findByPrefix(owner, prefix) {
+      const [row, ...others] = own(owner).filter((one) => one.id.startsWith(prefix));
+      if (row === undefined) return failure("conversation_not_found", { id: prefix });
+      if (others.length === 0) return ok(row);
+      return failure("conversation_ambiguous", { prefix, candidates: [row, ...others].map(({ id }) => id).join(", ") });
+    },
+    async list(owner, { limit, before }) {
+      const newestFirst = own(owner).toReversed();
+      return newestFirst.filter((row) => before === undefined || row.number < Number(before)).slice(0, limit);
+    },
+    async rename(row, title) {
+      const renamed = { ...row, title };
+      rows[row.number - 1] = renamed;
+      return ok(renamed);
+    },
+    async read(number, { after, limit, upTo = Number.POSITIVE_INFINITY }) {
+      return (logs.get(number) ?? []).filter(({ seq }) => seq > after && seq <= upTo).slice(0, limit);
+    },
+    headOf: async (number) => logs.get(number)?.length ?? 0,
+    onAppend: appended.add,
+  };
+  function append(row: ConversationRow, events: readonly NewEvent[]) {
+    const all = logs.get(row.number) ?? [];
+    for (const event of events) all.push({ ...event, seq: all.length + 1, at: 1_700_000_000_000 });
+    logs.set(row.number, all);
+    appended.tell(row.number, all.length);
+  }
+  const engine: Pick<Engine, "remove"> = {
+    async remove(row) {
+      rows[row.number - 1] = { ...row, deletedAt: 1 };
+      const head = logs.get(row.number)?.length ?? 0;
+      logs.delete(row.number);
+      appended.tell(row.number, head + 1);
+      return ok(undefined);
+    },
+  };
+  return { log, engine, append, listeners: appended.count };
+}
+
+function makeListeners<V>() {
+  const all = new Set<{ number: number; listener: (value: V) => void }>();
+  return {
+    add(number: number, listener: (value: V) => void) {
+      const entry = { number, listener };
+      all.add(entry);
+      return () => void all.delete(entry);
+    },
+    tell(number: number, value: V) {
+      for (const entry of [...all]) if (entry.number === number) entry.listener(value);
+    },
+    count: () => all.size,
+  };
+}
+
+/** Time that only moves when the test moves it; waiting costs nothing. */
+export function manualClock(): Clock & { move(ms: number): void; timers(): number } {
+  let now = 0;
+  let timers: { at: number; action: () => void }[] = [];
+  return {
+    timers: () => timers.length,
+    now: () => now,
+    monotonic: () => now,
+    wait: async (_, signal) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return signal?.aborted ? "aborted" : "elapsed";
+    },
+    after(ms, action) {
+      const timer = { at: now + ms, action };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((other) => other !== timer);
+      };
+    },
+    move(ms) {
+      now += ms;
+      const due = timers.filter(({ at }) => at <= now);
+      timers = timers.filter(({ at }) => at > now);
+      for (const { action } of due) action();
+    },
+  };
+}

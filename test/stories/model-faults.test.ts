@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { all } from "../world/events.ts";
+import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
+import { must, startYard } from "../world/yard.ts";
+
+const error = (status: number, message: string, code = "error", headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers,
+  body: JSON.stringify({ error: { message, code, type: code } }),
+});
+
+const faults: Record<string, { answer: Answer; code: string; says: RegExp }> = {
+  "a wrong key": {
+    answer: error(401, "Incorrect API key provided", "invalid_api_key"),
+    code: "model_auth",
+    says: /refuses the key.*Check the API key/,
+  },
+  "no credit": {
+    answer: error(429, "You exceeded your current quota", "insufficient_quota"),
+    code: "model_quota",
+    says: /no credit.*Top it up/,
+  },
+  "a wrong model id": {
+    answer: error(404, "The model does not exist", "model_not_found"),
+    code: "model_not_found",
+    says: /has no model test-model.*Check the model id/,
+  },
+  "a conversation that is too long": {
+    answer: error(400, "This model's maximum context length is 8192 tokens", "context_length_exceeded"),
+    code: "model_context_overflow",
+    says: /too long.*\/new/,
+  },
+  "a request it does not take": {
+    answer: error(400, "Unknown thing", "invalid_request_error"),
+    code: "model_bad_request",
+    says: /refuses the request.*model test/,
+  },
+  "a page instead of an answer": {
+    answer: {
+      status: 200,
+      headers: { "content-type": "text/html" },
+      body: "<!doctype html><html><body>Welcome</body></html>",
+    },
+    code: "model_protocol",
+    says: /makes no sense.*\/v1/,
+  },
+};
+
+for (const [what, { answer, code, says: words }] of Object.entries(faults)) {
+  test(`a server that answers with ${what} gives a clear failure with what to do, and the next turn works [M3][Q2]`, async () => {
+    await using model = await modelServer([answer, says("well again")]);
+    await using yard = await startYard({ model, env: { AGENTYARD_ATTEMPTS_MAX: "1" } });
+    const { conversation, outcome, events } = await yard.ask("hello");
+    assert.equal(outcome, "failed");
+    const end = all(events, "turn.finished").at(-1);
+    assert.equal(end?.failure?.code, code);
+    const { failureWords, wordsFor } = await import("../../src/words/words.ts");
+    assert.match(failureWords(wordsFor("en"), end?.failure ?? { code: "", params: {} }).join(" "), words);
+    assert.notEqual(failureWords(wordsFor("zh"), end?.failure ?? { code: "", params: {} })[0], end?.failure?.code);
+    assert.equal((await yard.ask("again", { conversation })).answer, "well again");
+  });
+}
+
+test("an overloaded server, a cut and a stall are tried again with the waits recorded, and nothing is said twice [M3]", async () => {
+  await using model = await modelServer([
+    error(503, "overloaded"),
+    error(429, "slow down", "rate_limit_exceeded", { "retry-after-ms": "40" }),
+    { text: "half of an answer", fault: { after: 3, kind: "break" } },
+    { text: "half of an answer", fault: { after: 3, kind: "ping" } },
+    says("the whole answer"),
+  ]);
+  await using yard = await startYard({
+    model,
+    env: { AGENTYARD_IDLE_TIMEOUT_SECONDS: "0.2", AGENTYARD_ATTEMPTS_MAX: "6" },
+  });
+  const { answer, outcome, events } = await yard.ask("hello");
+  assert.deepEqual({ answer, outcome }, { answer: "the whole answer", outcome: "done" });
+  const failed = all(events, "step.failed");
+  assert.deepEqual(
+    failed.map(({ kind, attempt }) => ({ kind, attempt })),
+    [
+      { kind: "overloaded", attempt: 1 },
+      { kind: "rate_limit", attempt: 2 },
+      { kind: "network", attempt: 3 },
+      { kind: "network", attempt: 4 },
+    ],
+  );
+  assert.equal(failed[1]?.retryAfterMs, 40);
+  assert.equal(failed[2]?.textSeen, "half of ");
+  assert.equal(all(events, "message.assistant").length, 1);
+});
+
+test("attempts have an end: the last failure is told and the turn is over [M3]", async () => {
+  await using model = await modelServer(() => error(500, "broken"));
+  await using yard = await startYard({ model, env: { AGENTYARD_ATTEMPTS_MAX: "2" } });
+  const { outcome, events } = await yard.ask("hello");
+  assert.equal(outcome, "failed");
+  assert.equal(model.asked.length, 2);
+  assert.equal(all(events, "turn.finished").at(-1)?.failure?.code, "model_overloaded");
+});
+
+test("a host that cannot be reached is named with what to check [M3]", async () => {
+  await using yard = await startYard({
+    env: {
+      MODEL_BASIC_BASE_URL: "http://127.0.0.1:9/v1",
+      MODEL_BASIC_ID: "m",
+      MODEL_BASIC_CONTEXT_WINDOW: "128000",
+      AGENTYARD_ATTEMPTS_MAX: "1",
+    },
+  });
+  const { outcome, events } = await yard.ask("hello");
+  assert.equal(outcome, "failed");
+  const failure = all(events, "turn.finished").at(-1)?.failure;
+  assert.equal(failure?.code, "model_network");
+  assert.match(String(failure?.params.server), /127\.0\.0\.1/);
+});
+
+test("a slot that does not exist is refused with the ones that do; one that is not filled falls back to base and says so [M1][M2]", async () => {
+  await using model = await modelServer([says("fine")]);
+  await using yard = await startYard({ model });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const refused = await yard.client.call("sendMessage", {
+    params: { id },
+    body: { text: "x", mode: "queue", slot: "turbo" },
+  });
+  assert.equal(refused.ok ? "" : refused.failure.code, "slot_unknown");
+  assert.match(refused.ok ? "" : refused.failure.detail, /base, reasoning, vision, code, chat/);
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "x", mode: "queue", slot: "code" } }));
+  const { events } = await yard.whenAtRest(id);
+  assert.equal(all(events, "step.started")[0]?.reason, "fallback to base");
+});
+
+test("arguments that the output limit cut off are never run; the model is told to send less at once [L5][M3]", async () => {
+  await using model = await modelServer([
+    { calls: [{ name: "todo_write", arguments: '{"todos":[{"content":"a' }], finish: "length" },
+    calls(["now", {}]),
+    says("shorter"),
+  ]);
+  await using yard = await startYard({ model });
+  const { answer, events } = await yard.ask("go");
+  assert.equal(answer, "shorter");
+  assert.match(all(events, "call.finished")[0]?.text ?? "", /^Error: tool_arguments_cut: .*less text at once/);
+});
+
+test("when the window is full the oldest messages are left out, the call and its results stay together, and the turn goes on [L1][Z1]", async () => {
+  const long = "word ".repeat(3_000);
+  await using model = await modelServer((request) => ({
+    text: `${request.body.messages.length} messages`,
+    usage: null,
+  }));
+  await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: "16000" } });
+  const { conversation } = await yard.ask(long);
+  for (let turn = 0; turn < 4; turn += 1) await yard.ask(long, { conversation });
+  const events = await yard.events(conversation);
+  const [compacted] = all(events, "compacted");
+  assert.ok(compacted, "room was made");
+  assert.ok(compacted.messagesAfter < compacted.messagesBefore);
+  assert.equal(
+    all(events, "turn.finished").every(({ outcome }) => outcome === "done"),
+    true,
+  );
+  const { tokens } = await must(yard.client.call("getState", { params: { id: conversation } }));
+  assert.equal(tokens.window, 16_000);
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { modelServer, says } from "../world/model-server.ts";
+import { must, startYard } from "../world/yard.ts";
+
+const echo = (request: { body: { messages: readonly { role: string; content: unknown }[] } }) =>
+  says(
+    `heard: ${request.body.messages
+      .filter(({ role }) => role === "user")
+      .map(({ content }) => content)
+      .join(" | ")}`,
+  );
+
+test("conversations are listed newest first and paged, found by the beginning of their id, renamed and deleted [L9]", async () => {
+  await using model = await modelServer(echo);
+  await using yard = await startYard({ model });
+  const { client } = yard;
+  for (const id of ["aa-1", "aa-2", "bb-1"]) await must(client.call("createConversation", { body: { id } }));
+  await yard.ask("a very first question", { conversation: "aa-1" });
+  const first = await must(client.call("listConversations", { query: { limit: 2 } }));
+  assert.deepEqual(first.items.map(({ id, title, turns }) => ({ id, title, turns }))[0], {
+    id: "aa-1",
+    title: "a very first question",
+    turns: 1,
+  });
+  const rest = await must(client.call("listConversations", { query: { limit: 2, before: first.next ?? "" } }));
+  assert.deepEqual([...first.items, ...rest.items].map(({ id }) => id).sort(), ["aa-1", "aa-2", "bb-1"]);
+  const found = async (id: string) => {
+    const result = await client.call("getConversation", { params: { id }, query: { prefix: true } });
+    return result.ok ? result.value.id : result.failure.code;
+  };
+  assert.deepEqual(
+    [await found("b"), await found("aa-1"), await found("aa"), await found("x"), await found("../x")],
+    ["bb-1", "aa-1", "conversation_ambiguous", "conversation_not_found", "conversation_not_found"],
+  );
+  const ambiguous = await client.call("getConversation", { params: { id: "aa" }, query: { prefix: true } });
+  assert.match(ambiguous.ok ? "" : ambiguous.failure.detail, /aa-\d, aa-\d/);
+  assert.equal(
+    (await must(client.call("renameConversation", { params: { id: "bb-1" }, body: { title: "预算" } }))).title,
+    "预算",
+  );
+  await must(client.call("deleteConversation", { params: { id: "bb-1" } }));
+  assert.equal(await found("bb-1"), "conversation_not_found");
+  const again = await client.call("createConversation", { body: { id: "bb-1" } });
+  assert.equal(again.ok, false, "a deleted id stays gone");
+});
+
+test("a reset forgets the history but not the log, and the next turn starts afresh [L9]", async () => {
+  await using model = await modelServer(echo);
+  await using yard = await startYard({ model });
+  const { conversation } = await yard.ask("one");
+  await yard.ask("two", { conversation });
+  await must(yard.client.call("resetConversation", { params: { id: conversation } }));
+  const { answer, events } = await yard.ask("three", { conversation });
+  assert.equal(answer, "heard: three");
+  assert.equal(events.filter(({ type }) => type === "turn.finished").length, 3, "the log keeps all three turns");
+  assert.deepEqual(events.filter(({ type }) => type === "recipe.set").length, 2);
+});
+
+test("one can go back to any ended turn or saved place, and branch from it [L9]", async () => {
+  await using model = await modelServer(echo);
+  await using yard = await startYard({ model });
+  const { client } = yard;
+  const { conversation: id } = await yard.ask("one");
+  const saved = await must(client.call("saveCheckpoint", { params: { id }, body: { name: "before two" } }));
+  await yard.ask("two", { conversation: id });
+  const { items } = await must(client.call("listCheckpoints", { params: { id } }));
+  assert.deepEqual(
+    items.map(({ name, parent }) => ({ name, parent })),
+    [
+      { name: "", parent: null },
+      { name: "before two", parent: items[0]?.checkpoint },
+      { name: "", parent: saved.checkpoint },
+    ],
+  );
+  const branch = await must(client.call("branchConversation", { params: { id }, body: { at: saved.checkpoint } }));
+  await must(client.call("restoreCheckpoint", { params: { id, checkpoint: saved.checkpoint } }));
+  assert.equal((await yard.ask("other two", { conversation: id })).answer, "heard: one | other two");
+  await must(client.call("deleteConversation", { params: { id } }));
+  assert.equal(
+    (await yard.ask("third", { conversation: branch.id })).answer,
+    "heard: one | third",
+    "a branch lives without its parent",
+  );
+  const unknown = await client.call("restoreCheckpoint", { params: { id: branch.id, checkpoint: 9_999 } });
+  assert.equal(unknown.ok ? "" : unknown.failure.code, "checkpoint_not_found");
+  const [place] = (await must(client.call("listCheckpoints", { params: { id: branch.id } }))).items;
+  await must(client.call("deleteCheckpoint", { params: { id: branch.id, checkpoint: place?.checkpoint ?? 0 } }));
+  const left = (await must(client.call("listCheckpoints", { params: { id: branch.id } }))).items;
+  assert.equal(
+    left.some(({ checkpoint }) => checkpoint === place?.checkpoint),
+    false,
+  );
+});
+
+test("while a turn runs the history cannot be changed under its feet [L9]", async () => {
+  await using model = await modelServer([{ text: "slow", fault: { after: 1, kind: "stall" } }]);
+  await using yard = await startYard({ model });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+  const refused = await yard.client.call("resetConversation", { params: { id } });
+  assert.equal(refused.ok ? "" : refused.failure.code, "conversation_busy");
+  await must(yard.client.call("cancelTurn", { params: { id } }));
+  await yard.whenAtRest(id);
+  await must(yard.client.call("resetConversation", { params: { id } }));
+});
+
+test("a stored conversation replays to the very same requests [L2][L3]", async () => {
+  await using model = await modelServer(echo);
+  await using yard = await startYard({ model });
+  const { conversation } = await yard.ask("one");
+  await yard.ask("two", { conversation });
+  const report = await must(yard.client.call("replay", { params: { id: conversation } }));
+  assert.deepEqual(report, { turns: 2, steps: 2, differences: [] });
+});

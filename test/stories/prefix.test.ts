@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { all } from "../world/events.ts";
+import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
+import { must, startYard } from "../world/yard.ts";
+
+const text = fc
+  .oneof(fc.string({ maxLength: 40 }), fc.constantFrom("你好，世界", "emoji 🎉", '"quoted"\n\\', "</data>", "\u2028"))
+  .filter((value) => value.trim() !== "");
+const toolCall = fc.constantFrom<[string, unknown]>(
+  ["now", {}],
+  ["now", { timezone: "Mars/Base" }],
+  ["now", '{ "timezone" :  "UTC" }'],
+  ["todo_write", { todos: [{ content: "a", status: "pending" }] }],
+  ["todo_read", {}],
+  ["nothing", {}],
+  ["now", "{broken"],
+);
+const answer: fc.Arbitrary<Answer> = fc.oneof(
+  fc.array(toolCall, { minLength: 1, maxLength: 3 }).map((asked) => calls(...asked)),
+  fc.record({ text, reasoning: fc.option(text, { nil: "" }) }),
+);
+const turn = fc.record({ question: text, steps: fc.array(answer, { maxLength: 4 }), isCancelled: fc.boolean() });
+
+test("in any conversation each request begins with the bytes of the one before it, and the share that is reused is in the log [L3]", async () => {
+  await using model = await modelServer([]);
+  await using yard = await startYard({ model });
+  await fc.assert(
+    fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 3 }), async (turns) => {
+      model.asked.length = 0;
+      const { id } = await must(yard.client.call("createConversation", { body: {} }));
+      for (const { question, steps } of turns) {
+        const toolSteps = steps.filter((step) => step.calls !== undefined);
+        model.answerWith([...toolSteps, says("the end")]);
+        await yard.ask(question, { conversation: id });
+      }
+      const requests = model.messageBytes();
+      for (let n = 1; n < requests.length; n += 1) {
+        assert.ok(requests[n]?.startsWith(requests[n - 1] ?? "?"), `request ${n + 1} does not begin with request ${n}`);
+      }
+      const steps = all(await yard.events(id), "step.started");
+      for (const [n, step] of steps.entries()) {
+        const before = steps[n - 1];
+        if (before !== undefined && before.attempt === 1)
+          assert.equal(step.reused, before.bytes, "all of the last request is reused");
+      }
+      const tools = new Set(model.asked.map(({ body }) => JSON.stringify(body.tools)));
+      assert.equal(tools.size, 1, "the tools are the same bytes in every request");
+    }),
+    { numRuns: Number(process.env.AGENTYARD_PROPERTY_RUNS ?? 25) },
+  );
+});
+
+test("the prefix stays the same across a restart of the process [L3][L2]", async () => {
+  await using model = await modelServer([calls(["now", {}]), says("one"), says("two")]);
+  const first = await startYard({ model });
+  const { conversation } = await first.ask("hello");
+  await first.close();
+  await using second = await startYard({ model, data: first.data });
+  await second.ask("again", { conversation });
+  const [, before, after] = model.messageBytes();
+  assert.ok(after?.startsWith(before ?? "?"));
+});
+
+test("a new day is told in a reminder, and the start of the conversation stays as it was [L3][L4]", async () => {
+  await using model = await modelServer([says("one"), says("two"), says("three")]);
+  const { systemClock } = await import("../../src/base/clock.ts");
+  let shift = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + shift };
+  await using yard = await startYard({ model, clock });
+  const { conversation } = await yard.ask("hello");
+  shift = 36 * 3_600_000;
+  await yard.ask("again", { conversation });
+  await yard.ask("once more", { conversation });
+  const contents = model.asked.map(({ body }) => String(body.messages.at(-1)?.content));
+  const today = new Date(clock.now()).toISOString().slice(0, 10);
+  assert.equal(contents[0], "hello");
+  assert.equal(contents[1], `again\n\n<system_reminder>\nToday is ${today} (UTC).\n</system_reminder>`);
+  assert.equal(contents[2], "once more", "told once");
+  assert.match(
+    String(model.asked[0]?.body.messages[0]?.content),
+    /<current_datetime>\d{4}-\d\d-\d\d \d\d:\d\d UTC<\/current_datetime>$/,
+  );
+  assert.equal(model.asked[0]?.body.messages[0]?.content, model.asked[2]?.body.messages[0]?.content);
+});

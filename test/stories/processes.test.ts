@@ -1,0 +1,307 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { until } from "../world/events.ts";
+import { calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
+
+const entry = join(import.meta.dirname, "..", "..", "bin", "agentyard.mjs");
+
+type Ran = { readonly code: number | null; readonly output: string; readonly errors: string };
+
+/** The product as a user starts it: its own process, an empty environment, a data directory of its own. */
+function start(
+  data: string,
+  model: ModelServer | undefined,
+  argv: readonly string[],
+  env: Record<string, string> = {},
+) {
+  const slots =
+    model === undefined
+      ? {}
+      : { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" };
+  const child = spawn(process.execPath, [entry, ...argv], {
+    cwd: data,
+    env: {
+      PATH: process.env.PATH,
+      TMPDIR: data,
+      HOME: data,
+      AGENTYARD_DATA: data,
+      AGENTYARD_CONFIG: data,
+      ...slots,
+      ...env,
+    },
+  });
+  let output = "";
+  let errors = "";
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  const ended = new Promise<Ran>((resolve) => child.once("close", (code) => resolve({ code, output, errors })));
+  return { child, ended, output: () => output, errors: () => errors };
+}
+
+async function run(
+  data: string,
+  model: ModelServer | undefined,
+  argv: readonly string[],
+  env?: Record<string, string>,
+): Promise<Ran> {
+  const { child, ended } = start(data, model, argv, env);
+  child.stdin.end();
+  return ended;
+}
+
+async function folder(t: TestContext): Promise<string> {
+  const data = await mkdtemp(join(tmpdir(), "ay-"));
+  t.after(() => rm(data, { recursive: true, force: true }));
+  return data;
+}
+
+test("run --json prints one object with what scripts need [P2]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer([
+    { calls: [{ id: "c1", name: "now", arguments: '{"timezone":"UTC"}' }], reasoning: "let me see" },
+    says("noon"),
+  ]);
+  const { code, output } = await run(data, model, ["run", "--json", "what time is it?"]);
+  const result = JSON.parse(output);
+  assert.match(result.conversation_id, /^[0-9a-f-]{36}$/);
+  assert.deepEqual(
+    { ...result, conversation_id: "" },
+    {
+      ...{ conversation_id: "", answer: "noon", reasoning: "let me see", finish: "done", steps: 2 },
+      tool_calls: [{ id: "c1", name: "now", arguments: { timezone: "UTC" } }],
+      ...{ usage: { input: 200, output: 20 }, error: null, exit: { code: 0, reason: "done" } },
+    },
+  );
+  assert.equal(code, 0);
+});
+
+test("exit codes tell scripts how it ended [P2]", async (t) => {
+  const data = await folder(t);
+  const failing = (status: number, error: object) => [{ status, body: JSON.stringify({ error }) }];
+  const cases: [
+    expected: number,
+    reason: string,
+    script: Parameters<ModelServer["answerWith"]>[0],
+    env?: Record<string, string>,
+  ][] = [
+    [3, "configuration", failing(401, { message: "wrong key", code: "invalid_api_key" })],
+    [4, "model_unavailable", failing(404, { message: "no such model", code: "model_not_found" })],
+    [
+      9,
+      "context_exhausted",
+      failing(400, { message: "maximum context length is 10 tokens", code: "context_length_exceeded" }),
+    ],
+    [
+      5,
+      "limit",
+      (request) =>
+        request.body.tool_choice === "none"
+          ? says("so far")
+          : calls(["now", { timezone: `Etc/GMT+${stepOf(request)}` }]),
+      { MAX_LOOPS: "2" },
+    ],
+    [6, "approval_needed", [calls(["ask_human", { question: "Which?" }])]],
+  ];
+  await using model = await modelServer([]);
+  for (const [expected, reason, script, env] of cases) {
+    model.answerWith(script);
+    const { code, output } = await run(data, model, ["run", "--json", "go"], { AGENTYARD_ATTEMPTS_MAX: "1", ...env });
+    assert.deepEqual({ code, exit: JSON.parse(output).exit }, { code: expected, exit: { code: expected, reason } });
+  }
+  assert.equal((await run(data, undefined, ["no-such-command"])).code, 2);
+  assert.equal((await run(data, undefined, ["run", "--no-such-flag"])).code, 2);
+  assert.equal(
+    (await run(data, undefined, ["run", "--json", "x"], { MODEL_BASIC_TEMPERATURE: "hot", MODEL_BASIC_API_KEY: "k" }))
+      .code,
+    3,
+  );
+});
+
+test("every sub-command has help in both languages and exits 0 [P2][P4]", async (t) => {
+  const data = await folder(t);
+  for (const name of ["chat", "run", "model", "log", "replay", "config", "completion"]) {
+    const [english, chinese] = await Promise.all([
+      run(data, undefined, [name, "--help"]),
+      run(data, undefined, [name, "--help", "--lang", "zh"]),
+    ]);
+    assert.equal(english.code, 0);
+    assert.match(chinese.output, /[一-鿿]/);
+    assert.notEqual(english.output, chinese.output);
+  }
+});
+
+test("a turn that was killed goes on with --continue, and without a prompt that is all that happens [P2][L2]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer([
+    { text: "half", fault: { after: 2, kind: "stall" } },
+    says("all of it"),
+    says("and more"),
+  ]);
+  const killed = start(data, model, ["run", "--json", "go"]);
+  await until("the model was asked", () => model.asked.length === 1);
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  const gone = JSON.parse((await run(data, model, ["run", "--json", "--continue"])).output);
+  assert.deepEqual({ answer: gone.answer, finish: gone.finish }, { answer: "all of it", finish: "done" });
+  const more = JSON.parse((await run(data, model, ["run", "--json", "--continue", "go on"])).output);
+  assert.deepEqual(
+    { answer: more.answer, same: more.conversation_id === gone.conversation_id },
+    { answer: "and more", same: true },
+  );
+});
+
+test("a second process on the same data becomes a client of the first, and its successor when the first is killed [P3]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer(() => says("I hear you"));
+  const first = start(data, model, []);
+  first.child.stdin.write("hello\n");
+  await until("the first terminal answers", () => first.output().includes("I hear you"));
+  const second = start(data, model, []);
+  second.child.stdin.write("hello from the second\n");
+  await until("the second terminal answers", () => second.output().includes("I hear you"));
+  first.child.kill("SIGKILL");
+  await first.ended;
+  second.child.stdin.write("still there?\n");
+  await until("the second goes on alone", () => second.output().split("I hear you").length === 3);
+  second.child.stdin.end();
+  assert.equal((await second.ended).code, 0);
+  const logs = await run(data, model, [
+    "log",
+    JSON.parse((await run(data, model, ["run", "--json", "--continue", "x"])).output).conversation_id,
+  ]);
+  assert.equal(logs.code, 0);
+});
+
+test("two processes started at the same moment share one owner, and both get their answer [P3]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer(() => says("fine"));
+  const all = await Promise.all(
+    Array.from({ length: 4 }, (_, index) => run(data, model, ["run", "--json", `number ${index}`])),
+  );
+  assert.deepEqual(
+    all.map(({ output }) => JSON.parse(output).answer),
+    Array(4).fill("fine"),
+  );
+});
+
+test("a database of a newer version, a file that is no database and a data directory that cannot be made are told with what to do [Q2][P3]", async (t) => {
+  const data = await folder(t);
+  await writeFile(
+    join(data, "sessions.db"),
+    "this is no database at all, only some text that is long enough to be looked at\n".repeat(40),
+  );
+  const broken = await run(data, undefined, ["run", "hello"]);
+  assert.notEqual(broken.code, 0);
+  assert.match(broken.errors, /database cannot be used.*--data/s);
+  await rm(join(data, "sessions.db"));
+  assert.equal((await run(data, undefined, ["run", "hello"])).code, 0);
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(join(data, "sessions.db"));
+  database.exec("PRAGMA user_version = 9999");
+  database.close();
+  const newer = await run(data, undefined, ["run", "hello"]);
+  assert.match(newer.errors, /newer AgentYard \(format 9999/);
+  await writeFile(join(data, "file"), "");
+  const blocked = await run(data, undefined, ["run", "hello", "--data", join(data, "file", "below")]);
+  assert.match(blocked.errors, /cannot be written.*--data/s);
+  assert.equal(blocked.errors.includes("    at "), false, "no stack");
+});
+
+test("the log file has the lines operators know, and no secret [O1][Q1]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer([{ status: 401, body: '{"error":{"message":"bad key sk-secret-123456789"}}' }]);
+  await run(data, model, ["run", "hello"], { MODEL_BASIC_API_KEY: "sk-secret-123456789" });
+  await using well = await modelServer([says("fine")]);
+  await run(data, well, ["run", "hello"]);
+  const { readFile } = await import("node:fs/promises");
+  const names = await readdir(join(data, "logs"));
+  const text = (await Promise.all(names.map((name) => readFile(join(data, "logs", name), "utf8")))).join("");
+  assert.match(text, /Session persistence enabled \(SQLite\)/);
+  assert.match(text, /Session [0-9a-f-]{36} saved \(2 messages\)/);
+  assert.equal(text.includes("sk-secret"), false);
+});
+
+test("model test makes the one call of a file and prints the neutral result [P2][M3]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer([
+    { text: "hi", calls: [{ id: "a", name: "look", arguments: '{"x":1}' }] },
+    {
+      status: 429,
+      headers: { "retry-after": "2" },
+      body: '{"error":{"message":"slow down","code":"rate_limit_exceeded"}}',
+    },
+  ]);
+  const file = join(data, "request.json");
+  await writeFile(
+    file,
+    JSON.stringify({
+      stream: true,
+      tools: [{ name: "look", parameters: { type: "object", properties: {} } }],
+      client: { idleTimeoutMs: 500 },
+    }),
+  );
+  const good = await run(data, model, ["model", "test", "--json", "--request", file]);
+  assert.deepEqual(JSON.parse(good.output), {
+    text: "hi",
+    reasoning: "",
+    toolCalls: [{ id: "a", name: "look", arguments: { x: 1 } }],
+    finish: "tool_calls",
+    usage: { input: 100, output: 10 },
+    error: null,
+  });
+  const limited = await run(data, model, ["model", "test", "--json", "--request", file]);
+  assert.deepEqual(JSON.parse(limited.output).error, { kind: "rate_limit", retryable: true, retryAfterMs: 2000 });
+  assert.equal(limited.code, 4);
+  await writeFile(file, '{"stream":true,"messagez":[]}');
+  const wrong = await run(data, model, ["model", "test", "--request", file]);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.errors, /messagez/);
+});
+
+test("a model that is written into .env while the terminal runs answers the next message, and a mistake there changes nothing [P5]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer(() => says("a real model speaks"));
+  const terminal = start(data, undefined, []);
+  terminal.child.stdin.write("hello\n");
+  await until("the demo model answers", () => terminal.output().includes("not an AI"));
+  await writeFile(join(data, ".env"), "MODEL_BASIC_TEMPERATURE=hot\n");
+  terminal.child.stdin.write("what time is it?\n");
+  await until("the demo model answers again", () => terminal.output().includes("It is 2"));
+  await writeFile(
+    join(data, ".env"),
+    `MODEL_BASIC_BASE_URL=${model.url}\nMODEL_BASIC_ID=m\nMODEL_BASIC_CONTEXT_WINDOW=128000\n`,
+  );
+  terminal.child.stdin.write("and now?\n");
+  await until("the model answers", () => terminal.output().includes("a real model speaks"));
+  terminal.child.stdin.end();
+  assert.equal((await terminal.ended).code, 0);
+});
+
+test("looking at a conversation does not set its interrupted turn going [P2]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer([{ text: "half", fault: { after: 2, kind: "stall" } }]);
+  const killed = start(data, model, ["run", "--json", "go"]);
+  await until("the model was asked", () => model.asked.length === 1);
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  assert.equal((await run(data, model, ["model", "list"])).code, 0);
+  assert.equal(model.asked.length, 1);
+});
+
+test("what is piped in starts a conversation of its own, even while another waits for an answer [H4][U1]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer([calls(["ask_human", { question: "Which?" }]), says("hello yourself")]);
+  assert.equal((await run(data, model, ["run", "--json", "ask"])).code, 6);
+  const piped = start(data, model, []);
+  piped.child.stdin.end("hello\n");
+  const { code, output } = await piped.ended;
+  assert.deepEqual({ code, output }, { code: 0, output: "hello yourself\n" });
+});

@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { until } from "../world/events.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
+import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
+import { effectTool } from "../world/tools.ts";
+import { must, startYard } from "../world/yard.ts";
+
+/** A yard whose model wants to leave one mark, for which it needs an approval. */
+async function markingYard(answer = "Done.") {
+  const file = join(mkdtempSync(join(tmpdir(), "agentyard-marks-")), "marks");
+  const model = await modelServer([calls(["mark", { mark: "x" }]), says(answer)]);
+  const yard = await startYard({ model, tools: [effectTool("mark", "unsafe", file, { asks: true })] });
+  const marks = () => readFileSync(file, { encoding: "utf8", flag: "a+" }).trim();
+  return {
+    ...{ model, yard, marks },
+    toldModel: () => String(model.asked.at(-1)?.body.messages.at(-1)?.content),
+    async [Symbol.asyncDispose]() {
+      await yard[Symbol.asyncDispose]();
+      await model.close();
+    },
+  };
+}
+
+const card = `? Approval needed: mark
+  {"mark":"x"}
+  Reason: it leaves a mark
+  Risk: medium
+[y] approve  [n] reject  [e] edit  [l] later `;
+
+test("an approval shows tool, arguments, reason and risk, and y runs the tool [H2]", async () => {
+  await using marking = await markingYard();
+  const chat = startChat(marking.yard);
+  await chat.waitFor("You> ");
+  chat.type(`mark it${keys.enter}`);
+  await chat.waitFor(card);
+  assert.equal(marking.marks(), "", "nothing happens before the decision");
+  chat.type("y");
+  const rest = await chat.waitFor("You> ");
+  assert.match(rest, /^y\n✓ Approved\n⚙ mark \{"mark":"x"\}\n✓ mark \d+ ms\nDone\.\n\nYou> $/);
+  assert.match(marking.marks(), /"mark":"x"/);
+  chat.leave();
+  await chat.ended;
+});
+
+test("n rejects, with a reason that the model is told [H2]", async () => {
+  await using marking = await markingYard("As you wish.");
+  const chat = startChat({ client: marking.yard.client, language: "zh" });
+  await chat.waitFor("You> ");
+  chat.type(`标记${keys.enter}`);
+  await chat.waitFor("[y] 批准  [n] 拒绝  [e] 修改  [l] 以后再说 ");
+  chat.type("n");
+  await chat.waitFor("理由（可直接按 Enter）> ");
+  chat.type(`太危险${keys.enter}`);
+  await chat.waitFor("✗ mark (被拒绝)");
+  await chat.waitFor("As you wish.");
+  assert.match(marking.toldModel(), /太危险/);
+  assert.equal(marking.marks(), "");
+  chat.leave();
+  await chat.ended;
+});
+
+test("e edits the arguments; what does not fit is said and asked again [H2]", async () => {
+  await using marking = await markingYard();
+  const chat = startChat(marking.yard);
+  await chat.waitFor("You> ");
+  chat.type(`mark it${keys.enter}`);
+  await chat.waitFor(card);
+  chat.type("e");
+  await chat.waitFor('Arguments> {"mark":"x"}');
+  chat.type(`!${keys.enter}`);
+  await chat.waitFor("✗ The arguments of mark are not JSON");
+  await chat.waitFor("[l] later ");
+  chat.type("e");
+  await chat.waitFor('Arguments> {"mark":"x"}');
+  chat.type(`${keys.backspace.repeat(3)}yz"}${keys.enter}`);
+  await chat.waitFor("✓ Approved with these arguments");
+  await chat.waitFor('⚙ mark {"mark":"yz"}');
+  await chat.waitFor("Done.");
+  assert.match(marking.marks(), /"mark":"yz"/);
+  chat.leave();
+  await chat.ended;
+});
+
+test("a decision left for later stays in the inbox of every conversation and is answered there [H4]", async () => {
+  await using marking = await markingYard();
+  const chat = startChat(marking.yard);
+  await chat.waitFor("You> ");
+  chat.type(`mark it${keys.enter}`);
+  await chat.waitFor(card);
+  chat.type("l");
+  await chat.waitFor("Left open; /inbox answers it later.");
+  chat.type(`/new${keys.enter}`);
+  await chat.waitFor("The turn there goes on; /load ");
+  await chat.waitFor("You> ");
+  chat.type(`/inbox${keys.enter}`);
+  await chat.waitFor(/ {2}1\. \? Approval needed: mark \{"mark":"x"\} {2}\[[0-9a-f]{8}\] .+\n\/inbox N opens one\.\n/);
+  await chat.waitFor("You> ");
+  chat.type(`/inbox 2${keys.enter}`);
+  await chat.waitFor("✗ There is no entry 2.");
+  await chat.waitFor("You> ");
+  chat.type(`/inbox 1${keys.enter}`);
+  await chat.waitFor(card);
+  chat.type("y");
+  await chat.waitFor("✓ Approved");
+  const { items } = await must(marking.yard.client.call("listConversations"));
+  assert.equal((await marking.yard.whenAtRest(items[0]?.id ?? "")).answer, "Done.");
+  assert.match(marking.marks(), /"mark":"x"/);
+  chat.leave();
+  await chat.ended;
+});
+
+test("a decision made elsewhere disappears with a line, and the turn goes on [H4]", async () => {
+  await using marking = await markingYard();
+  const { client } = marking.yard;
+  const chat = startChat(marking.yard);
+  await chat.waitFor("You> ");
+  chat.type(`mark it${keys.enter}`);
+  await chat.waitFor(card);
+  const [open] = (await must(client.call("listDecisions"))).items;
+  const params = { id: open?.conversation ?? "", decision: open?.id ?? "" };
+  await must(client.call("decide", { params, body: { verdict: "approve" } }));
+  await chat.waitFor("Decided elsewhere: approved");
+  await chat.waitFor("Done.\n\nYou> ");
+  chat.leave();
+  await chat.ended;
+});
+
+test("Ctrl+C at a decision stops the turn; the call is answered and the tool never ran [L6]", async () => {
+  await using marking = await markingYard();
+  const chat = startChat(marking.yard);
+  await chat.waitFor("You> ");
+  chat.type(`mark it${keys.enter}`);
+  await chat.waitFor(card);
+  chat.type(keys.interrupt);
+  await chat.waitFor("✗ mark (not run)");
+  await chat.waitFor("■ Stopped\n\nYou> ");
+  assert.equal(marking.marks(), "");
+  chat.leave();
+  await chat.ended;
+});
+
+test("an empty answer to a question is its default; without one a required question asks again [H3]", async () => {
+  await using model = await modelServer([
+    calls(["ask_human", { question: "Which colour?", context: "For the wall.", default: "blue" }]),
+    calls(["ask_human", { question: "Which size?", required: true }]),
+    says("Thanks."),
+  ]);
+  await using yard = await startYard({ model });
+  const chat = startChat(yard);
+  await chat.waitFor("You> ");
+  chat.type(`paint${keys.enter}`);
+  await chat.waitFor("? Which colour?\n  For the wall.\n  Enter alone answers: blue\nAnswer (Esc: later)> ");
+  chat.type(keys.enter);
+  await chat.waitFor("✓ Answered");
+  await chat.waitFor("? Which size?\nAnswer (Esc: later)> ");
+  chat.type(keys.enter);
+  await chat.waitFor("An answer is needed here.");
+  await chat.waitFor("> ");
+  chat.type(`large${keys.enter}`);
+  await chat.waitFor("Thanks.");
+  assert.match(JSON.stringify(model.asked.at(-1)?.body.messages), /blue[\s\S]*large/);
+  chat.leave();
+  await chat.ended;
+});
+
+test("nobody is asked while typing: the card waits until the line is sent [H2]", async () => {
+  await using marking = await markingYard();
+  const chat = startChat(marking.yard);
+  await chat.waitFor("You> ");
+  chat.type(`mark it${keys.enter}yes, bu`);
+  await chat.waitFor("You> yes, bu");
+  const open = async () => (await must(marking.yard.client.call("listDecisions"))).items;
+  await until("the decision is asked", async () => (await open()).length > 0);
+  assert.ok(!chat.text().includes("Approval needed"));
+  chat.type(`t slowly${keys.enter}`);
+  await chat.waitFor("Approval needed: mark");
+  chat.type("y");
+  await chat.waitFor("Done.");
+  chat.leave();
+  await chat.ended;
+});
+
+test("in a pipe y, n and e are lines; at the end of input a decision ends the chat with 6 [H2] [P2]", async () => {
+  await using approved = await markingYard();
+  const pipe = openTestPipe("mark it\nperhaps\ny\n");
+  assert.equal(await runInPipe(pipe, approved.yard), 0);
+  assert.equal(pipe.written.output, "Done.\n");
+  assert.match(pipe.written.errors, /Approval needed: mark[\s\S]*Answer y, n REASON, or e ARGUMENTS_JSON/);
+  assert.match(approved.marks(), /"mark":"x"/);
+
+  await using unanswered = await markingYard();
+  const short = openTestPipe("mark it\n");
+  assert.equal(await runInPipe(short, unanswered.yard), 6);
+  assert.match(short.written.errors, /mark needs a decision and nobody is here to make it/);
+  assert.equal(unanswered.marks(), "");
+});

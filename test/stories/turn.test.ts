@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import { ok } from "../../src/base/result.ts";
+import { defineTool } from "../../src/tools/tools.ts";
+import { all, pause as wait } from "../world/events.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { must, startYard } from "../world/yard.ts";
+
+test("a question gets the model's answer, and every step of it is in the log [L1][L2]", async () => {
+  await using model = await modelServer([says("Hello to you.")]);
+  await using yard = await startYard({ model });
+  const { answer, outcome, events } = await yard.ask("hello");
+  assert.deepEqual({ answer, outcome }, { answer: "Hello to you.", outcome: "done" });
+  assert.deepEqual(
+    events.map((event) => event.type),
+    ["message.user", "turn.started", "recipe.set", "step.started", "message.assistant", "turn.finished"],
+  );
+});
+
+test("calls of one answer run side by side and their results go back in the order of the calls [L5]", async () => {
+  const order: string[] = [];
+  const slowFirst = defineTool({
+    name: "pause",
+    description: "Waits. For tests.",
+    class: "pure",
+    input: z.object({ ms: z.number() }),
+    async run({ ms }, { clock, signal }) {
+      await clock.wait(ms, signal);
+      order.push(String(ms));
+      return ok({ text: `waited ${ms}` });
+    },
+  });
+  await using model = await modelServer([
+    calls(["pause", { ms: 80 }], ["pause", { ms: 1 }], ["pause", { ms: 30 }]),
+    says("done"),
+  ]);
+  await using yard = await startYard({ model, tools: [slowFirst] });
+  const { answer } = await yard.ask("go");
+  assert.equal(answer, "done");
+  assert.deepEqual(order, ["1", "30", "80"], "they ran at the same time");
+  const results = model.asked[1]?.body.messages
+    .filter((message) => message.role === "tool")
+    .map((message) => message.content);
+  assert.deepEqual(results, ["waited 80", "waited 1", "waited 30"]);
+});
+
+test("a tool that does not exist, arguments that are not JSON and arguments that do not fit are answered with what to do, and the turn goes on [L5][R1]", async () => {
+  await using model = await modelServer([
+    calls(["nwo", {}], ["now", "{broken"], ["now", { timezone: "Mars/Base" }], ["ask_human", {}]),
+    says("I see."),
+  ]);
+  await using yard = await startYard({ model });
+  const { answer } = await yard.ask("go");
+  assert.equal(answer, "I see.");
+  const results = model.asked[1]?.body.messages.filter((message) => message.role === "tool") ?? [];
+  const texts = results.map((message) => String(message.content));
+  assert.equal(texts.length, 4);
+  assert.match(texts[0] ?? "", /^Error: tool_not_found: There is no tool nwo\. Use one of: now/);
+  assert.match(texts[1] ?? "", /^Error: tool_arguments_/);
+  assert.match(texts[2] ?? "", /^Error: timezone_unknown: .*Asia\/Shanghai/);
+  assert.match(texts[3] ?? "", /^Error: tool_arguments_unfit: .*question/);
+});
+
+test("at the step limit the calls asked for are not run and the model gives its final answer without tools [L8][L1]", async () => {
+  await using model = await modelServer((request) =>
+    request.body.tool_choice === "none"
+      ? says("This far I came.")
+      : calls(["now", { timezone: `Etc/GMT+${stepOf(request)}` }]),
+  );
+  await using yard = await startYard({ model, env: { MAX_LOOPS: "3" } });
+  const { answer, outcome, events } = await yard.ask("go");
+  assert.deepEqual({ answer, outcome }, { answer: "This far I came.", outcome: "limit" });
+  assert.equal(model.asked.length, 4);
+  const last = all(events, "call.finished").at(-1);
+  assert.equal(last?.outcome, "not_run");
+  assert.match(last?.text ?? "", /not run: step limit/);
+  const final = model.asked[3]?.body;
+  assert.ok((final?.tools?.length ?? 0) > 0, "the tools stay in the request");
+  assert.match(String(final?.messages.at(-1)?.content), /<system_reminder>\n.*limit of 3 steps/);
+});
+
+test("a call that keeps giving the same result is pointed out at the third time and refused at the fifth [R1]", async () => {
+  await using model = await modelServer((request) =>
+    request.body.tool_choice === "none" ? says("I stop.") : calls(["todo_read", {}]),
+  );
+  await using yard = await startYard({ model });
+  const { answer, outcome, events } = await yard.ask("go");
+  assert.deepEqual({ answer, outcome }, { answer: "I stop.", outcome: "done" });
+  assert.deepEqual(
+    all(events, "call.finished").map((event) => event.outcome),
+    ["ok", "ok", "ok", "ok", "not_run"],
+  );
+  const reminders = all(events, "step.started").map((event) => event.reminder ?? "");
+  assert.match(reminders[3] ?? "", /same result for the same arguments 3 times/);
+});
+
+test("a message sent while a turn runs waits for its own turn, and one sent as steering joins at the next step [L7]", async () => {
+  const pause = defineTool({
+    name: "pause",
+    description: "Waits. For tests.",
+    class: "pure",
+    input: z.object({}),
+    async run(_, { clock, signal }) {
+      await clock.wait(150, signal);
+      return ok({ text: "waited" });
+    },
+  });
+  await using model = await modelServer((request) => {
+    const newest = request.body.messages.findLast((message) => message.role === "user");
+    return stepOf(request) === 0 && newest?.content === "first"
+      ? calls(["pause", {}])
+      : says(`answer to ${newest?.content}`);
+  });
+  await using yard = await startYard({ model, tools: [pause] });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const send = (text: string, mode: "queue" | "steer") =>
+    must(yard.client.call("sendMessage", { params: { id }, body: { text, mode } }));
+  await send("first", "queue");
+  await wait(60);
+  await send("later", "queue");
+  const taken = await send("never", "queue");
+  await send("steered", "steer");
+  await must(yard.client.call("withdrawMessage", { params: { id, message: taken.message } }));
+  const { events } = await yard.whenAtRest(id);
+  assert.deepEqual(
+    all(events, "message.assistant").map((event) => event.text),
+    ["", "answer to steered", "answer to later"],
+  );
+  assert.equal(all(events, "turn.started").length, 2);
+  const again = await yard.client.call("withdrawMessage", { params: { id, message: taken.message } });
+  assert.equal(again.ok ? "" : again.failure.code, "message_not_found");
+});
+
+test("the same message sent twice under one id is stored once [L2]", async () => {
+  await using model = await modelServer([says("one"), says("two")]);
+  await using yard = await startYard({ model });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const body = { id: "m-1", text: "hello", mode: "queue" as const };
+  const first = await must(yard.client.call("sendMessage", { params: { id }, body }));
+  const second = await must(yard.client.call("sendMessage", { params: { id }, body }));
+  assert.deepEqual(second, first);
+  const { events } = await yard.whenAtRest(id);
+  assert.equal(all(events, "message.user").length, 1);
+});

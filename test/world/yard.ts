@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
+import { openLogs } from "../../src/observe/observe.ts";
+import type { LogEvent } from "../../src/protocol/events.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
+import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import type { Tool } from "../../src/tools/tools.ts";
+import { openYard, type Yard } from "../../src/yard.ts";
+import type { ModelServer } from "./model-server.ts";
+
+/** A whole yard on a data directory of its own, with the scripted model in its base slot. */
+export type TestYard = Yard & {
+  readonly client: Client;
+  readonly data: string;
+  readonly config: Config;
+  /** Starts a conversation with a message and waits until it rests. */
+  ask(text: string, options?: AskOptions): Promise<Rested>;
+  /** Waits until the conversation has nothing to do, or a person is asked. */
+  whenAtRest(conversation: string): Promise<Rested>;
+  events(conversation: string): Promise<LogEvent[]>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+export type AskOptions = { readonly conversation?: string; readonly slot?: string; readonly mode?: "queue" | "steer" };
+export type Rested = {
+  readonly conversation: string;
+  readonly status: "idle" | "waiting";
+  readonly answer: string;
+  readonly outcome: string | undefined;
+  readonly events: readonly LogEvent[];
+};
+
+export type TestYardOptions = {
+  readonly model?: ModelServer | undefined;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly tools?: readonly Tool[];
+  readonly clock?: Clock;
+  readonly data?: string;
+  readonly wrapStorage?: (storage: Storage) => Storage;
+};
+
+export async function startYard(options: TestYardOptions = {}): Promise<TestYard> {
+  const { clock = systemClock } = options;
+  const data = options.data ?? (await mkdtemp(join(tmpdir(), "agentyard-test-")));
+  const config = await testConfig(data, { ...modelEnv(options.model), ...options.env });
+  const dir = config.paths.logsDir;
+  const logger = openLogs({
+    dir,
+    level: "debug",
+    clock,
+    runId: "test",
+    pid: process.pid,
+    secrets: [],
+    onOff: () => {},
+  });
+  const opened = openSqlite({ path: config.paths.sessionDbPath, clock });
+  if (!opened.ok) throw new Error(opened.failure.code);
+  const storage = options.wrapStorage?.(opened.value) ?? opened.value;
+  await storage.expireLeases();
+  const parts = { config, storage, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
+  const yard = await openYard({ ...parts, tools: options.tools, checksReads: true });
+  await yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });
+  const client = createClient({ fetch: yard.fetch, clock });
+  return {
+    ...yard,
+    ...{ client, data, config },
+    events: (conversation) => eventsOf(yard, conversation),
+    async ask(text, { conversation, ...message } = {}) {
+      const id = conversation ?? (await must(client.call("createConversation", { body: {} }))).id;
+      await must(client.call("sendMessage", { params: { id }, body: { text, mode: "queue", ...message } }));
+      return whenAtRest(yard, client, id);
+    },
+    whenAtRest: (conversation) => whenAtRest(yard, client, conversation),
+    async [Symbol.asyncDispose]() {
+      await yard.close();
+      await logger.close();
+      if (options.data === undefined) await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+function modelEnv(model: ModelServer | undefined): Record<string, string> {
+  if (model === undefined) return {};
+  return { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" };
+}
+
+async function eventsOf(yard: Yard, conversation: string): Promise<LogEvent[]> {
+  const found = await yard.log.find(localOwner, conversation);
+  return found.ok ? yard.log.read(found.value.number, { after: 0, limit: 100_000 }) : [];
+}
+
+async function whenAtRest(yard: Yard, client: Client, conversation: string): Promise<Rested> {
+  const stop = new AbortController();
+  try {
+    for await (const frame of client.follow(conversation, { after: 0, signal: stop.signal })) {
+      if (frame.frame === "delta") continue;
+      const { status } = await must(client.call("getState", { params: { id: conversation } }));
+      if (status !== "running") return rested(conversation, status, await eventsOf(yard, conversation));
+    }
+  } finally {
+    stop.abort();
+  }
+  throw new Error("the stream ended");
+}
+
+async function testConfig(data: string, env: Readonly<Record<string, string>>): Promise<Config> {
+  const config = await loadConfig({
+    env: { AGENTYARD_DATA: data, ...env },
+    cwd: data,
+    homeDir: data,
+    programDir: data,
+    flags: {},
+  });
+  if (!config.ok) throw new Error(JSON.stringify(config.failure));
+  return config.value;
+}
+
+/** The value, or an error with the words a user would read. */
+export async function must<T>(
+  result: Promise<{ ok: true; value: T } | { ok: false; failure: { code: string; detail?: string } }>,
+): Promise<T> {
+  const settled = await result;
+  if (!settled.ok) throw new Error(`${settled.failure.code}: ${settled.failure.detail ?? ""}`);
+  return settled.value;
+}
+
+function rested(conversation: string, status: "idle" | "waiting", events: readonly LogEvent[]): Rested {
+  const answer = events.findLast((event) => event.type === "message.assistant");
+  const end = events.findLast((event) => event.type === "turn.finished");
+  return {
+    conversation,
+    status,
+    answer: answer?.text ?? "",
+    outcome: status === "idle" ? end?.outcome : undefined,
+    events,
+  };
+}
