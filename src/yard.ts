@@ -7,12 +7,20 @@ import { type App, createApp } from "./http/http.ts";
 import { type Log, openLog } from "./log/log.ts";
 import { defaultLimits, type Engine, type LoopLimits, openEngine } from "./loop/loop.ts";
 import { startDemoServer } from "./models/demo/demo.ts";
-import { describeServer, detectServers, type FoundServer, type Models, openModels } from "./models/models.ts";
+import {
+  describeServer,
+  detectServers,
+  type FoundServer,
+  type Models,
+  openModels,
+  type Resolver,
+} from "./models/models.ts";
 import { openAiCompatible } from "./models/openai/openai.ts";
 import type { Logger } from "./observe/observe.ts";
+import { makeFailure } from "./protocol/failure.ts";
 import type { Storage } from "./storage/storage.ts";
 import { builtins, openToolbox, type Tool } from "./tools/tools.ts";
-import { type Words, wordsFor } from "./words/words.ts";
+import { failureWords, type Words, wordsFor } from "./words/words.ts";
 
 /** A whole AgentYard around one storage: everything but the process it runs in. */
 export type Yard = {
@@ -35,6 +43,8 @@ export type YardOptions = {
   readonly version: string;
   /** The settings as they are now; undefined when they have not changed, or cannot be used. */
   readonly reload?: (() => Promise<Config | undefined>) | undefined;
+  /** Chooses the model slot of each step in place of our own rules. */
+  readonly resolver?: Resolver | undefined;
   /** Tools besides the built-in ones. */
   readonly tools?: readonly Tool[] | undefined;
   /** Tests check every event they read back. */
@@ -51,12 +61,13 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     ids,
     checksReads: options.checksReads ?? false,
     onBrokenRecord: ({ number, seq, why }) =>
-      logger.error(`record ${seq} of conversation number ${number} cannot be read`, { why }),
+      logger.error(failureWords(words, makeFailure("log_record_broken", { seq, why })).join(" "), { number }),
   });
   const models = await openModels({
     slots: config.models.slots,
     clock,
     makeProvider: (endpoint) => openAiCompatible({ endpoint, clock, ids, proxyEnv: config.models.proxyEnv }),
+    resolver: options.resolver,
     startDemo: () =>
       startDemoServer({ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) }),
     describeServer: (baseUrl) => describeServer(baseUrl, { clock }),

@@ -154,7 +154,15 @@ function historyAt({
   };
   history.turn = {
     ...{ turn: 1, message, startedAt, epoch: 1, recoveries: 0, cancelAsked: false, step: turnStep, attempt: 1 },
-    ...{ failures: 0, isStepOpen: false, isFinal: false, isCompacted: false, isStuck: false, slot: undefined },
+    ...{
+      failures: 0,
+      isStepOpen: false,
+      isCut: false,
+      isFinal: false,
+      isCompacted: false,
+      isStuck: false,
+      slot: undefined,
+    },
     ...{ hasImages: false, calls: [], finished },
   };
   return history;

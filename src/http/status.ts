@@ -37,7 +37,6 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   owner_other_version: 503,
 
   slot_unknown: 422,
-  model_key_missing: 422,
   model_auth: 502,
   model_quota: 502,
   model_rate_limit: 429,
@@ -48,7 +47,6 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   model_network: 502,
   model_protocol: 502,
   turn_crashed: 500,
-  step_limit: 422,
 
   tool_not_found: 422,
   tool_arguments_broken: 422,
@@ -62,7 +60,6 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   tool_not_run: 409,
   tool_repeated: 409,
   timezone_unknown: 422,
-  todos_unfit: 422,
 
   config_invalid: 500,
   setting_invalid: 500,

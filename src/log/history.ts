@@ -59,6 +59,8 @@ export type OpenTurn = {
   /** Failures of the open step so far. */
   failures: number;
   isStepOpen: boolean;
+  /** The output limit cut the newest answer off. */
+  isCut: boolean;
   isFinal: boolean;
   isCompacted: boolean;
   /** A call was refused because it went round in circles. */
@@ -199,13 +201,17 @@ const orderFree: ReadonlySet<LogEvent["type"]> = new Set([
  * their order matters: then the log must be folded anew.
  */
 export function insertEvents(history: History, after: number, events: readonly LogEvent[]): boolean {
-  if (!events.every((event) => orderFree.has(event.type))) return false;
-  const by = events.length;
-  for (const [index, seq] of history.seqs.entries()) if (seq > after) history.seqs[index] = seq + by;
-  for (const [index, point] of history.checkpoints.entries()) {
-    if (point.seq > after) history.checkpoints[index] = { ...point, seq: point.seq + by };
+  const isLate = (event: LogEvent) => event.type === "decision.made" && !history.decisions.has(event.id);
+  if (!events.every((event) => orderFree.has(event.type) && !isLate(event))) return false;
+  const moved = (seq: number) => (seq > after ? seq + events.length : seq);
+  for (const [index, seq] of history.seqs.entries()) history.seqs[index] = moved(seq);
+  for (const [index, { seq, parent, ...point }] of history.checkpoints.entries()) {
+    history.checkpoints[index] = { ...point, seq: moved(seq), parent: parent === null ? null : moved(parent) };
   }
-  history.head += by;
+  for (const state of history.turn?.calls ?? []) {
+    if (state.result !== undefined) state.result = { ...state.result, seq: moved(state.result.seq) };
+  }
+  history.head += events.length;
   for (const event of events) applyEvent(history, event);
   return true;
 }
@@ -230,6 +236,7 @@ function startTurn(history: History, event: EventOf<"turn.started">): void {
     attempt: 0,
     failures: 0,
     isStepOpen: false,
+    isCut: false,
     isFinal: false,
     isCompacted: false,
     isStuck: false,
@@ -269,6 +276,7 @@ function addAnswer(history: History, event: EventOf<"message.assistant">): void 
   history.counted = { usage: event.usage, estimated: event.usageEstimated === true, messages: history.messages.length };
   if (history.turn === undefined) return;
   history.turn.isStepOpen = false;
+  history.turn.isCut = event.finish === "length";
   history.turn.failures = 0;
   history.turn.calls = (calls ?? []).map((call) => ({
     call,

@@ -84,7 +84,7 @@ function planCall(state: CallState, turn: OpenTurn, run: Run, parts: Parts): { e
   if (started?.class === "unsafe") return settle("unknown", makeFailure("tool_interrupted", { tool }));
   if (turn.step >= parts.limits.stepsMax)
     return settle("not_run", makeFailure("tool_not_run", { tool, why: forModels.stepLimit }));
-  if (call.invalid) return settle("error", makeFailure("tool_arguments_cut", { tool }));
+  if (call.invalid && turn.isCut) return settle("error", makeFailure("tool_arguments_cut", { tool }));
   if (isStuck(turn.finished, call))
     return settle("not_run", makeFailure("tool_repeated", { tool, times: sameCallsMax + 1 }));
 

@@ -1,9 +1,9 @@
 import { makeFailure } from "../protocol/failure.ts";
-import type { ConversationRow } from "../storage/storage.ts";
+import type { ConversationRow, StorageFailure } from "../storage/storage.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
 import type { Parts } from "./parts.ts";
 import { openRun, type Run } from "./run.ts";
-import { driveTurns } from "./turn.ts";
+import { driveTurns, startTurn } from "./turn.ts";
 
 /** Keeps at most one run per conversation going. */
 export interface Driver {
@@ -70,6 +70,7 @@ async function drive(parts: Parts, conversation: ConversationRow, holder: string
       entry.isWoken = false;
       await driveTurns(run, parts);
     } while (entry.isWoken && !run.signal.aborted);
+    if (run.failure !== undefined && run.failure.code !== "fenced") await endUnstored(run, parts, run.failure);
   } catch (error) {
     // Our own mistake: the turn ends with an id that the log file has, and the conversation can go on.
     const id = parts.ids.hex(8);
@@ -79,4 +80,16 @@ async function drive(parts: Parts, conversation: ConversationRow, holder: string
   } finally {
     await run.release();
   }
+}
+
+/**
+ * Nothing could be stored in the middle of a turn. Storage keeps a little room for this moment: with it the turn ends
+ * with words for the user; where even that fails, it stays open and goes on at the next wake.
+ */
+async function endUnstored(run: Run, parts: Parts, failure: StorageFailure): Promise<void> {
+  parts.logger.error(`a turn of ${run.conversation.id} could not be stored`, { code: failure.code });
+  await run.startOver();
+  if (run.history.turn === undefined) startTurn(run);
+  closeCalls(run, "tool_interrupted");
+  await finishTurn(run, parts, "failed", failure);
 }

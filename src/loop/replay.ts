@@ -19,7 +19,7 @@ export async function replayConversation(parts: Parts, conversation: Conversatio
     const expected = expectedRoutes(event);
     const route = routeOf(history, parts);
     if (expected !== undefined && !expected.includes(route))
-      differences.push({ seq: event.seq, what: `recorded ${event.type}, this program would ${route}` });
+      differences.push({ seq: event.seq, what: "move", recorded: event.type, now: route });
     if (event.type === "recipe.set") compareRecipe(parts, history, event, differences);
     parts.log.apply(history, event);
     if (event.type === "turn.started") report.turns += 1;
@@ -60,8 +60,9 @@ function compareRecipe(
   });
   if (ours?.type !== "recipe.set") return;
   if (ours.system !== recorded.system)
-    differences.push({ seq: recorded.seq, what: "the system prompt has changed since" });
-  if (ours.tools !== recorded.tools) differences.push({ seq: recorded.seq, what: "the tools have changed since" });
+    differences.push({ seq: recorded.seq, what: "prompt", recorded: recorded.system, now: ours.system });
+  if (ours.tools !== recorded.tools)
+    differences.push({ seq: recorded.seq, what: "tools", recorded: recorded.tools, now: ours.tools });
 }
 
 function compareRequest(
@@ -73,16 +74,13 @@ function compareRequest(
 ): void {
   const model = parts.models.get(recorded.slot);
   if (model.id !== recorded.model) {
-    differences.push({
-      seq: recorded.seq,
-      what: `recorded with ${recorded.model}, now ${model.id}: the bytes are not compared`,
-    });
+    differences.push({ seq: recorded.seq, what: "model", recorded: recorded.model, now: model.id });
     return;
   }
   const { hash, length } = model.prepare({ ...requestOf(history), cacheKey: `replay of ${id}`, owner }).bytes;
   if (hash !== recorded.hash)
     differences.push({
-      seq: recorded.seq,
-      what: `the request would be ${length} bytes (${hash}) instead of ${recorded.bytes} (${recorded.hash})`,
+      ...{ seq: recorded.seq, what: "bytes" },
+      ...{ recorded: `${recorded.bytes} (${recorded.hash})`, now: `${length} (${hash})` },
     });
 }

@@ -44,6 +44,7 @@ export class Run {
   #knownHead: number;
   #staged: NewEvent[] = [];
   #committing: Promise<unknown> | undefined;
+  #failure: StorageFailure | undefined;
   #controller = new AbortController();
   #renewedAt: number;
   #cancelRenewal: () => void;
@@ -93,7 +94,8 @@ export class Run {
 
   /** The history as it is in the log: what is only staged is not to be shown or built upon by others. */
   async settledHistory(): Promise<History> {
-    while (this.#committing !== undefined || this.#staged.length > 0) await (this.#committing ?? Promise.resolve());
+    while (this.#committing !== undefined || this.#staged.length > 0)
+      await (this.#committing ?? this.#parts.clock.wait(0));
     return this.#history;
   }
 
@@ -111,6 +113,7 @@ export class Run {
     if (events.length === 0 && side === undefined) return ok(undefined);
     const stored = await this.#parts.log.append(this.conversation.number, events, { epoch: this.epoch, with: side });
     if (!stored.ok) {
+      this.#failure = stored.failure;
       this.#controller.abort(stored.failure.code);
       return stored;
     }
@@ -122,6 +125,18 @@ export class Run {
     this.#committedHead = lastSeq;
     this.#knownHead = Math.max(this.#knownHead, lastSeq);
     return ok(undefined);
+  }
+
+  /** Why nothing could be stored, if that ended the run. */
+  get failure(): StorageFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Back to what is in the log: what was staged when storing failed never happened. */
+  async startOver(): Promise<void> {
+    this.#staged = [];
+    this.#history = await this.#parts.log.history(this.conversation.number);
+    this.#committedHead = this.#history.head;
   }
 
   /** Takes in what others have appended. */

@@ -50,7 +50,8 @@ export function routeOf(history: History, parts: Pick<Parts, "limits" | "models"
     return isSteered && turn.step < parts.limits.stepsMax ? roomOrStep(history, parts) : "finish";
   }
   if (turn.isFinal && turn.isStepOpen) return "finalize";
-  if (newest?.role === "tool" && (turn.step >= parts.limits.stepsMax || turn.isStuck)) return "finalize";
+  const isAtEnd = turn.step >= parts.limits.stepsMax || turn.isStuck;
+  if (newest?.role === "tool" && !turn.isStepOpen && isAtEnd) return "finalize";
   return roomOrStep(history, parts);
 }
 
@@ -100,7 +101,8 @@ async function noteCrash(run: Run, parts: Parts): Promise<void> {
   await run.commit();
 }
 
-function startTurn(run: Run): void {
+/** Takes up the message that waits longest, if there is one. */
+export function startTurn(run: Run): void {
   const { queue, turnsEver } = run.history;
   const [message] = queue;
   if (message !== undefined)

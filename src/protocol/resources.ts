@@ -85,7 +85,14 @@ export const ReplayReport = z.object({
   turns: z.number().int(),
   steps: z.number().int(),
   /** Places where this program would send or do something else than what was recorded. */
-  differences: z.array(z.object({ seq: z.number().int(), what: z.string() })),
+  differences: z.array(
+    z.object({
+      seq: z.number().int(),
+      what: z.enum(["move", "prompt", "tools", "model", "bytes"]),
+      recorded: z.string(),
+      now: z.string(),
+    }),
+  ),
 });
 export type ReplayReport = z.infer<typeof ReplayReport>;
 

@@ -54,7 +54,6 @@ const reasons: Readonly<Record<string, ExitReason>> = {
   config_invalid: "configuration",
   setting_invalid: "configuration",
   storage_read_only: "configuration",
-  model_key_missing: "configuration",
   model_auth: "configuration",
   model_quota: "model_unavailable",
   model_rate_limit: "model_unavailable",
@@ -63,6 +62,5 @@ const reasons: Readonly<Record<string, ExitReason>> = {
   model_network: "model_unavailable",
   model_protocol: "model_unavailable",
   model_context_overflow: "context_exhausted",
-  step_limit: "limit",
   nobody_to_ask: "approval_needed",
 };

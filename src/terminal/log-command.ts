@@ -47,7 +47,13 @@ export async function printReplay(options: LogOptions): Promise<number> {
   const { replay } = words.terminal;
   const count = differences.length;
   const title = count === 0 ? replay.same({ turns, steps }) : replay.differences({ count, turns, steps });
-  const lines = [title, ...differences.map(({ seq, what }) => `  ${seq}: ${safeLine(what, 400)}`)];
+  const lines = [
+    title,
+    ...differences.map(({ seq, what, recorded, now }) => {
+      const told = { recorded: safeLine(recorded, 80), now: safeLine(now, 80) };
+      return `  ${seq}: ${replay.difference[what](told)}`;
+    }),
+  ];
   output.write(json ? jsonLine(replayed.value) : `${lines.join("\n")}\n`);
   return count === 0 ? exitCodes.done : exitCodes.failed;
 }

@@ -102,10 +102,6 @@ export const enFailures = {
     `There is no model slot ${p.slot}.`,
     `Use one of: ${p.known}.`,
   ],
-  model_key_missing: (p: { variable: string }) => [
-    "The model has no API key.",
-    `Put ${p.variable}=… into .env, or leave it out to use the demo model.`,
-  ],
   model_auth: (p: { model: string; server: string; said: string }) => [
     `${p.server} refuses the key for ${p.model}: ${p.said}`,
     "Check the API key and that it may use this model.",
@@ -146,10 +142,6 @@ export const enFailures = {
     `This turn ended the process ${p.times} times and was parked.`,
     "Change the request and send it again; the log file has the details.",
   ],
-  step_limit: (p: { steps: number }) => [
-    `The turn reached its limit of ${p.steps} steps.`,
-    "Send “go on” to continue.",
-  ],
 
   tool_not_found: (p: { name: string; near: string }) => [`There is no tool ${p.name}.`, `Use one of: ${p.near}.`],
   tool_arguments_broken: (p: { tool: string; why: string }) => [
@@ -189,10 +181,6 @@ export const enFailures = {
   timezone_unknown: (p: { zone: string }) => [
     `There is no time zone ${p.zone}.`,
     "Use an IANA name such as Asia/Shanghai or Europe/Berlin.",
-  ],
-  todos_unfit: (p: { what: string }) => [
-    `The list does not fit: ${p.what}.`,
-    "Send every item with content and status (pending, in_progress or completed).",
   ],
 
   config_invalid: (p: { file: string; line: number; what: string; instead: string }) => [

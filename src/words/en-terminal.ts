@@ -197,6 +197,14 @@ export const enTerminal = {
       p.firstMs === undefined ? `${p.totalMs} ms` : `first text after ${p.firstMs} ms, all after ${p.totalMs} ms`,
   },
   replay: {
+    difference: {
+      move: (p: { recorded: string; now: string }) => `recorded was ${p.recorded}; this program would ${p.now}`,
+      prompt: (_: { recorded: string; now: string }) => "the system prompt has changed since",
+      tools: (_: { recorded: string; now: string }) => "the tools have changed since",
+      model: (p: { recorded: string; now: string }) =>
+        `recorded with ${p.recorded}, now it is ${p.now}: the bytes are not compared`,
+      bytes: (p: { recorded: string; now: string }) => `the request was ${p.recorded} bytes, now it would be ${p.now}`,
+    },
     same: (p: { turns: number; steps: number }) => `✓ No differences (${p.turns} turns, ${p.steps} steps)`,
     differences: (p: { count: number; turns: number; steps: number }) =>
       `✗ Differences: ${p.count} (${p.turns} turns, ${p.steps} steps)`,

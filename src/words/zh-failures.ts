@@ -49,7 +49,6 @@ export const zhFailures: FailureWords = {
   ],
 
   slot_unknown: (p) => [`没有名为 ${p.slot} 的模型槽位。`, `可用的槽位有：${p.known}。`],
-  model_key_missing: (p) => ["模型还没有 API 密钥。", `请在 .env 中写上 ${p.variable}=…；不填则使用演示模型。`],
   model_auth: (p) => [
     `${p.server} 拒绝了用于 ${p.model} 的密钥：${p.said}`,
     "请检查 API 密钥，并确认它有权使用这个模型。",
@@ -78,7 +77,6 @@ export const zhFailures: FailureWords = {
     `这次处理已经让程序意外退出 ${p.times} 次，现已搁置。`,
     "请换一种说法重新发送；详情见日志文件。",
   ],
-  step_limit: (p) => [`这次处理达到了 ${p.steps} 步的上限。`, "发送“继续”即可接着进行。"],
 
   tool_not_found: (p) => [`没有名为 ${p.name} 的工具。`, `可以使用：${p.near}。`],
   tool_arguments_broken: (p) => [`${p.tool} 的参数不是有效的 JSON：${p.why}。`, "请以一个 JSON 对象重新发送。"],
@@ -100,10 +98,6 @@ export const zhFailures: FailureWords = {
   timezone_unknown: (p) => [
     `没有名为 ${p.zone} 的时区。`,
     "请使用 IANA 时区名称，例如 Asia/Shanghai 或 Europe/Berlin。",
-  ],
-  todos_unfit: (p) => [
-    `这个清单不符合要求：${p.what}。`,
-    "请为每一项写明 content 和 status（pending、in_progress 或 completed）。",
   ],
 
   config_invalid: (p) => [`${p.file}:${p.line}：${p.what}。`, `${p.instead}。`],

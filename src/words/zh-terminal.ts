@@ -189,6 +189,13 @@ export const zhTerminal: TerminalWords = {
     latency: (p) => (p.firstMs === undefined ? `${p.totalMs} 毫秒` : `首字 ${p.firstMs} 毫秒，全部 ${p.totalMs} 毫秒`),
   },
   replay: {
+    difference: {
+      move: (p) => `记录的是 ${p.recorded}；现在的程序会 ${p.now}`,
+      prompt: () => "系统提示已有变化",
+      tools: () => "工具已有变化",
+      model: (p) => `当时的模型是 ${p.recorded}，现在是 ${p.now}：不比较字节`,
+      bytes: (p) => `当时的请求为 ${p.recorded} 字节，现在为 ${p.now}`,
+    },
     same: (p) => `✓ 没有差异（${p.turns} 个回合，${p.steps} 步）`,
     differences: (p) => `✗ 差异：${p.count} 处（${p.turns} 个回合，${p.steps} 步）`,
   },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { all } from "../world/events.ts";
-import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
+import { type Answer, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const error = (status: number, message: string, code = "error", headers: Record<string, string> = {}): Answer => ({
@@ -162,4 +162,23 @@ test("when the window is full the oldest messages are left out, the call and its
   );
   const { tokens } = await must(yard.client.call("getState", { params: { id: conversation } }));
   assert.equal(tokens.window, 16_000);
+});
+
+test("a failed attempt at the last step is tried again as that step, not taken for the final answer [L8][M3]", async () => {
+  let failures = 0;
+  await using model = await modelServer((request) => {
+    if (request.body.tool_choice === "none") return says("all I know");
+    if (stepOf(request) === 1 && failures++ === 0) return error(503, "overloaded");
+    return stepOf(request) === 1 ? says("the answer") : calls(["now", {}]);
+  });
+  await using yard = await startYard({ model, env: { MAX_LOOPS: "2" } });
+  const { answer, outcome } = await yard.ask("go");
+  assert.deepEqual({ answer, outcome }, { answer: "the answer", outcome: "done" });
+});
+
+test("arguments that are broken, though not cut off, are answered with what is wrong about them [L5][R1]", async () => {
+  await using model = await modelServer([calls(["now", "{timezone: UTC"]), says("I see")]);
+  await using yard = await startYard({ model });
+  const { events } = await yard.ask("go");
+  assert.match(all(events, "call.finished")[0]?.text ?? "", /^Error: tool_arguments_broken: /);
 });

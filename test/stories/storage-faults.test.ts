@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makeFailure } from "../../src/protocol/failure.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { all } from "../world/events.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { startYard } from "../world/yard.ts";
+
+/** Storage that has no room for the n-th append that belongs to a turn, as on a full disk; the one after it fits again. */
+function fullOnce(storage: Storage, nth: number): Storage {
+  let count = 0;
+  return {
+    ...storage,
+    async append(batch) {
+      if (batch.epoch !== undefined) count += 1;
+      if (batch.epoch === undefined || count !== nth) return storage.append(batch);
+      return { ok: false, failure: makeFailure("storage_full", {}) };
+    },
+  };
+}
+
+for (const nth of [1, 2, 3, 4]) {
+  test(`when the disk is full at append ${nth} of a turn, the turn ends with that failure, every call is answered, and the next turn works [Q2][L5]`, async () => {
+    await using model = await modelServer((request) =>
+      stepOf(request) === 0 ? calls(["now", {}], ["todo_read", {}]) : says("done"),
+    );
+    await using yard = await startYard({ model, wrapStorage: (storage) => fullOnce(storage, nth) });
+    const { conversation } = await yard.ask("go");
+    const first = await yard.whenAtRest(conversation);
+    const next = await yard.ask("again", { conversation });
+    assert.deepEqual({ answer: next.answer, outcome: next.outcome }, { answer: "done", outcome: "done" });
+    const ends = all(next.events, "turn.finished").map(({ outcome, failure }) => failure?.code ?? outcome);
+    assert.ok(ends.includes("storage_full") || first.outcome === "done", `the turns ended as ${ends.join(", ")}`);
+    const asked = all(next.events, "message.assistant").flatMap((event) => event.calls ?? []);
+    assert.equal(all(next.events, "call.finished").length, asked.length, "every call has one result");
+  });
+}
