@@ -49,6 +49,7 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
   if (!first.ok) return first;
   let current = first.value;
   let moving: Promise<boolean> | undefined;
+  let isClosed = false;
 
   const move = async (): Promise<boolean> => {
     const next = await become(options);
@@ -65,14 +66,18 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
         try {
           return await used.fetch(url, init);
         } catch (error) {
-          if (used.isOwner || init.signal?.aborted || moves === movesMax) throw error;
+          if (used.isOwner || isClosed || init.signal?.aborted || moves === movesMax) throw error;
           // The owner has ended: take its place, or find who has. Others that noticed wait for the same move.
           if (used === current) moving ??= move();
           if (moving !== undefined && !(await moving)) throw error;
         }
       }
     },
-    close: () => current.close(),
+    async close() {
+      isClosed = true;
+      await moving;
+      await current.close();
+    },
   });
 }
 

@@ -28,6 +28,7 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   log_record_broken: 500,
 
   fenced: 409,
+  log_moved: 409,
   storage_busy: 503,
   storage_full: 507,
   storage_read_only: 503,

@@ -23,8 +23,8 @@ export interface Log extends Conversations {
   headOf(number: number): Promise<number>;
   onAppend(number: number, listener: (lastSeq: number) => void): () => void;
 
-  /** The fold of the whole log. */
-  history(number: number): Promise<History>;
+  /** The fold of the whole log, or of the log as it stood at `upTo`. */
+  history(number: number, upTo?: number): Promise<History>;
   /** Moves a history on; the answer is false when it needs to be folded anew. */
   apply(history: History, event: LogEvent): boolean;
   /** Takes in what others appended between `after` and events already applied; false as above. */
@@ -33,7 +33,12 @@ export interface Log extends Conversations {
   effective(number: number, upTo: number): Promise<LogEvent[]>;
 }
 
-export type AppendOptions = { readonly epoch?: number | undefined; readonly with?: SideRows | undefined };
+export type AppendOptions = {
+  readonly epoch?: number | undefined;
+  /** Appends only while the log ends here; `log_moved` otherwise. */
+  readonly expectedHead?: number | undefined;
+  readonly with?: SideRows | undefined;
+};
 type Range = { readonly after: number; readonly limit: number; readonly upTo?: number | undefined };
 
 export type LogOptions = {
@@ -52,28 +57,33 @@ export function openLog(options: LogOptions): Log {
   const { storage, clock } = options;
   const read: Log["read"] = async (number, range) => readable(number, await storage.read(number, range), options);
 
-  async function readAll(number: number, upTo?: number): Promise<LogEvent[]> {
+  async function readAll(number: number, upTo?: number): Promise<{ events: LogEvent[]; head: number }> {
     const events: LogEvent[] = [];
     for (let after = 0; ; ) {
       const rows = await storage.read(number, { after, limit: readRowsMax, upTo });
       events.push(...readable(number, rows, options));
       const last = rows.at(-1);
-      if (last === undefined || rows.length < readRowsMax) return events;
-      after = last.seq;
+      after = last?.seq ?? after;
+      if (rows.length < readRowsMax) return { events, head: after };
     }
   }
 
   return {
     ...openConversations(options),
-    async append(number, events, { epoch, with: side } = {}) {
+    async append(number, events, options = {}) {
       const at = clock.now();
-      return storage.append({ number, epoch, events: events.map((event) => encoded(event, at)), with: side });
+      return storage.append({ number, events: events.map((event) => encoded(event, at)), ...options });
     },
     read,
     headOf: (number) => storage.headOf(number),
     onAppend: (number, listener) => storage.onAppend(number, listener),
-    history: async (number) => foldHistory(await readAll(number)),
-    effective: async (number, upTo) => effectiveEvents(await readAll(number, upTo)),
+    async history(number, upTo) {
+      const { events, head } = await readAll(number, upTo);
+      const history = foldHistory(events);
+      history.head = head; // Also where the last record cannot be read.
+      return history;
+    },
+    effective: async (number, upTo) => effectiveEvents((await readAll(number, upTo)).events),
     insert: insertEvents,
     apply(history, event) {
       assert(event.seq > history.head, "events are applied in the order of the log, once");

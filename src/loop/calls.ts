@@ -29,7 +29,8 @@ export async function runCalls(run: Run, parts: Parts): Promise<boolean> {
   for (;;) {
     const { starts, asked } = planCalls(run, parts, running);
     if (!(await run.commit(asked.length > 0 ? { asked } : undefined)).ok) return false;
-    for (const start of starts) {
+    // Stopped while that was stored: what was to start is left to its class.
+    for (const start of run.signal.aborted ? [] : starts) {
       running.add(start.state.call.id);
       void runTool(run, parts, start).then((result) => {
         finished.push(result);

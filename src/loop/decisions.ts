@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { ok, type Result } from "../base/result.ts";
 import type { DecisionState } from "../log/log.ts";
-import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { Decision } from "../protocol/resources.ts";
 import type { Driver } from "./driver.ts";
 import type { Engine, Verdict } from "./loop.ts";
-import { historyOf, soon } from "./messages.ts";
+import { appendSeen, soon } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 const decisionsMax = 200;
@@ -15,17 +14,14 @@ const decisionsMax = 200;
 export function openDecisions(parts: Parts, driver: Driver): Pick<Engine, "decide" | "openDecisions"> {
   return {
     async decide(conversation, id, verdict) {
-      const history = await historyOf(parts, driver, conversation.number);
-      const state = history.decisions.get(id);
-      if (state === undefined) return failure("decision_not_found", { id });
-      const made = checkVerdict(parts, state, verdict);
-      if (!made.ok) return made;
-      const event: NewEvent = {
-        type: "decision.made",
-        ...made.value,
-        ...{ id, by: verdict.by, argumentsHash: hashOf(state, verdict), previous: history.lastDecision },
-      };
-      const stored = await parts.log.append(conversation.number, [event], { with: { decided: [id], ...soon(parts) } });
+      const stored = await appendSeen(parts, conversation.number, ({ decisions, lastDecision: previous }) => {
+        const state = decisions.get(id);
+        if (state === undefined) return failure("decision_not_found", { id });
+        const made = checkVerdict(parts, state, verdict);
+        if (!made.ok) return made;
+        const about = { id, by: verdict.by, argumentsHash: hashOf(state, verdict), previous };
+        return ok({ events: [{ type: "decision.made", ...made.value, ...about }], with: { decided: [id], ...soon } });
+      });
       if (!stored.ok) return stored;
       driver.wake(conversation);
       return ok({ decision: id, seq: stored.value.lastSeq });

@@ -12,10 +12,15 @@ export interface Driver {
   running(number: number): Run | undefined;
   /** Resolves when no run has the conversation any more. */
   ended(number: number): Promise<void>;
+  /** Stops the run of a conversation, also one that is only just opening. */
+  stop(number: number): Promise<void>;
   close(): Promise<void>;
 }
 
 type Entry = { run: Run | undefined; isWoken: boolean; isStopped: boolean; ended: Promise<void> };
+
+/** How long after storage refused to serve a conversation it is tried again. */
+const retryMs = 2_000;
 
 export function openDriver(parts: Parts): Driver {
   const holder = parts.ids.hex(16);
@@ -29,38 +34,39 @@ export function openDriver(parts: Parts): Driver {
     if (running !== undefined || isClosing) return;
     const entry: Entry = { run: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
     entries.set(number, entry);
-    const driven = drive(parts, conversation, holder, entry).catch((error) => {
-      // Not even the end of the turn could be recorded: it stays open and is taken up at the next start.
-      parts.logger.error(`conversation ${conversation.id} was left open`, { error });
-    });
-    entry.ended = driven.then(() => {
+    entry.ended = drive(parts, conversation, holder, entry).then((isServed) => {
       entries.delete(number);
+      if (!isServed) parts.clock.after(retryMs, () => wake(conversation));
       // Woken after the run had looked for the last time: look again.
-      if (entry.isWoken) wake(conversation);
+      else if (entry.isWoken && !entry.isStopped) wake(conversation);
     });
   }
+
+  const stop = async (entry: Entry | undefined) => {
+    if (entry === undefined) return;
+    entry.isStopped = true;
+    entry.run?.stop("closing");
+    await entry.ended;
+  };
 
   return {
     wake,
     running: (number) => entries.get(number)?.run,
     ended: (number) => entries.get(number)?.ended ?? Promise.resolve(),
+    stop: (number) => stop(entries.get(number)),
     async close() {
       isClosing = true;
-      for (const entry of entries.values()) {
-        entry.isStopped = true;
-        entry.run?.stop("closing");
-      }
-      await Promise.all([...entries.values()].map(({ ended }) => ended));
+      await Promise.all([...entries.values()].map(stop));
     },
   };
 }
 
-async function drive(parts: Parts, conversation: ConversationRow, holder: string, entry: Entry): Promise<void> {
-  const { logger } = parts;
+/** False when storage did not serve: nothing is lost, but somebody has to look again. */
+async function drive(parts: Parts, conversation: ConversationRow, holder: string, entry: Entry): Promise<boolean> {
   const opened = await openRun(parts, conversation, holder);
   if (!opened.ok) {
-    logger.warn(`cannot take up conversation ${conversation.id}`, { code: opened.failure.code });
-    return;
+    parts.logger.warn(`cannot take up conversation ${conversation.id}`, { code: opened.failure.code });
+    return opened.failure.code === "conversation_not_found";
   }
   const run = opened.value;
   entry.run = run;
@@ -70,13 +76,9 @@ async function drive(parts: Parts, conversation: ConversationRow, holder: string
       entry.isWoken = false;
       await driveTurns(run, parts);
     } while (entry.isWoken && !run.signal.aborted);
-    if (run.failure !== undefined && run.failure.code !== "fenced") await endUnstored(run, parts, run.failure);
+    return run.failure === undefined || (await endUnstored(run, parts, run.failure));
   } catch (error) {
-    // Our own mistake: the turn ends with an id that the log file has, and the conversation can go on.
-    const id = parts.ids.hex(8);
-    logger.error(`turn failed (${id})`, { error, conversation: conversation.id });
-    closeCalls(run, "tool_interrupted");
-    await finishTurn(run, parts, "failed", makeFailure("internal", { id }));
+    return await endBroken(run, parts, error);
   } finally {
     await run.release();
   }
@@ -84,12 +86,27 @@ async function drive(parts: Parts, conversation: ConversationRow, holder: string
 
 /**
  * Nothing could be stored in the middle of a turn. Storage keeps a little room for this moment: with it the turn ends
- * with words for the user; where even that fails, it stays open and goes on at the next wake.
+ * with words for the user; where even that fails, it stays open and is tried again.
  */
-async function endUnstored(run: Run, parts: Parts, failure: StorageFailure): Promise<void> {
+async function endUnstored(run: Run, parts: Parts, failure: StorageFailure): Promise<boolean> {
   parts.logger.error(`a turn of ${run.conversation.id} could not be stored`, { code: failure.code });
+  if (failure.code === "fenced" || failure.code === "conversation_not_found") return true;
   await run.startOver();
   if (run.history.turn === undefined) startTurn(run);
   closeCalls(run, "tool_interrupted");
-  await finishTurn(run, parts, "failed", failure);
+  return finishTurn(run, parts, "failed", failure);
+}
+
+/** Our own mistake: the turn ends with an id that the log file has, and the conversation can go on. */
+async function endBroken(run: Run, parts: Parts, error: unknown): Promise<boolean> {
+  const id = parts.ids.hex(8);
+  parts.logger.error(`turn failed (${id})`, { error, conversation: run.conversation.id });
+  try {
+    await run.startOver();
+    closeCalls(run, "tool_interrupted");
+    return await finishTurn(run, parts, "failed", makeFailure("internal", { id }));
+  } catch (second) {
+    parts.logger.error(`conversation ${run.conversation.id} was left open`, { error: second });
+    return true; // Trying again would break again; it is taken up at the next message or start.
+  }
 }

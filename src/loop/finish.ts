@@ -5,11 +5,11 @@ import { errorForModel } from "../tools/tools.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 
-/** Ends the turn: the fact, the list's row, and the inbox without what nobody needs to answer any more, in one commit. */
-export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, failure?: Failure): Promise<void> {
+/** Ends the turn: the fact, the list's row, and the inbox without what nobody needs to answer any more, in one commit. False when it could not be stored. */
+export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, failure?: Failure): Promise<boolean> {
   const { history } = run;
   const { turn } = history;
-  if (turn === undefined) return;
+  if (turn === undefined) return true;
   const decided = [...history.decisions.values()]
     .filter((decision) => decision.made === undefined)
     .map((decision) => decision.asked.id);
@@ -18,10 +18,12 @@ export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, f
   run.stage(finished(turn, outcome, failure));
   const isQuiet = history.queue.length === 0;
   const stored = await run.commit({ row, decided, ...(isQuiet ? { wake: { doneAtHead: headBefore } } : {}) });
-  if (stored.ok)
+  if (stored.ok) {
     parts.logger.info(`Session ${run.conversation.id} saved (${history.messages.length} messages)`, {
       conversation: run.conversation.id,
     });
+  }
+  return stored.ok;
 }
 
 function finished(turn: OpenTurn, outcome: TurnOutcome, failure: Failure | undefined): NewEvent {

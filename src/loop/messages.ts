@@ -1,7 +1,8 @@
-import { ok } from "../base/result.ts";
-import type { History, OpenTurn } from "../log/log.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { History } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import { failure } from "../protocol/failure.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import type { SideRows } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -17,32 +18,37 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, "send" 
         ...(images === undefined ? {} : { images: [...images] }),
         ...(slot === undefined ? {} : { slot }),
       };
-      const stored = await log.append(conversation.number, [event], { with: { received: id, ...soon(parts) } });
+      const stored = await log.append(conversation.number, [event], { with: { received: id, ...soon } });
       if (!stored.ok) return stored;
       driver.wake(conversation);
       return ok({ message: id, seq: stored.value.lastSeq });
     },
 
     async withdraw(conversation, message) {
-      const { queue } = await historyOf(parts, driver, conversation.number);
-      if (!queue.some((queued) => queued.id === message)) return failure("message_not_found", { id: message });
-      const stored = await log.append(conversation.number, [{ type: "message.withdrawn", id: message }]);
+      const stored = await appendSeen(parts, conversation.number, ({ queue }) => {
+        if (!queue.some((queued) => queued.id === message)) return failure("message_not_found", { id: message });
+        return ok({ events: [{ type: "message.withdrawn", id: message }] });
+      });
       return stored.ok ? ok(undefined) : stored;
     },
 
     async cancel(conversation) {
-      const turn = await turnToStop(parts, driver, conversation.number);
-      if (turn === undefined) return failure("turn_not_running", {});
-      const event: NewEvent = { type: "cancel.asked", turn: turn.turn };
-      const stored = await log.append(conversation.number, [event], { with: soon(parts) });
+      await turnToStop(parts, conversation.number);
+      let stopped = 0;
+      const stored = await appendSeen(parts, conversation.number, ({ turn }) => {
+        if (turn === undefined) return failure("turn_not_running", {});
+        stopped = turn.turn;
+        return ok({ events: [{ type: "cancel.asked", turn: stopped }], with: soon });
+      });
       if (!stored.ok) return stored;
-      driver.running(conversation.number)?.stop("cancel");
+      const run = driver.running(conversation.number);
+      if (run?.history.turn?.turn === stopped) run.stop("cancel");
       driver.wake(conversation);
-      return ok({ turn: turn.turn });
+      return ok({ turn: stopped });
     },
 
     async resume(conversation) {
-      const { turn } = await historyOf(parts, driver, conversation.number);
+      const { turn } = await log.history(conversation.number);
       driver.wake(conversation);
       return ok({ turn: turn?.turn ?? null });
     },
@@ -53,21 +59,39 @@ const turnStartMsMax = 1_000;
 const turnStartPauseMs = 5;
 
 /** A person may stop what they have only just sent: the turn is then about to start. */
-async function turnToStop(parts: Parts, driver: Driver, number: number): Promise<OpenTurn | undefined> {
-  for (let waitedMs = 0; ; waitedMs += turnStartPauseMs) {
-    const { turn, queue } = await historyOf(parts, driver, number);
-    if (turn !== undefined || queue.length === 0 || waitedMs >= turnStartMsMax) return turn;
-    await parts.clock.wait(turnStartPauseMs);
+async function turnToStop({ log, clock }: Parts, number: number): Promise<void> {
+  for (let waitedMs = 0; waitedMs < turnStartMsMax; waitedMs += turnStartPauseMs) {
+    const { turn, queue } = await log.history(number);
+    if (turn !== undefined || queue.length === 0) return;
+    await clock.wait(turnStartPauseMs);
   }
 }
 
-/** The history of the run that has the conversation, or a fresh fold. */
-export async function historyOf(parts: Parts, driver: Driver, number: number): Promise<History> {
-  const run = driver.running(number);
-  return run === undefined ? parts.log.history(number) : run.settledHistory();
+type Planned = { readonly events: readonly NewEvent[]; readonly with?: SideRows };
+
+/** Tries until the log stood still for a moment: a running turn moves it on with every step. */
+const looksMax = 50;
+
+/**
+ * Appends what follows from the history as it is in the log, and only if the log has not moved since it was read: what
+ * is acknowledged is then true. Looks again when it has moved.
+ */
+export async function appendSeen(
+  { log }: Parts,
+  number: number,
+  plan: (history: History) => Result<Planned, Failure>,
+): Promise<Result<{ readonly lastSeq: number }, Failure>> {
+  for (let looks = 1; ; looks += 1) {
+    const history = await log.history(number);
+    const planned = plan(history);
+    if (!planned.ok) return planned;
+    const stored = await log.append(number, planned.value.events, {
+      expectedHead: history.head,
+      with: planned.value.with,
+    });
+    if (stored.ok || stored.failure.code !== "log_moved" || looks === looksMax) return stored;
+  }
 }
 
-/** Written with a fact that asks for work: found again after a crash. */
-export function soon(parts: Parts): { wake: { notBefore: number } } {
-  return { wake: { notBefore: parts.clock.now() } };
-}
+/** Written with a fact that asks for work: found again after a crash, whatever the clock says then. */
+export const soon: SideRows = { wake: { notBefore: 0 } };

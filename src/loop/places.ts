@@ -4,7 +4,7 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
 import type { Engine } from "./loop.ts";
-import { historyOf } from "./messages.ts";
+import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 /** The whole history: forget it, share it, delete it. */
@@ -12,7 +12,7 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "reset" |
   const { log, clock, ids } = parts;
   return {
     async reset(conversation) {
-      const stored = await appendAtRest(parts, driver, conversation, { type: "rewound", to: 0, cause: "reset" });
+      const stored = await appendAtRest(parts, conversation, [{ type: "rewound", to: 0, cause: "reset" }]);
       return stored.ok ? ok(undefined) : stored;
     },
 
@@ -28,8 +28,7 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "reset" |
     },
 
     async remove(conversation) {
-      driver.running(conversation.number)?.stop("closing");
-      await driver.ended(conversation.number);
+      await driver.stop(conversation.number);
       const event: NewEvent = { type: "conversation.deleted", by: conversation.owner };
       const stored = await log.append(conversation.number, [event], { with: { deleted: { at: clock.now() } } });
       return stored.ok ? ok(undefined) : stored;
@@ -37,27 +36,33 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "reset" |
   };
 }
 
-/** Appends between turns only: a running turn must not lose the ground it stands on. */
+/** Appends between turns only: a running turn must not lose the ground it stands on, nor a message that waits its turn. */
 export async function appendAtRest(
   parts: Parts,
-  driver: Driver,
-  conversation: ConversationRow,
-  event: NewEvent,
-): Promise<Result<{ lastSeq: number }, Failure>> {
-  const { number, id } = conversation;
-  const busy = failure("conversation_busy", { id });
-  const { turn, queue } = await historyOf(parts, driver, number);
-  if (turn !== undefined || queue.length > 0) return busy;
-  await driver.ended(number);
-  return parts.log.append(number, [event], { with: { row: { updatedAt: parts.clock.now() } } });
+  { number, id }: ConversationRow,
+  events: readonly NewEvent[],
+): Promise<Result<{ readonly lastSeq: number }, Failure>> {
+  return appendSeen(parts, number, ({ turn, queue }) => {
+    if (turn !== undefined || queue.length > 0) return failure("conversation_busy", { id });
+    return ok({ events, with: { row: { updatedAt: parts.clock.now() } } });
+  });
 }
 
 /** The events of the parent under their new numbers: places named inside them move along. */
 function copiedEvents(events: readonly LogEvent[]): NewEvent[] {
   const dropped = new Set<LogEvent["type"]>(["rewound", "branched", "checkpoint.deleted"]);
-  const kept = events.filter((event) => !dropped.has(event.type));
+  const taken = new Set(events.flatMap(takenUp));
+  const kept = events.filter(
+    (event) => !dropped.has(event.type) && (event.type !== "message.user" || taken.has(event.id)),
+  );
   const placeOf = new Map(kept.map((event, index) => [event.seq, index + 2]));
   return kept.map(({ seq: _, at: __, ...event }) =>
     event.type === "compacted" ? { ...event, upTo: placeOf.get(event.upTo) ?? 1 } : event,
   );
+}
+
+/** Messages that this event brings into the history; others still waited when the turn ended. */
+function takenUp(event: LogEvent): readonly string[] {
+  if (event.type === "turn.started") return [event.message];
+  return event.type === "step.started" ? (event.joined ?? []) : [];
 }

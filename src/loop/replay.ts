@@ -37,7 +37,7 @@ function expectedRoutes(event: LogEvent): readonly Route[] | undefined {
     case "turn.started":
       return ["start"];
     case "step.started":
-      return event.final === true ? ["finalize"] : ["step"];
+      return event.final === true ? ["finalize"] : ["step", "summarize"];
     case "compacted":
       return ["summarize"];
     case "call.started":

@@ -1,6 +1,6 @@
 import type { Result } from "../base/result.ts";
 import type { CallState } from "../log/log.ts";
-import type { CallOutcome, NewEvent } from "../protocol/events.ts";
+import { type CallOutcome, eventBody, type NewEvent } from "../protocol/events.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import {
   boundOutput,
@@ -22,8 +22,20 @@ export type Start = {
 };
 export type Finished = { readonly call: string; readonly events: readonly NewEvent[] };
 
-/** Runs one tool within its limits and answers the events that record its end. Never throws. */
+/** Runs one tool and answers the events that record its end. A tool is foreign code: whatever it does, the call ends. */
 export async function runTool(run: Run, parts: Parts, start: Start): Promise<Finished> {
+  const { call } = start.state;
+  try {
+    const events = await runWithin(run, parts, start);
+    for (const event of events) eventBody(event);
+    return { call: call.id, events };
+  } catch (error) {
+    parts.logger.error(`tool ${start.tool.name} broke down`, { error });
+    return { call: call.id, events: [settled(call.id, "error", makeFailure("tool_crashed", { tool: call.name }))] };
+  }
+}
+
+async function runWithin(run: Run, parts: Parts, start: Start): Promise<readonly NewEvent[]> {
   const { call } = start.state;
   const { tool } = start;
   const startedAt = parts.clock.monotonic();
@@ -34,10 +46,10 @@ export async function runTool(run: Run, parts: Parts, start: Start): Promise<Fin
     : await raceLimits(run, parts, start);
   const durationMs = Math.round(parts.clock.monotonic() - startedAt);
   // The process ends in order: the call stays open in the log and its class decides at the next start.
-  if (end === "closing") return { call: call.id, events: [] };
+  if (end === "closing") return [];
   if (!end.ok) {
     const outcome = end.failure.code === "tool_cancelled" ? "cancelled" : isStale ? "not_run" : "error";
-    return { call: call.id, events: [{ ...settled(call.id, outcome, end.failure), durationMs }] };
+    return [{ ...settled(call.id, outcome, end.failure), durationMs }];
   }
   const { text, images, facts = [] } = end.value;
   const window = parts.models.get(run.history.turn?.slot ?? "base").windowTokens;
@@ -52,7 +64,7 @@ export async function runTool(run: Run, parts: Parts, start: Start): Promise<Fin
     ...(blob?.ok ? { blob: blob.value.hash } : {}),
     durationMs,
   };
-  return { call: call.id, events: [...facts, result] };
+  return [...facts, result];
 }
 
 /** The end of a call that gave no result of its own. */
@@ -73,34 +85,25 @@ async function raceLimits(
   const stop = new AbortController();
   const { signal } = stop;
   const pass = () => stop.abort(runSignal.reason);
-  runSignal.addEventListener("abort", pass);
   const cancelTimer = clock.after(timeoutMs, () => stop.abort("timeout"));
   const stopped = new Promise<"stopped">((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
+  runSignal.addEventListener("abort", pass);
+  if (runSignal.aborted) pass();
   const key = `${run.conversation.id}/${turn?.turn}/${turn?.step}/${state.call.id}`;
   const context = { signal, clock, ids, key, todos, decision: state.decision?.made };
-  const ended = guarded(parts, tool, () => opened.run(context));
+  const ended = opened.run(context).catch((error) => {
+    parts.logger.error(`tool ${tool.name} threw`, { error });
+    return failure("tool_crashed", { tool: tool.name });
+  });
 
   const first = await Promise.race([ended, stopped]);
   // Told to stop: a tool that listens ends in a moment and may say what it has done.
   const last = first === "stopped" ? await Promise.race([ended, clock.wait(limits.stopGraceMs)]) : first;
   cancelTimer();
   runSignal.removeEventListener("abort", pass);
-  if (typeof last === "object" && (last.ok || !signal.aborted)) return last;
+  if (first !== "stopped") return first;
+  if (typeof last === "object" && last.ok) return last;
   if (signal.reason === "cancel") return failure("tool_cancelled", { tool: tool.name });
   if (signal.reason === "timeout") return failure("tool_timeout", { tool: tool.name, seconds: timeoutMs / 1000 });
   return "closing";
-}
-
-/** A tool is foreign code: whatever it throws becomes a failure, and the details go to the operator's log. */
-async function guarded(
-  parts: Parts,
-  tool: Tool,
-  run: () => Promise<Result<ToolOutput, Failure>>,
-): Promise<Result<ToolOutput, Failure>> {
-  try {
-    return await run();
-  } catch (error) {
-    parts.logger.error(`tool ${tool.name} threw`, { error });
-    return { ok: false, failure: makeFailure("tool_crashed", { tool: tool.name }) };
-  }
 }

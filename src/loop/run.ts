@@ -43,7 +43,6 @@ export class Run {
   #committedHead: number;
   #knownHead: number;
   #staged: NewEvent[] = [];
-  #committing: Promise<unknown> | undefined;
   #failure: StorageFailure | undefined;
   #controller = new AbortController();
   #renewedAt: number;
@@ -92,35 +91,27 @@ export class Run {
     this.#staged[this.#staged.length - 1] = event;
   }
 
-  /** The history as it is in the log: what is only staged is not to be shown or built upon by others. */
-  async settledHistory(): Promise<History> {
-    while (this.#committing !== undefined || this.#staged.length > 0)
-      await (this.#committing ?? this.#parts.clock.wait(0));
-    return this.#history;
-  }
-
-  async commit(side?: SideRows): Promise<Result<void, StorageFailure>> {
-    const committing = this.#append(side);
-    this.#committing = committing;
-    const stored = await committing;
-    this.#committing = undefined;
-    return stored;
-  }
-
-  async #append(side: SideRows | undefined): Promise<Result<void, StorageFailure>> {
+  /**
+   * Makes what is staged durable. `isExact`: it rests on messages that people may take back, so it is stored only while
+   * nobody else has appended; otherwise `log_moved`, and the run stands where the log stands.
+   */
+  async commit(side?: SideRows, { isExact = false } = {}): Promise<Result<void, StorageFailure>> {
     const events = this.#staged;
     this.#staged = [];
     if (events.length === 0 && side === undefined) return ok(undefined);
-    const stored = await this.#parts.log.append(this.conversation.number, events, { epoch: this.epoch, with: side });
-    if (!stored.ok) {
+    const expectedHead = isExact ? this.#committedHead : undefined;
+    const options = { epoch: this.epoch, expectedHead, with: side };
+    const stored = await this.#parts.log.append(this.conversation.number, events, options);
+    if (!stored.ok && stored.failure.code === "log_moved") await this.startOver();
+    else if (!stored.ok) {
       this.#failure = stored.failure;
       this.#controller.abort(stored.failure.code);
-      return stored;
     }
+    if (!stored.ok) return stored;
     const { lastSeq } = stored.value;
     const foreign = lastSeq - events.length - this.#committedHead;
     assert(foreign >= 0, "the log only grows");
-    if (foreign > 0) await this.#takeInBefore(foreign);
+    if (foreign > 0) await this.#takeInBefore(foreign, lastSeq);
     assert(this.#history.head === lastSeq, "the history stands at the head of the log");
     this.#committedHead = lastSeq;
     this.#knownHead = Math.max(this.#knownHead, lastSeq);
@@ -137,6 +128,7 @@ export class Run {
     this.#staged = [];
     this.#history = await this.#parts.log.history(this.conversation.number);
     this.#committedHead = this.#history.head;
+    this.#knownHead = Math.max(this.#knownHead, this.#committedHead);
   }
 
   /** Takes in what others have appended. */
@@ -148,7 +140,7 @@ export class Run {
     const { number } = this.conversation;
     const events = await log.read(number, { after: this.#committedHead, limit: Number.MAX_SAFE_INTEGER, upTo });
     const isFolded = events.every((event) => log.apply(this.#history, event));
-    if (!isFolded) this.#history = await log.history(number);
+    if (!isFolded) this.#history = await log.history(number, upTo);
     this.#committedHead = Math.max(this.#history.head, upTo);
     this.#history.head = this.#committedHead;
   }
@@ -183,13 +175,13 @@ export class Run {
   }
 
   /** Others appended between our last commit and this one: their events come first in the log. */
-  async #takeInBefore(foreign: number): Promise<void> {
+  async #takeInBefore(foreign: number, lastSeq: number): Promise<void> {
     const { log } = this.#parts;
     const { number } = this.conversation;
     const after = this.#committedHead;
     const events = await log.read(number, { after, limit: foreign, upTo: after + foreign });
     const isInserted = events.length === foreign && log.insert(this.#history, after, events);
-    if (!isInserted) this.#history = await log.history(number);
+    if (!isInserted) this.#history = await log.history(number, lastSeq);
   }
 
   #renewLater(): () => void {

@@ -2,18 +2,12 @@ import { tokenStatus } from "../context/context.ts";
 import type { Conversation, ConversationState } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import { decisionOf } from "./decisions.ts";
-import type { Driver } from "./driver.ts";
-import { historyOf } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 import { routeOf } from "./turn.ts";
 
 /** What a surface shows beside the history, read from the fold. */
-export async function describeState(
-  parts: Parts,
-  driver: Driver,
-  conversation: ConversationRow,
-): Promise<ConversationState> {
-  const history = await historyOf(parts, driver, conversation.number);
+export async function describeState(parts: Parts, conversation: ConversationRow): Promise<ConversationState> {
+  const history = await parts.log.history(conversation.number);
   const { turn } = history;
   const model = parts.models.get(turn?.slot ?? "base");
   const open = [...history.decisions.values()].filter(({ made }) => made === undefined);

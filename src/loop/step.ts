@@ -24,8 +24,11 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
     task: turn.message.text,
     final: isFinal,
   });
-  const call = beginStep(run, parts, { turn, choice, isFinal });
-  const stored = await run.commit(turn.step === 1 && turn.attempt === 1 ? titleRow(run, parts) : undefined);
+  const { call, joined } = beginStep(run, parts, { turn, choice, isFinal });
+  const isStart = turn.step === 1 && turn.attempt === 1;
+  // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.
+  const isExact = isStart || joined.length > 0;
+  const stored = await run.commit(isStart ? titleRow(run, parts) : undefined, { isExact });
   if (!stored.ok || run.history.turn?.turn !== turn.turn) return false;
 
   const { number } = run.conversation;
@@ -88,7 +91,7 @@ function beginStep(
   });
   const { hash, length: bytes, reused } = call.bytes;
   run.amend({ ...started, hash, bytes, reused });
-  return call;
+  return { call, joined };
 }
 
 function finalInstruction(turn: OpenTurn, { limits }: Parts): string {

@@ -16,6 +16,11 @@ export async function driveTurns(run: Run, parts: Parts): Promise<void> {
   await noteCrash(run, parts);
   let isStaged = false;
   for (;;) {
+    // Stopped in the middle: what is known by now is kept.
+    if (isStaged && run.signal.aborted && run.failure === undefined) {
+      await run.commit();
+      isStaged = false;
+    }
     if (!isStaged) await run.catchUp();
     if (run.history.turn?.cancelAsked) run.goOn();
     if (run.signal.aborted) return;

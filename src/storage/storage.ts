@@ -104,6 +104,8 @@ export type StoredEvent = {
 export type Append = {
   readonly number: number;
   readonly epoch?: number | undefined;
+  /** The batch rests on the log up to here: `log_moved` when it has grown since, and nothing is written. */
+  readonly expectedHead?: number | undefined;
   readonly events: readonly EncodedEvent[];
   /** Rows beside the events, written in the same transaction. */
   readonly with?: SideRows | undefined;
@@ -140,6 +142,7 @@ export type OpenDecisionRow = {
 
 export type StorageFailure = Failure<
   | "fenced"
+  | "log_moved"
   | "storage_busy"
   | "storage_full"
   | "storage_read_only"

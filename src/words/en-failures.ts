@@ -69,6 +69,7 @@ export const enFailures = {
   ],
 
   fenced: () => ["Another process has taken over this conversation.", "Nothing is lost; it goes on there."],
+  log_moved: () => ["The conversation has moved on in the meantime.", "Look at it again and repeat what you wanted."],
   storage_busy: () => [
     "The database is locked by another program.",
     "Close the program that has sessions.db open, then try again.",

@@ -35,6 +35,22 @@ export const logPromises: readonly Promised[] = [
     },
   },
   {
+    says: "a batch that rests on an older state of the log is refused and writes nothing, also within one transaction [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      unwrap(await storage.append({ number, events: facts("a"), expectedHead: 0 }));
+      const [one, two] = await Promise.all([
+        storage.append({ number, events: facts("b"), expectedHead: 1 }),
+        storage.append({ number, events: facts("c"), expectedHead: 1, with: { received: "id" } }),
+      ]);
+      assert.deepEqual(unwrap(one), { lastSeq: 2 });
+      assert.equal(codeOf(two), "log_moved");
+      assert.deepEqual(await readAll(storage, number), stored(1, "a", "b"));
+      assert.equal(await storage.received(number, "id"), undefined);
+    },
+  },
+  {
     says: "no range reaches into another conversation, and a limit has to be one [L2]",
     async holds(place) {
       const storage = await place.open();

@@ -2,7 +2,7 @@ import { appendFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { Storage, StoredEvent } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { killingStorage } from "../world/killing-storage.ts";
 import type { Answer, AskedRequest } from "../world/model-server.ts";
@@ -151,12 +151,11 @@ function tellingStorage(storage: Storage): Storage {
   };
 }
 
-/** What a product without a ledger would know after a crash. */
+/** What a product without a ledger would know after a crash: where a start was recorded, it reads something idle. */
 function forgettingStorage(storage: Storage): Storage {
-  return {
-    ...storage,
-    read: async (number, range) => (await storage.read(number, range)).filter((event) => event.type !== "call.started"),
-  };
+  const idle = { type: "conversation.renamed", body: '{"title":""}' };
+  const forget = (event: StoredEvent) => (event.type === "call.started" ? { ...event, ...idle } : event);
+  return { ...storage, read: async (number, range) => (await storage.read(number, range)).map(forget) };
 }
 
 if (process.argv[2] === "--child") {

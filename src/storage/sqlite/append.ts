@@ -24,6 +24,9 @@ export function append(
   if (refused !== undefined) return failed(refused);
   const known = side?.received === undefined ? undefined : tables.received.seqOf(number, side.received);
   if (known !== undefined) return ok({ lastSeq: known });
+  // Appending nothing tells the head as this transaction has it so far.
+  const hasMoved = batch.expectedHead !== undefined && batch.expectedHead !== tables.events.append(number, []);
+  if (hasMoved) return failed(makeFailure("log_moved", {}));
 
   const lastSeq = tables.events.append(number, batch.events);
   if (side !== undefined) writeBeside(tables, batch, { lastSeq, at: batch.events.at(-1)?.at ?? clock.now() });

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import { ok } from "../../src/base/result.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { defineTool } from "../../src/tools/tools.ts";
+import { all, until } from "../world/events.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
+
+const send = (yard: TestYard, id: string, text: string, mode: "queue" | "steer" = "queue") =>
+  must(yard.client.call("sendMessage", { params: { id }, body: { text, mode } }));
+
+test("a message sent in the moment of a reset is not lost: either it is answered, or the reset is refused [L9][L2]", async () => {
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model });
+  for (let round = 0; round < 15; round += 1) {
+    const { conversation: id } = await yard.ask("first");
+    const [reset] = await Promise.all([
+      yard.client.call("resetConversation", { params: { id } }),
+      send(yard, id, "second"),
+    ]);
+    const { events } = await yard.whenAtRest(id);
+    const answered = all(events, "turn.finished").length;
+    assert.equal(answered, 2, `round ${round}: ${reset.ok ? "reset" : reset.failure.code}`);
+  }
+});
+
+test("of two people who decide at the same time one is told that it was decided already [H2]", async () => {
+  await using model = await modelServer((request) =>
+    stepOf(request) === 0 ? calls(["ask_human", { question: "Which?" }]) : says("done"),
+  );
+  await using yard = await startYard({ model });
+  const { conversation: id } = await yard.ask("go");
+  const [decision] = (await must(yard.client.call("listDecisions", {}))).items;
+  const params = { id, decision: decision?.id ?? "" };
+  const both = await Promise.all(
+    ["one", "two"].map((answer) => yard.client.call("decide", { params, body: { verdict: "answer", answer } })),
+  );
+  assert.equal(both.filter((result) => result.ok).length, 1);
+  const refused = both.find((result) => !result.ok);
+  assert.ok(refused && !refused.ok && ["decision_already_made", "decision_not_found"].includes(refused.failure.code));
+});
+
+test("what waits is seen and can be taken back while the model is speaking [L7]", async () => {
+  await using model = await modelServer([{ text: "one two three", fault: { after: 2, kind: "stall" } }, says("never")]);
+  await using yard = await startYard({ model });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await send(yard, id, "go");
+  await until("the model speaks", () => model.asked.length === 1);
+  const { message } = await send(yard, id, "later");
+  const { queue } = await must(yard.client.call("getState", { params: { id } }));
+  assert.deepEqual(
+    queue.map(({ text }) => text),
+    ["later"],
+  );
+  await must(yard.client.call("withdrawMessage", { params: { id, message } }));
+  await must(yard.client.call("cancelTurn", { params: { id } }));
+  await yard.whenAtRest(id);
+  assert.equal(model.asked.length, 1, "the message that was taken back is not sent");
+});
+
+test("a message taken back in the moment it is taken up is either answered or gone, never both [L7]", async () => {
+  await using model = await modelServer((request) => says(`heard ${request.body.messages.at(-1)?.content}`));
+  await using yard = await startYard({ model });
+  for (let round = 0; round < 30; round += 1) {
+    const { id } = await must(yard.client.call("createConversation", { body: {} }));
+    const { message } = await send(yard, id, "hello");
+    const taken = await yard.client.call("withdrawMessage", { params: { id, message } });
+    const { events } = await yard.whenAtRest(id);
+    assert.equal(all(events, "turn.started").length, taken.ok ? 0 : 1, `round ${round}`);
+    assert.equal(all(events, "turn.finished").length, taken.ok ? 0 : 1);
+  }
+});
+
+test("whatever a tool returns or throws, its call is answered and the turn goes on [L5]", async () => {
+  const bad = (name: string, value: unknown) =>
+    // A tool of somebody else's need not keep to our types.
+    Object.assign(
+      defineTool({
+        name,
+        description: "Returns nonsense. For tests.",
+        input: z.object({}),
+        run: () => ok({ text: "" }),
+      }),
+      {
+        open: () => ok({ ask: undefined, run: async () => (typeof value === "function" ? value() : value) }),
+      },
+    );
+  const throwing = () => {
+    throw new Error("sorry");
+  };
+  const tools = [
+    bad("bad_text", { ok: true, value: { text: 5 } }),
+    bad("bad_empty", { ok: true, value: {} }),
+    bad("bad_failure", { ok: false }),
+    bad("bad_nothing", undefined),
+    bad("bad_throw", throwing),
+    bad("bad_fact", { ok: true, value: { text: "x", facts: [{ type: "todo.set", todos: [{ nonsense: true }] }] } }),
+  ];
+  await using model = await modelServer([
+    calls(...tools.map(({ name }): [string, unknown] => [name, {}])),
+    says("still here"),
+  ]);
+  await using yard = await startYard({ model, tools });
+  const { answer, outcome, events } = await yard.ask("go");
+  assert.deepEqual({ answer, outcome }, { answer: "still here", outcome: "done" });
+  const results = all(events, "call.finished");
+  assert.deepEqual(
+    results.map(({ failure }) => failure?.code),
+    Array(tools.length).fill("tool_crashed"),
+  );
+});
+
+test("going back to a place does not bring back a message that waited there [L9]", async () => {
+  await using model = await modelServer([
+    { text: "slow answer", paceMs: 30 },
+    says("to the second"),
+    says("to the third"),
+    says("in the branch"),
+  ]);
+  await using yard = await startYard({ model });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await send(yard, id, "first");
+  await until("the first is being answered", () => model.asked.length === 1);
+  await send(yard, id, "second");
+  await yard.whenAtRest(id);
+  const [place] = (await must(yard.client.call("listCheckpoints", { params: { id } }))).items;
+  const branch = await must(
+    yard.client.call("branchConversation", { params: { id }, body: { at: place?.checkpoint ?? 0 } }),
+  );
+  await must(yard.client.call("restoreCheckpoint", { params: { id, checkpoint: place?.checkpoint ?? 0 } }));
+  for (const conversation of [id, branch.id]) {
+    const { status, queue } = await must(yard.client.call("getState", { params: { id: conversation } }));
+    assert.deepEqual({ status, queue }, { status: "idle", queue: [] });
+  }
+  assert.equal((await yard.ask("third", { conversation: id })).answer, "to the third");
+});
+
+test("deleting a conversation whose model hangs does not wait for it [L9]", async () => {
+  await using model = await modelServer(() => ({ text: "never", fault: { after: 1, kind: "stall" } }));
+  await using yard = await startYard({ model });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await send(yard, id, "go");
+  const startedAt = performance.now();
+  await must(yard.client.call("deleteConversation", { params: { id } }));
+  assert.ok(performance.now() - startedAt < 2_000);
+});
+
+test("a stop that comes while the start of a tool is being stored is heard at once [L6]", async () => {
+  const deaf = defineTool({
+    name: "deaf",
+    description: "Never ends. For tests.",
+    input: z.object({}),
+    run: () => new Promise(() => {}),
+  });
+  let stop: (() => Promise<unknown>) | undefined;
+  const stopping = (storage: Storage): Storage => ({
+    ...storage,
+    async append(batch) {
+      if (batch.events.some(({ type }) => type === "call.started")) void stop?.();
+      if (batch.events.some(({ type }) => type === "call.started"))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      return storage.append(batch);
+    },
+  });
+  await using model = await modelServer([calls(["deaf", {}]), says("next")]);
+  await using yard = await startYard({ model, tools: [deaf], wrapStorage: stopping });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  stop = () => yard.client.call("cancelTurn", { params: { id } });
+  await send(yard, id, "go");
+  const startedAt = performance.now();
+  const { outcome, events } = await yard.whenAtRest(id);
+  assert.equal(outcome, "cancelled");
+  assert.ok(performance.now() - startedAt < 1_500);
+  assert.equal(all(events, "call.finished").length, 1);
+});
