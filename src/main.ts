@@ -16,6 +16,7 @@ import {
 import { testModel } from "./model-test.ts";
 import { offeredModels } from "./models/models.ts";
 import { type Logger, openLogs } from "./observe/observe.ts";
+import { makeFailure } from "./protocol/failure.ts";
 import { beginCommand, type ClientCommand, printSettings, refuse, runCommand } from "./terminal/terminal.ts";
 import { languageOf, type Words, wordsFor } from "./words/words.ts";
 
@@ -49,6 +50,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (command.name === "config") {
     printSettings(explainConfig(config), { ...streams, json: command.json });
     return 0;
+  }
+  const half = halfSetModel(config, words);
+  // A script must not take the demo model's words for an answer of the model it meant.
+  if (command.name === "run" && half !== undefined) {
+    return refuse(makeFailure("model_half_set", { what: half }), { ...streams, command, words });
   }
   await sayNotes(config, words);
   if (command.name === "model" && command.action === "test") return testModel(command, { config, words, ...streams });
@@ -120,6 +126,12 @@ function reloader(first: Config, request: ConfigRequest, logger: Logger): () => 
     current = fresh.value.config;
     return current;
   };
+}
+
+/** What is missing where somebody began to configure the main model and the demo model would stand in for it. */
+function halfSetModel({ notes, models }: Config, words: Words): string | undefined {
+  if (models.slots.base !== undefined || notes.length === 0) return undefined;
+  return notes.map((note) => noteText(note, words, [])).join(" ");
 }
 
 /** What the user should know before anything is asked; where no model was named, what the server has to offer. */

@@ -92,7 +92,7 @@ function report(
     output.write(`${JSON.stringify({ ...about, ok: isWell, error: error === undefined ? null : { ...error } })}\n`);
   else
     printModelTest(
-      { ...about, ...(reason === undefined ? {} : { failure: failureWords(words, reason).join(" ") }) },
+      { ...about, ...(reason === undefined ? {} : { failure: failureWords(words, reason) }) },
       { output, words },
     );
   if (reason !== undefined) return exitCodeOf(reason.code);

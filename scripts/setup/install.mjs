@@ -13,6 +13,9 @@ const LINES_SHOWN_MAX = 15;
 // Every flag is written out, because the npm that started us hands its own settings on as npm_config_* variables.
 const NPM_ARGUMENTS = "ci --ignore-scripts --no-audit --no-fund --include=dev --include=optional --loglevel=error";
 
+/** Files of an earlier, interrupted npm; the npm that stumbled over them has cleared them away. */
+const isInTheWay = /ENOTEMPTY|EEXIST/;
+
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const words = wordsFor(process.env);
 const say = (text) => process.stderr.write(`${text}\n`);
@@ -27,12 +30,12 @@ export async function install({ stamp, stampFile, isDone }) {
   const obstacle = findObstacle();
   if (obstacle !== undefined) return stop(obstacle);
 
-  let giveBack;
+  let lock;
   try {
-    giveBack = await takeLock(root, (pid, lock) => say(words.waiting(pid, lock)));
+    lock = await takeLock(root, (pid, folder) => say(words.waiting(pid, folder)));
     if (isDone()) return 0;
     say(words.begin(reasonFor(isInstalled, existsSync(stampFile)), `npm ${NPM_ARGUMENTS}`));
-    const exitCode = await runNpm();
+    const exitCode = await runNpm(lock);
     if (exitCode !== 0) return exitCode;
     const trial = spawnSync(ownNodePath(root), ["-v"], { encoding: "utf8" });
     if (trial.status !== 0) return stop(words.nodeDoesNotRun(ownNodePath(root), trial.error?.code ?? trial.stderr));
@@ -43,7 +46,7 @@ export async function install({ stamp, stampFile, isDone }) {
     if (advice === words.tryAgain) throw error;
     return stop(advice);
   } finally {
-    giveBack?.();
+    lock?.giveBack();
   }
 }
 
@@ -60,10 +63,27 @@ function reasonFor(isInstalled, hasStamp) {
   return hasStamp ? "changed" : "unfinished";
 }
 
-async function runNpm() {
+async function runNpm(lock) {
   const startedAt = Date.now();
   const seconds = () => Math.round((Date.now() - startedAt) / 1000);
+  let ended = await tryNpm(lock, seconds);
+  if (ended.code > 0 && ended.stoppedBy === undefined && isInTheWay.test(ended.output)) {
+    say(words.again);
+    ended = await tryNpm(lock, seconds);
+  }
+  if (ended.stoppedBy !== undefined) {
+    say(words.interrupted);
+    return ended.stoppedBy === "SIGINT" ? 130 : 143;
+  }
+  if (ended.error) return stop(words.npmMissing(ended.error.code));
+  if (ended.code !== 0) return stop(explain(ended.output, ended.code));
+  say(words.finished(seconds()));
+  return 0;
+}
+
+async function tryNpm(lock, seconds) {
   const child = startNpm();
+  if (child.pid !== undefined) lock.noteNpm(child.pid);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   let stoppedBy;
@@ -82,14 +102,7 @@ async function runNpm() {
 
   endProgress();
   for (const signal of signals) process.off(signal, onSignal);
-  if (stoppedBy !== undefined) {
-    say(words.interrupted);
-    return stoppedBy === "SIGINT" ? 130 : 143;
-  }
-  if (ended.error) return stop(words.npmMissing(ended.error.code));
-  if (ended.code !== 0) return stop(explain(output, ended.code));
-  say(words.finished(seconds()));
-  return 0;
+  return { ...ended, output, stoppedBy };
 }
 
 function startNpm() {

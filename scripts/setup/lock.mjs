@@ -3,28 +3,49 @@ import { join } from "node:path";
 
 // The lock is a folder `.setup-lock` with one empty folder in it, named by the holder's process id. A folder that is not
 // empty cannot be renamed over, so taking, taking over and giving back are one rename or rmdir each; and git does not
-// show empty folders, so a killed set-up leaves a clean `git status`.
+// show empty folders, so a killed set-up leaves a clean `git status`. The npm that the holder started is one more empty
+// folder inside, and goes over to the next holder with the rename: a set-up that is killed does not end its npm.
 
-/** Waits until this process holds the lock; `onWait` is called once with the holder's pid. Answers how to give it back. */
+/**
+ * Waits until this process holds the lock, and an npm that a killed holder left behind has ended; `onWait` is called with
+ * the process that is waited for. Answers how to note the npm that is started, and how to give the lock back.
+ */
 export async function takeLock(root, onWait) {
   const lock = join(root, ".setup-lock");
   const mine = join(lock, String(process.pid));
   for (let announced = false; !tryToTake(lock, mine); ) {
-    const holder = holderOf(lock);
+    const holder = firstIn(lock);
     if (!announced && holder !== undefined) {
       announced = true;
       onWait(holder, lock);
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  return () => {
-    rmSync(mine, { recursive: true, force: true });
-    attempt(() => rmdirSync(lock));
+  await untilEnded(mine, (pid) => onWait(pid, lock));
+  return {
+    noteNpm: (pid) => {
+      const earlier = firstIn(mine);
+      if (earlier !== undefined) rmSync(join(mine, earlier), { recursive: true, force: true });
+      mkdirSync(join(mine, String(pid)), { recursive: true });
+    },
+    giveBack: () => {
+      rmSync(mine, { recursive: true, force: true });
+      attempt(() => rmdirSync(lock));
+    },
   };
 }
 
+/** Two of npm in one folder take each other's files away. Whoever removes the lock by hand ends the waiting. */
+async function untilEnded(mine, onWait) {
+  const left = firstIn(mine);
+  if (left === undefined) return;
+  if (isAlive(Number(left))) onWait(left);
+  while (isAlive(Number(left)) && firstIn(mine) === left) await new Promise((resolve) => setTimeout(resolve, 200));
+  rmSync(join(mine, left), { recursive: true, force: true });
+}
+
 function tryToTake(lock, mine) {
-  const holder = holderOf(lock);
+  const holder = firstIn(lock);
   if (holder !== undefined) return !isAlive(Number(holder)) && attempt(() => renameSync(join(lock, holder), mine));
   const prepared = `${lock}-${process.pid}`;
   mkdirSync(join(prepared, String(process.pid)), { recursive: true });
@@ -34,9 +55,9 @@ function tryToTake(lock, mine) {
   return taken;
 }
 
-function holderOf(lock) {
+function firstIn(folder) {
   try {
-    return readdirSync(lock)[0];
+    return readdirSync(folder)[0];
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ const en = {
   },
   progress: (seconds, megabytes) => `  ${seconds} s, ${megabytes} MB`,
   finished: (seconds) => `Set-up finished after ${seconds} s.`,
+  again: "Files of an earlier set-up were in the way; trying once more.",
   interrupted: "Set-up was interrupted. The same command starts it again.",
   waiting: (pid, lock) =>
     `Another set-up is running here (process ${pid}); waiting for it. If that is not so, remove ${lock}.`,
@@ -42,6 +43,7 @@ const zh = {
   },
   progress: (seconds, megabytes) => `  ${seconds} 秒，${megabytes} MB`,
   finished: (seconds) => `环境已就绪，用时 ${seconds} 秒。`,
+  again: "遇到之前的准备过程留下的文件，再试一次。",
   interrupted: "准备过程被中断。再次运行同一条命令即可继续。",
   waiting: (pid, lock) => `另一个准备过程正在运行（进程 ${pid}），等待它完成。如果并非如此，请删除 ${lock}。`,
   declined: (command) => `AGENTYARD_SETUP=none：不安装任何东西。本来会运行：\n  ${command}`,

@@ -38,6 +38,7 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   owner_other_version: 503,
 
   slot_unknown: 422,
+  model_half_set: 422,
   model_auth: 502,
   model_quota: 502,
   model_rate_limit: 429,

@@ -3,7 +3,7 @@ import type { Failure } from "../protocol/failure.ts";
 import { type Chat, openStored } from "./chat-state.ts";
 import type { GoingOn } from "./command-line.ts";
 import { exitCodes, exitReasonOf } from "./exit-codes.ts";
-import { failureText } from "./failure-text.ts";
+import { commandFailureText, failureText } from "./failure-text.ts";
 import { findConversation } from "./find-conversation.ts";
 import { formatTime } from "./format.ts";
 import { safeLine } from "./safe-text.ts";
@@ -27,17 +27,17 @@ export type Recovery = {
 /** Opens the first conversation, greets, asks about what was interrupted. Answers an exit code when it cannot begin. */
 export async function beginChat(chat: Chat, start: ChatStart): Promise<number | undefined> {
   // What a script pipes in is meant for a conversation of its own.
-  const isAttended = chat.console.isInteractive && start.going === undefined;
-  const isInterrupted = isAttended && (start.recovery?.resumed ?? 0) > 0;
+  const isAlone = chat.console.isAttended && start.going === undefined;
+  const isInterrupted = isAlone && (start.recovery?.resumed ?? 0) > 0;
   const wanted = isInterrupted ? await findRunning(chat) : await findWanted(chat, start);
   if (!wanted.ok) return refuse(chat, wanted.failure);
-  if (chat.console.isInteractive) await greet(chat, start, wanted.value ?? chat.current.id);
+  if (chat.console.isAttended) await greet(chat, start, wanted.value ?? chat.current.id);
   if (wanted.value !== undefined) {
     const failure = await openStored(chat, { id: wanted.value });
     if (failure !== undefined) return refuse(chat, failure);
     if (isInterrupted) chat.console.say(chat.words.terminal.chat.interruptedGoesOn());
   }
-  if (chat.console.isInteractive) for (const older of start.recovery?.older ?? []) await askAboutOlder(chat, older);
+  if (chat.console.isAttended) for (const older of start.recovery?.older ?? []) await askAboutOlder(chat, older);
   return undefined;
 }
 
@@ -74,6 +74,10 @@ async function greet({ client, console, style, words }: Chat, start: ChatStart, 
     console.say(base.isDemo ? texts.modelDemo() : texts.model(model));
   }
   console.say(style.dim(texts.hint()));
+  const decisions = await client.call("listDecisions");
+  // What waits in this conversation is asked at once.
+  const elsewhere = decisions.ok ? decisions.value.items.filter(({ conversation }) => conversation !== id) : [];
+  if (elsewhere.length > 0) console.say(style.attention(words.terminal.decision.wait({ count: elsewhere.length })));
   console.say("");
 }
 
@@ -96,11 +100,12 @@ async function readChoice({ console, words }: Chat): Promise<string> {
   for (;;) {
     const input = await console.read({ prompt: words.terminal.chat.goOnChoices(), want: "key", keys: ["y", "n", "l"] });
     if (input.kind === "key") return input.key;
+    if (input.kind === "line") return input.text.trim().toLowerCase().slice(0, 1);
     if (input.kind !== "woken") return "l";
   }
 }
 
 function refuse({ console, words }: Chat, failure: Failure | ClientFailure): number {
-  console.note(`✗ ${failureText(words, failure)}`);
+  console.note(`✗ ${commandFailureText(words, failure)}`);
   return exitCodes[exitReasonOf(failure.code)];
 }

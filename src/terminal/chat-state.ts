@@ -10,8 +10,8 @@ import { safeText } from "./safe-text.ts";
 export type Chat = ConversationParts & {
   current: OpenConversation;
   slot: Slot | undefined;
-  /** Decisions that the person put off here; /inbox still has them. */
-  readonly postponed: Set<string>;
+  /** Decisions that are not to be asked here again: put off (/inbox has them), or made, whenever the event of it comes. */
+  readonly dealtWith: Set<string>;
 };
 
 type Stored = { readonly id: string; readonly heading?: string };
@@ -50,7 +50,7 @@ export async function askPerson(chat: Chat, decision: Decision): Promise<Decisio
     isOpen: () => !isHere || current.hasDecision(decision.id),
     deciding: current.deciding,
   });
-  if (end === "later") chat.postponed.add(decision.id);
+  chat.dealtWith.add(decision.id);
   return end;
 }
 

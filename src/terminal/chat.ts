@@ -12,6 +12,7 @@ import type { Console, Input, InputStream, OutputStream } from "./console.ts";
 import { exitCodes, exitReasonOfTurn } from "./exit-codes.ts";
 import { failureText } from "./failure-text.ts";
 import { InteractiveConsole } from "./interactive-console.ts";
+import { processJobControl } from "./job-control.ts";
 import { OpenConversation } from "./open-conversation.ts";
 import { PipedConsole } from "./piped-console.ts";
 import { safeLine } from "./safe-text.ts";
@@ -43,7 +44,7 @@ export async function chat(options: ChatOptions): Promise<number> {
   const { client, words, clock, ids, leave } = options;
   const console = openConsole(options);
   const parts = { client, words, clock, ids, console, style: styleFor(options) };
-  const chat: Chat = { ...parts, slot: options.slot, current: new OpenConversation(parts), postponed: new Set() };
+  const chat: Chat = { ...parts, slot: options.slot, current: new OpenConversation(parts), dealtWith: new Set() };
   const end = () => console.end();
   leave.addEventListener("abort", end);
   try {
@@ -73,7 +74,7 @@ async function converse(chat: Chat, { leave }: ChatOptions): Promise<number> {
           ? await takeLine(chat, input.text)
           : await stops.take(input);
     if (code === undefined) continue;
-    if (console.isInteractive && chat.current.isRunning) console.say(chat.words.terminal.chat.turnGoesOnLater());
+    if (console.isAttended && chat.current.isRunning) console.say(chat.words.terminal.chat.turnGoesOnLater());
     return code;
   }
 }
@@ -83,14 +84,12 @@ function readNext({ console, current, style, words }: Chat): Promise<Input> {
 }
 
 /** Never takes the keyboard from somebody who is typing. */
-function nextDecision({ console, current, postponed }: Chat): Decision | undefined {
-  return console.isTyping() ? undefined : current.decisions.find(({ id }) => !postponed.has(id));
+function nextDecision({ console, current, dealtWith }: Chat): Decision | undefined {
+  return console.isTyping() ? undefined : current.decisions.find(({ id }) => !dealtWith.has(id));
 }
 
 async function askAbout(chat: Chat, decision: Decision): Promise<Input> {
   const end = await askPerson(chat, decision);
-  // Stopping takes a moment: until then the card must not come back.
-  if (typeof end === "object") chat.postponed.add(decision.id);
   return typeof end === "string" ? { kind: "woken" } : end;
 }
 
@@ -145,7 +144,7 @@ async function sayTokens({ client, console, current, style, words }: Chat): Prom
 }
 
 function endOfInput({ console, current, words }: Chat, decision: Decision | undefined): number {
-  if (console.isInteractive) return exitCodes.done;
+  if (console.isAttended) return exitCodes.done;
   if (decision !== undefined) {
     const failure = makeFailure("nobody_to_ask", { tool: safeLine(decision.tool, 64) });
     console.note(`✗ ${failureText(words, failure)}`);
@@ -161,12 +160,14 @@ async function leaveNow({ console, current }: Chat): Promise<number> {
 }
 
 function openConsole({ input, output, errors, isInteractive, words, color }: ChatOptions): Console {
-  if (!isInteractive) return new PipedConsole({ input, output, errors });
+  const isAttended = input.isTTY === true && output.isTTY === true;
+  if (!isInteractive) return new PipedConsole({ input, output, errors, isAttended });
   const { chat: texts } = words.terminal;
   const { strong } = styleFor({ color });
   return new InteractiveConsole({
     ...{ input, output, prompt: strong(texts.prompt), promptMore: texts.promptMore },
     pasteLabel: texts.pasted,
     complete: completeSlashCommand,
+    jobControl: input === process.stdin ? processJobControl : undefined,
   });
 }

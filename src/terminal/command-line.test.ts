@@ -7,6 +7,9 @@ const parse = (line: string) => parseCommandLine(line === "" ? [] : line.split("
 
 const understood: readonly (readonly [line: string, command: object])[] = [
   ["", { name: "chat" }],
+  ["help", { name: "help" }],
+  ["help run", { name: "help", about: "run" }],
+  ["--lang zh help log", { name: "help", about: "log", language: "zh" }],
   ["chat --continue", { name: "chat", going: "newest" }],
   ["--data d --lang zh", { name: "chat", data: "d", language: "zh" }],
   ["run --json say hello", { name: "run", output: "json", message: "say hello" }],
@@ -32,6 +35,7 @@ for (const [line, command] of understood) {
 }
 
 const refused: readonly (readonly [line: string, what: string])[] = [
+  ["help rnu", "There is no command rnu (did you mean run?)"],
   ["rnu hello", "There is no command rnu (did you mean run?)"],
   ["hello", "There is no command hello"],
   ["run --jsn hello", "agentyard has no option --jsn (did you mean --json?)"],
@@ -54,6 +58,20 @@ const refused: readonly (readonly [line: string, what: string])[] = [
 for (const [line, what] of refused) {
   test(`“agentyard ${line}” is refused with what is wrong about it [P2]`, () => {
     const parsed = parse(line);
+    assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what });
+  });
+}
+
+for (const [line, name] of [
+  [["run", "--resume", "", "hi"], "--resume"],
+  [["run", "--resume=", "hi"], "--resume"],
+  [["chat", "--resume", ""], "--resume"],
+  [["log", ""], "log"],
+  [["replay", " "], "replay"],
+] as const) {
+  test(`an empty id is refused: ${JSON.stringify(line)} [P2]`, () => {
+    const parsed = parseCommandLine(line, wordsFor("en").terminal);
+    const what = `${name} was given an empty id (is the variable set?)`;
     assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what });
   });
 }

@@ -24,6 +24,8 @@ export type Command = { readonly data?: string; readonly language?: Language } &
       readonly slot?: Slot;
       /** Empty: to be read from standard input, where something is piped. */
       readonly message: string;
+      /** A `-` stands at the end: what is piped in belongs to the message, however long it takes to come. */
+      readonly isInputAwaited?: true;
     }
   | { readonly name: "model"; readonly action: "list"; readonly json: boolean }
   | {
@@ -52,9 +54,14 @@ type UsageResult<T> = Result<T, Failure<"usage">>;
 export function parseCommandLine(argv: readonly string[], words: TerminalWords): UsageResult<Command> {
   const typed = readTokens(argv, words);
   if (!typed.ok) return typed;
-  const [first, ...rest] = typed.value.positionals;
+  const { positionals } = typed.value;
+  // `help run` is `run --help`.
+  const isHelp = positionals[0] === "help";
+  const [first, ...rest] = isHelp ? positionals.slice(1) : positionals;
   if (first !== undefined && !isSubCommand(first)) {
-    return usage(words.usage.unknownCommand({ name: first, near: likely(first, Object.keys(subCommands)) }));
+    return usage(
+      words.usage.unknownCommand({ name: first, near: likely(first, ["help", ...Object.keys(subCommands)]) }),
+    );
   }
   const name = first ?? "chat";
   const wrong = checkOptions(name, typed.value, words);
@@ -64,7 +71,7 @@ export function parseCommandLine(argv: readonly string[], words: TerminalWords):
   const language = languages.find((known) => known === value("lang"));
   const data = value("data");
   const common = { ...(data !== undefined && { data }), ...(language !== undefined && { language }) };
-  if (has("help")) return ok({ ...common, name: "help", ...(first !== undefined && { about: name }) });
+  if (has("help") || isHelp) return ok({ ...common, name: "help", ...(first !== undefined && { about: name }) });
   if (has("version")) return ok({ ...common, name: "version" });
   const command = readCommand(name, rest, typed.value, words);
   return command.ok ? ok({ ...common, ...command.value }) : command;
@@ -131,6 +138,7 @@ function checkOptions(name: SubCommandName, typed: Typed, words: TerminalWords):
   if (typed.has("json") && typed.has("stream-json")) {
     return words.usage.notTogether({ one: "--json", other: "--stream-json" });
   }
+  if (typed.value("resume")?.trim() === "") return words.usage.idEmpty({ name: "--resume" });
   const slot = typed.value("slot");
   if (!Slot.optional().safeParse(slot).success) {
     return words.usage.valueUnfit({ name: "--slot", value: slot ?? "", known: Slot.options.join(", ") });
@@ -157,13 +165,16 @@ function readCommand(
       return one === undefined ? ok({ name, ...readGoingOn(typed) }) : tooMany(one);
     case "run": {
       const output = json ? "json" : typed.has("stream-json") ? "stream-json" : "text";
-      return ok({ name, output, message: rest.join(" "), ...readGoingOn(typed) });
+      const isInputAwaited = rest.at(-1) === "-";
+      const message = (isInputAwaited ? rest.slice(0, -1) : rest).join(" ");
+      return ok({ name, output, message, ...(isInputAwaited && { isInputAwaited }), ...readGoingOn(typed) });
     }
     case "model":
       return readModelCommand(rest, typed, words);
     case "log":
     case "replay":
       if (one === undefined) return usage(words.usage.argumentMissing({ command: name, name: "ID" }));
+      if (one.trim() === "") return usage(words.usage.idEmpty({ name }));
       return more.length === 0 ? ok({ name, id: one, json }) : tooMany(more[0]);
     case "config":
       return one === undefined ? ok({ name, json }) : tooMany(one);

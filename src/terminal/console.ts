@@ -2,13 +2,18 @@ import type { Readable, Writable } from "node:stream";
 
 /** The person's side of a chat: a terminal with keys, or lines from a pipe. */
 export interface Console {
+  /** Keys, and text that appears as it comes. */
   readonly isInteractive: boolean;
+  /** Somebody sits there: greeted, prompted and asked; also where there are lines only. */
+  readonly isAttended: boolean;
   /** Text of an answer, in pieces as it arrives. */
   answer(text: string): void;
   /** A whole line of an answer to a command. */
   say(line: string): void;
   /** A whole line about what happens: tools, retries, connection. */
   note(line: string): void;
+  /** A passing line at the bottom, in place of the one before; whatever else is printed takes it away. Not in a pipe. */
+  status(line: string | undefined): void;
   /** A line is half typed, or typed and not yet read: nothing may take the keyboard now. */
   isTyping(): boolean;
   /** The next thing the person does. What was typed so far stays in the line when it answers `woken`. */

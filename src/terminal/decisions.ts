@@ -88,14 +88,15 @@ async function askApproval(decision: Decision, parts: DecisionParts): Promise<St
   return edited.text.trim() === "" ? undefined : { verdict: "edit", arguments: edited.text };
 }
 
-/** The same in a pipe: `y`, `n REASON`, `e ARGUMENTS`. */
+/** The same in lines: `y`, `n REASON`, `e ARGUMENTS`; and `l`, where somebody can come back to it. */
 async function approvalLine(parts: DecisionParts): Promise<Step> {
   const { console, words } = parts;
-  const input = await read({ prompt: "", want: "line" }, parts);
+  const input = await read({ prompt: words.terminal.decision.choices(), want: "line" }, parts);
   if (input.kind !== "line") return aside(input, parts);
   const [, choice = "", rest = ""] = /^\s*(\S*)\s*(.*)$/s.exec(input.text) ?? [];
   if (/^(y|yes)$/i.test(choice)) return { verdict: "approve" };
   if (/^(n|no)$/i.test(choice)) return rest === "" ? { verdict: "reject" } : { verdict: "reject", reason: rest };
+  if (/^l(ater)?$/i.test(choice) && console.isAttended) return "later";
   if (/^e(dit)?$/i.test(choice) && rest !== "") return { verdict: "edit", arguments: rest };
   console.note(words.terminal.decision.lineHelp());
   return undefined;

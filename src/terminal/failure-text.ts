@@ -4,9 +4,22 @@ import { failureWords, type Words } from "../words/words.ts";
 import { safeLine } from "./safe-text.ts";
 
 type Stored = { readonly code: string; readonly params: object };
+type AnyFailure = Failure | ClientFailure | Stored;
 
 /** A failure of ours, of the server or from a log, on one line: what happened, and what to do next. */
-export function failureText(words: Words, failure: Failure | ClientFailure | Stored): string {
-  const text = "detail" in failure ? failure.detail : failureWords(words, failure).join(words.terminal.gap);
-  return safeLine(text, 600);
+export function failureText(words: Words, failure: AnyFailure): string {
+  return safeLine("detail" in failure ? failure.detail : sentences(words, failureWords(words, failure)), 600);
+}
+
+/** The same where no chat is open: its commands cannot be typed there. */
+export function commandFailureText(words: Words, failure: AnyFailure): string {
+  if (failure.code !== "conversation_not_found") return failureText(words, failure);
+  const [what] = failureWords(words, failure);
+  return safeLine(sentences(words, [what, words.terminal.usage.listHint()]), 600);
+}
+
+/** What a server said comes as it is, often without a full stop. */
+function sentences({ terminal }: Words, [what, next]: readonly [what: string, next: string]): string {
+  if (next === "") return what;
+  return `${what}${/[.!?…。！？]$/.test(what) ? "" : terminal.fullStop}${terminal.gap}${next}`;
 }

@@ -1,9 +1,11 @@
+import { clearLine, cursorTo } from "node:readline";
 import type { ClientFailure, FollowFrame } from "../client/client.ts";
 import { jsonLine } from "./format.ts";
 import type { RunOptions } from "./run.ts";
 import { styleFor } from "./style.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { TurnView } from "./turn-view.ts";
+import { WaitingLine } from "./waiting-line.ts";
 
 export type Watch = {
   readonly conversation: string;
@@ -29,7 +31,7 @@ export async function followTurn(watch: Watch, options: RunOptions): Promise<Wat
   const stop = () => void stopTurn(watch, options).then(() => following.abort());
   leave.addEventListener("abort", stop);
   if (leave.aborted) stop();
-  const show = makeDisplay(watch, options);
+  const { show, close } = makeDisplay(watch, options);
   let isCaughtUp = false;
   try {
     for await (const frame of client.follow(watch.conversation, { after: watch.after, signal: following.signal })) {
@@ -45,6 +47,7 @@ export async function followTurn(watch: Watch, options: RunOptions): Promise<Wat
   } finally {
     leave.removeEventListener("abort", stop);
     following.abort();
+    close();
   }
 }
 
@@ -61,21 +64,44 @@ async function isAtRest({ conversation, record }: Watch, { client }: RunOptions)
   return state.ok && state.value.status === "waiting" && state.value.head === record.seq;
 }
 
-function makeDisplay(watch: Watch, { command, words, output, errors }: RunOptions): (frame: FollowFrame) => void {
-  if (command.output === "json") return () => {};
+type Display = { show(frame: FollowFrame): void; close(): void };
+
+function makeDisplay(watch: Watch, options: RunOptions): Display {
+  const { command, words, output, errors, clock } = options;
+  const close = () => {};
+  if (command.output === "json") return { show: () => {}, close };
   const isOld = (frame: FollowFrame) => frame.frame === "event" && frame.event.seq <= watch.silentUpTo;
   if (command.output === "stream-json") {
     if (!watch.isAside) output.write(jsonLine({ frame: "conversation", conversation_id: watch.conversation }));
-    return (frame) => {
+    const show = (frame: FollowFrame) => {
       const isNews = frame.frame === "event" || frame.frame === "delta" || frame.frame === "lost";
       if (isNews && !isOld(frame) && !watch.isAside) output.write(jsonLine(frame));
     };
+    return { show, close };
   }
+  const status = statusLine(errors, options.hasKeys);
   const note = (line: string) => void errors.write(`${line}\n`);
-  const console = { isInteractive: false, answer: () => {}, note };
-  const view = new TurnView({ console, words, style: styleFor({ color: false }), isOwn: () => true });
-  return (frame) => {
+  const shown = { words, style: styleFor({ color: false }) };
+  const view = new TurnView({ ...shown, console: { isInteractive: false, answer: () => {}, note }, isOwn: () => true });
+  const waiting = new WaitingLine({ ...shown, console: { status }, clock });
+  const show = (frame: FollowFrame) => {
+    if (!isOld(frame)) waiting.take(frame);
     if (frame.frame === "event" && isOld(frame)) view.learn(frame.event);
     else view.show(frame);
+  };
+  return { show, close: () => waiting.stop() };
+}
+
+/** One line that comes and goes, where standard error is a terminal that can do that. */
+function statusLine(errors: RunOptions["errors"], hasKeys: boolean): (line: string | undefined) => void {
+  if (errors.isTTY !== true || !hasKeys) return () => {};
+  let isShown = false;
+  return (line) => {
+    if (isShown) {
+      cursorTo(errors, 0);
+      clearLine(errors, 0);
+    }
+    if (line !== undefined) errors.write(line);
+    isShown = line !== undefined;
   };
 }

@@ -1,6 +1,10 @@
+import { clearLine, cursorTo } from "node:readline";
+import { stripVTControlCharacters } from "node:util";
 import type { Console, Input, InputStream, OutputStream, ReadOptions } from "./console.ts";
+import type { JobControl } from "./job-control.ts";
 import { type KeyPress, LineEditor } from "./line-editor.ts";
 import { PasteBox } from "./paste.ts";
+import { cellsOf } from "./safe-text.ts";
 
 type Options = {
   readonly input: InputStream;
@@ -9,6 +13,8 @@ type Options = {
   readonly promptMore: string;
   readonly pasteLabel: (paste: { number: number; lines: number }) => string;
   readonly complete: (line: string) => string[];
+  /** Absent: Ctrl+Z does nothing. */
+  readonly jobControl?: JobControl | undefined;
 };
 
 type Reading = { readonly options: ReadOptions; readonly resolve: (input: Input) => void };
@@ -19,10 +25,13 @@ type Reading = { readonly options: ReadOptions; readonly resolve: (input: Input)
  */
 export class InteractiveConsole implements Console {
   readonly isInteractive = true;
+  readonly isAttended = true;
   readonly #output: OutputStream;
   readonly #prompts: { readonly first: string; readonly more: string };
   readonly #editor: LineEditor;
   readonly #paste: PasteBox;
+  readonly #jobControl: JobControl | undefined;
+  readonly #forgetJobControl: (() => void) | undefined;
   readonly #arrived: Input[] = [];
   /** Earlier lines of a message of several. */
   #lines: string[] = [];
@@ -30,8 +39,9 @@ export class InteractiveConsole implements Console {
   #reading: Reading | undefined;
   #isLineStart = true;
   #isWakeWanted = false;
+  #isStatusShown = false;
 
-  constructor({ input, output, prompt, promptMore, pasteLabel, complete }: Options) {
+  constructor({ input, output, prompt, promptMore, pasteLabel, complete, jobControl }: Options) {
     this.#output = output;
     this.#prompts = { first: prompt, more: promptMore };
     this.#paste = new PasteBox(pasteLabel);
@@ -42,12 +52,15 @@ export class InteractiveConsole implements Console {
       onKey: (press) => this.#onKey(press),
       onEnd: () => this.end(),
     });
+    this.#jobControl = jobControl;
+    this.#forgetJobControl = jobControl?.onContinue(() => this.#resume());
   }
 
   answer(text: string): void {
     if (text === "") return;
     this.#isLineStart = text.endsWith("\n");
     if (this.#isTyped()) return this.#printAbove(text);
+    this.#clearStatus();
     this.#editor.hide();
     this.#output.write(text);
     this.#restorePrompt();
@@ -59,6 +72,16 @@ export class InteractiveConsole implements Console {
 
   note(line: string): void {
     this.say(line);
+  }
+
+  /** Only where nothing else stands on the line, and where it fits: what wraps cannot be taken back. */
+  status(line: string | undefined): void {
+    this.#clearStatus();
+    const isFree = this.#isLineStart && !this.#editor.isVisible && !this.#isTyped();
+    if (line === undefined || !isFree) return;
+    if (cellsOf(stripVTControlCharacters(line)) >= (this.#output.columns ?? 80)) return;
+    this.#output.write(line);
+    this.#isStatusShown = true;
   }
 
   isTyping(): boolean {
@@ -93,6 +116,8 @@ export class InteractiveConsole implements Console {
   }
 
   close(): void {
+    this.#forgetJobControl?.();
+    this.#clearStatus();
     this.#editor.leave("");
     this.#clearLine();
     this.#editor.close();
@@ -102,6 +127,7 @@ export class InteractiveConsole implements Console {
     const { key } = press;
     if (this.#paste.take(press, (text) => this.#type(() => this.#editor.insert(text)))) return;
     if (key.ctrl && key.name === "c") return this.#deliver({ kind: "interrupt", isTyped: this.#isTyped() });
+    if (key.ctrl && key.name === "z") return this.#suspend();
     if (key.name === "escape") return this.#deliver({ kind: "stop" });
     if (key.ctrl && key.name === "d" && !this.#isTyped()) return this.#deliver({ kind: "end" });
     if (this.#reading?.options.want === "key") return this.#choose(press.text.toLowerCase());
@@ -136,6 +162,22 @@ export class InteractiveConsole implements Console {
     if (!this.#reading?.options.keys?.includes(key)) return;
     this.#editor.leave(key);
     this.#deliver({ kind: "key", key });
+  }
+
+  #suspend(): void {
+    if (this.#jobControl === undefined) return;
+    this.#clearStatus();
+    this.#editor.giveTerminalBack();
+    this.#jobControl.stop();
+    this.#resume();
+  }
+
+  /** Also after a stop that was not ours: the shell has its own idea of how a terminal is set. */
+  #resume(): void {
+    const isShown = this.#editor.isVisible;
+    this.#editor.takeTerminal();
+    if (isShown) this.#editor.show(this.#prompt());
+    else this.#restorePrompt();
   }
 
   #wakeWhenFree(): void {
@@ -176,8 +218,16 @@ export class InteractiveConsole implements Console {
     if (isWanted || this.#isTyped()) this.#showPrompt();
   }
 
+  #clearStatus(): void {
+    if (!this.#isStatusShown) return;
+    this.#isStatusShown = false;
+    cursorTo(this.#output, 0);
+    clearLine(this.#output, 0);
+  }
+
   #showPrompt(): void {
     if (this.#editor.isVisible) return;
+    this.#clearStatus();
     if (!this.#isLineStart) this.#output.write("\n");
     this.#isLineStart = true;
     this.#editor.show(this.#prompt());

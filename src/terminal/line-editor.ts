@@ -105,6 +105,21 @@ export class LineEditor {
     this.#isVisible = false;
   }
 
+  /** As another program needs it; what is typed stays in the line. */
+  giveTerminalBack(): void {
+    this.hide();
+    this.#output.write(pasteMarksOff);
+    this.#input.setRawMode?.(false);
+  }
+
+  takeTerminal(): void {
+    this.hide();
+    // Off first: only a change is carried out, and what was set meanwhile is not known here.
+    this.#input.setRawMode?.(false);
+    this.#input.setRawMode?.(true);
+    this.#output.write(pasteMarksOn);
+  }
+
   close(): void {
     this.leave("");
     this.#output.write(pasteMarksOff);

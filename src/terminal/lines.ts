@@ -1,4 +1,7 @@
 import type { Readable } from "node:stream";
+import type { Clock } from "../base/clock.ts";
+
+const readyWithinMs = 300;
 
 /** The lines of a stream, ended by line feeds only: U+2028 and its like are text. */
 export async function* readLines(input: Readable): AsyncGenerator<string, undefined> {
@@ -17,6 +20,24 @@ export async function readAll(input: Readable): Promise<string> {
   let all = "";
   for await (const text of decoded(input)) all += text;
   return all;
+}
+
+/**
+ * The same where it may be somebody else's input that stays open: undefined unless something comes, or it ends, at once.
+ * What has begun is read to its end.
+ */
+export async function readIfReady(input: Readable, clock: Clock): Promise<string | undefined> {
+  const begun = Promise.withResolvers<boolean>();
+  const onBegun = () => begun.resolve(true);
+  const forget = clock.after(readyWithinMs, () => begun.resolve(false));
+  const events = ["readable", "end", "close", "error"];
+  for (const event of events) input.once(event, onBegun);
+  const isReady = await begun.promise;
+  forget();
+  for (const event of events) input.off(event, onBegun);
+  if (isReady) return input.readableEnded || input.destroyed ? "" : readAll(input);
+  input.destroy();
+  return undefined;
 }
 
 async function* decoded(input: Readable): AsyncGenerator<string, undefined> {

@@ -3,7 +3,7 @@ import type { Result } from "../base/result.ts";
 import type { CallAnswer, Client, ClientFailure } from "../client/client.ts";
 import type { Words } from "../words/words.ts";
 import { exitCodes, exitReasonOf } from "./exit-codes.ts";
-import { failureText } from "./failure-text.ts";
+import { commandFailureText } from "./failure-text.ts";
 import { findConversation } from "./find-conversation.ts";
 import { formatTime, jsonLine } from "./format.ts";
 import { safeLine } from "./safe-text.ts";
@@ -62,7 +62,7 @@ function eventLine({ seq, at, type, ...body }: { seq: number; at: number; type: 
   return `${String(seq).padStart(5)}  ${formatTime(at)}  ${type.padEnd(18)}  ${safeLine(JSON.stringify(body), 160)}`;
 }
 
-function refuse({ words, errors }: LogOptions, failure: Parameters<typeof failureText>[1]): number {
-  errors.write(`✗ ${failureText(words, failure)}\n`);
+function refuse({ words, errors }: LogOptions, failure: Parameters<typeof commandFailureText>[1]): number {
+  errors.write(`✗ ${commandFailureText(words, failure)}\n`);
   return exitCodes[exitReasonOf(failure.code)];
 }

@@ -42,4 +42,7 @@ test("what a model test found out reads as a list [P2]", () => {
     "  ✗ calls tools none",
     "  first text after 20 ms, all after 90 ms",
   ]);
+  const failure = ["s cannot be reached: refused", "Check the base URL."] as const;
+  const failed = modelTestLines({ ...test, failure }, wordsFor("en"));
+  assert.deepEqual(failed.slice(-2), ["✗ s cannot be reached: refused", "→ Check the base URL."]);
 });

@@ -71,8 +71,8 @@ export type ModelTest = {
     readonly detail?: string;
   }[];
   readonly latency: { readonly firstMs?: number; readonly totalMs: number };
-  /** In words, with what to do next. */
-  readonly failure?: string;
+  /** In words: what happened, and what to do next. */
+  readonly failure?: string | readonly [what: string, next: string];
 };
 
 export function modelTestLines(test: ModelTest, { terminal }: Words): string[] {
@@ -83,8 +83,13 @@ export function modelTestLines(test: ModelTest, { terminal }: Words): string[] {
       `  ${isOk ? "✓" : "✗"} ${model.check[name]} ${safeLine(detail ?? "")}`.trimEnd(),
     ),
     `  ${model.latency({ firstMs: test.latency.firstMs, totalMs: test.latency.totalMs })}`,
-    ...(test.failure === undefined ? [] : [`✗ ${safeLine(test.failure, 600)}`]),
+    ...(test.failure === undefined ? [] : failureLines(test.failure)),
   ];
+}
+
+function failureLines(failure: NonNullable<ModelTest["failure"]>): string[] {
+  const [what, next = ""] = typeof failure === "string" ? [failure] : failure;
+  return [`✗ ${safeLine(what, 600)}`, ...(next === "" ? [] : [`→ ${safeLine(next, 600)}`])];
 }
 
 function tokens(count: number): string {

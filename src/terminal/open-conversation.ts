@@ -10,6 +10,7 @@ import { failureText } from "./failure-text.ts";
 import { safeLine } from "./safe-text.ts";
 import type { Style } from "./style.ts";
 import { TurnView } from "./turn-view.ts";
+import { WaitingLine } from "./waiting-line.ts";
 
 export type ConversationParts = {
   readonly client: Client;
@@ -34,6 +35,7 @@ export class OpenConversation {
   readonly deciding = new Set<string>();
   readonly #parts: ConversationParts;
   readonly #view: TurnView;
+  readonly #waitingLine: WaitingLine;
   readonly #closing = new AbortController();
   readonly #own = new Set<string>();
   /** Messages of ours that no turn has taken up yet. */
@@ -51,6 +53,7 @@ export class OpenConversation {
     this.id = known?.id ?? parts.ids.uuid();
     this.#isStored = known !== undefined;
     this.#parts = parts;
+    this.#waitingLine = new WaitingLine(parts);
     this.#view = new TurnView({ ...parts, isOwn: (message) => this.#own.has(message) });
   }
 
@@ -127,6 +130,7 @@ export class OpenConversation {
   }
 
   close(): void {
+    this.#waitingLine.stop();
     this.#closing.abort();
   }
 
@@ -168,6 +172,7 @@ export class OpenConversation {
 
   #take(frame: FollowFrame): void {
     const { console, style, words } = this.#parts;
+    this.#waitingLine.take(frame);
     if (frame.frame === "lost") return this.#sayLost();
     if (frame.frame === "failed") {
       this.#isGone = true;

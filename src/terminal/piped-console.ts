@@ -2,9 +2,13 @@ import type { Writable } from "node:stream";
 import type { Console, Input, InputStream, ReadOptions } from "./console.ts";
 import { readLines } from "./lines.ts";
 
-/** Lines from a pipe or a file, answers on standard output, what happens meanwhile on standard error. */
+/**
+ * Lines from a pipe or a file, answers on standard output, what happens meanwhile on standard error. Attended: from a
+ * terminal without keys (TERM=dumb), with prompts.
+ */
 export class PipedConsole implements Console {
   readonly isInteractive = false;
+  readonly isAttended: boolean;
   readonly #input: InputStream;
   readonly #output: Writable;
   readonly #errors: Writable;
@@ -14,8 +18,10 @@ export class PipedConsole implements Console {
   #isFetching = false;
   #isWakeWanted = false;
   #isEnded = false;
+  #isPrompted = false;
 
-  constructor(streams: { input: InputStream; output: Writable; errors: Writable }) {
+  constructor(streams: { input: InputStream; output: Writable; errors: Writable; isAttended?: boolean }) {
+    this.isAttended = streams.isAttended ?? false;
     this.#input = streams.input;
     this.#output = streams.output;
     this.#errors = streams.errors;
@@ -23,25 +29,35 @@ export class PipedConsole implements Console {
   }
 
   answer(text: string): void {
+    this.#leavePrompt();
     this.#output.write(text);
   }
 
   say(line: string): void {
+    this.#leavePrompt();
     this.#output.write(`${line}\n`);
   }
 
   note(line: string): void {
+    this.#leavePrompt();
     this.#errors.write(`${line}\n`);
   }
+
+  /** Nothing passes in a pipe: what is written stays. */
+  status(): void {}
 
   isTyping(): boolean {
     return false;
   }
 
   /** While a turn runs no line is taken: each message waits for the end of the turn before it. */
-  read({ want }: ReadOptions): Promise<Input> {
+  read({ want, prompt }: ReadOptions): Promise<Input> {
     const isLineWanted = want !== "aside";
     if (isLineWanted) this.#fetch();
+    if (isLineWanted && this.isAttended && !this.#isPrompted && !this.#isWakeWanted && this.#next === undefined) {
+      this.#isPrompted = true;
+      this.#output.write(prompt);
+    }
     return new Promise((resolve) => {
       this.#reading = { isLineWanted, resolve };
       this.#settle();
@@ -62,7 +78,13 @@ export class PipedConsole implements Console {
   }
 
   close(): void {
+    this.#leavePrompt();
     this.#input.destroy();
+  }
+
+  #leavePrompt(): void {
+    if (this.#isPrompted) this.#output.write("\n");
+    this.#isPrompted = false;
   }
 
   #fetch(): void {
@@ -86,7 +108,10 @@ export class PipedConsole implements Console {
     if (reading === undefined) return;
     this.#reading = undefined;
     if (input.kind === "woken") this.#isWakeWanted = false;
-    if (input.kind === "line") this.#next = undefined;
+    if (input.kind === "line") {
+      this.#next = undefined;
+      this.#isPrompted = false; // The terminal has gone to the next line with the Enter.
+    }
     reading.resolve(input);
   }
 }

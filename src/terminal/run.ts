@@ -6,11 +6,11 @@ import { makeFailure } from "../protocol/failure.ts";
 import type { Words } from "../words/words.ts";
 import type { Command } from "./command-line.ts";
 import type { InputStream } from "./console.ts";
-import { failureText } from "./failure-text.ts";
+import { commandFailureText } from "./failure-text.ts";
 import { findConversation } from "./find-conversation.ts";
 import { followTurn, type Watch } from "./follow-turn.ts";
 import { jsonLine } from "./format.ts";
-import { readAll } from "./lines.ts";
+import { readAll, readIfReady } from "./lines.ts";
 import { describeRun, type RunEnd } from "./run-result.ts";
 import { safeText } from "./safe-text.ts";
 import { TurnRecord } from "./turn-record.ts";
@@ -23,7 +23,9 @@ export type RunOptions = {
   readonly ids: Ids;
   readonly input: InputStream;
   readonly output: Writable;
-  readonly errors: Writable;
+  readonly errors: Writable & { readonly isTTY?: boolean };
+  /** False with TERM=dumb. */
+  readonly hasKeys: boolean;
   /** Fires when the process is told to end: the turn is stopped first. */
   readonly leave: AbortSignal;
 };
@@ -43,8 +45,9 @@ export async function run(options: RunOptions): Promise<number> {
 
 async function takeTurn(options: RunOptions): Promise<RunEnd> {
   const { client, command, words } = options;
-  const message = await readMessage(options);
   const none = { conversation: null, record: new TurnRecord() };
+  const message = await unlessLeft(options, readMessage(options));
+  if (message === undefined) return none;
   if (command.going === undefined) {
     if (message === "")
       return { ...none, failure: makeFailure("usage", { what: words.terminal.usage.promptMissing() }) };
@@ -66,10 +69,32 @@ async function takeTurn(options: RunOptions): Promise<RunEnd> {
   return isHeldUp && finished !== undefined ? finished : sendMessage(options, id, message);
 }
 
-/** What piped input says, where it is asked for: a script that goes on with a conversation may have left its input open. */
-async function readMessage({ command, input }: RunOptions): Promise<string> {
-  const isWanted = command.message === "-" || (command.message === "" && command.going === undefined && !input.isTTY);
-  return isWanted ? (await readAll(input)).trim() : command.message;
+/** A script that goes on with a conversation may have left its input open: it is read there only when asked for. */
+async function readMessage({ command, input, clock, errors, words }: RunOptions): Promise<string> {
+  const { message, going } = command;
+  const isPiped = going === undefined && !input.isTTY;
+  const isAwaited = command.isInputAwaited === true || (message === "" && isPiped);
+  if (isAwaited) return joined(message, await readAll(input));
+  if (!isPiped) return message;
+  const said = await readIfReady(input, clock);
+  if (said === undefined) errors.write(`${words.terminal.chat.inputNotRead()}\n`);
+  return joined(message, said ?? "");
+}
+
+/** Undefined when the process is told to end before the message is there. */
+async function unlessLeft({ leave, input }: RunOptions, message: Promise<string>): Promise<string | undefined> {
+  if (leave.aborted) return undefined;
+  const left = Promise.withResolvers<undefined>();
+  const onLeft = () => left.resolve(undefined);
+  leave.addEventListener("abort", onLeft);
+  const first = await Promise.race([message, left.promise]);
+  leave.removeEventListener("abort", onLeft);
+  if (first === undefined) input.destroy();
+  return first;
+}
+
+function joined(message: string, piped: string): string {
+  return [message, piped.trim()].filter((part) => part !== "").join("\n\n");
 }
 
 /** Undefined when nothing was interrupted. */
@@ -100,5 +125,5 @@ async function sendMessage(options: RunOptions, id: string, text: string): Promi
 function sayWhyNot({ failure, needsPerson }: RunEnd, { words, errors }: RunOptions): void {
   const cause =
     failure ?? (needsPerson === undefined ? undefined : makeFailure("nobody_to_ask", { tool: needsPerson }));
-  if (cause !== undefined) errors.write(`✗ ${failureText(words, cause)}\n`);
+  if (cause !== undefined) errors.write(`✗ ${commandFailureText(words, cause)}\n`);
 }

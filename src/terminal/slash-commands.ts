@@ -149,20 +149,33 @@ async function openInbox(chat: Chat, number: string): Promise<number | undefined
     const decision = items[Number(number) - 1];
     if (decision === undefined) return void console.say(command.noSuchEntry({ number: safeLine(number, 20) }));
     const end = await askPerson(chat, decision);
+    const { conversation } = decision;
+    if (end === "made" && conversation !== chat.current.id) console.say(texts.goesOn({ id: conversation.slice(0, 8) }));
     return typeof end === "object" && end.kind === "end" ? exitCodes.done : undefined;
   }
+  const titles = await titlesOf(chat, new Set(items.map(({ conversation }) => conversation)));
   for (const [index, decision] of items.entries()) {
     const { conversation, at } = decision;
     const entry = {
       number: index + 1,
       what: decisionTitle(decision, words),
       conversation: conversation.slice(0, 8),
+      title: titles.get(conversation) ?? command.untitled,
       at: formatTime(at),
     };
     console.say(texts.inboxEntry(entry));
   }
   console.say(texts.inboxHint());
   return undefined;
+}
+
+async function titlesOf({ client }: Chat, conversations: ReadonlySet<string>): Promise<Map<string, string>> {
+  const titles = new Map<string, string>();
+  for (const id of conversations) {
+    const found = await client.call("getConversation", { params: { id }, query: {} });
+    if (found.ok && found.value.title !== "") titles.set(id, safeLine(found.value.title, 40));
+  }
+  return titles;
 }
 
 async function queue(chat: Chat, text: string): Promise<undefined> {

@@ -13,6 +13,7 @@ import { jsonLine } from "./format.ts";
 import { helpText } from "./help.ts";
 import { alignColumns, connectLines, type ModelTest, modelTable, modelTestLines } from "./model-view.ts";
 import { describeRefusal, type RunFailure } from "./run-result.ts";
+import { safeLine } from "./safe-text.ts";
 
 export type { Recovery } from "./chat-start.ts";
 export type { ModelTest } from "./model-view.ts";
@@ -31,7 +32,8 @@ export function beginCommand(
   const words = wordsFor(languageAsked(argv) ?? language);
   const parsed = parseCommandLine(argv, words.terminal);
   const ended = (code: number) => ({ name: "ended", code }) as const;
-  for (const stream of [output, errors]) stream.on("error", ignoreBrokenPipe);
+  output.on("error", sayOnce({ errors, words }));
+  errors.on("error", () => {}); // There is nowhere left to say it.
   if (!parsed.ok) return ended(sayFailure(parsed.failure, { output, errors, words, isJson: isJsonRun(argv) }));
   const command = parsed.value;
   if (command.name === "help") output.write(helpText(words.terminal, command.about));
@@ -62,7 +64,9 @@ export type CommandParts = Streams & {
 };
 
 /** Runs a command against the yard; answers the exit code. */
-export async function runCommand(command: ClientCommand, parts: CommandParts): Promise<number> {
+export async function runCommand(command: ClientCommand, given: CommandParts): Promise<number> {
+  // A terminal that knows no keys knows no colours either.
+  const parts = { ...given, color: given.color && given.hasKeys };
   switch (command.name) {
     case "chat": {
       const { chat } = await import("./chat.ts");
@@ -135,7 +139,16 @@ async function printModels(
   return exitCodes.done;
 }
 
-/** `agentyard log … | head` closes our output: nobody reads on, and that is no fault. */
-function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
+/** `agentyard log … | head` closes our output: nobody reads on, and that is no fault. A full disk is one. */
+function sayOnce({ errors, words }: { errors: Writable; words: Words }): (error: NodeJS.ErrnoException) => void {
+  let isSaid = false;
+  return (error) => {
+    if (error.code === "EPIPE" || isSaid) return;
+    isSaid = true;
+    errors.write(`${words.terminal.usage.outputFailed({ why: safeLine(error.message, 200) })}\n`);
+    // The command goes on to its end, so that nothing is left half done; whatever it answers, it has failed.
+    process.once("exit", () => {
+      process.exitCode = exitCodes.failed;
+    });
+  };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NewEvent } from "../protocol/events.ts";
+import type { EventOf, NewEvent } from "../protocol/events.ts";
 import { wordsFor } from "../words/words.ts";
 import { styleFor } from "./style.ts";
 import { TurnView } from "./turn-view.ts";
@@ -34,7 +34,7 @@ const started = (attempt: number): NewEvent => ({
   ...{ type: "step.started", turn: 1, step: 1, attempt, slot: "base", model: "m", reason: "default" },
   ...{ hash: "", bytes: 0, reused: 0 },
 });
-const said = (text: string): NewEvent => ({
+const said = (text: string, more: Pick<EventOf<"message.assistant">, "calls" | "cut"> = {}): NewEvent => ({
   ...{
     type: "message.assistant",
     turn: 1,
@@ -44,6 +44,7 @@ const said = (text: string): NewEvent => ({
     usage: { input: 0, output: 0 },
     durationMs: 1,
   },
+  ...more,
 });
 const broke: NewEvent = {
   ...{ type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network" },
@@ -79,6 +80,17 @@ test("a second attempt starts on its own line, and the text of the first counts 
     screen(),
     "Hello \n! s cannot be reached or broke off: reset\n↻ Trying again (attempt 2)\nHello world.\n",
   );
+});
+
+test("an empty answer is said to be one; one that was stopped, or calls a tool, is not [U1]", () => {
+  for (const isInteractive of [true, false]) {
+    const { event, screen } = view({ isInteractive });
+    event(said(""));
+    assert.equal(screen(), "(The model gave an empty answer.)\n");
+    event(said("", { cut: true }));
+    event(said("", { calls: [{ id: "c", name: "now", arguments: "{}" }] }));
+    assert.equal(screen(), "(The model gave an empty answer.)\n");
+  }
 });
 
 test("a failure that was said is not said again; its advice is [U1]", () => {

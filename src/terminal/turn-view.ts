@@ -95,6 +95,8 @@ export class TurnView {
     this.#console.answer(safeText(event.text.slice(shown.length)));
     if (event.text !== "" && !event.text.endsWith("\n")) this.#console.answer("\n");
     this.#shown = nothingShown;
+    const isEmpty = event.text.trim() === "" && (event.calls ?? []).length === 0 && event.cut === undefined;
+    if (isEmpty) this.#console.note(this.#style.dim(this.#words.terminal.turn.emptyAnswer()));
   }
 
   #showStep(event: EventOf<"step.started">): void {

@@ -103,6 +103,10 @@ export const enFailures = {
     `There is no model slot ${p.slot}.`,
     `Use one of: ${p.known}.`,
   ],
+  model_half_set: (p: { what: string }) => [
+    `A model is configured only in part. ${p.what}`,
+    "Complete it, or remove these settings to get the demo model.",
+  ],
   model_auth: (p: { model: string; server: string; said: string }) => [
     `${p.server} refuses the key for ${p.model}: ${p.said}`,
     "Check the API key and that it may use this model.",

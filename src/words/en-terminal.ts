@@ -2,6 +2,7 @@
 export const enTerminal = {
   /** Between two sentences on one line. */
   gap: " ",
+  fullStop: ".",
   help: {
     tagline: "AgentYard: a self-hosted home for AI agents",
     usage: "Usage",
@@ -31,7 +32,8 @@ export const enTerminal = {
       slot: "Model slot to prefer: base, reasoning, vision, code or chat (also --model)",
       request: "Make one call from the neutral request in FILE, without tools or retries",
     },
-    runNote: "The message is read from standard input when it is `-`, or when there is none and input is piped.",
+    runNote:
+      "What is piped in is the message, or follows it after a blank line. `-` at the end waits for it, however long it takes.",
     exit: {
       done: "done",
       failed: "the run failed",
@@ -54,10 +56,13 @@ export const enTerminal = {
     valueUnfit: (p: { name: string; value: string; known: string }) =>
       `${p.name} cannot be “${p.value}”; use one of: ${p.known}`,
     argumentMissing: (p: { command: string; name: string }) => `${p.command} needs ${p.name}`,
+    idEmpty: (p: { name: string }) => `${p.name} was given an empty id (is the variable set?)`,
     argumentUnwanted: (p: { command: string; value: string }) => `${p.command} does not take “${p.value}”`,
     notTogether: (p: { one: string; other: string }) => `${p.one} and ${p.other} do not go together`,
     promptMissing: () => "run needs a message: agentyard run “…”, or text on standard input",
+    outputFailed: (p: { why: string }) => `✗ The output cannot be written: ${p.why}`,
     nothingToContinue: () => "There is no interrupted turn to go on with, and no message was given",
+    listHint: () => "To list them, start `agentyard` and type /sessions.",
     noConversation: () => "There is no conversation to go on with",
   },
   chat: {
@@ -69,6 +74,7 @@ export const enTerminal = {
     model: (p: { id: string; server: string }) => `Model:    ${p.id} (${p.server})`,
     modelDemo: () => "Model:    demo model: not an AI — /model tells how to connect one",
     hint: () => "/help shows the commands · Ctrl+C stops a turn, twice leaves",
+    inputNotRead: () => "! Standard input is open, but nothing came: it is not read. `-` at the end waits for it.",
     leaveHint: () => "(Ctrl+C again to leave)",
     turnGoesOnLater: () => "The running turn goes on at the next start.",
     turnGoesOnThere: (p: { id: string }) => `The turn there goes on; /load ${p.id} comes back to it.`,
@@ -133,6 +139,8 @@ export const enTerminal = {
   },
   turn: {
     thinking: () => "thinking…",
+    waiting: (p: { seconds: number }) => `… waiting for the model (${p.seconds} s)`,
+    emptyAnswer: () => "(The model gave an empty answer.)",
     saidElsewhere: (p: { text: string }) => `You (elsewhere)> ${p.text}`,
     tryingAgain: (p: { attempt: number }) => `↻ Trying again (attempt ${p.attempt})`,
     recovered: () => "↻ The process was restarted; the turn goes on.",
@@ -170,8 +178,13 @@ export const enTerminal = {
     verdict: { approve: "approved", reject: "rejected", edit: "approved with other arguments", answer: "answered" },
     inboxEmpty: () => "Nothing waits for a decision.",
     inboxHint: () => "/inbox N opens one.",
-    inboxEntry: (p: { number: number; what: string; conversation: string; at: string }) =>
-      `  ${p.number}. ${p.what}  [${p.conversation}] ${p.at}`,
+    inboxEntry: (p: { number: number; what: string; conversation: string; title: string; at: string }) =>
+      `  ${p.number}. ${p.what}  [${p.conversation} ${p.title}] ${p.at}`,
+    wait: (p: { count: number }) =>
+      p.count === 1
+        ? "1 decision waits for you; /inbox shows it."
+        : `${p.count} decisions wait for you; /inbox shows them.`,
+    goesOn: (p: { id: string }) => `Its session goes on; /load ${p.id} opens it.`,
   },
   model: {
     columns: { slot: "slot", model: "model", server: "server", window: "window" },

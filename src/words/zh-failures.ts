@@ -50,6 +50,7 @@ export const zhFailures: FailureWords = {
   ],
 
   slot_unknown: (p) => [`没有名为 ${p.slot} 的模型槽位。`, `可用的槽位有：${p.known}。`],
+  model_half_set: (p) => [`模型只配置了一部分。${p.what}`, "请补全配置；如果想用演示模型，请删除这些设置。"],
   model_auth: (p) => [
     `${p.server} 拒绝了用于 ${p.model} 的密钥：${p.said}`,
     "请检查 API 密钥，并确认它有权使用这个模型。",

@@ -2,6 +2,7 @@ import type { TerminalWords } from "./en-terminal.ts";
 
 export const zhTerminal: TerminalWords = {
   gap: "",
+  fullStop: "。",
   help: {
     tagline: "AgentYard：自己托管的 AI 智能体之家",
     usage: "用法",
@@ -31,7 +32,7 @@ export const zhTerminal: TerminalWords = {
       slot: "优先使用的模型槽位：base、reasoning、vision、code 或 chat（也可写作 --model）",
       request: "按 FILE 中的中立格式请求调用一次，不运行工具，不重试",
     },
-    runNote: "消息为 `-`，或没有给出消息而输入来自管道时，从标准输入读取消息。",
+    runNote: "管道输入就是消息；若已给出消息，则隔一个空行接在后面。末尾写 `-` 表示一直等到输入结束。",
     exit: {
       done: "完成",
       failed: "运行失败",
@@ -51,10 +52,13 @@ export const zhTerminal: TerminalWords = {
     valueUnwanted: (p) => `${p.name} 不带值`,
     valueUnfit: (p) => `${p.name} 不能是“${p.value}”，可用的有：${p.known}`,
     argumentMissing: (p) => `${p.command} 需要 ${p.name}`,
+    idEmpty: (p) => `${p.name} 后面的 id 是空的（变量设置了吗？）`,
     argumentUnwanted: (p) => `${p.command} 不接受“${p.value}”`,
     notTogether: (p) => `${p.one} 和 ${p.other} 不能同时使用`,
     promptMissing: () => "run 需要一条消息：agentyard run “……”，或从标准输入给出",
+    outputFailed: (p) => `✗ 无法写出结果：${p.why}`,
     nothingToContinue: () => "没有中断的回合可以继续，也没有给出消息",
+    listHint: () => "要查看全部会话，请启动 `agentyard` 并输入 /sessions。",
     noConversation: () => "还没有可以继续的对话",
   },
   chat: {
@@ -66,6 +70,7 @@ export const zhTerminal: TerminalWords = {
     model: (p) => `模型：${p.id}（${p.server}）`,
     modelDemo: () => "模型：演示模型，并不是 AI；输入 /model 了解如何接入真正的模型",
     hint: () => "/help 查看命令 · Ctrl+C 停止当前回合，连按两次退出",
+    inputNotRead: () => "! 标准输入开着，但没有内容传来，因此不读取。末尾写 `-` 可以一直等它。",
     leaveHint: () => "（再按一次 Ctrl+C 退出）",
     turnGoesOnLater: () => "正在进行的回合会在下次启动时继续。",
     turnGoesOnThere: (p) => `那边的回合仍在继续；用 /load ${p.id} 可以回去。`,
@@ -127,6 +132,8 @@ export const zhTerminal: TerminalWords = {
   },
   turn: {
     thinking: () => "思考中……",
+    waiting: (p) => `… 正在等待模型（${p.seconds} 秒）`,
+    emptyAnswer: () => "（模型的回答是空的。）",
     saidElsewhere: (p) => `You（在别处）> ${p.text}`,
     tryingAgain: (p) => `↻ 正在重试（第 ${p.attempt} 次）`,
     recovered: () => "↻ 进程已重新启动，回合继续。",
@@ -164,7 +171,9 @@ export const zhTerminal: TerminalWords = {
     verdict: { approve: "批准", reject: "拒绝", edit: "修改参数后批准", answer: "已回答" },
     inboxEmpty: () => "没有等待决定的事项。",
     inboxHint: () => "/inbox N 打开其中一项。",
-    inboxEntry: (p) => `  ${p.number}. ${p.what}  [${p.conversation}] ${p.at}`,
+    inboxEntry: (p) => `  ${p.number}. ${p.what}  [${p.conversation} ${p.title}] ${p.at}`,
+    wait: (p) => `有 ${p.count} 项等待你决定；用 /inbox 查看。`,
+    goesOn: (p) => `它所在的会话会继续；用 /load ${p.id} 打开。`,
   },
   model: {
     columns: { slot: "槽位", model: "模型", server: "服务器", window: "窗口" },

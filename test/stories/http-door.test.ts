@@ -6,8 +6,8 @@ import { createClient } from "../../src/client/client.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { limits, protocolVersion } from "../../src/protocol/routes.ts";
-import { onPort } from "./http-reading.ts";
-import { smallYard } from "./http-small-yard.ts";
+import { onPort } from "../world/http-reading.ts";
+import { smallYard } from "../world/small-yard.ts";
 
 const json = { "content-type": "application/json" };
 

@@ -5,8 +5,8 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { createClient, type Fetch, type FollowFrame, inProcessFetch } from "../../src/client/client.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
-import { answered, delta, numbers, renames, settle, short, stepStarted, streamPath } from "./http-reading.ts";
-import { manualClock, type SmallYard, smallYard } from "./http-small-yard.ts";
+import { answered, delta, numbers, renames, settle, short, stepStarted, streamPath } from "../world/http-reading.ts";
+import { manualClock, type SmallYard, smallYard } from "../world/small-yard.ts";
 
 test("cut at any byte and opened again, a stream tells every event once and every word once [C3]", async () => {
   const { yard, row } = await yardWithAnswer();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Problem } from "../../src/protocol/resources.ts";
 import { routes } from "../../src/protocol/routes.ts";
-import { smallYard } from "./http-small-yard.ts";
+import { smallYard } from "../world/small-yard.ts";
 
 const names = ["c", "nowhere", "..", ".", "%2e%2e", "%zz", "%00", "a/b", "界", "7", "-1", "1e999", "x".repeat(300)];
 const segment = fc.oneof(fc.constantFrom(...names), fc.string());

@@ -10,7 +10,7 @@ import { createClient } from "../../src/client/client.ts";
 import { socketFetch } from "../../src/client/socket-fetch.ts";
 import { socketPathFor } from "../../src/client/socket-path.ts";
 import { listen } from "../../src/http/http.ts";
-import { type SmallYard, smallYard } from "./http-small-yard.ts";
+import { type SmallYard, smallYard } from "../world/small-yard.ts";
 
 test("another process of the same user talks and listens over the local socket [P3]", async (t) => {
   const socketPath = join(await folder(t), "s.sock");

@@ -11,8 +11,8 @@ import {
   short,
   stepStarted,
   streamPath,
-} from "./http-reading.ts";
-import { manualClock, type SmallYard, smallYard } from "./http-small-yard.ts";
+} from "../world/http-reading.ts";
+import { manualClock, type SmallYard, smallYard } from "../world/small-yard.ts";
 
 test("a stream has the log from a place on, then what happens, and says where one becomes the other [C3]", async () => {
   const yard = smallYard();

@@ -305,3 +305,27 @@ test("what is piped in starts a conversation of its own, even while another wait
   const { code, output } = await piped.ended;
   assert.deepEqual({ code, output }, { code: 0, output: "hello yourself\n" });
 });
+
+test("a model that is configured only in part is not replaced by the demo model in a script [M1][P2]", async (t) => {
+  const data = await folder(t);
+  const { code, output } = await run(data, undefined, ["run", "--json", "hello"], { MODEL_BASIC_ID: "gpt-5" });
+  const { error, exit } = JSON.parse(output);
+  assert.deepEqual(
+    { code, exit, kind: error.kind },
+    { code: 3, exit: { code: 3, reason: "configuration" }, kind: "model_half_set" },
+  );
+  assert.match(error.message, /MODEL_BASIC_API_KEY/);
+});
+
+test("when the database is deleted under a running terminal, the next message is refused instead of lost [Q2]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer(() => says("stored"));
+  const terminal = start(data, model, []);
+  terminal.child.stdin.write("hello\n");
+  await until("the terminal answers", () => terminal.output().includes("stored"));
+  await rm(join(data, "sessions.db"));
+  terminal.child.stdin.write("again\n");
+  await until("it is told", () => terminal.errors().includes("removed or replaced"));
+  terminal.child.stdin.end();
+  await terminal.ended;
+});

@@ -42,6 +42,37 @@ test("a set-up that was killed is made again, and its lock is no obstacle [P1]",
   assert.deepEqual(clone.leftovers(), []);
 });
 
+test("the npm of a set-up that was killed is waited for, not run against [P1]", async (t) => {
+  const clone = makeClone(t);
+  const killed = clone.start({ FAKE_NPM: "waits" });
+  await clone.untilFile("npm-started");
+  const npmPid = Number(readFileSync(join(clone.folder, "npm-started"), "utf8"));
+  killed.child.kill("SIGKILL");
+  // Its pipes stay open in the npm that goes on, so that it has not closed yet.
+  const again = clone.start({});
+  await again.says(`Another set-up is running here (process ${npmPid}); waiting for it.`);
+  assert.equal(clone.npmCalls().length, 1);
+  writeFileSync(join(clone.folder, "npm-may-end"), "");
+  assert.equal((await again.ended).code, 0);
+  assert.equal(clone.npmCalls().length, 2);
+  assert.deepEqual(clone.leftovers(), []);
+});
+
+test("files of an earlier npm that are in the way cost one more try, not a failed start [P1]", async (t) => {
+  const clone = makeClone(t);
+  const once = await clone.setUp({ FAKE_NPM: "stumbles" });
+  assert.equal(once.code, 0);
+  const again = "Files of an earlier set-up were in the way; trying once more.\n";
+  assert.equal(once.text.replace(finished, ""), firstTime + again);
+  assert.equal(clone.npmCalls().length, 2);
+
+  const other = makeClone(t);
+  const always = await other.setUp({ FAKE_NPM: "npm error code ENOTEMPTY" });
+  assert.equal(always.code, 1);
+  assert.ok(always.text.startsWith(`${firstTime}${again}npm ended with exit code 1.`), always.text);
+  assert.equal(other.npmCalls().length, 2);
+});
+
 test("Ctrl+C ends the set-up, and the same command starts it again [P1]", async (t) => {
   const clone = makeClone(t);
   const stopped = clone.start({ FAKE_NPM: "hangs" });
@@ -240,6 +271,11 @@ import { appendFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } fro
 appendFileSync("npm-calls", ["npm", ...process.argv.slice(2)].join(" ") + "\\n");
 mkdirSync("node_modules/.bin", { recursive: true });
 const order = process.env.FAKE_NPM ?? "installs";
+if (order === "stumbles" && !existsSync("stumbled")) {
+  writeFileSync("stumbled", "");
+  console.error("npm error code ENOTEMPTY");
+  process.exit(1);
+}
 if (order.startsWith("npm error")) {
   console.error(order);
   process.exit(1);

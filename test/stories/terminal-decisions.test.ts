@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Client } from "../../src/client/client.ts";
 import { until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
@@ -97,7 +98,9 @@ test("a decision left for later stays in the inbox of every conversation and is 
   await chat.waitFor("The turn there goes on; /load ");
   await chat.waitFor("You> ");
   chat.type(`/inbox${keys.enter}`);
-  await chat.waitFor(/ {2}1\. \? Approval needed: mark \{"mark":"x"\} {2}\[[0-9a-f]{8}\] .+\n\/inbox N opens one\.\n/);
+  await chat.waitFor(
+    / {2}1\. \? Approval needed: mark \{"mark":"x"\} {2}\[[0-9a-f]{8} mark it\] .+\n\/inbox N opens one\.\n/,
+  );
   await chat.waitFor("You> ");
   chat.type(`/inbox 2${keys.enter}`);
   await chat.waitFor("✗ There is no entry 2.");
@@ -197,4 +200,49 @@ test("in a pipe y, n and e are lines; at the end of input a decision ends the ch
   assert.equal(await runInPipe(short, unanswered.yard), 6);
   assert.match(short.written.errors, /mark needs a decision and nobody is here to make it/);
   assert.equal(unanswered.marks(), "");
+});
+
+test("a question that was answered is not asked again while its event is under way, as in a second terminal [H2]", async () => {
+  await using marking = await markingYard();
+  const { client } = marking.yard;
+  const arrived = Promise.withResolvers<void>();
+  const slow: Client = {
+    call: client.call,
+    async *follow(...input) {
+      for await (const frame of client.follow(...input)) {
+        if (frame.frame === "event" && frame.event.type === "decision.made") await arrived.promise;
+        yield frame;
+      }
+    },
+  };
+  const chat = startChat({ client: slow });
+  await chat.waitFor("You> ");
+  chat.type(`mark it${keys.enter}`);
+  await chat.waitFor(card);
+  chat.type("y");
+  await chat.waitFor("✓ Approved");
+  await until("the tool has run", () => marking.marks() !== "");
+  arrived.resolve();
+  assert.doesNotMatch(await chat.waitFor("Done."), /Approval needed|Decided elsewhere/);
+  chat.leave();
+  await chat.ended;
+});
+
+test("what waits is announced at the start, and once answered its session is told how to be opened [H4]", async () => {
+  await using marking = await markingYard();
+  const { conversation, status } = await marking.yard.ask("mark it");
+  assert.equal(status, "waiting");
+  const chat = startChat(marking.yard);
+  assert.match(await chat.waitFor("You> "), /\n1 decision waits for you; \/inbox shows it\.\n\nYou> $/);
+  chat.type(`/inbox 1${keys.enter}`);
+  await chat.waitFor(card);
+  chat.type("y");
+  await chat.waitFor(`✓ Approved\nIts session goes on; /load ${conversation.slice(0, 8)} opens it.\n`);
+  await until("it has gone on", async () => (await marking.yard.whenAtRest(conversation)).answer === "Done.");
+  chat.leave();
+  await chat.ended;
+  const opened = startChat({ client: marking.yard.client, command: { going: { id: conversation } } });
+  assert.doesNotMatch(await opened.waitFor("You> "), /waits? for you/);
+  opened.leave();
+  await opened.ended;
 });

@@ -10,11 +10,18 @@ import { agentyard, keys, openPty } from "../world/pty.ts";
 
 // The whole program, started by its entry, in a real pseudo-terminal.
 
-function openProgram(t: TestContext, { model, env }: { model?: ModelServer; env?: Record<string, string> } = {}) {
+type Setting = {
+  readonly model?: ModelServer;
+  readonly env?: Record<string, string>;
+  readonly script?: string;
+  readonly args?: readonly string[];
+};
+
+function openProgram(t: TestContext, { model, env, ...more }: Setting = {}) {
   const home = mkdtempSync(join(tmpdir(), "agentyard-pty-"));
   const own = { HOME: home, TMPDIR: home, AGENTYARD_DATA: join(home, "data") };
   const base = model === undefined ? {} : { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model" };
-  const program = openPty({ cwd: home, env: { ...own, ...base, ...env } });
+  const program = openPty({ cwd: home, env: { ...own, ...base, ...env }, ...more });
   t.after(async () => {
     program.kill();
     await program.exited;
@@ -110,3 +117,71 @@ test("a line from a pipe is answered in plain text, and the program ends with 0 
   assert.match(output, /demo model/);
   assert.ok(!output.includes("\u001b") && !output.includes("You>"));
 });
+
+test("Ctrl+Z stops the program with all that started it, and it comes back with what was typed [U1]", async (t) => {
+  // As under npm: a shell with job control, and between it and the program one more that only waits.
+  const script = `set -m; sh -c '"$@"; exit $?' sh "$@"; echo "given back"; read -r line; echo "read $line"; fg`;
+  const program = openProgram(t, { script });
+  await program.waitFor("You> ");
+  program.type("half a li");
+  await program.waitFor("half a li");
+  program.type(keys.suspend);
+  await program.waitFor("given back");
+  program.type(`shell${keys.enter}`);
+  await program.waitFor("read shell");
+  await program.waitFor("You> half a li");
+  program.type(`ne${keys.enter}`);
+  await program.waitFor("demo model");
+  await program.waitFor("You> ");
+  program.type(keys.end);
+  assert.equal(await program.exited, 0);
+});
+
+test("where nobody could bring the program back, Ctrl+Z does not stop it [U1]", async (t) => {
+  const program = openProgram(t);
+  await program.waitFor("You> ");
+  program.type(`hel${keys.suspend}`);
+  await program.waitFor("You> hel");
+  program.type(`lo${keys.enter}`);
+  await program.waitFor("demo model");
+});
+
+test("a terminal without keys has the greeting, prompts and choices too, line by line [U1]", async (t) => {
+  await using model = await modelServer([says("Hello.")]);
+  const program = openProgram(t, { model, env: { TERM: "dumb" } });
+  const greeting = await program.waitFor("You> ");
+  assert.match(greeting, /AgentYard \d[\s\S]*Session: {2}[0-9a-f-]{36}/);
+  program.type("hi\n");
+  assert.equal(await program.waitFor("You> "), "hi\nHello.\nYou> ");
+  program.type("/current\n");
+  assert.match(await program.waitFor("You> "), /^\/current\nCurrent session: /);
+  program.type(keys.end);
+  assert.equal(await program.exited, 0);
+  assert.ok(!program.raw().includes("\u001b"), "such a terminal shows escape sequences as they are");
+});
+
+test("without keys a question is answered in a line as well [U1] [H3]", async (t) => {
+  const program = openProgram(t, { env: { TERM: "dumb", LANG: "zh_CN.UTF-8" } });
+  await program.waitFor("You> ");
+  program.type("ask me something\n");
+  await program.waitFor("回答（Esc：以后再说）> ");
+  program.type("green\n");
+  await program.waitFor("✓ 已回答");
+  await program.waitFor("You> ");
+});
+
+for (const [how, args] of [
+  ["chat", []],
+  ["run", ["run", "hi", "-"]],
+] as const) {
+  test(`a slow model is waited for in a line that goes away again: ${how} [U1]`, async (t) => {
+    await using model = await modelServer([{ ...says("Hello."), paceMs: 2_600 }]);
+    const program = openProgram(t, { model, args });
+    if (how === "chat") await program.waitFor("You> ");
+    program.type(how === "chat" ? `hi${keys.enter}` : keys.end);
+    await program.waitFor("… waiting for the model (2 s)");
+    await program.waitFor("Hello.");
+    const before = program.raw().slice(0, program.raw().indexOf("Hello."));
+    assert.ok(before.endsWith("\u001b[1G\u001b[2K"), "the line is gone");
+  });
+}

@@ -237,5 +237,14 @@ test("log prints every event as JSON lines or for people, replay finds no differ
     output: "✓ No differences (1 turns, 2 steps)\n",
     errors: "",
   });
-  assert.equal((await print("log", false, "zzz")).code, 2);
+  const errors = "✗ Session not found: zzz. To list them, start `agentyard` and type /sessions.\n";
+  assert.deepEqual(await print("log", false, "zzz"), { code: 2, output: "", errors });
+});
+
+test("an empty answer is nothing on standard output and a note on standard error [P2]", async () => {
+  await using model = await modelServer([says("")]);
+  await using yard = await startYard({ model });
+  const pipe = openTestPipe("");
+  assert.equal(await runInPipe(pipe, yard, { name: "run", output: "text", message: "hi" }), 0);
+  assert.deepEqual(pipe.written, { output: "", errors: "(The model gave an empty answer.)\n" });
 });

@@ -23,6 +23,7 @@ export const keys = {
   enter: "\r",
   escape: "\u001b",
   interrupt: "\u0003",
+  suspend: "\u001a",
   end: "\u0004",
   newline: "\n",
   backspace: "\u007f",
@@ -42,10 +43,15 @@ export function openPty(options: {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly columns?: number;
+  /** A shell script that starts the program as `"$@"`. */
+  readonly script?: string;
 }): Terminal & { readonly exited: Promise<number>; kill(): void } {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [agentyard, ...(options.args ?? [])], {
-    name: "xterm-256color",
+  const program = [process.execPath, agentyard, ...(options.args ?? [])];
+  const command = options.script === undefined ? program : ["/bin/sh", "-c", options.script, "sh", ...program];
+  const [file = "", ...args] = command;
+  const child = spawn(file, args, {
+    name: options.env?.TERM ?? "xterm-256color",
     cols: options.columns ?? 100,
     rows: 40,
     cwd: options.cwd ?? process.cwd(),

@@ -1,7 +1,8 @@
+import { statSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
-import type { Storage } from "../storage.ts";
+import type { Storage, StorageFailure } from "../storage.ts";
 import { append, create } from "./append.ts";
 import { hashOf } from "./blobs.ts";
 import { type Connections, closeConnections, openConnections } from "./connections.ts";
@@ -45,6 +46,7 @@ function storageOn(connections: Connections, options: SqliteOptions & { busyTime
   const { path, clock, busyTimeoutMs } = options;
   const tables = tablesOn(connections, clock);
   const { conversations, events, received, leases, decisions, blobs } = tables;
+  const opened = statSync(path).ino;
   const reserve = openReserve(path, connections.writer, clock);
   const group = groupCommit({
     database: connections.writer,
@@ -59,12 +61,17 @@ function storageOn(connections: Connections, options: SqliteOptions & { busyTime
     onFull: reserve.free,
   });
   return {
-    createConversation: async (conversation) => group.write(() => create(tables, conversation)),
+    createConversation: async (conversation) =>
+      ifThere(path, opened, () => group.write(() => create(tables, conversation))),
     findConversation: async (owner, id) => conversations.find(owner, id),
     conversationByNumber: async (number) => conversations.byNumber(number),
     findByPrefix: async (owner, prefix, limit) => conversations.byPrefix(owner, prefix, limit),
     listConversations: async (owner, page) => conversations.list(owner, page),
-    append: async (batch) => group.write(() => append(tables, batch, clock)),
+    append: async (batch) => {
+      const write = () => group.write(() => append(tables, batch, clock));
+      // Looked at where a person's message comes in: from there on it would be acknowledged for nothing.
+      return batch.with?.received === undefined ? write() : ifThere(path, opened, write);
+    },
     read: async (number, range) => events.read(number, range),
     readBack: async (number, range) => events.readBack(number, range),
     headOf: async (number) => events.head(number),
@@ -136,4 +143,15 @@ function closing(connections: Connections, group: GroupCommit): () => Promise<vo
     group.close();
     closeConnections(connections);
   };
+}
+
+/** The system lets us write on into a file that was deleted or replaced under our feet; nobody would ever read it. */
+function ifThere<T>(
+  path: string,
+  inode: number,
+  write: () => Promise<Result<T, StorageFailure>>,
+): Promise<Result<T, StorageFailure>> {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.ino === inode) return write();
+  return Promise.resolve(failure("storage_broken", { why: "its file was removed or replaced while it was open" }));
 }

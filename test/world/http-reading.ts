@@ -5,7 +5,7 @@ import { listen } from "../../src/http/http.ts";
 import type { LiveFrame } from "../../src/loop/loop.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import type { StreamFrame } from "../../src/protocol/resources.ts";
-import type { SmallYard } from "./http-small-yard.ts";
+import type { SmallYard } from "./small-yard.ts";
 
 // What happens in a conversation, and reading it off a stream.
 

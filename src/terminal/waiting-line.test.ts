@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openTestTerminal } from "../../test/world/pty.ts";
+import { manualClock } from "../../test/world/small-yard.ts";
+import type { FollowFrame } from "../client/client.ts";
+import { wordsFor } from "../words/words.ts";
+import { InteractiveConsole } from "./interactive-console.ts";
+import { styleFor } from "./style.ts";
+import { WaitingLine } from "./waiting-line.ts";
+
+const place = { turn: 1, step: 1, attempt: 1 };
+const request = { slot: "base", model: "m", reason: "default", hash: "", bytes: 0, reused: 0 } as const;
+const asked: FollowFrame = { frame: "event", event: { seq: 1, at: 0, type: "step.started", ...place, ...request } };
+const text: FollowFrame = { frame: "delta", ...place, kind: "text", offset: 0, text: "Hello" };
+
+function open() {
+  const terminal = openTestTerminal();
+  const console = new InteractiveConsole({
+    ...{ ...terminal.streams, prompt: "> ", promptMore: ". " },
+    pasteLabel: () => "",
+    complete: () => [],
+  });
+  const clock = manualClock();
+  const line = new WaitingLine({ console, clock, words: wordsFor("en"), style: styleFor({ color: false }) });
+  const before = terminal.raw().length;
+  return { ...terminal, console, clock, line, written: () => terminal.raw().slice(before) };
+}
+
+const clear = "\u001b[1G\u001b[2K";
+
+test("a model that says nothing for two seconds is said to be waited for, in one line that counts [U1]", () => {
+  const { clock, line, written, console } = open();
+  line.take(asked);
+  clock.move(1_900);
+  assert.equal(written(), "");
+  clock.move(100);
+  clock.move(1_000);
+  assert.equal(written(), `… waiting for the model (2 s)${clear}… waiting for the model (3 s)`);
+  line.take(text);
+  console.answer("Hello");
+  assert.ok(written().endsWith(`(3 s)${clear}Hello`));
+  clock.move(10_000);
+  assert.ok(written().endsWith("Hello"));
+  assert.equal(clock.timers(), 0);
+  console.close();
+});
+
+test("the line makes way for whatever is printed or typed, and does not come over it [U1]", async () => {
+  const { clock, line, written, console, type, waitFor } = open();
+  const reading = console.read({ prompt: "> ", want: "aside" });
+  line.take(asked);
+  clock.move(2_000);
+  console.note("a note");
+  assert.ok(written().endsWith(`(2 s)${clear}a note\n`));
+  clock.move(1_000);
+  type("x");
+  await waitFor("> x");
+  const shown = written();
+  clock.move(1_000);
+  assert.equal(written(), shown, "somebody types there");
+  line.stop();
+  console.end();
+  await reading;
+  console.close();
+});

@@ -1,0 +1,48 @@
+import type { Clock } from "../base/clock.ts";
+import type { FollowFrame } from "../client/client.ts";
+import type { Words } from "../words/words.ts";
+import type { Console } from "./console.ts";
+import type { Style } from "./style.ts";
+
+type Options = {
+  readonly console: Pick<Console, "status">;
+  readonly words: Words;
+  readonly style: Style;
+  readonly clock: Clock;
+};
+
+const quietMs = 2_000;
+const updateMs = 1_000;
+
+/** A sign of life while the model is asked and says nothing yet. */
+export class WaitingLine {
+  readonly #options: Options;
+  #forget: (() => void) | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  take(frame: FollowFrame): void {
+    if (frame.frame === "caught_up") return;
+    this.stop();
+    if (frame.frame === "event" && frame.event.type === "step.started") this.#start();
+  }
+
+  stop(): void {
+    this.#forget?.();
+    this.#forget = undefined;
+    this.#options.console.status(undefined);
+  }
+
+  #start(): void {
+    const { clock, console, style, words } = this.#options;
+    const startedAt = clock.monotonic();
+    const show = () => {
+      const seconds = Math.round((clock.monotonic() - startedAt) / 1000);
+      console.status(style.dim(words.terminal.turn.waiting({ seconds })));
+      this.#forget = clock.after(updateMs, show);
+    };
+    this.#forget = clock.after(quietMs, show);
+  }
+}
