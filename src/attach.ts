@@ -21,6 +21,8 @@ import { openYard } from "./yard.ts";
 export type Attached = {
   readonly fetch: Fetch;
   readonly recovery: Recovery | undefined;
+  /** What the user should know about the models, in words. */
+  readonly notes: readonly string[];
   close(): Promise<void>;
 };
 
@@ -60,6 +62,7 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
 
   return ok({
     recovery: current.recovery,
+    notes: current.notes,
     async fetch(url, init) {
       for (let moves = 0; ; moves += 1) {
         const used = current;
@@ -120,7 +123,7 @@ async function join(owner: OwnerInfo, clock: Clock): Promise<Result<Attachment, 
   const fetch = socketFetch(owner.socket);
   const health = await createClient({ fetch, clock }).call("health", {});
   if (!health.ok) return failure("owner_unreachable", { pid: owner.pid });
-  return ok({ fetch, isOwner: false, recovery: undefined, close: async () => {} });
+  return ok({ fetch, isOwner: false, recovery: undefined, notes: [], close: async () => {} });
 }
 
 async function own(
@@ -150,6 +153,7 @@ async function own(
     fetch: yard.fetch,
     isOwner: true,
     recovery,
+    notes: yard.notes,
     async close() {
       if (door.ok) await door.value.close();
       await yard.close();

@@ -83,7 +83,8 @@ async function withYard(command: ClientCommand, { config, words, version, reques
     await logger.close();
     return refuse(attached.failure, { ...streams, command, words });
   }
-  const { fetch, recovery } = attached.value;
+  const { fetch, recovery, notes } = attached.value;
+  if (isWorking(command)) for (const note of notes) streams.errors.write(`${note}\n`);
   const client = createClient({ fetch, language: config.language, clock: systemClock });
   try {
     return await runCommand(command, {

@@ -28,6 +28,8 @@ export type Yard = {
   readonly engine: Engine;
   readonly log: Log;
   readonly models: Models;
+  /** What the user should know about the models, in words. */
+  readonly notes: readonly string[];
   /** The door without a socket. */
   readonly fetch: Fetch;
   close(): Promise<void>;
@@ -55,6 +57,7 @@ export type YardOptions = {
 export async function openYard(options: YardOptions): Promise<Yard> {
   const { config, storage, clock, ids, random, logger, version } = options;
   const words = wordsFor(config.language);
+  const notes: string[] = [];
   const log = openLog({
     storage,
     clock,
@@ -71,7 +74,11 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     startDemo: () =>
       startDemoServer({ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) }),
     describeServer: (baseUrl) => describeServer(baseUrl, { clock }),
-    onNote: (note) => logger.warn(words.models.notes[note.code](note)),
+    onNote(note) {
+      const text = words.models.notes[note.code](note);
+      notes.push(text);
+      logger.warn(text);
+    },
     idleTimeoutMs: config.models.idleTimeoutMs,
     firstDataTimeoutMs: config.models.firstDataTimeoutMs,
   });
@@ -104,6 +111,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     engine,
     log,
     models,
+    notes,
     fetch: inProcessFetch(app),
     async close() {
       await engine.close();

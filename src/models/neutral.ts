@@ -16,7 +16,7 @@ const NeutralCall = z.strictObject({
 
 const NeutralMessage = z.strictObject({
   role: z.enum(["system", "user", "assistant", "tool"]),
-  text: z.string(),
+  text: z.string().default(""),
   images: z.array(Image).optional(),
   reasoning: z.string().optional(),
   reasoningDetails: z.array(z.unknown()).optional(),

@@ -329,3 +329,14 @@ test("when the database is deleted under a running terminal, the next message is
   terminal.child.stdin.end();
   await terminal.ended;
 });
+
+test("a model whose window had to be guessed is told on standard error, with what to set [M1]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer(() => says("fine"));
+  const { output, errors } = await run(data, undefined, ["run", "hello"], {
+    MODEL_BASIC_BASE_URL: model.url,
+    MODEL_BASIC_ID: "my-own-model",
+  });
+  assert.equal(output, "fine\n");
+  assert.match(errors, /window of my-own-model is not known.*_CONTEXT_WINDOW/);
+});
