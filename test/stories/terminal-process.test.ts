@@ -14,7 +14,10 @@ function startScript(t: TestContext, model: ModelServer | undefined, script: str
   const home = mkdtempSync(join(tmpdir(), "agentyard-script-"));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const { PATH = "" } = process.env;
-  const base = model === undefined ? {} : { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model" };
+  const base =
+    model === undefined
+      ? {}
+      : { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" };
   const env = { PATH, HOME: home, TMPDIR: home, AGENTYARD_DATA: join(home, "data"), LANG: "C.UTF-8", ...base };
   const child = spawn("/bin/sh", ["-c", script, "sh", process.execPath, agentyard], { cwd: home, env });
   const written = { output: "", errors: "" };
