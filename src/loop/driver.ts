@@ -34,7 +34,12 @@ export function openDriver(parts: Parts): Driver {
     if (running !== undefined || isClosing) return;
     const entry: Entry = { run: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
     entries.set(number, entry);
-    entry.ended = drive(parts, conversation, holder, entry).then((isServed) => {
+    const driven = drive(parts, conversation, holder, entry).catch((error) => {
+      // Storage itself broke down: that must not end the process. It is taken up at the next message or start.
+      parts.logger.error(`conversation ${conversation.id} was left open`, { error });
+      return true;
+    });
+    entry.ended = driven.then((isServed) => {
       entries.delete(number);
       if (!isServed) parts.clock.after(retryMs, () => wake(conversation));
       // Woken after the run had looked for the last time: look again.

@@ -5,7 +5,10 @@ import { errorForModel } from "../tools/tools.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 
-/** Ends the turn: the fact, the list's row, and the inbox without what nobody needs to answer any more, in one commit. False when it could not be stored. */
+/**
+ * Ends the turn: the fact, the list's row, and the inbox without what nobody needs to answer any more, in one commit.
+ * False when it could not be stored.
+ */
 export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, failure?: Failure): Promise<boolean> {
   const { history } = run;
   const { turn } = history;

@@ -114,7 +114,7 @@ export function startTurn(run: Run): void {
     run.stage({ type: "turn.started", turn: turnsEver + 1, message: message.id, epoch: run.epoch });
 }
 
-/** Leaves out the oldest messages until half of the window is free; a later issue puts a summary here. */
+/** Leaves out the oldest messages until half of the window is free. */
 function makeRoom(run: Run, parts: Parts): boolean {
   const { history } = run;
   const { turn, messages } = history;

@@ -191,7 +191,7 @@ export const enTerminal = {
     usesBase: () => "uses base",
     demo: () => "demo: not an AI",
     preferred: () => "preferred",
-    connect: () => "Connect a model: write into .env (and start again)",
+    connect: () => "Connect a model: write into .env; it counts from the next message on",
     connectLines: [
       "MODEL_BASIC_API_KEY=…    your key",
       "MODEL_BASIC_BASE_URL=…   the server, when it is not OpenAI's",

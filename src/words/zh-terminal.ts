@@ -180,7 +180,7 @@ export const zhTerminal: TerminalWords = {
     usesBase: () => "使用 base",
     demo: () => "演示，不是 AI",
     preferred: () => "优先",
-    connect: () => "接入模型：写入 .env，然后重新启动",
+    connect: () => "接入模型：写入 .env，下一条消息起生效",
     connectLines: [
       "MODEL_BASIC_API_KEY=…    你的密钥",
       "MODEL_BASIC_BASE_URL=…   服务器地址（不是 OpenAI 时）",

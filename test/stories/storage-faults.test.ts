@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { all } from "../world/events.ts";
+import { all, until } from "../world/events.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
-import { startYard } from "../world/yard.ts";
+import { must, startYard } from "../world/yard.ts";
 
 /** Storage that has no room for the n-th append that belongs to a turn, as on a full disk; the one after it fits again. */
 function fullOnce(storage: Storage, nth: number): Storage {
@@ -35,3 +35,25 @@ for (const nth of [1, 2, 3, 4]) {
     assert.equal(all(next.events, "call.finished").length, asked.length, "every call has one result");
   });
 }
+
+test("storage that breaks down while a conversation is taken up does not end the process; the next message gets both answered [Q2]", async () => {
+  let isBroken = true;
+  const breaking = (storage: Storage): Storage => ({
+    ...storage,
+    async claimLease(...asked) {
+      if (!isBroken) return storage.claimLease(...asked);
+      isBroken = false;
+      throw new Error("the disk is gone");
+    },
+  });
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, wrapStorage: breaking });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "first", mode: "queue" } }));
+  await until("storage broke down", () => !isBroken);
+  const { events } = await yard.ask("second", { conversation: id });
+  assert.deepEqual(
+    all(events, "turn.finished").map(({ outcome }) => outcome),
+    ["done", "done"],
+  );
+});
