@@ -10,6 +10,16 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     file: "test/stories/prefix.test.ts",
     env: { AGENTYARD_PROPERTY_RUNS: "500" },
   },
+  {
+    what: "100,000 hostile paths and ids",
+    file: "test/contracts/workspace-fuzz.test.ts",
+    env: { AGENTYARD_FUZZ_PATHS: "100000" },
+  },
+  {
+    what: "100 kills in the middle of a write",
+    file: "test/contracts/workspace-writes.test.ts",
+    env: { AGENTYARD_WRITE_KILLS: "100" },
+  },
 ];
 
 let failures = 0;

@@ -1,7 +1,7 @@
 // `npm test`: the checks, then the unit tests in one process, then stories, contracts and crashes, a process per file.
 // `npm test -- word…` runs only the test files whose path has one of the words; `--test-name-pattern` chooses by name.
 import { spawn } from "node:child_process";
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -23,6 +23,7 @@ const namePatterns = values["test-name-pattern"].map((pattern) => `--test-name-p
 const isFiltered = positionals.length > 0 || namePatterns.length > 0;
 
 const temporary = mkdtempSync(join(tmpdir(), "agentyard-test-"));
+chmodSync(temporary, 0o711); // Some tests run as another user, who must get to the folder made for them.
 try {
   const counts = await runParts(cleanEnvironment());
   process.exitCode = report(counts);

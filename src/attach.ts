@@ -70,6 +70,7 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
           return await used.fetch(url, init);
         } catch (error) {
           if (used.isOwner || isClosed || init.signal?.aborted || moves === movesMax) throw error;
+          if (init.body instanceof ReadableStream) throw error; // It is used up; the next request moves.
           // The owner has ended: take its place, or find who has. Others that noticed wait for the same move.
           if (used === current) moving ??= move();
           if (moving !== undefined && !(await moving)) throw error;
@@ -144,10 +145,11 @@ async function own(
   await storage.expireLeases();
   logger.info("Session persistence enabled (SQLite)");
   const parts = { clock: systemClock, ids: systemIds, random: systemRandom };
-  const yard = await openYard({ config, storage, logger, version, reload, ...parts });
+  const { recoverAgeMsMax: ageMsMax } = options;
+  const isLooking = ageMsMax === undefined;
+  const yard = await openYard({ config, storage, logger, version, reload, isLooking, ...parts });
   const door = await listen(yard.app, { socketPath: lock.info.socket }, { clock: systemClock });
   if (!door.ok) logger.warn(`other processes cannot join this one: ${door.failure.said}`);
-  const { recoverAgeMsMax: ageMsMax } = options;
   const recovery = ageMsMax === undefined ? undefined : await yard.engine.recover({ ageMsMax });
   return ok({
     fetch: yard.fetch,

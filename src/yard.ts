@@ -3,6 +3,7 @@ import type { Ids } from "./base/ids.ts";
 import type { Random } from "./base/random.ts";
 import { type Fetch, inProcessFetch } from "./client/client.ts";
 import type { Config } from "./config/config.ts";
+import { openDocuments } from "./documents/documents.ts";
 import { type App, createApp } from "./http/http.ts";
 import { type Log, openLog } from "./log/log.ts";
 import { defaultLimits, type Engine, type LoopLimits, openEngine } from "./loop/loop.ts";
@@ -21,12 +22,14 @@ import { makeFailure } from "./protocol/failure.ts";
 import type { Storage } from "./storage/storage.ts";
 import { builtins, openToolbox, type Tool } from "./tools/tools.ts";
 import { failureWords, type Words, wordsFor } from "./words/words.ts";
+import { openUpkeep, openWorkspaces, type Workspaces } from "./workspace/workspace.ts";
 
 /** A whole AgentYard around one storage: everything but the process it runs in. */
 export type Yard = {
   readonly app: App;
   readonly engine: Engine;
   readonly log: Log;
+  readonly workspaces: Workspaces;
   readonly models: Models;
   /** What the user should know about the models, in words. */
   readonly notes: readonly string[];
@@ -43,6 +46,8 @@ export type YardOptions = {
   readonly random: Random;
   readonly logger: Logger;
   readonly version: string;
+  /** Somebody only looks at something: nothing is tidied by itself. */
+  readonly isLooking?: boolean | undefined;
   /** The settings as they are now; undefined when they have not changed, or cannot be used. */
   readonly reload?: (() => Promise<Config | undefined>) | undefined;
   /** Chooses the model slot of each step in place of our own rules. */
@@ -66,31 +71,24 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     onBrokenRecord: ({ number, seq, why }) =>
       logger.error(failureWords(words, makeFailure("log_record_broken", { seq, why })).join(" "), { number }),
   });
-  const models = await openModels({
-    slots: config.models.slots,
-    clock,
-    makeProvider: (endpoint) => openAiCompatible({ endpoint, clock, ids, proxyEnv: config.models.proxyEnv }),
-    resolver: options.resolver,
-    startDemo: () =>
-      startDemoServer({ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) }),
-    describeServer: (baseUrl) => describeServer(baseUrl, { clock }),
-    onNote(note) {
-      const text = words.models.notes[note.code](note);
-      notes.push(text);
-      logger.warn(text);
-    },
-    idleTimeoutMs: config.models.idleTimeoutMs,
-    firstDataTimeoutMs: config.models.firstDataTimeoutMs,
+  const models = await openModelParts(options, (note) => {
+    const text = words.models.notes[note.code](note);
+    notes.push(text);
+    logger.warn(text);
   });
+  const files = openFileParts(options);
   const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
   const limits = { ...defaultLimits, ...limitsOf(config) };
+  const { workspaces, documents, uploads, upkeep } = files;
   const engine = openEngine({
-    ...{ log, storage, models, clock, ids, random, logger, limits },
+    ...{ log, storage, models, clock, ids, random, logger, limits, workspaces, documents, uploads },
+    sweepSoon: upkeep.sweep,
     toolbox: openToolbox([...builtins, ...(options.tools ?? [])]),
     async beforeTurn() {
       const changed = await options.reload?.();
       if (changed === undefined) return;
       Object.assign(limits, limitsOf(changed));
+      files.change(changed);
       for (const slot of Object.values(changed.models.slots)) models.register(slot);
       logger.info("settings were changed and are in effect");
     },
@@ -98,25 +96,67 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const app = createApp({
     engine,
     log,
+    workspaces,
+    cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
     models,
     detectServers: found,
     clock,
     ids,
     version,
-    logFile: logger.path,
     logger: (line) => logger.error(line),
   });
+  if (options.isLooking !== true) upkeep.start();
   return {
     app,
     engine,
     log,
+    workspaces,
     models,
     notes,
     fetch: inProcessFetch(app),
     async close() {
       await engine.close();
+      await documents.close();
+      await upkeep.close();
       await models.close();
       await storage.close();
+    },
+  };
+}
+
+function openModelParts(
+  { config, clock, ids, resolver }: YardOptions,
+  onNote: Parameters<typeof openModels>[0]["onNote"],
+): Promise<Models> {
+  const { slots, proxyEnv, idleTimeoutMs, firstDataTimeoutMs } = config.models;
+  return openModels({
+    ...{ slots, clock, resolver, onNote, idleTimeoutMs, firstDataTimeoutMs },
+    makeProvider: (endpoint) => openAiCompatible({ endpoint, clock, ids, proxyEnv }),
+    startDemo: () =>
+      startDemoServer({ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) }),
+    describeServer: (baseUrl) => describeServer(baseUrl, { clock }),
+  });
+}
+
+/** Where nothing is cleaned up by itself, a person who asks for it means what nobody used for a week. */
+const cleanAfterMsAsked = 7 * 86_400_000;
+
+/** Everything about files. What the settings say may change while it runs. */
+function openFileParts({ config, storage, clock, ids, logger }: YardOptions) {
+  const limits = { ...config.workspace.limits };
+  const uploads = { ...config.uploads };
+  let { cleanAfterMs } = config.workspace;
+  const workspaces = openWorkspaces({ dataDir: config.paths.dataDir, storage, clock, ids, logger, limits });
+  return {
+    workspaces,
+    documents: openDocuments({ clock }),
+    uploads,
+    upkeep: openUpkeep({ workspaces, clock, logger, cleanAfterMs: () => cleanAfterMs }),
+    cleanAfterMs: () => cleanAfterMs,
+    change(changed: Config) {
+      Object.assign(limits, changed.workspace.limits);
+      Object.assign(uploads, changed.uploads);
+      cleanAfterMs = changed.workspace.cleanAfterMs;
     },
   };
 }

@@ -32,6 +32,13 @@ const en = {
   offline:
     "The package registry was not reached. See that you are online (`npm ping`); behind a proxy, see `npm config`.",
   tryAgain: "The same command tries again. If it goes on failing, the lines above say why.",
+  programs: (lines) => `Set-up: tests and benches can use programs that this machine does not have:\n${lines}`,
+  programUses: { ripgrep: "the bench of files compares its search with it" },
+  programsThere: "They are installed.",
+  programsByHand: (command) => `They are not needed. To install them:\n  ${command}`,
+  programsElsewhere: (names) => `They are not needed. To install them, ask your system's package manager for: ${names}`,
+  programsFailed: (lines, command) =>
+    `They could not be installed:\n${lines}\nThey are not needed, and what cannot run without them says so. To install them later:\n  ${command}`,
 };
 
 const zh = {
@@ -61,6 +68,13 @@ const zh = {
   certificate: "软件包仓库的证书未被接受。如果使用代理，请参考 `npm config set cafile`。",
   offline: "无法连接软件包仓库。请确认网络可用（`npm ping`）；如果使用代理，请检查 `npm config`。",
   tryAgain: "再次运行同一条命令会重试。如果一直失败，原因见上面的输出。",
+  programs: (lines) => `准备环境：测试和性能测量可以用到这台机器上没有的程序：\n${lines}`,
+  programUses: { ripgrep: "文件性能测量用它来对比搜索速度" },
+  programsThere: "已经安装好。",
+  programsByHand: (command) => `没有它们也能运行。要安装，请执行：\n  ${command}`,
+  programsElsewhere: (names) => `没有它们也能运行。要安装，请使用系统的软件包管理器：${names}`,
+  programsFailed: (lines, command) =>
+    `没有安装成功：\n${lines}\n没有它们也能运行，缺少它们而跳过的内容会有说明。以后要安装，请执行：\n  ${command}`,
 };
 
 /** The first locale variable that is set decides, as in every other program. */

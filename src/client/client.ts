@@ -1,13 +1,16 @@
 import type { z } from "zod";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
+import type { UploadedFile } from "../protocol/resources.ts";
 import { type RouteName, routes } from "../protocol/routes.ts";
 import type { Language } from "../words/words.ts";
-import { answerUnreadable, type ClientFailure, failureOf, noAnswer, readJson } from "./failure.ts";
+import { answerUnreadable, brokenOff, type ClientFailure, failureOf, noAnswer, readJson } from "./failure.ts";
 import { type FollowFrame, followStream } from "./follow.ts";
+import { type Download, openBody, piecesOf, type UploadOptions } from "./transfer.ts";
 
 export type { ClientFailure } from "./failure.ts";
 export type { FollowFrame } from "./follow.ts";
+export type { Download, UploadOptions } from "./transfer.ts";
 
 /** Every request of the API by its name in the route table, and the event stream of a conversation. */
 export interface Client {
@@ -17,6 +20,19 @@ export interface Client {
    * no text comes twice. `lost` says that the server is away and we go on trying; `failed` is the last frame.
    */
   follow(conversation: string, options: { after?: number; signal: AbortSignal }): AsyncGenerator<FollowFrame, void>;
+  /** Puts a file into uploads/. A source is read no faster than it is sent; what it throws is thrown again here. */
+  upload(
+    conversation: string,
+    name: string,
+    data: AsyncIterable<Uint8Array> | Uint8Array,
+    options?: UploadOptions,
+  ): Promise<Result<UploadedFile, ClientFailure>>;
+  /** The bytes of a file, no faster than they are taken. Whoever does not take them fires the signal. */
+  download(
+    conversation: string,
+    path: string,
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<Result<Download, ClientFailure>>;
 }
 
 /** The part of the platform's fetch that a client needs. */
@@ -24,12 +40,16 @@ export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 type FetchInit = {
   readonly method: string;
   readonly headers: Record<string, string>;
-  readonly body?: string;
+  /** A stream can be sent only once: it cannot be tried again. */
+  readonly body?: string | Uint8Array | ReadableStream<Uint8Array>;
+  /** Goes with a stream; the platform's fetch asks for it. */
+  readonly duplex?: "half";
   readonly signal?: AbortSignal;
 };
 
 type Table = typeof routes;
-type CallName = { [N in RouteName]: Table[N] extends { streams: true } ? never : N }[RouteName];
+type NoJson = { streams: true } | { takesBytes: true } | { givesBytes: true };
+type CallName = { [N in RouteName]: Table[N] extends NoJson ? never : N }[RouteName];
 export type CallAnswer<N extends CallName> = z.output<Table[N]["answer"]>;
 
 /** `params`, `query` and `body` as far as the route has them; every query parameter can be left out. */
@@ -44,7 +64,12 @@ type Part<Name extends string, Value> =
       : { readonly [K in Name]: Value };
 type CallArguments<N extends CallName> =
   Record<never, never> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>];
-type AnyInput = { readonly params?: object; readonly query?: object; readonly body?: unknown };
+type AnyInput = {
+  readonly params?: object;
+  readonly query?: object;
+  readonly body?: unknown;
+  readonly bytes?: Uint8Array | ReadableStream<Uint8Array> | undefined;
+};
 
 export type ClientOptions = {
   readonly fetch: Fetch;
@@ -64,13 +89,16 @@ export function createClient({
 }: ClientOptions): Client {
   const headers = { "accept-language": language, ...(account !== undefined && { "x-account-id": account }) };
 
-  async function request(name: RouteName, { params = {}, query = {}, body }: AnyInput, signal?: AbortSignal) {
+  async function request(name: RouteName, input: AnyInput, signal?: AbortSignal) {
+    const { params = {}, query = {}, ...sent } = input;
     const { method, path } = routes[name];
+    const { body, type } = bodyAndType(sent);
     try {
       const response = await fetch(baseUrl + fillPath(path, params) + queryText(query), {
         method,
-        headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headers: type === undefined ? headers : { ...headers, "content-type": type },
+        ...(body !== undefined && { body }),
+        ...(body instanceof ReadableStream && { duplex: "half" }),
         ...(signal !== undefined && { signal }),
       });
       return response.ok ? ok(response) : failed(await failureOf(response, language));
@@ -79,13 +107,37 @@ export function createClient({
     }
   }
 
+  /** The answer of a route by its schema. */
+  async function readAnswer<Answer>(response: Response, schema: z.ZodType<Answer>) {
+    const answer = schema.safeParse(response.status === 204 ? {} : await readJson(response));
+    return answer.success ? ok(answer.data) : failed(answerUnreadable(response, language));
+  }
+
   return {
     async call<N extends CallName>(name: N, input: AnyInput = {}): Promise<Result<CallAnswer<N>, ClientFailure>> {
       const response = await request(name, input);
+      return response.ok ? readAnswer(response.value, schemas[name].answer) : response;
+    },
+    async upload(conversation, name, data, { keep = false, signal, onProgress } = {}) {
+      const { sent: bytes, faults, end } = openBody(data, onProgress);
+      signal?.addEventListener("abort", end);
+      const response = await request(
+        "uploadFile",
+        { params: { id: conversation, name }, query: { keep }, bytes },
+        signal,
+      );
+      signal?.removeEventListener("abort", end);
+      end();
+      if (faults.length > 0) throw faults[0];
+      return response.ok ? readAnswer(response.value, routes.uploadFile.answer) : response;
+    },
+    async download(conversation, path, { signal } = {}) {
+      const response = await request("readFile", { params: { id: conversation }, query: { path } }, signal);
       if (!response.ok) return response;
-      const json = response.value.status === 204 ? {} : await readJson(response.value);
-      const answer = schemas[name].answer.safeParse(json);
-      return answer.success ? ok(answer.data) : failed(answerUnreadable(response.value, language));
+      const { headers: told, body } = response.value;
+      const bytes = Number(told.get("content-length") ?? Number.NaN);
+      if (!Number.isSafeInteger(bytes) || body === null) return failed(answerUnreadable(response.value, language));
+      return ok({ bytes, chunks: piecesOf(body, { bytes, signal, brokenOff: brokenOff(path, language) }) });
     },
     follow: (conversation, { after = 0, signal }) =>
       followStream({
@@ -100,6 +152,11 @@ export function createClient({
 
 /** The table as a map from a route's name to what it answers, so that the type of an answer follows from the name. */
 const schemas: { readonly [N in CallName]: { readonly answer: z.ZodType<CallAnswer<N>> } } = routes;
+
+function bodyAndType({ body, bytes }: Pick<AnyInput, "body" | "bytes">) {
+  if (bytes !== undefined) return { body: bytes, type: "application/octet-stream" };
+  return body === undefined ? {} : { body: JSON.stringify(body), type: "application/json" };
+}
 
 function fillPath(path: string, params: object): string {
   return Object.entries(params).reduce(

@@ -35,6 +35,11 @@ export function answerUnreadable(response: Response, language: Language): Client
   };
 }
 
+/** What a download says that ends before its time. */
+export function brokenOff(path: string, language: Language): string {
+  return inWords("read_failed", { path, why: "broken_off" }, language).detail;
+}
+
 /** Undefined where the body is no JSON or breaks off. */
 export async function readJson(response: Response): Promise<unknown> {
   try {

@@ -1,4 +1,4 @@
-import { request } from "node:http";
+import { type ClientRequest, request } from "node:http";
 import { Readable } from "node:stream";
 import type { Fetch } from "./client.ts";
 
@@ -7,6 +7,8 @@ export function socketFetch(socketPath: string): Fetch {
   return (url, { method, headers, body, signal }) =>
     new Promise((resolve, reject) => {
       const { pathname, search, host } = new URL(url);
+      // Before anything is opened: a stream that was sent once is refused here.
+      const source = body instanceof ReadableStream ? Readable.fromWeb(body) : undefined;
       const outgoing = request({
         socketPath,
         method,
@@ -23,6 +25,16 @@ export function socketFetch(socketPath: string): Fetch {
           received.set(name, (values ?? []).join(", "));
         resolve(new Response(status === 204 ? null : Readable.toWeb(incoming), { status, headers: received }));
       });
-      outgoing.end(body);
+      if (source === undefined) outgoing.end(body);
+      else send(source, outgoing);
     });
+}
+
+/** No faster than the other side takes it, and no longer: who answers before the end does not want the rest. */
+function send(source: Readable, outgoing: ClientRequest): void {
+  const leave = () => void source.unpipe(outgoing).destroy();
+  outgoing.once("response", leave);
+  outgoing.once("close", leave);
+  source.on("error", (error) => outgoing.destroy(error));
+  source.pipe(outgoing);
 }

@@ -76,12 +76,57 @@ test("whatever is written, the answer is a configuration or mistakes with words 
   );
 });
 
+test("a list is written as one in a file and with commas or blanks in a variable [P5][F4]", async (t) => {
+  const request = clone(t);
+  const none = { flags: {}, env: {}, ".env": "", project: "", user: "" };
+  const typesFor = async (options: Partial<Options>) => (await load(request, { ...none, ...options })).uploads.types;
+  assert.deepEqual(
+    [
+      await typesFor({ project: "uploads:\n  types: [csv, PDF]\n" }),
+      await typesFor({ project: "uploads:\n  types:\n  - .csv\n  - text\n" }),
+      await typesFor({ project: "uploads: { types: csv }" }),
+      await typesFor({ env: { AGENTYARD_UPLOAD_TYPES: "csv, .pdf  *.xlsx" } }),
+    ],
+    [["csv", "pdf"], ["csv", "text"], ["csv"], ["csv", "pdf", "xlsx"]],
+  );
+  const refused = await loadConfig({ ...request, env: { AGENTYARD_UPLOAD_TYPES: "c/v" } });
+  assert.deepEqual(refused.ok ? [] : refused.failure.map(({ params }) => params), [
+    { name: "AGENTYARD_UPLOAD_TYPES", value: "c/v", instead: "words with commas between them, such as csv, pdf, text" },
+  ]);
+});
+
+test("limits on files are read in bytes and days [P5][W10][F4]", async (t) => {
+  const request = clone(t);
+  const env = {
+    AGENTYARD_WORKSPACE_BYTES_MAX: "1",
+    AGENTYARD_WORKSPACE_FILES_MAX: "2",
+    AGENTYARD_KEPT_FILE_BYTES_MAX: "3",
+    AGENTYARD_KEPT_BYTES_MAX: "4",
+    AGENTYARD_CLEAN_AFTER_DAYS: "0.5",
+    AGENTYARD_TRASH_DAYS: "2",
+    AGENTYARD_UPLOAD_FILE_BYTES_MAX: "5",
+    AGENTYARD_UPLOAD_FILES_MAX: "6",
+    AGENTYARD_UPLOAD_TYPES: "csv",
+  };
+  const { workspace, uploads } = await load(request, { flags: {}, env, ".env": "", project: "", user: "" });
+  assert.deepEqual(
+    { workspace, uploads },
+    {
+      workspace: {
+        limits: { bytesMax: 1, filesMax: 2, keptFileBytesMax: 3, keptBytesMax: 4, trashMs: 172_800_000 },
+        cleanAfterMs: 43_200_000,
+      },
+      uploads: { fileBytesMax: 5, filesMax: 6, types: ["csv"] },
+    },
+  );
+});
+
 test("the settings have names of their own and defaults that fit [P5]", () => {
   const keys = all.flatMap(({ key }) => key ?? []);
   const variables = all.flatMap((setting) => setting.variables);
   assert.deepEqual([new Set(keys).size, new Set(variables).size], [keys.length, variables.length]);
   for (const { kind, default: value } of all)
-    if (value !== undefined) assert.equal(kind.parse(value, { base: "/", home: "/" }), value);
+    if (value !== undefined) assert.deepEqual(kind.parse(value, { base: "/", home: "/" }), value);
 });
 
 type Options = {
@@ -118,6 +163,7 @@ function valuesOf(expected: Expected): readonly string[] {
     case "path":
       return ["/one", "/two", "/three/four", "/five"];
     case "key":
+    case "list":
     case "text":
       return ["one", "two", "three"];
   }

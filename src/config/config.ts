@@ -1,10 +1,12 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../base/result.ts";
+import type { UploadPolicy } from "../documents/documents.ts";
 import type { SlotSettings } from "../models/models.ts";
 import { type LogLevel, redact } from "../observe/observe.ts";
 import type { Slot } from "../protocol/message.ts";
 import { type Language, languageOf } from "../words/words.ts";
+import type { WorkspaceLimits } from "../workspace/workspace.ts";
 import { type ConfigFile, stampOf } from "./files.ts";
 import { openSources, type Sources } from "./open-sources.ts";
 import { findPlaces, type Surroundings } from "./places.ts";
@@ -31,6 +33,9 @@ export type Config = {
     readonly toolTimeoutMs: number;
   };
   readonly context: { readonly messagesMax: number; readonly isManaged: boolean };
+  /** `cleanAfterMs`: how long nobody must have used a workspace before its files are moved to the trash; 0 is never. */
+  readonly workspace: { readonly limits: WorkspaceLimits; readonly cleanAfterMs: number };
+  readonly uploads: UploadPolicy;
   readonly models: {
     /** Only the slots that are filled. */
     readonly slots: { readonly [slot in Slot]?: SlotSettings };
@@ -79,6 +84,12 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
       toolTimeoutMs: 1_000 * reader.read(settings.toolTimeoutSeconds),
     },
     context: { messagesMax: reader.read(settings.messagesMax), isManaged: reader.read(settings.isContextManaged) },
+    workspace: readWorkspace(reader),
+    uploads: {
+      fileBytesMax: reader.read(settings.uploadFileBytesMax),
+      filesMax: reader.read(settings.uploadFilesMax),
+      types: reader.read(settings.uploadTypes),
+    },
     models: {
       slots,
       firstDataTimeoutMs: 1_000 * reader.read(settings.firstDataTimeoutSeconds),
@@ -133,9 +144,13 @@ export type ConfigRow = { readonly name: string; readonly value: string; readonl
 export function explainConfig(config: Config): readonly ConfigRow[] {
   return config.readings.map(({ setting, value, origin }) => ({
     name: nameOf(setting),
-    value: setting.isSecret ? "set" : redact(String(value), config.secrets),
+    value: setting.isSecret ? "set" : redact(shown(value), config.secrets),
     source: origin,
   }));
+}
+
+function shown(value: unknown): string {
+  return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
 /** Where nobody has chosen a language, the system's own is taken. */
@@ -152,6 +167,21 @@ function readPaths(reader: Reader, dataDirDefault: string): Config["paths"] {
     dataDir,
     sessionDbPath: reader.readOr(settings.sessionDbPath, join(dataDir, "sessions.db")),
     logsDir: reader.readOr(settings.logsDir, join(dataDir, "logs")),
+  };
+}
+
+const dayMs = 86_400_000;
+
+function readWorkspace(reader: Reader): Config["workspace"] {
+  return {
+    limits: {
+      bytesMax: reader.read(settings.workspaceBytesMax),
+      filesMax: reader.read(settings.workspaceFilesMax),
+      keptFileBytesMax: reader.read(settings.keptFileBytesMax),
+      keptBytesMax: reader.read(settings.keptBytesMax),
+      trashMs: dayMs * reader.read(settings.trashDays),
+    },
+    cleanAfterMs: dayMs * reader.read(settings.cleanAfterDays),
   };
 }
 

@@ -14,6 +14,7 @@ export type Expected =
   | { readonly form: "number" | "whole_number"; readonly min: number; readonly max: number }
   | { readonly form: "choice"; readonly choices: readonly string[] }
   | { readonly form: "address"; readonly example: string }
+  | { readonly form: "list"; readonly example: string }
   | { readonly form: "toggle" | "path" | "key" | "text" };
 
 /** Where a relative path starts, and what `~` stands for. */
@@ -45,6 +46,13 @@ export const toggle: Kind<boolean> = kind(z.boolean(), { form: "toggle" }, (text
 });
 
 export const text: Kind<string> = kind(z.string().min(1), { form: "text" });
+
+/** Endings of file names: a list in a file, words with commas or blanks between them in a variable. */
+export const endings: Kind<readonly string[]> = kind(
+  z.array(z.string().regex(/^[a-z0-9][a-z0-9.+-]*$/)).min(1),
+  { form: "list", example: "csv, pdf, text" },
+  (text) => text.split(/[\s,]+/).flatMap((word) => word.toLowerCase().replace(/^\*?\./, "") || []),
+);
 
 /** Travels in an HTTP header, where only ASCII passes; quotes are never meant. */
 export const key: Kind<string> = kind(z.string().regex(/^[!#-&(-~]+$/), { form: "key" });

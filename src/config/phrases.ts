@@ -26,6 +26,8 @@ const en: Phrases = {
         return `one of ${expected.choices.join(", ")}`;
       case "address":
         return `an address such as ${expected.example}`;
+      case "list":
+        return `words with commas between them, such as ${expected.example}`;
       case "toggle":
         return "true or false";
       case "path":
@@ -60,6 +62,8 @@ const zh: Phrases = {
         return `${expected.choices.join("、")} 之一`;
       case "address":
         return `完整的地址，例如 ${expected.example}`;
+      case "list":
+        return `以逗号分隔的词，例如 ${expected.example}`;
       case "toggle":
         return "true 或 false";
       case "path":

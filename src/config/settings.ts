@@ -1,7 +1,21 @@
+import { defaultUploadPolicy } from "../documents/documents.ts";
 import { logLevels } from "../observe/observe.ts";
 import { Slot } from "../protocol/message.ts";
 import { languages } from "../words/words.ts";
-import { baseUrl, choice, type Kind, key, language, number, path, proxy, text, toggle, wholeNumber } from "./kinds.ts";
+import {
+  baseUrl,
+  choice,
+  endings,
+  type Kind,
+  key,
+  language,
+  number,
+  path,
+  proxy,
+  text,
+  toggle,
+  wholeNumber,
+} from "./kinds.ts";
 
 /** One thing that can be set: by a flag, by a variable (of several names the first counts), by a key of agentyard.yaml. */
 export type Setting<T> = {
@@ -22,6 +36,10 @@ export type FlagName = "data" | "lang";
 export function nameOf({ key, variables }: Setting<unknown>): string {
   return key ?? variables[0] ?? "";
 }
+
+const mebibyte = 1024 ** 2;
+const gibibyte = 1024 ** 3;
+const bytesTop = 1024 ** 5;
 
 export const settings = {
   dataDir: { flag: "data", variables: ["AGENTYARD_DATA"], key: "data", kind: path, isFixed: true },
@@ -74,6 +92,62 @@ export const settings = {
     key: "context.management_enabled",
     kind: toggle,
     default: true,
+  },
+
+  workspaceBytesMax: {
+    variables: ["AGENTYARD_WORKSPACE_BYTES_MAX"],
+    key: "workspace.bytes_max",
+    kind: wholeNumber(0, bytesTop),
+    default: 2 * gibibyte,
+  },
+  workspaceFilesMax: {
+    variables: ["AGENTYARD_WORKSPACE_FILES_MAX"],
+    key: "workspace.files_max",
+    kind: wholeNumber(0, 100_000_000),
+    default: 65_536,
+  },
+  keptFileBytesMax: {
+    variables: ["AGENTYARD_KEPT_FILE_BYTES_MAX"],
+    key: "workspace.kept_file_bytes_max",
+    kind: wholeNumber(0, bytesTop),
+    default: 20 * mebibyte,
+  },
+  keptBytesMax: {
+    variables: ["AGENTYARD_KEPT_BYTES_MAX"],
+    key: "workspace.kept_bytes_max",
+    kind: wholeNumber(0, bytesTop),
+    default: 200 * mebibyte,
+  },
+  cleanAfterDays: {
+    variables: ["AGENTYARD_CLEAN_AFTER_DAYS"],
+    key: "workspace.clean_after_days",
+    kind: number(0, 36_500),
+    default: 7,
+  },
+  trashDays: {
+    variables: ["AGENTYARD_TRASH_DAYS"],
+    key: "workspace.trash_days",
+    kind: number(0, 36_500),
+    default: 30,
+  },
+
+  uploadFileBytesMax: {
+    variables: ["AGENTYARD_UPLOAD_FILE_BYTES_MAX"],
+    key: "uploads.file_bytes_max",
+    kind: wholeNumber(0, bytesTop),
+    default: defaultUploadPolicy.fileBytesMax,
+  },
+  uploadFilesMax: {
+    variables: ["AGENTYARD_UPLOAD_FILES_MAX"],
+    key: "uploads.files_max",
+    kind: wholeNumber(0, 100_000),
+    default: defaultUploadPolicy.filesMax,
+  },
+  uploadTypes: {
+    variables: ["AGENTYARD_UPLOAD_TYPES"],
+    key: "uploads.types",
+    kind: endings,
+    default: defaultUploadPolicy.types,
   },
 
   firstDataTimeoutSeconds: {

@@ -31,7 +31,9 @@ export async function openYamlFile(
     const setting = keys.get(name);
     const example = exampleOf(name, keys);
     if (setting !== undefined) {
+      const isList = content.form === "list" && setting.kind.expected.form === "list";
       if (content.form === "value") given.set(name, { name, value: content.value, place });
+      else if (isList) given.set(name, { name, value: content.text, place });
       else if (content.form !== "nothing") problems.push({ fault: "value", name, value: source, setting, place });
     } else if (example !== undefined) {
       if (content.form === "group") for (const entry of content.entries) take(entry, `${name}.`);

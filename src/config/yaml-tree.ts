@@ -8,7 +8,9 @@ export type Entry = {
     | { readonly form: "nothing" }
     | { readonly form: "value"; readonly value: unknown }
     | { readonly form: "group"; readonly entries: readonly Entry[] }
-    /** A list or an alias: no setting wants one. */
+    /** A list of plain values, put together with commas. */
+    | { readonly form: "list"; readonly text: string }
+    /** An alias, or a list of something else: no setting wants one. */
     | { readonly form: "other" };
   /** The content as it was written. */
   readonly source: string;
@@ -21,7 +23,7 @@ export type Tree = {
 
 /** Reads YAML with its lines. The parser is loaded only here: most files hold nothing but comments. */
 export async function parseTree(text: string): Promise<Tree> {
-  const { LineCounter, isMap, isNode, isScalar, parseDocument } = await import("yaml");
+  const { LineCounter, isMap, isNode, isScalar, isSeq, parseDocument } = await import("yaml");
   const lineCounter = new LineCounter();
   const { contents, errors } = parseDocument(text, { lineCounter, prettyErrors: false });
   const lineAt = (offset: number) => lineCounter.linePos(offset).line;
@@ -31,6 +33,8 @@ export async function parseTree(text: string): Promise<Tree> {
   const contentOf = (node: unknown): Entry["content"] => {
     if (node === null || (isScalar(node) && node.value === null)) return { form: "nothing" };
     if (isScalar(node)) return { form: "value", value: node.value };
+    if (isSeq(node) && node.items.every((item) => isScalar(item)))
+      return { form: "list", text: node.items.map((item) => (isScalar(item) ? item.value : "")).join(",") };
     return isMap(node) ? { form: "group", entries: entriesOf(node) } : { form: "other" };
   };
   const entriesOf = (map: YAMLMap): Entry[] =>

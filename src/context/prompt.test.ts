@@ -81,11 +81,39 @@ test("what reminders and results say is what was last looked at [R1]", () => {
     forModels.defaultAnswer("a.csv"),
     forModels.ignoredArguments("colour, size"),
     forModels.emptyResult,
+    ...fileTexts(),
     [forModels.compactedHead, forModels.leftOut(12), forModels.lastRequest("Go on.")].join("\n\n"),
     ...Object.entries(forModels.nextSteps).map(([code, next]) => `${code}: ${next}`),
   ];
   assertSnapshot("notes.txt", texts.map((text) => text.trim()).join("\n\n"));
 });
+
+function fileTexts(): string[] {
+  const { files } = forModels;
+  const differences = [
+    { kind: "line_numbers" },
+    { kind: "escapes" },
+    { kind: "indentation", line: 4 },
+    { kind: "case", line: 4 },
+    { kind: "characters", line: 4, column: 7, there: "2", wanted: "3" },
+  ] as const;
+  return [
+    files.unseen("outputs/a.md", "write_file"),
+    files.unseen("outputs/a.md", "edit_file"),
+    files.several("outputs/a.md", "3", "1, 5, 9"),
+    [files.notFound("outputs/a.md"), files.alreadyThere(7), files.nearest].join(" "),
+    files.nothingNear("outputs/a.md"),
+    ...differences.map(files.differs),
+    files.copyAgain,
+    files.same,
+    files.lost("too_large"),
+    files.converted("gb18030"),
+    files.likeness.blanks,
+    files.likeness.characters,
+    files.unwritten,
+    files.lineCut(9_000),
+  ];
+}
 
 test("a section that needs a tool is left out where the tool is not offered [R1]", () => {
   for (const size of sizes) {

@@ -1,35 +1,59 @@
 import type { z } from "zod";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
-import { type Route, type RouteName, routes } from "../protocol/routes.ts";
+import type { Route } from "../protocol/route.ts";
+import { type RouteName, routes } from "../protocol/routes.ts";
 import { readBody } from "./body.ts";
+import { leaveBytes, noBytes, openBytes } from "./bytes.ts";
 import { ownerNamed } from "./caller.ts";
 import { type App, goneSignal, type HttpCall, isLocal } from "./door.ts";
-import type { Call, Handlers } from "./handler.ts";
+import { sendFile } from "./download.ts";
+import type { Answer, Call, Handlers, Parts } from "./handler.ts";
 import { descriptionPath } from "./openapi.ts";
 import { parsePart } from "./parse.ts";
-import { refuse } from "./problem.ts";
+import { faultLine, refuse } from "./problem.ts";
 
 /** Every row of the route table, bound to the handler of its name. */
-export function bindRoutes(app: App, handlers: Handlers): void {
-  for (const name of routeNames) bind(app, name, handlers);
+export function bindRoutes(app: App, handlers: Handlers, logger: Parts["logger"]): void {
+  for (const name of routeNames) {
+    if (givesBytes(name))
+      bind(app, name, handlers, (c, file) =>
+        sendFile(c, file, (error) => logger?.(faultLine(c.get("requestId"), "a download", error))),
+      );
+    else bind(app, name, handlers, (c, answer) => accept(c, routes[name].status, answer));
+  }
 }
 
 const routeNames = Object.keys(routes).filter((name): name is RouteName => Object.hasOwn(routes, name));
 
-function bind<N extends RouteName>(app: App, name: N, handlers: Handlers): void {
-  const { method, path, status } = routes[name];
+type DownloadName = { [N in RouteName]: (typeof routes)[N] extends { givesBytes: true } ? N : never }[RouteName];
+
+function givesBytes(name: RouteName): name is DownloadName {
+  return "givesBytes" in routes[name];
+}
+
+function bind<N extends RouteName>(
+  app: App,
+  name: N,
+  handlers: Handlers,
+  send: (c: HttpCall, answer: Answer<N>) => Response | Promise<Response>,
+): void {
+  const { method, path }: Route = routes[name];
   app.on(method, honoPath(path), async (c) => {
     const call = await readCall(c, name);
-    if (!call.ok) return refuse(c, call.failure);
-    const answer = await handlers[name](call.value);
-    return answer.ok ? accept(c, status, answer.value) : refuse(c, answer.failure);
+    const answer = call.ok ? await handlers[name](call.value) : call;
+    if (takesBytes(name)) await leaveBytes(c.req.raw);
+    return answer.ok ? send(c, answer.value) : refuse(c, answer.failure);
   });
 }
 
+function takesBytes(name: RouteName): boolean {
+  return "takesBytes" in routes[name];
+}
+
 /** The table as a map from a route's name to what its schemas give, so that a handler's types follow from the name. */
-const schemas: { readonly [N in RouteName]: { readonly [P in Part]: z.ZodType<Call<N>[P]> } } = routes;
-type Part = "params" | "query" | "body";
+const schemas: { readonly [N in RouteName]: { readonly [P in PartName]: z.ZodType<Call<N>[P]> } } = routes;
+type PartName = "params" | "query" | "body";
 
 async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Result<Call<N>, Failure>> {
   const { params: Params, query: Query, body: Body } = schemas[name];
@@ -40,6 +64,8 @@ async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Resu
   if (!params.ok) return params;
   const query = parsePart("query", Query, c.req.query(), language);
   if (!query.ok) return query;
+  const bytes = takesBytes(name) ? openBytes(c.req.raw) : ok(noBytes);
+  if (!bytes.ok) return bytes;
   const json = await readBody(c.req.raw);
   if (!json.ok) return json;
   const body = parsePart("body", Body, json.value, language);
@@ -48,6 +74,8 @@ async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Resu
     params: params.value,
     query: query.value,
     body: body.value,
+    bytes: bytes.value,
+    language,
     owner: owner.value,
     isLocal: isLocal(c),
     requestId: c.get("requestId"),

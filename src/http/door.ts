@@ -6,6 +6,8 @@ export type Door = {
   readonly door?: "tcp" | "socket" | "process";
   /** Fires when the server closes: streams end. */
   readonly closing?: AbortSignal;
+  /** Ends the connection in the middle of an answer. */
+  readonly breakOff?: () => void;
 };
 
 type Env = { Bindings: Door; Variables: { requestId: string; language: Language } };
@@ -22,6 +24,13 @@ export function isLocal(c: HttpCall): boolean {
 export function goneSignal(c: HttpCall): AbortSignal {
   const { closing } = doorOf(c);
   return closing === undefined ? c.req.raw.signal : AbortSignal.any([c.req.raw.signal, closing]);
+}
+
+/** Ends the connection at once, so that half an answer is not taken for a whole one. False: there is none. */
+export function breakOff(c: HttpCall): boolean {
+  const { breakOff: end } = doorOf(c);
+  end?.();
+  return end !== undefined;
 }
 
 /** hono's type does not say so, but without a second argument to `fetch` there is none. */

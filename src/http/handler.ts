@@ -8,20 +8,28 @@ import type { Models } from "../models/models.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { RouteName, routes } from "../protocol/routes.ts";
+import type { Language } from "../words/words.ts";
+import type { Workspace, Workspaces } from "../workspace/workspace.ts";
+import type { IncomingBytes } from "./bytes.ts";
+import type { Download } from "./download.ts";
 
 type Table = typeof routes;
 
 /** What the door stands before. */
 export type Parts = {
-  readonly engine: Omit<Engine, "recover" | "close">;
-  readonly log: Pick<Log, "createConversation" | "find" | "findByPrefix" | "list" | "rename" | Reading>;
+  readonly engine: Omit<Engine, "recover" | "close" | "files"> & {
+    files(...conversation: Parameters<Engine["files"]>): Pick<Workspace, "list" | "stat" | "stream">;
+  };
+  readonly log: Pick<Log, "find" | "findByPrefix" | "list" | "rename" | Reading>;
+  readonly workspaces: Pick<Workspaces, "clean" | "trash" | "restore">;
+  /** For how long nobody used what is moved to the trash, unless the caller says otherwise. */
+  readonly cleanAfterMs: () => number;
   readonly models: Pick<Models, "get">;
   /** Looks for model servers on this machine. */
   readonly detectServers: () => Promise<Answer<"listModels">["found"]>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly version: string;
-  readonly logFile?: string | undefined;
   /** Hears of our own mistakes, one line each; callers only get an id. */
   readonly logger?: ((line: string) => void) | undefined;
   /** Host names besides the loopback ones under which this server may be called. */
@@ -35,7 +43,10 @@ export type Call<N extends RouteName> = {
   readonly params: z.output<Table[N]["params"]>;
   readonly query: z.output<Table[N]["query"]>;
   readonly body: z.output<Table[N]["body"]>;
+  /** The body of a route that takes bytes; of others nothing. */
+  readonly bytes: IncomingBytes;
   readonly owner: OwnerId;
+  readonly language: Language;
   /** The caller is this process or came over the local socket, so it is the same user on the same machine. */
   readonly isLocal: boolean;
   readonly requestId: string;
@@ -45,11 +56,13 @@ export type Call<N extends RouteName> = {
 };
 
 /** With status 204 nothing of it is sent. */
-type Answer<N extends RouteName> = Table[N] extends { streams: true }
+export type Answer<N extends RouteName> = Table[N] extends { streams: true }
   ? ReadableStream<Uint8Array>
-  : Table[N]["status"] extends 204
-    ? unknown
-    : z.output<Table[N]["answer"]>;
+  : Table[N] extends { givesBytes: true }
+    ? Download
+    : Table[N]["status"] extends 204
+      ? unknown
+      : z.output<Table[N]["answer"]>;
 
 /** Translates and hands on; decides nothing. */
 type Handler<N extends RouteName> = (call: Call<N>) => Promise<Result<Answer<N>, Failure>>;

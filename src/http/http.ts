@@ -11,9 +11,11 @@ import { checkpointHandlers } from "./routes/checkpoints.ts";
 import { conversationHandlers } from "./routes/conversations.ts";
 import { decisionHandlers } from "./routes/decisions.ts";
 import { eventHandlers } from "./routes/events.ts";
+import { fileHandlers } from "./routes/files.ts";
 import { healthHandlers } from "./routes/health.ts";
 import { messageHandlers } from "./routes/messages.ts";
 import { modelHandlers } from "./routes/models.ts";
+import { workspaceHandlers } from "./routes/workspaces.ts";
 
 export type { App } from "./door.ts";
 export { listen } from "./server.ts";
@@ -25,6 +27,8 @@ export function createApp(parts: Parts): App {
     ...conversationHandlers(parts),
     ...checkpointHandlers(parts),
     ...messageHandlers(parts),
+    ...fileHandlers(parts),
+    ...workspaceHandlers(parts),
     ...decisionHandlers(parts),
     ...eventHandlers(parts),
     ...modelHandlers(parts),
@@ -39,7 +43,7 @@ export function createApp(parts: Parts): App {
     if (isLocal(c) || isFromHere(c.req.raw, parts.trustedHosts ?? [])) return next();
     return refuse(c, makeFailure("forbidden_origin", {}));
   });
-  bindRoutes(app, handlers);
+  bindRoutes(app, handlers, parts.logger);
   bindDescription(app, parts.version);
   refuseOtherMethods(app);
   app.notFound((c) => refuse(c, makeFailure("route_not_found", { path: c.req.path.slice(0, 200) })));

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { FailureCode } from "../protocol/failure.ts";
 import { Problem, StreamFrame } from "../protocol/resources.ts";
-import { protocolVersion, type Route, routes } from "../protocol/routes.ts";
+import type { Route } from "../protocol/route.ts";
+import { protocolVersion, routes } from "../protocol/routes.ts";
 import { statusOf } from "./status.ts";
 
 export const descriptionPath = "/api/v1/openapi.json";
@@ -23,7 +24,11 @@ export function describeApi(version: string): Json {
 }
 
 function describeRoute(name: string, route: Route): Json {
-  const parameters = [...describeParameters("path", route.params), ...describeParameters("query", route.query)];
+  const parameters = [
+    ...describeParameters("path", route.params),
+    ...describeParameters("query", route.query),
+    ...(route.givesBytes ? [rangeHeader] : []),
+  ];
   return {
     operationId: name,
     summary: route.summary,
@@ -31,16 +36,22 @@ function describeRoute(name: string, route: Route): Json {
     ...(!isEmpty(route.body) && {
       requestBody: { content: { "application/json": { schema: jsonSchema(route.body) } } },
     }),
+    ...(route.takesBytes && { requestBody: { required: true, content: binary } }),
     responses: {
       [route.status]: { description: route.summary, ...describeAnswer(route) },
+      ...(route.givesBytes && { 206: { description: "The range that was asked for.", content: binary } }),
       ...describeFailures(route.failures),
       default: { description: "Any other failure, told by its code.", ...problemContent },
     },
   };
 }
 
+const binary = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
+const rangeHeader = { name: "range", in: "header", required: false, schema: { type: "string" } };
+
 function describeAnswer(route: Route): Json {
   if (route.status === 204) return {};
+  if (route.givesBytes) return { content: binary };
   if (route.streams)
     return { content: { "text/event-stream": { schema: { $ref: "#/components/schemas/StreamFrame" } } } };
   return { content: { "application/json": { schema: jsonSchema(route.answer) } } };

@@ -20,6 +20,8 @@ export type Listening = {
 };
 
 const closeGraceMs = 2_000;
+/** For all of a request to come in: an upload over a slow line takes its time. Headers alone have Node's minute. */
+const requestTimeoutMs = 3_600_000;
 
 /** Opens the app to the network or to other processes of the same user. */
 export async function listen(
@@ -30,8 +32,11 @@ export async function listen(
   const closing = new AbortController();
   const door: Door = { door: "socketPath" in at ? "socket" : "tcp", closing: closing.signal };
   // The adapter would otherwise put its own Request and Response in place of the global ones.
-  const answer = getRequestListener((request) => app.fetch(request, door), { overrideGlobalObjects: false });
-  const server = createServer((incoming, outgoing) => {
+  const answer = getRequestListener(
+    (request, { outgoing }) => app.fetch(request, { ...door, breakOff: () => void outgoing.destroy() }),
+    { overrideGlobalObjects: false },
+  );
+  const server = createServer({ requestTimeout: requestTimeoutMs }, (incoming, outgoing) => {
     outgoing.once("close", () => {
       if (closing.signal.aborted) server.closeIdleConnections();
     });

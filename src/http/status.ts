@@ -1,11 +1,12 @@
 import type { FailureCode } from "../protocol/failure.ts";
 
-export type ProblemStatus = 400 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502 | 503 | 507;
+export type ProblemStatus = 400 | 403 | 404 | 405 | 409 | 413 | 415 | 416 | 422 | 429 | 500 | 502 | 503 | 507;
 
 /** The one place where a failure code becomes an HTTP status. */
 export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   bad_request: 400,
   bad_json: 400,
+  content_type_unfit: 415,
   body_too_large: 413,
   route_not_found: 404,
   method_not_allowed: 405,
@@ -26,6 +27,24 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   decision_verdict_unfit: 422,
   answer_required: 422,
   log_record_broken: 500,
+
+  workspace_not_assigned: 404,
+  path_traversal_blocked: 400,
+  path_invalid: 400,
+  file_not_found: 404,
+  permission_denied: 403,
+  write_failed: 500,
+  read_failed: 500,
+  range_unfit: 416,
+  not_a_file: 400,
+  not_a_folder: 400,
+  too_large: 413,
+  quota_exceeded: 409,
+  conflict: 409,
+  unsupported_type: 415,
+  pattern_invalid: 422,
+  nothing_to_undo: 409,
+  trash_not_found: 404,
 
   fenced: 409,
   log_moved: 409,

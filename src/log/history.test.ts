@@ -208,6 +208,7 @@ const peopleMoves: readonly Move[] = [
     },
   },
   { can: () => true, make: (_, n) => [{ type: "conversation.renamed", title: String(n) }] },
+  { can: () => true, make: (_, n) => [file(n % 3, "upload", n)] },
 ];
 
 const stepMoves: readonly Move[] = [
@@ -278,6 +279,7 @@ const asides: Move = {
       [
         { type: "todo.set", todos: [todo(n)] },
         { type: "turn.recovered", turn: turns, epoch: n },
+        file(n % 3, "tool", n),
         { type: "recipe.set", cause: "start", system: `${n}`, tools: "[]", startedAt: n },
       ],
       n,
@@ -368,6 +370,10 @@ function answer(number: number, ids: readonly string[]): NewEvent {
   const calls = ids.map((id) => ({ id, name: "look", arguments: "{}" }));
   const said = { turn: 1, step: number, text: `answer ${number}`, finish: "stop", usage, durationMs: 1 } as const;
   return { type: "message.assistant", ...said, calls };
+}
+
+function file(name: number, by: "tool" | "upload" | "undo", content: number): NewEvent {
+  return { type: "file.changed", path: `f${name}`, by, after: { hash: `${content}`, bytes: 1, mode: 0o644 } };
 }
 
 function todo(n: number) {

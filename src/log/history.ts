@@ -26,6 +26,8 @@ export type History = {
   readonly told: Map<string, { readonly value: string; readonly step: number }>;
   steps: number;
   readonly checkpoints: CheckpointState[];
+  /** Hash of the newest content that an agent has seen of a file, by `knownKey`. */
+  readonly known: Map<string, string>;
 };
 
 export type Recipe = {
@@ -104,7 +106,13 @@ export function emptyHistory(): History {
     told: new Map(),
     steps: 0,
     checkpoints: [],
+    known: new Map(),
   };
+}
+
+/** Under which an agent's knowledge of a file is kept. */
+export function knownKey({ agent, path }: { readonly agent?: string | undefined; readonly path: string }): string {
+  return `${agent ?? ""}:${path}`;
 }
 
 /** The events that count: what lies between a `rewound` and its target is left out. */
@@ -177,6 +185,11 @@ export function applyEvent(history: History, event: LogEvent): void {
     case "todo.set":
       history.todos = event.todos;
       return;
+    case "file.known":
+      history.known.set(knownKey(event), event.hash);
+      return;
+    case "file.changed":
+      return changeFile(history, event);
     case "step.failed":
       if (history.turn) history.turn.failures += 1;
       return;
@@ -196,13 +209,17 @@ const orderFree: ReadonlySet<LogEvent["type"]> = new Set([
   "conversation.renamed",
 ]);
 
+function isOrderFree(event: LogEvent): boolean {
+  return event.type === "file.changed" ? event.by === "upload" || event.by === "person" : orderFree.has(event.type);
+}
+
 /**
  * Takes in events of others that turned out to stand in the log between `after` and events already applied. False when
  * their order matters: then the log must be folded anew.
  */
 export function insertEvents(history: History, after: number, events: readonly LogEvent[]): boolean {
   const isLate = (event: LogEvent) => event.type === "decision.made" && !history.decisions.has(event.id);
-  if (!events.every((event) => orderFree.has(event.type) && !isLate(event))) return false;
+  if (!events.every((event) => isOrderFree(event) && !isLate(event))) return false;
   const moved = (seq: number) => (seq > after ? seq + events.length : seq);
   for (const [index, seq] of history.seqs.entries()) history.seqs[index] = moved(seq);
   for (const [index, { seq, parent, ...point }] of history.checkpoints.entries()) {
@@ -225,6 +242,7 @@ function startTurn(history: History, event: EventOf<"turn.started">): void {
   const message = takeFromQueue(history, event.message);
   history.turnsEver = Math.max(history.turnsEver, event.turn);
   if (message === undefined) return;
+  knowAttached(history, message);
   history.turn = {
     turn: event.turn,
     message,
@@ -259,6 +277,7 @@ function startStep(history: History, event: EventOf<"step.started">): void {
   for (const id of event.joined ?? []) {
     const message = takeFromQueue(history, id);
     if (message) addMessage(history, userMessage(message), event.seq);
+    if (message) knowAttached(history, message);
     turn.hasImages ||= (message?.images?.length ?? 0) > 0;
   }
   for (const told of event.told ?? []) {
@@ -268,6 +287,17 @@ function startStep(history: History, event: EventOf<"step.started">): void {
   const newest = history.messages.at(-1);
   if (event.reminder === undefined || newest === undefined) return;
   history.messages[history.messages.length - 1] = { ...newest, text: newest.text + event.reminder };
+}
+
+function knowAttached(history: History, { agent, files = [] }: QueuedMessage): void {
+  for (const { path, hash } of files) if (hash !== undefined) history.known.set(knownKey({ agent, path }), hash);
+}
+
+/** Who writes a file knows it. What was given back by undo has to be looked at again, by whichever agent. */
+function changeFile({ known }: History, event: EventOf<"file.changed">): void {
+  if (event.by === "tool" && event.after?.hash !== undefined) known.set(knownKey(event), event.after.hash);
+  if (event.by !== "undo") return;
+  for (const key of [...known.keys()]) if (key.slice(key.indexOf(":") + 1) === event.path) known.delete(key);
 }
 
 function addAnswer(history: History, event: EventOf<"message.assistant">): void {

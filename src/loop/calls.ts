@@ -4,17 +4,38 @@ import { isStuck, sameCallsMax } from "../context/context.ts";
 import type { CallState, OpenTurn } from "../log/log.ts";
 import type { CallOutcome, NewEvent } from "../protocol/events.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
-import type { Ask } from "../tools/tools.ts";
+import type { Ask, Toolbox } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { type Finished, runTool, type Start, settled } from "./run-tool.ts";
 
 /** Whether something can be done about the open calls without a person. */
-export function hasRunnableCalls(turn: OpenTurn): boolean {
-  return turn.calls.some(
-    ({ result, decision }) => result === undefined && (decision === undefined || decision.made !== undefined),
-  );
+export function hasRunnableCalls(turn: OpenTurn, toolbox: Toolbox): boolean {
+  const isBehind = inOrder(turn.calls, toolbox);
+  return turn.calls.some((state) => {
+    const { result, decision } = state;
+    return result === undefined && !isBehind(state) && (decision === undefined || decision.made !== undefined);
+  });
+}
+
+/**
+ * Says of a call whether an earlier one with the same order key has no result yet: it is left alone until then, and a
+ * person is not asked about it either.
+ */
+function inOrder(calls: readonly CallState[], toolbox: Toolbox): (state: CallState) => boolean {
+  const open = calls.filter(({ result }) => result === undefined);
+  const orders = new Map(open.length < 2 ? [] : open.map((state) => [state, orderOf(state, toolbox)]));
+  return (state) => {
+    const order = orders.get(state);
+    const earlier = open.slice(0, open.indexOf(state));
+    return order !== undefined && earlier.some((other) => other.result === undefined && orders.get(other) === order);
+  };
+}
+
+function orderOf({ call, decision }: CallState, toolbox: Toolbox): string | undefined {
+  const found = toolbox.open({ ...call, arguments: decision?.made?.arguments ?? call.arguments });
+  return found.ok ? found.value.opened.order : undefined;
 }
 
 /**
@@ -60,8 +81,9 @@ function planCalls(run: Run, parts: Parts, running: ReadonlySet<string>): { star
   const starts: Start[] = [];
   const asked: AskedRow[] = [];
   if (turn === undefined || turn.cancelAsked || run.signal.aborted) return { starts, asked };
+  const isBehind = inOrder(turn.calls, parts.toolbox);
   for (const state of [...turn.calls]) {
-    if (state.result !== undefined || running.has(state.call.id)) continue;
+    if (state.result !== undefined || isBehind(state) || running.has(state.call.id)) continue;
     const plan = planCall(state, turn, run, parts);
     if (plan === undefined) continue;
     if ("event" in plan) {

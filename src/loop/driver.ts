@@ -1,4 +1,5 @@
-import { makeFailure } from "../protocol/failure.ts";
+import { failed, type Result } from "../base/result.ts";
+import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ConversationRow, StorageFailure } from "../storage/storage.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
 import type { Parts } from "./parts.ts";
@@ -12,18 +13,30 @@ export interface Driver {
   running(number: number): Run | undefined;
   /** Resolves when no run has the conversation any more. */
   ended(number: number): Promise<void>;
+  /**
+   * Does something between turns: no run begins meanwhile, here or in another process, and whoever wakes the
+   * conversation is served afterwards. `conversation_busy` while a run has it.
+   */
+  hold<T>(conversation: ConversationRow, work: BetweenTurns<T>): Promise<Result<T, Failure>>;
   /** Stops the run of a conversation, also one that is only just opening. */
   stop(number: number): Promise<void>;
   close(): Promise<void>;
 }
 
+/** Appends with this epoch, so that nothing is stored once another process has the conversation. */
+type BetweenTurns<T> = (lease: { readonly epoch: number }) => Promise<Result<T, Failure>>;
+
 type Entry = { run: Run | undefined; isWoken: boolean; isStopped: boolean; ended: Promise<void> };
 
 /** How long after storage refused to serve a conversation it is tried again. */
 const retryMs = 2_000;
+/** A run that has come to rest lets go in a moment: that often, and that long each time, it is waited for. */
+const holdLooksMax = 10;
+const holdPauseMs = 100;
 
 export function openDriver(parts: Parts): Driver {
-  const holder = parts.ids.hex(16);
+  const { clock, ids } = parts;
+  const holder = ids.hex(16);
   const entries = new Map<number, Entry>();
   let isClosing = false;
 
@@ -41,10 +54,27 @@ export function openDriver(parts: Parts): Driver {
     });
     entry.ended = driven.then((isServed) => {
       entries.delete(number);
-      if (!isServed) parts.clock.after(retryMs, () => wake(conversation));
+      if (!isServed) clock.after(retryMs, () => wake(conversation));
       // Woken after the run had looked for the last time: look again.
       else if (entry.isWoken && !entry.isStopped) wake(conversation);
     });
+  }
+
+  async function hold<T>(conversation: ConversationRow, work: BetweenTurns<T>): Promise<Result<T, Failure>> {
+    const { number } = conversation;
+    for (let looks = 0; looks < holdLooksMax && entries.has(number); looks += 1) {
+      await Promise.race([entries.get(number)?.ended, clock.wait(holdPauseMs)]);
+    }
+    if (entries.has(number) || isClosing) return busy(conversation);
+    const entry: Entry = { run: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
+    entries.set(number, entry);
+    const worked = withLease(parts, conversation, holder, work);
+    const letGo = () => {
+      entries.delete(number);
+      if (entry.isWoken && !entry.isStopped) wake(conversation);
+    };
+    entry.ended = worked.then(letGo, letGo);
+    return worked;
   }
 
   const stop = async (entry: Entry | undefined) => {
@@ -58,12 +88,34 @@ export function openDriver(parts: Parts): Driver {
     wake,
     running: (number) => entries.get(number)?.run,
     ended: (number) => entries.get(number)?.ended ?? Promise.resolve(),
+    hold,
     stop: (number) => stop(entries.get(number)),
     async close() {
       isClosing = true;
       await Promise.all([...entries.values()].map(stop));
     },
   };
+}
+
+async function withLease<T>(
+  { storage, limits }: Parts,
+  conversation: ConversationRow,
+  holder: string,
+  work: BetweenTurns<T>,
+): Promise<Result<T, Failure>> {
+  const { number } = conversation;
+  const lease = await storage.claimLease(number, holder, limits.leaseMs);
+  if (!lease.ok) return lease.failure.code === "fenced" ? busy(conversation) : lease;
+  const { epoch } = lease.value;
+  try {
+    return await work({ epoch });
+  } finally {
+    await storage.releaseLease(number, { holder, epoch });
+  }
+}
+
+function busy({ id }: ConversationRow) {
+  return failed(makeFailure("conversation_busy", { id }));
 }
 
 /** False when storage did not serve: nothing is lost, but somebody has to look again. */

@@ -40,7 +40,8 @@ export function snippet(text: string): string {
   return line.length <= snippetCharacters ? line : `${line.slice(0, snippetCharacters - 1)}…`;
 }
 
-function lastText(history: History): string {
+/** What was said last, for the list. */
+export function lastText(history: History): string {
   return history.messages.findLast((message) => message.role !== "tool")?.text ?? "";
 }
 

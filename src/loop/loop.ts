@@ -1,11 +1,23 @@
 import type { Result } from "../base/result.ts";
 import type { Failure } from "../protocol/failure.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import type { Image, Slot } from "../protocol/message.ts";
-import type { Checkpoint, ConversationState, Decision, ReplayReport, StreamFrame } from "../protocol/resources.ts";
+import type {
+  Checkpoint,
+  ConversationState,
+  Decision,
+  ReplayReport,
+  StreamFrame,
+  UndoReport,
+  UploadedFile,
+} from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import type { Language } from "../words/words.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { openDecisions } from "./decisions.ts";
 import { openDriver } from "./driver.ts";
+import { openFiles } from "./files.ts";
 import { openLive } from "./live.ts";
 import { openMessages } from "./messages.ts";
 import type { Parts } from "./parts.ts";
@@ -13,6 +25,7 @@ import { openPlaces } from "./places.ts";
 import { recoverTurns } from "./recover.ts";
 import { replayConversation } from "./replay.ts";
 import { describeState } from "./state.ts";
+import { openUndo } from "./undo.ts";
 
 export { defaultLimits, type LoopLimits } from "./parts.ts";
 
@@ -33,6 +46,15 @@ export interface Engine {
     verdict: Verdict,
   ): Promise<Result<{ decision: string; seq: number }, Failure>>;
   openDecisions(owner: ConversationRow["owner"]): Promise<Decision[]>;
+  /** A new conversation with its folders. */
+  create(owner: OwnerId, wanted: NewConversationInput): Promise<Result<ConversationRow, Failure>>;
+  /** Takes back the last turn: the history is rewound, files that its tools changed are as before. */
+  undo(conversation: ConversationRow): Promise<Result<UndoReport, Failure>>;
+  /** What the user and the main agent work with. */
+  files(conversation: ConversationRow): Workspace;
+  /** Checks a file while it comes in and puts it into uploads/, with its line in the ledger. */
+  upload(conversation: ConversationRow, upload: Upload): Promise<Result<UploadedFile, Failure>>;
+  removeFile(conversation: ConversationRow, path: string): Promise<Result<void, Failure>>;
   reset(conversation: ConversationRow): Promise<Result<void, Failure>>;
   branch(conversation: ConversationRow, at?: number): Promise<Result<ConversationRow, Failure>>;
   remove(conversation: ConversationRow): Promise<Result<void, Failure>>;
@@ -56,6 +78,21 @@ export type OutgoingMessage = {
   readonly images?: readonly Image[] | undefined;
   readonly mode: "queue" | "steer";
   readonly slot?: Slot | undefined;
+  /** Paths in the workspace. */
+  readonly files?: readonly string[] | undefined;
+  /** In which the files are named at the end of the message. */
+  readonly language?: Language | undefined;
+};
+
+export type NewConversationInput = { readonly id?: string | undefined; readonly title?: string | undefined };
+
+export type Upload = {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** As the sender announced it: enough to refuse early, never to be relied on. */
+  readonly announcedBytes?: number | undefined;
+  /** A file of the same name stays and this one becomes `name (2)`; otherwise it is replaced. */
+  readonly keep: boolean;
 };
 
 export type Verdict = {
@@ -77,6 +114,8 @@ export function openEngine(options: Omit<Parts, "live">): Engine {
     ...openDecisions(parts, driver),
     ...openPlaces(parts, driver),
     ...openCheckpoints(parts),
+    ...openFiles(parts),
+    ...openUndo(parts, driver),
     state: (conversation) => describeState(parts, conversation),
     live: (number, listener) => parts.live.listen(number, listener),
     replay: (conversation) => replayConversation(parts, conversation),

@@ -1,24 +1,25 @@
 import { ok, type Result } from "../base/result.ts";
+import { attachedText, describeAttached, isCode } from "../documents/documents.ts";
 import type { History } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import type { SideRows } from "../storage/storage.ts";
+import type { ConversationRow, SideRows } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
-import type { Engine } from "./loop.ts";
+import type { Engine, OutgoingMessage } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
 /** What people do to a turn: say something, take it back, stop, go on. Each is a fact first; then the conversation is woken. */
 export function openMessages(parts: Parts, driver: Driver): Pick<Engine, "send" | "withdraw" | "cancel" | "resume"> {
   const { log, ids } = parts;
   return {
-    async send(conversation, { id = ids.uuid(), text, images, mode, slot }) {
-      const event: NewEvent = {
-        type: "message.user",
-        ...{ id, text, mode },
-        ...(images === undefined ? {} : { images: [...images] }),
-        ...(slot === undefined ? {} : { slot }),
-      };
-      const stored = await log.append(conversation.number, [event], { with: { received: id, ...soon } });
+    async send(conversation, { id = ids.uuid(), ...message }) {
+      const hasFiles = (message.files?.length ?? 0) > 0;
+      const seq = hasFiles ? await parts.storage.received(conversation.number, id) : undefined;
+      // Sent before: its files may have changed since, and nobody looks at them again.
+      if (seq !== undefined) return ok({ message: id, seq });
+      const event = await userMessage(parts, conversation, { id, ...message });
+      if (!event.ok) return event;
+      const stored = await log.append(conversation.number, [event.value], { with: { received: id, ...soon } });
       if (!stored.ok) return stored;
       driver.wake(conversation);
       return ok({ message: id, seq: stored.value.lastSeq });
@@ -55,6 +56,31 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, "send" 
   };
 }
 
+/** The message as the model reads it: files are named at its end, small texts and images put into it. */
+async function userMessage(
+  { workspaces }: Parts,
+  conversation: ConversationRow,
+  { id, text, images = [], mode, slot, files = [], language = "en" }: OutgoingMessage & { readonly id: string },
+): Promise<Result<NewEvent, Failure>> {
+  const described = await describeAttached(workspaces.ofConversation(conversation), files);
+  if (!described.ok) return described;
+  const attached = described.value;
+  const pictures = [...images, ...attached.flatMap(({ image }) => image ?? [])];
+  const stored = attached.map(({ path, name, type, bytes, hash }) => ({
+    ...{ path, name, type, bytes },
+    ...(hash === undefined ? {} : { hash }),
+  }));
+  return ok({
+    type: "message.user",
+    ...{ id, mode },
+    text: attached.length === 0 ? text : text + attachedText(attached, language),
+    ...(pictures.length === 0 ? {} : { images: pictures }),
+    ...(slot === undefined ? {} : { slot }),
+    ...(attached.some(({ type }) => isCode(type)) ? { hints: ["code"] } : {}),
+    ...(stored.length === 0 ? {} : { files: stored }),
+  });
+}
+
 const turnStartMsMax = 1_000;
 const turnStartPauseMs = 5;
 
@@ -67,7 +93,7 @@ async function turnToStop({ log, clock }: Parts, number: number): Promise<void> 
   }
 }
 
-type Planned = { readonly events: readonly NewEvent[]; readonly with?: SideRows };
+type Planned = { readonly events: readonly NewEvent[]; readonly epoch?: number; readonly with?: SideRows };
 
 /** Tries until the log stood still for a moment: a running turn moves it on with every step. */
 const looksMax = 50;
@@ -85,10 +111,8 @@ export async function appendSeen(
     const history = await log.history(number);
     const planned = plan(history);
     if (!planned.ok) return planned;
-    const stored = await log.append(number, planned.value.events, {
-      expectedHead: history.head,
-      with: planned.value.with,
-    });
+    const { events, ...options } = planned.value;
+    const stored = await log.append(number, events, { expectedHead: history.head, ...options });
     if (stored.ok || stored.failure.code !== "log_moved" || looks === looksMax) return stored;
   }
 }

@@ -1,11 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Random } from "../base/random.ts";
+import type { Documents, UploadPolicy } from "../documents/documents.ts";
 import type { Log } from "../log/log.ts";
 import type { Models } from "../models/models.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Toolbox } from "../tools/tools.ts";
+import type { Workspaces } from "../workspace/workspace.ts";
 import type { Live } from "./live.ts";
 
 /** What the loop works with. It knows no provider, no database and no surface. */
@@ -14,12 +16,17 @@ export type Parts = {
   readonly storage: Storage;
   readonly models: Models;
   readonly toolbox: Toolbox;
+  readonly workspaces: Workspaces;
+  readonly documents: Documents;
   readonly live: Live;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly random: Random;
   readonly logger: Logger;
   readonly limits: LoopLimits;
+  readonly uploads: UploadPolicy;
+  /** Called when a conversation was deleted: its files are to be removed some time soon. */
+  readonly sweepSoon: () => void;
   /** Called before each turn: the place to pick up changed settings. */
   readonly beforeTurn: () => Promise<void>;
 };

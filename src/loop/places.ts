@@ -1,4 +1,5 @@
 import { ok, type Result } from "../base/result.ts";
+import type { History } from "../log/log.ts";
 import type { LogEvent, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
@@ -7,13 +8,30 @@ import type { Engine } from "./loop.ts";
 import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
-/** The whole history: forget it, share it, delete it. */
-export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "reset" | "branch" | "remove"> {
-  const { log, clock, ids } = parts;
+/** The whole conversation: begin it, forget it, share it, delete it. */
+export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" | "reset" | "branch" | "remove"> {
+  const { log, clock, ids, workspaces, logger, sweepSoon } = parts;
   return {
+    async create(owner, wanted) {
+      const created = await log.createConversation(owner, wanted);
+      if (!created.ok) return created;
+      const { value: conversation } = created;
+      const made = await workspaces.create(conversation);
+      // Without folders one can still talk; they are made by the first write.
+      if (!made.ok) logger.error(`${conversation.id} has no folders yet`, { code: made.failure.code });
+      return created;
+    },
+
     async reset(conversation) {
-      const stored = await appendAtRest(parts, conversation, [{ type: "rewound", to: 0, cause: "reset" }]);
-      return stored.ok ? ok(undefined) : stored;
+      const seen = await atRest(parts, conversation);
+      if (!seen.ok) return seen;
+      return driver.hold(conversation, async () => {
+        const stored = await appendAtRest(parts, conversation, [{ type: "rewound", to: 0, cause: "reset" }]);
+        if (!stored.ok) return stored;
+        const emptied = await workspaces.ofConversation(conversation).empty("temp");
+        if (!emptied.ok) logger.warn(`temp/ of ${conversation.id} was not emptied`, { code: emptied.failure.code });
+        return ok(undefined);
+      });
     },
 
     async branch(conversation, at) {
@@ -24,14 +42,20 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "reset" |
       const branched: NewEvent = { type: "branched", parent: conversation.id, place: point?.seq ?? 0 };
       const { owner, title } = conversation;
       const events = [branched, ...copied];
-      return log.createConversation(owner, { id: ids.uuid(), title, events, blobsOf: conversation.number });
+      const made = await log.createConversation(owner, { id: ids.uuid(), title, events, blobsOf: conversation.number });
+      if (!made.ok) return made;
+      const copy = await workspaces.copy(conversation, made.value);
+      if (!copy.ok) logger.error(`the files of ${conversation.id} were not copied`, { code: copy.failure.code });
+      return made;
     },
 
     async remove(conversation) {
       await driver.stop(conversation.number);
       const event: NewEvent = { type: "conversation.deleted", by: conversation.owner };
       const stored = await log.append(conversation.number, [event], { with: { deleted: { at: clock.now() } } });
-      return stored.ok ? ok(undefined) : stored;
+      if (!stored.ok) return stored;
+      sweepSoon();
+      return ok(undefined);
     },
   };
 }
@@ -39,13 +63,23 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "reset" |
 /** Appends between turns only: a running turn must not lose the ground it stands on, nor a message that waits its turn. */
 export async function appendAtRest(
   parts: Parts,
-  { number, id }: ConversationRow,
+  conversation: ConversationRow,
   events: readonly NewEvent[],
 ): Promise<Result<{ readonly lastSeq: number }, Failure>> {
-  return appendSeen(parts, number, ({ turn, queue }) => {
-    if (turn !== undefined || queue.length > 0) return failure("conversation_busy", { id });
-    return ok({ events, with: { row: { updatedAt: parts.clock.now() } } });
+  return appendSeen(parts, conversation.number, (history) => {
+    const resting = restingOr(history, conversation);
+    return resting.ok ? ok({ events, with: { row: { updatedAt: parts.clock.now() } } }) : resting;
   });
+}
+
+/** The history of a conversation in which no turn runs or is about to. */
+export async function atRest({ log }: Parts, conversation: ConversationRow): Promise<Result<History, Failure>> {
+  return restingOr(await log.history(conversation.number), conversation);
+}
+
+function restingOr(history: History, { id }: ConversationRow): Result<History, Failure> {
+  const isResting = history.turn === undefined && history.queue.length === 0;
+  return isResting ? ok(history) : failure("conversation_busy", { id });
 }
 
 /** The events of the parent under their new numbers: places named inside them move along. */

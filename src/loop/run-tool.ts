@@ -1,5 +1,5 @@
 import type { Result } from "../base/result.ts";
-import type { CallState } from "../log/log.ts";
+import { type CallState, knownKey } from "../log/log.ts";
 import { type CallOutcome, eventBody, type NewEvent } from "../protocol/events.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import {
@@ -8,9 +8,11 @@ import {
   type OpenedCall,
   outputBytesMax,
   type Tool,
+  type ToolContext,
   type ToolOutput,
 } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
+import { noWorkspace } from "../workspace/workspace.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 
@@ -51,14 +53,13 @@ async function runWithin(run: Run, parts: Parts, start: Start): Promise<readonly
     const outcome = end.failure.code === "tool_cancelled" ? "cancelled" : isStale ? "not_run" : "error";
     return [{ ...settled(call.id, outcome, end.failure), durationMs }];
   }
-  const { text, images, facts = [] } = end.value;
-  const window = parts.models.get(run.history.turn?.slot ?? "base").windowTokens;
-  const bounded = boundOutput(text === "" ? forModels.emptyResult : text, outputBytesMax(window));
+  const { text, isRefusal, images, facts = [] } = end.value;
+  const bounded = boundOutput(text === "" ? forModels.emptyResult : text, bytesShown(run, parts));
   const blob = bounded.isCut ? await parts.storage.putBlob(run.conversation.number, Buffer.from(text)) : undefined;
   const result: NewEvent = {
     type: "call.finished",
     call: call.id,
-    outcome: "ok",
+    outcome: isRefusal ? "error" : "ok",
     text: bounded.text,
     ...(images === undefined ? {} : { images: [...images] }),
     ...(blob?.ok ? { blob: blob.value.hash } : {}),
@@ -73,13 +74,9 @@ export function settled(call: string, outcome: CallOutcome, reason: Failure): Ne
 }
 
 /** The tool's own end, or the limit that comes first: its time, the user's stop, the end of the process. */
-async function raceLimits(
-  run: Run,
-  parts: Parts,
-  { state, tool, opened }: Start,
-): Promise<Result<ToolOutput, Failure> | "closing"> {
-  const { clock, ids, limits } = parts;
-  const { turn, todos } = run.history;
+async function raceLimits(run: Run, parts: Parts, start: Start): Promise<Result<ToolOutput, Failure> | "closing"> {
+  const { clock, limits } = parts;
+  const { tool, opened } = start;
   const timeoutMs = tool.timeoutMs ?? limits.toolTimeoutMs;
   const { signal: runSignal } = run;
   const stop = new AbortController();
@@ -89,12 +86,12 @@ async function raceLimits(
   const stopped = new Promise<"stopped">((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
   runSignal.addEventListener("abort", pass);
   if (runSignal.aborted) pass();
-  const key = `${run.conversation.id}/${turn?.turn}/${turn?.step}/${state.call.id}`;
-  const context = { signal, clock, ids, key, todos, decision: state.decision?.made };
-  const ended = opened.run(context).catch((error) => {
-    parts.logger.error(`tool ${tool.name} threw`, { error });
-    return failure("tool_crashed", { tool: tool.name });
-  });
+  const ended = contextOf(run, parts, start, signal)
+    .then((context) => opened.run(context))
+    .catch((error) => {
+      parts.logger.error(`tool ${tool.name} threw`, { error });
+      return failure("tool_crashed", { tool: tool.name });
+    });
 
   const first = await Promise.race([ended, stopped]);
   // Told to stop: a tool that listens ends in a moment and may say what it has done.
@@ -106,4 +103,27 @@ async function raceLimits(
   if (signal.reason === "cancel") return failure("tool_cancelled", { tool: tool.name });
   if (signal.reason === "timeout") return failure("tool_timeout", { tool: tool.name, seconds: timeoutMs / 1000 });
   return "closing";
+}
+
+async function contextOf(run: Run, parts: Parts, { state }: Start, signal: AbortSignal): Promise<ToolContext> {
+  const { clock, ids, documents } = parts;
+  const { conversation } = run;
+  const { turn, todos } = run.history;
+  const { call } = state;
+  const agent = undefined;
+  const workspace = await parts.workspaces.ofAgent(conversation, agent);
+  return {
+    ...{ signal, clock, ids, documents, todos, agent },
+    call: call.id,
+    key: `${conversation.id}/${turn?.turn}/${turn?.step}/${call.id}`,
+    workspace: workspace.ok ? workspace.value : noWorkspace(conversation.id, workspace.failure),
+    // Looked up when it is asked for: calls that ran before this one may have changed it.
+    knownHash: (path) => run.history.known.get(knownKey({ agent, path })),
+    outputBytesMax: bytesShown(run, parts),
+    decision: state.decision?.made,
+  };
+}
+
+function bytesShown(run: Run, { models }: Parts): number {
+  return outputBytesMax(models.get(run.history.turn?.slot ?? "base").windowTokens);
 }

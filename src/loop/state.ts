@@ -21,6 +21,7 @@ export async function describeState(parts: Parts, conversation: ConversationRow)
     queue: history.queue.map(({ id, text, mode }) => ({ id, text, mode })),
     decisions: open.map(({ asked }) => decisionOf(conversation.id, asked, asked.at)),
     todos: [...history.todos],
+    filesRemovedAt: (await parts.workspaces.cleanedAt(conversation)) ?? null,
   };
 }
 

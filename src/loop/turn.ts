@@ -43,12 +43,12 @@ export type Route =
   | "finish";
 
 /** What comes next, by SPEC's order: answer open calls first, then the limit, then room, then the model, then the end. */
-export function routeOf(history: History, parts: Pick<Parts, "limits" | "models">): Route {
+export function routeOf(history: History, parts: Pick<Parts, "limits" | "models" | "toolbox">): Route {
   const { turn, messages } = history;
   if (turn === undefined) return history.queue.length > 0 ? "start" : "rest";
   if (turn.cancelAsked) return "cancel";
   if (turn.recoveries >= parts.limits.crashesMax) return "park";
-  if (turn.calls.length > 0) return hasRunnableCalls(turn) ? "tools" : "wait";
+  if (turn.calls.length > 0) return hasRunnableCalls(turn, parts.toolbox) ? "tools" : "wait";
   const newest = messages.at(-1);
   if (newest?.role === "assistant" && !turn.isStepOpen) {
     const isSteered = !turn.isFinal && history.queue.some((message) => message.mode === "steer");

@@ -25,6 +25,24 @@ const StoredFailure = z.strictObject({
   retryable: z.boolean().optional(),
 });
 
+/** A regular file as it was: `hash` (SHA-256 of its bytes) is absent where it was too large to be read for this. */
+export const FileState = z.strictObject({
+  hash: z.string().optional(),
+  bytes: z.number().int(),
+  mode: z.number().int(),
+});
+export type FileState = z.infer<typeof FileState>;
+
+/** A file that came with a message. */
+const AttachedFile = z.strictObject({
+  path: z.string(),
+  name: z.string(),
+  type: z.string(),
+  bytes: z.number().int(),
+  /** Its whole text stands in the message: the agent knows this content. */
+  hash: z.string().optional(),
+});
+
 const bodies = {
   /** Freezes what every request of this agent starts with. A second one is a known cache loss with a cause. */
   "recipe.set": z.strictObject({
@@ -47,6 +65,8 @@ const bodies = {
     slot: Slot.optional(),
     /** Slots changed by what came with the message: a code file, for one. */
     hints: z.array(z.enum(["code"])).optional(),
+    /** `text` names them already, as the model reads it. */
+    files: z.array(AttachedFile).optional(),
   }),
   "message.withdrawn": z.strictObject({ id: z.string() }),
   "turn.started": z.strictObject({
@@ -180,6 +200,22 @@ const bodies = {
   "checkpoint.saved": z.strictObject({ name: z.string() }),
   "checkpoint.deleted": z.strictObject({ checkpoint: z.number().int() }),
   "todo.set": z.strictObject({ agent, todos: z.array(Todo) }),
+  /** The ledger: who changed which file. Neither `before` nor `after` means that a folder was made or removed. */
+  "file.changed": z.strictObject({
+    agent,
+    /** The task's workspace; absent for the conversation's own. */
+    workspace: z.string().optional(),
+    path: z.string(),
+    /** The call that did it; absent when a person did. */
+    call: z.string().optional(),
+    by: z.enum(["tool", "upload", "person", "undo"]),
+    before: FileState.optional(),
+    after: FileState.optional(),
+    /** Why the bytes before cannot be given back. */
+    lost: z.enum(["too_large", "quota", "unreadable"]).optional(),
+  }),
+  /** This agent has seen the content with this hash (all of it or a part). */
+  "file.known": z.strictObject({ agent, workspace: z.string().optional(), path: z.string(), hash: z.string() }),
   "conversation.renamed": z.strictObject({ title: z.string() }),
   "conversation.deleted": z.strictObject({ by: z.string() }),
 };

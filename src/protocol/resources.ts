@@ -52,6 +52,8 @@ export const ConversationState = z.object({
   queue: z.array(z.object({ id: z.string(), text: z.string(), mode: z.enum(["queue", "steer"]) })),
   decisions: z.array(Decision),
   todos: z.array(z.object({ id: z.string(), content: z.string(), status: z.string(), priority: z.string() })),
+  /** When its files were moved to the trash for want of use; null when they were not. */
+  filesRemovedAt: z.number().nullable(),
 });
 export type ConversationState = z.infer<typeof ConversationState>;
 
@@ -63,6 +65,49 @@ export const Checkpoint = z.object({
   at: z.number(),
 });
 export type Checkpoint = z.infer<typeof Checkpoint>;
+
+/** One entry of a folder in a workspace. */
+export const FileEntry = z.object({
+  name: z.string(),
+  /** From the root of the workspace. */
+  path: z.string(),
+  type: z.enum(["file", "folder", "skill", "special"]),
+  bytes: z.number().int(),
+  modifiedAt: z.number(),
+});
+export type FileEntry = z.infer<typeof FileEntry>;
+
+export const UploadedFile = z.object({
+  name: z.string(),
+  path: z.string(),
+  /** By content, then by name: `csv`, `image`, `python` … */
+  type: z.string(),
+  bytes: z.number().int(),
+  /** A file of this name was there before and is replaced. */
+  replaced: z.boolean(),
+});
+export type UploadedFile = z.infer<typeof UploadedFile>;
+
+export const UndoReport = z.object({
+  turn: z.number().int(),
+  /** What the user had said in that turn. */
+  message: z.string(),
+  /** Files that are again as they were before it. */
+  restored: z.array(z.object({ path: z.string(), now: z.enum(["as_before", "removed"]) })),
+  /** Files that were left as they are, and why. */
+  left: z.array(z.object({ path: z.string(), why: z.enum(["changed_since", "not_kept", "failed"]) })),
+});
+export type UndoReport = z.infer<typeof UndoReport>;
+
+export const TrashEntry = z.object({
+  id: z.string(),
+  conversation: z.string(),
+  movedAt: z.number(),
+  bytes: z.number(),
+  files: z.number().int(),
+  until: z.number(),
+});
+export type TrashEntry = z.infer<typeof TrashEntry>;
 
 export const ModelInfo = z.object({
   slot: Slot,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AnyEvent } from "./events.ts";
-import type { FailureCode } from "./failure.ts";
+import { fileFailures, fileRoutes } from "./file-routes.ts";
 import { Image } from "./message.ts";
 import {
   Checkpoint,
@@ -11,6 +11,7 @@ import {
   ModelInfo,
   ReplayReport,
 } from "./resources.ts";
+import { ById, Empty, type Route } from "./route.ts";
 
 /** The one table of native routes: validation, the typed client and the API document are made from it. */
 export const protocolVersion = "1";
@@ -20,25 +21,10 @@ export const limits = {
   messageCharactersMax: 4_000_000,
   titleCharactersMax: 200,
   pageMax: 200,
+  messageFilesMax: 100,
 } as const;
 
-const Empty = z.object({});
-const ById = z.object({ id: z.string() });
 const page = { limit: z.coerce.number().int().min(1).max(limits.pageMax).default(20), before: z.string().optional() };
-
-export type Route = {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  readonly path: string;
-  readonly summary: string;
-  readonly params: z.ZodType;
-  readonly query: z.ZodType;
-  readonly body: z.ZodType;
-  readonly answer: z.ZodType;
-  readonly status: 200 | 201 | 202 | 204;
-  /** The answer is a stream of server-sent events; see `StreamFrame`. */
-  readonly streams?: true;
-  readonly failures: readonly FailureCode[];
-};
 
 export const routes = {
   health: {
@@ -54,7 +40,6 @@ export const routes = {
       status: z.enum(["ok", "degraded"]),
       version: z.string(),
       protocol: z.string(),
-      logFile: z.string().optional(),
     }),
   },
   createConversation: {
@@ -189,6 +174,7 @@ export const routes = {
     failures: ["conversation_not_found", "checkpoint_not_found"],
     answer: Empty,
   },
+  ...fileRoutes,
   sendMessage: {
     method: "POST",
     path: "/api/v1/conversations/{id}/messages",
@@ -196,7 +182,7 @@ export const routes = {
     params: ById,
     query: Empty,
     status: 202,
-    failures: ["conversation_not_found", "slot_unknown"],
+    failures: ["conversation_not_found", "slot_unknown", ...fileFailures],
     body: z.object({
       /** Made by the client: sending the same message again under the same id is harmless. */
       id: z.string().min(1).max(64).optional(),
@@ -204,6 +190,8 @@ export const routes = {
       images: z.array(Image).max(16).optional(),
       mode: z.enum(["queue", "steer"]).default("queue"),
       slot: z.string().optional(),
+      /** Files of the workspace that come with it: named at its end, images and small texts put into it. */
+      files: z.array(z.string()).max(limits.messageFilesMax).optional(),
     }),
     answer: z.object({ message: z.string(), seq: z.number().int() }),
   },

@@ -59,8 +59,85 @@ export interface Storage {
   /** Decisions that nobody made yet, over all conversations of the owner, oldest first. */
   openDecisions(owner: OwnerId, limit: number): Promise<OpenDecisionRow[]>;
 
+  /**
+   * The workspace of a conversation: made with this folder when it has none yet, else the one it has. Where another
+   * conversation already has the folder's name, `otherFolder` is taken instead.
+   */
+  workspaceOf(
+    number: number,
+    wanted: { folder: string; otherFolder: string; at: number },
+  ): Promise<Result<WorkspaceRow, StorageFailure>>;
+  /** Looking never makes one. */
+  findWorkspace(number: number): Promise<WorkspaceRow | undefined>;
+  /** Agents of the conversation's tree, in the order they were made; `root` is not among them. */
+  agentsOf(number: number): Promise<AgentRow[]>;
+  /** Given fields are set, but `usedAt` never to an earlier time; null takes `cleanedAt` away. Unknown folders are left alone. */
+  updateWorkspace(
+    folder: string,
+    set: { madeAt?: number; usedAt?: number; cleanedAt?: number | null },
+  ): Promise<Result<void, StorageFailure>>;
+  /**
+   * Workspaces whose folder was made, that have no `cleanedAt` and were not used since `before`, and whose conversation
+   * was not changed since then either, has no live lease, no wake and no open decision. The longest unused comes first.
+   */
+  unusedWorkspaces(
+    before: number,
+    limit: number,
+    only?: { readonly owner?: OwnerId | undefined; readonly folder?: string | undefined },
+  ): Promise<WorkspaceRow[]>;
+  /** Of deleted conversations, tasks included: their folders are to be removed, then `forgetWorkspace` ends it. */
+  orphanedWorkspaces(limit: number): Promise<WorkspaceRow[]>;
+  /** One of a living conversation stays. */
+  forgetWorkspace(folder: string): Promise<Result<void, StorageFailure>>;
+
+  /** The same id again replaces its row. */
+  putTrash(row: TrashRow): Promise<Result<void, StorageFailure>>;
+  /** Newest first; those of deleted conversations are not found. */
+  listTrash(owner: OwnerId, limit: number): Promise<TrashRow[]>;
+  findTrash(owner: OwnerId, id: string): Promise<TrashRow | undefined>;
+  /** Moved before this time, over all owners, and those of deleted conversations; oldest first. */
+  expiredTrash(before: number, limit: number): Promise<TrashRow[]>;
+  dropTrash(id: string): Promise<Result<void, StorageFailure>>;
+
   close(): Promise<void>;
 }
+
+/** Which folder a conversation or a task works in. `folder` is relative to the data directory, with forward slashes. */
+export type WorkspaceRow = {
+  readonly folder: string;
+  readonly kind: "conversation" | "task";
+  /** The conversation's id, or the agent's. */
+  readonly id: string;
+  readonly number: number;
+  readonly owner: OwnerId;
+  readonly createdAt: number;
+  /** When the folder was made; undefined while nothing was written. */
+  readonly madeAt: number | undefined;
+  readonly usedAt: number;
+  /** When its files were moved to the trash. */
+  readonly cleanedAt: number | undefined;
+};
+
+export type AgentRow = {
+  readonly id: string;
+  /** `root` or another agent. */
+  readonly parent: string;
+  /** Its own workspace; undefined where it shares that of an ancestor. */
+  readonly workspace: WorkspaceRow | undefined;
+};
+
+export type TrashRow = {
+  readonly id: string;
+  readonly owner: OwnerId;
+  readonly number: number;
+  /** The conversation's or the agent's id, as people know it. */
+  readonly workspace: string;
+  /** Where its files were and go back to. */
+  readonly folder: string;
+  readonly movedAt: number;
+  readonly bytes: number;
+  readonly files: number;
+};
 
 export type NewConversation = {
   readonly owner: OwnerId;
@@ -124,9 +201,13 @@ export type SideRows = {
     | undefined;
   readonly asked?: readonly { readonly decision: string; readonly body: string }[] | undefined;
   readonly decided?: readonly string[] | undefined;
+  /** Agents made by these events. `folder`: it gets a workspace of its own (a task). An id that is there already stays as it is. */
+  readonly agents?:
+    | readonly { readonly id: string; readonly parent: string; readonly folder?: string | undefined }[]
+    | undefined;
   /**
    * Tombstone: the conversation is gone for every read from here on; its events (those of this batch too), received
-   * rows, wake, lease, decisions and blobs are removed. Followers are told; `conversationByNumber` says why.
+   * rows, wake, lease, decisions, agents and blobs are removed; its workspaces become orphans. Followers are told; `conversationByNumber` says why.
    */
   readonly deleted?: { readonly at: number } | undefined;
 };

@@ -1,8 +1,12 @@
 import type { ClientFailure } from "../client/client.ts";
+import type { Failure } from "../protocol/failure.ts";
 import type { Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
 import { askDecision, type DecisionEnd } from "./decisions.ts";
+import { failureText } from "./failure-text.ts";
+import { formatTime } from "./format.ts";
 import { lastSaid, readRecent } from "./history.ts";
+import type { LocalPlace } from "./local-files.ts";
 import { type ConversationParts, OpenConversation } from "./open-conversation.ts";
 import { safeText } from "./safe-text.ts";
 
@@ -10,6 +14,8 @@ import { safeText } from "./safe-text.ts";
 export type Chat = ConversationParts & {
   current: OpenConversation;
   slot: Slot | undefined;
+  /** Where files that are named lie. */
+  readonly place: LocalPlace;
   /** Decisions that are not to be asked here again: put off (/inbox has them), or made, whenever the event of it comes. */
   readonly dealtWith: Set<string>;
 };
@@ -28,7 +34,7 @@ export function startNew(chat: Chat): void {
 export async function openStored(chat: Chat, { id, heading }: Stored): Promise<ClientFailure | undefined> {
   const state = await chat.client.call("getState", { params: { id } });
   if (!state.ok) return state.failure;
-  const { head, status, decisions } = state.value;
+  const { head, status, decisions, filesRemovedAt } = state.value;
   const recent = await readRecent(chat.client, id, head);
   if (chat.current.id !== id) leaveCurrent(chat);
   chat.current.close();
@@ -36,6 +42,10 @@ export async function openStored(chat: Chat, { id, heading }: Stored): Promise<C
   if (heading !== undefined) chat.console.say(heading);
   for (const { who, text } of lastSaid(recent, messagesShownMax)) {
     chat.console.say(chat.style.dim(`${who === "person" ? chat.words.terminal.chat.prompt : ""}${safeText(text)}`));
+  }
+  if (filesRemovedAt !== null) {
+    const { files } = chat.words.terminal;
+    chat.console.say(chat.style.attention(`! ${files.removed({ at: formatTime(filesRemovedAt) })}`));
   }
   chat.current.attach({ head, isRunning: status !== "idle", decisions }, recent);
   return undefined;
@@ -52,6 +62,11 @@ export async function askPerson(chat: Chat, decision: Decision): Promise<Decisio
   });
   chat.dealtWith.add(decision.id);
   return end;
+}
+
+/** A failure as the answer to a command. */
+export function sayFailure({ console, style, words }: Chat, failure: Failure | ClientFailure): undefined {
+  console.say(style.bad(`✗ ${failureText(words, failure)}`));
 }
 
 function leaveCurrent({ current, console, words }: Chat): void {

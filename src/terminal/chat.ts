@@ -7,15 +7,18 @@ import type { Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
 import { beginChat, type ChatStart } from "./chat-start.ts";
-import { askPerson, type Chat, startNew } from "./chat-state.ts";
-import type { Console, Input, InputStream, OutputStream } from "./console.ts";
+import { askPerson, type Chat } from "./chat-state.ts";
+import { lineCompleter } from "./complete-line.ts";
+import type { Console, Input, InputStream, OutputStream, TypedLine } from "./console.ts";
 import { exitCodes, exitReasonOfTurn } from "./exit-codes.ts";
 import { failureText } from "./failure-text.ts";
 import { InteractiveConsole } from "./interactive-console.ts";
 import { processJobControl } from "./job-control.ts";
+import type { LocalPlace } from "./local-files.ts";
 import { OpenConversation } from "./open-conversation.ts";
 import { PipedConsole } from "./piped-console.ts";
 import { safeLine } from "./safe-text.ts";
+import { sendLine } from "./send-line.ts";
 import { completeSlashCommand, isSlashCommand, runSlashCommand } from "./slash-commands.ts";
 import { styleFor } from "./style.ts";
 
@@ -30,6 +33,7 @@ export type ChatOptions = ChatStart & {
   /** Keys and prompts for a person; otherwise lines in, answers out. */
   readonly isInteractive: boolean;
   readonly color: boolean;
+  readonly place: LocalPlace;
   /** The slot to prefer until /model says otherwise. */
   readonly slot?: Slot | undefined;
   /** Fires when the process is told to end. */
@@ -41,10 +45,10 @@ const leaveWithinMs = 2_000;
 
 /** The plain terminal. Answers the exit code. */
 export async function chat(options: ChatOptions): Promise<number> {
-  const { client, words, clock, ids, leave } = options;
+  const { client, words, clock, ids, leave, place, slot } = options;
   const console = openConsole(options);
   const parts = { client, words, clock, ids, console, style: styleFor(options) };
-  const chat: Chat = { ...parts, slot: options.slot, current: new OpenConversation(parts), dealtWith: new Set() };
+  const chat: Chat = { ...parts, place, slot, current: new OpenConversation(parts), dealtWith: new Set() };
   const end = () => console.end();
   leave.addEventListener("abort", end);
   try {
@@ -52,7 +56,7 @@ export async function chat(options: ChatOptions): Promise<number> {
     return failed ?? (await converse(chat, options));
   } finally {
     leave.removeEventListener("abort", end);
-    chat.current.close();
+    await chat.current.leave();
     console.close();
   }
 }
@@ -71,10 +75,11 @@ async function converse(chat: Chat, { leave }: ChatOptions): Promise<number> {
       input.kind === "end"
         ? endOfInput(chat, decision)
         : input.kind === "line"
-          ? await takeLine(chat, input.text)
+          ? await takeLine(chat, input)
           : await stops.take(input);
     if (code === undefined) continue;
-    if (console.isAttended && chat.current.isRunning) console.say(chat.words.terminal.chat.turnGoesOnLater());
+    const isGoingOn = chat.current.isRunning && !chat.current.isUploading;
+    if (console.isAttended && isGoingOn) console.say(chat.words.terminal.chat.turnGoesOnLater());
     return code;
   }
 }
@@ -93,14 +98,11 @@ async function askAbout(chat: Chat, decision: Decision): Promise<Input> {
   return typeof end === "string" ? { kind: "woken" } : end;
 }
 
-async function takeLine(chat: Chat, line: string): Promise<number | undefined> {
-  const text = line.trim();
+async function takeLine(chat: Chat, line: TypedLine): Promise<number | undefined> {
+  const text = line.text.trim();
   if (text === "") return undefined;
-  if (isSlashCommand(text)) return runSlashCommand(chat, text);
-  if (chat.current.isGone) startNew(chat);
-  const mode = chat.current.isRunning ? "steer" : "queue";
-  if (mode === "steer") chat.console.note(chat.style.dim(chat.words.terminal.command.steering()));
-  chat.current.send({ text: line, mode, slot: chat.slot });
+  if (isSlashCommand(text)) return runSlashCommand(chat, line);
+  await sendLine(chat, line, { isQueued: false });
   return undefined;
 }
 
@@ -159,7 +161,7 @@ async function leaveNow({ console, current }: Chat): Promise<number> {
   return exitCodes.interrupted;
 }
 
-function openConsole({ input, output, errors, isInteractive, words, color }: ChatOptions): Console {
+function openConsole({ input, output, errors, isInteractive, words, color, place }: ChatOptions): Console {
   const isAttended = input.isTTY === true && output.isTTY === true;
   if (!isInteractive) return new PipedConsole({ input, output, errors, isAttended });
   const { chat: texts } = words.terminal;
@@ -167,7 +169,7 @@ function openConsole({ input, output, errors, isInteractive, words, color }: Cha
   return new InteractiveConsole({
     ...{ input, output, prompt: strong(texts.prompt), promptMore: texts.promptMore },
     pasteLabel: texts.pasted,
-    complete: completeSlashCommand,
+    complete: lineCompleter(completeSlashCommand, place),
     jobControl: input === process.stdin ? processJobControl : undefined,
   });
 }

@@ -24,6 +24,8 @@ export type Command = { readonly data?: string; readonly language?: Language } &
       readonly slot?: Slot;
       /** Empty: to be read from standard input, where something is piped. */
       readonly message: string;
+      /** Files to send along, beside those that the message names. */
+      readonly files?: readonly string[];
       /** A `-` stands at the end: what is piped in belongs to the message, however long it takes to come. */
       readonly isInputAwaited?: true;
     }
@@ -87,7 +89,9 @@ export function languageAsked(argv: readonly string[]): Language | undefined {
 type Typed = {
   readonly positionals: readonly string[];
   readonly used: readonly { name: OptionName; raw: string }[];
+  /** The last one, where an option was given several times. */
   value(name: OptionName): string | undefined;
+  values(name: OptionName): readonly string[];
   has(name: OptionName): boolean;
 };
 
@@ -105,7 +109,7 @@ function readTokens(argv: readonly string[], words: TerminalWords): UsageResult<
   });
   const positionals: string[] = [];
   const used: { name: OptionName; raw: string }[] = [];
-  const values = new Map<OptionName, string>();
+  const given: { name: OptionName; value: string }[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
@@ -121,11 +125,12 @@ function readTokens(argv: readonly string[], words: TerminalWords): UsageResult<
     } else if (token.value === undefined || (!token.inlineValue && /^-./.test(token.value))) {
       return usage(words.usage.valueMissing({ name: token.rawName, value: optionValue(name) }));
     } else {
-      values.set(name, token.value);
+      given.push({ name, value: token.value });
     }
   }
   const has = (name: OptionName) => used.some((option) => option.name === name);
-  return ok({ positionals, used, has, value: (name) => values.get(name) });
+  const values = (name: OptionName) => given.filter((option) => option.name === name).map(({ value }) => value);
+  return ok({ positionals, used, has, values, value: (name) => values(name).at(-1) });
 }
 
 function checkOptions(name: SubCommandName, typed: Typed, words: TerminalWords): string | undefined {
@@ -167,7 +172,9 @@ function readCommand(
       const output = json ? "json" : typed.has("stream-json") ? "stream-json" : "text";
       const isInputAwaited = rest.at(-1) === "-";
       const message = (isInputAwaited ? rest.slice(0, -1) : rest).join(" ");
-      return ok({ name, output, message, ...(isInputAwaited && { isInputAwaited }), ...readGoingOn(typed) });
+      const files = typed.values("file");
+      const more = { ...(isInputAwaited && { isInputAwaited }), ...(files.length > 0 && { files }) };
+      return ok({ name, output, message, ...more, ...readGoingOn(typed) });
     }
     case "model":
       return readModelCommand(rest, typed, words);

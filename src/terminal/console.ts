@@ -20,6 +20,8 @@ export interface Console {
   read(options: ReadOptions): Promise<Input>;
   /** Forgets what is typed. */
   clear(): void;
+  /** The line that was read last stands there again, to be corrected; not where somebody has typed on. Not in a pipe. */
+  putBack(): void;
   /** Makes the pending read, or the next one, answer `woken`; waits while a line is half typed. */
   wake(): void;
   /** Makes the pending read, or the next one, answer `end`, whatever is typed. */
@@ -38,7 +40,7 @@ export type ReadOptions = {
 };
 
 export type Input =
-  | { readonly kind: "line"; readonly text: string }
+  | ({ readonly kind: "line" } & TypedLine)
   | { readonly kind: "key"; readonly key: string }
   /** Ctrl+C; what is typed stays until somebody clears it. */
   | { readonly kind: "interrupt"; readonly isTyped: boolean }
@@ -47,6 +49,12 @@ export type Input =
   /** Ctrl+D on an empty line, or the end of what was piped in. */
   | { readonly kind: "end" }
   | { readonly kind: "woken" };
+
+export type TypedLine = {
+  readonly text: string;
+  /** Where several lines were pasted: the same with a label in place of each. */
+  readonly typed?: string;
+};
 
 export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };

@@ -93,7 +93,7 @@ function makeDisplay(watch: Watch, options: RunOptions): Display {
 }
 
 /** One line that comes and goes, where standard error is a terminal that can do that. */
-function statusLine(errors: RunOptions["errors"], hasKeys: boolean): (line: string | undefined) => void {
+export function statusLine(errors: RunOptions["errors"], hasKeys: boolean): (line: string | undefined) => void {
   if (errors.isTTY !== true || !hasKeys) return () => {};
   let isShown = false;
   return (line) => {

@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.ts";
 import type { LogEvent } from "../protocol/events.ts";
 import { isEventType } from "../protocol/events.ts";
+import { saidText } from "./own-words.ts";
 
 /** How far back a loaded conversation is looked at. */
 const recentEventsMax = 200;
@@ -18,7 +19,7 @@ export type Said = { readonly who: "person" | "agent"; readonly text: string };
 export function lastSaid(events: readonly LogEvent[], countMax: number): readonly Said[] {
   let said: (Said & { seq: number })[] = [];
   for (const event of events) {
-    if (event.type === "message.user") said.push({ who: "person", text: event.text, seq: event.seq });
+    if (event.type === "message.user") said.push({ who: "person", text: saidText(event.text), seq: event.seq });
     if (event.type === "message.assistant" && event.text !== "")
       said.push({ who: "agent", text: event.text, seq: event.seq });
     if (event.type === "rewound") said = said.filter(({ seq }) => seq <= event.to);

@@ -8,7 +8,7 @@ function open() {
   const console = new InteractiveConsole({
     ...{ ...terminal.streams, prompt: "> ", promptMore: ". " },
     pasteLabel: ({ number, lines }) => `[${number}: ${lines}]`,
-    complete: (line) => ["/help", "/new"].filter((command) => command.startsWith(line)),
+    complete: (line) => [["/help", "/new"].filter((command) => command.startsWith(line)), line],
   });
   return { ...terminal, console };
 }

@@ -2,7 +2,7 @@ import { clearLine, cursorTo } from "node:readline";
 import { stripVTControlCharacters } from "node:util";
 import type { Console, Input, InputStream, OutputStream, ReadOptions } from "./console.ts";
 import type { JobControl } from "./job-control.ts";
-import { type KeyPress, LineEditor } from "./line-editor.ts";
+import { type Complete, type KeyPress, LineEditor } from "./line-editor.ts";
 import { PasteBox } from "./paste.ts";
 import { cellsOf } from "./safe-text.ts";
 
@@ -12,7 +12,7 @@ type Options = {
   readonly prompt: string;
   readonly promptMore: string;
   readonly pasteLabel: (paste: { number: number; lines: number }) => string;
-  readonly complete: (line: string) => string[];
+  readonly complete: Complete;
   /** Absent: Ctrl+Z does nothing. */
   readonly jobControl?: JobControl | undefined;
 };
@@ -35,6 +35,8 @@ export class InteractiveConsole implements Console {
   readonly #arrived: Input[] = [];
   /** Earlier lines of a message of several. */
   #lines: string[] = [];
+  /** The lines of the message that was read last. */
+  #submitted: readonly string[] = [];
   #unfinished = "";
   #reading: Reading | undefined;
   #isLineStart = true;
@@ -106,6 +108,13 @@ export class InteractiveConsole implements Console {
     this.#clearLine();
   }
 
+  putBack(): void {
+    if (this.#isTyped()) return;
+    this.#paste.foldAgain();
+    this.#lines = this.#submitted.slice(0, -1);
+    this.#editor.insert(this.#submitted.at(-1) ?? "");
+  }
+
   wake(): void {
     this.#isWakeWanted = true;
     this.#wakeWhenFree();
@@ -153,9 +162,11 @@ export class InteractiveConsole implements Console {
     const isContinued = line.endsWith("\\");
     this.#lines.push(isContinued ? line.slice(0, -1) : line);
     if (isContinued || isMoreWanted) return this.#editor.show(this.#prompt());
-    const text = this.#paste.unfold(this.#lines.join("\n"));
+    const typed = this.#lines.join("\n");
+    const text = this.#paste.unfold(typed);
+    this.#submitted = this.#lines;
     this.#lines = [];
-    this.#deliver({ kind: "line", text });
+    this.#deliver({ kind: "line", text, ...(typed !== text && { typed }) });
   }
 
   #choose(key: string): void {

@@ -10,6 +10,8 @@ import {
 import { PassThrough, Writable } from "node:stream";
 import type { InputStream, OutputStream } from "./console.ts";
 
+/** What the end of a line can become, and that end: every candidate begins with it. */
+export type Complete = (line: string) => [candidates: string[], end: string];
 export type KeyPress = { readonly text: string; readonly key: Key };
 
 /**
@@ -26,7 +28,7 @@ export class LineEditor {
   constructor(options: {
     input: InputStream;
     output: OutputStream;
-    complete: (line: string) => string[];
+    complete: Complete;
     onKey: (press: KeyPress) => void;
     onEnd: () => void;
   }) {
@@ -41,7 +43,7 @@ export class LineEditor {
       removeHistoryDuplicates: true,
       // Esc alone and the first byte of an arrow key look the same: so long we wait for the rest.
       escapeCodeTimeout: 50,
-      completer: (line: string) => [options.complete(line), line],
+      completer: options.complete,
     });
     emitKeypressEvents(options.input, this.#readline);
     options.input.on("keypress", (text: string | undefined, key: Key) => options.onKey({ text: text ?? "", key }));

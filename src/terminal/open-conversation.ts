@@ -7,9 +7,12 @@ import type { Decision } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
 import type { Console } from "./console.ts";
 import { failureText } from "./failure-text.ts";
+import type { LocalFiles } from "./local-files.ts";
+import { ownWords } from "./own-words.ts";
 import { safeLine } from "./safe-text.ts";
 import type { Style } from "./style.ts";
 import { TurnView } from "./turn-view.ts";
+import { type UploadFailure, uploadFiles } from "./upload.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 export type ConversationParts = {
@@ -21,7 +24,12 @@ export type ConversationParts = {
   readonly ids: Ids;
 };
 
-export type Outgoing = { readonly text: string; readonly mode: "queue" | "steer"; readonly slot?: string | undefined };
+export type Outgoing = {
+  readonly text: string;
+  readonly mode: "queue" | "steer";
+  readonly slot?: string | undefined;
+  readonly files: Pick<LocalFiles, "files" | "faults">;
+};
 
 /** How a turn ended here, for the exit code of a chat that reads from a pipe. */
 export type TurnEnd = { readonly outcome: TurnOutcome; readonly failureCode: string | undefined };
@@ -46,6 +54,7 @@ export class OpenConversation {
   #isLost = false;
   #isGone = false;
   #sending: Promise<void> = Promise.resolve();
+  #uploading: AbortController | undefined;
   #lastEnd: TurnEnd | undefined;
 
   /** A new conversation is stored with its first message, so that looking in leaves nothing behind. */
@@ -81,6 +90,10 @@ export class OpenConversation {
     return this.#isTurnOpen || this.#waiting.size > 0;
   }
 
+  get isUploading(): boolean {
+    return this.#uploading !== undefined;
+  }
+
   get lastEnd(): TurnEnd | undefined {
     return this.#lastEnd;
   }
@@ -100,13 +113,17 @@ export class OpenConversation {
     this.#own.add(id);
     this.#waiting.add(id);
     this.#sending = this.#sending.then(async () => {
-      const sent = await this.#deliver(id, message);
-      if (sent.ok || this.#closing.signal.aborted) return;
+      const end = await this.#deliver(id, message);
+      if (end === undefined || this.#closing.signal.aborted) return;
       this.#waiting.delete(id);
-      this.#lastEnd = { outcome: "failed", failureCode: sent.failure.code };
-      this.#parts.console.note(this.#parts.style.bad(`✗ ${failureText(this.#parts.words, sent.failure)}`));
+      this.#lastEnd = end;
       this.#parts.console.wake();
     });
+  }
+
+  /** What was typed is not sent at all: the exit code is to tell. */
+  refuse(failureCode: string): void {
+    this.#lastEnd = { outcome: "failed", failureCode };
   }
 
   /** Everything typed so far has been sent or refused. */
@@ -117,11 +134,12 @@ export class OpenConversation {
   /** Stops the turn. What was typed into it and not read yet is taken back: otherwise it would start the next one. */
   async cancel(): Promise<void> {
     const { client, console, style, words } = this.#parts;
+    this.#uploading?.abort();
     const state = await client.call("getState", { params: { id: this.id } });
     for (const { id, text, mode } of state.ok ? state.value.queue : []) {
       if (mode !== "steer" || !this.#own.has(id)) continue;
       const taken = await client.call("withdrawMessage", { params: { id: this.id, message: id } });
-      if (taken.ok) console.note(words.terminal.command.tookBack({ text: safeLine(text) }));
+      if (taken.ok) console.note(words.terminal.command.tookBack({ text: safeLine(ownWords(text).words) }));
     }
     const cancelled = await client.call("cancelTurn", { params: { id: this.id } });
     if (!cancelled.ok && cancelled.failure.code !== "turn_not_running") {
@@ -129,23 +147,69 @@ export class OpenConversation {
     }
   }
 
+  /** Off the screen; what was typed is still sent. */
   close(): void {
     this.#waitingLine.stop();
     this.#closing.abort();
   }
 
-  async #deliver(id: string, { text, mode, slot }: Outgoing): Promise<Result<unknown, ClientFailure>> {
-    const { client, clock } = this.#parts;
-    const { signal } = this.#closing;
-    const body = { id, text, mode, ...(slot !== undefined && { slot }) };
-    for (;;) {
-      const created = await this.#store();
-      const sent = created.ok ? await client.call("sendMessage", { params: { id: this.id }, body }) : created;
-      const isUnreachable = !sent.ok && sent.failure.status === undefined;
-      if (!isUnreachable || signal.aborted) return sent;
-      this.#sayLost();
-      await clock.wait(sendAgainMs, signal);
+  /** The program ends. A message whose files are not all there is taken back: without them it says something else. */
+  async leave(): Promise<void> {
+    const uploading = this.#uploading;
+    uploading?.abort();
+    this.close();
+    if (uploading !== undefined) await this.#sending;
+  }
+
+  /** The files first, then the message that names them. Answers how it ended where no turn will tell. */
+  async #deliver(id: string, { text, mode, slot, files }: Outgoing): Promise<TurnEnd | undefined> {
+    const { client, console, words } = this.#parts;
+    const stored = await this.#untilAnswered(() => this.#store());
+    if (!stored.ok) return this.#sayFailed(stored.failure);
+    const paths = await this.#upload(files);
+    if (paths === "stopped") {
+      console.note(words.terminal.command.tookBack({ text: safeLine(text) }));
+      return { outcome: "cancelled", failureCode: undefined };
     }
+    if (!paths.ok) return { outcome: "failed", failureCode: paths.failure.code };
+    const named = paths.value.length > 0 && { files: [...paths.value] };
+    const body = { id, text, mode, ...(slot !== undefined && { slot }), ...named };
+    const sent = await this.#untilAnswered(() => client.call("sendMessage", { params: { id: this.id }, body }));
+    return sent.ok ? undefined : this.#sayFailed(sent.failure);
+  }
+
+  async #upload(files: Outgoing["files"]): Promise<Result<readonly string[], UploadFailure> | "stopped"> {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const whenLost = async () => {
+      if (this.#closing.signal.aborted) stop.abort();
+      await this.#waitForServer(signal);
+    };
+    if (files.files.length > 0) this.#uploading = stop;
+    const paths = await uploadFiles(this.id, files, { ...this.#parts, signal, whenLost });
+    this.#uploading = undefined;
+    return signal.aborted ? "stopped" : paths;
+  }
+
+  async #untilAnswered(ask: () => Promise<Result<unknown, ClientFailure>>): Promise<Result<unknown, ClientFailure>> {
+    const { signal } = this.#closing;
+    for (;;) {
+      const answer = await ask();
+      const isUnreachable = !answer.ok && answer.failure.status === undefined;
+      if (!isUnreachable || signal.aborted) return answer;
+      await this.#waitForServer(signal);
+    }
+  }
+
+  async #waitForServer(signal: AbortSignal): Promise<void> {
+    this.#sayLost();
+    await this.#parts.clock.wait(sendAgainMs, signal);
+  }
+
+  #sayFailed(failure: ClientFailure): TurnEnd {
+    const { console, style, words } = this.#parts;
+    if (!this.#closing.signal.aborted) console.note(style.bad(`✗ ${failureText(words, failure)}`));
+    return { outcome: "failed", failureCode: failure.code };
   }
 
   async #store(): Promise<Result<unknown, ClientFailure>> {

@@ -3,7 +3,8 @@ import type { KeyPress } from "./line-editor.ts";
 /** What is pasted between the terminal's marks: one piece of text, whatever keys it would be. */
 export class PasteBox {
   readonly #label: (paste: { number: number; lines: number }) => string;
-  readonly #kept = new Map<string, string>();
+  #kept = new Map<string, string>();
+  #unfolded = new Map<string, string>();
   #open: string | undefined;
 
   constructor(label: (paste: { number: number; lines: number }) => string) {
@@ -30,8 +31,14 @@ export class PasteBox {
   unfold(line: string): string {
     let text = line;
     for (const [label, pasted] of this.#kept) text = text.replace(label, () => pasted);
-    this.#kept.clear();
+    this.#unfolded = this.#kept;
+    this.#kept = new Map();
     return text;
+  }
+
+  /** The labels that were unfolded last stand for their texts again. */
+  foldAgain(): void {
+    this.#kept = this.#unfolded;
   }
 
   #fold(raw: string): string {

@@ -67,6 +67,8 @@ export class PipedConsole implements Console {
   /** Nobody types here. */
   clear(): void {}
 
+  putBack(): void {}
+
   wake(): void {
     this.#isWakeWanted = true;
     this.#settle();

@@ -11,6 +11,8 @@ export type RunEnd = {
   readonly conversation: string | null;
   readonly record: TurnRecord;
   readonly failure?: RunFailure | undefined;
+  /** The failure has been told line by line. */
+  readonly isSaid?: true;
   /** The tool that waits for a decision. */
   readonly needsPerson?: string | undefined;
 };

@@ -1,18 +1,20 @@
-import type { ClientFailure } from "../client/client.ts";
-import { type Failure, makeFailure } from "../protocol/failure.ts";
+import { makeFailure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
-import { askPerson, type Chat, openStored, startNew } from "./chat-state.ts";
+import { askPerson, type Chat, openStored, sayFailure, startNew } from "./chat-state.ts";
 import { likely } from "./command-line.ts";
+import type { TypedLine } from "./console.ts";
 import { decisionTitle } from "./decisions.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { failureText } from "./failure-text.ts";
+import { clean, listFiles, undo } from "./file-commands.ts";
 import { formatTime } from "./format.ts";
 import { connectLines, modelTable } from "./model-view.ts";
+import { ownWords } from "./own-words.ts";
 import { safeLine } from "./safe-text.ts";
+import { sendLine } from "./send-line.ts";
 
 /** Answers an exit code when the chat is to end. */
-type Run = (chat: Chat, argument: string) => Promise<number | undefined>;
-type SlashCommand = { readonly form: string; readonly run: Run };
+type Run = (chat: Chat, argument: string, typed: string) => Promise<number | undefined>;
+type SlashCommand = { readonly form: string; readonly words?: readonly string[]; readonly run: Run };
 
 const commands = {
   help: { form: "", run: showHelp },
@@ -21,7 +23,10 @@ const commands = {
   sessions: { form: "", run: listSessions },
   load: { form: "ID", run: load },
   current: { form: "", run: showCurrent },
-  model: { form: "[SLOT]", run: chooseModel },
+  files: { form: "[PATH]", run: listFiles },
+  undo: { form: "", run: undo },
+  clean: { form: "[list | restore ID]", words: ["list", "restore"], run: clean },
+  model: { form: "[SLOT]", words: Slot.options, run: chooseModel },
   inbox: { form: "[N]", run: openInbox },
   queue: { form: "[TEXT]", run: queue },
   unqueue: { form: "[N]", run: unqueue },
@@ -40,17 +45,29 @@ export function isSlashCommand(line: string): boolean {
 }
 
 export function completeSlashCommand(line: string): string[] {
-  return names.map((name) => `/${name}`).filter((command) => command.startsWith(line) && line.startsWith("/"));
+  if (!line.startsWith("/")) return [];
+  const all = names.flatMap((name) => (line.includes(" ") ? wordsAfter(name) : [`/${name}`]));
+  return all.filter((command) => command.startsWith(line));
 }
 
-export async function runSlashCommand(chat: Chat, line: string): Promise<number | undefined> {
-  const [, typed = "", argument = ""] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
-  const name = aliases[typed] ?? (isName(typed) ? typed : undefined);
-  if (name !== undefined) return commands[name].run(chat, argument.trim());
-  const near = likely(typed, [...names, ...Object.keys(aliases)]);
-  const unknown = { name: `/${safeLine(typed, 40)}`, near: near === undefined ? undefined : `/${near}` };
+function wordsAfter(name: SlashCommandName): string[] {
+  const { words = [] }: SlashCommand = commands[name];
+  return words.map((word) => `/${name} ${word}`);
+}
+
+export async function runSlashCommand(chat: Chat, { text, typed = text }: TypedLine): Promise<number | undefined> {
+  const { word, argument } = partsOf(text);
+  const name = aliases[word] ?? (isName(word) ? word : undefined);
+  if (name !== undefined) return commands[name].run(chat, argument, partsOf(typed).argument);
+  const near = likely(word, [...names, ...Object.keys(aliases)]);
+  const unknown = { name: `/${safeLine(word, 40)}`, near: near === undefined ? undefined : `/${near}` };
   chat.console.say(chat.words.terminal.command.unknown(unknown));
   return undefined;
+}
+
+function partsOf(line: string): { word: string; argument: string } {
+  const [, word = "", argument = ""] = /^\s*\/(\S*)\s*(.*)$/s.exec(line) ?? [];
+  return { word, argument: argument.trim() };
 }
 
 async function showHelp({ console, words: { terminal } }: Chat): Promise<undefined> {
@@ -178,13 +195,10 @@ async function titlesOf({ client }: Chat, conversations: ReadonlySet<string>): P
   return titles;
 }
 
-async function queue(chat: Chat, text: string): Promise<undefined> {
-  const { console, current, words } = chat;
+async function queue(chat: Chat, text: string, typed: string): Promise<undefined> {
+  const { console, words } = chat;
   const { command } = words.terminal;
-  if (text !== "") {
-    if (current.isRunning) console.note(chat.style.dim(command.queued()));
-    return void current.send({ text, mode: "queue", slot: chat.slot });
-  }
+  if (text !== "") return void (await sendLine(chat, { text, typed }, { isQueued: true }));
   const waiting = await waitingMessages(chat);
   if (waiting.length === 0) console.say(command.nothingWaits());
   for (const [index, message] of waiting.entries()) {
@@ -201,17 +215,13 @@ async function unqueue(chat: Chat, number: string): Promise<undefined> {
   if (message === undefined) return void console.say(command.noSuchEntry({ number: safeLine(number, 20) }));
   const taken = await client.call("withdrawMessage", { params: { id: current.id, message: message.id } });
   if (!taken.ok) return sayFailure(chat, taken.failure);
-  console.say(command.tookBack({ text: safeLine(message.text, 1000) }));
+  console.say(command.tookBack({ text: safeLine(ownWords(message.text).words, 1000) }));
 }
 
 async function waitingMessages({ client, current }: Chat) {
   await current.whenSent;
   const state = await client.call("getState", { params: { id: current.id } });
   return state.ok ? state.value.queue : [];
-}
-
-function sayFailure({ console, style, words }: Chat, failure: Failure | ClientFailure): undefined {
-  console.say(style.bad(`✗ ${failureText(words, failure)}`));
 }
 
 function isName(name: string): name is SlashCommandName {

@@ -9,6 +9,7 @@ export const options = {
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r", value: "ID" },
   slot: { type: "string", short: "m", value: "SLOT" },
+  file: { type: "string", short: "f", value: "PATH" },
   request: { type: "string", value: "FILE" },
 } as const satisfies Record<string, Option>;
 
@@ -19,7 +20,7 @@ export const globalOptions: readonly OptionName[] = ["data", "lang", "help", "ve
 
 export const subCommands = {
   chat: { form: "", options: ["continue", "resume", "slot"], words: [] },
-  run: { form: "[MESSAGE… | -]", options: ["json", "stream-json", "continue", "resume", "slot"], words: [] },
+  run: { form: "[MESSAGE… | -]", options: ["file", "json", "stream-json", "continue", "resume", "slot"], words: [] },
   model: { form: "[list | test [SLOT]]", options: ["json", "request"], words: ["list", "test"] },
   log: { form: "ID", options: ["json"], words: [] },
   replay: { form: "ID", options: ["json"], words: [] },

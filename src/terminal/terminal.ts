@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import type { Writable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
@@ -11,6 +12,7 @@ import { exitCodes, exitReasonOf } from "./exit-codes.ts";
 import { failureText } from "./failure-text.ts";
 import { jsonLine } from "./format.ts";
 import { helpText } from "./help.ts";
+import type { LocalPlace } from "./local-files.ts";
 import { alignColumns, connectLines, type ModelTest, modelTable, modelTestLines } from "./model-view.ts";
 import { describeRefusal, type RunFailure } from "./run-result.ts";
 import { safeLine } from "./safe-text.ts";
@@ -55,6 +57,8 @@ export type CommandParts = Streams & {
   readonly logFile?: string | undefined;
   /** What was interrupted when the process last ended. */
   readonly recovery?: Recovery | undefined;
+  /** Where files that are named lie; the process's own folders otherwise. */
+  readonly place?: LocalPlace;
   /** False with NO_COLOR, and where the output is no terminal. */
   readonly color: boolean;
   /** False with TERM=dumb: lines instead of keys. */
@@ -66,7 +70,8 @@ export type CommandParts = Streams & {
 /** Runs a command against the yard; answers the exit code. */
 export async function runCommand(command: ClientCommand, given: CommandParts): Promise<number> {
   // A terminal that knows no keys knows no colours either.
-  const parts = { ...given, color: given.color && given.hasKeys };
+  const color = given.color && given.hasKeys;
+  const parts = { place: { folder: process.cwd(), homeDir: homedir() }, ...given, color };
   switch (command.name) {
     case "chat": {
       const { chat } = await import("./chat.ts");

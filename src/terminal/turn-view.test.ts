@@ -107,3 +107,45 @@ test("messages from elsewhere are shown, our own are not; without a terminal not
   text("not yet", 0);
   assert.equal(screen(), "You (elsewhere)> hello\n");
 });
+
+const state = (bytes: number) => ({ hash: "", bytes, mode: 0o644 });
+
+test("what tools do to files is shown in a line each; uploads are not told again [U1][W12]", () => {
+  const { event, screen } = view({ isInteractive: false });
+  event({ type: "file.changed", by: "upload", path: "uploads/u.csv", after: state(1) });
+  event({ type: "file.changed", by: "tool", path: "outputs/a.txt", after: state(12) });
+  event({ type: "file.changed", by: "tool", path: "outputs/b.txt", before: state(1), after: state(2_500_000) });
+  event({ type: "file.changed", by: "tool", path: "outputs/c\u001b[2J.txt", before: state(1) });
+  event({ type: "file.changed", by: "tool", workspace: "agent-7", path: "d", after: state(1) });
+  event({ type: "file.changed", by: "undo", path: "outputs/e.txt", after: state(1) });
+  assert.deepEqual(screen().split("\n"), [
+    "  + outputs/a.txt (12 bytes)",
+    "  ~ outputs/b.txt (2.5 MB)",
+    "  - outputs/c␛[2J.txt",
+    "  + agent-7: d (1 byte)",
+    "",
+  ]);
+});
+
+test("of many changes at once the first ten are shown, and how many more there are [U1]", () => {
+  const { event, screen } = view({ isInteractive: false });
+  const change = (name: number) => event({ type: "file.changed", by: "tool", path: `${name}`, after: state(1) });
+  for (let name = 1; name <= 10; name += 1) change(name);
+  event(started(1));
+  for (let name = 11; name <= 22; name += 1) change(name);
+  event(started(2));
+  const lines = screen().trimEnd().split("\n");
+  const shown = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
+  assert.deepEqual(lines, [
+    ...shown.map((name) => `  + ${name} (1 byte)`),
+    ...["  … and 2 more", "↻ Trying again (attempt 2)"],
+  ]);
+});
+
+test("a message from elsewhere is shown as it was said, with its files and without their text [U1][F3]", () => {
+  const { event, screen } = view({ isInteractive: false });
+  const text =
+    "read\n\nText of uploads/a.md:\n```\n# A\n\nUploaded files:\n- no\n```\n\nUploaded files:\n- a.md → uploads/a.md (markdown)";
+  event({ type: "message.user", id: "theirs", text, mode: "queue" });
+  assert.equal(screen(), "You (elsewhere)> read\n  ↑ uploads/a.md\n");
+});

@@ -2,7 +2,8 @@ import type { FollowFrame } from "../client/client.ts";
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import { failureWords, type Words } from "../words/words.ts";
 import type { Console } from "./console.ts";
-import { formatDuration } from "./format.ts";
+import { formatBytes, formatDuration } from "./format.ts";
+import { saidText } from "./own-words.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import type { Style } from "./style.ts";
 
@@ -19,6 +20,8 @@ type Failure = NonNullable<EventOf<"turn.finished">["failure"]>;
 
 const nothingShown = { attempt: "", text: "", isThinkingSaid: false };
 
+const changesShownMax = 10;
+
 /** Its question is put to the person: the call itself need not be shown. */
 const asksPerson = "ask_human";
 
@@ -32,6 +35,8 @@ export class TurnView {
   readonly #asked = new Map<string, string>();
   #shown = nothingShown;
   #lastFailure = "";
+  /** File changes that came one after another. */
+  #changes = 0;
 
   constructor({ console, words, style, isOwn }: Options) {
     this.#console = console;
@@ -71,9 +76,11 @@ export class TurnView {
 
   #showEvent(event: LogEvent): void {
     this.learn(event);
+    if (event.type === "file.changed") return this.#showChange(event);
+    this.#endChanges();
     const { turn } = this.#words.terminal;
     if (event.type === "message.user" && !this.#isOwn(event.id)) {
-      this.#console.note(turn.saidElsewhere({ text: safeText(event.text) }));
+      this.#console.note(turn.saidElsewhere({ text: safeText(saidText(event.text)) }));
     }
     if (event.type === "message.assistant") this.#showAnswer(event);
     if (event.type === "step.started") this.#showStep(event);
@@ -129,6 +136,24 @@ export class TurnView {
     const why = failure === undefined ? text : failureWords(this.#words, failure)[0];
     const state = this.#words.terminal.turn.outcome[outcome];
     this.#console.note(`${this.#style.bad("✗")} ${this.#style.dim(`${name} (${state}) ${safeLine(why, 160)}`)}`);
+  }
+
+  /** What tools did: uploads, undo and other people's changes are told where they are made. */
+  #showChange({ by, path, workspace, before, after }: EventOf<"file.changed">): void {
+    if (by !== "tool") return;
+    this.#changes += 1;
+    if (this.#changes > changesShownMax) return;
+    const sign =
+      before === undefined && after !== undefined ? "+" : before !== undefined && after === undefined ? "-" : "~";
+    const where = workspace === undefined ? path : `${workspace}: ${path}`;
+    const size = after === undefined ? "" : ` (${formatBytes(after.bytes, this.#words)})`;
+    this.#console.note(this.#style.dim(`  ${sign} ${safeLine(where, 120)}${size}`));
+  }
+
+  #endChanges(): void {
+    const more = this.#changes - changesShownMax;
+    if (more > 0) this.#console.note(this.#style.dim(`  … ${this.#words.terminal.model.more({ count: more })}`));
+    this.#changes = 0;
   }
 
   #showEnd({ outcome, failure }: EventOf<"turn.finished">): void {

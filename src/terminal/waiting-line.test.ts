@@ -18,7 +18,7 @@ function open() {
   const console = new InteractiveConsole({
     ...{ ...terminal.streams, prompt: "> ", promptMore: ". " },
     pasteLabel: () => "",
-    complete: () => [],
+    complete: () => [[], ""],
   });
   const clock = manualClock();
   const line = new WaitingLine({ console, clock, words: wordsFor("en"), style: styleFor({ color: false }) });

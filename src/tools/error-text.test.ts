@@ -1,14 +1,26 @@
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
-import { systemClock } from "../base/clock.ts";
-import { systemIds } from "../base/ids.ts";
+import { after, test } from "node:test";
+import { toolContext } from "../../test/world/tools.ts";
+import { testWorkspace } from "../../test/world/workspace.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { forModels } from "../words/words.ts";
-import { builtins, errorForModel, openToolbox, type ToolContext } from "./tools.ts";
+import { builtins, errorForModel, openToolbox } from "./tools.ts";
 
 const toolbox = openToolbox(builtins);
+const base = mkdtempSync(join(tmpdir(), "agentyard-errors-"));
+after(() => rmSync(base, { recursive: true, force: true }));
+const { workspace } = await testWorkspace({ after() {} }, { base });
+const elf = Buffer.from("\x7fELF\x02\x01\x01\0\0\0\0", "latin1");
+await workspace.write("uploads/program", elf);
+await workspace.write("uploads/text.md", "one\ntwo\n");
+await workspace.write(
+  "uploads/large.png",
+  Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(2 ** 23)]),
+);
+await workspace.write("outputs/large.txt", "many words\n".repeat(1_600_000));
 
 /** Calls that fail, by tool: every code that the code of tools can give is provoked here. */
 const provoked: Readonly<Record<string, readonly [written: string, code: string][]>> = {
@@ -36,9 +48,52 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
       "tool_arguments_unfit",
     ],
   ],
+  read_file: [
+    ["{}", "tool_arguments_unfit"],
+    ['{"path": "uploads/txet.md"}', "file_not_found"],
+    ['{"path": "uploads"}', "not_a_file"],
+    ['{"path": "uploads/program"}', "unsupported_type"],
+    ['{"path": "uploads/large.png"}', "too_large"],
+    ['{"path": "uploads/text.md", "offset": 9}', "tool_arguments_unfit"],
+    [JSON.stringify({ path: `../${"x\n".repeat(5_000)}` }), "path_traversal_blocked"],
+    [JSON.stringify({ path: "/etc/".repeat(5_000) }), "path_traversal_blocked"],
+    [JSON.stringify({ path: "x".repeat(5_000) }), "path_invalid"],
+  ],
+  write_file: [
+    ['{"path": "outputs/a.md"}', "tool_arguments_unfit"],
+    ['{"path": "a.md", "content": ""}', "permission_denied"],
+    ['{"path": "temp", "content": ""}', "not_a_file"],
+  ],
+  edit_file: [
+    ['{"path": "uploads/text.md", "old_string": "", "new_string": "a"}', "tool_arguments_unfit"],
+    ['{"path": "uploads/none.md", "old_string": "a", "new_string": "b"}', "file_not_found"],
+    ['{"path": "uploads/program", "old_string": "a", "new_string": "b"}', "unsupported_type"],
+    ['{"path": "outputs/large.txt", "old_string": "a", "new_string": "b"}', "too_large"],
+  ],
+  list_files: [['{"path": "uploads/text.md"}', "not_a_folder"]],
+  find_files: [
+    ['{"pattern": "../*"}', "path_traversal_blocked"],
+    [JSON.stringify({ pattern: "{a,b}".repeat(150) }), "pattern_invalid"],
+  ],
+  search_file: [['{"query": ""}', "tool_arguments_unfit"]],
+  get_workspace_info: [["{", "tool_arguments_broken"]],
   no_such_tool: [["{}", "tool_not_found"]],
   [`${"very_long_".repeat(1_000)}\n`]: [["{}", "tool_not_found"]],
 };
+
+const path = JSON.stringify('uploads/a long name, with "quotes" and 汉字 '.repeat(5));
+
+/** What only the world around the files can do. */
+const fileFailures: readonly Failure[] = [
+  makeFailure("workspace_not_assigned", { agent: "agent-1" }),
+  makeFailure("file_not_found", { path, near: `${path}, ${path}, ${path}` }),
+  makeFailure("permission_denied", { path, folder: "", why: "hard_link" }),
+  makeFailure("write_failed", { path, why: "full" }),
+  makeFailure("read_failed", { path, why: "changed" }),
+  makeFailure("quota_exceeded", { path, what: "bytes", limit: 2 ** 31, setting: "workspace.bytes_max" }),
+  makeFailure("conflict", { path }),
+  makeFailure("pattern_invalid", { pattern: "(\n".repeat(500), why: "Unterminated group" }),
+];
 
 /** What the loop says of a call that gave no result of its own. */
 const loopFailures: readonly Failure[] = [
@@ -57,7 +112,9 @@ test("every tool is made to fail, and so is every failure that tools and the loo
     builtins.map((tool) => tool.name).filter((name) => provoked[name] === undefined),
     [],
   );
-  const seen = new Set([...(await provokeAll()), ...loopFailures].map((reason): string => reason.code));
+  const seen = new Set(
+    [...(await provokeAll()), ...fileFailures, ...loopFailures].map((reason): string => reason.code),
+  );
   const inTools = codesIn("tools/**/*.ts", /\b(?:failure|makeFailure)\(\s*"(\w+)"/g);
   const inLoop = codesIn("loop/*.ts", /"(tool_[a-z_]+)"/g);
   assert.deepEqual(
@@ -76,7 +133,7 @@ test("each way to fail has the code that belongs to it [R1]", async () => {
 });
 
 test("an error tells a model in one short line what happened and what to do next, and nothing of the machine [R1][Q1]", async () => {
-  for (const reason of [...(await provokeAll()), ...loopFailures]) {
+  for (const reason of [...(await provokeAll()), ...fileFailures, ...loopFailures]) {
     const text = errorForModel(reason);
     assert.ok(text.startsWith(`Error: ${reason.code}: `), text);
     assert.ok(text.length <= 600, `${text.length} characters: ${text}`);
@@ -105,19 +162,10 @@ async function provokeAll(): Promise<Failure[]> {
 
 async function provoke(name: string, written: string): Promise<Failure> {
   const found = toolbox.open({ id: "1", name, arguments: written });
-  const end = found.ok ? await found.value.opened.run(context) : found;
+  const end = found.ok ? await found.value.opened.run(toolContext({ workspace })) : found;
   assert.ok(!end.ok, `${name} ${written.slice(0, 60)} did not fail`);
   return end.failure;
 }
-
-const context: ToolContext = {
-  signal: new AbortController().signal,
-  clock: systemClock,
-  ids: systemIds,
-  key: "key",
-  todos: [],
-  decision: undefined,
-};
 
 function codesIn(glob: string, pattern: RegExp): string[] {
   const folder = join(import.meta.dirname, "..");

@@ -1,14 +1,31 @@
 import type { Failure } from "../protocol/failure.ts";
 import { failureWords, forModels, wordsFor } from "../words/words.ts";
+import { shortened } from "./output.ts";
 
 /** A failure as a model reads it: the code first, then what happened, then what to do next. */
-export function errorForModel(reason: Failure): string {
+export function errorForModel(failure: Failure): string {
+  const reason = { code: failure.code, params: inOneLine(failure.params) };
   const [what, nextForPeople] = failureWords(wordsFor("en"), reason);
   return `Error: ${reason.code}: ${what} ${nextStep(reason) ?? nextForPeople}`;
 }
 
-function nextStep({ code, params }: Failure): string | undefined {
+type Params = Readonly<Record<string, string | number>>;
+
+const foreign: readonly string[] = ["path", "near", "pattern"];
+const foreignBytesMax = 160;
+
+/** What others wrote, fit to stand inside a sentence of ours. */
+function inOneLine(params: Params): Params {
+  const entries = Object.entries(params).map(([name, value]) => {
+    const isForeign = typeof value === "string" && foreign.includes(name);
+    return [name, isForeign ? shortened(value.replaceAll(/\s+/g, " "), foreignBytesMax) : value];
+  });
+  return Object.fromEntries(entries);
+}
+
+function nextStep({ code, params: given }: { code: string; params: Params }): string | undefined {
   const steps: Readonly<Record<string, string>> = forModels.nextSteps;
-  const given: Readonly<Record<string, string | number>> = params;
-  return steps[code]?.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(given[name]));
+  const step = steps[code]?.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(given[name]));
+  const { near = "" } = given;
+  return step === undefined || near === "" ? step : `${forModels.didYouMean(String(near))} ${step}`;
 }

@@ -33,6 +33,13 @@ export function shortened(raw: string, bytesMax: number): string {
   return count === text.length ? text : `${text.slice(0, count)}...`;
 }
 
+/** What a text takes of a limit, as it is counted here. */
+export function outputBytes(text: string): number {
+  let bytes = 0;
+  for (let index = 0; index < text.length; index += 1) bytes += weightOf(text.charCodeAt(index));
+  return bytes;
+}
+
 /** How many units of the text fit, counted from one end; half of a character is none. */
 function fitting(text: string, bytesMax: number, end: "head" | "tail"): number {
   let bytes = 0;

@@ -2,11 +2,13 @@ import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
+import type { Documents } from "../documents/documents.ts";
 import type { EffectClass, EventOf, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { Image } from "../protocol/message.ts";
 import type { Todo } from "../protocol/todo.ts";
 import { forModels } from "../words/words.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { readLeniently } from "./arguments.ts";
 import { shortened } from "./output.ts";
 import { type JsonSchema, plainSchema, signature } from "./schema.ts";
@@ -30,6 +32,8 @@ export type Tool = {
 /** A call with checked arguments: what a person must decide first, if anything, and how to run it. */
 export type OpenedCall = {
   readonly ask: Ask | undefined;
+  /** Calls of one answer with the same key run one after another, in the order they were asked for. */
+  readonly order: string | undefined;
   run(context: ToolContext): Promise<Result<ToolOutput, Failure>>;
 };
 
@@ -49,13 +53,26 @@ export type ToolContext = {
   readonly ids: Ids;
   /** The same for every attempt at this call: idempotent tools hand it on. */
   readonly key: string;
+  readonly call: string;
+  /** The agent that calls; undefined is the main agent. */
+  readonly agent: string | undefined;
+  /** The files this agent works with. */
+  readonly workspace: Workspace;
+  /** Hash of the content that this agent has last seen of a file. */
+  readonly knownHash: (path: string) => string | undefined;
+  readonly documents: Documents;
+  /** What a result may have at the most for the model that reads it; longer ones are cut in the middle. */
+  readonly outputBytesMax: number;
   readonly todos: readonly Todo[];
   /** What a person decided about this call. */
   readonly decision: EventOf<"decision.made"> | undefined;
 };
 
 export type ToolOutput = {
+  /** What the model reads. */
   readonly text: string;
+  /** It was not done, and `text` says why: a refusal that has facts, or more to show than a failure can say in a line. */
+  readonly isRefusal?: true | undefined;
   readonly images?: readonly Image[] | undefined;
   /** Stored together with the result. */
   readonly facts?: readonly NewEvent[] | undefined;
@@ -73,6 +90,7 @@ export type ToolDefinition<Input extends z.ZodObject> = {
   /** Other names for arguments, and other words for the values of enums, as models write them. */
   readonly otherNames?: Readonly<Record<string, string>>;
   readonly otherWords?: Readonly<Record<string, string>>;
+  readonly order?: (input: z.infer<Input>) => string | undefined;
   readonly ask?: (input: z.infer<Input>) => Ask | undefined;
   readonly run: (
     input: z.infer<Input>,
@@ -103,6 +121,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
         });
       return ok({
         ask: definition.ask?.(parsed.data),
+        order: definition.order?.(parsed.data),
         async run(context) {
           const output = await definition.run(parsed.data, context);
           if (!output.ok || ignored.length === 0) return output;

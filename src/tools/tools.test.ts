@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { z } from "zod";
-import { systemClock } from "../base/clock.ts";
-import { systemIds } from "../base/ids.ts";
+import { toolContext } from "../../test/world/tools.ts";
 import { ok } from "../base/result.ts";
 import { estimateTokens } from "../models/models.ts";
 import type { JsonSchema } from "./schema.ts";
-import { builtins, defineTool, openToolbox, type ToolContext, toolBytes } from "./tools.ts";
+import { builtins, defineTool, openToolbox, toolBytes } from "./tools.ts";
 
 const toolbox = openToolbox(builtins);
 const sizes = { full: { tools: 20, tokens: 3_500 }, small: { tools: 10, tokens: 1_300 } } as const;
@@ -88,7 +87,7 @@ test("what a tool does not know is left aside and named, in a few words [R1]", a
   };
   const found = toolbox.open({ id: "1", name: "now", arguments: JSON.stringify(input) });
   assert.ok(found.ok);
-  const output = await found.value.opened.run(context);
+  const output = await found.value.opened.run(toolContext());
   assert.match(output.ok ? output.value.text : "", /\n\(ignored unknown arguments: locale, k0, k1, k2, k3\)$/);
 });
 
@@ -109,15 +108,6 @@ test("arguments that are no object are refused with the reason; an object in a s
   for (const written of ["", "  ", "{}", '"{\\"timezone\\": \\"UTC\\"}"'])
     assert.equal(toolbox.open({ id: "1", name: "now", arguments: written }).ok, true, written);
 });
-
-const context: ToolContext = {
-  signal: new AbortController().signal,
-  clock: systemClock,
-  ids: systemIds,
-  key: "key",
-  todos: [],
-  decision: undefined,
-};
 
 function plainTool(name: string) {
   return { name, description: "For tests.", input: z.object({}), run: () => ok({ text: "" }) };

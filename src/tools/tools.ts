@@ -5,9 +5,16 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import { unpacked } from "./arguments.ts";
 import { askHuman } from "./builtin/ask-human.ts";
+import { editFile } from "./builtin/edit-file.ts";
+import { findFiles } from "./builtin/find-files.ts";
+import { getWorkspaceInfo } from "./builtin/get-workspace-info.ts";
+import { listFiles } from "./builtin/list-files.ts";
 import { now } from "./builtin/now.ts";
+import { readFile } from "./builtin/read-file.ts";
+import { searchFile } from "./builtin/search-file.ts";
 import { todoRead } from "./builtin/todo-read.ts";
 import { todoWrite } from "./builtin/todo-write.ts";
+import { writeFile } from "./builtin/write-file.ts";
 import { shortened } from "./output.ts";
 import { isRecord } from "./schema.ts";
 import type { OpenedCall, Tool } from "./tool.ts";
@@ -25,7 +32,10 @@ export interface Toolbox {
   open(call: ToolCall): Result<{ tool: Tool; opened: OpenedCall }, Failure>;
 }
 
-export const builtins: readonly Tool[] = [askHuman, now, todoRead, todoWrite];
+export const builtins: readonly Tool[] = [
+  ...[askHuman, now, todoRead, todoWrite],
+  ...[readFile, writeFile, editFile, listFiles, findFiles, searchFile, getWorkspaceInfo],
+];
 
 export function openToolbox(tools: readonly Tool[]): Toolbox {
   const byName = new Map<string, Tool>();

@@ -10,6 +10,13 @@ export const enDemo = {
     ["what time is it", "I look at the clock with the tool `now`"],
     ["plan a birthday party", "I write a list with `todo_write`"],
     ["show my list", "I read it with `todo_read`"],
+    ["list my files", "I look around with `list_files`"],
+    ["read notes.txt", "I show what `read_file` finds"],
+    ["summarise the numbers of sales.csv", "I read the file and compute each column"],
+    ["write a note: call Ada", "I put it into `outputs/` with `write_file`"],
+    ["search my files for Ada", "I look into them with `search_file`"],
+    ["change red to blue in notes.txt", "I read the file, then use `edit_file`"],
+    ["undo", "I tell you how to take back what I did"],
     ["do two things at once", "I call two tools side by side"],
     ["ask me something", "I ask you a question and go on with your answer"],
     ["connect a model", "I tell you how to put a real model in my place"],
@@ -44,12 +51,43 @@ export const enDemo = {
   questionDefault: "friend",
   answered: (answer: string) => `Good to meet you, ${answer}. A real model would remember that and go on from there.`,
 
+  files: (lines: string) => `These are your files:\n\n${lines}`,
+  noFiles:
+    "There is no file in `uploads/` or `outputs/` yet. Attach one to your message (in the terminal with `#` and its name, such as `#sales.csv`), or say “write a note: …”.",
+  whichFile: (files: string) => `I do not know which file you mean. There are:\n\n${files}\n\nName one of them.`,
+  fileText: (path: string, text: string, lines: number | undefined | "all") =>
+    `\`${path}\`${lines === "all" ? "" : ` begins like this${lines === undefined ? "" : ` (it has ${count(lines)} lines)`}`}:\n\n${text}`,
+  noteName: "note.txt",
+  noteText: "Written by AgentYard's demo model.",
+  wroteFile: (path: string) => `I wrote it into \`${path}\`. \`/undo\` takes it back.`,
+  changedFile: (before: string, after: string, path: string) =>
+    `I changed “${before}” to “${after}” in \`${path}\`. \`/undo\` takes it back.`,
+  searchHits: (query: string, hits: string) => `“${query}” stands here:\n\n${hits}`,
+  searchNothing: (query: string) => `I found “${query}” in none of these files.`,
+  undo: "I cannot undo anything myself: only you can. `/undo` takes back the last turn, and the files it changed are as they were before.",
+  uploaded: (lines: string) => `This came with your message:\n\n${lines}`,
+  uploadedNext: "You can now say “read” or “search … for …” with the name of a file.",
+  profileHead: (path: string, rows: number, columns: number) =>
+    `\`${path}\`: ${plural(rows, "row")}, ${columns === 0 ? "and no column of numbers" : `${plural(columns, "column")} of numbers`}.`,
+  profileColumns: ["Column", "Values", "Smallest", "Largest", "Mean", "Sum"],
+  profileColumn: (place: number) => `column ${place}`,
+  profileMore: (columns: number) => `${plural(columns, "more column")} of numbers left out here.`,
+  profileOthers: (names: string) => `Other columns: ${names}.`,
+  profileUnread: (cells: number) =>
+    `Left out: ${plural(cells, "cell")} that ${cells === 1 ? "is no number" : "are no numbers"}.`,
+  profilePart: (read: number, of: number | undefined) =>
+    `This is only the beginning: ${count(read)}${of === undefined ? "" : ` of ${count(of)}`} lines were read.`,
+
   toolNotThere: (tool: string) => `For that I would call the tool \`${tool}\`, which I may not use here.`,
   called: (tool: string, result: string) => `- \`${tool}\`: ${result}`,
   declined: (tool: string) => `- You declined \`${tool}\`, so I left it.`,
   failed: (tool: string, why: string) => `- \`${tool}\` did not work: ${why}`,
 };
 
-function count(tokens: number): string {
-  return tokens.toLocaleString("en-US");
+function count(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
+function plural(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -1,7 +1,14 @@
+import { enFileFailures } from "./en-file-failures.ts";
+
 /** One entry per failure code: what happened, and what to do next. Parameters never hold a secret or a host path. */
 export const enFailures = {
+  ...enFileFailures,
   bad_request: (p: { what: string }) => [`The request does not fit: ${p.what}.`, "Correct it and send it again."],
   bad_json: () => ["The body is not JSON.", "Send a JSON object with the header content-type: application/json."],
+  content_type_unfit: (p: { type: string }) => [
+    p.type === "" ? "The request does not say what kind of content it has." : `This route does not take ${p.type}.`,
+    "Send the bytes with the header content-type: application/octet-stream.",
+  ],
   body_too_large: (p: { limitBytes: number }) => [
     `The body is larger than ${p.limitBytes} bytes.`,
     "Send less at once.",

@@ -30,6 +30,7 @@ export const enTerminal = {
       continue: "Go on with the newest conversation; an interrupted turn is finished first",
       resume: "Go on with the conversation whose id begins with ID",
       slot: "Model slot to prefer: base, reasoning, vision, code or chat (also --model)",
+      file: "Send this file along, as `#PATH` in the message does; may be repeated",
       request: "Make one call from the neutral request in FILE, without tools or retries",
     },
     runNote:
@@ -99,6 +100,9 @@ export const enTerminal = {
       sessions: "list the sessions, newest first",
       load: "go on with a session, by the beginning of its id",
       current: "show the current session",
+      files: "list the files of this session, or of a folder in it",
+      undo: "take back the last turn and what it did to files",
+      clean: "put away the files of sessions not used for days, list them, restore them",
       model: "list the models and how to connect one, or prefer a slot",
       inbox: "list what waits for a decision, or open entry N",
       queue: "send a message after the running turn; alone: list what waits",
@@ -108,6 +112,7 @@ export const enTerminal = {
     keys: [
       "Enter while a turn runs: the message is read at its next step",
       "\\ at the end of a line, or Ctrl+J: one more line",
+      '#PATH in a message sends the file along: #data.csv #"two words.txt" #folder/ #*.md · Tab completes it',
       "Esc or Ctrl+C: stop the turn · Ctrl+C twice or Ctrl+D: leave",
     ],
     unknown: (p: { name: string; near: string | undefined }) =>
@@ -208,6 +213,55 @@ export const enTerminal = {
     check: { answers: "answers", streams: "streams", tools: "calls tools", usage: "reports usage" },
     latency: (p: { firstMs: number | undefined; totalMs: number }) =>
       p.firstMs === undefined ? `${p.totalMs} ms` : `first text after ${p.firstMs} ms, all after ${p.totalMs} ms`,
+  },
+  files: {
+    bytes: (p: { count: number }) => (p.count === 1 ? "1 byte" : `${p.count} bytes`),
+    missing: (p: { what: string; near: string | undefined }) =>
+      `${p.what}: there is no such file here or in uploads/${p.near === undefined ? "" : ` (did you mean ${p.near}?)`}`,
+    empty: (p: { what: string }) =>
+      `${p.what}: the folder has no files to send (hidden ones, links and node_modules are left out)`,
+    tooMany: (p: { what: string; limit: number }) => `${p.what}: a message takes ${p.limit} files, these are more`,
+    tooWide: (p: { what: string; limit: number }) =>
+      `${p.what}: more than ${p.limit} names would have to be looked at; name a smaller folder`,
+    notSent: () => "→ Nothing was sent. Correct the line; what stands in `backquotes` is plain text.",
+    folder: (p: { what: string }) => `${p.what} is a folder; ${p.what}/ would send its files. It stays text.`,
+    near: (p: { what: string; near: string }) => `${p.what} names no file (did you mean #${p.near}?). It stays text.`,
+    uploading: (p: { name: string; percent: number; size: string }) => `↑ ${p.name}: ${p.percent} % of ${p.size}`,
+    uploaded: (p: { name: string; path: string; type: string }) => `${p.name} → ${p.path} (${p.type})`,
+    replaced: () => ", in place of the earlier one",
+    refused: (p: { name: string; why: string }) => `✗ ${p.name}: ${p.why}`,
+    someSent: (p: { failed: number; total: number }) =>
+      `! ${p.failed} of ${p.total} files could not be sent; the message goes without them.`,
+    noneSent: () => "✗ No file could be sent, so the message was not sent either.",
+    removed: (p: { at: string }) =>
+      `The files of this session were moved to the trash at ${p.at}. /clean list shows it, /clean restore ID brings them back.`,
+    undone: (p: { turn: number }) => `✓ Turn ${p.turn} is undone`,
+    now: { as_before: "as before", removed: "removed" },
+    left: (p: { path: string; why: string }) => `${p.path} is left as it is: ${p.why}`,
+    whyLeft: {
+      changed_since: "it was changed since",
+      not_kept: "what it was before was not kept",
+      failed: "it could not be written",
+    },
+    hadSaid: () => "You had said:",
+    cleaned: (p: { count: number }) => `✓ Cleaned up ${p.count} old workspaces`,
+    cleanedWhat: (p: { size: string; days: number }) =>
+      `${p.size} moved to the trash: not used for ${p.days} days. /clean list shows what can be restored.`,
+    cleanSkipped: (p: { count: number }) =>
+      p.count === 1
+        ? "1 could not be moved; the log file says why."
+        : `${p.count} could not be moved; the log file says why.`,
+    cleanHow: () => "✗ Use /clean, /clean list or /clean restore ID.",
+    trashEmpty: () => "The trash is empty.",
+    amount: (p: { files: number; size: string }) => `${p.files === 1 ? "1 file" : `${p.files} files`}, ${p.size}`,
+    ofSession: (p: { id: string }) => `session ${p.id}`,
+    until: (p: { at: string }) => `until ${p.at}`,
+    restoreHint: () => "/clean restore ID gives a session its files back.",
+    restored: (p: { files: number; id: string }) =>
+      `✓ Restored ${p.files === 1 ? "1 file" : `${p.files} files`} of session ${p.id}`,
+    besides: (p: { folders: string }) => `There are files there already; the restored ones lie in: ${p.folders}`,
+    noFiles: () => "No files here.",
+    entry: { folder: "folder", skill: "skill", special: "cannot be used" },
   },
   replay: {
     difference: {

@@ -4,6 +4,7 @@ import { zh } from "./zh.ts";
 /** Every text that people read, in each language; the English file is the shape, so a missing key does not compile. */
 export type Words = typeof en;
 export type { FailureWords } from "./en-failures.ts";
+export type { DiskFault } from "./en-file-failures.ts";
 export type { TerminalWords } from "./en-terminal.ts";
 
 export const languages = ["en", "zh"] as const;
@@ -32,4 +33,5 @@ export function failureWords(
   return entry(failure.params as never);
 }
 
+export { attachedWords, patternFaults } from "./attached.ts";
 export { forModels, type PromptSection } from "./for-models.ts";

@@ -1,8 +1,14 @@
 import type { FailureWords } from "./en-failures.ts";
+import { zhFileFailures } from "./zh-file-failures.ts";
 
 export const zhFailures: FailureWords = {
+  ...zhFileFailures,
   bad_request: (p) => [`请求内容不符合要求：${p.what}。`, "请改正后重新发送。"],
   bad_json: () => ["请求正文不是有效的 JSON。", "请发送 JSON 对象，并加上请求头 content-type: application/json。"],
+  content_type_unfit: (p) => [
+    p.type === "" ? "请求没有说明内容的类型。" : `这个地址不接受 ${p.type}。`,
+    "请直接发送文件内容，并加上请求头 content-type: application/octet-stream。",
+  ],
   body_too_large: (p) => [`请求正文超过了 ${p.limitBytes} 字节的上限。`, "请减少单次发送的内容。"],
   route_not_found: (p) => [`${p.path} 这个地址不存在。`, "可用的接口列表见 /api/v1/openapi.json。"],
   method_not_allowed: (p) => [`这个地址不支持 ${p.method}。`, `请使用：${p.allowed}。`],

@@ -34,11 +34,30 @@ export async function makeFixture(path: string): Promise<unknown> {
       asked: [{ decision: "d2", body: '{"question":"Which one?"}' }],
     },
   });
+  await addFolders(storage, number);
+  await storage.workspaceOf(deleted, { folder: "workspace/deleted", otherFolder: "workspace/other", at: morning });
   await storage.append({ number: deleted, events: [], with: { deleted: { at: morning } } });
   const contents = await readContents(storage);
   await storage.close();
   return contents;
 }
+
+async function addFolders(storage: Storage, number: number): Promise<void> {
+  const folder = "workspace/11111111-1111-4111-8111-111111111111";
+  unwrap(await storage.workspaceOf(number, { folder, otherFolder: "workspace/other", at: morning }));
+  const times = { madeAt: morning + 1, usedAt: morning + 2, cleanedAt: morning + 3 };
+  unwrap(await storage.updateWorkspace(folder, times));
+  const agents = [
+    { id: "task", parent: "root", folder: "workspaces/task" },
+    { id: "worker", parent: "task" },
+  ];
+  unwrap(await storage.append({ number, epoch: 1, events: [], with: { agents } }));
+  const trash = { id: "trash", number, owner: localOwner, workspace: "11111111-1111-4111-8111-111111111111", folder };
+  unwrap(await storage.putTrash({ ...trash, movedAt: morning + 3, bytes: 12, files: 1 }));
+}
+
+/** What databases of version 1 have none of. */
+export const addedLater = { agents: [], orphans: [], trash: [] };
 
 /** All that a storage with a fixture's conversations answers, in a form that JSON keeps. */
 export async function readContents(storage: Storage): Promise<unknown> {
@@ -52,6 +71,10 @@ export async function readContents(storage: Storage): Promise<unknown> {
     decisions: await storage.openDecisions(localOwner, 10),
     lease: await storage.claimLease(number, "reader", 0),
     wakes: await storage.dueWakes(10),
+    workspace: await storage.findWorkspace(number),
+    agents: await storage.agentsOf(number),
+    orphans: await storage.orphanedWorkspaces(10),
+    trash: await storage.listTrash(localOwner, 10),
     blob: Buffer.from((await storage.getBlob(number, blobHash)) ?? []).toString("utf8"),
   };
   return JSON.parse(JSON.stringify(contents));
@@ -66,7 +89,7 @@ function encode(event: NewEvent, at: number): EncodedEvent {
 
 /** One of each type, with every optional field somewhere. */
 function everyEvent(): NewEvent[] {
-  return [...ofTurn(), ...ofDecisions(), ...ofConversation()];
+  return [...ofTurn(), ...ofDecisions(), ...ofConversation(), ...ofFiles()];
 }
 
 function ofTurn(): NewEvent[] {
@@ -144,5 +167,21 @@ function ofConversation(): NewEvent[] {
     { type: "todo.set", todos: [{ id: "0123abcd", content: "write", status: "in_progress", priority: "high" }] },
     { type: "conversation.renamed", title: "Everything 一切" },
     { type: "conversation.deleted", by: "local" },
+  ];
+}
+
+function ofFiles(): NewEvent[] {
+  const [before, after] = [
+    { bytes: 3_000_000_000, mode: 0o644 },
+    { hash: blobHash, bytes: 14, mode: 0o755 },
+  ];
+  const file = { path: "uploads/a 一.csv", name: "a 一.csv", type: "csv", bytes: 14, hash: blobHash };
+  return [
+    { type: "message.user", id: "m3", text: "Uploaded files: …", mode: "queue", files: [file] },
+    {
+      ...{ type: "file.changed", agent: "worker", workspace: "task", path: "a.txt", call: "c1", by: "tool" },
+      ...{ before, after, lost: "too_large" },
+    },
+    { type: "file.known", agent: "worker", workspace: "task", path: "a.txt", hash: blobHash },
   ];
 }

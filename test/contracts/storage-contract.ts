@@ -1,12 +1,15 @@
 import { type TestContext, test } from "node:test";
+import { cleanUpPromises } from "./storage-clean-up.ts";
 import { conversationPromises } from "./storage-conversations.ts";
 import { leasePromises } from "./storage-leases.ts";
 import { logPromises } from "./storage-log.ts";
 import { type Opener, openPlace } from "./storage-place.ts";
+import { workspacePromises } from "./storage-workspaces.ts";
 
 /** What every `Storage` promises. `makeOpener` answers how to open the same, at first empty, place again and again. */
 export function storageContract(name: string, makeOpener: (t: TestContext) => Promise<Opener>): void {
-  for (const { says, holds } of [...conversationPromises, ...logPromises, ...leasePromises]) {
+  const promises = [conversationPromises, logPromises, leasePromises, workspacePromises, cleanUpPromises].flat();
+  for (const { says, holds } of promises) {
     test(`${name}: ${says}`, async (t) => {
       await using place = openPlace(await makeOpener(t));
       await holds(place);

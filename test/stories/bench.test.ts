@@ -11,8 +11,30 @@ test("the short form of the engine bench runs and prints what a step costs again
   assert.match(stdout, /50 tool steps\n.*\n +bare +1\.00 .*\n +agentyard +\d+\.\d\d /);
 });
 
+test("the short form of the files bench runs, finds every answer right and prints what it is held against [W8][W11]", () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bench, "files", "--short"], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  const names = stdout.split("\n").flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
+  assert.deepEqual(names, [
+    "info, 100 files in 10 folders",
+    "list, one folder of 100 files",
+    "walk, 100 files in 10 folders",
+    "longest stall, info, 100 files in 10 folders",
+    "longest stall, list, one folder of 100 files",
+    "longest stall, walk, 100 files in 10 folders",
+    "longest stall, nothing to do (the machine's own)",
+    "first look-up at depth 30",
+    "later look-ups at depth 30",
+    "search for Zauberwort in 0 MB",
+    "search for 咒语 in 0 MB",
+    "20 small writes, each",
+    "All figures",
+  ]);
+  assert.doesNotMatch(stdout, /target/);
+});
+
 test("a bench that does not exist is refused with those that do", () => {
   const { status, stderr } = spawnSync(process.execPath, [bench, "nothing"], { encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /engine, start/);
+  assert.match(stderr, /engine, files, start/);
 });

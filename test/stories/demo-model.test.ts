@@ -50,6 +50,51 @@ test("the demo model asks a question, waits, and goes on with the answer [M5]", 
   assert.match((await answerQuestion(yard, asked.conversation, "")).answer, /Good to meet you, friend\./);
 });
 
+test("the demo model computes the numbers of a table that was sent along [M5][F3][F1]", async () => {
+  await using yard = await startYard();
+  const conversation = await newConversation(yard);
+  const rows = Array.from({ length: 6_000 }, (_, index) => `城市 ${index % 7},"1,000.5${index % 10}"\r\n`);
+  await upload(yard, conversation, "销售.csv", `\uFEFF城市,金额\r\n${rows.join("")}`);
+  const { answer, events } = await askWith(yard, conversation, "统计这些数字", ["uploads/销售.csv"]);
+  assert.deepEqual(
+    callsOf(events).flat(),
+    callsOf(events).flatMap(() => ["read_file"]),
+  );
+  assert.ok(callsOf(events).length > 1, "a long file is read page by page");
+  assert.match(answer, /`uploads\/销售\.csv`：共 6,000 行，1 列数字。/);
+  assert.match(answer, /\| 金额 \| 6,000 \| 1,000\.5 \| 1,000\.59 \| 1,000\.545 \| 6,003,270 \|/);
+});
+
+test("the demo model writes, lists, reads, searches and changes real files [M5][F2]", async () => {
+  await using yard = await startYard();
+  const conversation = await newConversation(yard);
+  const wrote = await yard.ask("write a note: the car is red", { conversation });
+  assert.match(wrote.answer, /I wrote it into `outputs\/note\.txt`/);
+  assert.equal(await contentOf(yard, conversation, "outputs/note.txt"), "the car is red\n");
+  assert.match((await yard.ask("list my files", { conversation })).answer, /\[FILE\] outputs\/note\.txt \(15 bytes\)/);
+  assert.match((await yard.ask("读取 note.txt", { conversation })).answer, /```\nthe car is red\n+```/);
+  const found = await yard.ask("search my files for CAR", { conversation });
+  assert.match(found.answer, /outputs\/note\.txt:1\nthe \*\*car\*\* is red/);
+  const changed = await yard.ask("change red to dark blue in note.txt", { conversation });
+  assert.match(changed.answer, /I changed “red” to “dark blue” in `outputs\/note\.txt`/);
+  assert.equal(await contentOf(yard, conversation, "outputs/note.txt"), "the car is dark blue\n");
+  assert.match(
+    (await yard.ask("read ../note.txt", { conversation })).answer,
+    /`read_file` did not work: .*path_traversal_blocked/,
+  );
+});
+
+test("what the demo model did is taken back by the user, as it says [M5][W12]", async () => {
+  await using yard = await startYard();
+  const conversation = await newConversation(yard);
+  await upload(yard, conversation, "a.txt", "old\n");
+  await yard.ask("change old to new in uploads/a.txt", { conversation });
+  assert.equal(await contentOf(yard, conversation, "uploads/a.txt"), "new\n");
+  await must(yard.client.call("undoTurn", { params: { id: conversation } }));
+  assert.equal(await contentOf(yard, conversation, "uploads/a.txt"), "old\n");
+  assert.match((await yard.ask("撤销", { conversation })).answer, /`\/undo` 撤回上一轮/);
+});
+
 test("the demo model is shown as what it is among the models [M5]", async () => {
   await using yard = await startYard();
   const { slots } = await must(yard.client.call("listModels", { query: { detect: false } }));
@@ -61,6 +106,26 @@ test("the demo model is shown as what it is among the models [M5]", async () => 
     ],
   );
 });
+
+async function newConversation(yard: TestYard): Promise<string> {
+  return (await must(yard.client.call("createConversation", { body: {} }))).id;
+}
+
+async function upload(yard: TestYard, id: string, name: string, text: string): Promise<void> {
+  await must(yard.client.upload(id, name, Buffer.from(text)));
+}
+
+async function askWith(yard: TestYard, id: string, text: string, files: string[]) {
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text, mode: "queue", files } }));
+  return yard.whenAtRest(id);
+}
+
+async function contentOf(yard: TestYard, id: string, path: string): Promise<string> {
+  const { chunks } = await must(yard.client.download(id, path));
+  const pieces: Uint8Array[] = [];
+  for await (const piece of chunks) pieces.push(piece);
+  return Buffer.concat(pieces).toString("utf8");
+}
 
 async function answerQuestion(yard: TestYard, id: string, answer: string) {
   const { decisions } = await must(yard.client.call("getState", { params: { id } }));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
-import { createClient } from "../../src/client/client.ts";
+import { createClient, inProcessFetch } from "../../src/client/client.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { limits, protocolVersion } from "../../src/protocol/routes.ts";
@@ -20,7 +20,7 @@ test("a client speaks to the server by the names of the route table, over a port
     assert.equal((await must(client.call("createConversation", { body: { id, title: "你好" } }))).title, "你好");
     const sent = await must(client.call("sendMessage", { params: { id }, body: { text: "hello" } }));
     assert.deepEqual(sent, { message: "m1", seq: 1 });
-    assert.deepEqual(yard.asked.at(-1), ["send", { text: "hello", mode: "queue", slot: undefined }]);
+    assert.deepEqual(yard.asked.at(-1), ["send", { text: "hello", mode: "queue", slot: undefined, language: "en" }]);
     assert.equal((await must(client.call("renameConversation", { params: { id }, body: { title: "T" } }))).title, "T");
     const { items, next } = await must(client.call("listConversations", { query: { limit: 1 } }));
     assert.deepEqual([items.map((item) => item.id), next], [[id], client === overPort ? "2" : "1"]);
@@ -209,11 +209,37 @@ test("the request names the user, and another user's conversation is not there [
   assert.deepEqual([await read("of-local", "ann"), await read("of-local", "../ann")], [404, 400]);
 });
 
-test("the place of the log file is told to the same user on the same machine only [Q1]", async () => {
-  const yard = smallYard({ logFile: "/srv/logs/run.log" });
+test("who runs the installation cleans up after everybody, all others only after themselves [W10][S7]", async () => {
+  const yard = smallYard();
   await using port = await onPort(yard);
-  assert.equal((await must(yard.client.call("health"))).logFile, "/srv/logs/run.log");
-  assert.equal((await must(createClient({ fetch, baseUrl: port.url }).call("health"))).logFile, undefined);
+  const unusedMs = 7 * 86_400_000;
+  const overPort = createClient({ fetch, baseUrl: port.url });
+  const asAnn = createClient({ fetch: inProcessFetch(yard.app), account: "ann" });
+  for (const client of [yard.client, overPort, asAnn]) {
+    const cleaned = await must(client.call("cleanWorkspaces", { body: {} }));
+    assert.deepEqual(cleaned, { workspaces: 1, bytes: 5, skipped: 0, days: 7 });
+  }
+  assert.equal((await must(yard.client.call("cleanWorkspaces", { body: { days: 0.5 } }))).days, 0.5);
+  assert.deepEqual(yard.asked, [
+    ["clean", { unusedMs }],
+    ["clean", { unusedMs, owner: "local" }],
+    ["clean", { unusedMs, owner: "ann" }],
+    ["clean", { unusedMs: 43_200_000 }],
+  ]);
+  const { items } = await must(yard.client.call("listTrash"));
+  assert.deepEqual(items, [{ id: "t1", conversation: "c", movedAt: 1, bytes: 5, files: 2, until: 9 }]);
+  const trash = { params: { trash: "t1" } };
+  assert.deepEqual(await must(yard.client.call("restoreTrash", trash)), { conversation: "c", files: 2, beside: [] });
+  assert.equal(await codeOf(asAnn.call("restoreTrash", trash)), "trash_not_found");
+});
+
+test("a message carries its files and the language of who sends it [P4][F3]", async () => {
+  const yard = smallYard();
+  await yard.start("c");
+  const client = createClient({ fetch: inProcessFetch(yard.app), language: "zh" });
+  const body = { text: "看看", files: ["uploads/a.csv"] };
+  await must(client.call("sendMessage", { params: { id: "c" }, body }));
+  assert.deepEqual(yard.asked, [["send", { ...body, mode: "queue", slot: undefined, language: "zh" }]]);
 });
 
 test("a server that does not answer, or not in our words, is a failure as well", async () => {
@@ -236,7 +262,7 @@ test("the API describes itself, route by route, from the table that checks reque
   assert.equal(messages.operationId, "sendMessage");
   assert.deepEqual(messages.parameters, [{ name: "id", in: "path", required: true, schema: { type: "string" } }]);
   assert.deepEqual(messages.requestBody.content["application/json"].schema.required, ["text"]);
-  assert.deepEqual(Object.keys(messages.responses), ["202", "404", "422", "default"]);
+  assert.deepEqual(Object.keys(messages.responses), ["202", "400", "403", "404", "422", "500", "default"]);
   const list = document.paths["/api/v1/conversations"].get;
   assert.deepEqual(list.parameters[0], {
     name: "limit",
@@ -246,6 +272,14 @@ test("the API describes itself, route by route, from the table that checks reque
   });
   const stream = document.paths["/api/v1/conversations/{id}/stream"].get;
   assert.ok(stream.responses["200"].content["text/event-stream"]);
+  const bytes = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
+  const upload = document.paths["/api/v1/conversations/{id}/files/uploads/{name}"].put;
+  assert.deepEqual(upload.requestBody, { required: true, content: bytes });
+  const { parameters, responses } = document.paths["/api/v1/conversations/{id}/files/content"].get;
+  assert.deepEqual(
+    [parameters.at(-1).name, responses["200"].content, responses["206"].content, "416" in responses],
+    ["range", bytes, bytes, true],
+  );
   assert.ok(document.components.schemas.Problem.properties.code);
   assert.doesNotMatch(JSON.stringify(document), /\$schema/);
 });

@@ -10,17 +10,18 @@ import { createClient } from "../../src/client/client.ts";
 import { socketFetch } from "../../src/client/socket-fetch.ts";
 import { socketPathFor } from "../../src/client/socket-path.ts";
 import { listen } from "../../src/http/http.ts";
+import { protocolVersion } from "../../src/protocol/routes.ts";
 import { type SmallYard, smallYard } from "../world/small-yard.ts";
 
 test("another process of the same user talks and listens over the local socket [P3]", async (t) => {
   const socketPath = join(await folder(t), "s.sock");
-  const yard = smallYard({ logFile: "/srv/run.log" });
+  const yard = smallYard();
   await using _ = await onSocket(yard, socketPath);
   assert.equal((await stat(socketPath)).mode & 0o777, 0o600);
   const client = createClient({ fetch: socketFetch(socketPath), language: "zh", account: "ann" });
   assert.ok((await client.call("createConversation", { body: { id: "c" } })).ok);
   const health = await client.call("health");
-  assert.equal(health.ok && health.value.logFile, "/srv/run.log");
+  assert.deepEqual(health.ok && health.value, { status: "ok", version: "0.0.0-test", protocol: protocolVersion });
   const missing = await client.call("getState", { params: { id: "没有/这个" } });
   assert.match(missing.ok ? "" : missing.failure.detail, /^未找到会话：没有\/这个。/);
   assert.ok((await client.call("deleteConversation", { params: { id: "c" } })).ok);

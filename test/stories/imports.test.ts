@@ -24,12 +24,12 @@ function loadedWith(file: string): { files: Set<string>; packages: Set<string> }
   return { files: new Set([...files].map((path) => relative(root, path))), packages };
 }
 
-test("importing the loop pulls in no web, document, MCP or Docker code, and no package but the schemas", () => {
+test("importing the loop pulls in no web, MCP or Docker code, no reader of documents, and no package but the schemas", () => {
   const { files, packages } = loadedWith("src/loop/loop.ts");
   assert.ok(files.size > 30, `only ${files.size} files were read`);
   assert.deepEqual([...packages], ["zod"]);
   const folders = new Set([...files].map((path) => path.split("/")[1]));
-  for (const folder of ["http", "terminal", "config", "documents", "mcp", "sandbox"])
+  for (const folder of ["http", "terminal", "config", "mcp", "sandbox"])
     assert.equal(folders.has(folder), false, folder);
   assert.deepEqual(
     [...files].filter((path) => /sqlite|openai|demo\//.test(path)),

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { until } from "../world/events.ts";
 import { calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
+import { leaksInStore } from "../world/path-watch.ts";
 
 const entry = join(import.meta.dirname, "..", "..", "bin", "agentyard.mjs");
 
@@ -59,7 +60,11 @@ async function run(
 
 async function folder(t: TestContext): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), "ay-"));
-  t.after(() => rm(data, { recursive: true, force: true }));
+  t.after(async () => {
+    const leaks = leaksInStore({ data });
+    await rm(data, { recursive: true, force: true });
+    assert.deepEqual(leaks, [], "no host path in what was stored [Q1]");
+  });
   return data;
 }
 

@@ -207,7 +207,7 @@ test("a question that was answered is not asked again while its event is under w
   const { client } = marking.yard;
   const arrived = Promise.withResolvers<void>();
   const slow: Client = {
-    call: client.call,
+    ...client,
     async *follow(...input) {
       for await (const frame of client.follow(...input)) {
         if (frame.frame === "event" && frame.event.type === "decision.made") await arrived.promise;

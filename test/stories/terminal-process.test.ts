@@ -46,6 +46,24 @@ for (const [how, script] of [
   });
 }
 
+test("files are named from the folder in which the program is started, and from home [F3]", async (t) => {
+  await using model = await modelServer([says("Read.")]);
+  const named = `"$@" run 'read #work/a.txt #~/b.md' --file work/c.csv </dev/null`;
+  const script = `mkdir work; echo A > work/a.txt; echo B > b.md; echo C > work/c.csv; ${named}`;
+  const { code, output, errors } = await startScript(t, model, script).ended;
+  assert.deepEqual({ code, output }, { code: 0, output: "Read.\n" });
+  assert.deepEqual(errors.split("\n"), [
+    "✓ work/a.txt → uploads/a.txt (text)",
+    "✓ ~/b.md → uploads/b.md (markdown)",
+    "✓ work/c.csv → uploads/c.csv (csv)",
+    "",
+  ]);
+  assert.match(
+    askedFirst(model),
+    /^read #work\/a\.txt #~\/b\.md\n[\s\S]*Uploaded files:\n- a\.txt → uploads\/a\.txt \(text\)\n/,
+  );
+});
+
 test("an input that stays open is not waited for, and that is said [P2]", async (t) => {
   await using model = await modelServer([says("Hello.")]);
   const { child, ended } = startScript(t, model, `"$@" run hi`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -15,10 +15,12 @@ type Setting = {
   readonly env?: Record<string, string>;
   readonly script?: string;
   readonly args?: readonly string[];
+  /** Another program's: both work on the same data. */
+  readonly home?: string;
 };
 
-function openProgram(t: TestContext, { model, env, ...more }: Setting = {}) {
-  const home = mkdtempSync(join(tmpdir(), "agentyard-pty-"));
+function openProgram(t: TestContext, { model, env, home: given, ...more }: Setting = {}) {
+  const home = given ?? mkdtempSync(join(tmpdir(), "agentyard-pty-"));
   const own = { HOME: home, TMPDIR: home, AGENTYARD_DATA: join(home, "data") };
   const base = model === undefined ? {} : { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model" };
   const program = openPty({ cwd: home, env: { ...own, ...base, ...env }, ...more });
@@ -27,7 +29,7 @@ function openProgram(t: TestContext, { model, env, ...more }: Setting = {}) {
     await program.exited;
     rmSync(home, { recursive: true, force: true });
   });
-  return program;
+  return { ...program, home };
 }
 
 const pasteMarksOff = "\u001b[?2004l";
@@ -185,3 +187,17 @@ for (const [how, args] of [
     assert.ok(before.endsWith("\u001b[1G\u001b[2K"), "the line is gone");
   });
 }
+
+test("a second process sends its files to the one that owns the data, and shows how far it is [F3][P3]", async (t) => {
+  await using model = await modelServer([says("Read.")]);
+  const owner = openProgram(t, { model });
+  await owner.waitFor("You> ");
+  writeFileSync(join(owner.home, "large.txt"), "0123456789\n".repeat(600_000));
+  const second = openProgram(t, { model, home: owner.home, args: ["run", "read #large.txt"] });
+  await second.waitFor("↑ large.txt: 100 % of 6.6 MB");
+  await second.waitFor("✓ large.txt → uploads/large.txt (text)\n");
+  await second.waitFor("Read.");
+  assert.equal(await second.exited, 0);
+  const said = String(model.asked[0]?.body.messages.at(-1)?.content);
+  assert.match(said, /^read #large\.txt\n\nUploaded files:\n- large\.txt → uploads\/large\.txt \(text\)/);
+});

@@ -79,8 +79,14 @@ export function openTestTerminal({ columns = 100 }: { columns?: number } = {}) {
   return { ...terminal, streams: { input, output, errors: collect((text) => errors.push(text)) } };
 }
 
+/** As a command sees it: files are named from here on. */
+export type Place = { readonly folder: string; readonly homeDir: string };
+/** A folder of its own for who names files; others have none. */
+const emptyPlace: Place = { folder: noSettings, homeDir: noSettings };
+
 type ChatSetting = {
   readonly client: Client;
+  readonly place?: Place;
   readonly language?: Language;
   readonly command?: Partial<ClientCommand & { name: "chat" }>;
   readonly recovery?: Recovery;
@@ -88,14 +94,14 @@ type ChatSetting = {
 };
 
 /** A chat in a terminal of the test's own process. */
-export function startChat({ client, language = "en", command, recovery, clock = systemClock }: ChatSetting) {
+export function startChat({ client, place, language = "en", command, recovery, clock = systemClock }: ChatSetting) {
   const terminal = openTestTerminal();
   const leave = new AbortController();
   const ended = runCommand(
     { name: "chat", ...command },
     {
       ...{ ...terminal.streams, client, words: wordsFor(language), clock, ids: systemIds, version: "0.0.0", recovery },
-      ...{ logFile: "logs/today.log", color: false, hasKeys: true, leave: leave.signal },
+      ...{ logFile: "logs/today.log", color: false, hasKeys: true, leave: leave.signal, place: place ?? emptyPlace },
     },
   );
   return { ...terminal, ended, leave: () => leave.abort() };
@@ -121,13 +127,13 @@ export function openTestPipe(text: string) {
 /** A command with its input and output in pipes; a chat unless another is given. */
 export function runInPipe(
   { streams }: ReturnType<typeof openTestPipe>,
-  { client }: { readonly client: Client },
+  { client, place = emptyPlace }: { readonly client: Client; readonly place?: Place },
   command: ClientCommand = { name: "chat" },
   leave: AbortSignal = new AbortController().signal,
 ): Promise<number> {
   return runCommand(command, {
     ...{ ...streams, client, words: wordsFor("en"), clock: systemClock, ids: systemIds, version: "0.0.0" },
-    ...{ color: false, hasKeys: true, leave },
+    ...{ color: false, hasKeys: true, leave, place },
   });
 }
 

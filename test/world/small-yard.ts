@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
@@ -9,6 +10,8 @@ import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { ConversationId, localOwner, type OwnerId } from "../../src/protocol/ids.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
+import { memoryFiles } from "./memory-files.ts";
+import { readAlong, spellingsOf } from "./path-watch.ts";
 
 // The door with as little behind it as it can stand before: a log in memory, and an engine whose part the test plays.
 
@@ -21,6 +24,8 @@ export type SmallYard = {
   readonly client: Client;
   /** What the log file would have of our own mistakes. */
   readonly faults: string[];
+  /** What people put into uploads/, by path. */
+  readonly files: Map<string, Uint8Array>;
   /** What the engine was asked, by name and argument. */
   readonly asked: [name: string, argument: unknown][];
   /** How many still listen to the log or to the running answer. */
@@ -37,11 +42,14 @@ type Options = Partial<Omit<Parts, "engine" | "log">> & { engine?: Partial<Engin
 export function smallYard({ engine, log, clock = systemClock, ...options }: Options = {}): SmallYard {
   const memory = memoryLog();
   const live = liveBuffer();
+  const files = memoryFiles();
   const faults: string[] = [];
   const asked: SmallYard["asked"] = [];
   const app = createApp({
-    engine: { ...memory.engine, ...playedEngine(asked), live: live.listen, ...engine },
+    engine: { ...memory.engine, ...files.engine, ...playedEngine(asked), live: live.listen, ...engine },
     log: { ...memory.log, ...log },
+    workspaces: playedWorkspaces(asked),
+    cleanAfterMs: () => 7 * 86_400_000,
     models: { get: () => demo },
     detectServers: async () => [{ kind: "ollama", baseUrl: "http://127.0.0.1:11434/v1", models: [{ id: "qwen3" }] }],
     clock,
@@ -50,14 +58,16 @@ export function smallYard({ engine, log, clock = systemClock, ...options }: Opti
     logger: (line) => faults.push(line),
     ...options,
   });
+  app.fetch = readAlong(app.fetch, ourPlace, giveAway);
   return {
     app,
     client: createClient({ fetch: inProcessFetch(app), clock }),
     faults,
+    files: files.held,
     asked,
     listeners: () => memory.listeners() + live.listeners(),
     async start(id, owner = localOwner) {
-      const row = await memory.log.createConversation(owner, { id });
+      const row = await memory.engine.create(owner, { id });
       if (!row.ok) throw new Error(row.failure.code);
       return row.value;
     },
@@ -65,6 +75,13 @@ export function smallYard({ engine, log, clock = systemClock, ...options }: Opti
     say: (row, delta) => live.say(row.number, delta),
     endAnswer: (row) => live.end(row.number),
   };
+}
+
+/** A stack trace names it, and nothing else has a reason to: no answer may. */
+const ourPlace = spellingsOf(join(import.meta.dirname, "..", ".."));
+
+function giveAway(leak: string): never {
+  throw new Error(`a host path was given away: ${leak}`);
 }
 
 const demo = {
@@ -79,7 +96,26 @@ const demo = {
   },
 } as const;
 
-function playedEngine(asked: SmallYard["asked"]): Omit<Engine, "live" | "remove"> {
+function playedWorkspaces(asked: SmallYard["asked"]): Parts["workspaces"] {
+  const trashed = { id: "t1", workspace: "c", movedAt: 1, bytes: 5, files: 2, until: 9 };
+  return {
+    async clean(options) {
+      asked.push(["clean", options]);
+      return { workspaces: 1, bytes: 5, skipped: 0 };
+    },
+    trash: async (owner) => (owner === localOwner ? [trashed] : []),
+    async restore(owner, id) {
+      const { workspace, files } = trashed;
+      return owner === localOwner && id === "t1"
+        ? ok({ workspace, files, beside: [] })
+        : failure("trash_not_found", { id: id.slice(0, 80) });
+    },
+  };
+}
+
+type Remembered = "live" | "remove" | "create" | "files" | "upload" | "removeFile";
+
+function playedEngine(asked: SmallYard["asked"]): Omit<Engine, Remembered> {
   const note = <V>(name: string, value: V) => {
     return async (_: unknown, argument?: unknown) => {
       asked.push([name, argument]);
@@ -97,6 +133,7 @@ function playedEngine(asked: SmallYard["asked"]): Omit<Engine, "live" | "remove"
       return ok({ decision, seq: 2 });
     },
     openDecisions: async () => [],
+    undo: async () => failure("nothing_to_undo", {}),
     reset: async ({ id }) => failure("conversation_busy", { id }),
     branch: async (row) => ok(row),
     checkpoints: async () => [checkpoint],
@@ -112,6 +149,7 @@ function playedEngine(asked: SmallYard["asked"]): Omit<Engine, "live" | "remove"
       queue: [],
       decisions: [],
       todos: [],
+      filesRemovedAt: null,
     }),
     replay: async () => ({ turns: 0, steps: 0, differences: [] }),
   };
@@ -140,17 +178,6 @@ function memoryLog() {
   const appended = makeListeners<number>();
   const own = (owner: OwnerId) => rows.filter((row) => row.owner === owner && row.deletedAt === undefined);
   const log: Log = {
-    async createConversation(owner, { id = systemIds.uuid(), title = "" }) {
-      const parsed = ConversationId.safeParse(id);
-      if (!parsed.success) return failure("bad_request", { what: "body.id" });
-      if (own(owner).some((row) => row.id === id)) return failure("conversation_exists", { id });
-      const number = rows.length + 1;
-      const times = { createdAt: number, updatedAt: number, deletedAt: undefined };
-      const row = { number, owner, id: parsed.data, title, lastMessage: "", turns: 0, ...times, cursor: `${number}` };
-      rows.push(row);
-      logs.set(number, []);
-      return ok(row);
-    },
     async find(owner, id) {
       const row = own(owner).find((one) => one.id === id);
       return row === undefined ? failure("conversation_not_found", { id }) : ok(row);
@@ -182,7 +209,18 @@ function memoryLog() {
     logs.set(row.number, all);
     appended.tell(row.number, all.length);
   }
-  const engine: Pick<Engine, "remove"> = {
+  const engine: Pick<Engine, "create" | "remove"> = {
+    async create(owner, { id = systemIds.uuid(), title = "" }) {
+      const parsed = ConversationId.safeParse(id);
+      if (!parsed.success) return failure("bad_request", { what: "body.id" });
+      if (own(owner).some((row) => row.id === id)) return failure("conversation_exists", { id });
+      const number = rows.length + 1;
+      const times = { createdAt: number, updatedAt: number, deletedAt: undefined };
+      const row = { number, owner, id: parsed.data, title, lastMessage: "", turns: 0, ...times, cursor: `${number}` };
+      rows.push(row);
+      logs.set(number, []);
+      return ok(row);
+    },
     async remove(row) {
       rows[row.number - 1] = { ...row, deletedAt: 1 };
       const head = logs.get(row.number)?.length ?? 0;

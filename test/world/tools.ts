@@ -1,8 +1,77 @@
+import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
+import type { TestContext } from "node:test";
 import { z } from "zod";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
 import { ok } from "../../src/base/result.ts";
-import type { EffectClass } from "../../src/protocol/events.ts";
-import { defineTool, type Tool } from "../../src/tools/tools.ts";
+import type { EffectClass, NewEvent } from "../../src/protocol/events.ts";
+import { makeFailure } from "../../src/protocol/failure.ts";
+import {
+  builtins,
+  defineTool,
+  errorForModel,
+  openToolbox,
+  type Tool,
+  type ToolContext,
+} from "../../src/tools/tools.ts";
+import { noWorkspace } from "../../src/workspace/workspace.ts";
+import { type TestWorkspace, testWorkspace } from "./workspace.ts";
+
+/** What a tool is given, with only so much of the world as a test puts into it. */
+export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
+  return {
+    signal: new AbortController().signal,
+    clock: systemClock,
+    ids: systemIds,
+    key: "key",
+    call: "call-1",
+    agent: undefined,
+    workspace: noWorkspace("agent-1", makeFailure("workspace_not_assigned", { agent: "agent-1" })),
+    knownHash: () => undefined,
+    documents: { search: () => assert.fail("nothing is searched here"), close: async () => {} },
+    outputBytesMax: 100_000,
+    todos: [],
+    decision: undefined,
+    ...overrides,
+  };
+}
+
+/** What came of a call: the error as a model reads it where there was one. */
+export type Outcome = { readonly text: string; readonly facts: readonly NewEvent[]; readonly images: number };
+
+export type FileTools = TestWorkspace & {
+  call(tool: string, input: object, overrides?: Partial<ToolContext>): Promise<Outcome>;
+};
+
+/** Tools at work on real files; what they learn about a file they know in the next call, as in a conversation. */
+export async function fileTools(
+  t: Pick<TestContext, "after">,
+  options: Parameters<typeof testWorkspace>[1] = {},
+): Promise<FileTools> {
+  const place = await testWorkspace(t, options);
+  const toolbox = openToolbox(builtins);
+  const known = new Map<string, string>();
+  let count = 0;
+  return {
+    ...place,
+    async call(tool, input, overrides = {}) {
+      count += 1;
+      const found = toolbox.open({ id: "1", name: tool, arguments: JSON.stringify(input) });
+      if (!found.ok) return { text: errorForModel(found.failure), facts: [], images: 0 };
+      const { workspace } = place;
+      const own = { workspace, key: `key-${count}`, knownHash: (path: string) => known.get(path) };
+      const output = await found.value.opened.run(toolContext({ ...own, ...overrides }));
+      if (!output.ok) return { text: errorForModel(output.failure), facts: [], images: 0 };
+      const { text, facts = [], images = [] } = output.value;
+      for (const fact of facts) {
+        if (fact.type === "file.known") known.set(fact.path, fact.hash);
+        if (fact.type === "file.changed" && fact.after?.hash !== undefined) known.set(fact.path, fact.after.hash);
+      }
+      return { text, facts, images: images.length };
+    },
+  };
+}
 
 /** A tool that writes a line into a file each time it runs, so that a test can count what really happened. */
 export function effectTool(

@@ -13,6 +13,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import type { Tool } from "../../src/tools/tools.ts";
 import { openYard, type Yard } from "../../src/yard.ts";
 import type { ModelServer } from "./model-server.ts";
+import { watchPaths } from "./path-watch.ts";
 
 /** A whole yard on a data directory of its own, with the scripted model in its base slot. */
 export type TestYard = Yard & {
@@ -65,6 +66,8 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   await storage.expireLeases();
   const parts = { config, storage, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
   const yard = await openYard({ ...parts, tools: options.tools, checksReads: true });
+  const watch = watchPaths({ data });
+  yard.app.fetch = watch.fetch(yard.app.fetch);
   await yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });
   const client = createClient({ fetch: yard.fetch, clock });
   return {
@@ -80,7 +83,11 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
     async [Symbol.asyncDispose]() {
       await yard.close();
       await logger.close();
-      if (options.data === undefined) await rm(data, { recursive: true, force: true });
+      try {
+        watch.check({ config });
+      } finally {
+        if (options.data === undefined) await rm(data, { recursive: true, force: true });
+      }
     },
   };
 }

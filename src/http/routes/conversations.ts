@@ -12,12 +12,13 @@ type Names =
   | "getState"
   | "resetConversation"
   | "branchConversation"
+  | "undoTurn"
   | "replay";
 
 export function conversationHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
   return {
     async createConversation({ owner, body }) {
-      const row = await log.createConversation(owner, body);
+      const row = await engine.create(owner, body);
       return row.ok ? ok(toConversation(row.value)) : row;
     },
     async listConversations({ owner, query }) {
@@ -56,6 +57,10 @@ export function conversationHandlers({ engine, log }: Parts): Pick<Handlers, Nam
       if (!row.ok) return row;
       const branch = await engine.branch(row.value, body.at);
       return branch.ok ? ok(toConversation(branch.value)) : branch;
+    },
+    async undoTurn({ owner, params }) {
+      const row = await log.find(owner, params.id);
+      return row.ok ? engine.undo(row.value) : row;
     },
     async replay({ owner, params }) {
       const row = await log.find(owner, params.id);

@@ -6,13 +6,13 @@ type Names = "sendMessage" | "withdrawMessage" | "cancelTurn" | "resumeTurn";
 
 export function messageHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
   return {
-    async sendMessage({ owner, params, body }) {
+    async sendMessage({ owner, params, body, language }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const slot = Slot.optional().safeParse(body.slot);
       if (!slot.success)
         return failure("slot_unknown", { slot: `${body.slot}`.slice(0, 80), known: Slot.options.join(", ") });
-      return engine.send(row.value, { ...body, slot: slot.data });
+      return engine.send(row.value, { ...body, slot: slot.data, language });
     },
     async withdrawMessage({ owner, params }) {
       const row = await log.find(owner, params.id);

@@ -1,6 +1,7 @@
 import { assert } from "../../base/assert.ts";
 import type { DoneCall, Facts } from "./facts.ts";
-import { type DemoWords, intents, type WantedCall, type World } from "./intents.ts";
+import type { DemoWords, WantedCall, World } from "./intent.ts";
+import { intents } from "./intents.ts";
 
 /** Either words for the user, or calls to make first. */
 export type Answer = { readonly text: string; readonly calls: readonly WantedCall[] };
@@ -24,7 +25,10 @@ export async function answerTo(facts: Facts, world: World): Promise<Answer> {
   return { text: introduces ? `${world.words.introduction}\n\n${text}` : text, calls: [] };
 }
 
+/** Of a result that is only mentioned beside a failure. */
+const mentionedCharactersMax = 500;
+
 function outcome({ name, result, failure }: DoneCall, words: DemoWords): string {
-  if (failure === undefined) return words.called(name, result);
+  if (failure === undefined) return words.called(name, result.slice(0, mentionedCharactersMax).toWellFormed());
   return failure === "tool_rejected" ? words.declined(name) : words.failed(name, result);
 }

@@ -1,6 +1,6 @@
 import { bestOffers, type FoundServer, type Offer } from "../detect.ts";
 import type { ServerKind } from "../note.ts";
-import type { DemoWords, NoteWords } from "./intents.ts";
+import type { DemoWords, NoteWords } from "./intent.ts";
 
 const serverNames: Readonly<Record<ServerKind, string>> = {
   ollama: "Ollama",

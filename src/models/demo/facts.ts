@@ -1,9 +1,14 @@
-import type { Language } from "../../words/words.ts";
+import { attachedWords, type Language, languages } from "../../words/words.ts";
 import type { ChatRequest } from "./wire.ts";
 
-/** What the demo model goes by: the last words of the user, and what tools have said since. */
+/** What the demo model goes by: the last words of the user, what came with them, and what tools have said since. */
 export type Facts = {
+  /** What the user wrote, without what AgentYard adds about attached files. */
   readonly text: string;
+  /** The files of that message. */
+  readonly attached: readonly AttachedFile[];
+  /** The files of earlier messages, the latest first. */
+  readonly earlier: readonly AttachedFile[];
   readonly language: Language;
   /** Nothing has been said to the user yet in this conversation. */
   readonly isFirst: boolean;
@@ -12,6 +17,8 @@ export type Facts = {
   /** The calls of this turn that have a result, in order. */
   readonly done: readonly DoneCall[];
 };
+
+export type AttachedFile = { readonly name: string; readonly path: string; readonly type: string };
 
 export type DoneCall = {
   readonly name: string;
@@ -22,14 +29,20 @@ export type DoneCall = {
 
 type Message = ChatRequest["messages"][number];
 
-const resultCharactersMax = 2_000;
+/** How much of a result is kept: what is only passed on is short, a file is looked into. */
+const resultCharactersMax: Readonly<Record<string, number>> = { read_file: 120_000, list_files: 60_000 };
+const otherResultCharactersMax = 8_000;
 
 export function readFacts({ messages, tools, tool_choice }: ChatRequest): Facts {
   const asked = messages.findLastIndex((message) => message.role === "user" && wordsOf(message) !== "");
-  const userTexts = messages.filter(({ role }) => role === "user").map(wordsOf);
+  const written = messages.filter(({ role }) => role === "user").map((message) => partsOf(wordsOf(message)));
+  const { text, attached } = partsOf(wordsOf(messages[asked]));
+  const before = messages.slice(0, Math.max(asked, 0)).filter(({ role }) => role === "user");
   return {
-    text: wordsOf(messages[asked]),
-    language: userTexts.map(languageOfText).findLast((language) => language !== undefined) ?? "en",
+    text,
+    attached,
+    earlier: before.flatMap((message) => partsOf(wordsOf(message)).attached).toReversed(),
+    language: written.map(languageOfMessage).findLast((language) => language !== undefined) ?? "en",
     isFirst: !messages.some((message) => message.role === "assistant" && wordsOf(message) !== ""),
     tools: new Set(tool_choice === "none" ? [] : tools?.map((tool) => tool.function.name)),
     done: doneCalls(messages.slice(asked + 1)),
@@ -41,6 +54,47 @@ function wordsOf(message: Message | undefined): string {
   const content = message?.content ?? "";
   const text = typeof content === "string" ? content : content.map((part) => part.text ?? "").join("\n");
   return text.replace(/<system_reminder>[\s\S]*?<\/system_reminder>/g, "").trim();
+}
+
+type Written = { readonly text: string; readonly attached: readonly AttachedFile[]; readonly language?: Language };
+
+/** The user's own words, without the list of files that AgentYard put behind them and the texts of small ones. */
+function partsOf(message: string): Written {
+  const whole = `\n\n${message}`;
+  for (const language of languages) {
+    const { list, inline } = attachedWords[language];
+    const heading = `\n\n${list}\n`;
+    const listAt = whole.lastIndexOf(heading);
+    const lines = listAt < 0 ? [] : whole.slice(listAt + heading.length).split("\n");
+    const named = lines.flatMap((line) => {
+      const [, name, path, type] = /^- (.+) → (.+) \(([^()]*)\)$/.exec(line) ?? [];
+      return name === undefined || path === undefined || type === undefined ? [] : [{ name, path, type }];
+    });
+    if (named.length === 0 || named.length !== lines.length) continue;
+    const places = named.map(({ path }) => whole.indexOf(`\n\n${inline(path)}\n\`\`\``)).filter((at) => at >= 0);
+    const attached = named.map(({ name, path, type }) => ({ name: plainName(name), path: plainName(path), type }));
+    return { text: whole.slice(0, Math.min(listAt, ...places)).trim(), attached, language };
+  }
+  return { text: message, attached: [] };
+}
+
+/** A name as it is: what could be taken for something else is written in quotes, with escapes. */
+export function plainName(shown: string): string {
+  if (!shown.startsWith('"')) return shown;
+  const escaped = shown.replaceAll(/\\u\{([0-9a-f]+)\}/g, (_, code: string) =>
+    String.fromCodePoint(Number.parseInt(code, 16)),
+  );
+  try {
+    const name: unknown = JSON.parse(escaped);
+    return typeof name === "string" ? name : shown;
+  } catch {
+    return shown;
+  }
+}
+
+/** A file alone says nothing by its name: then the language is that of the list. */
+function languageOfMessage({ text, language }: Written): Language | undefined {
+  return languageOfText(text) ?? language;
 }
 
 /** Chinese when Han characters weigh enough against words in letters; unknown without either. */
@@ -58,7 +112,8 @@ function doneCalls(messages: readonly Message[]): readonly DoneCall[] {
   return messages.flatMap((message) => {
     const name = message.role === "tool" ? names.get(message.tool_call_id ?? "") : undefined;
     if (name === undefined) return [];
-    const result = wordsOf(message).slice(0, resultCharactersMax).toWellFormed();
+    const charactersMax = resultCharactersMax[name] ?? otherResultCharactersMax;
+    const result = wordsOf(message).slice(0, charactersMax).toWellFormed();
     return [{ name, result, failure: /^Error: ([a-z_]+)/.exec(result)?.[1] }];
   });
 }

@@ -1,32 +1,15 @@
-import type { Words } from "../../words/words.ts";
-import type { FoundServer } from "../detect.ts";
 import { connectText } from "./connect.ts";
-import type { DoneCall, Facts } from "./facts.ts";
-
-/** One thing the demo model can do. Texts come from words/; a new ability is a new row in the table below. */
-export type Intent = {
-  readonly name: string;
-  matches(text: string, facts: Facts): boolean;
-  /** The calls to make next, all at once, given those that are done; none when it knows enough. */
-  calls?(facts: Facts, world: World): readonly WantedCall[];
-  /** The answer, when no call is wanted any more and none has failed. */
-  answer(facts: Facts, world: World): string | Promise<string>;
-  /** The answer itself says that this is no AI. */
-  readonly introduces?: true;
-};
-
-export type WantedCall = { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
-
-/** What the demo model knows beside the conversation. */
-export type World = {
-  readonly words: DemoWords;
-  readonly notes: NoteWords;
-  findServers(): Promise<readonly FoundServer[]>;
-  /** The user's time zone, for `now`. */
-  readonly timezone?: string | undefined;
-};
-export type DemoWords = Words["demo"];
-export type NoteWords = Words["models"]["notes"];
+import { fileIntents, uploadIntent } from "./file-intents.ts";
+import {
+  type DemoWords,
+  first,
+  type Intent,
+  paragraphs,
+  resultOf,
+  said,
+  type WantedCall,
+  type World,
+} from "./intent.ts";
 
 /** The first row that matches answers; the last matches everything. */
 export const intents: readonly Intent[] = [
@@ -37,6 +20,7 @@ export const intents: readonly Intent[] = [
     calls: first(({ text }) => [{ name: "report_number", arguments: { number: Number(/\d+/.exec(text)?.[0] ?? 0) } }]),
     answer: ({ done }) => resultOf(done, "report_number"),
   },
+  ...fileIntents,
   {
     name: "two at once",
     matches: said(/\b(two|both) (things|tools)\b|\bat (once|the same time)\b|\bin parallel\b|同时|并行|两件事/i),
@@ -94,6 +78,7 @@ export const intents: readonly Intent[] = [
     ),
     answer: (_, { words }) => paragraphs(words.introduction, words.about, abilities(words), words.connectShort),
   },
+  uploadIntent,
   {
     name: "greeting",
     matches: said(
@@ -108,21 +93,8 @@ export const intents: readonly Intent[] = [
   },
 ];
 
-function said(pattern: RegExp): (text: string) => boolean {
-  return (text) => pattern.test(text);
-}
-
-/** For intents whose calls are all made at the start of the turn. */
-function first(calls: Required<Intent>["calls"]): Required<Intent>["calls"] {
-  return (facts, world) => (facts.done.length === 0 ? calls(facts, world) : []);
-}
-
 function callNow({ timezone }: World): WantedCall {
   return { name: "now", arguments: timezone === undefined ? {} : { timezone } };
-}
-
-function resultOf(done: readonly DoneCall[], name: string): string {
-  return done.findLast((call) => call.name === name)?.result ?? "";
 }
 
 function firstLine(text: string): string {
@@ -145,8 +117,4 @@ function planTodos(text: string, words: DemoWords) {
 
 function abilities(words: DemoWords): string {
   return [words.abilitiesHead, "", ...words.abilities.map(([say, then]) => words.ability(say, then))].join("\n");
-}
-
-function paragraphs(...parts: readonly string[]): string {
-  return parts.join("\n\n");
 }

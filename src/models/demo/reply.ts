@@ -4,7 +4,7 @@ import { wordsFor } from "../../words/words.ts";
 import { estimateTokens } from "../estimate.ts";
 import { answerTo } from "./answer.ts";
 import { readFacts } from "./facts.ts";
-import type { World } from "./intents.ts";
+import type { World } from "./intent.ts";
 import type { ChatRequest, Reply } from "./wire.ts";
 
 export const demoModelId = "demo";

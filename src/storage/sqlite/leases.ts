@@ -58,7 +58,7 @@ export function openLeases(writer: DatabaseSync, reader: DatabaseSync, clock: Cl
  * Released, run out, or granted further in the future than it lasts: then the clock was set back, and waiting for it
  * could take days. The fence keeps a holder that is alive after all from doing harm.
  */
-const isFree = `(lease.holder IS NULL OR lease.until <= :now
+export const isFree = `(lease.holder IS NULL OR lease.until <= :now
   OR lease.granted_at - :now > lease.until - lease.granted_at)`;
 
 /** The same for a wake: rather too early than never. A clock that is merely corrected must not cut a delay short. */

@@ -4,10 +4,11 @@ import { assert } from "../../base/assert.ts";
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { log } from "./migrations/0001-log.ts";
+import { workspaces } from "./migrations/0002-workspaces.ts";
 import { integer } from "./rows.ts";
 
 /** Forward only; the place in the list is the version. A released one is never changed. */
-export const migrations: readonly string[] = [log];
+export const migrations: readonly string[] = [log, workspaces];
 
 /** Which version the file has: 0 is an empty one. Reads, and touches nothing. */
 export function readVersion(

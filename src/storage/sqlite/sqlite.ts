@@ -90,6 +90,7 @@ function storageOn(connections: Connections, options: SqliteOptions & { busyTime
     },
     getBlob: async (number, hash) => blobs.get(number, hash),
     openDecisions: async (owner, limit) => decisions.open(owner, limit),
+    ...filing(tables, group),
     close: closing(connections, group),
   };
 }
@@ -126,6 +127,41 @@ function leasing(
       // When it cannot be written the lease runs out by itself.
       await twice(() => group.write(() => ok(leases.release(number, lease))));
     },
+  };
+}
+
+type Filing =
+  | "workspaceOf"
+  | "findWorkspace"
+  | "agentsOf"
+  | "updateWorkspace"
+  | "unusedWorkspaces"
+  | "orphanedWorkspaces"
+  | "forgetWorkspace"
+  | "putTrash"
+  | "listTrash"
+  | "findTrash"
+  | "expiredTrash"
+  | "dropTrash";
+
+function filing({ conversations, workspaces, trash }: Tables, group: GroupCommit): Pick<Storage, Filing> {
+  return {
+    workspaceOf: async (number, wanted) =>
+      group.write(() => {
+        const gone = conversations.checkAlive(number);
+        return gone === undefined ? ok(workspaces.assign(number, wanted)) : failed(gone);
+      }),
+    findWorkspace: async (number) => workspaces.find(number),
+    agentsOf: async (number) => workspaces.agents(number),
+    updateWorkspace: async (folder, set) => group.write(() => ok(workspaces.update(folder, set))),
+    unusedWorkspaces: async (before, limit, only) => workspaces.unused(before, limit, only),
+    orphanedWorkspaces: async (limit) => workspaces.orphaned(limit),
+    forgetWorkspace: async (folder) => group.write(() => ok(workspaces.forget(folder))),
+    putTrash: async (row) => group.write(() => ok(trash.put(row))),
+    listTrash: async (owner, limit) => trash.list(owner, limit),
+    findTrash: async (owner, id) => trash.find(owner, id),
+    expiredTrash: async (before, limit) => trash.expired(before, limit),
+    dropTrash: async (id) => group.write(() => ok(trash.drop(id))),
   };
 }
 

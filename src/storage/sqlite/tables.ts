@@ -6,6 +6,8 @@ import { type Decisions, openDecisions } from "./decisions.ts";
 import { type Events, openEvents } from "./events.ts";
 import { type Leases, openLeases } from "./leases.ts";
 import { openReceived, type Received } from "./received.ts";
+import { openTrash, type Trash } from "./trash.ts";
+import { openWorkspaces, type Workspaces } from "./workspaces.ts";
 
 export type Tables = {
   readonly conversations: Conversations;
@@ -14,7 +16,9 @@ export type Tables = {
   readonly leases: Leases;
   readonly decisions: Decisions;
   readonly blobs: Blobs;
-  /** Inside a transaction: removes all that a conversation holds and leaves its tombstone. */
+  readonly workspaces: Workspaces;
+  readonly trash: Trash;
+  /** Inside a transaction: removes all that a conversation holds and leaves its tombstone. Rows of folders stay. */
   readonly bury: (number: number, at: number) => void;
 };
 
@@ -22,7 +26,7 @@ export type Tables = {
 export function openTables({ writer, reader }: Connections, clock: Clock): Tables {
   const conversations = openConversations(writer, reader);
   const events = openEvents(writer, reader);
-  const removals = ["received", "lease", "wake", "decision", "blob"].map((table) =>
+  const removals = ["received", "lease", "wake", "decision", "blob", "agent"].map((table) =>
     writer.prepare(`DELETE FROM ${table} WHERE number = ?`),
   );
   return {
@@ -32,6 +36,8 @@ export function openTables({ writer, reader }: Connections, clock: Clock): Table
     leases: openLeases(writer, reader, clock),
     decisions: openDecisions(writer, reader),
     blobs: openBlobs(writer, reader),
+    workspaces: openWorkspaces(writer, reader, clock),
+    trash: openTrash(writer, reader),
     bury(number, at) {
       events.remove(number);
       for (const removal of removals) removal.run(number);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../../base/clock.ts";
-import { systemIds } from "../../base/ids.ts";
+import { toolContext } from "../../../test/world/tools.ts";
 import { builtins, openToolbox } from "../tools.ts";
 
 const toolbox = openToolbox(builtins);
@@ -38,8 +37,6 @@ function open(input: object) {
 }
 
 function contextWith(answer: string) {
-  const { signal } = new AbortController();
   const made = { type: "decision.made", seq: 1, at: 0, id: "1", verdict: "answer", by: "me", answer } as const;
-  const decision = { ...made, argumentsHash: "", previous: "" };
-  return { signal, clock: systemClock, ids: systemIds, key: "key", todos: [], decision };
+  return toolContext({ decision: { ...made, argumentsHash: "", previous: "" } });
 }

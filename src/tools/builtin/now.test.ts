@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { toolContext } from "../../../test/world/tools.ts";
 import { systemClock } from "../../base/clock.ts";
-import { systemIds } from "../../base/ids.ts";
 import { builtins, openToolbox } from "../tools.ts";
 
 const toolbox = openToolbox(builtins);
@@ -37,6 +37,5 @@ test("an unknown zone is named, and a very long one only in part [R1]", async ()
 async function tell(input: object) {
   const found = toolbox.open({ id: "1", name: "now", arguments: JSON.stringify(input) });
   assert.ok(found.ok);
-  const { signal } = new AbortController();
-  return found.value.opened.run({ signal, clock, ids: systemIds, key: "key", todos: [], decision: undefined });
+  return found.value.opened.run(toolContext({ clock }));
 }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../../base/clock.ts";
-import { systemIds } from "../../base/ids.ts";
+import { toolContext } from "../../../test/world/tools.ts";
 import type { Todo } from "../../protocol/todo.ts";
 import { todoRead } from "./todo-read.ts";
 
@@ -17,8 +16,6 @@ test("the whole list is shown, a line per item; an empty one says how to make on
 async function show(todos: readonly Todo[]): Promise<string> {
   const opened = todoRead.open({});
   assert.ok(opened.ok);
-  const { signal } = new AbortController();
-  const context = { signal, clock: systemClock, ids: systemIds, key: "key", todos, decision: undefined };
-  const output = await opened.value.run(context);
+  const output = await opened.value.run(toolContext({ todos }));
   return output.ok ? output.value.text : "";
 }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { systemClock } from "../../base/clock.ts";
-import { systemIds } from "../../base/ids.ts";
+import { toolContext } from "../../../test/world/tools.ts";
 import { Todo } from "../../protocol/todo.ts";
 import { builtins, openToolbox } from "../tools.ts";
 
@@ -122,9 +121,7 @@ function write(todos: readonly object[], options?: Options) {
 async function run(written: string, { key = "key", before = [] }: Options = {}) {
   const found = toolbox.open({ id: "1", name: "todo_write", arguments: written });
   assert.ok(found.ok, written);
-  const { signal } = new AbortController();
-  const context = { signal, clock: systemClock, ids: systemIds, key, todos: before, decision: undefined };
-  const output = await found.value.opened.run(context);
+  const output = await found.value.opened.run(toolContext({ key, todos: before }));
   assert.ok(output.ok);
   const [fact, ...others] = output.value.facts ?? [];
   assert.ok(fact?.type === "todo.set" && others.length === 0);

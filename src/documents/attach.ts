@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { ok, type Result } from "../base/result.ts";
+import { failure } from "../protocol/failure.ts";
+import type { Image } from "../protocol/message.ts";
+import { attachedWords, type Language } from "../words/words.ts";
+import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
+import { decodeText } from "./decode.ts";
+import { fileTypeOf, typeHeadBytes } from "./file-type.ts";
+
+/** A file that comes with a message. */
+export type Attached = {
+  readonly path: string;
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: number;
+  /** Of the content whose whole text stands in the message. */
+  readonly hash?: string;
+  readonly text?: string;
+  readonly image?: Image;
+};
+
+const inlineBytesMax = 10 * 1024;
+const imageBytesMax = 5 * 1024 * 1024;
+/** Of one message: what is more is named, and can be looked at with tools. */
+const inlineBytesMaxInAll = 100 * 1024;
+const imageBytesMaxInAll = 20 * 1024 * 1024;
+const imageMimes: readonly (string | undefined)[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/** Looks at the files that a message names: small texts and images go into it, of the others it has the names. */
+export async function describeAttached(
+  workspace: Workspace,
+  paths: readonly string[],
+): Promise<Result<Attached[], FileFailure>> {
+  const attached: Attached[] = [];
+  const left = { inline: inlineBytesMaxInAll, image: imageBytesMaxInAll };
+  for (const path of paths) {
+    const read = await workspace.read(path, { bytesMax: typeHeadBytes });
+    if (!read.ok) return read;
+    const { stat, bytes, isUnwritten } = read.value;
+    if (isUnwritten) return failure("file_not_found", { path, near: "" });
+    if (attached.some((other) => other.path === stat.path)) continue;
+    const name = stat.path.split("/").at(-1) ?? stat.path;
+    const { type, isText, mime } = fileTypeOf(name, bytes);
+    const file = { path: stat.path, name, type, bytes: stat.bytes };
+    const fits = (oneMax: number, room: number) => stat.bytes <= Math.min(oneMax, room);
+    if (isText && fits(inlineBytesMax, left.inline)) {
+      left.inline -= stat.bytes;
+      attached.push({ ...file, ...inlineText(bytes) });
+    } else if (imageMimes.includes(mime) && mime !== undefined && fits(imageBytesMax, left.image)) {
+      left.image -= stat.bytes;
+      const whole = await readImage(workspace, stat, mime);
+      if (!whole.ok) return whole;
+      attached.push({ ...file, image: whole.value });
+    } else attached.push(file);
+  }
+  return ok(attached);
+}
+
+function inlineText(bytes: Buffer): Pick<Attached, "text" | "hash"> {
+  const text = decodeText(bytes)?.text;
+  return text === undefined ? {} : { text, hash: createHash("sha256").update(bytes).digest("hex") };
+}
+
+async function readImage(
+  workspace: Workspace,
+  { path, bytes }: FileStat,
+  mime: string,
+): Promise<Result<Image, FileFailure>> {
+  const read = await workspace.read(path, { bytesMax: bytes });
+  return read.ok ? ok({ mime, base64: read.value.bytes.toString("base64") }) : read;
+}
+
+/** What is put behind the person's own words, beginning with a blank line; nothing where no file came with them. */
+export function attachedText(attached: readonly Attached[], language: Language): string {
+  if (attached.length === 0) return "";
+  const words = attachedWords[language];
+  const texts = attached.flatMap(({ path, text }) =>
+    text === undefined ? [] : inFence(words.inline(quoted(path)), text),
+  );
+  const lines = attached.map(({ path, name, type }) => `- ${quoted(name)} → ${quoted(path)} (${type})`);
+  return ["", ...texts, [words.list, ...lines].join("\n")].join("\n\n");
+}
+
+/** A fence that is longer than any in the text: what a file holds cannot end it and speak as the person. */
+function inFence(title: string, text: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`{3,}/g), ([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${title}\n${fence}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
+}
+
+/** A name that is not plain stands in quotes, with everything escaped that could look like something else. */
+function quoted(name: string): string {
+  if (isPlain.test(name)) return name;
+  return JSON.stringify(name).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (hidden) =>
+    hidden.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
+}
+
+const isPlain = /^(?! )[\p{L}\p{M}\p{N} ._\-+=@#%&,;!~$^'()[\]{}（）【】《》、，。：；！？·/]+(?<! )$/u;

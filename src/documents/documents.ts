@@ -1,0 +1,59 @@
+import type { Result } from "../base/result.ts";
+import type { Failure } from "../protocol/failure.ts";
+import type { FileFailure, Workspace } from "../workspace/workspace.ts";
+
+export { attachedText, describeAttached } from "./attach.ts";
+export { isCode } from "./code.ts";
+export { decodeText } from "./decode.ts";
+export { fileTypeOf } from "./file-type.ts";
+export { openDocuments } from "./search.ts";
+export { defaultUploadPolicy, receiveUpload } from "./upload.ts";
+
+/** What is in files: their type, their text, and where something stands in them. */
+export interface Documents {
+  /** Scans text files below a path (a file or a folder) in a thread that can be stopped. */
+  search(
+    workspace: Workspace,
+    query: SearchQuery,
+  ): Promise<Result<SearchResult, FileFailure | Failure<"pattern_invalid">>>;
+  close(): Promise<void>;
+}
+
+export type SearchQuery = {
+  readonly path: string;
+  readonly query: string;
+  readonly isRegex: boolean;
+  readonly hitsMax: number;
+  /** Characters shown on either side of a match. */
+  readonly contextCharacters: number;
+  readonly signal: AbortSignal;
+};
+
+export type SearchHit = {
+  readonly path: string;
+  /** From 1 on. */
+  readonly line: number;
+  /** The line with one line either side, `**` around the match, `...` where something is left out. */
+  readonly text: string;
+};
+
+export type SearchResult = {
+  /** Ordered by path, then by line. */
+  readonly hits: readonly SearchHit[];
+  /** Matching lines in all, `hits` included; at least that many where the scan was stopped. */
+  readonly total: number;
+  readonly filesSearched: number;
+  /** Binary files and those that cannot be read. */
+  readonly filesSkipped: number;
+  /** The scan did not look at everything, and why. */
+  readonly stopped: "time" | "hits" | "size" | undefined;
+};
+
+/** What may be uploaded. */
+export type UploadPolicy = {
+  readonly fileBytesMax: number;
+  /** Files in one upload folder. */
+  readonly filesMax: number;
+  /** Endings such as `csv`; `text` stands for every valid text. */
+  readonly types: readonly string[];
+};

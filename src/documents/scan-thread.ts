@@ -1,0 +1,119 @@
+import { Worker } from "node:worker_threads";
+import type { Clock } from "../base/clock.ts";
+import type { SearchHit, SearchResult } from "./documents.ts";
+import { place } from "./scan.ts";
+import type { ScanJob, ScanNews } from "./scan-worker.ts";
+
+/** The thread looks at the time itself; when it does not come back by then it is stopped. */
+const graceMs = 2_000;
+const watchMs = 100;
+/** A pattern that took as many looks in one piece of text has got lost in it: 500 ms. */
+const looksMax = 5;
+const idleMsMax = 30_000;
+/** A thread that needs more has met something hostile. */
+const heapMegabytesMax = 512;
+
+export type ScanThread = {
+  /** One job at a time. Answers undefined when the thread had to be ended: it hung, or nobody waited for it any more. */
+  scan(job: ScanJob, options: ScanOptions): Promise<Ending | undefined>;
+  end(): Promise<void>;
+};
+export type ScanOptions = { readonly stop: AbortSignal; readonly found: (hit: SearchHit) => void };
+export type Ending = { readonly stopped: SearchResult["stopped"] };
+
+/** A thread that is started by the first job, kept warm for a while after each, and replaced when it hangs. */
+export function openScanThread(clock: Clock): ScanThread {
+  let warm: { readonly worker: Worker; stopIdling: () => void } | undefined;
+
+  const start = () => {
+    const started = { worker: startWorker(), stopIdling: () => {} };
+    started.worker.once("exit", () => {
+      started.stopIdling();
+      if (warm === started) warm = undefined;
+    });
+    return started;
+  };
+
+  const end = async () => {
+    const ending = warm;
+    warm = undefined;
+    ending?.stopIdling();
+    await ending?.worker.terminate();
+  };
+
+  return {
+    end,
+    async scan(job, options) {
+      const used = warm ?? start();
+      warm = used;
+      used.stopIdling();
+      let ending: Ending | undefined;
+      try {
+        ending = await scanIn(used.worker, job, clock, options);
+      } finally {
+        if (ending === undefined) await end();
+        else used.stopIdling = clock.after(idleMsMax, () => void end());
+      }
+      return ending;
+    },
+  };
+}
+
+function startWorker(): Worker {
+  const worker = new Worker(new URL("./scan-worker.ts", import.meta.url), {
+    name: "search",
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
+  });
+  worker.unref();
+  // Without a listener an error between two searches would end the process; the next search starts another thread.
+  worker.on("error", () => {});
+  return worker;
+}
+
+function scanIn(worker: Worker, job: ScanJob, clock: Clock, { stop, found }: ScanOptions): Promise<Ending | undefined> {
+  return new Promise((resolve, reject) => {
+    const guard = watchOver(job, clock, () => finish(undefined));
+    const onNews = (news: ScanNews) => ("hit" in news ? found(news.hit) : finish(news));
+    const onAbort = () => finish(undefined);
+    const onExit = () => finish(undefined);
+    const onError = (error: Error & { code?: string }) => {
+      tidy();
+      // What it was reading needed more memory than it may have.
+      if (error.code === "ERR_WORKER_OUT_OF_MEMORY") resolve({ stopped: "size" });
+      else reject(error);
+    };
+    const tidy = () => {
+      guard.stop();
+      worker.off("message", onNews).off("error", onError).off("exit", onExit);
+      stop.removeEventListener("abort", onAbort);
+      worker.unref();
+    };
+    const finish = (ending: Ending | undefined) => {
+      tidy();
+      resolve(ending);
+    };
+    worker.on("message", onNews).on("error", onError).on("exit", onExit);
+    stop.addEventListener("abort", onAbort, { once: true });
+    worker.ref();
+    worker.postMessage(job);
+  });
+}
+
+/** Looks at the thread from time to time. Looks are counted and not the time, which also passes when the machine is busy. */
+function watchOver({ progress, timeMsMax }: ScanJob, clock: Clock, giveUp: () => void): { stop(): void } {
+  let looks = 0;
+  let looksAtSame = 0;
+  let beats = 0;
+  const look = () => {
+    looks += 1;
+    const now = Atomics.load(progress, place.beats);
+    const isLost = Atomics.load(progress, place.isMatching) === 1 && now === beats;
+    looksAtSame = isLost ? looksAtSame + 1 : 0;
+    beats = now;
+    if (looksAtSame >= looksMax || looks * watchMs >= timeMsMax + graceMs) giveUp();
+    else cancel = clock.after(watchMs, look);
+  };
+  let cancel = clock.after(watchMs, look);
+  return { stop: () => cancel() };
+}

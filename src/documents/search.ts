@@ -1,0 +1,87 @@
+import type { Clock } from "../base/clock.ts";
+import { ok } from "../base/result.ts";
+import type { Documents, SearchHit, SearchResult } from "./documents.ts";
+import { plansFor } from "./query.ts";
+import { newProgress, type Progress, place } from "./scan.ts";
+import { openScanThread } from "./scan-thread.ts";
+
+/** All of one search. */
+const timeMsMax = 10_000;
+
+/** Searches run one after another in a thread of their own. */
+export function openDocuments({ clock }: { clock: Clock }): Documents {
+  const thread = openScanThread(clock);
+  const closing = new AbortController();
+  const inTurn = openTurns();
+
+  return {
+    async search(workspace, { signal, ...query }) {
+      const plans = plansFor(query.query, query.isRegex);
+      if (!plans.ok) return plans;
+      const stat = await workspace.stat(query.path);
+      if (!stat.ok && stat.failure.code !== "file_not_found") return stat;
+      const root = await workspace.openDescriptor();
+      if (!root.ok) return root;
+      if (root.value === undefined) return ok(nothing);
+      try {
+        if (!stat.ok) return stat;
+        const hits: SearchHit[] = [];
+        const progress = newProgress();
+        const job = { ...query, path: stat.value.path, root: root.value.fd, progress, timeMsMax };
+        const stop = AbortSignal.any([signal, closing.signal]);
+        const found = (hit: SearchHit) => void hits.push(hit);
+        const ending = await inTurn(stop, () => thread.scan(job, { stop, found }));
+        return ok(resultOf(progress, hits, ending === undefined ? "time" : ending.stopped));
+      } finally {
+        // Not before the thread is done with it: the number could by then stand for another folder.
+        root.value.close();
+      }
+    },
+
+    async close() {
+      closing.abort();
+      await inTurn(new AbortController().signal, thread.end);
+    },
+  };
+}
+
+const nothing: SearchResult = { hits: [], total: 0, filesSearched: 0, filesSkipped: 0, stopped: undefined };
+
+/** Work waits until what came before is through; with undefined when nobody wants it any more by then. */
+function openTurns() {
+  let last: Promise<unknown> = Promise.resolve();
+  return async <T>(stop: AbortSignal, work: () => Promise<T>): Promise<T | undefined> => {
+    const before = last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    last = before.then(() => promise);
+    try {
+      await Promise.race([before, aborted(stop)]);
+      return stop.aborted ? undefined : await work();
+    } finally {
+      resolve();
+    }
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", resolve, { once: true });
+  });
+}
+
+function resultOf(progress: Progress, hits: readonly SearchHit[], stopped: SearchResult["stopped"]): SearchResult {
+  const [total, filesSearched, filesSkipped] = [place.total, place.filesSearched, place.filesSkipped].map((counted) =>
+    Atomics.load(progress, counted),
+  );
+  return {
+    hits: [...hits].sort(inOrder),
+    ...{ total: total ?? 0, filesSearched: filesSearched ?? 0, filesSkipped: filesSkipped ?? 0 },
+    stopped,
+  };
+}
+
+function inOrder(one: SearchHit, other: SearchHit): number {
+  if (one.path === other.path) return one.line - other.line;
+  return one.path < other.path ? -1 : 1;
+}

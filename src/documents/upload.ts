@@ -1,0 +1,170 @@
+import { posix } from "node:path";
+import { ok, type Result } from "../base/result.ts";
+import { failure, makeFailure } from "../protocol/failure.ts";
+import type { UploadedFile } from "../protocol/resources.ts";
+import { type FileChange, type FileFailure, shownPath, type Workspace } from "../workspace/workspace.ts";
+import { decodeText, isControl, utf8ControlsMax } from "./decode.ts";
+import type { UploadPolicy } from "./documents.ts";
+import { type FileType, fileTypeOf, plainEnding, typeHeadBytes } from "./file-type.ts";
+
+export type IncomingFile = {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** As the sender announced it: enough to refuse early, never to be relied on. */
+  readonly announcedBytes?: number | undefined;
+  readonly folder: string;
+  /** A file of the same name stays and this one becomes `name (2)`; otherwise it is replaced. */
+  readonly keep: boolean;
+};
+
+export type Received = { readonly uploaded: UploadedFile; readonly change: FileChange };
+
+/** Puts a file into a folder of the workspace while it comes in; what the policy forbids is refused as soon as it is seen. */
+export async function receiveUpload(
+  workspace: Workspace,
+  { name, chunks, announcedBytes = 0, folder, keep }: IncomingFile,
+  policy: UploadPolicy,
+): Promise<Result<Received, FileFailure>> {
+  const chosen = await chooseName(workspace, { name, folder, keep }, policy);
+  if (!chosen.ok) return chosen;
+  const path = `${folder}/${chosen.value}`;
+  const limit = { bytes: policy.fileBytesMax, setting: "uploads.file_bytes_max" };
+  if (announcedBytes > limit.bytes) {
+    const sizes = { sizeBytes: announcedBytes, limitBytes: limit.bytes, setting: limit.setting };
+    return failure("too_large", { path: shownPath(path), ...sizes });
+  }
+  const inspection = inspect(chosen.value, policy);
+  const written = await workspace.write(path, inspection.passOn(chunks), {
+    limit,
+    inspect: () => (inspection.isAllowed() ? undefined : refusal(path, inspection.type(), policy)),
+    // Two uploads may have chosen the same free name: the second must not take the place of the first.
+    expected: keep ? null : undefined,
+  });
+  if (!written.ok) return written;
+  const { before, after } = written.value;
+  const { type } = inspection.type();
+  const uploaded = { name: chosen.value, path, type, bytes: after?.bytes ?? 0, replaced: before !== undefined };
+  return ok({ uploaded, change: written.value });
+}
+
+const mebibyteBytes = 1024 * 1024;
+
+/** What may be uploaded unless the configuration says otherwise: what agents compute with or can read. */
+export const defaultUploadPolicy: UploadPolicy = {
+  fileBytesMax: 100 * mebibyteBytes,
+  filesMax: 50,
+  types: [
+    ...["csv", "xlsx", "json", "txt", "pkl", "png", "jpg", "pdf"],
+    ...["docx", "pptx", "epub", "html", "md", "xml", "gif", "webp", "text"],
+  ],
+};
+
+/** The name that the file will have. Rules that hold for every path are checked by the workspace. */
+async function chooseName(
+  workspace: Workspace,
+  { name, folder, keep }: Omit<IncomingFile, "chunks">,
+  { filesMax }: UploadPolicy,
+): Promise<Result<string, FileFailure>> {
+  const shown = shownPath(name);
+  if (name.includes("..")) return failure("path_traversal_blocked", { path: shown });
+  if (name.includes("/")) return failure("path_invalid", { path: shown, why: "slash" });
+  if (name.trim() === "" || name === ".") return failure("path_invalid", { path: shown, why: "no_name" });
+  if (Buffer.byteLength(name) > nameBytesMax) return failure("path_invalid", { path: shown, why: "too_long" });
+  const listed = await workspace.list(folder, { hidden: true });
+  if (!listed.ok && listed.failure.code !== "file_not_found") return listed;
+  const entries = listed.ok ? listed.value.entries : [];
+  const taken = new Set(entries.map((entry) => entry.name));
+  const chosen = keep ? freeName(name, taken) : name;
+  const count = entries.filter(({ type }) => type !== "folder").length;
+  if (count >= filesMax && !taken.has(chosen))
+    return failure("quota_exceeded", {
+      path: shownPath(`${folder}/${chosen}`),
+      ...{ what: "files", limit: filesMax, setting: "uploads.files_max" },
+    });
+  return ok(chosen);
+}
+
+const nameBytesMax = 255;
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  const { name: stem, ext } = posix.parse(name);
+  for (let number = 2, free = name; ; number += 1) {
+    if (!taken.has(free)) return free;
+    const end = ` (${number})${ext}`;
+    const letters = Array.from(stem);
+    while (Buffer.byteLength(letters.join("") + end) > nameBytesMax) letters.pop();
+    free = letters.join("") + end;
+  }
+}
+
+function refusal(path: string, { type }: FileType, { types }: UploadPolicy): FileFailure {
+  return makeFailure("unsupported_type", {
+    ...{ path: shownPath(path), type },
+    ...{ allowed: types.join(", "), setting: "uploads.types" },
+  });
+}
+
+type Inspection = {
+  /** Hands the bytes on while it looks at them, and ends where they are refused. */
+  passOn(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+  isAllowed(): boolean;
+  type(): FileType;
+};
+
+/** The first bytes tell the type; a text has to be one to its end. */
+function inspect(name: string, { types }: UploadPolicy): Inspection {
+  const allowed = new Set(types.map(plainEnding));
+  let head = Buffer.alloc(0);
+  let known: FileType | undefined;
+  let text: TextGauge | undefined;
+  const judge = () => {
+    known = fileTypeOf(name, head);
+    text = known.isText ? openTextGauge(head) : undefined;
+  };
+  const type = () => (known === undefined || text?.isText() === false ? unknown : known);
+  const isAllowed = () => {
+    const { ending, isText } = type();
+    return allowed.has(ending) || (isText && allowed.has("text"));
+  };
+  return {
+    type,
+    isAllowed,
+    async *passOn(chunks) {
+      for await (const chunk of chunks) {
+        text?.add(chunk);
+        if (known === undefined) head = Buffer.concat([head, chunk]);
+        if (known === undefined && head.length >= typeHeadBytes) judge();
+        if (known !== undefined && !isAllowed()) return;
+        yield chunk;
+      }
+      if (known === undefined) judge();
+    },
+  };
+}
+
+const unknown: FileType = { type: "unknown", isText: false, mime: undefined, ending: "" };
+
+type TextGauge = { add(chunk: Uint8Array): void; isText(): boolean };
+
+/** Any NUL ends a text, unless it is UTF-16; so do too many control characters. Other encodings may show themselves late. */
+function openTextGauge(head: Buffer): TextGauge {
+  const encoding = decodeText(head, { isCut: true })?.encoding ?? "";
+  const decoder = encoding.startsWith("utf-16") ? new TextDecoder(encoding) : undefined;
+  let codes = 0;
+  let controls = 0;
+  let hasNul = false;
+  const gauge = {
+    add(chunk: Uint8Array) {
+      const seen =
+        decoder === undefined
+          ? chunk
+          : Uint16Array.from(decoder.decode(chunk, { stream: true }), (character) => character.charCodeAt(0));
+      codes += seen.length;
+      for (const code of seen) if (isControl(code)) controls += 1;
+      hasNul ||= seen.includes(0);
+    },
+    isText: () => !hasNul && controls <= codes * utf8ControlsMax,
+  };
+  gauge.add(head);
+  return gauge;
+}

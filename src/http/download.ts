@@ -1,0 +1,109 @@
+import type { Result } from "../base/result.ts";
+import { type Failure, makeFailure } from "../protocol/failure.ts";
+import { type FileStat, type FileStream, shownPath } from "../workspace/workspace.ts";
+import { breakOff, type HttpCall } from "./door.ts";
+import { refuse } from "./problem.ts";
+import { type ByteRange, rangeWanted } from "./range.ts";
+
+/** A file that was asked for; opened when it is known which part of it is wanted. */
+export type Download = {
+  readonly stat: FileStat;
+  readonly open: (range: ByteRange | undefined) => Promise<Result<FileStream, Failure>>;
+};
+
+/** Sends a file, or the one range of it that was asked for. */
+export async function sendFile(
+  c: HttpCall,
+  { stat, open }: Download,
+  onFault: (error: unknown) => void,
+): Promise<Response> {
+  if (c.req.method === "HEAD") return c.body(null, 200, headersOf(stat, stat.bytes));
+  const range = rangeWanted(
+    { range: c.req.header("range"), ifRange: c.req.header("if-range") },
+    stat.bytes,
+    tagOf(stat),
+  );
+  if (range === "unfit") {
+    c.header("content-range", `bytes */${stat.bytes}`);
+    return refuse(c, makeFailure("range_unfit", { path: shownPath(stat.path), sizeBytes: stat.bytes }));
+  }
+  const opened = await open(range);
+  if (!opened.ok) return refuse(c, opened.failure);
+  const body = streamOf(opened.value.chunks, (error) => {
+    onFault(error);
+    return breakOff(c);
+  });
+  const { stat: now } = opened.value;
+  if (range === undefined) return c.body(body, 200, headersOf(now, now.bytes));
+  if (tagOf(now) !== tagOf(stat)) {
+    await body.cancel();
+    return refuse(c, makeFailure("read_failed", { path: shownPath(stat.path), why: "changed" }));
+  }
+  const { offset, length } = range;
+  c.header("content-range", `bytes ${offset}-${offset + length - 1}/${now.bytes}`);
+  return c.body(body, 206, headersOf(now, length));
+}
+
+/** Never as what the file says it is: a page that somebody uploaded must not run as one of ours. */
+function headersOf(stat: FileStat, length: number): Record<string, string> {
+  return {
+    "content-type": "application/octet-stream",
+    "content-length": String(length),
+    "content-disposition": attachment(stat.path.slice(stat.path.lastIndexOf("/") + 1)),
+    "x-content-type-options": "nosniff",
+    "accept-ranges": "bytes",
+    etag: tagOf(stat),
+  };
+}
+
+/** Tells one content of a file from the next, so that the rest of an old one is not joined to a new one. */
+function tagOf({ bytes, modifiedAt }: FileStat): string {
+  return `"${bytes.toString(36)}-${Math.round(modifiedAt * 1000).toString(36)}"`;
+}
+
+/** RFC 6266: the name in UTF-8, and for old readers one in plain letters. */
+function attachment(name: string): string {
+  const plain = name.replaceAll(/[^ -~]|["\\%]/g, "_");
+  const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
+
+/**
+ * Read no faster than it is sent. The headers have promised a length by the time that reading can fail, so the
+ * connection is broken off: the caller must see that this is not all. `onFault` says whether it was.
+ */
+function streamOf(chunks: FileStream["chunks"], onFault: (error: unknown) => boolean): ReadableStream<Uint8Array> {
+  let isLeft = false;
+  let reading: Promise<void> | undefined;
+  async function read(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      const { done, value } = await chunks.next();
+      // After a cancel the stream takes nothing more, not even its end.
+      if (isLeft) return;
+      if (done) controller.close();
+      else controller.enqueue(value);
+    } catch (error) {
+      if (isLeft) return;
+      if (onFault(error)) controller.close();
+      else controller.error(error);
+    }
+  }
+  return new ReadableStream(
+    {
+      pull(controller) {
+        reading = read(controller);
+        return reading;
+      },
+      async cancel() {
+        isLeft = true;
+        // Not under a read that is still under way: by then the descriptor could belong to another file.
+        await reading;
+        await chunks.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

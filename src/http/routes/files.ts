@@ -1,0 +1,39 @@
+import { ok } from "../../base/result.ts";
+import { failure } from "../../protocol/failure.ts";
+import { shownPath } from "../../workspace/workspace.ts";
+import type { Handlers, Parts } from "../handler.ts";
+
+type Names = "listFiles" | "readFile" | "uploadFile" | "removeFile";
+
+export function fileHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
+  return {
+    async listFiles({ owner, params, query }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const listing = await engine.files(row.value).list(query.path, { hidden: query.hidden });
+      if (!listing.ok) return listing;
+      const { path, entries } = listing.value;
+      const prefix = path === "." ? "" : `${path}/`;
+      return ok({ path, items: entries.map((entry) => ({ ...entry, path: prefix + entry.name })) });
+    },
+    async readFile({ owner, params, query: { path } }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const files = engine.files(row.value);
+      const stat = await files.stat(path);
+      if (!stat.ok) return stat;
+      if (stat.value.type === "folder") return failure("not_a_file", { path: shownPath(stat.value.path) });
+      return ok({ stat: stat.value, open: (range) => files.stream(path, range) });
+    },
+    async uploadFile({ owner, params, query, bytes }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const { chunks, announced } = bytes;
+      return engine.upload(row.value, { name: params.name, chunks, announcedBytes: announced, keep: query.keep });
+    },
+    async removeFile({ owner, params, query }) {
+      const row = await log.find(owner, params.id);
+      return row.ok ? engine.removeFile(row.value, query.path) : row;
+    },
+  };
+}

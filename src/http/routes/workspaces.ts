@@ -1,0 +1,28 @@
+import { ok } from "../../base/result.ts";
+import { localOwner } from "../../protocol/ids.ts";
+import type { Handlers, Parts } from "../handler.ts";
+
+const dayMs = 86_400_000;
+
+type Names = "cleanWorkspaces" | "listTrash" | "restoreTrash";
+
+export function workspaceHandlers({ workspaces, cleanAfterMs }: Parts): Pick<Handlers, Names> {
+  return {
+    async cleanWorkspaces({ owner, isLocal, body }) {
+      const unusedMs = body.days === undefined ? cleanAfterMs() : body.days * dayMs;
+      // Whoever runs this installation cleans up after everybody; all others move only what is their own.
+      const whose = isLocal && owner === localOwner ? {} : { owner };
+      return ok({ ...(await workspaces.clean({ unusedMs, ...whose })), days: unusedMs / dayMs });
+    },
+    async listTrash({ owner }) {
+      const trashed = await workspaces.trash(owner);
+      return ok({ items: trashed.map(({ workspace, ...entry }) => ({ ...entry, conversation: workspace })) });
+    },
+    async restoreTrash({ owner, params }) {
+      const restored = await workspaces.restore(owner, params.trash);
+      if (!restored.ok) return restored;
+      const { workspace, files, beside } = restored.value;
+      return ok({ conversation: workspace, files, beside: [...beside] });
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { z } from "zod";
+import type { FailureCode } from "./failure.ts";
+import { FileEntry, TrashEntry, UndoReport, UploadedFile } from "./resources.ts";
+import { ById, Empty, type Route } from "./route.ts";
+
+/** What any path in a request may be refused with. */
+export const fileFailures = [
+  "path_traversal_blocked",
+  "path_invalid",
+  "file_not_found",
+  "permission_denied",
+  "not_a_file",
+  "not_a_folder",
+  "read_failed",
+] as const satisfies readonly FailureCode[];
+
+/** The rows of the route table that are about files. */
+export const fileRoutes = {
+  undoTurn: {
+    method: "POST",
+    path: "/api/v1/conversations/{id}/undo",
+    summary: "Take back the last turn, with the files that its tools changed.",
+    params: ById,
+    query: Empty,
+    body: Empty,
+    status: 200,
+    failures: ["conversation_not_found", "conversation_busy", "nothing_to_undo"],
+    answer: UndoReport,
+  },
+  listFiles: {
+    method: "GET",
+    path: "/api/v1/conversations/{id}/files",
+    summary: "One level of the conversation's files.",
+    params: ById,
+    query: z.object({ path: z.string().default("."), hidden: z.stringbool().default(false) }),
+    body: Empty,
+    status: 200,
+    failures: ["conversation_not_found", ...fileFailures],
+    answer: z.object({ path: z.string(), items: z.array(FileEntry) }),
+  },
+  readFile: {
+    method: "GET",
+    path: "/api/v1/conversations/{id}/files/content",
+    summary: "The bytes of a file; takes a Range header.",
+    params: ById,
+    query: z.object({ path: z.string() }),
+    body: Empty,
+    status: 200,
+    givesBytes: true,
+    failures: ["conversation_not_found", ...fileFailures, "range_unfit"],
+    answer: Empty,
+  },
+  uploadFile: {
+    method: "PUT",
+    path: "/api/v1/conversations/{id}/files/uploads/{name}",
+    summary: "Put a file into uploads/; the body is its bytes.",
+    params: ById.extend({ name: z.string() }),
+    /** `keep`: a file of the same name stays, and this one becomes `name (2)`. */
+    query: z.object({ keep: z.stringbool().default(false) }),
+    body: Empty,
+    status: 201,
+    takesBytes: true,
+    failures: [
+      "conversation_not_found",
+      "content_type_unfit",
+      ...fileFailures,
+      "write_failed",
+      "too_large",
+      "quota_exceeded",
+      "conflict",
+      "unsupported_type",
+    ],
+    answer: UploadedFile,
+  },
+  removeFile: {
+    method: "DELETE",
+    path: "/api/v1/conversations/{id}/files/content",
+    summary: "Remove a file, or a folder with everything in it.",
+    params: ById,
+    query: z.object({ path: z.string() }),
+    body: Empty,
+    status: 204,
+    failures: ["conversation_not_found", ...fileFailures, "write_failed"],
+    answer: Empty,
+  },
+  cleanWorkspaces: {
+    method: "POST",
+    path: "/api/v1/workspaces/clean",
+    summary: "Move the files of conversations that nobody used for some days to the trash.",
+    params: Empty,
+    query: Empty,
+    /** Left out: the configured number of days. */
+    body: z.object({ days: z.number().min(0).max(36_500).optional() }),
+    status: 200,
+    failures: [],
+    answer: z.object({ workspaces: z.number().int(), bytes: z.number(), skipped: z.number().int(), days: z.number() }),
+  },
+  listTrash: {
+    method: "GET",
+    path: "/api/v1/workspaces/trash",
+    summary: "What can be restored, newest first.",
+    params: Empty,
+    query: Empty,
+    body: Empty,
+    status: 200,
+    failures: [],
+    answer: z.object({ items: z.array(TrashEntry) }),
+  },
+  restoreTrash: {
+    method: "POST",
+    path: "/api/v1/workspaces/trash/{trash}/restore",
+    summary: "Give a conversation its files back, by the id in the trash or the beginning of one.",
+    params: z.object({ trash: z.string() }),
+    query: Empty,
+    body: Empty,
+    status: 200,
+    failures: ["trash_not_found", "write_failed"],
+    answer: z.object({ conversation: z.string(), files: z.number().int(), beside: z.array(z.string()) }),
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,40 @@
+import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { escapedPath, unfinishedMention } from "./file-mentions.ts";
+import type { Complete } from "./line-editor.ts";
+import { type LocalPlace, targetsOf } from "./local-files.ts";
+
+const namesShownMax = 60;
+
+/** Tab: a `/` command from its beginning, a `#` file from its folder. */
+export function lineCompleter(commands: (line: string) => string[], place: LocalPlace): Complete {
+  return (line) => {
+    const mention = unfinishedMention(line);
+    if (mention === undefined) return [commands(line), line];
+    const end = line.slice(mention.start);
+    const candidates = pathsFrom(mention.path, place).map((path) => `#${escapedPath(path)}`);
+    return [candidates.filter((candidate) => candidate.startsWith(end)).slice(0, namesShownMax), end];
+  };
+}
+
+/** Paths that begin so, folders with their slash; hidden ones only when asked for. */
+function pathsFrom(path: string, place: LocalPlace): string[] {
+  const folder = path.slice(0, path.lastIndexOf("/") + 1);
+  const begun = path.slice(folder.length);
+  for (const target of targetsOf(`${folder}x`, place)) {
+    const entries = entriesOf(dirname(target)).filter(
+      ({ name }) => name.startsWith(begun) && (begun !== "" || !name.startsWith(".")),
+    );
+    if (entries.length > 0) return entries.map(({ name, isFolder }) => `${folder}${name}${isFolder ? "/" : ""}`);
+  }
+  return [];
+}
+
+function entriesOf(folder: string): { name: string; isFolder: boolean }[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+  } catch {
+    return []; // Nothing there that could be named.
+  }
+}

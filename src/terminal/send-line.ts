@@ -1,0 +1,29 @@
+import { type Chat, startNew } from "./chat-state.ts";
+import type { TypedLine } from "./console.ts";
+import { findNamedFiles, hintText, problemText } from "./named-files.ts";
+
+/**
+ * Sends a message with the files that it names. Where one of them is not to be found, nothing is sent and the line is
+ * there again. What was pasted names nothing: code is full of `#`.
+ */
+export async function sendLine(
+  chat: Chat,
+  { text, typed = text }: TypedLine,
+  how: { isQueued: boolean },
+): Promise<void> {
+  const { console, style, words } = chat;
+  const { command, files: texts } = words.terminal;
+  const found = await findNamedFiles(typed, [], chat.place);
+  for (const hint of found.hints) console.note(style.attention(`! ${hintText(hint, words.terminal)}`));
+  if (found.problems.length > 0) {
+    for (const problem of found.problems) console.note(style.bad(`✗ ${problemText(problem, words.terminal)}`));
+    console.note(texts.notSent());
+    chat.current.refuse("usage");
+    return console.putBack();
+  }
+  if (chat.current.isGone) startNew(chat);
+  const { isRunning } = chat.current;
+  const mode = isRunning && !how.isQueued ? "steer" : "queue";
+  if (isRunning) console.note(style.dim(how.isQueued ? command.queued() : command.steering()));
+  chat.current.send({ text, mode, slot: chat.slot, files: found });
+}

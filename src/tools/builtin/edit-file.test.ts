@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type FileTools, fileTools } from "../../../test/world/tools.ts";
+
+const poem = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join("\n");
+
+test("an edit changes one place and shows the changed lines with three around them [F2][W12]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", poem);
+  const input = { path: "outputs/a.md", old_string: "line 6\n", new_string: "line six\nand a half\n" };
+  const after = poem.replace("line 6\n", "line six\nand a half\n");
+  assert.deepEqual(await tools.call("edit_file", input), {
+    text: [
+      "Success: 1 replacement in outputs/a.md. The changed lines now:",
+      "=== outputs/a.md (lines 3–10 of 13) ===",
+      ...["line 3", "line 4", "line 5", "line six", "and a half", "line 7", "line 8", "line 9"],
+    ].join("\n"),
+    facts: [
+      {
+        type: "file.changed",
+        path: "outputs/a.md",
+        call: "call-1",
+        by: "tool",
+        before: { hash: hashOf(poem), bytes: poem.length, mode: 0o644 },
+        after: { hash: hashOf(after), bytes: after.length, mode: 0o644 },
+      },
+    ],
+    images: 0,
+  });
+  assert.equal(text(tools), after);
+});
+
+test("several edits of one file after each other need no reading between them [F2]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", poem);
+  for (const number of [1, 7, 12]) {
+    const input = { path: "outputs/a.md", old_string: `line ${number}\n`, new_string: `LINE ${number}\n` };
+    assert.match((await tools.call("edit_file", input)).text, /^Success: 1 replacement/);
+  }
+  assert.equal(text(tools), poem.replaceAll(/line (1|7|12)$/gm, "LINE $1"));
+});
+
+test("all places are changed where all are meant, and those far apart are shown apart [F2]", async (t) => {
+  const lines = Array.from({ length: 200 }, (_, index) => (index % 20 === 9 ? "x = old" : `line ${index + 1}`));
+  const tools = await opened(t, "outputs/a.md", lines.join("\n"));
+  const result = await tools.call("edit_file", {
+    ...{ path: "outputs/a.md", old_string: "old", new_string: "new", replace_all: "true" },
+  });
+  assert.match(result.text, /^Success: 10 replacements in outputs\/a\.md\. The changed lines now:\n/);
+  assert.deepEqual(result.text.match(/^===.*$/gm), [
+    "=== outputs/a.md (lines 7–13 of 200) ===",
+    "=== outputs/a.md (lines 27–33 of 200) ===",
+    "=== outputs/a.md (lines 47–53 of 200) ===",
+    "=== outputs/a.md (lines 67–73 of 200) ===",
+    "=== outputs/a.md (lines 87–93 of 200) ===",
+  ]);
+  assert.match(result.text, /\n\[5 more places: read_file outputs\/a\.md\]$/);
+  assert.equal(text(tools), lines.join("\n").replaceAll("old", "new"));
+});
+
+test("a text that stands there several times is left alone, with the lines where it stands [F2]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", "x\ny\nx\n".repeat(8));
+  const { text: told } = await tools.call("edit_file", { path: "outputs/a.md", old_string: "y\n", new_string: "z\n" });
+  assert.equal(
+    told,
+    "Error: several_matches: old_string stands 8 times in outputs/a.md (lines 2, 5, 8, 11, 14, 17, 20, 23), so nothing was changed. Call edit_file again with more lines around the place you mean, or with replace_all true to change all.",
+  );
+  const { text: more } = await tools.call("edit_file", { path: "outputs/a.md", old_string: "x", new_string: "z" });
+  assert.match(more, /stands 16 times in .* \(lines 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, \.\.\.\)/);
+  assert.equal(text(tools), "x\ny\nx\n".repeat(8));
+});
+
+test("a near miss shows the real lines and what differs; copied from there it succeeds [F2]", async (t) => {
+  const tools = await opened(t, "outputs/a.py", "def f(x):\n\treturn x\n\nprint(f(1))\n");
+  const wrong = {
+    path: "outputs/a.py",
+    old_string: "def f(x):\n    return x",
+    new_string: "def f(x):\n\treturn 2 * x",
+  };
+  const { text: told, facts } = await tools.call("edit_file", wrong);
+  assert.equal(
+    told,
+    [
+      "Error: text_not_found: old_string does not stand in outputs/a.py, so nothing was changed. The nearest lines are:",
+      "=== outputs/a.py (lines 1–4 of 4) ===",
+      ...["def f(x):", "\treturn x", "", "print(f(1))"],
+      "Line 2 differs in its indentation: tabs, or another number of blanks. Call edit_file again with old_string copied from these lines.",
+    ].join("\n"),
+  );
+  assert.deepEqual(facts, []);
+  const [first, second] = told.split("\n").slice(2);
+  const { text: done } = await tools.call("edit_file", { ...wrong, old_string: `${first}\n${second}` });
+  assert.match(done, /^Success: 1 replacement/);
+});
+
+test("where the new text stands already, that is said; where nothing is like it, to read first [F2]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", "alpha beta gamma\nthe new sentence\n");
+  const call = (old_string: string, new_string: string) =>
+    tools.call("edit_file", { path: "outputs/a.md", old_string, new_string });
+  assert.match(
+    (await call("the old sentence", "the new sentence")).text,
+    /^Error: text_not_found: .* new_string already stands there in line 2: the change may have been made before\. The nearest/,
+  );
+  assert.equal(
+    (await call("1234567", "7654321")).text,
+    'Error: text_not_found: old_string does not stand in outputs/a.md, so nothing was changed. Nothing in it is like old_string. Look at the file with read_file {"path": "outputs/a.md"} first.',
+  );
+});
+
+test("an edit that would change nothing is refused [F2]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", "say “x”\n");
+  const call = (old_string: string, new_string: string) =>
+    tools.call("edit_file", { path: "outputs/a.md", old_string, new_string });
+  for (const [old, wanted] of [["say", "say"] as const, ['“x"', "“x”"] as const])
+    assert.match((await call(old, wanted)).text, /^Error: nothing_to_change: /);
+  assert.match((await call("", "x")).text, /^Error: tool_arguments_unfit: .*old_string: it is empty/);
+});
+
+test("a file that the agent has not seen as it is now is shown, and the next edit succeeds [F2][W7]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "outputs/a.md", "one\ntwo\n");
+  const input = { path: "outputs/a.md", old_string: "two", new_string: "2" };
+  const refused = await tools.call("edit_file", input);
+  assert.deepEqual(refused, {
+    text: "Error: conflict: outputs/a.md has content that you have not seen, or it has changed since, so nothing was changed. This is what it has now. Call edit_file again with old_string copied from it.\n=== outputs/a.md (lines 1–2 of 2, 8 bytes, utf-8) ===\none\ntwo",
+    facts: [{ type: "file.known", path: "outputs/a.md", hash: hashOf("one\ntwo\n") }],
+    images: 0,
+  });
+  assert.equal(text(tools), "one\ntwo\n");
+  assert.match((await tools.call("edit_file", input)).text, /^Success: /);
+  put(tools, "outputs/a.md", "somebody else\n");
+  assert.match((await tools.call("edit_file", { ...input, old_string: "one" })).text, /^Error: conflict: /);
+});
+
+test("a file keeps its mark, its encoding and its line ends; an encoding of old becomes UTF-8, and that is said [F2]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", Buffer.from("\ufeffeins\r\nzwei\r\n", "utf16le"));
+  const edit = (old_string: string, new_string: string) =>
+    tools.call("edit_file", { path: "outputs/a.md", old_string, new_string });
+  const { text: told } = await edit("eins\nzwei", "eins\ndrei\nvier");
+  assert.match(told, /\n\(old_string was met but for line endings or blanks at line ends; the file keeps its own\)$/);
+  assert.deepEqual(bytes(tools), Buffer.from("\ufeffeins\r\ndrei\r\nvier\r\n", "utf16le"));
+
+  put(
+    tools,
+    "outputs/a.md",
+    Buffer.from([0xd6, 0xd0, 0xce, 0xc4, 0xa3, 0xac, 0xca, 0xc7, 0xd6, 0xd0, 0xb9, 0xfa, 0xbb, 0xb0]),
+  );
+  await tools.call("read_file", { path: "outputs/a.md" });
+  assert.match((await edit("中国话", "汉语")).text, /\n\(the file was gb18030; it is UTF-8 now\)$/);
+  assert.equal(text(tools), "中文，是汉语");
+});
+
+test("Chinese punctuation in the file stays where the model wrote it half as wide [F2]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", "标题：“测试”。\n内容，一（二）。\n");
+  const input = {
+    path: "outputs/a.md",
+    old_string: '标题:"测试".\n内容,一(二)',
+    new_string: '标题:"测试".\n内容,一(三)',
+  };
+  assert.match(
+    (await tools.call("edit_file", input)).text,
+    /\n\(old_string was met but for quotes, dashes, spaces or full-width/,
+  );
+  assert.equal(text(tools), "标题：“测试”。\n内容，一（三）。\n");
+});
+
+test("the same call after a crash finds what it did, and does not do it twice [F2][L2]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", "a\n");
+  const input = { path: "outputs/a.md", old_string: "a", new_string: "aa" };
+  const attempt = { key: "same", knownHash: () => hashOf("a\n") };
+  const first = await tools.call("edit_file", input, attempt);
+  const again = await tools.call("edit_file", input, attempt);
+  assert.match(first.text, /^Success: 1 replacement/);
+  assert.equal(again.text, "Success: outputs/a.md already has this change: an earlier attempt made it.");
+  assert.deepEqual([again.facts, text(tools)], [first.facts, "aa\n"]);
+});
+
+const program = Buffer.from("\x7fELF\x02\x01\x01\0\0\0\0", "latin1");
+const damaged = Buffer.concat([
+  Buffer.from("viele Wörter, über alle Maßen schön\n".repeat(5)),
+  Buffer.from([0xff, 0x0a]),
+]);
+
+test("what is no text, or damaged, is not edited: no byte of it would be safe [F2]", async (t) => {
+  for (const [content, error] of [
+    [program, /^Error: unsupported_type: .*\(elf\)/],
+    [damaged, /^Error: unsupported_type: .*\(utf-8 with broken characters\)/],
+  ] as const) {
+    const tools = await opened(t, "outputs/a.md", content);
+    const { text: told } = await tools.call("edit_file", { path: "outputs/a.md", old_string: "a", new_string: "b" });
+    assert.match(told, error);
+    assert.deepEqual(bytes(tools), content);
+  }
+});
+
+test("a file that is too large, missing or not to be written is refused with what to do instead [F2][W6]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "outputs/large.txt", "text text text\n".repeat(1_200_000));
+  put(tools, "skills/pdf/SKILL.md", "text");
+  await tools.call("read_file", { path: "skills/pdf/SKILL.md" });
+  const call = async (path: string) =>
+    (await tools.call("edit_file", { path, old_string: "text", new_string: "b" })).text;
+  assert.match(
+    await call("outputs/large.txt"),
+    /^Error: too_large: outputs\/large\.txt has 18000000 bytes or more; the limit is 16777216\. /,
+  );
+  assert.match(await call("outputs/missing.md"), /^Error: file_not_found: /);
+  assert.match(await call("skills/pdf/SKILL.md"), /^Error: permission_denied: Cannot write to skills\/\. /);
+  const task = await fileTools(t, { kind: "task" });
+  const { text: unwritten } = await task.call("edit_file", { path: "a.md", old_string: "a", new_string: "b" });
+  assert.match(unwritten, /^Error: file_not_found: /);
+});
+
+test("the names that models use for the arguments are understood [F2]", async (t) => {
+  for (const input of [
+    { file_path: "outputs/a.md", old_str: "a", new_str: "b" },
+    { filePath: "outputs/a.md", oldString: "a", newString: "b", replaceAll: true },
+    { file: "outputs/a.md", search: "a", replace: "b" },
+  ]) {
+    const tools = await opened(t, "outputs/a.md", "a");
+    assert.match((await tools.call("edit_file", input)).text, /^Success: 1 replacement/);
+    assert.equal(text(tools), "b");
+  }
+});
+
+async function opened(t: Parameters<typeof fileTools>[0], path: string, content: string | Buffer): Promise<FileTools> {
+  const tools = await fileTools(t);
+  put(tools, path, content);
+  await tools.call("read_file", { path });
+  return tools;
+}
+
+function put({ folder }: FileTools, path: string, content: string | Buffer): void {
+  mkdirSync(join(folder, path, ".."), { recursive: true });
+  writeFileSync(join(folder, path), content);
+}
+
+function bytes({ folder }: FileTools): Buffer {
+  return readFileSync(join(folder, "outputs/a.md"));
+}
+
+function text(tools: FileTools): string {
+  return bytes(tools).toString();
+}
+
+function hashOf(content: string): string {
+  return createHash("sha256").update(content).digest("hex");
+}

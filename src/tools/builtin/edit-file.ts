@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import { forModels } from "../../words/words.ts";
+import { describeChange, describeNone, describeSeveral } from "../edit/describe.ts";
+import { planEdit, type Wish } from "../edit/match.ts";
+import { spliceBytes } from "../edit/splice.ts";
+import { changedFact, listedPath } from "../file-facts.ts";
+import { openFile, type TextFile } from "../show-file.ts";
+import { showPresent } from "../show-present.ts";
+import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
+
+const { files } = forModels;
+
+export const editFile = defineTool({
+  name: "edit_file",
+  description:
+    "Replace one piece of text in a file whose content you have seen. Use it for changes in longer files; several edits of one file in one answer run in order. Copy old_string exactly as read_file shows it, with 2-3 lines around, so that it stands there once. Not for new or very short files: use write_file. Returns the changed lines; when old_string is not found, the nearest lines and what differs.",
+  class: "idempotent",
+  isBasic: true,
+  input: z.object({
+    path: z.string().describe("From the root of the workspace."),
+    old_string: z.string().min(1, files.oldIsEmpty).describe("The text that is there now."),
+    new_string: z.string().describe("The text in its place; empty to remove it."),
+    replace_all: z.boolean().optional().describe("True: everywhere in the file. Left out: false."),
+  }),
+  otherNames: {
+    ...{ file_path: "path", file: "path", filename: "path", file_name: "path" },
+    ...{ old_str: "old_string", old_text: "old_string", old: "old_string", search: "old_string", find: "old_string" },
+    ...{ new_str: "new_string", new_text: "new_string", new: "new_string", replace: "new_string" },
+    ...{ replacement: "new_string", all: "replace_all", replace_everywhere: "replace_all" },
+  },
+  order: ({ path }) => listedPath(path),
+  async run({ path, old_string, new_string, replace_all = false }, context) {
+    const wish: Wish = { old: old_string, new: new_string, isForAll: replace_all };
+    if (wish.old === wish.new) return refused(files.same);
+    const opened = await openWhole(context, path);
+    if (!opened.ok) return opened;
+    const file = opened.value;
+    const known = context.knownHash(file.stat.path);
+    if (known !== createHash("sha256").update(file.bytes).digest("hex"))
+      return (await doneBefore(context, path)) ?? showPresent(context, path, "edit_file");
+
+    const { text } = file.words;
+    const plan = planEdit(text, wish);
+    if (plan.kind === "none") return refused(describeNone(file.stat.path, text, wish));
+    if (plan.kind === "several") return refused(describeSeveral(file.stat.path, text, plan.starts));
+    const { bytes, isConverted } = spliceBytes({ ...file.words, bytes: file.bytes }, plan.edits);
+    if (bytes.equals(file.bytes)) return refused(files.same);
+    const written = await context.workspace.write(path, bytes, { key: context.key, expected: known });
+    if (!written.ok) return written.failure.code === "conflict" ? showPresent(context, path, "edit_file") : written;
+    const { lost } = written.value;
+    const lines = [
+      describeChange(file.stat.path, text, plan.edits, context.outputBytesMax),
+      ...(plan.likeness === "exact" ? [] : [files.likeness[plan.likeness]]),
+      ...(isConverted ? [files.converted(file.words.encoding)] : []),
+      ...(lost === undefined ? [] : [files.lost(lost)]),
+    ];
+    return ok({ text: lines.join("\n"), facts: [changedFact(context, written.value)] });
+  },
+});
+
+function refused(text: string): Result<ToolOutput, Failure> {
+  return ok({ text, isRefusal: true });
+}
+
+/** A text file with all of its bytes. */
+async function openWhole({ workspace }: ToolContext, path: string): Promise<Result<TextFile, Failure>> {
+  const opened = await openFile(workspace, path);
+  if (!opened.ok) return opened;
+  const file = opened.value;
+  if (file.kind === "unwritten") return failure("file_not_found", { path: files.name(file.path), near: "" });
+  const { stat, bytes } = file;
+  const name = files.name(stat.path);
+  const unsupported = (type: string) =>
+    failure("unsupported_type", { path: name, type, allowed: files.editable, setting: "" });
+  if (file.kind === "other") return unsupported(file.type);
+  if (bytes.length < stat.bytes)
+    return failure("too_large", { path: name, sizeBytes: stat.bytes, limitBytes: bytes.length, setting: "" });
+  // What could not be decoded could not be written back either.
+  return file.words.isExact ? ok(file) : unsupported(files.broken(file.words.encoding));
+}
+
+/** The change that an earlier attempt at this call made before a crash, if it made it. */
+async function doneBefore(context: ToolContext, path: string): Promise<Result<ToolOutput, Failure> | undefined> {
+  // No content has an empty hash: nothing is ever written here, only what was noted under the key is found.
+  const done = await context.workspace.write(path, "", { key: context.key, expected: "" });
+  if (!done.ok) return undefined;
+  return ok({ text: files.editedBefore(done.value.path), facts: [changedFact(context, done.value)] });
+}

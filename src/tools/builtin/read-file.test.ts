@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type FileTools, fileTools } from "../../../test/world/tools.ts";
+import { boundOutput } from "../output.ts";
+import { openToolbox, outputBytesMax } from "../tools.ts";
+import { readFile } from "./read-file.ts";
+
+test("a text file is shown whole and exactly, with its size and encoding, and is known from then on [F1][F2]", async (t) => {
+  const tools = await fileTools(t);
+  const text = "# Title\n\n  indented\tand “quoted”\nlast";
+  put(tools, "uploads/a.md", text);
+  assert.deepEqual(await tools.call("read_file", { path: "./uploads//a.md" }), {
+    text: `=== uploads/a.md (lines 1–4 of 4, 41 bytes, utf-8) ===\n${text}`,
+    facts: [{ type: "file.known", path: "uploads/a.md", hash: hashOf(text) }],
+    images: 0,
+  });
+});
+
+test("a part of a file is shown from a line on, and the last line says how to read on [F1]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "uploads/a b.txt", "one\ntwo\nthree\nfour\n");
+  const first = await tools.call("read_file", { path: "uploads/a b.txt", limit: 2 });
+  assert.equal(
+    first.text,
+    "=== uploads/a b.txt (lines 1–2 of 4, 19 bytes, utf-8) ===\none\ntwo\n[more: read_file uploads/a b.txt offset=3]",
+  );
+  const rest = await tools.call("read_file", { file_path: "uploads/a b.txt", offset: "3" });
+  assert.equal(rest.text, "=== uploads/a b.txt (lines 3–4 of 4, 19 bytes, utf-8) ===\nthree\nfour");
+});
+
+test("a line past the end is refused with the number of lines there are [F1]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "uploads/a.txt", "one\ntwo\n");
+  const { text } = await tools.call("read_file", { path: "uploads/a.txt", offset: 9 });
+  assert.match(text, /^Error: tool_arguments_unfit: .*offset 9 is past the end of uploads\/a\.txt, which has 2 lines/);
+  assert.match(text, /\{"path": "uploads\/a\.txt", "offset": 2\}\.$/);
+});
+
+test("reading page by page shows every line of a large file once, whatever the model's window [F1]", async (t) => {
+  const tools = await fileTools(t);
+  const lines = Array.from({ length: 4_000 }, (_, index) => `第 ${index + 1} 行: ${"words ".repeat(6)}😀`);
+  put(tools, "uploads/large.txt", lines.join("\n"));
+  for (const windowTokens of [8_000, 128_000]) {
+    const seen: string[] = [];
+    const bytesMax = outputBytesMax(windowTokens);
+    for (let offset: number | undefined = 1; offset !== undefined; ) {
+      const { text } = await tools.call(
+        "read_file",
+        { path: "uploads/large.txt", offset },
+        { outputBytesMax: bytesMax },
+      );
+      assert.ok(text.length <= 50_200, "a page has at most 50,000 characters");
+      assert.equal(boundOutput(text, bytesMax).isCut, false);
+      const [, ...shown] = text.split("\n");
+      const next = /^\[more: read_file uploads\/large\.txt offset=(\d+)\]$/.exec(shown.at(-1) ?? "")?.[1];
+      seen.push(...(next === undefined ? shown : shown.slice(0, -1)));
+      offset = next === undefined ? undefined : Number(next);
+    }
+    assert.deepEqual(seen, lines);
+  }
+});
+
+test("a text below 100 KB is whole, one of 100 KB begins with its first 50,000 characters [F1]", async (t) => {
+  const tools = await fileTools(t);
+  const line = `${"x".repeat(99)}\n`;
+  const below = line.repeat(1_023);
+  put(tools, "uploads/below.txt", below);
+  put(tools, "uploads/above.txt", line.repeat(1_024));
+  const wide = { outputBytesMax: 1_000_000 };
+  const whole = await tools.call("read_file", { path: "uploads/below.txt" }, wide);
+  assert.equal(whole.text, `=== uploads/below.txt (lines 1–1023 of 1023, 100 KB, utf-8) ===\n${below.slice(0, -1)}`);
+  const part = await tools.call("read_file", { path: "uploads/above.txt" }, wide);
+  assert.match(part.text, /^=== uploads\/above\.txt \(lines 1–500 of 1024, 100 KB, utf-8\) ===\n/);
+  assert.match(part.text, /\n\[more: read_file uploads\/above\.txt offset=501\]$/);
+});
+
+test("a file of any size can be read from any line on, and all of it is known [F1]", async (t) => {
+  const tools = await fileTools(t);
+  const line = `${"汉字 and words ".repeat(6)}\n`;
+  const text = line.repeat(200_000); // More than is read at once, and cut there in the middle of a character.
+  put(tools, "uploads/huge.log", text);
+  const { text: shown, facts } = await tools.call("read_file", { path: "uploads/huge.log", offset: 199_999, limit: 5 });
+  assert.equal(
+    shown,
+    `=== uploads/huge.log (lines 199999–200000 of 200000, 20 MB, utf-8) ===\n${(line + line).slice(0, -1)}`,
+  );
+  assert.deepEqual(facts, [{ type: "file.known", path: "uploads/huge.log", hash: hashOf(text) }]);
+});
+
+test("a very long line is cut between characters, with its length; the other lines are whole [F1]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "uploads/a.json", `a\n${"x".repeat(1_999)}😀${"y".repeat(9)}\n${"z".repeat(2_000)}`);
+  const { text } = await tools.call("read_file", { path: "uploads/a.json" });
+  assert.deepEqual(text.split("\n").slice(1), [
+    "a",
+    `${"x".repeat(1_999)} [line cut here: it has 2010 characters; search_file shows other parts]`,
+    "z".repeat(2_000),
+  ]);
+  put(tools, "uploads/b.json", "汉".repeat(5_000_000));
+  const small = await tools.call("read_file", { path: "uploads/b.json" }, { outputBytesMax: 8_000 });
+  assert.equal(boundOutput(small.text, 8_000).isCut, false);
+});
+
+test("encodings are recognised, and Windows line ends are named [F1]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "uploads/utf16.txt", Buffer.from("\ufeff第一行\r\nzwei\r\n", "utf16le"));
+  put(tools, "uploads/bom.txt", "\ufeffa");
+  put(
+    tools,
+    "uploads/gbk.txt",
+    Buffer.from([0xd6, 0xd0, 0xce, 0xc4, 0xa3, 0xac, 0xca, 0xc7, 0xd6, 0xd0, 0xb9, 0xfa, 0xbb, 0xb0]),
+  );
+  const read = async (path: string) => (await tools.call("read_file", { path })).text;
+  assert.deepEqual(await Promise.all(["uploads/utf16.txt", "uploads/bom.txt", "uploads/gbk.txt"].map(read)), [
+    "=== uploads/utf16.txt (lines 1–2 of 2, 24 bytes, utf-16le, CRLF) ===\n第一行\r\nzwei\r",
+    "=== uploads/bom.txt (lines 1–1 of 1, 4 bytes, utf-8) ===\na",
+    "=== uploads/gbk.txt (lines 1–1 of 1, 14 bytes, gb18030) ===\n中文，是中国话",
+  ]);
+});
+
+test("an empty file is empty; in a task workspace every file is, until something was written [F1][W2]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "uploads/empty", "");
+  const { text, facts } = await tools.call("read_file", { path: "uploads/empty" });
+  assert.deepEqual([text, facts.length], ["=== uploads/empty (empty, 0 bytes, utf-8) ===", 1]);
+  const task = await fileTools(t, { kind: "task" });
+  assert.deepEqual(await task.call("read_file", { path: "notes.md" }), {
+    text: "=== notes.md (empty, 0 bytes) ===\n[nothing was written to this workspace yet: every file in it is empty]",
+    facts: [],
+    images: 0,
+  });
+  put(task, "other.md", "x");
+  assert.match((await task.call("read_file", { path: "notes.md" })).text, /^Error: file_not_found: /);
+  assert.deepEqual((await task.call("read_file", { path: "other.md" }, { agent: "agent-7" })).facts, [
+    { type: "file.known", agent: "agent-7", workspace: "w1", path: "other.md", hash: hashOf("x") },
+  ]);
+});
+
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+test("an image is shown as an image, whatever its name; a text with the name of one is a text [F1]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "uploads/photo.txt", png);
+  put(tools, "uploads/photo.png", "no image\n");
+  const image = await tools.call("read_file", { path: "uploads/photo.txt" });
+  assert.deepEqual(image, {
+    text: "=== uploads/photo.txt (image/png, shown with this result, 70 bytes) ===",
+    facts: [{ type: "file.known", path: "uploads/photo.txt", hash: hashOf(png) }],
+    images: 1,
+  });
+  const { text, images } = await tools.call("read_file", { path: "uploads/photo.png" });
+  assert.deepEqual([text, images], ["=== uploads/photo.png (lines 1–1 of 1, 9 bytes, utf-8) ===\nno image", 0]);
+});
+
+test("an image of 5 MB is the largest that is shown [F1]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "uploads/a.png", png);
+  truncateSync(join(tools.folder, "uploads/a.png"), 5 * 1024 * 1024);
+  assert.equal((await tools.call("read_file", { path: "uploads/a.png" })).images, 1);
+  truncateSync(join(tools.folder, "uploads/a.png"), 5 * 1024 * 1024 + 1);
+  assert.match((await tools.call("read_file", { path: "uploads/a.png" })).text, /^Error: too_large: .*5242880/);
+});
+
+const refused: readonly [what: string, path: string, error: RegExp][] = [
+  [
+    "a program",
+    "uploads/a.bin",
+    /^Error: unsupported_type: uploads\/a\.bin is of a type .*\(elf\)\. Work on it with code/,
+  ],
+  ["a folder", "uploads", /^Error: not_a_file: .*Call list_files with this path/],
+  [
+    "a name with a typing error",
+    "uploads/reprot.md",
+    /^Error: file_not_found: .*Did you mean: uploads\/report\.md\? Call/,
+  ],
+  ["a name in another folder", "outputs/report.md", /^Error: file_not_found: .*Did you mean: uploads\/report\.md\?/],
+  ["a way out", "uploads/../../secret", /^Error: path_traversal_blocked: /],
+  ["another place of the machine", "/etc/hostname", /^Error: path_traversal_blocked: /],
+];
+
+test("what cannot be read is refused with what to do instead [F1][W5][W7]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "uploads/a.bin", Buffer.from("\x7fELF\x02\x01\x01\0\0\0\0", "latin1"));
+  put(tools, "uploads/report.md", "x");
+  for (const [what, path, error] of refused) {
+    const { text } = await tools.call("read_file", { path });
+    assert.match(text, error, what);
+    assert.ok(!text.includes(tools.base), what);
+  }
+});
+
+test("calls about one file have one order, however its path is written [F2]", () => {
+  const toolbox = openToolbox([readFile]);
+  const orders = ["outputs/a.md", "./outputs//a.md", "outputs/./a.md"].map((path) => {
+    const found = toolbox.open({ id: "1", name: "read_file", arguments: JSON.stringify({ path }) });
+    return found.ok ? found.value.opened.order : undefined;
+  });
+  assert.deepEqual(orders, ["outputs/a.md", "outputs/a.md", "outputs/a.md"]);
+});
+
+function put({ folder }: FileTools, path: string, content: string | Buffer): void {
+  mkdirSync(join(folder, path, ".."), { recursive: true });
+  writeFileSync(join(folder, path), content);
+}
+
+function hashOf(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}

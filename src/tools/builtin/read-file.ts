@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import { forModels } from "../../words/words.ts";
+import { knownFact, listedPath } from "../file-facts.ts";
+import { type OpenFile, openFile, showText } from "../show-file.ts";
+import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
+
+export const readFile = defineTool({
+  name: "read_file",
+  description:
+    "Read a file: its text, or an image (png, jpeg, gif, webp). Use it before you change a file; read several files in one answer. Not for folders, and not for finding a place in a large file: search_file does that. Returns a header and the exact text; from 100 KB on in parts of 50,000 characters, and the last line says how to read on.",
+  class: "pure",
+  isBasic: true,
+  input: z.object({
+    path: z.string().describe("From the root of the workspace, such as uploads/a.csv."),
+    offset: z.int().min(0).optional().describe("First line to read, from 1 on."),
+    limit: z.int().min(1).optional().describe("How many lines. Left out: as many as fit."),
+  }),
+  otherNames: {
+    ...{ file_path: "path", file: "path", filename: "path", file_name: "path" },
+    ...{ start: "offset", start_line: "offset", line: "offset", lines: "limit", max_lines: "limit", count: "limit" },
+  },
+  order: ({ path }) => listedPath(path),
+  async run({ path, offset = 1, limit }, context) {
+    const opened = await openFile(context.workspace, path);
+    if (!opened.ok) return opened;
+    const file = opened.value;
+    const { files } = forModels;
+    if (file.kind === "unwritten") return ok({ text: `${files.header(file.path, files.empty)}\n${files.unwritten}` });
+    if (file.kind === "other") return showImage(context, file);
+    const part = { offset: Math.max(1, offset), limit, bytesMax: context.outputBytesMax };
+    const shown = await showText(context.workspace, file, part);
+    if (!shown.ok) return shown;
+    const { text, total, hash } = shown.value;
+    if (part.offset > Math.max(1, total))
+      return failure("tool_arguments_unfit", { tool: "read_file", ...files.pastEnd(file.stat.path, offset, total) });
+    return ok({ text, facts: [knownFact(context, file.stat.path, hash)] });
+  },
+});
+
+const imageBytesMax = 5 * 1024 * 1024;
+const imageMimes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+function showImage(
+  context: ToolContext,
+  { stat, bytes, type, mime }: Extract<OpenFile, { kind: "other" }>,
+): Result<ToolOutput, Failure> {
+  const { files } = forModels;
+  const path = files.name(stat.path);
+  if (!imageMimes.includes(mime))
+    return failure("unsupported_type", { path, type, allowed: files.readable, setting: "" });
+  if (stat.bytes > imageBytesMax)
+    return failure("too_large", { path, sizeBytes: stat.bytes, limitBytes: imageBytesMax, setting: "" });
+  const hash = createHash("sha256").update(bytes).digest("hex");
+  return ok({
+    text: files.header(stat.path, `${files.image(mime)}, ${files.size(stat.bytes)}`),
+    images: [{ mime, base64: bytes.toString("base64") }],
+    facts: [knownFact(context, stat.path, hash)],
+  });
+}

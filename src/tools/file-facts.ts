@@ -1,0 +1,37 @@
+import type { NewEvent } from "../protocol/events.ts";
+import type { FileChange } from "../workspace/workspace.ts";
+import type { ToolContext } from "./tool.ts";
+
+/** The agent has seen this content of the file. */
+export function knownFact(context: ToolContext, path: string, hash: string): NewEvent {
+  return { type: "file.known", ...whoseFile(context), path, hash };
+}
+
+/** The ledger's line for what a tool did. */
+export function changedFact(context: ToolContext, { path, before, after, lost }: FileChange): NewEvent {
+  return {
+    type: "file.changed",
+    ...whoseFile(context),
+    path,
+    call: context.call,
+    by: "tool",
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    ...(lost === undefined ? {} : { lost }),
+  };
+}
+
+function whoseFile({ agent, workspace }: ToolContext): { agent?: string; workspace?: string } {
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(workspace.kind === "task" ? { workspace: workspace.id } : {}),
+  };
+}
+
+/** A path as it is listed and as facts name it; one that cannot be used stays as useless as it is. */
+export function listedPath(path: string): string {
+  return path
+    .split("/")
+    .filter((name) => name !== "" && name !== ".")
+    .join("/");
+}

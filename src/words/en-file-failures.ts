@@ -1,0 +1,91 @@
+/** What can go wrong with files: what happened, and what a person can do. A path is always relative to its workspace. */
+export const enFileFailures = {
+  workspace_not_assigned: (p: { agent: string }) => [
+    `${p.agent} has no workspace.`,
+    "Only agents that work on a task have one; ask the main agent for files.",
+  ],
+  path_traversal_blocked: (p: { path: string }) => [
+    `The path ${p.path} leads out of the workspace.`,
+    "Use a relative path without `..`, such as outputs/report.md.",
+  ],
+  path_invalid: (p: { path: string; why: PathFault }) => [
+    `The path ${p.path} cannot be used: ${pathFaults[p.why]}.`,
+    "Choose another name.",
+  ],
+  file_not_found: (p: { path: string; near: string }) => [
+    `There is no file ${p.path}.`,
+    p.near === "" ? "List the files that are there." : `Did you mean: ${p.near}?`,
+  ],
+  permission_denied: (p: { path: string; folder: string; why: AccessFault }) => [
+    p.why === "not_writable"
+      ? `Cannot write to ${p.folder}/. Only outputs, temp, uploads are writable.`
+      : `${p.path} cannot be used: ${accessFaults[p.why]}.`,
+    p.why === "not_writable" ? "Choose a place in one of these folders." : "Choose another file.",
+  ],
+  write_failed: (p: { path: string; why: DiskFault }) => [
+    `${p.path} could not be written: ${diskFaults[p.why]}.`,
+    "What was there before is unchanged. Remove the cause, then try again.",
+  ],
+  read_failed: (p: { path: string; why: DiskFault }) => [
+    `${p.path} could not be read: ${diskFaults[p.why]}.`,
+    "Try again; the log file has the details.",
+  ],
+  range_unfit: (p: { path: string; sizeBytes: number }) => [
+    `${p.path} has only ${p.sizeBytes} bytes: the range lies behind its end.`,
+    "Ask for a range inside it, or for the whole file.",
+  ],
+  not_a_file: (p: { path: string }) => [`${p.path} is not a file.`, "Name a file in it."],
+  not_a_folder: (p: { path: string }) => [`${p.path} is not a folder.`, "Name the folder that holds it."],
+  too_large: (p: { path: string; sizeBytes: number; limitBytes: number; setting: string }) => [
+    `${p.path} has ${p.sizeBytes} bytes or more; the limit is ${p.limitBytes}.`,
+    p.setting === "" ? "Use a smaller file." : `Use a smaller file, or raise ${p.setting}.`,
+  ],
+  quota_exceeded: (p: { path: string; what: "bytes" | "files"; limit: number; setting: string }) => [
+    `There is no room for ${p.path}: the limit is ${p.limit} ${p.what}.`,
+    `Remove files that are no longer needed, or raise ${p.setting}.`,
+  ],
+  conflict: (p: { path: string }) => [
+    `${p.path} is not as it was when it was last looked at.`,
+    "Look at it again, then repeat what you wanted.",
+  ],
+  unsupported_type: (p: { path: string; type: string; allowed: string; setting: string }) => [
+    `${p.path} is of a type that is not taken (${p.type}).`,
+    `Taken are: ${p.allowed}.${p.setting === "" ? "" : ` ${p.setting} says which.`}`,
+  ],
+  pattern_invalid: (p: { pattern: string; why: string }) => [
+    `The pattern ${p.pattern} cannot be used: ${p.why}.`,
+    "Search for the plain text instead, or correct the pattern.",
+  ],
+  nothing_to_undo: () => ["There is no turn to undo.", "Nothing was changed."],
+  trash_not_found: (p: { id: string }) => [`There is nothing under ${p.id} in the trash.`, "See /clean list."],
+} satisfies Record<string, (params: never) => [what: string, next: string]>;
+
+export type PathFault = "control_character" | "too_long" | "too_deep" | "no_name" | "backslash" | "slash";
+const pathFaults: Readonly<Record<PathFault, string>> = {
+  control_character: "it has a control character or a line break",
+  too_long: "a name in it is longer than 255 bytes",
+  too_deep: "it has too many folders inside each other",
+  no_name: "it names no file",
+  backslash: "it has a backslash",
+  slash: "a name has no slash",
+};
+
+export type AccessFault = "not_writable" | "read_only" | "system" | "link" | "hard_link" | "special" | "elsewhere";
+const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string>> = {
+  read_only: "it may only be read",
+  system: "the system does not permit it",
+  link: "it is a link",
+  hard_link: "it has several names (hard links)",
+  special: "it is a pipe, a socket or a device",
+  elsewhere: "it lies on another file system",
+};
+
+export type DiskFault = "full" | "read_only" | "changed" | "broken_off" | "io" | "too_many_open";
+const diskFaults: Readonly<Record<DiskFault, string>> = {
+  full: "the disk is full",
+  read_only: "the disk may only be read",
+  changed: "it was changed in the meantime",
+  broken_off: "the transfer broke off",
+  io: "the disk reports an error",
+  too_many_open: "too many files are open",
+};

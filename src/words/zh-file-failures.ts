@@ -1,0 +1,71 @@
+import type { AccessFault, DiskFault, enFileFailures, PathFault } from "./en-file-failures.ts";
+
+export const zhFileFailures: typeof enFileFailures = {
+  workspace_not_assigned: (p) => [`${p.agent} 没有工作区。`, "只有执行任务的智能体才有工作区；请向主智能体要文件。"],
+  path_traversal_blocked: (p) => [
+    `路径 ${p.path} 指向工作区之外，已拒绝。`,
+    "请使用不含 `..` 的相对路径，例如 outputs/report.md。",
+  ],
+  path_invalid: (p) => [`路径 ${p.path} 无法使用：${pathFaults[p.why]}。`, "请换一个名字。"],
+  file_not_found: (p) => [
+    `没有找到文件 ${p.path}。`,
+    p.near === "" ? "请先列出现有的文件。" : `您要找的是不是：${p.near}？`,
+  ],
+  permission_denied: (p) => [
+    p.why === "not_writable"
+      ? `不能写入 ${p.folder}/，只有 outputs、temp、uploads 可以写入。`
+      : `${p.path} 无法使用：${accessFaults[p.why]}。`,
+    p.why === "not_writable" ? "请改用这几个文件夹中的位置。" : "请换一个文件。",
+  ],
+  write_failed: (p) => [`${p.path} 写入失败：${diskFaults[p.why]}。`, "原有内容没有变化。排除原因后请重试。"],
+  read_failed: (p) => [`${p.path} 读取失败：${diskFaults[p.why]}。`, "请重试；日志文件中有详细信息。"],
+  range_unfit: (p) => [
+    `${p.path} 只有 ${p.sizeBytes} 字节，要求的范围在文件末尾之后。`,
+    "请改用文件之内的范围，或者读取整个文件。",
+  ],
+  not_a_file: (p) => [`${p.path} 不是文件。`, "请指定其中的某个文件。"],
+  not_a_folder: (p) => [`${p.path} 不是文件夹。`, "请指定它所在的文件夹。"],
+  too_large: (p) => [
+    `${p.path} 有 ${p.sizeBytes} 字节或更多，上限是 ${p.limitBytes} 字节。`,
+    p.setting === "" ? "请使用小一些的文件。" : `请使用小一些的文件，或者调高 ${p.setting}。`,
+  ],
+  quota_exceeded: (p) => [
+    `放不下 ${p.path}：上限是 ${p.limit} ${p.what === "bytes" ? "字节" : "个文件"}。`,
+    `请删除不再需要的文件，或者调高 ${p.setting}。`,
+  ],
+  conflict: (p) => [`${p.path} 在上次查看之后有了变化。`, "请重新查看，然后再试一次。"],
+  unsupported_type: (p) => [
+    `不接受 ${p.path} 这种类型的文件（${p.type}）。`,
+    `可以接受：${p.allowed}。${p.setting === "" ? "" : `由 ${p.setting} 决定。`}`,
+  ],
+  pattern_invalid: (p) => [`匹配模式 ${p.pattern} 无法使用：${p.why}。`, "请直接搜索普通文字，或者改正这个模式。"],
+  nothing_to_undo: () => ["没有可以撤销的内容。", "什么都没有改变。"],
+  trash_not_found: (p) => [`回收站里没有 ${p.id}。`, "输入 /clean list 查看回收站。"],
+};
+
+const pathFaults: Readonly<Record<PathFault, string>> = {
+  control_character: "其中有控制字符或换行",
+  too_long: "其中有超过 255 字节的名字",
+  too_deep: "文件夹层数太多",
+  no_name: "没有写出文件名",
+  backslash: "其中有反斜杠",
+  slash: "文件名中不能有斜杠",
+};
+
+const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string>> = {
+  read_only: "它是只读的",
+  system: "系统不允许",
+  link: "它是一个链接",
+  hard_link: "它有多个名字（硬链接）",
+  special: "它是管道、套接字或设备",
+  elsewhere: "它在另一个文件系统上",
+};
+
+const diskFaults: Readonly<Record<DiskFault, string>> = {
+  full: "磁盘已满",
+  read_only: "磁盘是只读的",
+  changed: "它在此期间被改动了",
+  broken_off: "传输中断了",
+  io: "磁盘报告了错误",
+  too_many_open: "打开的文件太多",
+};

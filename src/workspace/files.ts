@@ -1,0 +1,154 @@
+import { closeSync } from "node:fs";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import { failed, ok, type Result } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
+import type { Books } from "./books.ts";
+import { emptyFolder, removeFile, restoreFile, writeFile } from "./change.ts";
+import { openRoot } from "./descend.ts";
+import { attempt, type Operation } from "./faults.ts";
+import {
+  countAll,
+  digestOf,
+  listFolder,
+  type OpenFile,
+  openFile,
+  openStream,
+  readRange,
+  statOf,
+  walkFrom,
+} from "./look.ts";
+import { withNear } from "./near.ts";
+import { parsePath, parseWritable, shownPath } from "./path.ts";
+import type { FileContent, FileFailure, Workspace, WorkspaceLimits } from "./port.ts";
+
+/** Where one workspace lies on this machine. Host paths stay inside workspace/. */
+export type Place = {
+  readonly folder: string;
+  /** Earlier contents of its files, outside of it. */
+  readonly keptFolder: string;
+  /** Makes the folder and what belongs in it; called before a write that finds none. */
+  make(): Promise<Result<void, FileFailure>>;
+  /** Called after each operation that succeeded: cheap. */
+  used(): void;
+};
+
+export type FilesOptions = {
+  readonly id: string;
+  readonly kind: Workspace["kind"];
+  /** Looked up by the first operation, then remembered. */
+  readonly place: () => Promise<Result<Place, FileFailure>>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly limits: WorkspaceLimits;
+  /** On the file system of the workspace, seen by nobody else: files are written here and then moved to their place. */
+  readonly stagingFolder: string;
+  /** The same for every view of the same folders; see `openBooks`. */
+  readonly books: Books;
+};
+
+/** One operation on one path. `root` is open while it runs; undefined while the folder is not there. */
+export type Visit = FilesOptions & {
+  readonly at: Place;
+  readonly path: string;
+  readonly names: readonly string[];
+  readonly root: number | undefined;
+};
+
+/** Bytes that one `read` gives unless it is told otherwise. */
+const readBytesMax = 16 * 1024 * 1024;
+
+/** A view of the files below one root. It touches nothing until something is asked of it. */
+export function openFiles(options: FilesOptions): Workspace {
+  const { id, kind } = options;
+  const visit = visitor(options);
+  const look = <T>(path: string, work: (visit: Visit) => Promise<T> | T) => visit("read", path, parsePath, work);
+  const change = <T>(path: string, work: (visit: Visit) => Promise<T> | T) =>
+    visit("write", path, (written) => parseWritable(kind, written), work);
+
+  return {
+    id,
+    kind,
+    stat: (path) => look(path, statOf),
+    read: (path, { offset = 0, bytesMax = readBytesMax } = {}) =>
+      look<FileContent>(path, (here) => {
+        if (here.root === undefined && kind === "task")
+          return { stat: unwritten(here), bytes: Buffer.alloc(0), isUnwritten: true };
+        return withFile(here, async (file) => ({
+          stat: file.stat,
+          bytes: await readRange(file, offset, bytesMax),
+          isUnwritten: false,
+        }));
+      }),
+    stream: (path, range) => look(path, (here) => openStream(openFile(here), range)),
+    hash: (path) => look(path, (here) => withFile(here, digestOf)),
+    list: (path = ".", { hidden = false } = {}) => look(path, (here) => listFolder(here, hidden)),
+    walk: (path = ".", walking = {}) => look(path, (here) => walkFrom(here, walking)),
+    info: () => look(".", countAll),
+    write: (path, data, writing = {}) => change(path, (here) => writeFile(here, data, writing)),
+    remove: (path, removing = {}) => change(path, (here) => removeFile(here, removing)),
+    empty: (path) => visit("write", path, parsePath, emptyFolder),
+    restore: (path, state) => change(path, (here) => restoreFile(here, state)),
+    openDescriptor: () =>
+      look(".", ({ at }) => {
+        const fd = openRoot(at.folder);
+        return fd === undefined ? undefined : { fd, close: () => closeSync(fd) };
+      }),
+  };
+}
+
+type Parse = (path: string) => Result<readonly string[], FileFailure>;
+
+/** What all operations share: the path is checked first, faults of the world become values, refusals are logged. */
+function visitor(options: FilesOptions) {
+  const { id, logger, place } = options;
+  let known: Place | undefined;
+
+  return async <T>(
+    operation: Operation,
+    path: string,
+    parse: Parse,
+    work: (visit: Visit) => Promise<T> | T,
+  ): Promise<Result<T, FileFailure>> => {
+    const refuse = (reason: FileFailure) => {
+      if (reason.code === "permission_denied")
+        logger.warn("access to a file was refused", { workspace: id, path: shownPath(path), why: reason.params.why });
+      return failed(reason);
+    };
+    const names = parse(path);
+    if (!names.ok) return refuse(names.failure);
+    const found = known === undefined ? await place() : ok(known);
+    if (!found.ok) return found;
+    const at = found.value;
+    known = at;
+    const done = await attempt(operation, path, () =>
+      withRoot(at.folder, (root) => work({ ...options, at, path, names: names.value, root })),
+    );
+    if (!done.ok) return refuse(withNear(done.failure, at.folder, names.value));
+    at.used();
+    return done;
+  };
+}
+
+async function withRoot<T>(folder: string, work: (root: number | undefined) => Promise<T> | T): Promise<T> {
+  const root = openRoot(folder);
+  try {
+    return await work(root);
+  } finally {
+    if (root !== undefined) closeSync(root);
+  }
+}
+
+async function withFile<T>(here: Visit, work: (file: OpenFile) => Promise<T>): Promise<T> {
+  const file = openFile(here);
+  try {
+    return await work(file);
+  } finally {
+    closeSync(file.fd);
+  }
+}
+
+function unwritten({ names }: Visit) {
+  return { path: names.join("/"), type: "file", bytes: 0, mode: 0o644, modifiedAt: 0 } as const;
+}

@@ -1,0 +1,195 @@
+import { createHash } from "node:crypto";
+import { closeSync, fstatSync, read, type Stats } from "node:fs";
+import { promisify } from "node:util";
+import { makeFailure } from "../protocol/failure.ts";
+import { checkRegular, openFolder, openPlace, openRegular, openRoot, withFolder } from "./descend.ts";
+import { Refused } from "./faults.ts";
+import type { Visit } from "./files.ts";
+import { shownPath } from "./path.ts";
+import type { Entry, FileStat, FileStream, Listing, WalkEntry, WalkOptions, WorkspaceInfo } from "./port.ts";
+import { inSlices, sliced } from "./slices.ts";
+import { entriesBelow, entriesOf, type TreeEntry } from "./tree.ts";
+
+const readAt = promisify(read);
+const pieceBytes = 256 * 1024;
+
+/** A regular file that is open for reading; the caller closes it. */
+export type OpenFile = { readonly fd: number; readonly stat: FileStat };
+
+export function statOf({ root, names, path }: Visit): FileStat {
+  if (root === undefined) {
+    if (names.length === 0) return { path: ".", type: "folder", bytes: 0, mode: 0o755, modifiedAt: 0 };
+    throw missing(path);
+  }
+  return withFolder(root, names.slice(0, -1), (folder) => {
+    const { fd, stat } = openPlace(folder, names.at(-1) ?? ".");
+    closeSync(fd);
+    if (!stat.isDirectory()) checkRegular(stat, fstatSync(root).dev, path);
+    return fileStat(names, stat);
+  });
+}
+
+export function openFile({ root, names, path }: Pick<Visit, "root" | "names" | "path">): OpenFile {
+  if (root === undefined) throw missing(path);
+  return withFolder(root, names.slice(0, -1), (folder) => {
+    const { fd, stat } = openRegular(folder, names.at(-1) ?? ".", { device: fstatSync(root).dev, path });
+    return { fd, stat: fileStat(names, stat) };
+  });
+}
+
+/** As many bytes as there are and are wanted. */
+export async function readRange({ fd, stat }: OpenFile, offset: number, bytesMax: number): Promise<Buffer> {
+  const length = Math.max(0, Math.min(bytesMax, stat.bytes - offset));
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await readAt(fd, bytes, filled, length - filled, offset + filled);
+    if (bytesRead === 0) break; // It has become shorter.
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/** The bytes piece by piece. The file is closed when the last one was taken, or when the reader ends it. */
+export function openStream(file: OpenFile, range: { offset?: number; length?: number } = {}): FileStream {
+  const { fd, stat } = file;
+  let position = range.offset ?? 0;
+  const end = Math.min(stat.bytes, position + (range.length ?? stat.bytes));
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) closeSync(fd);
+    isOpen = false;
+  };
+  const chunks: FileStream["chunks"] = {
+    [Symbol.asyncIterator]: () => chunks,
+    async next() {
+      if (!isOpen || position >= end) return chunks.return();
+      try {
+        const bytes = await readRange(file, position, Math.min(pieceBytes, end - position));
+        if (bytes.length === 0)
+          throw new Refused(makeFailure("read_failed", { path: shownPath(stat.path), why: "changed" }));
+        position += bytes.length;
+        return { done: false, value: bytes };
+      } catch (error) {
+        close();
+        throw error;
+      }
+    },
+    async return() {
+      close();
+      return { done: true, value: undefined };
+    },
+  };
+  return { stat, chunks };
+}
+
+/** SHA-256 of all bytes; the file stays open. */
+export async function digestOf(file: OpenFile): Promise<string> {
+  const hash = createHash("sha256");
+  for (let position = 0; position < file.stat.bytes; ) {
+    const bytes = await readRange(file, position, pieceBytes);
+    if (bytes.length === 0) break;
+    hash.update(bytes);
+    position += bytes.length;
+  }
+  return hash.digest("hex");
+}
+
+/** One level, sorted by name. */
+export async function listFolder({ root, names }: Visit, isHiddenShown: boolean): Promise<Listing> {
+  const shown = names.join("/") || ".";
+  if (root === undefined) return { path: shown, entries: [], isUnwritten: true };
+  const entries: Entry[] = [];
+  await inSlices(withFolderOpen(root, names), (entry) => {
+    if (isHiddenShown || !entry.shown.startsWith(".")) entries.push(entryOf(entry));
+  });
+  entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return { path: shown, entries, isUnwritten: false };
+}
+
+function* withFolderOpen(root: number, names: readonly string[]): Generator<TreeEntry, void> {
+  const folder = openFolder(root, names);
+  try {
+    yield* entriesOf(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function entryOf({ shown, stat }: TreeEntry): Entry {
+  const type = stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "special";
+  return { name: shown, type, bytes: type === "file" ? stat.size : 0, modifiedAt: stat.mtimeMs };
+}
+
+/** Checked at once; the descriptors are opened when the first entry is asked for, and closed by the walk itself. */
+export function walkFrom(here: Visit, { hidden = false, signal }: WalkOptions): AsyncIterable<WalkEntry> {
+  if (here.root === undefined) return walked([]);
+  const first = statOf(here);
+  if (first.type === "file") return walked([first]);
+  const prefix = here.names.map((name) => `${name}/`).join("");
+  return (async function* () {
+    const below = openAgain(here);
+    if (below === undefined) return;
+    try {
+      const options = { isHiddenShown: hidden, isSorted: false };
+      for await (const { entry, prefix: inside } of sliced(entriesBelow(below, options))) {
+        if (signal?.aborted) return;
+        const { stat, shown } = entry;
+        if (stat.isFile() || stat.isDirectory()) yield fileStat([prefix + inside + shown], stat);
+      }
+    } finally {
+      closeSync(below);
+    }
+  })();
+}
+
+/** Undefined when the folder has gone or become something else meanwhile: then there is nothing to walk through. */
+function openAgain({ at, names }: Visit): number | undefined {
+  const root = openRoot(at.folder);
+  if (root === undefined) return undefined;
+  try {
+    return openFolder(root, names);
+  } catch (error) {
+    if (error instanceof Refused) return undefined;
+    throw error;
+  } finally {
+    closeSync(root);
+  }
+}
+
+async function* walked(entries: readonly WalkEntry[]): AsyncGenerator<WalkEntry, void> {
+  yield* entries;
+}
+
+/** Every regular file and folder below the root; our own `.metadata.json` is not the user's. */
+export async function countAll({ root, kind }: Pick<Visit, "root" | "kind">): Promise<WorkspaceInfo> {
+  let [fileCount, dirCount, totalSize, newest] = [0, 0, 0, 0];
+  if (root !== undefined) {
+    await inSlices(entriesBelow(root, { isHiddenShown: true, isSorted: false }), ({ entry, prefix }) => {
+      const { stat, shown } = entry;
+      if (prefix === "" && shown === ".metadata.json" && kind === "conversation") return;
+      if (stat.isFile()) {
+        fileCount += 1;
+        totalSize += stat.size;
+      } else if (stat.isDirectory()) dirCount += 1;
+      else return;
+      if (stat.mtimeMs > newest) newest = stat.mtimeMs;
+    });
+  }
+  return { fileCount, dirCount, totalSize, lastModified: newest === 0 ? null : new Date(newest).toISOString() };
+}
+
+function fileStat(names: readonly string[], stat: Stats): FileStat {
+  const isFolder = stat.isDirectory();
+  return {
+    path: names.join("/") || ".",
+    type: isFolder ? "folder" : "file",
+    bytes: isFolder ? 0 : stat.size,
+    mode: stat.mode & 0o777,
+    modifiedAt: stat.mtimeMs,
+  };
+}
+
+function missing(path: string): Refused {
+  return new Refused(makeFailure("file_not_found", { path: shownPath(path), near: "" }));
+}

@@ -1,0 +1,23 @@
+import { failed } from "../base/result.ts";
+import type { FileFailure, Workspace } from "./port.ts";
+
+/** Stands where an agent has no files: whatever is asked of it is answered with the reason. */
+export function noWorkspace(id: string, reason: FileFailure): Workspace {
+  const refuse = async () => failed(reason);
+  return {
+    id,
+    kind: "task",
+    stat: refuse,
+    read: refuse,
+    stream: refuse,
+    hash: refuse,
+    list: refuse,
+    walk: refuse,
+    info: refuse,
+    write: refuse,
+    remove: refuse,
+    empty: refuse,
+    restore: refuse,
+    openDescriptor: refuse,
+  };
+}

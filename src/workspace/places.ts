@@ -1,0 +1,160 @@
+import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import { failed, ok, type Result } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
+import { failure, makeFailure } from "../protocol/failure.ts";
+import type { ConversationRow, Storage, StorageFailure, WorkspaceRow } from "../storage/storage.ts";
+import { boundedMap } from "./bounded-map.ts";
+import { attempt, errorCode } from "./faults.ts";
+import type { Place } from "./files.ts";
+import { conversationFolder, keptFolder, type Layout } from "./layout.ts";
+import { layOut } from "./metadata.ts";
+import type { FileFailure } from "./port.ts";
+
+/** Where the files of a conversation or task lie, made when something is written. */
+export type Places = {
+  /** Looks up the conversation's row; one that an older version left without is given its own now. */
+  ofConversation(conversation: ConversationRow): Promise<Result<Place, FileFailure | StorageFailure>>;
+  ofRow(row: WorkspaceRow): Result<Place, FileFailure>;
+  /** Resolves when every use so far is recorded. */
+  settled(): Promise<void>;
+};
+
+export type PlacesOptions = {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly layout: Layout;
+};
+
+/** Uses of one workspace are recorded this often at the most. */
+const usedEveryMs = 60_000;
+const placesMax = 5000;
+
+export function openPlaces(options: PlacesOptions): Places {
+  const { storage, clock, ids } = options;
+  // The folder of a workspace never changes.
+  const rows = boundedMap<WorkspaceRow>(placesMax);
+  const places = boundedMap<Place>(placesMax);
+  const pending = new Set<Promise<void>>();
+
+  function ofRow(row: WorkspaceRow): Result<Place, FileFailure> {
+    const known = places.get(row.folder);
+    if (known !== undefined) return ok(known);
+    const folder = options.layout.hostPath(row.folder);
+    const kept = options.layout.hostPath(keptFolder(row.folder));
+    if (folder === undefined || kept === undefined) return failure("workspace_not_assigned", { agent: row.id });
+    const make = () => makeFolder({ ...options, row, folder });
+    const place = { folder, keptFolder: kept, make, used: recorder(options, row.folder, pending) };
+    places.set(row.folder, place);
+    return ok(place);
+  }
+
+  return {
+    ofRow,
+    async ofConversation({ number, id }) {
+      const known = rows.get(String(number)) ?? (await storage.findWorkspace(number));
+      const wanted = { folder: conversationFolder(id), otherFolder: conversationFolder(ids.uuid()), at: clock.now() };
+      const found = known === undefined ? await storage.workspaceOf(number, wanted) : ok(known);
+      if (!found.ok) return found;
+      rows.set(String(number), found.value);
+      return ofRow(found.value);
+    },
+    async settled() {
+      await Promise.all(pending);
+    },
+  };
+}
+
+/** What storage could not do, in the words of files. */
+export function asFileFailure(reason: FileFailure | StorageFailure, agent: string): FileFailure {
+  switch (reason.code) {
+    case "conversation_not_found":
+    case "conversation_exists":
+      return makeFailure("workspace_not_assigned", { agent });
+    case "storage_full":
+      return makeFailure("write_failed", { path: ".", why: "full" });
+    case "storage_read_only":
+      return makeFailure("write_failed", { path: ".", why: "read_only" });
+    case "storage_busy":
+    case "storage_broken":
+    case "fenced":
+    case "log_moved":
+      return makeFailure("write_failed", { path: ".", why: "io" });
+    default:
+      return reason;
+  }
+}
+
+/** Called after each operation, so it only looks at the clock most of the time and never waits. */
+function recorder({ storage, clock, logger }: PlacesOptions, folder: string, pending: Set<Promise<void>>): () => void {
+  let recordedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (clock.monotonic() - recordedAt < usedEveryMs) return;
+    recordedAt = clock.monotonic();
+    const recording = storage.updateWorkspace(folder, { usedAt: clock.now() }).then(
+      (done) => {
+        if (!done.ok) logger.warn("the use of {folder} was not recorded", { folder, why: done.failure.code });
+      },
+      (error: unknown) => logger.warn("the use of {folder} was not recorded", { folder, error }),
+    );
+    pending.add(recording);
+    void recording.then(() => pending.delete(recording));
+  };
+}
+
+type Making = PlacesOptions & { readonly row: WorkspaceRow; readonly folder: string };
+
+/** Recorded first: a folder that no row knows of would never be cleaned up. */
+async function makeFolder(making: Making): Promise<Result<void, FileFailure>> {
+  const { storage, clock, row, folder } = making;
+  const conversation = await storage.conversationByNumber(row.number);
+  if (conversation === undefined || conversation.deletedAt !== undefined)
+    return failure("workspace_not_assigned", { agent: row.id });
+  const now = clock.now();
+  const recorded = await storage.updateWorkspace(row.folder, { madeAt: now, usedAt: now, cleanedAt: null });
+  if (!recorded.ok) return failed(asFileFailure(recorded.failure, row.id));
+  return attempt("write", ".", async () => {
+    mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+    if (row.kind === "task") makeTaskFolder(folder);
+    else makeConversationFolder(making);
+    await syncEntries(dirname(folder));
+  });
+}
+
+/** In one step that another writer cannot repeat: a folder moved onto an empty one would take that writer's away. */
+function makeTaskFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o755 });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
+}
+
+/** Laid out in the staging folder and then moved, so that there is the whole of it or nothing. */
+function makeConversationFolder({ layout, ids, row, folder }: Making): void {
+  const draft = join(layout.stagingFolder, `made-${ids.hex(24)}`);
+  mkdirSync(layout.stagingFolder, { recursive: true, mode: 0o700 });
+  mkdirSync(draft, { mode: 0o755 });
+  layOut(draft, row);
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    rmSync(draft, { recursive: true });
+    const code = errorCode(error);
+    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error; // Somebody else was faster.
+  }
+}
+
+async function syncEntries(path: string): Promise<void> {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,138 @@
+import type { Result } from "../base/result.ts";
+import type { FileState } from "../protocol/events.ts";
+import type { Failure } from "../protocol/failure.ts";
+
+/**
+ * The files below one root, and nowhere else. Paths are relative, with forward slashes; a path that could lead outside
+ * is refused before anything is touched, links are never followed, and no answer holds a host path.
+ */
+export interface Workspace {
+  /** As agents and users know it: the conversation's id, or the agent's. */
+  readonly id: string;
+  readonly kind: "conversation" | "task";
+
+  /** What stands at a path: a file or a folder. */
+  stat(path: string): Promise<Result<FileStat, FileFailure>>;
+  /** Bytes of a regular file from `offset` on, at most `bytesMax` (16 MiB unless said otherwise). */
+  read(path: string, range?: { offset?: number; bytesMax?: number }): Promise<Result<FileContent, FileFailure>>;
+  /** The whole file piece by piece. Broken off with `read_failed` when it shrinks meanwhile; what is added is left out. */
+  stream(path: string, range?: { offset?: number; length?: number }): Promise<Result<FileStream, FileFailure>>;
+  /** SHA-256 of a regular file's bytes, read piece by piece. */
+  hash(path: string): Promise<Result<string, FileFailure>>;
+  /** One level, sorted by name; hidden entries only when asked for. */
+  list(path?: string, options?: { hidden?: boolean }): Promise<Result<Listing, FileFailure>>;
+  /** Everything below a folder, in slices that leave the event loop free; hidden entries and links are left out. */
+  walk(path?: string, options?: WalkOptions): Promise<Result<AsyncIterable<WalkEntry>, FileFailure>>;
+  info(): Promise<Result<WorkspaceInfo, FileFailure>>;
+
+  /** Old or new, never a mix; parents are made. The folder itself is made by the first write. */
+  write(path: string, data: FileData, options?: WriteOptions): Promise<Result<FileChange, FileFailure>>;
+  /** A file. A folder goes with everything in it, and its change has neither before nor after. */
+  remove(path: string, options?: ChangeOptions): Promise<Result<FileChange, FileFailure>>;
+  /** Empties a folder that stays, `temp` for one; one that is not there counts as empty. */
+  empty(path: string): Promise<Result<void, FileFailure>>;
+  /** Gives a file the bytes and mode of an earlier state, or takes it away where there was none; `read_failed` when they were not kept. */
+  restore(path: string, state: FileState | undefined): Promise<Result<FileChange, FileFailure>>;
+
+  /** The root for a thread of this process that reads by itself, see `filesBelow`. Undefined while nothing was written. */
+  openDescriptor(): Promise<Result<Descriptor | undefined, FileFailure>>;
+}
+
+export type FileFailure = Failure<
+  | "workspace_not_assigned"
+  | "path_traversal_blocked"
+  | "path_invalid"
+  | "file_not_found"
+  | "permission_denied"
+  | "write_failed"
+  | "read_failed"
+  | "not_a_file"
+  | "not_a_folder"
+  | "too_large"
+  | "quota_exceeded"
+  | "conflict"
+  | "unsupported_type"
+>;
+
+export type FileStat = {
+  /** As listed: without a leading `./`, folders without a trailing slash. */
+  readonly path: string;
+  readonly type: "file" | "folder";
+  readonly bytes: number;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly modifiedAt: number;
+};
+
+export type FileContent = {
+  readonly stat: FileStat;
+  readonly bytes: Buffer;
+  /** Nothing was ever written into this task's workspace: every file in it reads as empty. */
+  readonly isUnwritten: boolean;
+};
+
+/** `chunks` holds the file open until it is read to its end, or ended by `return`. */
+export type FileStream = { readonly stat: FileStat; readonly chunks: Chunks };
+export type Chunks = AsyncIterable<Buffer> & {
+  next(): Promise<IteratorResult<Buffer, undefined>>;
+  return(): Promise<IteratorResult<Buffer, undefined>>;
+};
+export type FileData = Uint8Array | string | AsyncIterable<Uint8Array>;
+
+/** `special`: a link, pipe, socket or device, which cannot be used. `skill`: a link that we placed. */
+export type Entry = {
+  readonly name: string;
+  readonly type: "file" | "folder" | "skill" | "special";
+  readonly bytes: number;
+  readonly modifiedAt: number;
+};
+export type Listing = { readonly path: string; readonly entries: readonly Entry[]; readonly isUnwritten: boolean };
+
+export type WalkOptions = { readonly hidden?: boolean; readonly signal?: AbortSignal };
+export type WalkEntry = FileStat;
+
+/** SPEC's names, as `get_workspace_info` answers. */
+export type WorkspaceInfo = {
+  readonly fileCount: number;
+  readonly dirCount: number;
+  readonly totalSize: number;
+  readonly lastModified: string | null;
+};
+
+export type ChangeOptions = {
+  /** The same for every attempt at one call: a change that was made before a crash is found again, not made twice. */
+  readonly key?: string | undefined;
+};
+
+export type WriteOptions = ChangeOptions & {
+  readonly mode?: number | undefined;
+  /** `conflict` unless the present content has this hash; null: unless there is no file. */
+  readonly expected?: string | null | undefined;
+  /** `too_large` as soon as more has come in. */
+  readonly limit?: { readonly bytes: number; readonly setting: string } | undefined;
+  /** Looks at everything that came in before it takes the file's place; a failure leaves all as it was. */
+  readonly inspect?: ((head: Buffer, bytes: number) => FileFailure | undefined) | undefined;
+  /** Bytes handed to `inspect`. */
+  readonly headBytes?: number | undefined;
+};
+
+/** What a change did, for the ledger. `lost`: why the bytes before cannot be given back. */
+export type FileChange = {
+  readonly path: string;
+  readonly before: FileState | undefined;
+  readonly after: FileState | undefined;
+  readonly lost: "too_large" | "quota" | "unreadable" | undefined;
+};
+
+export type Descriptor = { readonly fd: number; close(): void };
+
+export type WorkspaceLimits = {
+  /** Of one workspace. */
+  readonly bytesMax: number;
+  readonly filesMax: number;
+  /** Of a file's earlier content that is kept for undo, and of all kept contents of one workspace. */
+  readonly keptFileBytesMax: number;
+  readonly keptBytesMax: number;
+  /** How long the trash can be restored. */
+  readonly trashMs: number;
+};

@@ -1,0 +1,171 @@
+import { isUtf8 } from "node:buffer";
+import { closeSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+import { ok, type Result } from "../base/result.ts";
+import { failure, makeFailure } from "../protocol/failure.ts";
+import type { OwnerId } from "../protocol/ids.ts";
+import type { StorageFailure, TrashRow } from "../storage/storage.ts";
+import { inFolder, openFolder, openRoot, statIn } from "./descend.ts";
+import { attempt, errorCode, Refused } from "./faults.ts";
+import { trashFolder } from "./layout.ts";
+import { notTheUsers } from "./metadata.ts";
+import type { FileFailure } from "./port.ts";
+import { isThere, type Parts, removeFolder } from "./trash.ts";
+import type { Restored, Trashed, TrashFailure } from "./workspace.ts";
+
+/** What the trash shows at the most, and where the beginning of an id is looked for. */
+const rowsMax = 1000;
+
+/** What can be given back, newest first. A folder in which there were no files is of no use to anybody. */
+export async function listTrash({ storage, limits }: Parts, owner: OwnerId): Promise<Trashed[]> {
+  const rows = await storage.listTrash(owner, rowsMax);
+  return rows
+    .filter(({ files }) => files > 0)
+    .map(({ id, workspace, movedAt, bytes, files }) => ({
+      ...{ id, workspace, movedAt, bytes, files },
+      until: movedAt + limits.trashMs,
+    }));
+}
+
+/** Gives files back. What is there by now stays as it is; a crash in between loses nothing, and it can be asked again. */
+export async function restoreTrash(
+  parts: Parts,
+  owner: OwnerId,
+  id: string,
+): Promise<Result<Restored, FileFailure | StorageFailure | TrashFailure>> {
+  const { storage, clock, books } = parts;
+  const row = await findRow(parts, owner, id);
+  const [from, to] = [trashFolder(row?.id ?? ""), row?.folder ?? ""].map(parts.layout.hostPath);
+  if (row === undefined || from === undefined || to === undefined) return failure("trash_not_found", { id });
+  const given = await attempt("write", row.workspace, () => giveBack(parts, { row, from, to }));
+  if (!given.ok) return given;
+  books.usage.delete(to);
+  if (given.value !== undefined) {
+    const now = clock.now();
+    const recorded = await storage.updateWorkspace(row.folder, { madeAt: now, usedAt: now, cleanedAt: null });
+    if (!recorded.ok) return recorded;
+  }
+  const dropped = await storage.dropTrash(row.id);
+  if (!dropped.ok) return dropped;
+  if (given.value === undefined) return failure("trash_not_found", { id });
+  return ok({ workspace: row.workspace, files: row.files, beside: given.value });
+}
+
+/** By the whole id, or by the beginning of just one. */
+async function findRow({ storage }: Parts, owner: OwnerId, id: string): Promise<TrashRow | undefined> {
+  if (id === "") return undefined;
+  const found = await storage.findTrash(owner, id);
+  if (found !== undefined) return found;
+  const [first, ...others] = (await storage.listTrash(owner, rowsMax)).filter((row) => row.id.startsWith(id));
+  return others.length === 0 ? first : undefined;
+}
+
+type Returning = { readonly row: TrashRow; readonly from: string; readonly to: string };
+
+/** Answers the places where things lie that could not go back to their own; undefined when there was nothing any more. */
+async function giveBack(parts: Parts, { row, from, to }: Returning): Promise<string[] | undefined> {
+  // A crash or a full disk after the move back, the last time.
+  if (!isThere(from)) return isThere(to) ? [] : undefined;
+  if (!isThere(to)) {
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    renameSync(from, to);
+    return [];
+  }
+  const beside = giveBackInto(row, from, to);
+  // Only what we laid out is left; what is not gone now is gone with the time of the trash.
+  await removeFolder(parts, from);
+  return beside;
+}
+
+/** Each entry goes to its old place, or next to what has taken it. All in one go: nobody sees one half of it. */
+function giveBackInto({ id, folder }: TrashRow, from: string, to: string): string[] {
+  return withRoot(from, (source) =>
+    withRoot(to, (target) => {
+      const beside = new Set<string>();
+      for (const name of readdirSync(`/proc/self/fd/${source}`, { encoding: "buffer" })) {
+        if (folder.startsWith("workspace/") && notTheUsers.includes(name.toString())) continue;
+        const place = moveBack({ source, target, name, aside: `restored-${id}` });
+        if (place !== undefined) beside.add(place);
+      }
+      return [...beside].sort();
+    }),
+  );
+}
+
+type Entry = {
+  readonly source: number;
+  readonly target: number;
+  readonly name: Buffer;
+  readonly aside: string;
+};
+
+/** Undefined when it has its old place. Links are not followed anywhere: agents may have put one in the way. */
+function moveBack({ source, target, name, aside }: Entry): string | undefined {
+  const stat = statIn(source, name);
+  if (stat === undefined) return undefined;
+  if (!stat.isDirectory()) {
+    if (statIn(target, name) === undefined) return move({ source, name, to: target });
+  } else {
+    if (readdirSync(inFolder(source, name)).length === 0) return undefined;
+    // A folder that is moved onto an empty one takes its place; the system refuses it onto any other.
+    const refusal = whyNot(() => move({ source, name, to: target }));
+    if (refusal === undefined) return undefined;
+    if (refusal !== "ENOTDIR" && isUtf8(name)) {
+      inside(target, name.toString(), (to) => move({ source, name, to, as: aside }));
+      return `${name}/${aside}`;
+    }
+  }
+  makeFolder(target, aside);
+  inside(target, aside, (to) => move({ source, name, to }));
+  return aside;
+}
+
+type Move = {
+  readonly source: number;
+  readonly name: Buffer;
+  readonly to: number;
+  readonly as?: string;
+};
+
+function move({ source, name, to, as }: Move): undefined {
+  renameSync(inFolder(source, name), inFolder(to, as ?? name));
+}
+
+/** Why a folder cannot take a place: there are files in it, or something that is no folder. */
+function whyNot(work: () => void): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOTEMPTY" || code === "EEXIST" || code === "ENOTDIR") return code;
+    throw error;
+  }
+}
+
+function makeFolder(folder: number, name: string): void {
+  try {
+    mkdirSync(inFolder(folder, name), { mode: 0o755 });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
+}
+
+function inside(folder: number, name: string, work: (inner: number) => void): void {
+  const inner = openFolder(folder, [name]);
+  try {
+    work(inner);
+  } finally {
+    closeSync(inner);
+  }
+}
+
+function withRoot<T>(path: string, work: (folder: number) => T): T {
+  const folder = openRoot(path);
+  if (folder === undefined) throw new Refused(makeFailure("file_not_found", { path: ".", near: "" }));
+  try {
+    return work(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

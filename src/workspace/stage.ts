@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import { closeSync, fchmodSync, fsync, mkdirSync, openSync, unlinkSync, write } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { makeFailure } from "../protocol/failure.ts";
+import { errorCode, Refused } from "./faults.ts";
+import type { Visit } from "./files.ts";
+import { shownPath } from "./path.ts";
+import type { FileData, WriteOptions } from "./port.ts";
+
+const writeSome = promisify(write);
+const sync = promisify(fsync);
+
+/** A whole file on the disk that has no place yet. */
+export type Staged = { readonly path: string; readonly bytes: number; readonly hash: string; readonly mode: number };
+
+/** Bytes that `inspect` gets to see unless it wants more. */
+const headBytesDefault = 8_192;
+
+/** Takes in what comes, as long as it is allowed; a failure leaves nothing behind. */
+export async function stage(visit: Visit, data: FileData, options: WriteOptions): Promise<Staged> {
+  const path = join(visit.stagingFolder, visit.ids.hex(24));
+  const fd = openNew(path, visit.stagingFolder);
+  try {
+    const { bytes, hash, head } = await takeIn(fd, data, visit, options);
+    const refused = options.inspect?.(head, bytes);
+    if (refused !== undefined) throw new Refused(refused);
+    const { mode = 0o644 } = options;
+    fchmodSync(fd, mode);
+    await sync(fd);
+    return { path, bytes, hash, mode };
+  } catch (error) {
+    discard(path);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openNew(path: string, folder: string): number {
+  try {
+    return openSync(path, "wx", 0o600);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return openSync(path, "wx", 0o600);
+  }
+}
+
+async function takeIn(fd: number, data: FileData, visit: Visit, { limit, headBytes = headBytesDefault }: WriteOptions) {
+  const hash = createHash("sha256");
+  const heads: Buffer[] = [];
+  let bytes = 0;
+  let wanted = headBytes;
+  for await (const chunk of chunksOf(data, visit)) {
+    bytes += chunk.length;
+    checkSize(bytes, visit, limit);
+    hash.update(chunk);
+    if (wanted > 0) heads.push(chunk.subarray(0, wanted));
+    wanted -= chunk.length;
+    await writeAll(fd, chunk);
+  }
+  return { bytes, hash: hash.digest("hex"), head: Buffer.concat(heads) };
+}
+
+/** A source that breaks off is the transfer's fault, not ours. */
+async function* chunksOf(data: FileData, { path }: Visit): AsyncGenerator<Buffer, void> {
+  if (typeof data === "string") return yield Buffer.from(data);
+  if (data instanceof Uint8Array) return yield asBuffer(data);
+  try {
+    for await (const chunk of data) yield asBuffer(chunk);
+  } catch (error) {
+    if (error instanceof Refused || errorCode(error) !== undefined) throw error;
+    throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: "broken_off" }));
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** No single file can be larger than its workspace: what is more need not even be taken in. */
+function checkSize(sizeBytes: number, { path, limits }: Visit, limit: WriteOptions["limit"]): void {
+  if (limit !== undefined && sizeBytes > limit.bytes)
+    throw new Refused(
+      makeFailure("too_large", { path: shownPath(path), sizeBytes, limitBytes: limit.bytes, setting: limit.setting }),
+    );
+  if (sizeBytes <= limits.bytesMax) return;
+  const quota = { what: "bytes", limit: limits.bytesMax, setting: "workspace.bytes_max" } as const;
+  throw new Refused(makeFailure("quota_exceeded", { path: shownPath(path), ...quota }));
+}
+
+async function writeAll(fd: number, chunk: Buffer): Promise<void> {
+  for (let written = 0; written < chunk.length; ) {
+    written += (await writeSome(fd, chunk, written, chunk.length - written, null)).bytesWritten;
+  }
+}
+
+/** Nothing to do when it has found its place. */
+export function discard(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+}

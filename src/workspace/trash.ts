@@ -1,0 +1,175 @@
+import { lstatSync, mkdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import { failed, ok, type Result } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
+import type { OwnerId } from "../protocol/ids.ts";
+import type { Storage, WorkspaceRow } from "../storage/storage.ts";
+import type { Books } from "./books.ts";
+import { attemptDisk } from "./faults.ts";
+import type { InUse } from "./in-use.ts";
+import type { Layout } from "./layout.ts";
+import { isLaidOutFor, removeLaidOut } from "./metadata.ts";
+import type { Workspace, WorkspaceLimits } from "./port.ts";
+import { removeTree } from "./remove-tree.ts";
+import type { Cleaned } from "./workspace.ts";
+
+/** What cleaning up works with. */
+export type Parts = {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly limits: WorkspaceLimits;
+  readonly layout: Layout;
+  readonly books: Books;
+  readonly inUse: InUse;
+  /** The files of a row, looked at without counting as a use. */
+  readonly filesOf: (row: WorkspaceRow) => Workspace;
+  readonly isClosing: () => boolean;
+};
+
+/** Rows that are asked for at once. */
+const rowsPerLook = 100;
+
+/** Said of a workspace in which there was nothing to remove: not a time, so that nobody is told of files that never were. */
+export const nothingRemoved = 0;
+
+/** Moves what nobody used since then to the trash. One after another; a crash leaves each where it was or in the trash. */
+export async function cleanUnused(
+  parts: Parts,
+  { unusedMs, owner }: { unusedMs: number; owner?: OwnerId | undefined },
+): Promise<Cleaned> {
+  const { storage, clock, logger } = parts;
+  const before = clock.now() - unusedMs;
+  let [workspaces, bytes, skipped] = [0, 0, 0];
+  const list = (limit: number) => storage.unusedWorkspaces(before, limit, { owner });
+  for await (const row of eachRow(list, ({ folder }) => folder)) {
+    if (parts.isClosing()) break;
+    const isStillUnused = async () => (await storage.unusedWorkspaces(before, 1, { folder: row.folder })).length > 0;
+    const done = await attemptDisk(() => cleanOne(parts, row, isStillUnused));
+    const moved = done.ok ? done.value : done;
+    if (!moved.ok) {
+      skipped += 1;
+      logger.warn("{folder} was left as it is: {why}", { folder: row.folder, why: moved.failure });
+    } else if (moved.value !== undefined) {
+      workspaces += 1;
+      bytes += moved.value.bytes;
+    }
+  }
+  return { workspaces, bytes, skipped };
+}
+
+/** Each row once, although those that are dealt with leave the list and the others stay in it. */
+export async function* eachRow<Row>(
+  list: (limit: number) => Promise<Row[]>,
+  keyOf: (row: Row) => string,
+): AsyncGenerator<Row, void> {
+  const seen = new Set<string>();
+  for (;;) {
+    const rows = (await list(seen.size + rowsPerLook)).filter((row) => !seen.has(keyOf(row)));
+    if (rows.length === 0) return;
+    for (const row of rows) {
+      seen.add(keyOf(row));
+      yield row;
+    }
+  }
+}
+
+type Moved = { readonly bytes: number };
+
+/** Undefined: there was nothing to move, or somebody works with it. A failure says why it cannot be moved. */
+async function cleanOne(
+  parts: Parts,
+  row: WorkspaceRow,
+  isStillUnused: () => Promise<boolean>,
+): Promise<Result<Moved | undefined, string>> {
+  const { storage, clock, layout, inUse } = parts;
+  const folder = layout.hostPath(row.folder);
+  if (folder === undefined) return failed("we would not have given it this name");
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) {
+    // Somebody else removed it. It has its turn again after as long as all others.
+    await storage.updateWorkspace(row.folder, { usedAt: clock.now() });
+    return ok(undefined);
+  }
+  if (!found.isDirectory()) return failed("it is no folder");
+  if (row.kind === "conversation" && !isLaidOutFor(folder, row)) return failed("it has no metadata of ours");
+  if (inUse.has(row)) return ok(undefined);
+  const files = parts.filesOf(row);
+  const emptied = row.kind === "conversation" ? await files.empty("temp") : ok(undefined);
+  if (!emptied.ok) return failed(emptied.failure.code);
+  const info = await files.info();
+  if (!info.ok) return failed(info.failure.code);
+  const { fileCount, totalSize } = info.value;
+  if (fileCount === 0 && !inUse.has(row) && removeLaidOut(folder, row)) {
+    await storage.updateWorkspace(row.folder, { cleanedAt: nothingRemoved });
+    return ok(undefined);
+  }
+  return moveAway(parts, { row, folder, files: fileCount, bytes: totalSize }, isStillUnused);
+}
+
+type Leaving = {
+  readonly row: WorkspaceRow;
+  readonly folder: string;
+  readonly files: number;
+  readonly bytes: number;
+};
+
+/** The fact first: a folder in the trash that no row knows of could neither be given back nor be removed. */
+async function moveAway(
+  parts: Parts,
+  { row, folder, files, bytes }: Leaving,
+  isStillUnused: () => Promise<boolean>,
+): Promise<Result<Moved | undefined, string>> {
+  const { storage, clock, layout, books, inUse, logger } = parts;
+  const { owner, number } = row;
+  const movedAt = clock.now();
+  const id = freshId(parts);
+  const recorded = await storage.putTrash({
+    id,
+    owner,
+    number,
+    workspace: row.id,
+    folder: row.folder,
+    movedAt,
+    bytes,
+    files,
+  });
+  if (!recorded.ok) return failed(recorded.failure.code);
+  // From this answer on nothing is waited for: whoever comes next finds the folder gone and has it made again.
+  if (!(await isStillUnused()) || inUse.has(row)) {
+    await storage.dropTrash(id);
+    return ok(undefined);
+  }
+  try {
+    renameSync(folder, join(layout.trashFolder, id));
+  } catch (error) {
+    await storage.dropTrash(id);
+    throw error;
+  }
+  books.usage.delete(folder);
+  const cleanedAt = files === 0 ? nothingRemoved : movedAt;
+  const noted = await storage.updateWorkspace(row.folder, { cleanedAt });
+  if (!noted.ok) logger.warn("{folder} is in the trash, but not yet said to be", { folder: row.folder });
+  return ok(files === 0 ? undefined : { bytes });
+}
+
+/** Eight characters are few: one that is taken must not be given again. */
+function freshId({ ids, layout }: Parts): string {
+  mkdirSync(layout.trashFolder, { recursive: true, mode: 0o700 });
+  for (;;) {
+    const id = ids.hex(8);
+    if (!isThere(join(layout.trashFolder, id))) return id;
+  }
+}
+
+export function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Removes a folder below the data directory with everything in it. */
+export function removeFolder({ layout: { stagingFolder }, ids }: Parts, path: string) {
+  return removeTree(path, { stagingFolder, ids });
+}

@@ -1,0 +1,78 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../observe/observe.ts";
+import type { Workspaces } from "./workspace.ts";
+
+/** Keeps the folders tidy beside everything else: one thing at a time, and what goes wrong stands in the log. */
+export interface Upkeep {
+  /** Finishes what a crash interrupted, cleans up every hour from now on, and once more at the end. */
+  start(): void;
+  /** Removes the folders of what was deleted, some time soon. */
+  sweep(): void;
+  /** Closes the workspaces within a second, whether or not everything is tidy: the next start goes on with it. */
+  close(): Promise<void>;
+}
+
+export type UpkeepOptions = {
+  readonly workspaces: Pick<Workspaces, "clean" | "sweep" | "close">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** For how long nobody used what is moved to the trash; 0 is never. */
+  readonly cleanAfterMs: () => number;
+};
+
+const cleanEveryMs = 3_600_000;
+/** Of the second that the end may take: for the last clean-up, then for the one folder that is just being moved. */
+const lastCleanMsMax = 500;
+const closeMsMax = 500;
+
+export function openUpkeep({ workspaces, clock, logger, cleanAfterMs }: UpkeepOptions): Upkeep {
+  const due = new Set<"sweep" | "clean">();
+  let done: Promise<void> = Promise.resolve();
+  let cancelTimer: (() => void) | undefined;
+
+  async function clean(): Promise<void> {
+    const unusedMs = cleanAfterMs();
+    if (unusedMs === 0) return;
+    const { workspaces: count, bytes, skipped } = await workspaces.clean({ unusedMs });
+    if (count > 0 || skipped > 0)
+      logger.info("unused files were moved to the trash", { workspaces: count, bytes, skipped });
+  }
+
+  /** Asked for again before it began, it is done once. */
+  function queue(what: "sweep" | "clean"): void {
+    if (due.has(what)) return;
+    due.add(what);
+    done = done
+      .then(() => {
+        due.delete(what);
+        return what === "sweep" ? workspaces.sweep() : clean();
+      })
+      .catch((error) => logger.error(`the files could not be tidied (${what})`, { error }));
+  }
+
+  function tick(): void {
+    queue("clean");
+    queue("sweep");
+    cancelTimer = clock.after(cleanEveryMs, tick);
+  }
+
+  return {
+    start() {
+      queue("sweep");
+      cancelTimer = clock.after(cleanEveryMs, tick);
+    },
+    sweep: () => queue("sweep"),
+    async close() {
+      if (cancelTimer !== undefined) queue("clean");
+      cancelTimer?.();
+      await within(lastCleanMsMax, done, clock);
+      await within(closeMsMax, workspaces.close(), clock);
+    },
+  };
+}
+
+async function within(ms: number, work: Promise<void>, clock: Clock): Promise<void> {
+  const isDone = new AbortController();
+  await Promise.race([work, clock.wait(ms, isDone.signal)]);
+  isDone.abort();
+}

@@ -1,0 +1,44 @@
+import { failed, ok, type Result } from "../base/result.ts";
+import type { ConversationRow, WorkspaceRow } from "../storage/storage.ts";
+import { type FilesOptions, openFiles, type Place } from "./files.ts";
+import type { InUse, WorkspaceKey } from "./in-use.ts";
+import { asFileFailure, type Places } from "./places.ts";
+import type { FileFailure, Workspace } from "./port.ts";
+
+/** Files as somebody works with them. All views of the same folder share what they must agree on. */
+export type Views = {
+  ofConversation(conversation: ConversationRow): Workspace;
+  ofTask(row: WorkspaceRow): Workspace;
+  /** For looking after a folder: neither a use nor a write that others wait for. */
+  unnoticed(row: WorkspaceRow): Workspace;
+};
+
+export type ViewsOptions = Omit<FilesOptions, "id" | "kind" | "place"> & {
+  readonly places: Places;
+  readonly inUse: InUse;
+};
+
+export function openViews({ places, inUse, ...options }: ViewsOptions): Views {
+  const open = ({ id, kind }: WorkspaceKey, place: () => Promise<Result<Place, FileFailure>>) =>
+    openFiles({ ...options, id, kind, place });
+
+  return {
+    ofConversation(conversation) {
+      const key: WorkspaceKey = { ...conversation, kind: "conversation" };
+      const files = open(key, async () => {
+        const place = await places.ofConversation(conversation);
+        return place.ok ? place : failed(asFileFailure(place.failure, "root"));
+      });
+      return inUse.watch(key, files);
+    },
+    ofTask(row) {
+      const files = open(row, async () => places.ofRow(row));
+      return inUse.watch(row, files);
+    },
+    unnoticed: (row) =>
+      open(row, async () => {
+        const place = places.ofRow(row);
+        return place.ok ? ok({ ...place.value, used: () => {} }) : place;
+      }),
+  };
+}

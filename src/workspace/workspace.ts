@@ -1,0 +1,142 @@
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import type { ConversationRow, Storage, StorageFailure } from "../storage/storage.ts";
+import { type NewAgent, openAssignments } from "./assignments.ts";
+import { openBooks } from "./books.ts";
+import { copyFiles } from "./copy.ts";
+import { openInUse } from "./in-use.ts";
+import { layoutOf } from "./layout.ts";
+import { openLocks } from "./locks.ts";
+import { openPlaces } from "./places.ts";
+import type { FileFailure, Workspace, WorkspaceLimits } from "./port.ts";
+import { listTrash, restoreTrash } from "./restore.ts";
+import { openSweep } from "./sweep.ts";
+import { cleanUnused, nothingRemoved } from "./trash.ts";
+import { openViews } from "./views.ts";
+
+export { openBooks } from "./books.ts";
+export { openFiles } from "./files.ts";
+export { type FileBelow, filesBelow } from "./files-below.ts";
+export { noWorkspace } from "./none.ts";
+export { shownPath } from "./path.ts";
+export type * from "./port.ts";
+export { openUpkeep } from "./upkeep.ts";
+
+/** Who has which files. The one owner of host paths: tools, uploads, HTTP and the sandbox all come this way. */
+export interface Workspaces {
+  /** Makes the conversation's folders now; without it they are made by the first write. */
+  create(conversation: ConversationRow): Promise<Result<void, FileFailure | StorageFailure>>;
+  /** What the main agent and the user work with. Touches nothing by itself. */
+  ofConversation(conversation: ConversationRow): Workspace;
+  /**
+   * What an agent works with: the conversation's for `root` and the workers it delegates to; a task's for the task's
+   * agents, found by the chain of ancestors. Touches nothing by itself.
+   */
+  ofAgent(conversation: ConversationRow, agent: string | undefined): Promise<Result<Workspace, FileFailure>>;
+  /** The task's workspace that an agent shares, by its ancestors; `root` and `user` have none. */
+  taskOf(conversation: ConversationRow, agent: string): Promise<Result<Workspace, FileFailure>>;
+  /** Records an agent of the tree; one that root makes gets a workspace of its own, whose folder its first write makes. */
+  assignTask(conversation: ConversationRow, made: NewAgent): Promise<Result<void, FileFailure | StorageFailure>>;
+  /** A branch begins with the files of its parent. */
+  copy(from: ConversationRow, to: ConversationRow): Promise<Result<{ files: number }, FileFailure>>;
+  /** When the files of this conversation were last moved to the trash, if they were. */
+  cleanedAt(conversation: ConversationRow): Promise<number | undefined>;
+
+  /** Moves what nobody used for so long to the trash: everybody's, or with `owner` only theirs. */
+  clean(options: { unusedMs: number; owner?: ConversationRow["owner"] | undefined }): Promise<Cleaned>;
+  trash(owner: ConversationRow["owner"]): Promise<Trashed[]>;
+  /** By id or the beginning of one. */
+  restore(
+    owner: ConversationRow["owner"],
+    id: string,
+  ): Promise<Result<Restored, FileFailure | StorageFailure | TrashFailure>>;
+  /** Finishes what a crash interrupted: half-written files, folders of deleted conversations, trash past its time. */
+  sweep(): Promise<void>;
+  /** Ends cleaning up after the workspace it is at, and records every use. Takes a second at the most. */
+  close(): Promise<void>;
+}
+
+/** `workspaces` and `bytes` went to the trash; `skipped` could not be moved (the log says why). */
+export type Cleaned = { readonly workspaces: number; readonly bytes: number; readonly skipped: number };
+export type Trashed = {
+  readonly id: string;
+  /** The conversation it belongs to, as its owner knows it. */
+  readonly workspace: string;
+  readonly movedAt: number;
+  readonly bytes: number;
+  readonly files: number;
+  /** After this it may be gone. */
+  readonly until: number;
+};
+export type Restored = {
+  readonly workspace: string;
+  readonly files: number;
+  /** Where things lie whose own place was taken by then: paths of folders such as `uploads/restored-1a2b3c4d`. */
+  readonly beside: readonly string[];
+};
+export type TrashFailure = Failure<"trash_not_found">;
+
+export type WorkspacesOptions = {
+  readonly dataDir: string;
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly limits: WorkspaceLimits;
+};
+
+const closeMsMax = 1000;
+
+/** Below the data directory: `workspace/` for conversations, `workspaces/` for tasks, `kept/`, `trash/` and `staging/`. */
+export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+  const { storage } = options;
+  const layout = layoutOf(options.dataDir);
+  const places = openPlaces({ ...options, layout });
+  const assignments = openAssignments(storage, layout);
+  const [inUse, books] = [openInUse(), openBooks()];
+  const views = openViews({ ...options, stagingFolder: layout.stagingFolder, places, books, inUse });
+  let isClosing = false;
+  const parts = { ...options, layout, books, inUse, filesOf: views.unnoticed, isClosing: () => isClosing };
+  const sweep = openSweep(parts);
+  // Cleaning up, giving back and removing would pull folders away under each other.
+  const locks = openLocks();
+  const inTurn = <T>(work: () => Promise<T>) => locks("trash", work);
+
+  return {
+    async create(conversation) {
+      const place = await places.ofConversation(conversation);
+      return place.ok ? place.value.make() : place;
+    },
+    ofConversation: views.ofConversation,
+    async ofAgent(conversation, agent = "root") {
+      const found = await assignments.find(conversation.number, agent);
+      if (!found.ok) return found;
+      return ok(found.value === "conversation" ? views.ofConversation(conversation) : views.ofTask(found.value));
+    },
+    async taskOf({ number }, agent) {
+      const found = await assignments.find(number, agent);
+      if (!found.ok) return found;
+      if (found.value === "conversation") return failure("workspace_not_assigned", { agent });
+      return ok(views.ofTask(found.value));
+    },
+    assignTask: ({ number }, made) => assignments.assign(number, made),
+    copy: (from, to) => copyFiles(views.ofConversation(from), views.ofConversation(to)),
+    async cleanedAt({ number }) {
+      const cleanedAt = (await storage.findWorkspace(number))?.cleanedAt;
+      return cleanedAt === nothingRemoved ? undefined : cleanedAt;
+    },
+    clean: (cleaning) => inTurn(() => cleanUnused(parts, cleaning)),
+    trash: (owner) => listTrash(parts, owner),
+    restore: (owner, id) => inTurn(() => restoreTrash(parts, owner, id)),
+    sweep: () => inTurn(sweep),
+    async close() {
+      isClosing = true;
+      const isDone = new AbortController();
+      await Promise.race([inTurn(places.settled), options.clock.wait(closeMsMax, isDone.signal)]);
+      isDone.abort();
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { FileFailure, Workspace } from "../../src/workspace/workspace.ts";
+import { testWorkspace } from "../world/workspace.ts";
+
+/** 100 in `npm run torture`. */
+const kills = Number(process.env.AGENTYARD_WRITE_KILLS ?? 5);
+
+test("20 writers of the same file at once leave one writer's whole content, and a reader never sees a mix [W11]", async (t) => {
+  const { again } = await testWorkspace(t);
+  const letters = [..."ABCDEFGHIJKLMNOPQRST"];
+  const writes = letters.map((letter) => again().write("outputs/same.txt", letter.repeat(200_000), { key: letter }));
+  const seen = new Set<string>();
+  let isDone = false;
+  const reading = (async () => {
+    while (!isDone) {
+      const read = await again().read("outputs/same.txt");
+      await new Promise((resolve) => setImmediate(resolve));
+      if (read.ok) seen.add(read.value.bytes.toString().replace(/^(.)\1*$/s, "$1"));
+    }
+  })();
+  assert.ok((await Promise.all(writes)).every(({ ok }) => ok));
+  isDone = true;
+  await reading;
+  assert.deepEqual(
+    [...seen].filter((content) => !letters.includes(content)),
+    [],
+  );
+  const last = await again().read("outputs/same.txt");
+  assert.equal(last.ok && last.value.bytes.length, 200_000);
+});
+
+test("a process that is killed in the middle of a write leaves the old or the new content [W11]", async (t) => {
+  const base = await mkdtemp(join(tmpdir(), "agentyard-killed-"));
+  t.after(() => rm(base, { recursive: true, force: true }));
+  const found = new Set<string>();
+  for (let kill = 0; kill < kills; kill += 1) {
+    const child = spawn(process.execPath, [join(import.meta.dirname, "../world/endless-writer.ts"), base], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    await new Promise((resolve) => setTimeout(resolve, 3 + ((kill * 37) % 50)));
+    child.kill("SIGKILL");
+    await once(child, "close");
+    const content = readFileSync(join(base, "workspace", "w1", "outputs", "f"), "utf8");
+    found.add(`${content[0]} ${content.length} ${content === content[0]?.repeat(300_000)}`);
+  }
+  assert.deepEqual(
+    [...found].filter((what) => !/^[AB] 300000 true$/.test(what)),
+    [],
+  );
+});
+
+test("the quota of bytes and of files holds at the limit, sees what others wrote, and never stops making room [W11][W7]", async (t) => {
+  const { workspace, folder } = await testWorkspace(t, { limits: { bytesMax: 100, filesMax: 3 } });
+  assert.ok((await workspace.write("outputs/a", "x".repeat(100))).ok, "exactly at the limit");
+  assert.deepEqual(await reason(workspace.write("outputs/b", "x")), {
+    code: "quota_exceeded",
+    params: { path: "outputs/b", what: "bytes", limit: 100, setting: "workspace.bytes_max" },
+    retryable: false,
+  });
+  assert.ok((await workspace.write("outputs/a", "x".repeat(50))).ok);
+  assert.ok((await workspace.write("outputs/b", "x".repeat(50))).ok);
+  writeFileSync(join(folder, "temp", "from-outside"), "y".repeat(40));
+  assert.ok((await workspace.write("outputs/a", "x".repeat(30))).ok, "smaller is always allowed");
+  assert.equal((await reason(workspace.write("outputs/a", "x".repeat(31))))?.code, "quota_exceeded", "counted anew");
+  assert.ok((await workspace.write("outputs/a", "x".repeat(5))).ok);
+  assert.equal((await reason(workspace.write("outputs/c", "")))?.params.what, "files");
+  rmSync(join(folder, "temp", "from-outside"));
+  assert.ok((await workspace.write("outputs/c", "")).ok, "room made by others is seen");
+  assert.ok((await workspace.remove("outputs/c")).ok);
+  assert.ok((await workspace.write("outputs/d", "")).ok);
+});
+
+test("a stream is refused as soon as it is too large, and one that breaks off leaves nothing [W11][F4]", async (t) => {
+  const { workspace, base, folder } = await testWorkspace(t);
+  let given = 0;
+  const endless = (async function* () {
+    for (;;) {
+      given += 1_000;
+      yield Buffer.alloc(1_000, "x");
+    }
+  })();
+  const limit = { bytes: 10_000, setting: "uploads.file_bytes_max" };
+  assert.deepEqual(await reason(workspace.write("uploads/big", endless, { limit })), {
+    code: "too_large",
+    params: { path: "uploads/big", sizeBytes: 11_000, limitBytes: 10_000, setting: "uploads.file_bytes_max" },
+    retryable: false,
+  });
+  assert.equal(given, 11_000);
+  const broken = (async function* () {
+    yield Buffer.from("half");
+    throw new Error("the other side is gone");
+  })();
+  assert.deepEqual((await reason(workspace.write("uploads/half", broken)))?.params, {
+    path: "uploads/half",
+    why: "broken_off",
+  });
+  const looks = { inspect: (head: Buffer) => (head.toString() === "bad" ? refusal : undefined) };
+  assert.deepEqual(await reason(workspace.write("uploads/bad", "bad", looks)), refusal);
+  assert.deepEqual([readdirSync(join(folder, "uploads")), readdirSync(join(base, "staging"))], [[], []]);
+});
+
+test("a write that expects other content than is there is a conflict, and changes nothing [W11][F2]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  const first = await workspace.write("outputs/a", "one", { expected: null });
+  const { hash } = (first.ok && first.value.after) || {};
+  assert.equal((await reason(workspace.write("outputs/a", "two", { expected: null })))?.code, "conflict");
+  assert.equal((await reason(workspace.write("outputs/a", "two", { expected: "0".repeat(64) })))?.code, "conflict");
+  assert.equal((await reason(workspace.write("outputs/none", "two", { expected: hash })))?.code, "conflict");
+  assert.ok((await workspace.write("outputs/a", "two", { expected: hash })).ok);
+  assert.equal(await text(workspace, "outputs/a"), "two");
+});
+
+test("the same call made again after a crash finds what it did, not what it would overwrite [W11][W12][L2]", async (t) => {
+  const { workspace, again } = await testWorkspace(t);
+  await workspace.write("outputs/a", "before", { mode: 0o600 });
+  const first = await workspace.write("outputs/a", "after", { key: "call 1" });
+  assert.deepEqual(await again().write("outputs/a", "after", { key: "call 1" }), first);
+  assert.ok(first.ok && first.value.before !== undefined && first.value.after?.mode === 0o600);
+  const removed = await workspace.remove("outputs/a", { key: "call 2" });
+  assert.deepEqual(await again().remove("outputs/a", { key: "call 2" }), removed);
+  assert.deepEqual(removed.ok && removed.value.before, first.value.after);
+});
+
+test("earlier contents come back with their bytes and modes; the quota drops the oldest and says which cannot be kept [W12]", async (t) => {
+  const limits = { keptFileBytesMax: 50, keptBytesMax: 100 };
+  const { workspace, folder, base } = await testWorkspace(t, { limits });
+  const states = [];
+  for (const [index, size] of [10, 40, 45, 50, 51, 5].entries()) {
+    const mode = 0o600 + index;
+    const change = await workspace.write("outputs/a", `${index}`.repeat(size), { key: `call ${index}`, mode });
+    states.push(change.ok ? change.value : undefined);
+  }
+  assert.deepEqual(
+    states.map((change) => change?.lost),
+    [undefined, undefined, undefined, undefined, undefined, "too_large"],
+  );
+  const kept = readdirSync(join(base, "kept", "contents")).map(
+    (name) => statSync(join(base, "kept", "contents", name)).size,
+  );
+  assert.deepEqual(kept.sort(), [45, 50], "the two newest that fit");
+  assert.deepEqual((await reason(workspace.restore("outputs/a", states[1]?.before)))?.code, "read_failed");
+  assert.deepEqual((await reason(workspace.restore("outputs/a", states[5]?.before)))?.code, "read_failed");
+  assert.equal(await text(workspace, "outputs/a"), "55555", "unchanged where it could not be given back");
+  const back = await workspace.restore("outputs/a", states[4]?.before);
+  assert.ok(back.ok);
+  assert.equal(await text(workspace, "outputs/a"), "3".repeat(50));
+  assert.equal(statSync(join(folder, "outputs", "a")).mode & 0o777, 0o603);
+});
+
+test("a mere look makes nothing, and a refused write makes no folder either [W2]", async (t) => {
+  const { workspace, base } = await testWorkspace(t, { kind: "task", limits: { bytesMax: 10 } });
+  const everything = () => readdirSync(base, { recursive: true }).filter((name) => name !== "staging");
+  await workspace.stat("a");
+  await workspace.hash("a");
+  await workspace.walk("a");
+  await workspace.remove("a");
+  await workspace.empty("a");
+  await workspace.restore("a", undefined);
+  await workspace.openDescriptor();
+  await workspace.write("../a", "x");
+  await workspace.write("a", "x".repeat(11));
+  assert.deepEqual(everything(), []);
+  assert.ok((await workspace.write("a/b", "x")).ok);
+  assert.deepEqual(everything(), ["workspace", "workspace/w1", "workspace/w1/a", "workspace/w1/a/b"]);
+});
+
+const refusal = { code: "conflict", params: { path: "uploads/bad" }, retryable: false } as const;
+
+async function reason(answer: Promise<{ ok: boolean; failure?: FileFailure }>) {
+  const { failure } = await answer;
+  return failure as { code: string; params: Record<string, unknown>; retryable: boolean } | undefined;
+}
+
+async function text(workspace: Workspace, path: string): Promise<string | undefined> {
+  const read = await workspace.read(path);
+  return read.ok ? read.value.bytes.toString() : undefined;
+}

@@ -1,0 +1,378 @@
+import assert from "node:assert/strict";
+import { lstatSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { failure } from "../../src/protocol/failure.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import type { Workspace } from "../../src/workspace/workspace.ts";
+import { alice, bob, codeOf, morning, unwrap } from "./storage-place.ts";
+import { assertNoHostPath, filesOf, type Ground, openGround, textOf, treeOf, write } from "./workspaces-place.ts";
+
+test("a new conversation has its folders and says in its metadata whose they are [W1]", async (t) => {
+  const ground = await openGround(t);
+  await ground.start("first");
+  const folders = ["skills", "uploads", "outputs", "temp"];
+  assert.deepEqual(treeOf(ground.path("workspace")), {
+    first: "folder",
+    ...Object.fromEntries(folders.map((name) => [`first/${name}`, "folder"])),
+  });
+  assert.deepEqual(JSON.parse(readFileSync(ground.path("workspace/first/.metadata.json"), "utf8")), {
+    session_id: "first",
+    created_at: "2026-01-01T08:00:00.000Z",
+    kind: "conversation",
+  });
+  const modeOf = (name: string) => lstatSync(ground.path(name)).mode & 0o777;
+  assert.deepEqual(
+    ["workspace", "staging", "workspace/first", "workspace/first/outputs"].map(modeOf),
+    [0o700, 0o700, 0o755, 0o755],
+  );
+  assert.deepEqual(treeOf(ground.path("staging")), {}, "nothing is left behind");
+});
+
+test("a conversation whose folders could not be made gets them with the first file [W1][W11]", async (t) => {
+  const ground = await openGround(t);
+  const conversation = await ground.start("late", { bare: true });
+  const paths = Array.from({ length: 20 }, (_, index) => `outputs/${index}.txt`);
+  await Promise.all(paths.map((path) => write(ground.workspaces.ofConversation(conversation), path, path)));
+  assert.deepEqual(
+    filesOf(ground.path("workspace/late")),
+    Object.fromEntries(paths.map((path) => [path, path])),
+    "writers that came at the same time found the same folder",
+  );
+  const row = await ground.storage.findWorkspace(conversation.number);
+  assert.deepEqual([row?.madeAt, row?.usedAt], [morning, morning]);
+  assert.deepEqual(treeOf(ground.path("staging")), {});
+});
+
+test("two users may give their conversations the same id; each has files of their own under it [W1]", async (t) => {
+  const { start, workspaces, path } = await openGround(t);
+  const [hers, his] = [await start("plan", { owner: alice }), await start("plan", { owner: bob })];
+  await write(workspaces.ofConversation(hers), "outputs/a.txt", "hers");
+  await write(workspaces.ofConversation(his), "outputs/a.txt", "his");
+  const seen = [workspaces.ofConversation(hers), workspaces.ofConversation(his)];
+  assert.deepEqual(await Promise.all(seen.map((workspace) => textOf(workspace, "outputs/a.txt"))), ["hers", "his"]);
+  assert.deepEqual(
+    seen.map(({ id }) => id),
+    ["plan", "plan"],
+  );
+  const files = Object.entries(filesOf(path("workspace")));
+  assert.equal(files.length, 2);
+  assert.deepEqual(files.find(([name]) => name.startsWith("plan/"))?.[1], "hers");
+});
+
+test("looking makes nothing, whoever looks and whatever they name [W2][W3]", async (t) => {
+  const ground = await openGround(t);
+  const { workspaces, storage } = ground;
+  const conversation = await ground.start("bare", { bare: true });
+  unwrap(await workspaces.assignTask(conversation, { agent: "task", parent: "root" }));
+  const before = treeOf(ground.path(".."));
+  await lookAround(workspaces.ofConversation(conversation));
+  for (const agent of [undefined, "root", "user", "task", ...hostileIds]) {
+    const own = await workspaces.ofAgent(conversation, agent);
+    if (own.ok) await lookAround(own.value);
+    const shared = await workspaces.taskOf(conversation, agent ?? "root");
+    if (shared.ok) await lookAround(shared.value);
+  }
+  await workspaces.cleanedAt(conversation);
+  await workspaces.trash(alice);
+  await workspaces.restore(alice, "../../x");
+  assert.deepEqual(withoutDatabase(treeOf(ground.path(".."))), withoutDatabase(before));
+  assert.equal((await storage.findWorkspace(conversation.number))?.madeAt, undefined);
+});
+
+test("a task's workspace is recorded at once and made by its first write; until then it is empty [W2]", async (t) => {
+  const { start, workspaces, storage, path } = await openGround(t);
+  const conversation = await start("c");
+  unwrap(await workspaces.assignTask(conversation, { agent: "agent-1", parent: "root" }));
+  const workspace = unwrap(await workspaces.taskOf(conversation, "agent-1"));
+  const recorded = async () => (await storage.agentsOf(conversation.number))[0]?.workspace;
+  assert.deepEqual(await recorded(), {
+    ...{ folder: "workspaces/agent-1", kind: "task", id: "agent-1", number: conversation.number, owner: alice },
+    ...{ createdAt: morning, madeAt: undefined, usedAt: morning, cleanedAt: undefined },
+  });
+  const read = unwrap(await workspace.read("notes.md"));
+  assert.deepEqual([read.bytes.toString(), read.isUnwritten], ["", true]);
+  assert.deepEqual(unwrap(await workspace.list()), { path: ".", entries: [], isUnwritten: true });
+  const nothing = { fileCount: 0, dirCount: 0, totalSize: 0, lastModified: null };
+  assert.deepEqual(unwrap(await workspace.info()), nothing);
+  assert.deepEqual(Object.keys(treeOf(path("."))).includes("workspaces"), false);
+
+  await write(workspace, "notes.md", "found it");
+  assert.deepEqual(filesOf(path("workspaces")), { "agent-1/notes.md": "found it" });
+  assert.equal(codeOf(await workspace.read("other.md")), "file_not_found");
+  assert.equal((await recorded())?.madeAt, morning);
+});
+
+test("writers who are the first in a task at the same time all keep their files [W2][W11]", async (t) => {
+  const { start, workspaces, path } = await openGround(t);
+  const conversation = await start("c");
+  unwrap(await workspaces.assignTask(conversation, { agent: "busy", parent: "root" }));
+  const names = Array.from({ length: 20 }, (_, index) => `${index}.txt`);
+  await Promise.all(
+    names.map(async (name) => write(unwrap(await workspaces.taskOf(conversation, "busy")), name, name)),
+  );
+  assert.deepEqual(filesOf(path("workspaces/busy")), Object.fromEntries(names.map((name) => [name, name])));
+});
+
+test("everyone below a task's agent shares its files; root's own workers share the conversation's [W3]", async (t) => {
+  const { start, workspaces } = await openGround(t);
+  const conversation = await start("c");
+  await family(workspaces, conversation, [
+    ["task-a", "root"],
+    ["child", "task-a"],
+    ["grandchild", "child"],
+    ["task-b", "root"],
+  ]);
+  await write(unwrap(await workspaces.ofAgent(conversation, "grandchild")), "a.txt", "of a");
+  const [shared, other] = [
+    await workspaces.taskOf(conversation, "child"),
+    await workspaces.taskOf(conversation, "task-b"),
+  ];
+  assert.equal(await textOf(unwrap(shared), "a.txt"), "of a");
+  assert.deepEqual([unwrap(shared).id, unwrap(other).id], ["task-a", "task-b"]);
+  assert.equal(unwrap(await unwrap(other).read("a.txt")).isUnwritten, true, "two tasks never see each other's files");
+  for (const agent of [undefined, "root", "user"])
+    assert.deepEqual(idAndKind(unwrap(await workspaces.ofAgent(conversation, agent))), ["c", "conversation"]);
+});
+
+test("a worker whom root only delegates to has no task's workspace, but the conversation's [W3]", async (t) => {
+  const { start, workspaces, storage } = await openGround(t);
+  const conversation = await start("c");
+  const agents = [
+    { id: "worker", parent: "root" },
+    { id: "under-worker", parent: "worker" },
+  ];
+  unwrap(await storage.append({ number: conversation.number, events: [], with: { agents } }));
+  for (const agent of ["worker", "under-worker"]) {
+    assert.deepEqual(idAndKind(unwrap(await workspaces.ofAgent(conversation, agent))), ["c", "conversation"]);
+    assert.deepEqual(await workspaces.taskOf(conversation, agent), failure("workspace_not_assigned", { agent }));
+  }
+  for (const agent of ["root", "user"])
+    assert.deepEqual(await workspaces.taskOf(conversation, agent), failure("workspace_not_assigned", { agent }));
+});
+
+test("agents that nobody made, chains that lead nowhere or in a circle and strangers have no workspace [W3]", async (t) => {
+  const { start, workspaces, storage } = await openGround(t);
+  const [mine, theirs] = [await start("mine"), await start("theirs", { owner: bob })];
+  unwrap(await workspaces.assignTask(theirs, { agent: "stranger", parent: "root" }));
+  const agents = [
+    { id: "circle-1", parent: "circle-2" },
+    { id: "circle-2", parent: "circle-1" },
+    { id: "own-parent", parent: "own-parent" },
+    { id: "orphan", parent: "nobody" },
+  ];
+  unwrap(await storage.append({ number: mine.number, events: [], with: { agents } }));
+  for (const agent of ["nobody", "stranger", "orphan", "circle-1", "own-parent", ...hostileIds]) {
+    const refused = failure("workspace_not_assigned", { agent });
+    assert.deepEqual(await workspaces.ofAgent(mine, agent), refused);
+    assert.deepEqual(await workspaces.taskOf(mine, agent), refused);
+  }
+  const taken = await workspaces.assignTask(mine, { agent: "stranger", parent: "root" });
+  assert.deepEqual(taken, failure("workspace_not_assigned", { agent: "stranger" }));
+  const below = await workspaces.assignTask(mine, { agent: "new", parent: "nobody" });
+  assert.deepEqual(below, failure("workspace_not_assigned", { agent: "nobody" }));
+});
+
+test("an agent a thousand levels down finds its files, and the second time without a search [W3]", async (t) => {
+  let searches = 0;
+  const count = (storage: Storage): Storage => ({
+    ...storage,
+    agentsOf(number) {
+      searches += 1;
+      return storage.agentsOf(number);
+    },
+  });
+  const { start, workspaces, storage } = await openGround(t, { wrapStorage: count });
+  const conversation = await start("deep");
+  const agents = Array.from({ length: 1000 }, (_, level) => ({
+    ...{ id: `level-${level}`, parent: level === 0 ? "root" : `level-${level - 1}` },
+    ...(level === 0 ? { folder: "workspaces/level-0" } : {}),
+  }));
+  unwrap(await storage.append({ number: conversation.number, events: [], with: { agents } }));
+  assert.equal(unwrap(await workspaces.taskOf(conversation, "level-999")).id, "level-0");
+  assert.equal(searches, 1);
+  for (const { id } of agents) assert.equal(unwrap(await workspaces.taskOf(conversation, id)).id, "level-0");
+  assert.equal(searches, 1, "who was passed on the way is known too");
+  assert.equal(codeOf(await workspaces.taskOf(conversation, "level-1000")), "workspace_not_assigned");
+  unwrap(await workspaces.assignTask(conversation, { agent: "level-1000", parent: "level-999" }));
+  assert.equal(unwrap(await workspaces.taskOf(conversation, "level-1000")).id, "level-0", "a no is not remembered");
+});
+
+test("after a restart everybody finds the same files as before [W4]", async (t) => {
+  const first = await openGround(t);
+  const conversation = await first.start("c");
+  await family(first.workspaces, conversation, [
+    ["task", "root"],
+    ["child", "task"],
+  ]);
+  await write(first.workspaces.ofConversation(conversation), "outputs/a.txt", "the conversation's");
+  await write(unwrap(await first.workspaces.ofAgent(conversation, "child")), "a.txt", "the task's");
+  const { workspaces } = await first.restart();
+  assert.equal(await textOf(workspaces.ofConversation(conversation), "outputs/a.txt"), "the conversation's");
+  assert.equal(await textOf(unwrap(await workspaces.ofAgent(conversation, "child")), "a.txt"), "the task's");
+  assert.equal(await textOf(unwrap(await workspaces.taskOf(conversation, "task")), "a.txt"), "the task's");
+  unwrap(await workspaces.assignTask(conversation, { agent: "task", parent: "root" }));
+  assert.equal(await textOf(unwrap(await workspaces.taskOf(conversation, "task")), "a.txt"), "the task's");
+});
+
+test("an id that could lead out of the data directory never becomes a folder [W5][Q1]", async (t) => {
+  const ground = await openGround(t);
+  const { workspaces, storage } = ground;
+  const conversation = await ground.start("c");
+  const before = treeOf(ground.path("."));
+  const answers: unknown[] = [];
+  for (const agent of ["root", "user", ...hostileIds]) {
+    const refused = await workspaces.assignTask(conversation, { agent, parent: "root" });
+    assert.deepEqual(refused, failure("workspace_not_assigned", { agent }));
+    answers.push(refused);
+  }
+  assert.deepEqual(await storage.agentsOf(conversation.number), []);
+  // As an older program or somebody with a database tool might have left it.
+  const folders = ["../outside", "/etc", "workspaces/..", "workspaces/a/b", "trash/00000000", "sessions.db", ""];
+  const agents = folders.map((folder, index) => ({ id: `odd-${index}`, parent: "root", folder }));
+  unwrap(await storage.append({ number: conversation.number, events: [], with: { agents } }));
+  for (const { id } of agents) {
+    const workspace = unwrap(await workspaces.taskOf(conversation, id));
+    const written = await workspace.write("a.txt", "x");
+    assert.deepEqual(written, failure("workspace_not_assigned", { agent: id }));
+    assert.equal(codeOf(await workspace.list()), "workspace_not_assigned");
+    answers.push(written);
+  }
+  const after = { ...treeOf(ground.path(".")) };
+  assert.deepEqual(after, { ...before, ...stagingOnly(after) });
+  assertNoHostPath(ground, answers);
+});
+
+test("uses of a workspace are recorded at once, then once a minute at the most [W10]", async (t) => {
+  const updates: unknown[] = [];
+  const watch = (storage: Storage): Storage => ({
+    ...storage,
+    updateWorkspace(folder, set) {
+      updates.push([folder, set]);
+      return storage.updateWorkspace(folder, set);
+    },
+  });
+  const { start, workspaces, clock } = await openGround(t, { wrapStorage: watch });
+  const conversation = await start("c");
+  updates.length = 0;
+  const look = async () => unwrap(await workspaces.ofConversation(conversation).list());
+  for (let time = 0; time < 100; time += 1) await look();
+  clock.move(59_999);
+  await look();
+  assert.deepEqual(updates, [["workspace/c", { usedAt: morning }]]);
+  clock.move(1);
+  await look();
+  assert.deepEqual(updates.slice(1), [["workspace/c", { usedAt: morning + 60_000 }]]);
+});
+
+test("a use that cannot be recorded disturbs nobody; a folder that cannot be recorded is not made [W10][Q1]", async (t) => {
+  const full = (storage: Storage): Storage => ({
+    ...storage,
+    updateWorkspace: async () => failure("storage_full", {}),
+  });
+  const ground = await openGround(t, { wrapStorage: full });
+  const conversation = await ground.start("c", { bare: true });
+  const workspace = ground.workspaces.ofConversation(conversation);
+  const written = await workspace.write("outputs/a.txt", "x");
+  assert.deepEqual(written, failure("write_failed", { path: ".", why: "full" }));
+  assert.equal(codeOf(await workspace.list()), "ok");
+  await ground.workspaces.close();
+  assert.deepEqual(filesOf(ground.data), {});
+  assert.deepEqual(ground.logged, [
+    'the use of {folder} was not recorded {"folder":"workspace/c","why":"storage_full"}',
+  ]);
+});
+
+test("nothing brings the files of a deleted conversation back [S6]", async (t) => {
+  const { start, workspaces, storage, path } = await openGround(t);
+  const conversation = await start("c");
+  unwrap(await workspaces.assignTask(conversation, { agent: "task", parent: "root" }));
+  const [own, task] = [workspaces.ofConversation(conversation), unwrap(await workspaces.taskOf(conversation, "task"))];
+  await write(own, "outputs/a.txt", "x");
+  unwrap(await storage.append({ number: conversation.number, events: [], with: { deleted: { at: morning } } }));
+  await workspaces.sweep();
+  assert.deepEqual(
+    [codeOf(await own.write("outputs/b.txt", "late")), codeOf(await task.write("b.txt", "late"))],
+    ["workspace_not_assigned", "workspace_not_assigned"],
+  );
+  const fresh = workspaces.ofConversation(conversation);
+  assert.equal(codeOf(await fresh.write("outputs/c.txt", "later")), "workspace_not_assigned");
+  assert.deepEqual(
+    [filesOf(path("workspace")), codeOf(await workspaces.create(conversation))],
+    [{}, "workspace_not_assigned"],
+  );
+});
+
+test("a branch begins with the uploads and results of its parent, and each goes on alone [L9]", async (t) => {
+  const { start, workspaces, path } = await openGround(t);
+  const [parent, branch] = [await start("parent"), await start("branch")];
+  const files = workspaces.ofConversation(parent);
+  await write(files, "uploads/data.csv", "a,b");
+  await write(files, "outputs/deep/er/report.md", "# all");
+  await write(files, "outputs/.hidden", "h");
+  await write(files, "temp/draft", "not this");
+  unwrap(await files.write("outputs/run.sh", "echo", { mode: 0o755 }));
+  assert.deepEqual(unwrap(await workspaces.copy(parent, branch)), { files: 4 });
+  await write(files, "uploads/data.csv", "changed");
+  assert.deepEqual(filesOf(path("workspace/branch")), {
+    "uploads/data.csv": "a,b",
+    "outputs/deep/er/report.md": "# all",
+    "outputs/.hidden": "h",
+    "outputs/run.sh": "echo",
+  });
+  assert.equal(lstatSync(path("workspace/branch/outputs/run.sh")).mode & 0o777, 0o755);
+  const [unwritten, target] = [await start("unwritten", { bare: true }), await start("target", { bare: true })];
+  assert.deepEqual(unwrap(await workspaces.copy(unwritten, target)), { files: 0 });
+});
+
+const hostileIds = [
+  "",
+  ".",
+  "..",
+  "../x",
+  "a/../b",
+  "a/b",
+  "/etc",
+  "a..b",
+  "-x",
+  ".hidden",
+  "a b",
+  "a\0b",
+  "x".repeat(65),
+];
+
+async function family(
+  workspaces: Ground["workspaces"],
+  conversation: Parameters<Ground["workspaces"]["assignTask"]>[0],
+  members: readonly (readonly [agent: string, parent: string])[],
+): Promise<void> {
+  for (const [agent, parent] of members) unwrap(await workspaces.assignTask(conversation, { agent, parent }));
+}
+
+function idAndKind({ id, kind }: Workspace): [string, string] {
+  return [id, kind];
+}
+
+async function lookAround(workspace: Workspace): Promise<void> {
+  for (const path of [".", "outputs", "outputs/a.txt", "../x"]) {
+    await workspace.stat(path);
+    await workspace.read(path);
+    await workspace.stream(path);
+    await workspace.hash(path);
+    await workspace.list(path);
+    const walked = await workspace.walk(path);
+    if (walked.ok) for await (const _ of walked.value);
+    await workspace.empty("temp");
+  }
+  await workspace.info();
+  const root = await workspace.openDescriptor();
+  if (root.ok) root.value?.close();
+}
+
+function withoutDatabase(tree: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(tree).filter(([name]) => !name.startsWith("sessions.db")));
+}
+
+/** A write makes its draft before it knows that it has no place. */
+function stagingOnly(tree: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(tree).filter(([name]) => name === "staging"));
+}

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { ok } from "../../src/base/result.ts";
+import { createClient } from "../../src/client/client.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { watchPaths } from "../world/path-watch.ts";
+import { smallYard } from "../world/small-yard.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
+
+/** Each is one way out; the first makes nothing known. */
+const waysOut: readonly [what: string, leak: (yard: TestYard, path: string, storage: Storage) => Promise<unknown>][] = [
+  ["", async () => {}],
+  [
+    "database, event.body",
+    (yard, path) => must(yard.client.call("sendMessage", { ...inC, body: { text: `see ${path}/x` } })),
+  ],
+  [
+    "database, conversation.title",
+    (yard, path) => must(yard.client.call("renameConversation", { ...inC, body: { title: path } })),
+  ],
+  ["agentyard-1.log", ({ data }, path) => writeFile(join(data, "logs", "agentyard-1.log"), `{"message":"${path}"}`)],
+  [".metadata.json", ({ data }, path) => writeFile(join(data, "workspace", "c", ".metadata.json"), `{"at":"${path}"}`)],
+  ["database, blob.data", (_, path, storage) => storage.putBlob(1, Buffer.from(`a long result with ${path} in it`))],
+  ["the answer to ", (yard, path) => yard.client.download("c", path)],
+];
+
+test("no host path stands in what a yard answers, stores or logs; one that does is seen, however it is spelled [Q1][W7]", async (t) => {
+  for (const [where, leak] of waysOut)
+    for (const spelling of ["data", "link"] as const) {
+      const places = await twoNames(t);
+      let storage: Storage | undefined;
+      const wrapStorage = (opened: Storage) => {
+        storage = opened;
+        return opened;
+      };
+      const yard = await startYard({ data: places.link, wrapStorage });
+      const watch = watchPaths({ data: places.link });
+      const client = createClient({ fetch: watch.fetch(yard.fetch) });
+      await must(client.call("createConversation", { body: { id: "c" } }));
+      assert.ok(storage);
+      await leak({ ...yard, client }, places[spelling], storage);
+      // The yard has a watch of its own, which sees most of it as well.
+      await yard[Symbol.asyncDispose]().catch(() => {});
+      if (where === "") watch.check(yard);
+      else assert.throws(() => watch.check(yard), new RegExp(`given away:\n(.*\n)*(the )?${where}`), where);
+    }
+});
+
+test("a host path is seen in an answer that comes in pieces, and in its headers [Q1]", async () => {
+  const data = "/srv/the data";
+  for (const leak of [data, encodeURIComponent(data), `{"path":${JSON.stringify(data)}}`]) {
+    const watch = watchPaths({ data });
+    const pieces = [...leak].map((character) => new TextEncoder().encode(character));
+    const fetch = watch.fetch(async (_url: string) => new Response(ReadableStream.from(pieces)));
+    assert.equal(await (await fetch("/a")).text(), leak);
+    assert.throws(() => watch.check({ config: { paths } }), /the answer to \/a: /);
+  }
+  const watch = watchPaths({ data });
+  await watch.fetch(async () => new Response(null, { status: 204, headers: { location: data } }))();
+  assert.throws(() => watch.check({ config: { paths } }), /the answer/);
+  const quiet = watchPaths({ data });
+  await quiet.fetch(async () => new Response("/srv/the other data"))();
+  quiet.check({ config: { paths } });
+});
+
+test("where our own sources lie is not told either: the small yard's answers are read along as well [Q1]", async () => {
+  const yard = smallYard({ engine: { openDecisions: async () => Promise.reject(new Error("ours")) } });
+  const refused = await yard.client.call("listDecisions");
+  assert.equal(refused.ok || refused.failure.code, "internal");
+  assert.ok(yard.faults[0]?.includes(import.meta.dirname), "the log file has the place");
+  const leaky = smallYard({ engine: { branch: async (row) => ok({ ...row, title: import.meta.dirname }) } });
+  await leaky.start("c");
+  const told = await leaky.client.call("branchConversation", { params: { id: "c" }, body: {} });
+  assert.equal(told.ok || told.failure.code, "answer_unreadable");
+});
+
+const paths = {
+  ...{ dataDir: "/nowhere", sessionDbPath: "/nowhere/sessions.db", logsDir: "/nowhere/logs" },
+};
+
+const inC = { params: { id: "c" } };
+
+/** A folder, and another name for it. */
+async function twoNames(t: TestContext): Promise<{ data: string; link: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "agentyard-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const [data, link] = [join(folder, "data"), join(folder, "link")];
+  await mkdir(data);
+  await symlink(data, link);
+  return { data, link };
+}

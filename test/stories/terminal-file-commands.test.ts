@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { folderWith } from "../world/folder.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
+import { keys, startChat } from "../world/pty.ts";
+import { must, startYard } from "../world/yard.ts";
+
+/** A chat in which a line is typed and everything up to the next prompt read. */
+function talk(setting: Parameters<typeof startChat>[0]) {
+  const chat = startChat(setting);
+  const say = async (line: string) => {
+    chat.type(line + keys.enter);
+    const answer = await chat.waitFor("\nYou> ");
+    return answer.slice(line.length + 1, -"\nYou> ".length);
+  };
+  const begin = async () => /[0-9a-f-]{36}/.exec(await chat.waitFor("You> "))?.[0] ?? "";
+  return { ...chat, say, begin };
+}
+
+const writes = (path: string, content: string): [string, object] => ["write_file", { path, content }];
+
+test("/undo takes back a turn and says what became of each file, and what was said [U1][W12]", async (t) => {
+  const folder = folderWith(t, { "a.txt": "from me" });
+  await using model = await modelServer([
+    calls(writes("outputs/a.txt", "one"), writes("outputs/b.txt", "b")),
+    says("Done."),
+    calls(writes("outputs/a.txt", "two"), writes("outputs/c.txt", "c")),
+    says("Done again."),
+  ]);
+  await using yard = await startYard({ model });
+  const chat = talk({ client: yard.client, place: { folder, homeDir: folder } });
+  await chat.begin();
+  assert.equal(await chat.say("/undo"), "✗ There is no turn to undo. Nothing was changed.");
+  await chat.say("write one");
+  const second = await chat.say("write two, see #a.txt");
+  assert.deepEqual(second.match(/^ {2}[+~-] .*$/gm)?.sort(), [
+    "  + outputs/c.txt (1 byte)",
+    "  ~ outputs/a.txt (3 bytes)",
+  ]);
+  const undone = (turn: number, lines: readonly string[], said: string) =>
+    [`✓ Turn ${turn} is undone`, ...lines, "You had said:", `You> ${said}`, "You> "].join("\n");
+  chat.type(`/undo${keys.enter}`);
+  const back = ["  ~ outputs/a.txt (as before)", "  - outputs/c.txt (removed)"];
+  await chat.waitFor(undone(2, back, "write two, see #a.txt"));
+  chat.type(`/undo${keys.enter}`);
+  const gone = ["  - outputs/a.txt (removed)", "  - outputs/b.txt (removed)"];
+  await chat.waitFor(undone(1, gone, "write one"));
+  chat.leave();
+  await chat.ended;
+});
+
+test("a file that somebody changed since is left as it is, and /undo says so [U1][W12]", async () => {
+  await using model = await modelServer([calls(writes("uploads/a.txt", "by the agent")), says("Done.")]);
+  await using yard = await startYard({ model });
+  const chat = talk({ client: yard.client });
+  const id = await chat.begin();
+  await chat.say("write");
+  await must(yard.client.upload(id, "a.txt", Buffer.from("by me")));
+  assert.match(await chat.say("/undo"), /\n {2}! uploads\/a\.txt is left as it is: it was changed since\n/);
+  chat.leave();
+  await chat.ended;
+});
+
+test("/files lists what the session has, one level at a time [U1][F2]", async () => {
+  await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
+  await using yard = await startYard({ model });
+  const chat = talk({ client: yard.client });
+  await chat.begin();
+  assert.equal(await chat.say("/files"), "No files here.");
+  await chat.say("write");
+  assert.deepEqual(
+    (await chat.say("/files")).match(/^ {2}\S+ +folder$/gm)?.map((line) => line.trim().split(" ")[0]),
+    ["outputs/", "skills/", "temp/", "uploads/"],
+  );
+  assert.match(await chat.say("/files outputs"), /^ {2}outputs\/a\.txt {2}4 bytes {2}\d{4}-\d\d-\d\d \d\d:\d\d$/);
+  assert.equal(await chat.say("/files temp"), "No files here.");
+  assert.match(await chat.say("/files ../other"), /^✗ The path \.\.\/other leads out of the workspace\. /);
+  chat.leave();
+  await chat.ended;
+});
+
+const dayMs = 86_400_000;
+const texts = {
+  en: { none: "✓ Cleaned up 0 old workspaces", empty: "The trash is empty.", how: /Use \/clean, \/clean list/ },
+  zh: { none: "✓ 已清理 0 个旧工作区", empty: "回收站是空的。", how: /请用 \/clean/ },
+};
+for (const language of ["en", "zh"] as const) {
+  test(`/clean says how many it cleaned up, and answers even when there is nothing (${language}) [U1][W10][P4]`, async () => {
+    await using yard = await startYard();
+    const chat = talk({ client: yard.client, language });
+    await chat.begin();
+    assert.equal(await chat.say("/clean"), texts[language].none);
+    assert.equal(await chat.say("/clean list"), texts[language].empty);
+    assert.match(await chat.say("/clean all"), texts[language].how);
+    assert.match(await chat.say("/clean restore 123"), /^✗ .*123/);
+    chat.leave();
+    await chat.ended;
+  });
+}
+
+test("files that were cleaned up are listed, named when their session is loaded, and come back [U1][W10]", async () => {
+  let laterMs = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + laterMs };
+  await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
+  await using yard = await startYard({ model, clock });
+  const { conversation } = await yard.ask("write");
+  laterMs = 8 * dayMs;
+  const chat = talk({ client: yard.client });
+  await chat.begin();
+  assert.match(
+    await chat.say("/clean"),
+    /^✓ Cleaned up 1 old workspaces\n {2}4 bytes moved to the trash: not used for 7 days\. \/clean list shows what can be restored\.$/,
+  );
+  const listed = await chat.say("/clean list");
+  assert.match(listed, / {2}1 file, 4 bytes {2}session [0-9a-f]{8} {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n/);
+  const trash = /^ {2}(\S+)/.exec(listed)?.[1] ?? "";
+  chat.type(`/load ${conversation}${keys.enter}`);
+  await chat.waitFor(
+    /Done\.\n! The files of this session were moved to the trash at \d{4}-\d\d-\d\d \d\d:\d\d\. \/clean list shows it/,
+  );
+  await chat.waitFor("\nYou> ");
+  assert.equal(await chat.say("/files outputs"), "No files here.");
+  assert.equal(await chat.say(`/clean restore ${trash.slice(0, -1)}`), `✓ Restored 1 file of session ${conversation}`);
+  assert.match(await chat.say("/files outputs"), /outputs\/a\.txt {2}4 bytes/);
+  chat.type(`/load ${conversation}${keys.enter}`);
+  await chat.waitFor("Done.\nYou> ");
+  chat.leave();
+  await chat.ended;
+});
+
+test("a loaded session shows what was said, not what was put behind it for the model [U1][F3]", async (t) => {
+  const folder = folderWith(t, { "notes.md": "# A secret of many lines\n" });
+  await using model = await modelServer([says("Read.")]);
+  await using yard = await startYard({ model });
+  const chat = talk({ client: yard.client, place: { folder, homeDir: folder } });
+  const id = await chat.begin();
+  await chat.say("read #notes.md");
+  await chat.say("/new");
+  chat.type(`/load ${id}${keys.enter}`);
+  await chat.waitFor(`✓ Loaded session: ${id}\nYou> read #notes.md\n  ↑ uploads/notes.md\nRead.\nYou> `);
+  chat.leave();
+  await chat.ended;
+});
+
+test("/help has a line for each of them, and for #PATH [U1]", async () => {
+  await using yard = await startYard();
+  for (const language of ["en", "zh"] as const) {
+    const chat = talk({ client: yard.client, language });
+    await chat.begin();
+    const help = await chat.say("/help");
+    for (const form of ["/files [PATH] ", "/undo ", "/clean [list | restore ID] ", "#"]) assert.ok(help.includes(form));
+    chat.leave();
+    await chat.ended;
+  }
+});

@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { all, until } from "../world/events.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
+import { filesOf, newConversation, place, writes } from "../world/undo.ts";
+import { must, startYard } from "../world/yard.ts";
+
+const onePixel = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+test("files sent with a message are named in it, and the stored message is what the model reads [F3][L2]", async () => {
+  await using model = await modelServer([says("I see.")]);
+  await using yard = await startYard({ model });
+  const id = await newConversation(yard);
+  await must(yard.client.upload(id, "a.csv", Buffer.from("x,y\n1,2\n")));
+  await must(yard.client.upload(id, "dot.png", onePixel));
+  const files = ["uploads/a.csv", "uploads/dot.png"];
+  const listed = "Uploaded files:\n- a.csv → uploads/a.csv (csv)\n- dot.png → uploads/dot.png (image)";
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "look", mode: "queue", files } }));
+  const { events } = await yard.whenAtRest(id);
+  const [message] = all(events, "message.user");
+  const [said = "", ...more] = (message?.text ?? "").split("\n\n");
+  assert.deepEqual([said, more.at(-1)], ["look", listed]);
+  assert.ok(more[0]?.includes("x,y\n1,2\n"), "a small text stands in the message");
+  assert.deepEqual(message?.files, [
+    { path: "uploads/a.csv", name: "a.csv", type: "csv", bytes: 8, hash: hashOf("x,y\n1,2\n") },
+    { path: "uploads/dot.png", name: "dot.png", type: "image", bytes: onePixel.length },
+  ]);
+  assert.equal(message?.images?.length, 1);
+  const sent = JSON.stringify(model.asked[0]?.body.messages.at(-1)?.content);
+  assert.ok(sent.includes(JSON.stringify(message?.text ?? "").slice(1, -1)), "word for word");
+  assert.ok(sent.includes(onePixel.toString("base64")), "with the image");
+});
+
+test("a code file among them chooses the code model, and the small text in the message may be edited at once [M2][F2][F3]", async () => {
+  await using model = await modelServer([
+    calls(["edit_file", { path: "uploads/a.py", old_string: "print(1)", new_string: "print(2)" }]),
+    says("done"),
+  ]);
+  const env = { MODEL_CODE_BASE_URL: model.url, MODEL_CODE_ID: "coder", MODEL_CODE_CONTEXT_WINDOW: "128000" };
+  await using yard = await startYard({ model, env });
+  const id = await newConversation(yard);
+  await must(yard.client.upload(id, "a.py", Buffer.from("print(1)\n")));
+  const files = ["uploads/a.py"];
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "fix it", files } }));
+  const { answer, events } = await yard.whenAtRest(id);
+  assert.deepEqual(
+    { answer, slots: all(events, "step.started").map(({ slot, reason }) => `${slot}: ${reason}`) },
+    { answer: "done", slots: ["code: code", "code: code"] },
+  );
+  assert.deepEqual(filesOf(yard, id, "uploads"), { "a.py": "644 print(2)\n" });
+});
+
+test("a message with a file that is not there is refused and nothing is stored; sent twice it is stored once [F3][L2]", async () => {
+  await using model = await modelServer([says("hello")]);
+  await using yard = await startYard({ model });
+  const id = await newConversation(yard);
+  const send = (files: string[]) =>
+    yard.client.call("sendMessage", { params: { id }, body: { id: "m1", text: "look", mode: "queue", files } });
+  const missing = await send(["uploads/none.csv"]);
+  assert.equal(missing.ok ? "" : missing.failure.code, "file_not_found");
+  const outside = await send(["../secret"]);
+  assert.equal(outside.ok ? "" : outside.failure.code, "path_traversal_blocked");
+  assert.deepEqual(await yard.events(id), []);
+
+  await must(yard.client.upload(id, "a.csv", Buffer.from("1")));
+  const first = await must(send(["uploads/a.csv"]));
+  await yard.whenAtRest(id);
+  await must(yard.client.call("removeFile", { params: { id }, query: { path: "uploads/a.csv" } }));
+  assert.deepEqual(await must(send(["uploads/a.csv"])), first);
+  assert.equal(all(await yard.events(id), "message.user").length, 1);
+});
+
+test("what people put into or take out of the files stands in the ledger, also while a turn runs [W12][F3]", async () => {
+  await using model = await modelServer([{ ...says("done"), paceMs: 30 }]);
+  await using yard = await startYard({ model });
+  const id = await newConversation(yard);
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+  await until("the model is asked", () => model.asked.length === 1);
+  await must(yard.client.upload(id, "a.txt", Buffer.from("one")));
+  await must(yard.client.upload(id, "a.txt", Buffer.from("two")));
+  await must(yard.client.call("removeFile", { params: { id }, query: { path: "uploads/a.txt" } }));
+  const { outcome, events } = await yard.whenAtRest(id);
+  assert.equal(outcome, "done");
+  assert.deepEqual(
+    all(events, "file.changed").map(({ by, path, before, after }) => [by, path, before?.bytes, after?.bytes]),
+    [
+      ["upload", "uploads/a.txt", undefined, 3],
+      ["upload", "uploads/a.txt", 3, 3],
+      ["person", "uploads/a.txt", 3, undefined],
+    ],
+  );
+});
+
+test("a new conversation has its folders at once; where they cannot be made it can be talked in all the same [W1]", async () => {
+  await using model = await modelServer([says("hello"), calls(writes("outputs/a.txt", "x")), says("sorry")]);
+  await using yard = await startYard({ model });
+  const id = await newConversation(yard);
+  const folders = readdirSync(join(yard.data, "workspace", id)).sort();
+  assert.deepEqual(folders, [".metadata.json", "outputs", "skills", "temp", "uploads"]);
+
+  const other = "no-folders";
+  writeFileSync(join(yard.data, "workspace", other), "in the way");
+  await must(yard.client.call("createConversation", { body: { id: other } }));
+  assert.equal((await yard.ask("hi", { conversation: other })).answer, "hello");
+});
+
+test("reset empties temp/ and leaves all other files [L9][W1]", async () => {
+  await using model = await modelServer([
+    calls(writes("temp/deep/draft.txt", "x"), writes("outputs/a.txt", "y")),
+    says("done"),
+  ]);
+  await using yard = await startYard({ model });
+  const { conversation: id } = await yard.ask("go");
+  await must(yard.client.call("resetConversation", { params: { id } }));
+  const folder = join(yard.data, "workspace", id);
+  assert.deepEqual([readdirSync(join(folder, "temp")), filesOf(yard, id)], [[], { "a.txt": "644 y" }]);
+});
+
+test("a branch begins with the files of its parent and goes its own way [L9][W1]", async () => {
+  await using model = await modelServer([
+    ...[calls(writes("outputs/a.txt", "one")), says("done")],
+    ...[calls(writes("outputs/a.txt", "two")), says("done")],
+  ]);
+  await using yard = await startYard({ model });
+  const { conversation: id } = await yard.ask("go");
+  place(yard, id, "run.sh", "#!/bin/sh\n", 0o755);
+  const { id: branch } = await must(yard.client.call("branchConversation", { params: { id }, body: {} }));
+  const copied = filesOf(yard, branch);
+  await yard.ask("change it", { conversation: branch });
+  assert.deepEqual(
+    { copied, branch: filesOf(yard, branch), parent: filesOf(yard, id) },
+    {
+      copied: { "a.txt": "644 one", "run.sh": "755 #!/bin/sh\n" },
+      branch: { "a.txt": "644 two", "run.sh": "755 #!/bin/sh\n" },
+      parent: { "a.txt": "644 one", "run.sh": "755 #!/bin/sh\n" },
+    },
+  );
+});
+
+test("a deleted conversation takes its files with it [L9][W1]", async () => {
+  await using model = await modelServer([calls(writes("outputs/a.txt", "one")), says("done")]);
+  await using yard = await startYard({ model });
+  const { conversation: id } = await yard.ask("go");
+  const other = await newConversation(yard);
+  await must(yard.client.call("deleteConversation", { params: { id } }));
+  await until("its folder is gone", () => !existsSync(join(yard.data, "workspace", id)));
+  assert.ok(existsSync(join(yard.data, "workspace", other)));
+});
+
+test("files that nobody used for a week go to the trash at exit, and the conversation says when [W10]", async (t) => {
+  const data = mkdtempSync(join(tmpdir(), "agentyard-clean-"));
+  t.after(() => rmSync(data, { recursive: true, force: true }));
+  await using model = await modelServer([calls(writes("outputs/a.txt", "one")), says("done")]);
+  const id = "unused";
+  {
+    await using yard = await startYard({ model, data });
+    await must(yard.client.call("createConversation", { body: { id } }));
+    await yard.ask("go", { conversation: id });
+  }
+  const later = { ...systemClock, now: () => systemClock.now() + 8 * 86_400_000 };
+  {
+    await using yard = await startYard({ model, data, clock: later, env: { AGENTYARD_CLEAN_AFTER_DAYS: "9" } });
+    assert.equal((await must(yard.client.call("getState", { params: { id } }))).filesRemovedAt, null);
+  }
+  const { filesRemovedAt: stillThere } = await stateIn({ data, clock: later, id });
+  const { filesRemovedAt } = await stateIn({ data, clock: later, id });
+  assert.equal(stillThere, null, "cleaned up at exit, not before");
+  assert.ok(Math.abs((filesRemovedAt ?? 0) - later.now()) < 60_000);
+});
+
+async function stateIn({ id, ...options }: { data: string; clock: Clock; id: string }) {
+  await using yard = await startYard(options);
+  return must(yard.client.call("getState", { params: { id } }));
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,123 @@
+import fc from "fast-check";
+
+/** Every generated name that could be made has this in it, so that a file outside would be found. */
+export const marker = "qz7";
+
+/** Paths and ids as an attacker, a confused model and a foreign system write them. */
+export function hostilePath(): fc.Arbitrary<string> {
+  return fc.oneof(
+    { weight: 6, arbitrary: joined(fc.array(segment(), { minLength: 1, maxLength: 6 })) },
+    { weight: 2, arbitrary: joined(fc.array(harmless(), { minLength: 1, maxLength: 4 })) },
+    { weight: 1, arbitrary: fc.nat({ max: 120 }).map((depth) => `outputs/${"d/".repeat(depth)}${marker}`) },
+    { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 40 }) },
+    {
+      weight: 1,
+      arbitrary: joined(fc.array(segment(), { minLength: 1, maxLength: 4 })).map((path) =>
+        encodeURIComponent(path.toWellFormed()),
+      ),
+    },
+    { weight: 1, arbitrary: fc.constantFrom(...known) },
+  );
+}
+
+function joined(segments: fc.Arbitrary<string[]>): fc.Arbitrary<string> {
+  const separator = fc.constantFrom("/", "/", "/", "/", "//", "\\", "/./", "%2f", "／", "∕");
+  const front = fc.constantFrom("", "", "", "", "/", "./", "//", "\\\\", "C:\\", "c:/", "~/", "file://", " ", "\t/");
+  return fc
+    .tuple(front, segments, separator, fc.constantFrom("", "", "", "/", "/.", " ", "."))
+    .map(([start, names, between, end]) => start + names.join(between) + end);
+}
+
+function segment(): fc.Arbitrary<string> {
+  return fc.oneof(
+    { weight: 4, arbitrary: harmless() },
+    { weight: 4, arbitrary: fc.constantFrom(...climbing) },
+    { weight: 2, arbitrary: fc.constantFrom(...links) },
+    { weight: 2, arbitrary: fc.constantFrom(...odd) },
+    {
+      weight: 1,
+      arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }).map((text) => `${marker}${text}`),
+    },
+    { weight: 1, arbitrary: fc.integer({ min: 240, max: 300 }).map((length) => marker + "x".repeat(length)) },
+    { weight: 1, arbitrary: fc.integer({ min: 60, max: 100 }).map((length) => marker + "文".repeat(length)) },
+  );
+}
+
+function harmless(): fc.Arbitrary<string> {
+  return fc.constantFrom(
+    "outputs",
+    "uploads",
+    "temp",
+    "skills",
+    "inside",
+    `${marker}.txt`,
+    `${marker}-数据.csv`,
+    marker,
+    ".",
+  );
+}
+
+const climbing = [
+  "..",
+  "...",
+  "....",
+  "..;",
+  ". .",
+  "..\u0000",
+  "%2e%2e",
+  "%252e%252e",
+  "．．",
+  "․․",
+  "..\\",
+  ".. ",
+  " ..",
+  "..%c0%af",
+  "\u202e..",
+];
+/** The test plants these in outputs/ and temp/. */
+const links = ["to-outside", "to-secret", "to-root", "to-parent", "pipe", "loop"];
+const odd = [
+  "\u0000",
+  `a\u0000${marker}`,
+  "\n",
+  `${marker}\r\nx`,
+  "\u001b[2J",
+  `${marker}\u202etxt.exe`,
+  `${marker}\u200b`,
+  `${marker}e\u0301`,
+  `${marker}\u00e9`,
+  "\ud800",
+  `CON`,
+  `NUL.${marker}`,
+  `${marker}:stream`,
+  `*${marker}?`,
+  `$(${marker})`,
+  `-rf ${marker}`,
+  ".metadata.json",
+  ".git",
+  "proc",
+  "self",
+  "fd",
+  "",
+];
+const known = [
+  "/etc/passwd",
+  "../../../../etc/passwd",
+  "/proc/self/environ",
+  "/proc/self/fd/0",
+  "outputs/to-outside/secret.txt",
+  "outputs/to-secret",
+  "outputs/inside/to-parent/secret.txt",
+  "temp/to-root/etc/passwd",
+  "uploads/..%2f..%2fsecret.txt",
+  "outputs/../../w2/secret.txt",
+  "../w2/secret.txt",
+  "....//....//secret.txt",
+  "\\\\?\\C:\\Windows\\win.ini",
+  "C:\\Windows\\win.ini",
+  "file:///etc/passwd",
+  ".",
+  "./",
+  "",
+  "..",
+];

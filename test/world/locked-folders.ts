@@ -1,0 +1,27 @@
+/** Run as an ordinary user by workspace-odd-files.test.ts: `node locked-folders.ts <base>`; prints what happened. */
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { testWorkspace } from "./workspace.ts";
+
+const [base = ""] = process.argv.slice(2);
+const { workspace, folder } = await testWorkspace({ after() {} }, { base });
+const locked = join(folder, "outputs", "locked");
+mkdirSync(join(locked, "inner"), { recursive: true });
+writeFileSync(join(locked, "inner", "f.txt"), "hidden");
+writeFileSync(join(folder, "outputs", "own.txt"), "mine");
+chmodSync(join(locked, "inner"), 0o000);
+chmodSync(locked, 0o000);
+
+const code = (answer: { ok: boolean; failure?: { code: string; params: object } }) =>
+  answer.ok ? "ok" : `${answer.failure?.code} ${Object.values(answer.failure?.params ?? {}).at(-1)}`;
+const list = await workspace.list("outputs/locked");
+const info = await workspace.info();
+const report = {
+  read: code(await workspace.read("outputs/locked/inner/f.txt")),
+  write: code(await workspace.write("outputs/locked/new.txt", "x")),
+  list: list.ok ? `ok ${list.value.entries.length}` : code(list),
+  info: info.ok ? `ok ${info.value.fileCount}` : code(info),
+  remove: code(await workspace.empty("outputs")),
+  left: readdirSync(join(folder, "outputs")),
+};
+process.stdout.write(JSON.stringify(report));
