@@ -16,7 +16,9 @@ export function nearest(
   const distanceMax = onlyLikely ? Math.max(1, Math.floor(written.length / 3)) : Number.POSITIVE_INFINITY;
   return Array.from(candidates, (candidate) => ({
     candidate,
-    distance: Math.min(...spellings(candidate).map((spelling) => distanceBetween(written, plain(spelling)))),
+    distance: Math.min(
+      ...spellings(candidate).map((spelling) => distanceBetween(written, plain(spelling.slice(0, 2 * charactersMax)))),
+    ),
   }))
     .filter(({ distance }) => distance <= distanceMax)
     .sort((a, b) => a.distance - b.distance)

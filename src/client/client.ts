@@ -69,6 +69,7 @@ type AnyInput = {
   readonly query?: object;
   readonly body?: unknown;
   readonly bytes?: Uint8Array | ReadableStream<Uint8Array> | undefined;
+  readonly announced?: number | undefined;
 };
 
 export type ClientOptions = {
@@ -92,11 +93,11 @@ export function createClient({
   async function request(name: RouteName, input: AnyInput, signal?: AbortSignal) {
     const { params = {}, query = {}, ...sent } = input;
     const { method, path } = routes[name];
-    const { body, type } = bodyAndType(sent);
+    const { body, about } = bodyAndHeaders(sent);
     try {
       const response = await fetch(baseUrl + fillPath(path, params) + queryText(query), {
         method,
-        headers: type === undefined ? headers : { ...headers, "content-type": type },
+        headers: { ...headers, ...about },
         ...(body !== undefined && { body }),
         ...(body instanceof ReadableStream && { duplex: "half" }),
         ...(signal !== undefined && { signal }),
@@ -118,12 +119,12 @@ export function createClient({
       const response = await request(name, input);
       return response.ok ? readAnswer(response.value, schemas[name].answer) : response;
     },
-    async upload(conversation, name, data, { keep = false, signal, onProgress } = {}) {
-      const { sent: bytes, faults, end } = openBody(data, onProgress);
+    async upload(conversation, name, data, { keep = false, bytes: announced, signal, onProgress } = {}) {
+      const { sent: bytes, faults, end } = openBody(data, { bytes: announced, onProgress });
       signal?.addEventListener("abort", end);
       const response = await request(
         "uploadFile",
-        { params: { id: conversation, name }, query: { keep }, bytes },
+        { params: { id: conversation, name }, query: { keep }, bytes, announced },
         signal,
       );
       signal?.removeEventListener("abort", end);
@@ -153,9 +154,10 @@ export function createClient({
 /** The table as a map from a route's name to what it answers, so that the type of an answer follows from the name. */
 const schemas: { readonly [N in CallName]: { readonly answer: z.ZodType<CallAnswer<N>> } } = routes;
 
-function bodyAndType({ body, bytes }: Pick<AnyInput, "body" | "bytes">) {
-  if (bytes !== undefined) return { body: bytes, type: "application/octet-stream" };
-  return body === undefined ? {} : { body: JSON.stringify(body), type: "application/json" };
+function bodyAndHeaders({ body, bytes, announced }: Pick<AnyInput, "body" | "bytes" | "announced">) {
+  const length = announced === undefined ? {} : { "content-length": String(announced) };
+  if (bytes !== undefined) return { body: bytes, about: { "content-type": "application/octet-stream", ...length } };
+  return body === undefined ? {} : { body: JSON.stringify(body), about: { "content-type": "application/json" } };
 }
 
 function fillPath(path: string, params: object): string {

@@ -1,6 +1,8 @@
 export type UploadOptions = {
   /** A file of the same name stays, and this one becomes `name (2)`. */
   readonly keep?: boolean | undefined;
+  /** How many a source has, where that is known: what is too large is refused before it is sent. */
+  readonly bytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Bytes of a source that have left so far. */
   readonly onProgress?: ((sentBytes: number) => void) | undefined;
@@ -20,7 +22,7 @@ export type UploadBody = {
 /** Bytes as they are, or a source that is read no faster than it is sent. */
 export function openBody(
   data: AsyncIterable<Uint8Array> | Uint8Array,
-  onProgress: UploadOptions["onProgress"],
+  { bytes, onProgress }: Pick<UploadOptions, "bytes" | "onProgress"> = {},
 ): UploadBody {
   if (data instanceof Uint8Array) return { sent: data, faults: [], end: () => {} };
   const pieces = data[Symbol.asyncIterator]();
@@ -34,8 +36,11 @@ export function openBody(
         try {
           const { done, value } = await nextPiece(pieces);
           if (ended.signal.aborted) return;
+          sentBytes += done ? 0 : value.length;
+          // Whoever reads waits for exactly what was announced, and takes more for something else.
+          const isUnfit = bytes !== undefined && (done ? sentBytes < bytes : sentBytes > bytes);
+          if (isUnfit) throw new Error("the source has not as many bytes as announced");
           if (done) return controller.close();
-          sentBytes += value.length;
           controller.enqueue(value);
           onProgress?.(sentBytes);
         } catch (error) {

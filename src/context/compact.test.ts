@@ -59,6 +59,20 @@ test("where nothing can be left out nothing is done [Z2]", () => {
   assert.equal(leaveOut([], 4000), undefined);
 });
 
+test("when room is made again, the request is repeated as it was and everything left out is counted [Z2]", () => {
+  const first = leaveOut(talk, 4000, 4);
+  const again: [Message, number][] = [[user(first?.summary ?? ""), first?.upTo ?? 0], ...talk.slice(3)];
+  const { summary, messagesBefore, messagesAfter } = leaveOut(again, 4000, 1) ?? {};
+  assert.deepEqual(
+    { summary, messagesBefore, messagesAfter },
+    {
+      summary: [forModels.compactedHead, forModels.leftOut(6), forModels.lastRequest("two")].join("\n\n"),
+      messagesBefore: 5,
+      messagesAfter: 2,
+    },
+  );
+});
+
 test("a request that would fill the room by itself is repeated only in part [Z2]", () => {
   const { summary = "" } =
     leaveOut(

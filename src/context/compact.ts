@@ -1,5 +1,6 @@
 import type { History } from "../log/log.ts";
 import type { EventBody } from "../protocol/events.ts";
+import type { Message } from "../protocol/message.ts";
 import { shortened } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 
@@ -20,13 +21,15 @@ export function leaveOutOldest(history: History, room: Room): Omit<EventBody<"co
   const upTo = Math.max(...seqs.slice(0, firstThatFits(history, room)));
   const first = seqs.findIndex((seq) => seq > upTo);
   if (first <= 0) return undefined;
-  const request = messages.slice(0, first).findLast((message) => message.role === "user")?.text;
+  const earlier = summaryIn(messages[0]);
+  const leftOut = messages.slice(earlier === undefined ? 0 : 1, first);
+  const request = leftOut.findLast((message) => message.role === "user")?.text ?? earlier?.request;
   return {
     strategy: "fallback",
     upTo,
     summary: [
       forModels.compactedHead,
-      forModels.leftOut(first),
+      forModels.leftOut(leftOut.length + (earlier?.count ?? 0)),
       ...(request === undefined ? [] : [forModels.lastRequest(repeated(request, room.tokensMax))]),
     ].join("\n\n"),
     messagesBefore: messages.length,
@@ -44,6 +47,15 @@ function firstThatFits({ messages }: History, { tokensMax, messagesKeptMax, toke
   }
   while (messages[first]?.role === "tool") first += 1; // A call and its results stay together.
   return first;
+}
+
+/** Where room was made before, its summary stands for the messages left out then: how many, and the request among them. */
+function summaryIn(message: Message | undefined): { count: number; request: string | undefined } | undefined {
+  const [head, counted = "", ...rest] = message?.role === "user" ? message.text.split("\n\n") : [];
+  const count = Number.parseInt(counted, 10);
+  if (head !== forModels.compactedHead || Number.isNaN(count)) return undefined;
+  const [text, beforeIt] = [rest.join("\n\n"), forModels.lastRequest("")];
+  return { count, request: text.startsWith(beforeIt) ? text.slice(beforeIt.length) : undefined };
 }
 
 function repeated(request: string, tokensMax: number): string {

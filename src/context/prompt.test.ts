@@ -99,19 +99,25 @@ function fileTexts(): string[] {
   ] as const;
   return [
     files.unseen("outputs/a.md", "write_file"),
+    files.unseen("outputs/a.md", "write_file", { isWhole: false }),
     files.unseen("outputs/a.md", "edit_file"),
     files.several("outputs/a.md", "3", "1, 5, 9"),
     [files.notFound("outputs/a.md"), files.alreadyThere(7), files.nearest].join(" "),
     files.nothingNear("outputs/a.md"),
+    files.nothingNearInPart("outputs/a.md"),
     ...differences.map(files.differs),
     files.copyAgain,
+    files.copyPart,
+    files.nothingThere("outputs/a.md"),
+    files.unsure("outputs/a.md", "gb18030"),
     files.same,
     files.lost("too_large"),
     files.converted("gb18030"),
     files.likeness.blanks,
     files.likeness.characters,
     files.unwritten,
-    files.lineCut(9_000),
+    files.more("outputs/a.md", 2, 50_001),
+    files.hitsLeft(3),
   ];
 }
 

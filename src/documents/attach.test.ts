@@ -124,7 +124,7 @@ test("a name that is not plain is quoted, and what hides in it is shown [S5]", (
       '- "a → b.txt" → "uploads/a → b.txt" (text)',
       '- "say \\"hi\\".txt" → "uploads/say \\"hi\\".txt" (text)',
       '- "exe\\u202etxt.md" → "uploads/exe\\u202etxt.md" (text)',
-      '- " a.txt" → uploads/ a.txt (text)',
+      '- " a.txt" → "uploads/ a.txt" (text)',
       '- "tag\\udb40\\udc41.txt" → "uploads/tag\\udb40\\udc41.txt" (text)',
     ],
   );

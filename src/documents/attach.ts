@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Image } from "../protocol/message.ts";
-import { attachedWords, type Language } from "../words/words.ts";
+import { attachedWords, type Language, shownName } from "../words/words.ts";
 import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
 import { decodeText } from "./decode.ts";
 import { fileTypeOf, typeHeadBytes } from "./file-type.ts";
@@ -75,9 +75,9 @@ export function attachedText(attached: readonly Attached[], language: Language):
   if (attached.length === 0) return "";
   const words = attachedWords[language];
   const texts = attached.flatMap(({ path, text }) =>
-    text === undefined ? [] : inFence(words.inline(quoted(path)), text),
+    text === undefined ? [] : inFence(words.inline(shownName(path)), text),
   );
-  const lines = attached.map(({ path, name, type }) => `- ${quoted(name)} → ${quoted(path)} (${type})`);
+  const lines = attached.map(({ path, name, type }) => `- ${shownName(name)} → ${shownName(path)} (${type})`);
   return ["", ...texts, [words.list, ...lines].join("\n")].join("\n\n");
 }
 
@@ -87,13 +87,3 @@ function inFence(title: string, text: string): string {
   const fence = "`".repeat(longest + 1);
   return `${title}\n${fence}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
 }
-
-/** A name that is not plain stands in quotes, with everything escaped that could look like something else. */
-function quoted(name: string): string {
-  if (isPlain.test(name)) return name;
-  return JSON.stringify(name).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (hidden) =>
-    hidden.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
-}
-
-const isPlain = /^(?! )[\p{L}\p{M}\p{N} ._\-+=@#%&,;!~$^'()[\]{}（）【】《》、，。：；！？·/]+(?<! )$/u;

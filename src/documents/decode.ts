@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { createRequire } from "node:module";
+import { exactText, guessEncoding, isChineseByChance, isLittle, tellingLines } from "./guess.ts";
 import { binaryEndings } from "./magic.ts";
 
 /** `encoding` is a label that TextDecoder knows. */
@@ -9,6 +9,8 @@ export type DecodedText = {
   readonly hasBom: boolean;
   /** Every byte stood for a character; otherwise `text` has U+FFFD in place of some. */
   readonly isExact: boolean;
+  /** There was so little to tell the encoding by that it may be another one: nothing should be converted by it. */
+  readonly isGuess: boolean;
 };
 
 /** `isCut`: these are the first bytes of something longer, whose last character may be half. */
@@ -23,8 +25,14 @@ export function decodeText(data: Uint8Array, { isCut = false }: DecodeOptions = 
   if (bytes.subarray(0, headBytes).includes(0)) return decodeUtf16(bytes, isCut);
   const whole = isCut ? withoutHalfCharacter(bytes) : bytes;
   if (!isUtf8(whole)) return decodeOther(bytes, isCut);
-  const text = whole.toString("utf8");
-  return hasControls(text, utf8ControlsMax) ? undefined : { text, encoding: "utf-8", hasBom: false, isExact: true };
+  const isChinese = isChineseByChance(whole);
+  const decoded = isChinese ? decode(bytes, "gb18030", isCut) : decode(whole, "utf-8", false);
+  return hasControls(decoded.text, utf8ControlsMax) ? undefined : { ...decoded, isGuess: isChinese };
+}
+
+/** Whether bytes without a NUL are UTF-8, and not some other text whose bytes are so by chance. */
+export function isSurelyUtf8(bytes: Buffer): boolean {
+  return isUtf8(bytes) && !isChineseByChance(bytes);
 }
 
 /** A NUL in here means that this is no text, unless it is UTF-16. */
@@ -78,9 +86,9 @@ function decodeOther(bytes: Buffer, isCut: boolean): DecodedText | undefined {
   // Damaged UTF-8, and UTF-8 with lines in something else, is more use as UTF-8 than as a misreading of all of it.
   const asUtf8 = decode(sample, "utf-8", false).text;
   const isDamaged = countOf(asUtf8, lost) <= countOf(asUtf8, /[^\p{ASCII}\uFFFD]/gu) * lostMax;
-  const encoding = isDamaged ? "utf-8" : guess(sample);
+  const encoding = isDamaged ? "utf-8" : guessEncoding(sample, isCut);
   if (encoding === undefined) return undefined;
-  const decoded = decode(bytes, encoding, isCut);
+  const decoded = { ...decode(bytes, encoding, isCut), isGuess: !isDamaged && isLittle(bytes) };
   const isBroken = !decoded.isExact && countOf(decoded.text, lost) > decoded.text.length * lostMax;
   return isBroken || hasControls(decoded.text, otherControlsMax) ? undefined : decoded;
 }
@@ -89,78 +97,10 @@ const lost = /\uFFFD/g;
 /** The share of characters that may be lost in a text that is damaged, or mixed. */
 const lostMax = 0.1;
 
-/** What the detector gets to see: more makes it slow, not better. */
-const sampleBytesMax = 16_384;
-
-/** Lines that are not plain ASCII, from everywhere: a long file may begin with pages of it. No encoding we guess hides a line feed. */
-function tellingLines(bytes: Buffer): Buffer {
-  const lines: Buffer[] = [];
-  let taken = 0;
-  let start = 0;
-  for (let index = 0; index < bytes.length && taken < sampleBytesMax; index += 1) {
-    const byte = bytes[index] ?? 0;
-    if (byte === 0x0a) start = index + 1;
-    if (byte < 0x80) continue;
-    const feed = bytes.indexOf(0x0a, index);
-    const line = bytes.subarray(start, Math.min(feed === -1 ? bytes.length : feed + 1, start + sampleBytesMax - taken));
-    lines.push(line);
-    taken += line.length;
-    start += line.length;
-    index = start - 1;
-  }
-  return Buffer.concat(lines);
-}
-
-/** The likeliest encoding that can stand for these bytes. */
-function guess(sample: Buffer): string | undefined {
-  const { detectAll } = loadDetector();
-  const candidates = detectAll(sample, { minimumThreshold: 0, detectEncodings: [...labels.keys()] })
-    .flatMap(({ encoding }) => labels.get(encoding?.toLowerCase() ?? "") ?? [])
-    .slice(0, candidatesMax);
-  return candidates.find((label) => decode(sample, label, true).isExact) ?? candidates[0];
-}
-
-const candidatesMax = 4;
-
-/** The detector costs a tenth of a second and 60 MB, and most files are UTF-8: it is loaded by the first that is not. */
-function loadDetector(): typeof import("jschardet") {
-  return createRequire(import.meta.url)("jschardet");
-}
-
-/** The detector's names, as it is asked and as it answers, with what TextDecoder calls them. */
-const labels: ReadonlyMap<string, string> = new Map([
-  ["gb18030", "gb18030"],
-  ["big5", "big5"],
-  ["cp932", "shift_jis"],
-  ["shift_jis", "shift_jis"],
-  ["euc-jp", "euc-jp"],
-  ["cp949", "euc-kr"],
-  ["euc-kr", "euc-kr"],
-  ["cp874", "windows-874"],
-  ["tis-620", "windows-874"],
-  ["koi8-r", "koi8-r"],
-  ["koi8-u", "koi8-u"],
-  ...Array.from({ length: 9 }, (_, index): [string, string] => [`windows-125${index}`, `windows-125${index}`]),
-  ["cp1258", "windows-1258"],
-  ["iso-8859-1", "windows-1252"],
-  ["iso-8859-2", "iso-8859-2"],
-  ["iso-8859-5", "iso-8859-5"],
-  ["iso-8859-7", "iso-8859-7"],
-  ["iso-8859-9", "windows-1254"],
-]);
-
 function decode(bytes: Uint8Array, encoding: string, isCut: boolean): DecodedText {
-  const read = (fatal: boolean) => ({
-    text: new TextDecoder(encoding, { fatal }).decode(bytes, { stream: isCut }),
-    encoding,
-    hasBom: false,
-    isExact: fatal,
-  });
-  try {
-    return read(true);
-  } catch {
-    return read(false);
-  }
+  const exact = exactText(bytes, encoding, isCut);
+  const text = exact ?? new TextDecoder(encoding).decode(bytes, { stream: isCut });
+  return { text, encoding, hasBom: false, isExact: exact !== undefined, isGuess: false };
 }
 
 /** Looked at from the beginning: the rest of a long text is like it. */

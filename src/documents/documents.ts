@@ -33,14 +33,19 @@ export type SearchHit = {
   readonly path: string;
   /** From 1 on. */
   readonly line: number;
+  /** Where in the line the match begins, from 1 on, in UTF-16 units; only in lines of more than 2,000. */
+  readonly column?: number;
   /** The line with one line either side, `**` around the match, `...` where something is left out. */
   readonly text: string;
 };
 
 export type SearchResult = {
-  /** Ordered by path, then by line. */
+  /** Ordered by path, then by line, then by place in the line. */
   readonly hits: readonly SearchHit[];
-  /** Matching lines in all, `hits` included; at least that many where the scan was stopped. */
+  /**
+   * Places in all, `hits` included; at least that many where the scan was stopped. A line that matches is one place, and
+   * one more for each further match that lies outside of what was shown before it.
+   */
   readonly total: number;
   readonly filesSearched: number;
   /** Binary files and those that cannot be read. */

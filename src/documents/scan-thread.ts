@@ -1,14 +1,9 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import type { SearchHit, SearchResult } from "./documents.ts";
-import { place } from "./scan.ts";
-import type { ScanJob, ScanNews } from "./scan-worker.ts";
+import type { ScanJob, ScanNews } from "./scan-job.ts";
+import { watchOver } from "./watch.ts";
 
-/** The thread looks at the time itself; when it does not come back by then it is stopped. */
-const graceMs = 2_000;
-const watchMs = 100;
-/** A pattern that took as many looks in one piece of text has got lost in it: 500 ms. */
-const looksMax = 5;
 const idleMsMax = 30_000;
 /** A thread that needs more has met something hostile. */
 const heapMegabytesMax = 512;
@@ -73,7 +68,7 @@ function startWorker(): Worker {
 
 function scanIn(worker: Worker, job: ScanJob, clock: Clock, { stop, found }: ScanOptions): Promise<Ending | undefined> {
   return new Promise((resolve, reject) => {
-    const guard = watchOver(job, clock, () => finish(undefined));
+    const stopWatching = watchOver(job.progress, clock, () => finish(undefined));
     const onNews = (news: ScanNews) => ("hit" in news ? found(news.hit) : finish(news));
     const onAbort = () => finish(undefined);
     const onExit = () => finish(undefined);
@@ -84,7 +79,7 @@ function scanIn(worker: Worker, job: ScanJob, clock: Clock, { stop, found }: Sca
       else reject(error);
     };
     const tidy = () => {
-      guard.stop();
+      stopWatching();
       worker.off("message", onNews).off("error", onError).off("exit", onExit);
       stop.removeEventListener("abort", onAbort);
       worker.unref();
@@ -98,22 +93,4 @@ function scanIn(worker: Worker, job: ScanJob, clock: Clock, { stop, found }: Sca
     worker.ref();
     worker.postMessage(job);
   });
-}
-
-/** Looks at the thread from time to time. Looks are counted and not the time, which also passes when the machine is busy. */
-function watchOver({ progress, timeMsMax }: ScanJob, clock: Clock, giveUp: () => void): { stop(): void } {
-  let looks = 0;
-  let looksAtSame = 0;
-  let beats = 0;
-  const look = () => {
-    looks += 1;
-    const now = Atomics.load(progress, place.beats);
-    const isLost = Atomics.load(progress, place.isMatching) === 1 && now === beats;
-    looksAtSame = isLost ? looksAtSame + 1 : 0;
-    beats = now;
-    if (looksAtSame >= looksMax || looks * watchMs >= timeMsMax + graceMs) giveUp();
-    else cancel = clock.after(watchMs, look);
-  };
-  let cancel = clock.after(watchMs, look);
-  return { stop: () => cancel() };
 }

@@ -1,8 +1,8 @@
-import { isAscii, isUtf8 } from "node:buffer";
+import { isAscii } from "node:buffer";
 import type { FileBelow } from "../workspace/workspace.ts";
-import { decodeText } from "./decode.ts";
+import { decodeText, isSurelyUtf8 } from "./decode.ts";
 import type { SearchHit, SearchQuery, SearchResult } from "./documents.ts";
-import { excerpt } from "./excerpt.ts";
+import { excerpt, type Place, placesIn } from "./excerpt.ts";
 import { binaryEndings } from "./magic.ts";
 import type { Plan } from "./query.ts";
 
@@ -15,8 +15,8 @@ export type Scan = Pick<SearchQuery, "hitsMax" | "contextCharacters"> & {
 };
 
 /**
- * Memory that the thread that scans and the one that waits share. `beats` grows with every piece; while `isMatching` is
- * 1 and it does not grow, a pattern has got lost.
+ * Memory that the thread that scans and the one that waits share. `beats` grows with every file, piece and match; while
+ * `isMatching` is 1 and it does not grow, a pattern has got lost.
  */
 export type Progress = Int32Array<SharedArrayBuffer>;
 export const place = { beats: 0, isMatching: 1, total: 2, filesSearched: 3, filesSkipped: 4 } as const;
@@ -25,9 +25,14 @@ export function newProgress(): Progress {
   return new Int32Array(new SharedArrayBuffer(Object.keys(place).length * Int32Array.BYTES_PER_ELEMENT));
 }
 
+export function countsOf(progress: Progress): Pick<SearchResult, "total" | "filesSearched" | "filesSkipped"> {
+  const at = (counted: number) => Atomics.load(progress, counted);
+  return { total: at(place.total), filesSearched: at(place.filesSearched), filesSkipped: at(place.filesSkipped) };
+}
+
 /** Larger files are left out; they are read as a whole. */
 const fileBytesMax = 100 * 1024 * 1024;
-/** Matching lines are counted up to this; more are of no use to anybody. */
+/** Places are counted up to this; more are of no use to anybody. */
 const totalMax = 10_000;
 
 /** Looks through all files with one reading of the query. Answers why it did not look at everything, if so. */
@@ -36,6 +41,7 @@ export function scanFiles(files: Iterable<FileBelow>, scan: Scan): SearchResult[
   let stopped: SearchResult["stopped"];
   for (const file of files) {
     if (isLate()) return "time";
+    beat(progress);
     const bytes = file.bytes > fileBytesMax ? undefined : readText(file, scan.plan);
     if (bytes === undefined) {
       Atomics.add(progress, place.filesSkipped, 1);
@@ -50,6 +56,10 @@ export function scanFiles(files: Iterable<FileBelow>, scan: Scan): SearchResult[
   return stopped;
 }
 
+function beat(progress: Progress): void {
+  Atomics.add(progress, place.beats, 1);
+}
+
 /** Binary files have a NUL in here. */
 const headBytes = 8_192;
 
@@ -59,7 +69,7 @@ function readText(file: FileBelow, { finder, isAscii: isAsciiPlan }: Plan): Buff
   if (bytes === undefined) return undefined;
   const head = bytes.subarray(0, headBytes);
   const isPlain = !head.includes(0) && binaryEndings(head) === undefined;
-  if (isPlain && isUtf8(bytes)) return bytes;
+  if (isPlain && isSurelyUtf8(bytes)) return withoutMark(bytes);
   // Guessing an encoding takes longer than the search: it is put off until there may be something to find.
   if (isPlain && isAsciiPlan && finder !== undefined && !isFoundIn(bytes.toString("latin1"), finder))
     return bytes.subarray(0, 0);
@@ -67,8 +77,15 @@ function readText(file: FileBelow, { finder, isAscii: isAsciiPlan }: Plan): Buff
   return decoded === undefined ? undefined : Buffer.from(decoded.text);
 }
 
+/** A byte order mark is no part of the first line. */
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
 /** Taken at once, up to the end of a line: a bound for memory, and for the time between two beats. */
 const pieceBytes = 4 * 1024 * 1024;
+/** A pattern that is at work is watched: so little is done soon enough, also by a thread that hardly gets its turn. */
+const watchedPieceBytes = 256 * 1024;
 
 /** `pattern`: this file was too much for the engine that matches patterns; the next one need not be. */
 function scanFile(path: string, bytes: Buffer, scan: Scan): "time" | "hits" | "pattern" | undefined {
@@ -76,7 +93,7 @@ function scanFile(path: string, bytes: Buffer, scan: Scan): "time" | "hits" | "p
   const numbers = lineNumbers(bytes);
   for (let from = 0, to = 0; from < bytes.length; from = to) {
     if (scan.isLate()) return "time";
-    to = pieceEnd(bytes, from);
+    to = pieceEnd(bytes, from, plan.mayHang ? watchedPieceBytes : pieceBytes);
     const text = textOf(bytes.subarray(from, to), plan);
     if (text === undefined) continue;
     const broken = whileMatching(progress, plan, () => scanPiece({ path, bytes, from, to, text, numbers }, scan));
@@ -87,7 +104,7 @@ function scanFile(path: string, bytes: Buffer, scan: Scan): "time" | "hits" | "p
 
 /** Marks the time in which only a pattern is at work, so that the thread that waits sees when it gets lost. */
 function whileMatching<T>(progress: Progress, { mayHang }: Plan, work: () => T): T {
-  Atomics.add(progress, place.beats, 1);
+  beat(progress);
   Atomics.store(progress, place.isMatching, mayHang ? 1 : 0);
   try {
     return work();
@@ -100,17 +117,21 @@ type Piece = { path: string; bytes: Buffer; from: number; to: number; text: stri
 
 function scanPiece(piece: Piece, scan: Scan): "hits" | "pattern" | undefined {
   const { path, text } = piece;
+  const { plan, progress, contextCharacters } = scan;
   let counted = 0;
   let number: number | undefined;
   try {
-    for (const line of matchingLines(text, scan.plan)) {
-      const total = Atomics.add(scan.progress, place.total, 1) + 1;
-      if (total <= scan.hitsMax) {
-        number = (number ?? piece.numbers.at(piece.from)) + countLines(text, counted, line.start);
-        counted = line.start;
-        scan.found({ path, line: number, text: shown(piece, line, scan) });
+    for (const line of matchingLines(text, plan, () => beat(progress))) {
+      for (const part of placesIn(lineOf(text, line), plan.marks, contextCharacters)) {
+        beat(progress);
+        const total = Atomics.add(progress, place.total, 1) + 1;
+        if (total <= scan.hitsMax) {
+          number = (number ?? piece.numbers.at(piece.from)) + countLines(text, counted, line.start);
+          counted = line.start;
+          scan.found({ path, line: number, ...shown(piece, line, part, contextCharacters) });
+        }
+        if (total >= totalMax) return "hits";
       }
-      if (total >= totalMax) return "hits";
     }
     return undefined;
   } catch (error) {
@@ -120,10 +141,10 @@ function scanPiece(piece: Piece, scan: Scan): "hits" | "pattern" | undefined {
   }
 }
 
-function pieceEnd(bytes: Buffer, from: number): number {
-  if (from + pieceBytes >= bytes.length) return bytes.length;
-  const last = bytes.lastIndexOf(lineFeed, from + pieceBytes - 1);
-  const end = last >= from ? last : bytes.indexOf(lineFeed, from + pieceBytes);
+function pieceEnd(bytes: Buffer, from: number, bytesMax: number): number {
+  if (from + bytesMax >= bytes.length) return bytes.length;
+  const last = bytes.lastIndexOf(lineFeed, from + bytesMax - 1);
+  const end = last >= from ? last : bytes.indexOf(lineFeed, from + bytesMax);
   return end === -1 ? bytes.length : end + 1;
 }
 
@@ -143,10 +164,12 @@ function isFoundIn(text: string, finder: RegExp): boolean {
 
 type Line = { readonly start: number; readonly end: number };
 
-function* matchingLines(text: string, { finder, needs }: Plan): Generator<Line, void> {
+/** `tried` is called between two steps that may take long. */
+function* matchingLines(text: string, { finder, needs }: Plan, tried: () => void): Generator<Line, void> {
   for (let from = 0; from < text.length; ) {
     const index = finder === undefined ? from : nextIndex(text, finder, from);
     if (index === undefined) return;
+    tried();
     const start = index === 0 ? 0 : text.lastIndexOf("\n", index - 1) + 1;
     // Nothing at all can match behind the last line feed, where there is no line.
     if (start === text.length) return;
@@ -167,18 +190,30 @@ function lineOf(text: string, { start, end }: Line): string {
   return text.slice(start, text[end - 1] === "\r" && end > start ? end - 1 : end);
 }
 
-function shown({ bytes, from, to, text }: Piece, line: Line, { plan, contextCharacters }: Scan): string {
+/** In longer lines the number of the line does not say where. */
+const lineCharactersMax = 2_000;
+
+function shown(
+  { bytes, from, to, text }: Piece,
+  line: Line,
+  part: Place,
+  characters: number,
+): Pick<SearchHit, "column" | "text"> {
   const { start, end } = line;
   const isFirst = start === 0;
   const isLast = end + 1 >= text.length;
   const before = isFirst
-    ? lineBefore(bytes, from, contextCharacters)
+    ? lineBefore(bytes, from, characters)
     : lineOf(text, { start: start === 1 ? 0 : text.lastIndexOf("\n", start - 2) + 1, end: start - 1 });
   const feed = text.indexOf("\n", end + 1);
   const after = isLast
-    ? lineAfter(bytes, to, contextCharacters)
+    ? lineAfter(bytes, to, characters)
     : lineOf(text, { start: end + 1, end: feed === -1 ? text.length : feed });
-  return excerpt({ before, line: lineOf(text, line), after }, plan.marks, contextCharacters);
+  const whole = lineOf(text, line);
+  return {
+    ...(whole.length > lineCharactersMax ? { column: part.start + 1 } : {}),
+    text: excerpt({ before, line: whole, after }, part, characters),
+  };
 }
 
 /** A character of UTF-8 has at most four bytes; half ones at the far end are left out. */

@@ -2,11 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import { ok } from "../base/result.ts";
 import type { Documents, SearchHit, SearchResult } from "./documents.ts";
 import { plansFor } from "./query.ts";
-import { newProgress, type Progress, place } from "./scan.ts";
+import { countsOf, newProgress } from "./scan.ts";
 import { openScanThread } from "./scan-thread.ts";
-
-/** All of one search. */
-const timeMsMax = 10_000;
 
 /** Searches run one after another in a thread of their own. */
 export function openDocuments({ clock }: { clock: Clock }): Documents {
@@ -27,11 +24,14 @@ export function openDocuments({ clock }: { clock: Clock }): Documents {
         if (!stat.ok) return stat;
         const hits: SearchHit[] = [];
         const progress = newProgress();
-        const job = { ...query, path: stat.value.path, root: root.value.fd, progress, timeMsMax };
+        const { hitsMax, contextCharacters } = query;
+        const where = { root: root.value.fd, path: stat.value.path };
+        const job = { ...where, plans: plans.value, hitsMax, contextCharacters, progress };
         const stop = AbortSignal.any([signal, closing.signal]);
         const found = (hit: SearchHit) => void hits.push(hit);
         const ending = await inTurn(stop, () => thread.scan(job, { stop, found }));
-        return ok(resultOf(progress, hits, ending === undefined ? "time" : ending.stopped));
+        const stopped = ending === undefined ? "time" : ending.stopped;
+        return ok({ hits: hits.sort(inOrder), ...countsOf(progress), stopped });
       } finally {
         // Not before the thread is done with it: the number could by then stand for another folder.
         root.value.close();
@@ -70,17 +70,7 @@ function aborted(signal: AbortSignal): Promise<unknown> {
   });
 }
 
-function resultOf(progress: Progress, hits: readonly SearchHit[], stopped: SearchResult["stopped"]): SearchResult {
-  const [total, filesSearched, filesSkipped] = [place.total, place.filesSearched, place.filesSkipped].map((counted) =>
-    Atomics.load(progress, counted),
-  );
-  return {
-    hits: [...hits].sort(inOrder),
-    ...{ total: total ?? 0, filesSearched: filesSearched ?? 0, filesSkipped: filesSkipped ?? 0 },
-    stopped,
-  };
-}
-
+/** Places in one line were found in their order, and stay in it. */
 function inOrder(one: SearchHit, other: SearchHit): number {
   if (one.path === other.path) return one.line - other.line;
   return one.path < other.path ? -1 : 1;

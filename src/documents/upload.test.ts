@@ -48,7 +48,7 @@ test("the same name again replaces the file and says so, or stands beside it by 
   assert.deepEqual([await read("a.txt"), await read("a (2).txt")], ["two", "three"]);
 });
 
-test("of two that chose the same free name the later one is told, and takes nobody's place [F3][W11]", async (t) => {
+test("of two that want the same free name the later one gets the next, and takes nobody's place [F3][W11]", async (t) => {
   const { upload, read } = await uploads(t);
   const gate = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
@@ -61,8 +61,13 @@ test("of two that chose the same free name the later one is told, and takes nobo
   await started.promise;
   assert.equal((await upload("a.txt", ["quick"], { keep: true })).ok, true);
   gate.resolve();
-  assert.deepEqual(await first, failure("conflict", { path: "uploads/a.txt" }));
-  assert.equal(await read("a.txt"), "quick");
+  const late = await first;
+  assert.equal(late.ok && late.value.uploaded.name, "a (2).txt");
+  assert.deepEqual([await read("a.txt"), await read("a (2).txt")], ["quick", "slow"]);
+  const long = `a.${"b".repeat(253)}`;
+  assert.ok((await upload(long, ["one"], { keep: true })).ok);
+  const second = await upload(long, ["two"], { keep: true });
+  assert.equal(second.ok && second.value.uploaded.name, `a.${"b".repeat(249)} (2)`);
 });
 
 test("the limit of a file is refused as soon as it is passed, and nothing is left behind [F4]", async (t) => {
@@ -84,17 +89,22 @@ test("the limit of a file is refused as soon as it is passed, and nothing is lef
   assert.equal(await contentOf(workspace, "uploads/a.txt"), "1234567890");
 });
 
-test("a folder takes so many files; replacing one of them is still possible [F4]", async (t) => {
-  const { upload } = await uploads(t);
+test("the upload area takes so many files, also of many at once; replacing one of them is still possible [F4]", async (t) => {
+  const { upload, workspace } = await uploads(t, "uploads/temparea");
   const policy = { ...defaultUploadPolicy, filesMax: 2 };
   const full = failure("quota_exceeded", {
-    ...{ path: "uploads/c.txt", what: "files", limit: 2, setting: "uploads.files_max" },
+    ...{ path: "uploads/temparea/c.txt", what: "files", limit: 2, setting: "uploads.files_max" },
   });
   assert.equal((await upload("a.txt", ["a"], { policy })).ok, true);
   assert.equal((await upload(".b", ["b"], { policy })).ok, true);
   assert.deepEqual(await upload("c.txt", ["c"], { policy }), full);
   assert.equal((await upload("a.txt", ["again"], { policy })).ok, true);
   assert.equal((await upload("a.txt", ["beside"], { policy, keep: true })).ok, false);
+  const wide = { ...defaultUploadPolicy, filesMax: 5 };
+  const many = await Promise.all(Array.from({ length: 20 }, (_, index) => upload(`${index}`, ["x"], { policy: wide })));
+  assert.equal(many.filter(({ ok }) => ok).length, 3);
+  const listed = await workspace.list("uploads/temparea", { hidden: true });
+  assert.equal(listed.ok && listed.value.entries.length, 5);
 });
 
 test("types are judged by content: a renamed program is refused, a log with valid text is taken [F4]", async (t) => {
@@ -232,7 +242,7 @@ test("a link among the uploads is replaced by nobody and followed by nobody [W5]
 
 type Chunks = readonly (string | Buffer)[] | AsyncIterable<Uint8Array>;
 
-async function uploads(t: TestContext) {
+async function uploads(t: TestContext, folder = "uploads") {
   const made = await testWorkspace(t);
   const upload = (name: string, chunks: Chunks, options: { keep?: boolean; policy?: UploadPolicy } = {}) =>
     receiveUpload(
@@ -240,12 +250,12 @@ async function uploads(t: TestContext) {
       {
         name,
         chunks: Symbol.asyncIterator in chunks ? chunks : each(chunks),
-        folder: "uploads",
+        folder,
         keep: options.keep ?? false,
       },
       options.policy ?? defaultUploadPolicy,
     );
-  return { ...made, upload, read: (name: string) => contentOf(made.workspace, `uploads/${name}`) };
+  return { ...made, upload, read: (name: string) => contentOf(made.workspace, `${folder}/${name}`) };
 }
 
 async function contentOf(workspace: Workspace, path: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { ok, type Result } from "../base/result.ts";
+import { failed, ok, type Result } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { UploadedFile } from "../protocol/resources.ts";
 import { type FileChange, type FileFailure, shownPath, type Workspace } from "../workspace/workspace.ts";
@@ -25,25 +25,25 @@ export async function receiveUpload(
   { name, chunks, announcedBytes = 0, folder, keep }: IncomingFile,
   policy: UploadPolicy,
 ): Promise<Result<Received, FileFailure>> {
-  const chosen = await chooseName(workspace, { name, folder, keep }, policy);
-  if (!chosen.ok) return chosen;
-  const path = `${folder}/${chosen.value}`;
+  const refused = faultOf(name) ?? (await roomFor(workspace, { name, folder, keep }, policy));
+  if (refused !== undefined) return failed(refused);
+  const path = `${folder}/${name}`;
   const limit = { bytes: policy.fileBytesMax, setting: "uploads.file_bytes_max" };
   if (announcedBytes > limit.bytes) {
     const sizes = { sizeBytes: announcedBytes, limitBytes: limit.bytes, setting: limit.setting };
     return failure("too_large", { path: shownPath(path), ...sizes });
   }
-  const inspection = inspect(chosen.value, policy);
+  const inspection = inspect(name, policy);
   const written = await workspace.write(path, inspection.passOn(chunks), {
     limit,
     inspect: () => (inspection.isAllowed() ? undefined : refusal(path, inspection.type(), policy)),
-    // Two uploads may have chosen the same free name: the second must not take the place of the first.
-    expected: keep ? null : undefined,
+    choose: (taken) => chooseName({ name, folder, keep }, taken, policy),
   });
   if (!written.ok) return written;
-  const { before, after } = written.value;
+  const { path: place, before, after } = written.value;
   const { type } = inspection.type();
-  const uploaded = { name: chosen.value, path, type, bytes: after?.bytes ?? 0, replaced: before !== undefined };
+  const file = { name: posix.basename(place), path: place, type };
+  const uploaded = { ...file, bytes: after?.bytes ?? 0, replaced: before !== undefined };
   return ok({ uploaded, change: written.value });
 }
 
@@ -59,39 +59,50 @@ export const defaultUploadPolicy: UploadPolicy = {
   ],
 };
 
-/** The name that the file will have. Rules that hold for every path are checked by the workspace. */
-async function chooseName(
-  workspace: Workspace,
-  { name, folder, keep }: Omit<IncomingFile, "chunks">,
-  { filesMax }: UploadPolicy,
-): Promise<Result<string, FileFailure>> {
-  const shown = shownPath(name);
-  if (name.includes("..")) return failure("path_traversal_blocked", { path: shown });
-  if (name.includes("/")) return failure("path_invalid", { path: shown, why: "slash" });
-  if (name.trim() === "" || name === ".") return failure("path_invalid", { path: shown, why: "no_name" });
-  if (Buffer.byteLength(name) > nameBytesMax) return failure("path_invalid", { path: shown, why: "too_long" });
-  const listed = await workspace.list(folder, { hidden: true });
-  if (!listed.ok && listed.failure.code !== "file_not_found") return listed;
-  const entries = listed.ok ? listed.value.entries : [];
-  const taken = new Set(entries.map((entry) => entry.name));
-  const chosen = keep ? freeName(name, taken) : name;
-  const count = entries.filter(({ type }) => type !== "folder").length;
-  if (count >= filesMax && !taken.has(chosen))
-    return failure("quota_exceeded", {
-      path: shownPath(`${folder}/${chosen}`),
-      ...{ what: "files", limit: filesMax, setting: "uploads.files_max" },
-    });
-  return ok(chosen);
+/** Rules for the name of an upload; those that hold for every path are checked by the workspace. */
+function faultOf(name: string): FileFailure | undefined {
+  const path = shownPath(name);
+  if (name.includes("..")) return makeFailure("path_traversal_blocked", { path });
+  if (name.includes("/")) return makeFailure("path_invalid", { path, why: "slash" });
+  if (name.trim() === "" || name === ".") return makeFailure("path_invalid", { path, why: "no_name" });
+  if (Buffer.byteLength(name) > nameBytesMax) return makeFailure("path_invalid", { path, why: "too_long" });
+  return undefined;
 }
 
+type Named = Pick<IncomingFile, "name" | "folder" | "keep">;
+
+/** Looked at before anything is sent, so that nobody waits for a refusal; what counts is the look at the end. */
+async function roomFor(workspace: Workspace, named: Named, policy: UploadPolicy): Promise<FileFailure | undefined> {
+  const listed = await workspace.list(named.folder, { hidden: true });
+  if (!listed.ok) return listed.failure.code === "file_not_found" ? undefined : listed.failure;
+  const chosen = chooseName(named, new Set(listed.value.entries.map((entry) => entry.name)), policy);
+  return chosen.ok ? undefined : chosen.failure;
+}
+
+/** The name that the file will have, where there is room for one more. */
+function chooseName(
+  { name, folder, keep }: Named,
+  taken: ReadonlySet<string>,
+  { filesMax }: UploadPolicy,
+): Result<string, FileFailure> {
+  const chosen = keep ? freeName(name, taken) : name;
+  if (folder === freeFolder || taken.size < filesMax || taken.has(chosen)) return ok(chosen);
+  const limit = { what: "files", limit: filesMax, setting: "uploads.files_max" } as const;
+  return failure("quota_exceeded", { path: shownPath(`${folder}/${chosen}`), ...limit });
+}
+
+/** What people put here themselves counts for the limits of the workspace only. */
+const freeFolder = "uploads";
 const nameBytesMax = 255;
 
 function freeName(name: string, taken: ReadonlySet<string>): string {
   const { name: stem, ext } = posix.parse(name);
+  // An ending that is nearly all of the name is none.
+  const [front, ending] = Buffer.byteLength(ext) < nameBytesMax / 2 ? [stem, ext] : [name, ""];
   for (let number = 2, free = name; ; number += 1) {
     if (!taken.has(free)) return free;
-    const end = ` (${number})${ext}`;
-    const letters = Array.from(stem);
+    const end = ` (${number})${ending}`;
+    const letters = Array.from(front);
     while (Buffer.byteLength(letters.join("") + end) > nameBytesMax) letters.pop();
     free = letters.join("") + end;
   }

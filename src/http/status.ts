@@ -43,6 +43,7 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   conflict: 409,
   unsupported_type: 415,
   pattern_invalid: 422,
+  files_in_trash: 409,
   nothing_to_undo: 409,
   trash_not_found: 404,
 

@@ -280,6 +280,7 @@ const asides: Move = {
         { type: "todo.set", todos: [todo(n)] },
         { type: "turn.recovered", turn: turns, epoch: n },
         file(n % 3, "tool", n),
+        { type: "file.known", path: `f${n % 3}`, hash: `${n % 5}`, ...(n % 2 === 0 ? { part: true } : {}) },
         { type: "recipe.set", cause: "start", system: `${n}`, tools: "[]", startedAt: n },
       ],
       n,

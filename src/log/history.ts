@@ -2,9 +2,10 @@ import { derivedHex } from "../base/ids.ts";
 import type { CallOutcome, EventOf, LogEvent, TurnOutcome } from "../protocol/events.ts";
 import type { Image, Message, Slot, ToolCall, ToolDescription, Usage } from "../protocol/message.ts";
 import type { Todo } from "../protocol/todo.ts";
+import { forgetShown, type Knowledge, moveShown, noteAttached, noteChanged, noteShown, readShown } from "./known.ts";
 
 /** What the log amounts to right now: the fold of all events that were not rewound. */
-export type History = {
+export type History = Knowledge & {
   head: number;
   /** Turns ever started, rewound ones included: turn numbers never come twice. */
   turnsEver: number;
@@ -26,8 +27,6 @@ export type History = {
   readonly told: Map<string, { readonly value: string; readonly step: number }>;
   steps: number;
   readonly checkpoints: CheckpointState[];
-  /** Hash of the newest content that an agent has seen of a file, by `knownKey`. */
-  readonly known: Map<string, string>;
 };
 
 export type Recipe = {
@@ -64,6 +63,7 @@ export type OpenTurn = {
   /** The output limit cut the newest answer off. */
   isCut: boolean;
   isFinal: boolean;
+  /** Room was made, or could not be made, since the newest answer: once is enough. */
   isCompacted: boolean;
   /** A call was refused because it went round in circles. */
   isStuck: boolean;
@@ -107,12 +107,8 @@ export function emptyHistory(): History {
     steps: 0,
     checkpoints: [],
     known: new Map(),
+    unread: new Map(),
   };
-}
-
-/** Under which an agent's knowledge of a file is kept. */
-export function knownKey({ agent, path }: { readonly agent?: string | undefined; readonly path: string }): string {
-  return `${agent ?? ""}:${path}`;
 }
 
 /** The events that count: what lies between a `rewound` and its target is left out. */
@@ -186,10 +182,9 @@ export function applyEvent(history: History, event: LogEvent): void {
       history.todos = event.todos;
       return;
     case "file.known":
-      history.known.set(knownKey(event), event.hash);
-      return;
+      return noteShown(history, event);
     case "file.changed":
-      return changeFile(history, event);
+      return noteChanged(history, event);
     case "step.failed":
       if (history.turn) history.turn.failures += 1;
       return;
@@ -228,6 +223,7 @@ export function insertEvents(history: History, after: number, events: readonly L
   for (const state of history.turn?.calls ?? []) {
     if (state.result !== undefined) state.result = { ...state.result, seq: moved(state.result.seq) };
   }
+  moveShown(history, moved);
   history.head += events.length;
   for (const event of events) applyEvent(history, event);
   return true;
@@ -242,7 +238,7 @@ function startTurn(history: History, event: EventOf<"turn.started">): void {
   const message = takeFromQueue(history, event.message);
   history.turnsEver = Math.max(history.turnsEver, event.turn);
   if (message === undefined) return;
-  knowAttached(history, message);
+  noteAttached(history, message, event.seq);
   history.turn = {
     turn: event.turn,
     message,
@@ -274,10 +270,11 @@ function startStep(history: History, event: EventOf<"step.started">): void {
   turn.attempt = event.attempt;
   turn.isStepOpen = true;
   turn.isFinal = event.final === true;
+  readShown(history);
   for (const id of event.joined ?? []) {
     const message = takeFromQueue(history, id);
     if (message) addMessage(history, userMessage(message), event.seq);
-    if (message) knowAttached(history, message);
+    if (message) noteAttached(history, message, event.seq);
     turn.hasImages ||= (message?.images?.length ?? 0) > 0;
   }
   for (const told of event.told ?? []) {
@@ -289,23 +286,13 @@ function startStep(history: History, event: EventOf<"step.started">): void {
   history.messages[history.messages.length - 1] = { ...newest, text: newest.text + event.reminder };
 }
 
-function knowAttached(history: History, { agent, files = [] }: QueuedMessage): void {
-  for (const { path, hash } of files) if (hash !== undefined) history.known.set(knownKey({ agent, path }), hash);
-}
-
-/** Who writes a file knows it. What was given back by undo has to be looked at again, by whichever agent. */
-function changeFile({ known }: History, event: EventOf<"file.changed">): void {
-  if (event.by === "tool" && event.after?.hash !== undefined) known.set(knownKey(event), event.after.hash);
-  if (event.by !== "undo") return;
-  for (const key of [...known.keys()]) if (key.slice(key.indexOf(":") + 1) === event.path) known.delete(key);
-}
-
 function addAnswer(history: History, event: EventOf<"message.assistant">): void {
   const { text, reasoning, reasoningDetails, calls } = event;
   addMessage(history, { role: "assistant", text, reasoning, reasoningDetails, toolCalls: calls }, event.seq);
   history.counted = { usage: event.usage, estimated: event.usageEstimated === true, messages: history.messages.length };
   if (history.turn === undefined) return;
   history.turn.isStepOpen = false;
+  history.turn.isCompacted = false;
   history.turn.isCut = event.finish === "length";
   history.turn.failures = 0;
   history.turn.calls = (calls ?? []).map((call) => ({
@@ -339,6 +326,7 @@ function finishCall(history: History, event: EventOf<"call.finished">): void {
     turn?.finished.push({ name: state.call.name, arguments: state.call.arguments, text });
   }
   if (turn !== undefined && event.failure?.code === "tool_repeated") turn.isStuck = true;
+  if (turn !== undefined && images !== undefined && images.length > 0) turn.hasImages = true;
   if (turn === undefined || !turn.calls.every((state) => state.result !== undefined)) return;
   for (const { call, result } of turn.calls) {
     if (result)
@@ -360,6 +348,7 @@ function compact(history: History, event: EventOf<"compacted">): void {
   const count = firstKept < 0 ? history.messages.length : firstKept;
   history.messages.splice(0, count, { role: "user", text: event.summary });
   history.seqs.splice(0, count, event.upTo);
+  forgetShown(history, event.upTo);
   history.counted = undefined;
   if (history.turn) history.turn.isCompacted = true;
 }

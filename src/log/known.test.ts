@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LogEvent, NewEvent } from "../protocol/events.ts";
 import { foldHistory } from "./history.ts";
+import { knownHash } from "./known.ts";
 
 test("an agent knows what it has read, written or got with a message, and nothing that others put there [F2]", () => {
   const attached = { path: "uploads/a.csv", name: "a.csv", type: "csv", bytes: 3 };
@@ -15,39 +16,141 @@ test("an agent knows what it has read, written or got with a message, and nothin
     changed("outputs/written.md", "tool", "h6"),
     changed("outputs/read.md", "person", "h7"),
     changed("uploads/new.csv", "upload", "h8"),
+    step(1),
   );
   assert.deepEqual(known, {
-    ":uploads/a.csv": "h1",
-    ":outputs/read.md": "h3",
-    "worker:outputs/read.md": "h4",
-    ":outputs/written.md": "h6",
+    ":uploads/a.csv": "h1 whole",
+    ":outputs/read.md": "h3 whole",
+    "worker:outputs/read.md": "h4 whole",
+    ":outputs/written.md": "h6 whole",
   });
 });
 
-test("after undo nobody knows what the turn wrote, and what was given back is looked at again [W12][F2]", () => {
+test("what a result shows is known when the model has read it, with the next step, and not before [F2]", () => {
+  const shown: NewEvent[] = [
+    ...started,
+    step(1),
+    { type: "file.known", path: "read", hash: "h1" },
+    { type: "file.known", path: "read and written", hash: "h1" },
+    changed("read and written", "tool", "h2"),
+    changed("written and read", "tool", "h2"),
+    { type: "file.known", path: "written and read", hash: "h2", part: true },
+  ];
+  const own = { ":read and written": "h2 whole", ":written and read": "h2 whole" };
+  assert.deepEqual(knownAfter(...shown), own);
+  assert.deepEqual(knownAfter(...shown, { type: "turn.finished", turn: 1, outcome: "cancelled" }), own);
+  assert.deepEqual(knownAfter(...shown, step(2)), { ":read": "h1 whole", ...own });
+});
+
+test("a part is known as a part, until all of the same content was shown [F2]", () => {
   const known = knownAfter(
-    { type: "message.user", id: "a", text: "go", mode: "queue" },
-    { type: "turn.started", turn: 1, message: "a", epoch: 1 },
+    ...started,
+    { type: "file.known", path: "part", hash: "h1", part: true },
+    { type: "file.known", path: "both", hash: "h1" },
+    { type: "file.known", path: "both", hash: "h1", part: true },
+    { type: "file.known", path: "other", hash: "h1" },
+    { type: "file.known", path: "edited", hash: "h1", part: true },
+    step(1),
+    { type: "file.known", path: "both", hash: "h1", part: true },
+    { type: "file.known", path: "other", hash: "h2", part: true },
+    changed("edited", "tool", "h2", "h1"),
+    changed("edited", "tool", "h3", "h2"),
+    changed("new", "tool", "h2"),
+    step(2),
+  );
+  assert.deepEqual(known, {
+    ":part": "h1",
+    ":both": "h1 whole",
+    ":other": "h2",
+    ":edited": "h3",
+    ":new": "h2 whole",
+  });
+});
+
+test("what was left out of the messages to make room is not known any more [F2][Z2]", () => {
+  const events: NewEvent[] = [
+    ...started,
+    { type: "file.known", path: "old", hash: "h1" },
+    { type: "file.known", path: "edited", hash: "h1" },
+    { type: "file.known", path: "read again in part", hash: "h1" },
+    step(1),
+    { type: "file.known", path: "read again in part", hash: "h1", part: true },
+    changed("edited", "tool", "h2", "h1"),
+    { type: "file.known", path: "new", hash: "h1" },
+  ];
+  const compacted = { type: "compacted", turn: 1, strategy: "fallback", summary: "", messagesBefore: 9 } as const;
+  const leftOut: NewEvent = { ...compacted, upTo: started.length + 4, messagesAfter: 1 };
+  const left = { ":read again in part": "h1", ":edited": "h2", ":new": "h1 whole" };
+  assert.deepEqual(knownAfter(...events, leftOut, step(2)), left);
+  assert.deepEqual(knownAfter(...events, step(2), leftOut), left);
+  assert.deepEqual(knownAfter(...events, { ...leftOut, upTo: started.length + events.length }, step(2)), {});
+});
+
+test("after undo nobody knows what the turn wrote, and what was known and is there again stays known [W12][F2]", () => {
+  const known = knownAfter(
+    ...started,
     changed("outputs/a.md", "tool", "h1"),
-    { type: "file.known", agent: "worker", path: "outputs/a.md", hash: "h1" },
+    { type: "file.known", agent: "worker", path: "outputs/a.md", hash: "h0" },
     changed("outputs/b.md", "tool", "h1"),
+    changed("outputs/removed.md", "tool", "h1"),
+    step(1),
     { type: "turn.finished", turn: 1, outcome: "done" },
     { type: "message.user", id: "b", text: "more", mode: "queue" },
     { type: "turn.started", turn: 2, message: "b", epoch: 1 },
     changed("outputs/a.md", "tool", "h2"),
     changed("outputs/c.md", "tool", "h2"),
     { type: "turn.finished", turn: 2, outcome: "done" },
-    { type: "rewound", to: 6, cause: "undo" },
+    { type: "rewound", to: started.length + 6, cause: "undo" },
     changed("outputs/a.md", "undo", "h1"),
+    { type: "file.changed", path: "outputs/removed.md", by: "undo" },
   );
-  assert.deepEqual(known, { ":outputs/b.md": "h1" });
+  assert.deepEqual(known, { ":outputs/a.md": "h1 whole", ":outputs/b.md": "h1 whole" });
 });
 
-function changed(path: string, by: "tool" | "upload" | "person" | "undo", hash: string): NewEvent {
-  return { type: "file.changed", path, by, after: { hash, bytes: 1, mode: 0o644 } };
+test("whoever wants all of a file to be known does not get by with a part [F2]", () => {
+  const events = [
+    ...started,
+    { type: "file.known", path: "part", hash: "h1", part: true } as const,
+    { type: "file.known", path: "whole", hash: "h2" } as const,
+    step(1),
+  ];
+  const history = foldHistory(numbered(events));
+  const asked = ["part", "whole", "none"].map((path) => [
+    knownHash(history, { path }),
+    knownHash(history, { path }, "whole"),
+  ]);
+  assert.deepEqual(asked, [
+    ["h1", undefined],
+    ["h2", "h2"],
+    [undefined, undefined],
+  ]);
+});
+
+const started: readonly NewEvent[] = [
+  { type: "message.user", id: "a", text: "go", mode: "queue" },
+  { type: "turn.started", turn: 1, message: "a", epoch: 1 },
+];
+
+function step(number: number): NewEvent {
+  const place = { turn: 1, step: number, attempt: 1, slot: "base", model: "m", reason: "r" } as const;
+  return { type: "step.started", ...place, hash: "", bytes: 0, reused: 0 };
 }
 
-function knownAfter(...events: NewEvent[]): object {
-  const numbered: LogEvent[] = events.map((event, index) => ({ ...event, seq: index + 1, at: 0 }));
-  return Object.fromEntries(foldHistory(numbered).known);
+function changed(path: string, by: "tool" | "upload" | "person" | "undo", hash: string, before?: string): NewEvent {
+  const state = (content: string) => ({ hash: content, bytes: 1, mode: 0o644 });
+  return {
+    ...{ type: "file.changed", path, by, after: state(hash) },
+    ...(before === undefined ? {} : { before: state(before) }),
+  };
+}
+
+function numbered(events: readonly NewEvent[]): LogEvent[] {
+  return events.map((event, index) => ({ ...event, seq: index + 1, at: 0 }));
+}
+
+/** The content by agent and path, and whether all of it is known. */
+function knownAfter(...events: readonly NewEvent[]): object {
+  const { known } = foldHistory(numbered(events));
+  const entries = [...known].map(([key, { hash, wholeSeq }]) => [key, wholeSeq === undefined ? hash : `${hash} whole`]);
+  return Object.fromEntries(entries);
 }

@@ -9,7 +9,8 @@ import { decoded, encoded } from "./encode.ts";
 import { applyEvent, effectiveEvents, foldHistory, type History, insertEvents } from "./history.ts";
 
 export type * from "./history.ts";
-export { emptyHistory, knownKey } from "./history.ts";
+export { emptyHistory } from "./history.ts";
+export { knownHash } from "./known.ts";
 
 /** The rules of the event log over any storage: checked when written, in order when read, folded the same way everywhere. */
 export interface Log extends Conversations {

@@ -3,15 +3,20 @@ import type { CheckpointState } from "../log/log.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Checkpoint } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import type { Driver } from "./driver.ts";
+import { goBack } from "./go-back.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { appendAtRest } from "./places.ts";
+import { appendAtRest, atRest } from "./places.ts";
 
 type Checkpoints = Pick<Engine, "checkpoints" | "saveCheckpoint" | "restoreCheckpoint" | "deleteCheckpoint">;
 
-/** Numbered places in the log: every ended turn is one, others are saved by name. Going back is one event. */
-export function openCheckpoints(parts: Parts): Checkpoints {
-  const { log } = parts;
+/**
+ * Numbered places in the log: every ended turn is one, others are saved by name. Going back does with the files of all
+ * turns left behind what undo does with those of one.
+ */
+export function openCheckpoints(parts: Parts, driver: Driver): Checkpoints {
+  const { log, logger } = parts;
   const all = async ({ number }: ConversationRow) => (await log.history(number)).checkpoints;
   const find = async (conversation: ConversationRow, seq: number) =>
     (await all(conversation)).find((point) => point.seq === seq);
@@ -27,14 +32,21 @@ export function openCheckpoints(parts: Parts): Checkpoints {
     },
 
     async restoreCheckpoint(conversation, checkpoint) {
-      const point = await find(conversation, checkpoint);
-      if (point === undefined) return unknown(checkpoint);
-      // What waited for its turn back then was answered or taken back since: it must not start a turn now.
-      const { queue } = await log.history(conversation.number, checkpoint);
-      const withdrawn = queue.map(({ id }) => ({ type: "message.withdrawn", id }) as const);
-      const rewound = { type: "rewound", to: checkpoint, cause: "checkpoint" } as const;
-      const stored = await appendAtRest(parts, conversation, [rewound, ...withdrawn]);
-      return stored.ok ? ok(rendered(point)) : stored;
+      if ((await find(conversation, checkpoint)) === undefined) return unknown(checkpoint);
+      const seen = await atRest(parts, conversation);
+      if (!seen.ok) return seen;
+      return driver.hold(conversation, async ({ epoch }) => {
+        const now = await atRest(parts, conversation);
+        if (!now.ok) return now;
+        const point = now.value.checkpoints.find(({ seq }) => seq === checkpoint);
+        if (point === undefined) return unknown(checkpoint);
+        const events = await log.effective(conversation.number, Number.MAX_SAFE_INTEGER);
+        const gone = await goBack(parts, conversation, { events, to: checkpoint, cause: "checkpoint", epoch });
+        if (!gone.ok) return gone;
+        for (const { path, why } of gone.value.left)
+          logger.warn(`a file of ${conversation.id} is not as it was`, { path, why });
+        return ok(rendered(point));
+      });
     },
 
     async deleteCheckpoint(conversation, checkpoint) {

@@ -32,7 +32,7 @@ export function openFiles(parts: Parts): Pick<Engine, "files" | "upload" | "remo
 /** A change of a file as a fact. */
 export function changed(
   { path, before, after, lost }: FileChange,
-  who: Pick<EventBody<"file.changed">, "by" | "workspace">,
+  who: Pick<EventBody<"file.changed">, "by" | "workspace" | "call">,
 ): NewEvent {
   return {
     type: "file.changed",

@@ -55,11 +55,18 @@ export interface Engine {
   /** Checks a file while it comes in and puts it into uploads/, with its line in the ledger. */
   upload(conversation: ConversationRow, upload: Upload): Promise<Result<UploadedFile, Failure>>;
   removeFile(conversation: ConversationRow, path: string): Promise<Result<void, Failure>>;
+  /** Forgets the history. The log keeps it; of the files only those in temp/ go. */
   reset(conversation: ConversationRow): Promise<Result<void, Failure>>;
-  branch(conversation: ConversationRow, at?: number): Promise<Result<ConversationRow, Failure>>;
+  /** A new conversation with the history up to a place, and with the files as they are now. */
+  /** `leftOut`: files that could not be copied; `.` when none could. */
+  branch(
+    conversation: ConversationRow,
+    at?: number,
+  ): Promise<Result<{ conversation: ConversationRow; leftOut: readonly string[] }, Failure>>;
   remove(conversation: ConversationRow): Promise<Result<void, Failure>>;
   checkpoints(conversation: ConversationRow): Promise<Checkpoint[]>;
   saveCheckpoint(conversation: ConversationRow, name: string): Promise<Result<Checkpoint, Failure>>;
+  /** Goes back to a place, with the files that tools changed since; those that had to be left are logged. */
   restoreCheckpoint(conversation: ConversationRow, checkpoint: number): Promise<Result<Checkpoint, Failure>>;
   deleteCheckpoint(conversation: ConversationRow, checkpoint: number): Promise<Result<void, Failure>>;
   state(conversation: ConversationRow): Promise<ConversationState>;
@@ -113,7 +120,7 @@ export function openEngine(options: Omit<Parts, "live">): Engine {
     ...openMessages(parts, driver),
     ...openDecisions(parts, driver),
     ...openPlaces(parts, driver),
-    ...openCheckpoints(parts),
+    ...openCheckpoints(parts, driver),
     ...openFiles(parts),
     ...openUndo(parts, driver),
     state: (conversation) => describeState(parts, conversation),

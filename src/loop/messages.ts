@@ -77,7 +77,7 @@ async function userMessage(
     ...(pictures.length === 0 ? {} : { images: pictures }),
     ...(slot === undefined ? {} : { slot }),
     ...(attached.some(({ type }) => isCode(type)) ? { hints: ["code"] } : {}),
-    ...(stored.length === 0 ? {} : { files: stored }),
+    ...(stored.length === 0 ? {} : { files: stored, own: text.length }),
   });
 }
 

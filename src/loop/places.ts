@@ -1,6 +1,6 @@
 import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
-import type { LogEvent, NewEvent } from "../protocol/events.ts";
+import type { FileState, LogEvent, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
@@ -44,9 +44,10 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" 
       const events = [branched, ...copied];
       const made = await log.createConversation(owner, { id: ids.uuid(), title, events, blobsOf: conversation.number });
       if (!made.ok) return made;
-      const copy = await workspaces.copy(conversation, made.value);
+      const copy = await workspaces.copy(conversation, made.value, copied.flatMap(givenBackByUndo));
       if (!copy.ok) logger.error(`the files of ${conversation.id} were not copied`, { code: copy.failure.code });
-      return made;
+      const leftOut = copy.ok ? copy.value.leftOut : ["."];
+      return ok({ conversation: made.value, leftOut });
     },
 
     async remove(conversation) {
@@ -93,6 +94,12 @@ function copiedEvents(events: readonly LogEvent[]): NewEvent[] {
   return kept.map(({ seq: _, at: __, ...event }) =>
     event.type === "compacted" ? { ...event, upTo: placeOf.get(event.upTo) ?? 1 } : event,
   );
+}
+
+/** The content that undo would give back; of a task's files a branch has none. */
+function givenBackByUndo(event: NewEvent): FileState[] {
+  const isOwn = event.type === "file.changed" && event.by === "tool" && event.workspace === undefined;
+  return isOwn && event.before !== undefined ? [event.before] : [];
 }
 
 /** Messages that this event brings into the history; others still waited when the turn ended. */

@@ -1,19 +1,21 @@
+import type { Clock } from "../base/clock.ts";
 import type { Result } from "../base/result.ts";
-import { type CallState, knownKey } from "../log/log.ts";
+import { type CallState, knownHash } from "../log/log.ts";
 import { type CallOutcome, eventBody, type NewEvent } from "../protocol/events.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import {
   boundOutput,
   errorForModel,
   type OpenedCall,
-  outputBytesMax,
   type Tool,
   type ToolContext,
   type ToolOutput,
 } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import { noWorkspace } from "../workspace/workspace.ts";
+import { type CallChanges, watchChanges } from "./call-changes.ts";
 import type { Parts } from "./parts.ts";
+import { resultBytesMax } from "./result-room.ts";
 import type { Run } from "./run.ts";
 
 export type Start = {
@@ -27,19 +29,24 @@ export type Finished = { readonly call: string; readonly events: readonly NewEve
 /** Runs one tool and answers the events that record its end. A tool is foreign code: whatever it does, the call ends. */
 export async function runTool(run: Run, parts: Parts, start: Start): Promise<Finished> {
   const { call } = start.state;
+  const stop = new AbortController();
+  const changes = watchChanges(call.id, stop.signal);
   try {
-    const events = await runWithin(run, parts, start);
+    const events = await runWithin(run, parts, { ...start, stop, changes });
     for (const event of events) eventBody(event);
     return { call: call.id, events };
   } catch (error) {
     parts.logger.error(`tool ${start.tool.name} broke down`, { error });
-    return { call: call.id, events: [settled(call.id, "error", makeFailure("tool_crashed", { tool: call.name }))] };
+    const crashed = settled(call.id, "error", makeFailure("tool_crashed", { tool: call.name }));
+    return { call: call.id, events: [...changes.untold([]), crashed] };
   }
 }
 
-async function runWithin(run: Run, parts: Parts, start: Start): Promise<readonly NewEvent[]> {
+type Running = Start & { readonly stop: AbortController; readonly changes: CallChanges };
+
+async function runWithin(run: Run, parts: Parts, start: Running): Promise<readonly NewEvent[]> {
   const { call } = start.state;
-  const { tool } = start;
+  const { tool, changes } = start;
   const startedAt = parts.clock.monotonic();
   // The fence protects the log, not the world: a process that slept past its lease must not act on it any more.
   const isStale = tool.class === "unsafe" && !run.isLeaseFresh();
@@ -51,10 +58,10 @@ async function runWithin(run: Run, parts: Parts, start: Start): Promise<readonly
   if (end === "closing") return [];
   if (!end.ok) {
     const outcome = end.failure.code === "tool_cancelled" ? "cancelled" : isStale ? "not_run" : "error";
-    return [{ ...settled(call.id, outcome, end.failure), durationMs }];
+    return [...changes.untold([]), { ...settled(call.id, outcome, end.failure), durationMs }];
   }
   const { text, isRefusal, images, facts = [] } = end.value;
-  const bounded = boundOutput(text === "" ? forModels.emptyResult : text, bytesShown(run, parts));
+  const bounded = boundOutput(text === "" ? forModels.emptyResult : text, resultBytesMax(run.history, parts));
   const blob = bounded.isCut ? await parts.storage.putBlob(run.conversation.number, Buffer.from(text)) : undefined;
   const result: NewEvent = {
     type: "call.finished",
@@ -65,7 +72,7 @@ async function runWithin(run: Run, parts: Parts, start: Start): Promise<readonly
     ...(blob?.ok ? { blob: blob.value.hash } : {}),
     durationMs,
   };
-  return [...facts, result];
+  return [...facts, ...changes.untold(facts), result];
 }
 
 /** The end of a call that gave no result of its own. */
@@ -74,19 +81,18 @@ export function settled(call: string, outcome: CallOutcome, reason: Failure): Ne
 }
 
 /** The tool's own end, or the limit that comes first: its time, the user's stop, the end of the process. */
-async function raceLimits(run: Run, parts: Parts, start: Start): Promise<Result<ToolOutput, Failure> | "closing"> {
+async function raceLimits(run: Run, parts: Parts, start: Running): Promise<Result<ToolOutput, Failure> | "closing"> {
   const { clock, limits } = parts;
-  const { tool, opened } = start;
+  const { tool, opened, stop, changes } = start;
   const timeoutMs = tool.timeoutMs ?? limits.toolTimeoutMs;
   const { signal: runSignal } = run;
-  const stop = new AbortController();
   const { signal } = stop;
   const pass = () => stop.abort(runSignal.reason);
   const cancelTimer = clock.after(timeoutMs, () => stop.abort("timeout"));
   const stopped = new Promise<"stopped">((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
   runSignal.addEventListener("abort", pass);
   if (runSignal.aborted) pass();
-  const ended = contextOf(run, parts, start, signal)
+  const ended = contextOf(run, parts, start)
     .then((context) => opened.run(context))
     .catch((error) => {
       parts.logger.error(`tool ${tool.name} threw`, { error });
@@ -98,6 +104,7 @@ async function raceLimits(run: Run, parts: Parts, start: Start): Promise<Result<
   const last = first === "stopped" ? await Promise.race([ended, clock.wait(limits.stopGraceMs)]) : first;
   cancelTimer();
   runSignal.removeEventListener("abort", pass);
+  await settleWithin(clock, changes);
   if (first !== "stopped") return first;
   if (typeof last === "object" && last.ok) return last;
   if (signal.reason === "cancel") return failure("tool_cancelled", { tool: tool.name });
@@ -105,8 +112,19 @@ async function raceLimits(run: Run, parts: Parts, start: Start): Promise<Result<
   return "closing";
 }
 
-async function contextOf(run: Run, parts: Parts, { state }: Start, signal: AbortSignal): Promise<ToolContext> {
+/** Longer than any disk takes for a change that was under way when its call ended. */
+const changeMsMax = 10_000;
+
+/** What was begun is waited for, so that the ledger has it. */
+async function settleWithin(clock: Clock, changes: CallChanges): Promise<void> {
+  const isDone = new AbortController();
+  await Promise.race([changes.settled(), clock.wait(changeMsMax, isDone.signal)]);
+  isDone.abort();
+}
+
+async function contextOf(run: Run, parts: Parts, { state, stop, changes }: Running): Promise<ToolContext> {
   const { clock, ids, documents } = parts;
+  const { signal } = stop;
   const { conversation } = run;
   const { turn, todos } = run.history;
   const { call } = state;
@@ -116,14 +134,10 @@ async function contextOf(run: Run, parts: Parts, { state }: Start, signal: Abort
     ...{ signal, clock, ids, documents, todos, agent },
     call: call.id,
     key: `${conversation.id}/${turn?.turn}/${turn?.step}/${call.id}`,
-    workspace: workspace.ok ? workspace.value : noWorkspace(conversation.id, workspace.failure),
+    workspace: changes.over(workspace.ok ? workspace.value : noWorkspace(conversation.id, workspace.failure)),
     // Looked up when it is asked for: calls that ran before this one may have changed it.
-    knownHash: (path) => run.history.known.get(knownKey({ agent, path })),
-    outputBytesMax: bytesShown(run, parts),
+    knownHash: (path, wanted) => knownHash(run.history, { agent, path }, wanted),
+    outputBytesMax: resultBytesMax(run.history, parts),
     decision: state.decision?.made,
   };
-}
-
-function bytesShown(run: Run, { models }: Parts): number {
-  return outputBytesMax(models.get(run.history.turn?.slot ?? "base").windowTokens);
 }

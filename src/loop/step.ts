@@ -2,7 +2,7 @@ import { recipeEvent, reminderFor, requestOf, tokenStatus } from "../context/con
 import type { OpenTurn } from "../log/log.ts";
 import type { ModelChoice } from "../models/models.ts";
 import type { ModelAnswer } from "../models/provider.ts";
-import type { EventBody, NewEvent } from "../protocol/events.ts";
+import { type EventBody, type NewEvent, ownWordsOf } from "../protocol/events.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
@@ -100,7 +100,7 @@ function finalInstruction(turn: OpenTurn, { limits }: Parts): string {
 
 /** The list shows a conversation by its first words until it has a title of its own. */
 function titleRow({ conversation, history }: Run, parts: Parts) {
-  const text = snippet(history.turn?.message.text ?? "");
+  const text = snippet(ownWordsOf(history.turn?.message ?? { text: "" }));
   return {
     row: {
       ...(conversation.title === "" && history.turnsEver === 1 ? { title: text } : {}),

@@ -67,6 +67,8 @@ const bodies = {
     hints: z.array(z.enum(["code"])).optional(),
     /** `text` names them already, as the model reads it. */
     files: z.array(AttachedFile).optional(),
+    /** So many characters of `text` are the person's own words; what follows was put behind them for the model. */
+    own: z.number().int().optional(),
   }),
   "message.withdrawn": z.strictObject({ id: z.string() }),
   "turn.started": z.strictObject({
@@ -214,11 +216,23 @@ const bodies = {
     /** Why the bytes before cannot be given back. */
     lost: z.enum(["too_large", "quota", "unreadable"]).optional(),
   }),
-  /** This agent has seen the content with this hash (all of it or a part). */
-  "file.known": z.strictObject({ agent, workspace: z.string().optional(), path: z.string(), hash: z.string() }),
+  /** This agent was shown the content with this hash. */
+  "file.known": z.strictObject({
+    agent,
+    workspace: z.string().optional(),
+    path: z.string(),
+    hash: z.string(),
+    /** Not all of it was shown. */
+    part: z.literal(true).optional(),
+  }),
   "conversation.renamed": z.strictObject({ title: z.string() }),
   "conversation.deleted": z.strictObject({ by: z.string() }),
 };
+
+/** What the person said, without what was put behind it for the model. */
+export function ownWordsOf({ text, own }: { readonly text: string; readonly own?: number | undefined }): string {
+  return text.slice(0, own);
+}
 
 export type EventType = keyof typeof bodies;
 export type EventBody<T extends EventType> = z.infer<(typeof bodies)[T]>;

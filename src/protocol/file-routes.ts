@@ -3,6 +3,9 @@ import type { FailureCode } from "./failure.ts";
 import { FileEntry, TrashEntry, UndoReport, UploadedFile } from "./resources.ts";
 import { ById, Empty, type Route } from "./route.ts";
 
+/** Entries of one answer; more of them would hold up everybody else. */
+const listedMax = 2_000;
+
 /** What any path in a request may be refused with. */
 export const fileFailures = [
   "path_traversal_blocked",
@@ -24,19 +27,32 @@ export const fileRoutes = {
     query: Empty,
     body: Empty,
     status: 200,
-    failures: ["conversation_not_found", "conversation_busy", "nothing_to_undo"],
+    failures: [
+      "conversation_not_found",
+      "conversation_busy",
+      "nothing_to_undo",
+      "files_in_trash",
+      "quota_exceeded",
+      "write_failed",
+    ],
     answer: UndoReport,
   },
   listFiles: {
     method: "GET",
     path: "/api/v1/conversations/{id}/files",
-    summary: "One level of the conversation's files.",
+    summary: "One level of the conversation's files, sorted by name.",
     params: ById,
-    query: z.object({ path: z.string().default("."), hidden: z.stringbool().default(false) }),
+    query: z.object({
+      path: z.string().default("."),
+      hidden: z.stringbool().default(false),
+      limit: z.coerce.number().int().min(1).max(listedMax).default(listedMax),
+      /** The last name of the page before. */
+      after: z.string().optional(),
+    }),
     body: Empty,
     status: 200,
     failures: ["conversation_not_found", ...fileFailures],
-    answer: z.object({ path: z.string(), items: z.array(FileEntry) }),
+    answer: z.object({ path: z.string(), items: z.array(FileEntry), next: z.string().nullable() }),
   },
   readFile: {
     method: "GET",

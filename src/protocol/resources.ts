@@ -95,13 +95,15 @@ export const UndoReport = z.object({
   /** Files that are again as they were before it. */
   restored: z.array(z.object({ path: z.string(), now: z.enum(["as_before", "removed"]) })),
   /** Files that were left as they are, and why. */
-  left: z.array(z.object({ path: z.string(), why: z.enum(["changed_since", "not_kept", "failed"]) })),
+  left: z.array(z.object({ path: z.string(), why: z.enum(["changed_since", "not_kept"]) })),
 });
 export type UndoReport = z.infer<typeof UndoReport>;
 
 export const TrashEntry = z.object({
   id: z.string(),
   conversation: z.string(),
+  /** The agent whose task's files these were; absent for the conversation's own. */
+  task: z.string().optional(),
   movedAt: z.number(),
   bytes: z.number(),
   files: z.number().int(),

@@ -111,7 +111,7 @@ export const routes = {
   resetConversation: {
     method: "POST",
     path: "/api/v1/conversations/{id}/reset",
-    summary: "Forget the history; the log and the files stay.",
+    summary: "Forget the history; the log stays, and so do all files but those in temp/.",
     params: ById,
     query: Empty,
     body: Empty,
@@ -122,13 +122,14 @@ export const routes = {
   branchConversation: {
     method: "POST",
     path: "/api/v1/conversations/{id}/branch",
-    summary: "A new conversation that shares the history up to a place in the log.",
+    summary: "A new conversation that shares the history up to a place in the log, with the files as they are now.",
     params: ById,
     query: Empty,
     body: z.object({ at: z.number().int().positive().optional() }),
     status: 201,
     failures: ["conversation_not_found", "checkpoint_not_found"],
-    answer: Conversation,
+    /** `filesLeftOut`: those that could not be copied; `.` when none could. */
+    answer: Conversation.extend({ filesLeftOut: z.array(z.string()) }),
   },
   listCheckpoints: {
     method: "GET",
@@ -155,7 +156,7 @@ export const routes = {
   restoreCheckpoint: {
     method: "POST",
     path: "/api/v1/conversations/{id}/checkpoints/{checkpoint}/restore",
-    summary: "Go back to a place.",
+    summary: "Go back to a place, with the files that tools changed since.",
     params: ById.extend({ checkpoint: z.coerce.number().int() }),
     query: Empty,
     body: Empty,

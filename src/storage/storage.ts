@@ -91,7 +91,7 @@ export interface Storage {
   forgetWorkspace(folder: string): Promise<Result<void, StorageFailure>>;
 
   /** The same id again replaces its row. */
-  putTrash(row: TrashRow): Promise<Result<void, StorageFailure>>;
+  putTrash(row: NewTrash): Promise<Result<void, StorageFailure>>;
   /** Newest first; those of deleted conversations are not found. */
   listTrash(owner: OwnerId, limit: number): Promise<TrashRow[]>;
   findTrash(owner: OwnerId, id: string): Promise<TrashRow | undefined>;
@@ -126,7 +126,10 @@ export type AgentRow = {
   readonly workspace: WorkspaceRow | undefined;
 };
 
-export type TrashRow = {
+/** `conversation`: the id of the one it belongs to, as its owner knows it. */
+export type TrashRow = NewTrash & { readonly conversation: string };
+
+export type NewTrash = {
   readonly id: string;
   readonly owner: OwnerId;
   readonly number: number;

@@ -14,11 +14,15 @@ import { safeText } from "./safe-text.ts";
 export type Chat = ConversationParts & {
   current: OpenConversation;
   slot: Slot | undefined;
+  /** What is being copied to this machine. */
+  saving: Saving | undefined;
   /** Where files that are named lie. */
   readonly place: LocalPlace;
   /** Decisions that are not to be asked here again: put off (/inbox has them), or made, whenever the event of it comes. */
   readonly dealtWith: Set<string>;
 };
+
+type Saving = { readonly stop: AbortController; readonly done: Promise<void> };
 
 type Stored = { readonly id: string; readonly heading?: string };
 

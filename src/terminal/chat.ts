@@ -19,6 +19,7 @@ import { OpenConversation } from "./open-conversation.ts";
 import { PipedConsole } from "./piped-console.ts";
 import { safeLine } from "./safe-text.ts";
 import { sendLine } from "./send-line.ts";
+import { SentFiles } from "./sent-files.ts";
 import { completeSlashCommand, isSlashCommand, runSlashCommand } from "./slash-commands.ts";
 import { styleFor } from "./style.ts";
 
@@ -47,8 +48,9 @@ const leaveWithinMs = 2_000;
 export async function chat(options: ChatOptions): Promise<number> {
   const { client, words, clock, ids, leave, place, slot } = options;
   const console = openConsole(options);
-  const parts = { client, words, clock, ids, console, style: styleFor(options) };
-  const chat: Chat = { ...parts, place, slot, current: new OpenConversation(parts), dealtWith: new Set() };
+  const parts = { client, words, clock, ids, console, style: styleFor(options), sentFiles: new SentFiles() };
+  const current = new OpenConversation(parts);
+  const chat: Chat = { ...parts, place, slot, current, saving: undefined, dealtWith: new Set() };
   const end = () => console.end();
   leave.addEventListener("abort", end);
   try {
@@ -56,6 +58,8 @@ export async function chat(options: ChatOptions): Promise<number> {
     return failed ?? (await converse(chat, options));
   } finally {
     leave.removeEventListener("abort", end);
+    chat.saving?.stop.abort();
+    await chat.saving?.done;
     await chat.current.leave();
     console.close();
   }
@@ -84,8 +88,9 @@ async function converse(chat: Chat, { leave }: ChatOptions): Promise<number> {
   }
 }
 
-function readNext({ console, current, style, words }: Chat): Promise<Input> {
-  return console.read({ prompt: style.strong(words.terminal.chat.prompt), want: current.isRunning ? "aside" : "line" });
+function readNext({ console, current, saving, style, words }: Chat): Promise<Input> {
+  const isBusy = current.isRunning || saving !== undefined;
+  return console.read({ prompt: style.strong(words.terminal.chat.prompt), want: isBusy ? "aside" : "line" });
 }
 
 /** Never takes the keyboard from somebody who is typing. */
@@ -102,11 +107,14 @@ async function takeLine(chat: Chat, line: TypedLine): Promise<number | undefined
   const text = line.text.trim();
   if (text === "") return undefined;
   if (isSlashCommand(text)) return runSlashCommand(chat, line);
-  await sendLine(chat, line, { isQueued: false });
+  await sendLine(chat, line, { isQueued: false, line });
   return undefined;
 }
 
-/** Esc and Ctrl+C: a running turn is stopped; at rest, or when stopping does not help, the second Ctrl+C leaves. */
+/**
+ * Esc and Ctrl+C: what is being saved or a running turn is stopped; at rest, or when stopping does not help, the second
+ * Ctrl+C leaves.
+ */
 class Stops {
   readonly #chat: Chat;
   #stopped: { readonly conversation: OpenConversation; readonly at: number } | undefined;
@@ -117,10 +125,13 @@ class Stops {
   }
 
   async take(input: Input): Promise<number | undefined> {
-    const { current, clock, console, words } = this.#chat;
+    const { current, clock, console, saving, words } = this.#chat;
     const now = clock.monotonic();
+    const isStop = input.kind === "stop" || input.kind === "interrupt";
     if (!current.isRunning) this.#stopped = undefined;
-    if (current.isRunning && (input.kind === "stop" || input.kind === "interrupt")) {
+    if (saving !== undefined && !saving.stop.signal.aborted && isStop) {
+      saving.stop.abort();
+    } else if (current.isRunning && isStop) {
       const isStuck = this.#stopped?.conversation === current && now - this.#stopped.at < leaveWithinMs;
       if (input.kind === "interrupt" && isStuck) return exitCodes.interrupted;
       this.#stopped = { conversation: current, at: now };

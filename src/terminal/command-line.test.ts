@@ -79,6 +79,18 @@ for (const [line, name] of [
   });
 }
 
+for (const line of [
+  ["run", "--file", "", "hi"],
+  ["run", "--file=", "hi"],
+  ["run", "-f", " ", "-f", "a.csv", "hi"],
+]) {
+  test(`an empty name of a file is refused: ${JSON.stringify(line)} [P2][F3]`, () => {
+    const parsed = parseCommandLine(line, wordsFor("en").terminal);
+    const what = "--file was given an empty path (is the variable set?)";
+    assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what });
+  });
+}
+
 test("the language is found even in a line that is wrong [P4]", () => {
   assert.equal(languageAsked(["--bogus", "--lang", "zh"]), "zh");
   assert.equal(languageAsked(["--lang=zh", "rnu"]), "zh");

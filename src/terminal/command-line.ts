@@ -144,6 +144,7 @@ function checkOptions(name: SubCommandName, typed: Typed, words: TerminalWords):
     return words.usage.notTogether({ one: "--json", other: "--stream-json" });
   }
   if (typed.value("resume")?.trim() === "") return words.usage.idEmpty({ name: "--resume" });
+  if (typed.values("file").some((path) => path.trim() === "")) return words.usage.pathEmpty({ name: "--file" });
   const slot = typed.value("slot");
   if (!Slot.optional().safeParse(slot).success) {
     return words.usage.valueUnfit({ name: "--slot", value: slot ?? "", known: Slot.options.join(", ") });

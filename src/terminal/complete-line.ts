@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { escapedPath, unfinishedMention } from "./file-mentions.ts";
+import { unfinishedMention, writtenMentions } from "./file-mentions.ts";
 import type { Complete } from "./line-editor.ts";
 import { type LocalPlace, targetsOf } from "./local-files.ts";
 
@@ -11,9 +11,8 @@ export function lineCompleter(commands: (line: string) => string[], place: Local
   return (line) => {
     const mention = unfinishedMention(line);
     if (mention === undefined) return [commands(line), line];
-    const end = line.slice(mention.start);
-    const candidates = pathsFrom(mention.path, place).map((path) => `#${escapedPath(path)}`);
-    return [candidates.filter((candidate) => candidate.startsWith(end)).slice(0, namesShownMax), end];
+    const paths = pathsFrom(mention.path, place).slice(0, namesShownMax);
+    return [writtenMentions(paths, mention.quote), line.slice(mention.start)];
   };
 }
 

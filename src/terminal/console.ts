@@ -6,6 +6,8 @@ export interface Console {
   readonly isInteractive: boolean;
   /** Somebody sits there: greeted, prompted and asked; also where there are lines only. */
   readonly isAttended: boolean;
+  /** Cells of a line. */
+  readonly columns: number;
   /** Text of an answer, in pieces as it arrives. */
   answer(text: string): void;
   /** A whole line of an answer to a command. */
@@ -20,8 +22,8 @@ export interface Console {
   read(options: ReadOptions): Promise<Input>;
   /** Forgets what is typed. */
   clear(): void;
-  /** The line that was read last stands there again, to be corrected; not where somebody has typed on. Not in a pipe. */
-  putBack(): void;
+  /** A line that was read stands there again, to be corrected; not where somebody types or is asked. Not in a pipe. */
+  putBack(line: TypedLine): void;
   /** Makes the pending read, or the next one, answer `woken`; waits while a line is half typed. */
   wake(): void;
   /** Makes the pending read, or the next one, answer `end`, whatever is typed. */
@@ -52,9 +54,13 @@ export type Input =
 
 export type TypedLine = {
   readonly text: string;
-  /** Where several lines were pasted: the same with a label in place of each. */
+  /** Where several lines were pasted: the same with a label in place of each, and what each label stands for. */
   readonly typed?: string;
+  readonly pasted?: ReadonlyMap<string, string>;
 };
+
+/** Where nobody says how many cells a line has. */
+export const usualColumns = 80;
 
 export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };

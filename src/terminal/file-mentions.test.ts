@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { escapedPath, findFileMentions, unfinishedMention } from "./file-mentions.ts";
+import { findFileMentions, unfinishedMention, writtenMentions } from "./file-mentions.ts";
 
 const pathsIn = (text: string) => findFileMentions(text).map(({ path }) => path);
 
@@ -36,6 +36,10 @@ const named: readonly (readonly [text: string, ...paths: string[]])[] = [
   ["#.env #_a #C:\\data\\x.csv", ".env", "_a", "C:\\data\\x.csv"],
   ["say\n#second.txt", "second.txt"],
   ["a ` and #data.csv", "data.csv"],
+  ["看＃数据.csv，和 ＃b.csv", "数据.csv", "b.csv"],
+  ["#“两个 词.csv”和#‘b c.md’，再看#「d e.txt」。", "两个 词.csv", "b c.md", "d e.txt"],
+  ["#\\《报告\\》.docx #\\-x", "《报告》.docx"],
+  ["看#《报告》.docx，谢谢", "《报告》.docx"],
 ];
 for (const [text, ...paths] of named) {
   test(`${JSON.stringify(text)} names ${paths.join(", ")} [F3]`, () => {
@@ -56,7 +60,7 @@ const leftAlone: readonly string[] = [
   ...["#fff", "#a1b2c3", "color:#FFF;", "#11223344", "#12", "(#12)", "fixes #12, #13", "&#39;"],
   ...["#include <stdio.h>", "#define X 1", "#!/bin/sh", "#[derive(Debug)]", "#{name}", "'#' or \"#\""],
   ...["`#data.csv`", "``a ` #data.csv``", "```\n#data.csv\n```", "~~~sh\n#data/x.csv\n```\n#y.csv", "  ```\n#data.csv"],
-  ...['#""', "#' '", '#"a\nb.csv"', '#"not closed'],
+  ...['#""', "#' '", '#"a\nb.csv"', '#"not closed', "#“not closed", "“#”", "用 # 或＃。", "C＃ ＃＃ ＃ 标题 ＃12"],
 ];
 for (const text of leftAlone) {
   test(`${JSON.stringify(text)} names no file [F3]`, () => {
@@ -70,18 +74,50 @@ test("what is quoted, has a slash or is a pattern can only be a file; a word may
   assert.deepEqual(isMeant("#tag #data.csv #12/#13 #list[0] #really?no"), [false, false, false, false, false]);
 });
 
-test("Chinese right behind an ending may belong to the name: both readings are told [F3]", () => {
+test("Chinese right behind an ending may belong to the name: all readings are told [F3]", () => {
   assert.deepEqual(findFileMentions("看#表.v2最终.docx吧"), [
-    { start: 1, end: 6, path: "表.v2", longer: "表.v2最终.docx吧", isMeant: false },
+    {
+      ...{ start: 1, end: 6, path: "表.v2", isMeant: false },
+      readings: ["表.v2最终.docx吧", "表.v2最终.docx", "表.v2"],
+    },
   ]);
   assert.deepEqual(findFileMentions("#v1.2版/数据.csv"), [
     { start: 0, end: 13, path: "v1.2版/数据.csv", isMeant: true },
   ]);
 });
 
+test("a name may hold what usually ends one: it is read up to the next blank as well [F3]", () => {
+  const readings = (text: string) => findFileMentions(text).map((mention) => mention.readings ?? [mention.path]);
+  assert.deepEqual(readings("(see #a,b.csv)."), [["a,b.csv).", "a,b.csv)", "a,b.csv", "a"]]);
+  assert.deepEqual(readings("看#报告：终稿.docx。"), [["报告：终稿.docx。", "报告：终稿.docx", "报告"]]);
+  assert.deepEqual(readings("#《报告》，谢谢"), [["《报告》，谢谢", "《报告》", "《报告"]]);
+  assert.deepEqual(readings("#a.csv,#b.csv"), [["a.csv,", "a.csv"], ["b.csv"]]);
+});
+
 const piece = fc.constantFrom(
   ...["#", "#", "a", "数据", ".csv", "/", "\\", " ", "\n", '"', "'", "`", "```", "(", ")", "（", "）", "{", "}", ","],
-  ...["，", "*", "**", "?", "[", "]", "~", "@", "12", "fff", "\u{1f600}", "\u{20000}", "\ud800", "\u202e", "\t"],
+  ...[
+    "，",
+    "*",
+    "**",
+    "?",
+    "[",
+    "]",
+    "~",
+    "@",
+    "12",
+    "＃",
+    "“",
+    "”",
+    "《",
+    "：",
+    "fff",
+    "\u{1f600}",
+    "\u{20000}",
+    "\ud800",
+    "\u202e",
+    "\t",
+  ],
 );
 const anyText = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -94,7 +130,7 @@ test("mentions stand in their order, apart from each other, each at a # of the t
       let free = 0;
       for (const { start, end, path } of findFileMentions(text)) {
         assert.ok(start >= free && end > start + 1 && end <= text.length);
-        assert.equal(text[start], "#");
+        assert.match(text.charAt(start), /[#＃]/);
         assert.ok(path !== "" && !path.includes("\n"));
         free = end;
       }
@@ -106,7 +142,7 @@ test("mentions stand in their order, apart from each other, each at a # of the t
 test("a text without # names nothing, and neither does anything in a code block [F3]", () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      assert.deepEqual(findFileMentions(text.replaceAll("#", "")), []);
+      assert.deepEqual(findFileMentions(text.replaceAll(/[#＃]/g, "")), []);
       assert.deepEqual(findFileMentions(`\`\`\`\`\`\n${text.replaceAll("`", "")}`), []);
     }),
   );
@@ -138,18 +174,65 @@ test("any name is found in quotes, with what stands around it left alone [F3]", 
   );
 });
 
+const onDisk = fc
+  .stringMatching(
+    /^[A-Za-z0-9数_《》【】“”、，：—·「＃(#@+-][A-Za-z数 _()'"$&,;=!~.《》【】“”‘、，：—·」＃#-]{0,12}(\.[a-z]{3})?$/,
+  )
+  .filter((name) => name.trim() !== "" && !/^\.+$/.test(name));
+
 test("a completed name is read back as it is on the disk [F3]", () => {
-  const onDisk = fc.stringMatching(/^[A-Za-z数_][A-Za-z数 _()'"$&,;=!~-]{0,12}\.[a-z]{3}$/);
   fc.assert(
-    fc.property(onDisk, (name) => {
-      assert.deepEqual(pathsIn(`see #${escapedPath(name)} now`), [name]);
-      assert.deepEqual(unfinishedMention(`see #${escapedPath(name)}`), { start: 4, path: name });
+    fc.property(onDisk, fc.constantFrom("", '"', "“", "「"), (name, quote) => {
+      for (const written of writtenMentions([name], quote)) {
+        const [mention] = findFileMentions(`see ${written} now`);
+        assert.equal(mention?.readings?.[0] ?? mention?.path, name);
+      }
+      const isWritable = !/["`]/.test(name);
+      assert.ok(
+        quote !== "" || !isWritable || writtenMentions([name], quote).length === 1,
+        "every name can be written",
+      );
     }),
+    { numRuns: 500 },
   );
 });
 
+test("a name is completed with escapes, in quotes where it must be or where these were begun [F3]", () => {
+  assert.deepEqual(writtenMentions(["two words.csv", "《a》.md"], ""), ["#two\\ words.csv", "#\\《a\\》.md"]);
+  assert.deepEqual(writtenMentions(["fff", "f.csv", "f/"], ""), ['#"fff"', '#"f.csv"', '#"f/']);
+  assert.deepEqual(writtenMentions(["a b.csv", "a「b」.csv"], "「"), ["#「a b.csv」"]);
+});
+
+test("what is being typed is a mention up to the end of the line, also with a quote that is still open [F3]", () => {
+  const unfinished = (line: string) => {
+    const { path, quote } = unfinishedMention(line) ?? {};
+    return [path, quote];
+  };
+  assert.deepEqual(unfinished("see #two\\ wo"), ["two wo", ""]);
+  assert.deepEqual(unfinished('see #"two wo'), ["two wo", '"']);
+  assert.deepEqual(unfinished("看＃“两个 词"), ["两个 词", "“"]);
+  assert.deepEqual(unfinished("看#《报"), ["《报", ""]);
+  assert.deepEqual(unfinished("#"), ["", ""]);
+  for (const line of ["C#", "#a b", '#"a"', "`#a` b", "none"]) assert.equal(unfinishedMention(line), undefined);
+});
+
 test("a text of a megabyte is read in one go [F3]", () => {
-  for (const part of ["#a`", '#"', "#(", ".a中", "```\n#", "`` ` ", "[", "#a(", ".", ".a"]) {
+  for (const part of [
+    "#a`",
+    '#"',
+    "#(",
+    ".a中",
+    "```\n#",
+    "`` ` ",
+    "[",
+    "#a(",
+    ".",
+    ".a",
+    "#“",
+    "#《",
+    "a,",
+    "\\#a,",
+  ]) {
     // Anything that looks back or ahead again and again would take minutes here.
     findFileMentions(`#a${part.repeat(1_000_000 / part.length)}/`);
   }

@@ -2,9 +2,11 @@ import { clearLine, cursorTo } from "node:readline";
 import type { ClientFailure, FollowFrame } from "../client/client.ts";
 import { jsonLine } from "./format.ts";
 import type { RunOptions } from "./run.ts";
+import { describeFiles } from "./run-result.ts";
 import { styleFor } from "./style.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { TurnView } from "./turn-view.ts";
+import type { FileReport } from "./upload.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 export type Watch = {
@@ -17,6 +19,8 @@ export type Watch = {
   readonly isAside: boolean;
   /** The message that is to be taken back when nobody has taken it up at the end. */
   readonly message?: string;
+  /** What became of the files that came with it. */
+  readonly files?: readonly FileReport[];
 };
 
 type WatchEnd = { readonly failure?: ClientFailure; readonly needsPerson?: string };
@@ -73,6 +77,8 @@ function makeDisplay(watch: Watch, options: RunOptions): Display {
   const isOld = (frame: FollowFrame) => frame.frame === "event" && frame.event.seq <= watch.silentUpTo;
   if (command.output === "stream-json") {
     if (!watch.isAside) output.write(jsonLine({ frame: "conversation", conversation_id: watch.conversation }));
+    const files = describeFiles(watch.files ?? [], words);
+    if (files.length > 0) output.write(jsonLine({ frame: "files", files }));
     const show = (frame: FollowFrame) => {
       const isNews = frame.frame === "event" || frame.frame === "delta" || frame.frame === "lost";
       if (isNews && !isOld(frame) && !watch.isAside) output.write(jsonLine(frame));
@@ -82,7 +88,8 @@ function makeDisplay(watch: Watch, options: RunOptions): Display {
   const status = statusLine(errors, options.hasKeys);
   const note = (line: string) => void errors.write(`${line}\n`);
   const shown = { words, style: styleFor({ color: false }) };
-  const view = new TurnView({ ...shown, console: { isInteractive: false, answer: () => {}, note }, isOwn: () => true });
+  const console = { isInteractive: false, answer: () => {}, note };
+  const view = new TurnView({ ...shown, console, isOwn: () => true, isOwnReturn: () => true });
   const waiting = new WaitingLine({ ...shown, console: { status }, clock });
   const show = (frame: FollowFrame) => {
     if (!isOld(frame)) waiting.take(frame);

@@ -1,4 +1,4 @@
-import type { Words } from "../words/words.ts";
+import { sizeText, type Words } from "../words/words.ts";
 
 /** Local wall time for people: 2026-11-15 06:09. */
 export function formatTime(ms: number): string {
@@ -14,14 +14,10 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** 12 bytes, 3.4 KB, 2.5 MB: in steps of a thousand, as disks are sold. */
+/** 12 bytes, 3.4 KB, 100 MB. */
 export function formatBytes(bytes: number, { terminal }: Words): string {
-  if (bytes < 1000) return terminal.files.bytes({ count: bytes });
-  const step = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** step).toFixed(1)} ${units[step - 1]}`;
+  return sizeText(bytes, terminal.files.bytes);
 }
-
-const units = ["KB", "MB", "GB", "TB"];
 
 /** One line of JSON. The two separators that some readers take for a line's end are written as escapes. */
 export function jsonLine(value: unknown): string {

@@ -1,6 +1,14 @@
 import { clearLine, cursorTo } from "node:readline";
 import { stripVTControlCharacters } from "node:util";
-import type { Console, Input, InputStream, OutputStream, ReadOptions } from "./console.ts";
+import {
+  type Console,
+  type Input,
+  type InputStream,
+  type OutputStream,
+  type ReadOptions,
+  type TypedLine,
+  usualColumns,
+} from "./console.ts";
 import type { JobControl } from "./job-control.ts";
 import { type Complete, type KeyPress, LineEditor } from "./line-editor.ts";
 import { PasteBox } from "./paste.ts";
@@ -35,8 +43,6 @@ export class InteractiveConsole implements Console {
   readonly #arrived: Input[] = [];
   /** Earlier lines of a message of several. */
   #lines: string[] = [];
-  /** The lines of the message that was read last. */
-  #submitted: readonly string[] = [];
   #unfinished = "";
   #reading: Reading | undefined;
   #isLineStart = true;
@@ -56,6 +62,10 @@ export class InteractiveConsole implements Console {
     });
     this.#jobControl = jobControl;
     this.#forgetJobControl = jobControl?.onContinue(() => this.#resume());
+  }
+
+  get columns(): number {
+    return this.#output.columns ?? usualColumns;
   }
 
   answer(text: string): void {
@@ -81,7 +91,7 @@ export class InteractiveConsole implements Console {
     this.#clearStatus();
     const isFree = this.#isLineStart && !this.#editor.isVisible && !this.#isTyped();
     if (line === undefined || !isFree) return;
-    if (cellsOf(stripVTControlCharacters(line)) >= (this.#output.columns ?? 80)) return;
+    if (cellsOf(stripVTControlCharacters(line)) >= this.columns) return;
     this.#output.write(line);
     this.#isStatusShown = true;
   }
@@ -108,11 +118,15 @@ export class InteractiveConsole implements Console {
     this.#clearLine();
   }
 
-  putBack(): void {
-    if (this.#isTyped()) return;
-    this.#paste.foldAgain();
-    this.#lines = this.#submitted.slice(0, -1);
-    this.#editor.insert(this.#submitted.at(-1) ?? "");
+  putBack({ text, typed = text, pasted = new Map() }: TypedLine): void {
+    const isAsked = this.#reading !== undefined && this.#reading.options.prompt !== this.#prompts.first;
+    if (this.#isTyped() || isAsked) return;
+    this.#paste.foldAgain(pasted);
+    const lines = typed.split("\n");
+    this.#lines = lines.slice(0, -1);
+    this.#editor.insert(lines.at(-1) ?? "");
+    // A turn may be waited for, without a prompt; what is typed needs one.
+    if (this.#reading !== undefined) this.#restorePrompt();
   }
 
   wake(): void {
@@ -163,10 +177,9 @@ export class InteractiveConsole implements Console {
     this.#lines.push(isContinued ? line.slice(0, -1) : line);
     if (isContinued || isMoreWanted) return this.#editor.show(this.#prompt());
     const typed = this.#lines.join("\n");
-    const text = this.#paste.unfold(typed);
-    this.#submitted = this.#lines;
+    const { text, pasted } = this.#paste.unfold(typed);
     this.#lines = [];
-    this.#deliver({ kind: "line", text, ...(typed !== text && { typed }) });
+    this.#deliver({ kind: "line", text, ...(typed !== text && { typed, pasted }) });
   }
 
   #choose(key: string): void {

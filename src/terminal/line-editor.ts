@@ -10,7 +10,7 @@ import {
 import { PassThrough, Writable } from "node:stream";
 import type { InputStream, OutputStream } from "./console.ts";
 
-/** What the end of a line can become, and that end: every candidate begins with it. */
+/** What the end of a line can become, and that end. What the candidates have in common takes its place. */
 export type Complete = (line: string) => [candidates: string[], end: string];
 export type KeyPress = { readonly text: string; readonly key: Key };
 

@@ -89,6 +89,24 @@ test("Chinese text right behind a name is no part of it, unless the file is call
   assert.deepEqual(await shownIn("看#数据.csv吧，再看#表.v2最终.docx。", folder), ["数据.csv", "表.v2最终.docx"]);
 });
 
+test("a name with a comma or with Chinese marks is found as it is written, whatever follows it [F3]", async (t) => {
+  const folder = folderWith(t, { "a,b.csv": "", a: "", "《报告》：终稿.docx": "", "data.csv": "" });
+  assert.deepEqual(await shownIn("(see #a,b.csv) #a, and 看#《报告》：终稿.docx，谢谢", folder), [
+    ...["a,b.csv", "a", "《报告》：终稿.docx"],
+  ]);
+  assert.deepEqual(await shownIn("看＃data.csv和#“data.csv”", folder), ["data.csv"]);
+});
+
+test("the name that was probably meant is told with its folder [F3]", async (t) => {
+  const folder = folderWith(t, { "data/sales.csv": "", "reports/a.md": "" });
+  const near = async (text: string) => (await find(text, folder)).problems;
+  assert.deepEqual(await near("#data/sale.csv #./data/sales.cvs #report/"), [
+    { kind: "missing", label: "#data/sale.csv", near: "data/sales.csv" },
+    { kind: "missing", label: "#./data/sales.cvs", near: "./data/sales.csv" },
+    { kind: "missing", label: "#report/", near: "reports" },
+  ]);
+});
+
 test("in a folder that nobody may look into, a tag is still a tag [F3]", async (t) => {
   const folder = folderWith(t, { "shut/2024/a.txt": "" });
   const shut = join(folder, "shut");

@@ -16,7 +16,7 @@ export type LocalPlace = {
 /** A file as somebody named it; see `FileMention`. */
 export type WantedFile = {
   readonly path: string;
-  readonly longer?: string;
+  readonly readings?: readonly string[];
   readonly isMeant: boolean;
   /** As it was written. */
   readonly label: string;
@@ -83,16 +83,17 @@ export async function findLocalFiles(wanted: readonly WantedFile[], place: Local
 }
 
 async function findOne(wanted: WantedFile, place: LocalPlace): Promise<Found> {
-  const { path, longer, isMeant, label } = wanted;
+  const { path, readings = [path], isMeant, label } = wanted;
   const { entriesMax: limit = entriesMaxUsual } = place;
-  for (const name of longer === undefined ? [path] : [longer, path]) {
+  for (const name of readings) {
     for (const target of targetsOf(name, place)) {
       const kind = await kindOf(target);
       if (kind === "file") return { files: [{ path: target, shown: name }] };
       const isFolderMeant = isMeant || name.endsWith("/");
       if (kind === "folder") return isFolderMeant ? takeFolder(target, name, label, limit) : { hint: { kind, label } };
       // Where nothing can be seen at all, a tag is still a tag.
-      if (kind === "special" || (kind !== "missing" && isMeant)) return { faults: [faultOf(name, kind)] };
+      const isShut = kind !== "missing" && isMeant && name === path;
+      if (kind === "special" || isShut) return { faults: [faultOf(name, kind)] };
     }
   }
   const fitting = hasPattern(path) ? await takePattern(path, place, label, limit) : undefined;
@@ -111,9 +112,9 @@ export function targetsOf(path: string, { folder, homeDir }: LocalPlace): string
   return isAbsolute(path) ? [resolve(path)] : [resolve(folder, path), resolve(folder, uploadsFolder, path)];
 }
 
-type Trouble = "special" | "system" | "io";
+type Trouble = "special" | "system" | "io" | "changed";
 
-async function kindOf(path: string): Promise<"file" | "folder" | "missing" | Trouble> {
+async function kindOf(path: string): Promise<"file" | "folder" | "missing" | Exclude<Trouble, "changed">> {
   try {
     const found = await stat(path);
     return found.isFile() ? "file" : found.isDirectory() ? "folder" : "special";
@@ -131,7 +132,7 @@ function troubleOf(error: unknown): "missing" | "system" | "io" {
 /** Why a file of this machine cannot be sent. */
 export function faultOf(shown: string, why: Trouble): FileFault {
   const failure =
-    why === "io"
+    why === "io" || why === "changed"
       ? makeFailure("read_failed", { path: shown, why })
       : makeFailure("permission_denied", { path: shown, folder: "", why });
   return { shown, failure };
@@ -189,12 +190,13 @@ async function filesBelow(root: string, { depthMax, limit, accepts }: Looking): 
   return { files: files.sort(), closed: closed.sort(), isTooWide: false };
 }
 
-/** The name beside it that was probably meant. */
+/** The name beside it that was probably meant, in the folder that was written. */
 async function nearOf(path: string, place: LocalPlace): Promise<string | undefined> {
+  const folder = path.slice(0, path.lastIndexOf("/", path.length - 2) + 1);
   for (const target of hasPattern(path) ? [] : targetsOf(path, place)) {
     const names = await readdir(dirname(target)).catch(() => []);
     const [near] = nearest(basename(target), names.slice(0, namesComparedMax), 1, { onlyLikely: true });
-    if (near !== undefined) return near;
+    if (near !== undefined) return folder + near;
   }
   return undefined;
 }

@@ -10,9 +10,10 @@ import { failureText } from "./failure-text.ts";
 import type { LocalFiles } from "./local-files.ts";
 import { ownWords } from "./own-words.ts";
 import { safeLine } from "./safe-text.ts";
+import type { SentFiles } from "./sent-files.ts";
 import type { Style } from "./style.ts";
 import { TurnView } from "./turn-view.ts";
-import { type UploadFailure, uploadFiles } from "./upload.ts";
+import { type Uploads, uploadFiles } from "./upload.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 export type ConversationParts = {
@@ -22,6 +23,7 @@ export type ConversationParts = {
   readonly style: Style;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly sentFiles: SentFiles;
 };
 
 export type Outgoing = {
@@ -29,6 +31,8 @@ export type Outgoing = {
   readonly mode: "queue" | "steer";
   readonly slot?: string | undefined;
   readonly files: Pick<LocalFiles, "files" | "faults">;
+  /** It was not sent, and the person is still here. */
+  readonly onReturned: () => void;
 };
 
 /** How a turn ended here, for the exit code of a chat that reads from a pipe. */
@@ -54,6 +58,8 @@ export class OpenConversation {
   #isLost = false;
   #isGone = false;
   #sending: Promise<void> = Promise.resolve();
+  /** How often we went back ourselves and the event of it has not come yet. */
+  #ownReturns = 0;
   #uploading: AbortController | undefined;
   #lastEnd: TurnEnd | undefined;
 
@@ -63,7 +69,8 @@ export class OpenConversation {
     this.#isStored = known !== undefined;
     this.#parts = parts;
     this.#waitingLine = new WaitingLine(parts);
-    this.#view = new TurnView({ ...parts, isOwn: (message) => this.#own.has(message) });
+    const isOwn = (message: string) => this.#own.has(message);
+    this.#view = new TurnView({ ...parts, isOwn, isOwnReturn: () => this.#takeOwnReturn() });
   }
 
   /** Goes on from what the server says about it; `recent` are the events before `head` that stand on the screen. */
@@ -118,7 +125,16 @@ export class OpenConversation {
       this.#waiting.delete(id);
       this.#lastEnd = end;
       this.#parts.console.wake();
+      message.onReturned();
     });
+  }
+
+  /** Undo and reset: whoever goes back says so, and the event of it is no news here. */
+  async goBack<Answer extends { readonly ok: boolean }>(call: () => Promise<Answer>): Promise<Answer> {
+    this.#ownReturns += 1;
+    const answer = await call();
+    if (!answer.ok) this.#takeOwnReturn();
+    return answer;
   }
 
   /** What was typed is not sent at all: the exit code is to tell. */
@@ -166,19 +182,20 @@ export class OpenConversation {
     const { client, console, words } = this.#parts;
     const stored = await this.#untilAnswered(() => this.#store());
     if (!stored.ok) return this.#sayFailed(stored.failure);
-    const paths = await this.#upload(files);
-    if (paths === "stopped") {
+    const uploads = await this.#upload(files);
+    if (uploads === "stopped") {
       console.note(words.terminal.command.tookBack({ text: safeLine(text) }));
       return { outcome: "cancelled", failureCode: undefined };
     }
-    if (!paths.ok) return { outcome: "failed", failureCode: paths.failure.code };
-    const named = paths.value.length > 0 && { files: [...paths.value] };
+    if (uploads.failure !== undefined) return { outcome: "failed", failureCode: uploads.failure.code };
+    const paths = uploads.files.flatMap((file) => (file.success ? [file.path] : []));
+    const named = paths.length > 0 && { files: paths };
     const body = { id, text, mode, ...(slot !== undefined && { slot }), ...named };
     const sent = await this.#untilAnswered(() => client.call("sendMessage", { params: { id: this.id }, body }));
     return sent.ok ? undefined : this.#sayFailed(sent.failure);
   }
 
-  async #upload(files: Outgoing["files"]): Promise<Result<readonly string[], UploadFailure> | "stopped"> {
+  async #upload(files: Outgoing["files"]): Promise<Uploads | "stopped"> {
     const stop = new AbortController();
     const { signal } = stop;
     const whenLost = async () => {
@@ -186,9 +203,9 @@ export class OpenConversation {
       await this.#waitForServer(signal);
     };
     if (files.files.length > 0) this.#uploading = stop;
-    const paths = await uploadFiles(this.id, files, { ...this.#parts, signal, whenLost });
+    const uploads = await uploadFiles(this.id, files, { ...this.#parts, signal, whenLost });
     this.#uploading = undefined;
-    return signal.aborted ? "stopped" : paths;
+    return signal.aborted ? "stopped" : uploads;
   }
 
   async #untilAnswered(ask: () => Promise<Result<unknown, ClientFailure>>): Promise<Result<unknown, ClientFailure>> {
@@ -270,6 +287,12 @@ export class OpenConversation {
     const isNews = this.#decisions.delete(id) && !this.deciding.has(id);
     const { decision } = this.#parts.words.terminal;
     if (isNews) this.#parts.console.note(decision.elsewhere({ what: decision.verdict[verdict] }));
+  }
+
+  #takeOwnReturn(): boolean {
+    const isOwn = this.#ownReturns > 0;
+    if (isOwn) this.#ownReturns -= 1;
+    return isOwn;
   }
 
   #sayLost(): void {

@@ -4,7 +4,6 @@ import type { KeyPress } from "./line-editor.ts";
 export class PasteBox {
   readonly #label: (paste: { number: number; lines: number }) => string;
   #kept = new Map<string, string>();
-  #unfolded = new Map<string, string>();
   #open: string | undefined;
 
   constructor(label: (paste: { number: number; lines: number }) => string) {
@@ -27,18 +26,18 @@ export class PasteBox {
     return true;
   }
 
-  /** Labels back into the text they stand for. */
-  unfold(line: string): string {
+  /** Labels back into the text they stand for; these are forgotten here, and answered. */
+  unfold(line: string): { readonly text: string; readonly pasted: ReadonlyMap<string, string> } {
+    const pasted = this.#kept;
     let text = line;
-    for (const [label, pasted] of this.#kept) text = text.replace(label, () => pasted);
-    this.#unfolded = this.#kept;
+    for (const [label, lines] of pasted) text = text.replace(label, () => lines);
     this.#kept = new Map();
-    return text;
+    return { text, pasted };
   }
 
-  /** The labels that were unfolded last stand for their texts again. */
-  foldAgain(): void {
-    this.#kept = this.#unfolded;
+  /** These labels stand for their texts again. */
+  foldAgain(pasted: ReadonlyMap<string, string>): void {
+    this.#kept = new Map(pasted);
   }
 
   #fold(raw: string): string {

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import type { Console, Input, InputStream, ReadOptions } from "./console.ts";
+import { type Console, type Input, type InputStream, type ReadOptions, usualColumns } from "./console.ts";
 import { readLines } from "./lines.ts";
 
 /**
@@ -9,6 +9,7 @@ import { readLines } from "./lines.ts";
 export class PipedConsole implements Console {
   readonly isInteractive = false;
   readonly isAttended: boolean;
+  readonly columns = usualColumns;
   readonly #input: InputStream;
   readonly #output: Writable;
   readonly #errors: Writable;

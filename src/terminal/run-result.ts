@@ -5,12 +5,17 @@ import { ModelErrorKind } from "../protocol/message.ts";
 import { failureWords, type Words } from "../words/words.ts";
 import { type ExitReason, exitCodes, exitReasonOf, exitReasonOfTurn } from "./exit-codes.ts";
 import { TurnRecord } from "./turn-record.ts";
+import type { FileReport } from "./upload.ts";
 
 /** How a run ended: by its turn, by an open decision, by a signal, or by a failure before there was a turn. */
 export type RunEnd = {
   readonly conversation: string | null;
   readonly record: TurnRecord;
   readonly failure?: RunFailure | undefined;
+  /** What became of the files that were to come with the message. */
+  readonly files?: readonly FileReport[] | undefined;
+  /** No message was sent. */
+  readonly isUnsent?: boolean;
   /** The failure has been told line by line. */
   readonly isSaid?: true;
   /** The tool that waits for a decision. */
@@ -23,7 +28,7 @@ type StoredFailure = { readonly code: string; readonly params: object; readonly 
 type RunFinish = TurnOutcome | "waiting";
 
 /** The one object that `run --json` prints. */
-export function describeRun({ conversation, record, failure, needsPerson }: RunEnd, words: Words) {
+export function describeRun({ conversation, record, failure, files = [], needsPerson }: RunEnd, words: Words) {
   const { end } = record;
   const cause = end?.failure ?? failure;
   const fallback = needsPerson !== undefined ? "waiting" : failure !== undefined ? "failed" : "cancelled";
@@ -32,10 +37,18 @@ export function describeRun({ conversation, record, failure, needsPerson }: RunE
   const { answer, reasoning, ...counts } = record.summary();
   const reason = reasonOf(finish, cause?.code);
   return {
-    ...{ conversation_id: conversation, answer, reasoning, finish, ...counts },
+    ...{ conversation_id: conversation, answer, reasoning, finish, ...counts, files: describeFiles(files, words) },
     error: isBroken && cause !== undefined ? errorOf(cause, words) : null,
     exit: { code: exitCodes[reason], reason },
   };
+}
+
+/** One for each file, under the name that was given. */
+export function describeFiles(files: readonly FileReport[], words: Words) {
+  return files.map((file) => {
+    if (!file.success) return { success: false, name: file.name, error: errorOf(file.failure, words) };
+    return { success: true, path: file.path, type: file.type, name: file.name };
+  });
 }
 
 /** The same object where there was not even a conversation. */

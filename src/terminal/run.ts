@@ -1,24 +1,26 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
-import { ok, type Result } from "../base/result.ts";
-import type { Client } from "../client/client.ts";
-import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
+import { failed, ok, type Result } from "../base/result.ts";
+import type { Client, ClientFailure } from "../client/client.ts";
+import { makeFailure } from "../protocol/failure.ts";
+import type { ConversationState } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
 import type { Command } from "./command-line.ts";
-import type { InputStream } from "./console.ts";
+import { type InputStream, type OutputStream, usualColumns } from "./console.ts";
 import { commandFailureText } from "./failure-text.ts";
 import { findConversation } from "./find-conversation.ts";
-import { followTurn, statusLine, type Watch } from "./follow-turn.ts";
-import { jsonLine } from "./format.ts";
+import { followTurn, statusLine } from "./follow-turn.ts";
+import { formatTime, jsonLine } from "./format.ts";
 import { readAll, readIfReady } from "./lines.ts";
 import type { LocalFiles, LocalPlace } from "./local-files.ts";
 import { findNamedFiles, hintText, problemText } from "./named-files.ts";
 import { describeRun, type RunEnd } from "./run-result.ts";
 import { safeText } from "./safe-text.ts";
+import { SentFiles } from "./sent-files.ts";
 import { styleFor } from "./style.ts";
 import { TurnRecord } from "./turn-record.ts";
-import { uploadFiles } from "./upload.ts";
+import { type UploadParts, uploadFiles } from "./upload.ts";
 
 export type RunOptions = {
   readonly command: Extract<Command, { name: "run" }>;
@@ -28,7 +30,7 @@ export type RunOptions = {
   readonly ids: Ids;
   readonly input: InputStream;
   readonly output: Writable;
-  readonly errors: Writable & { readonly isTTY?: boolean };
+  readonly errors: OutputStream;
   readonly place: LocalPlace;
   /** False with TERM=dumb. */
   readonly hasKeys: boolean;
@@ -62,17 +64,14 @@ async function takeTurn(options: RunOptions): Promise<RunEnd> {
   const files = await findFiles(options);
   if (!files.ok) return { ...none, failure: files.failure };
   const message = { text, files: files.value };
-  if (command.going === undefined) {
-    // Under an id of our own, so that a request that had to be sent twice makes one conversation.
-    const id = options.ids.uuid();
-    const created = await client.call("createConversation", { body: { id } });
-    const isThere = created.ok || created.failure.code === "conversation_exists";
-    return isThere ? sendMessage(options, id, message) : { ...none, failure: created.failure };
-  }
+  if (command.going === undefined) return sendInNew(options, message);
   const found = await findConversation(client, command.going, words.terminal);
   if (!found.ok) return { ...none, failure: found.failure };
   const { id } = found.value;
-  const finished = await finishInterrupted(options, id, text !== "");
+  const state = await client.call("getState", { params: { id } });
+  if (!state.ok) return { ...none, conversation: id, failure: state.failure };
+  sayRemoved(state.value, options);
+  const finished = await finishInterrupted(state.value, text !== "", options);
   if (text === "") {
     const nothing = makeFailure("usage", { what: words.terminal.usage.nothingToContinue() });
     return finished ?? { ...none, conversation: id, failure: nothing };
@@ -94,11 +93,15 @@ async function readMessage({ command, input, clock, errors, words }: RunOptions)
 }
 
 /** What the words of the command name; not what is piped in, which may be anything. */
-async function findFiles({ command, place, errors, words }: RunOptions): Promise<Result<LocalFiles, Failure<"usage">>> {
+async function findFiles({ command, place, errors, words }: RunOptions): Promise<Result<LocalFiles, ClientFailure>> {
   const found = await findNamedFiles(command.message, command.files ?? [], place);
   for (const hint of found.hints) errors.write(`! ${hintText(hint, words.terminal)}\n`);
-  const problems = found.problems.map((problem) => problemText(problem, words.terminal));
-  return problems.length === 0 ? ok(found) : failure("usage", { what: problems.join("; ") });
+  if (found.problems.length === 0) return ok(found);
+  const problems = found.problems.map((problem) => problemText(problem, words.terminal)).join("; ");
+  const { fullStop, gap, files: texts } = words.terminal;
+  // Wrong usage for a script, but help on options helps nobody who mistyped a name.
+  const detail = `${problems}${fullStop}${gap}${texts.nothingSent()}`;
+  return failed({ ...makeFailure("usage", { what: problems }), detail });
 }
 
 /** Undefined when the process is told to end before the message is there. */
@@ -117,33 +120,63 @@ function joined(message: string, piped: string): string {
   return [message, piped.trim()].filter((part) => part !== "").join("\n\n");
 }
 
-/** Undefined when nothing was interrupted. */
-async function finishInterrupted(options: RunOptions, id: string, isAside: boolean): Promise<RunEnd | undefined> {
+/** A conversation into which nothing was sent is taken away again: nobody would know what it is. */
+async function sendInNew(options: RunOptions, message: Message): Promise<RunEnd> {
   const { client } = options;
+  // Under an id of our own, so that a request that had to be sent twice makes one conversation.
+  const id = options.ids.uuid();
+  const created = await client.call("createConversation", { body: { id } });
+  if (!created.ok && created.failure.code !== "conversation_exists") {
+    return { conversation: null, record: new TurnRecord(), failure: created.failure };
+  }
+  const end = await sendMessage(options, id, message);
+  if (!end.isUnsent) return end;
+  const removed = await client.call("deleteConversation", { params: { id } });
+  return removed.ok ? { ...end, conversation: null, files: end.files?.filter(({ success }) => !success) } : end;
+}
+
+/** As a chat says it when it opens such a conversation. */
+function sayRemoved({ filesRemovedAt }: ConversationState, { words, errors }: RunOptions): void {
+  if (filesRemovedAt === null) return;
+  errors.write(`! ${words.terminal.files.removed({ at: formatTime(filesRemovedAt) })}\n`);
+}
+
+/** Undefined when nothing was interrupted. */
+async function finishInterrupted(
+  { status, head, conversation: { id } }: ConversationState,
+  isAside: boolean,
+  options: RunOptions,
+): Promise<RunEnd | undefined> {
   const record = new TurnRecord();
-  const state = await client.call("getState", { params: { id } });
-  if (!state.ok) return { conversation: id, record, failure: state.failure };
-  if (state.value.status === "idle") return undefined;
-  const resumed = await client.call("resumeTurn", { params: { id } });
+  if (status === "idle") return undefined;
+  const resumed = await options.client.call("resumeTurn", { params: { id } });
   if (!resumed.ok) return { conversation: id, record, failure: resumed.failure };
-  const watch = { conversation: id, record, after: 0, silentUpTo: state.value.head, isAside };
+  const watch = { conversation: id, record, after: 0, silentUpTo: head, isAside };
   return { conversation: id, record, ...(await followTurn(watch, options)) };
 }
 
-async function sendMessage(options: RunOptions, id: string, { text, files }: Message): Promise<RunEnd> {
-  const { client, command, ids, errors, hasKeys, leave: signal } = options;
+async function sendMessage(options: RunOptions, id: string, { text, files: wanted }: Message): Promise<RunEnd> {
+  const { client, command, ids } = options;
   const message = ids.uuid();
   const record = new TurnRecord(message);
-  const console = { note: (line: string) => void errors.write(`${line}\n`), status: statusLine(errors, hasKeys) };
-  const paths = await uploadFiles(id, files, { ...options, console, style: styleFor({ color: false }), signal });
-  if (signal.aborted) return { conversation: id, record };
-  if (!paths.ok) return { conversation: id, record, failure: paths.failure, isSaid: true };
-  const named = paths.value.length > 0 && { files: [...paths.value] };
+  const { files, failure } = await uploadFiles(id, wanted, uploadParts(options));
+  const end = { conversation: id, record, files };
+  if (options.leave.aborted) return { ...end, isUnsent: true };
+  if (failure !== undefined) return { ...end, failure, isSaid: true, isUnsent: true };
+  const paths = files.flatMap((file) => (file.success ? [file.path] : []));
+  const named = paths.length > 0 && { files: paths };
   const body = { id: message, text, ...(command.slot !== undefined && { slot: command.slot }), ...named };
   const sent = await client.call("sendMessage", { params: { id }, body });
-  if (!sent.ok) return { conversation: id, record, failure: sent.failure };
-  const watch: Watch = { conversation: id, record, after: sent.value.seq, silentUpTo: 0, isAside: false, message };
-  return { conversation: id, record, ...(await followTurn(watch, options)) };
+  // Without an answer it may well be there.
+  if (!sent.ok) return { ...end, failure: sent.failure, isUnsent: sent.failure.status !== undefined };
+  const place = { after: sent.value.seq, silentUpTo: 0, isAside: false };
+  return { ...end, ...(await followTurn({ conversation: id, record, message, files, ...place }, options)) };
+}
+
+function uploadParts({ client, words, errors, hasKeys, leave: signal }: RunOptions): UploadParts {
+  const note = (line: string) => void errors.write(`${line}\n`);
+  const console = { note, status: statusLine(errors, hasKeys), columns: errors.columns ?? usualColumns };
+  return { client, words, console, style: styleFor({ color: false }), sentFiles: new SentFiles(), signal };
 }
 
 /** What the turn's own lines have not said yet. */

@@ -3,13 +3,13 @@ import type { TypedLine } from "./console.ts";
 import { findNamedFiles, hintText, problemText } from "./named-files.ts";
 
 /**
- * Sends a message with the files that it names. Where one of them is not to be found, nothing is sent and the line is
- * there again. What was pasted names nothing: code is full of `#`.
+ * Sends a message with the files that it names. Where one of them is not to be found, nothing is sent; whatever is not
+ * sent is there again as the line that was typed. Pasted lines name nothing: code is full of `#`.
  */
 export async function sendLine(
   chat: Chat,
   { text, typed = text }: TypedLine,
-  how: { isQueued: boolean },
+  { isQueued, line }: { readonly isQueued: boolean; readonly line: TypedLine },
 ): Promise<void> {
   const { console, style, words } = chat;
   const { command, files: texts } = words.terminal;
@@ -19,11 +19,12 @@ export async function sendLine(
     for (const problem of found.problems) console.note(style.bad(`✗ ${problemText(problem, words.terminal)}`));
     console.note(texts.notSent());
     chat.current.refuse("usage");
-    return console.putBack();
+    return console.putBack(line);
   }
   if (chat.current.isGone) startNew(chat);
   const { isRunning } = chat.current;
-  const mode = isRunning && !how.isQueued ? "steer" : "queue";
-  if (isRunning) console.note(style.dim(how.isQueued ? command.queued() : command.steering()));
-  chat.current.send({ text, mode, slot: chat.slot, files: found });
+  const mode = isRunning && !isQueued ? "steer" : "queue";
+  if (isRunning) console.note(style.dim(isQueued ? command.queued() : command.steering()));
+  const onReturned = () => console.putBack(line);
+  chat.current.send({ text, mode, slot: chat.slot, files: found, onReturned });
 }

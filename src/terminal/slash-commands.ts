@@ -5,15 +5,16 @@ import { likely } from "./command-line.ts";
 import type { TypedLine } from "./console.ts";
 import { decisionTitle } from "./decisions.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { clean, listFiles, undo } from "./file-commands.ts";
+import { clean, files, undo } from "./file-commands.ts";
 import { formatTime } from "./format.ts";
 import { connectLines, modelTable } from "./model-view.ts";
 import { ownWords } from "./own-words.ts";
 import { safeLine } from "./safe-text.ts";
+import { save } from "./save.ts";
 import { sendLine } from "./send-line.ts";
 
-/** Answers an exit code when the chat is to end. */
-type Run = (chat: Chat, argument: string, typed: string) => Promise<number | undefined>;
+/** Answers an exit code when the chat is to end. `line` is all that was typed. */
+type Run = (chat: Chat, argument: string, line: TypedLine) => Promise<number | undefined>;
 type SlashCommand = { readonly form: string; readonly words?: readonly string[]; readonly run: Run };
 
 const commands = {
@@ -23,7 +24,8 @@ const commands = {
   sessions: { form: "", run: listSessions },
   load: { form: "ID", run: load },
   current: { form: "", run: showCurrent },
-  files: { form: "[PATH]", run: listFiles },
+  files: { form: "[PATH | rm PATH]", words: ["rm"], run: files },
+  save: { form: "[-f] PATH [TO]", run: save },
   undo: { form: "", run: undo },
   clean: { form: "[list | restore ID]", words: ["list", "restore"], run: clean },
   model: { form: "[SLOT]", words: Slot.options, run: chooseModel },
@@ -55,10 +57,14 @@ function wordsAfter(name: SlashCommandName): string[] {
   return words.map((word) => `/${name} ${word}`);
 }
 
-export async function runSlashCommand(chat: Chat, { text, typed = text }: TypedLine): Promise<number | undefined> {
-  const { word, argument } = partsOf(text);
+export async function runSlashCommand(chat: Chat, line: TypedLine): Promise<number | undefined> {
+  const { word, argument } = partsOf(line.text);
   const name = aliases[word] ?? (isName(word) ? word : undefined);
-  if (name !== undefined) return commands[name].run(chat, argument, partsOf(typed).argument);
+  if (name !== undefined && commands[name].form === "" && argument !== "") {
+    const unwanted = { name: `/${name}`, argument: safeLine(argument, 40) };
+    return void chat.console.say(chat.words.terminal.command.noArgument(unwanted));
+  }
+  if (name !== undefined) return commands[name].run(chat, argument, line);
   const near = likely(word, [...names, ...Object.keys(aliases)]);
   const unknown = { name: `/${safeLine(word, 40)}`, near: near === undefined ? undefined : `/${near}` };
   chat.console.say(chat.words.terminal.command.unknown(unknown));
@@ -89,7 +95,7 @@ async function beginNew(chat: Chat): Promise<undefined> {
 async function reset(chat: Chat): Promise<undefined> {
   const { client, current, console, words } = chat;
   if (current.isStored) {
-    const done = await client.call("resetConversation", { params: { id: current.id } });
+    const done = await current.goBack(() => client.call("resetConversation", { params: { id: current.id } }));
     if (!done.ok) return sayFailure(chat, done.failure);
   }
   console.say(words.terminal.command.reset());
@@ -195,10 +201,11 @@ async function titlesOf({ client }: Chat, conversations: ReadonlySet<string>): P
   return titles;
 }
 
-async function queue(chat: Chat, text: string, typed: string): Promise<undefined> {
+async function queue(chat: Chat, text: string, line: TypedLine): Promise<undefined> {
   const { console, words } = chat;
   const { command } = words.terminal;
-  if (text !== "") return void (await sendLine(chat, { text, typed }, { isQueued: true }));
+  const typed = partsOf(line.typed ?? line.text).argument;
+  if (text !== "") return void (await sendLine(chat, { text, typed }, { isQueued: true, line }));
   const waiting = await waitingMessages(chat);
   if (waiting.length === 0) console.say(command.nothingWaits());
   for (const [index, message] of waiting.entries()) {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventOf, NewEvent } from "../protocol/events.ts";
-import { wordsFor } from "../words/words.ts";
+import { type Language, wordsFor } from "../words/words.ts";
 import { styleFor } from "./style.ts";
 import { TurnView } from "./turn-view.ts";
 
-function view({ isInteractive = true } = {}) {
+function view({ isInteractive = true, isOwnReturn = false, language = "en" as Language } = {}) {
   let screen = "";
   let seq = 0;
   const answer = (text: string) => {
@@ -14,9 +14,10 @@ function view({ isInteractive = true } = {}) {
   const note = (line: string) => answer(`${screen === "" || screen.endsWith("\n") ? "" : "\n"}${line}\n`);
   const shown = new TurnView({
     console: { isInteractive, answer, note },
-    words: wordsFor("en"),
+    words: wordsFor(language),
     style: styleFor({ color: false }),
     isOwn: (id) => id === "mine",
+    isOwnReturn: () => isOwnReturn,
   });
   return {
     event(event: NewEvent) {
@@ -120,7 +121,7 @@ test("what tools do to files is shown in a line each; uploads are not told again
   event({ type: "file.changed", by: "undo", path: "outputs/e.txt", after: state(1) });
   assert.deepEqual(screen().split("\n"), [
     "  + outputs/a.txt (12 bytes)",
-    "  ~ outputs/b.txt (2.5 MB)",
+    "  ~ outputs/b.txt (2.4 MB)",
     "  - outputs/c␛[2J.txt",
     "  + agent-7: d (1 byte)",
     "",
@@ -149,3 +150,56 @@ test("a message from elsewhere is shown as it was said, with its files and witho
   event({ type: "message.user", id: "theirs", text, mode: "queue" });
   assert.equal(screen(), "You (elsewhere)> read\n  ↑ uploads/a.md\n");
 });
+
+const undone: readonly NewEvent[] = [
+  { type: "message.user", id: "theirs", text: "write", mode: "queue" },
+  { type: "turn.started", turn: 4, message: "theirs", epoch: 1 },
+  { type: "turn.finished", turn: 4, outcome: "done" },
+  { type: "rewound", to: 0, cause: "undo" },
+  { type: "file.changed", by: "undo", path: "outputs/a.txt", before: state(3), after: state(2) },
+  { type: "file.changed", by: "undo", path: "outputs/b.txt", before: state(3) },
+  { type: "file.changed", by: "undo", path: "outputs/c.txt", after: state(2) },
+];
+
+test("a turn that is undone elsewhere is said to be, with what became of its files; our own is not told twice [U1][W12]", () => {
+  const shown = (options: Parameters<typeof view>[0]) => {
+    const { event, screen } = view({ isInteractive: false, ...options });
+    for (const one of undone) event(one);
+    return screen().trimEnd().split("\n").slice(1);
+  };
+  const files = ["~ outputs/a.txt (as before)", "- outputs/b.txt (removed)", "~ outputs/c.txt (as before)"];
+  assert.deepEqual(shown({}), ["✓ Turn 4 was undone elsewhere", ...files.map((line) => `  ${line}`)]);
+  assert.equal(shown({ language: "zh" })[0], "✓ 已在别处撤销第 4 个回合");
+  assert.deepEqual(shown({ isOwnReturn: true }), []);
+});
+
+test("going back elsewhere is said whatever it was, also where the turn is no longer known [U1]", () => {
+  const { event, screen } = view({ isInteractive: false });
+  for (const cause of ["undo", "reset", "checkpoint"] as const) event({ type: "rewound", to: 0, cause });
+  assert.deepEqual(screen().trimEnd().split("\n"), [
+    "✓ The last turn was undone elsewhere",
+    "✓ This session was reset elsewhere",
+    "✓ This session was taken back to an earlier place elsewhere",
+  ]);
+});
+
+const refusals = {
+  en: "✗ edit_file (failed) the text to be changed stands there more than once; nothing was changed",
+  zh: "✗ edit_file (失败) 要修改的文字在文件里不止一处，什么都没有改变",
+};
+for (const language of ["en", "zh"] as const) {
+  test(`what a tool refused with a text for the model is told to people in their words (${language}) [U1][P4]`, () => {
+    const { event, screen } = view({ isInteractive: false, language });
+    const finish = (id: string, text: string) => {
+      event(said("", { calls: [{ id, name: "edit_file", arguments: "{}" }] }));
+      event({ type: "call.finished", call: id, outcome: "error", text });
+    };
+    finish(
+      "a",
+      "Error: several_matches: old_string stands 8 times in outputs/a.md (lines 2, 5), so nothing was changed.",
+    );
+    finish("b", "Error: odd_code: who knows");
+    const lines = screen().trimEnd().split("\n");
+    assert.deepEqual([lines[0], lines[1]?.endsWith("Error: odd_code: who knows")], [refusals[language], true]);
+  });
+}

@@ -13,6 +13,8 @@ type Options = {
   readonly style: Style;
   /** Whether a message was typed here: it need not be shown again. */
   readonly isOwn: (message: string) => boolean;
+  /** Whether it was us who went back, asked once for each time: who does it tells what became of the files. */
+  readonly isOwnReturn: () => boolean;
 };
 
 type Delta = Extract<FollowFrame, { frame: "delta" }>;
@@ -31,18 +33,23 @@ export class TurnView {
   readonly #words: Words;
   readonly #style: Style;
   readonly #isOwn: Options["isOwn"];
+  readonly #isOwnReturn: Options["isOwnReturn"];
   readonly #tools = new Map<string, { readonly name: string; readonly arguments: string }>();
   readonly #asked = new Map<string, string>();
+  /** Turns that were begun and not gone back behind. */
+  #turns: EventOf<"turn.started">[] = [];
+  #isUndoNews = false;
   #shown = nothingShown;
   #lastFailure = "";
   /** File changes that came one after another. */
   #changes = 0;
 
-  constructor({ console, words, style, isOwn }: Options) {
+  constructor({ console, words, style, isOwn, isOwnReturn }: Options) {
     this.#console = console;
     this.#words = words;
     this.#style = style;
     this.#isOwn = isOwn;
+    this.#isOwnReturn = isOwnReturn;
   }
 
   show(frame: FollowFrame): void {
@@ -53,6 +60,8 @@ export class TurnView {
   /** An event that stands on the screen already, or need not: its calls are known when their results come. */
   learn(event: LogEvent): void {
     if (event.type === "message.assistant") for (const call of event.calls ?? []) this.#tools.set(call.id, call);
+    if (event.type === "turn.started" && event.agent === undefined) this.#turns.push(event);
+    if (event.type === "rewound") this.#turns = this.#turns.filter(({ seq }) => seq <= event.to);
     if (event.type === "decision.asked") this.#asked.set(event.id, event.call);
     if (event.type === "decision.made" && event.arguments !== undefined) {
       const call = this.#asked.get(event.id) ?? "";
@@ -75,6 +84,7 @@ export class TurnView {
   }
 
   #showEvent(event: LogEvent): void {
+    if (event.type === "rewound") this.#showReturn(event);
     this.learn(event);
     if (event.type === "file.changed") return this.#showChange(event);
     this.#endChanges();
@@ -133,21 +143,42 @@ export class TurnView {
       const duration = durationMs === undefined ? "" : ` ${formatDuration(durationMs)}`;
       return this.#console.note(`${this.#style.good("✓")} ${this.#style.dim(`${name}${duration}`)}`);
     }
-    const why = failure === undefined ? text : failureWords(this.#words, failure)[0];
+    const why = failure === undefined ? this.#reasonIn(text) : failureWords(this.#words, failure)[0];
     const state = this.#words.terminal.turn.outcome[outcome];
     this.#console.note(`${this.#style.bad("✗")} ${this.#style.dim(`${name} (${state}) ${safeLine(why, 160)}`)}`);
   }
 
-  /** What tools did: uploads, undo and other people's changes are told where they are made. */
-  #showChange({ by, path, workspace, before, after }: EventOf<"file.changed">): void {
-    if (by !== "tool") return;
+  /** A refusal that was written for the model begins with its code. */
+  #reasonIn(text: string): string {
+    const reasons: Readonly<Record<string, string>> = this.#words.terminal.turn.refusal;
+    const code = /^Error: (\w+):/.exec(text)?.[1] ?? "";
+    return Object.hasOwn(reasons, code) ? (reasons[code] ?? text) : text;
+  }
+
+  #showReturn(event: EventOf<"rewound">): void {
+    this.#isUndoNews = !this.#isOwnReturn();
+    if (!this.#isUndoNews) return;
+    const { elsewhere } = this.#words.terminal.turn;
+    const turn = this.#turns.findLast(({ seq }) => seq > event.to)?.turn;
+    const [isUndo, isReset] = [event.cause === "undo", event.cause === "reset"];
+    this.#console.note(isUndo ? elsewhere.undone({ turn }) : isReset ? elsewhere.reset() : elsewhere.wentBack());
+  }
+
+  /** What tools did, and an undo elsewhere: uploads and other people's changes are told where they are made. */
+  #showChange(event: EventOf<"file.changed">): void {
+    const isShown = event.by === "tool" || (event.by === "undo" && this.#isUndoNews);
+    if (!isShown) return;
     this.#changes += 1;
     if (this.#changes > changesShownMax) return;
-    const sign =
-      before === undefined && after !== undefined ? "+" : before !== undefined && after === undefined ? "-" : "~";
+    const { path, workspace, after } = event;
+    const { now } = this.#words.terminal.files;
     const where = workspace === undefined ? path : `${workspace}: ${path}`;
-    const size = after === undefined ? "" : ` (${formatBytes(after.bytes, this.#words)})`;
-    this.#console.note(this.#style.dim(`  ${sign} ${safeLine(where, 120)}${size}`));
+    const undone = after === undefined ? now.removed : now.as_before;
+    const size = after === undefined ? undefined : formatBytes(after.bytes, this.#words);
+    const note = event.by === "undo" ? undone : size;
+    this.#console.note(
+      this.#style.dim(`  ${signOf(event)} ${safeLine(where, 120)}${note === undefined ? "" : ` (${note})`}`),
+    );
   }
 
   #endChanges(): void {
@@ -168,6 +199,12 @@ export class TurnView {
     this.#tools.clear();
     this.#asked.clear();
   }
+}
+
+/** An undo gives back or takes away: what it gives back was there before. */
+function signOf({ by, before, after }: EventOf<"file.changed">): string {
+  if (before !== undefined && after === undefined) return "-";
+  return by === "tool" && before === undefined && after !== undefined ? "+" : "~";
 }
 
 function stepOf(place: { readonly turn: number; readonly step: number }): string {

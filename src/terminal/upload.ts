@@ -7,16 +7,18 @@ import type { UploadedFile } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
 import type { Console } from "./console.ts";
 import { failureText } from "./failure-text.ts";
-import { formatBytes } from "./format.ts";
 import { faultOf, type LocalFile, type LocalFiles } from "./local-files.ts";
+import { progressOf } from "./progress.ts";
 import { safeLine } from "./safe-text.ts";
+import type { SentFiles } from "./sent-files.ts";
 import type { Style } from "./style.ts";
 
 export type UploadParts = {
-  readonly client: Pick<Client, "upload">;
+  readonly client: Pick<Client, "upload" | "call">;
   readonly words: Words;
   readonly style: Style;
-  readonly console: Pick<Console, "note" | "status">;
+  readonly console: Pick<Console, "note" | "status" | "columns">;
+  readonly sentFiles: SentFiles;
   readonly signal: AbortSignal;
   /** Nobody answers: resolves when it is time to try again. Absent: nothing is tried twice. */
   readonly whenLost?: () => Promise<void>;
@@ -24,43 +26,87 @@ export type UploadParts = {
 
 export type UploadFailure = Failure | ClientFailure;
 
-/** A smaller file is there before anybody could read how far it is. */
-const progressBytesMin = 5_000_000;
+/** What became of a file that was named. */
+export type FileReport =
+  | { readonly success: true; readonly name: string; readonly path: string; readonly type: string }
+  | { readonly success: false; readonly name: string; readonly failure: UploadFailure };
+
+export type Uploads = {
+  /** After a stop: those that are still there. */
+  readonly files: readonly FileReport[];
+  /** Why the message is not to go: files were named, and none is there. */
+  readonly failure?: UploadFailure | undefined;
+};
+
+type Sent = { readonly file: LocalFile; readonly at: UploadedFile };
+
 const chunkBytes = 256 * 1024;
 
-/** Sends files one after another and says what became of each. Answers their paths there, or why none has one. */
+/**
+ * Sends files one after another and says what became of each. Nothing that was there is lost: a file takes the place of
+ * an earlier one only where it is the same file of this machine. When it is stopped, what was new there is removed again.
+ */
 export async function uploadFiles(
   conversation: string,
   { files, faults }: Pick<LocalFiles, "files" | "faults">,
   parts: UploadParts,
-): Promise<Result<readonly string[], UploadFailure>> {
-  const { console, style, words } = parts;
-  const { files: texts } = words.terminal;
-  const paths: string[] = [];
-  const failures: UploadFailure[] = [];
-  const refuse = (shown: string, failure: UploadFailure) => {
-    failures.push(failure);
-    console.note(style.bad(texts.refused({ name: nameFor(shown), why: failureText(words, failure) })));
-  };
-  for (const { shown, failure } of faults) refuse(shown, failure);
-  const used = new Set<string>();
+): Promise<Uploads> {
+  const { console, sentFiles, signal } = parts;
+  const reports: FileReport[] = faults.map(({ shown, failure }) => refused(shown, failure, parts));
+  const sent: Sent[] = [];
   for (const file of files) {
-    if (parts.signal.aborted) break;
-    // Names of this message that are the same after all must not replace each other.
-    const sent = await untilAnswered(() => sendFile(conversation, file, used.has(file.name), parts), parts);
-    used.add(file.name);
+    if (signal.aborted) break;
+    const before = sentFiles.nameOf(conversation, file.path);
+    const to = { conversation, name: before ?? file.name, keep: before === undefined };
+    const answer = await untilAnswered(() => sendFile(to, file, parts), parts);
     console.status(undefined);
-    if (sent.ok) {
-      paths.push(sent.value.path);
-      console.note(uploadedLine(file, sent.value, parts));
-    } else if (!parts.signal.aborted) refuse(file.shown, sent.failure);
+    if (answer.ok) {
+      sentFiles.add(conversation, answer.value.name, file.path);
+      sent.push({ file, at: answer.value });
+      console.note(uploadedLine(to.name, file, answer.value, parts));
+      reports.push(reportOf({ file, at: answer.value }));
+    } else if (!signal.aborted) reports.push(refused(file.shown, answer.failure, parts));
   }
-  const [failure] = failures;
-  if (failure === undefined || parts.signal.aborted) return ok(paths);
-  const isNone = paths.length === 0;
-  const counts = { failed: failures.length, total: failures.length + paths.length };
+  return signal.aborted ? { files: await takeBack(conversation, sent, parts) } : conclude(reports, parts);
+}
+
+function refused(shown: string, failure: UploadFailure, { console, style, words }: UploadParts): FileReport {
+  const why = failureText(words, failure);
+  console.note(style.bad(words.terminal.files.refused({ name: nameFor(shown), why })));
+  return { success: false, name: shown, failure };
+}
+
+function reportOf({ file, at }: Sent): FileReport {
+  return { success: true, name: file.shown, path: at.path, type: at.type };
+}
+
+/** What took the place of an earlier file has to stay: that one is gone. */
+async function takeBack(
+  conversation: string,
+  sent: readonly Sent[],
+  { client, console, sentFiles, style, words }: UploadParts,
+): Promise<FileReport[]> {
+  const left: Sent[] = [];
+  for (const one of sent) {
+    const { path, name, replaced } = one.at;
+    const isRemoved =
+      !replaced && (await client.call("removeFile", { params: { id: conversation }, query: { path } })).ok;
+    if (isRemoved) sentFiles.forget(conversation, name);
+    else left.push(one);
+  }
+  const paths = left.map(({ at }) => nameFor(at.path)).join(", ");
+  if (left.length > 0) console.note(style.attention(words.terminal.files.stay({ paths })));
+  return left.map(reportOf);
+}
+
+function conclude(files: readonly FileReport[], { console, style, words }: UploadParts): Uploads {
+  const { files: texts } = words.terminal;
+  const failures = files.flatMap((file) => (file.success ? [] : [file.failure]));
+  if (failures.length === 0) return { files };
+  const isNone = failures.length === files.length;
+  const counts = { failed: failures.length, total: files.length };
   console.note(isNone ? style.bad(texts.noneSent()) : style.attention(texts.someSent(counts)));
-  return isNone ? failed(failure) : ok(paths);
+  return { files, failure: isNone ? failures[0] : undefined };
 }
 
 async function untilAnswered(
@@ -76,20 +122,22 @@ async function untilAnswered(
 }
 
 async function sendFile(
-  conversation: string,
-  { path, shown, name }: LocalFile,
-  keep: boolean,
+  { conversation, name, keep }: { conversation: string; name: string; keep: boolean },
+  { path, shown }: LocalFile,
   parts: UploadParts,
 ): Promise<Result<UploadedFile, UploadFailure>> {
   const opened = await openFile(path, shown);
   if (!opened.ok) return opened;
   const { handle, bytes } = opened.value;
-  const { client, signal } = parts;
+  const { client, signal, words } = parts;
+  const onProgress = progressOf({ name: shown, bytes }, words.terminal.files.uploading, parts);
   try {
-    const options = { keep, signal, onProgress: progressOf({ shown, bytes }, parts) };
-    return await client.upload(conversation, name, chunksOf(handle), options);
-  } catch {
-    return failed(faultOf(shown, "io").failure); // What the file's own reading throws comes through.
+    // What the system makes up as it is read has no size.
+    const size = bytes === 0 ? {} : { bytes };
+    return await client.upload(conversation, name, chunksOf(handle, size), { ...size, keep, signal, onProgress });
+  } catch (error) {
+    // What the file's own reading throws comes through; without a code of the system, it was shorter than it had been.
+    return failed(faultOf(shown, error instanceof Error && "code" in error ? "io" : "changed").failure);
   } finally {
     await handle.close();
   }
@@ -112,34 +160,22 @@ async function openFile(
   }
 }
 
-async function* chunksOf(handle: FileHandle): AsyncGenerator<Uint8Array, void> {
-  for (;;) {
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes);
+/** What is written to it meanwhile is left out. */
+async function* chunksOf(handle: FileHandle, { bytes }: { bytes?: number }): AsyncGenerator<Uint8Array, void> {
+  for (let left = bytes ?? Number.POSITIVE_INFINITY; left > 0; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, Math.min(chunkBytes, left));
     if (bytesRead === 0) return;
+    left -= bytesRead;
     yield buffer.subarray(0, bytesRead);
   }
 }
 
-function progressOf(
-  { shown, bytes }: { shown: string; bytes: number },
-  { console, style, words }: UploadParts,
-): ((sentBytes: number) => void) | undefined {
-  if (bytes <= progressBytesMin) return undefined;
-  let shownPercent = -1;
-  return (sentBytes) => {
-    const percent = Math.min(100, Math.floor((100 * sentBytes) / bytes));
-    if (percent === shownPercent) return;
-    shownPercent = percent;
-    const size = formatBytes(bytes, words);
-    console.status(style.dim(words.terminal.files.uploading({ name: nameFor(shown), percent, size })));
-  };
-}
-
-function uploadedLine({ shown }: LocalFile, sent: UploadedFile, { style, words }: UploadParts): string {
+function uploadedLine(name: string, { shown }: LocalFile, sent: UploadedFile, { style, words }: UploadParts): string {
   const { files: texts } = words.terminal;
   const to = { path: safeLine(sent.path, 120), type: safeLine(sent.type, 30) };
   const line = texts.uploaded({ name: nameFor(shown), ...to });
-  return `${style.good("✓")} ${line}${sent.replaced ? texts.replaced() : ""}`;
+  const note = sent.replaced ? texts.replaced() : sent.name === name ? "" : texts.beside({ name: nameFor(name) });
+  return `${style.good("✓")} ${line}${note}`;
 }
 
 function nameFor(shown: string): string {

@@ -143,6 +143,18 @@ test("an error tells a model in one short line what happened and what to do next
   }
 });
 
+test("where a file cannot be used, another folder is named only if that helps [R1][W6]", () => {
+  const denied = (why: "not_writable" | "link") =>
+    errorForModel(makeFailure("permission_denied", { path: "skills/a", folder: "skills", why }));
+  assert.deepEqual(
+    [denied("not_writable"), denied("link")],
+    [
+      "Error: permission_denied: Cannot write to skills/. Only outputs, temp, uploads are writable. Call write_file with a path in outputs/, or in temp/ for what is only needed for a while.",
+      "Error: permission_denied: skills/a cannot be used: it is a link. Choose another file; if it has to be this one, tell the user.",
+    ],
+  );
+});
+
 /** A call of an offered tool, the tools to choose from, or a word to the user. */
 function hasNextStep(text: string): boolean {
   const offered = toolbox.offered("full").map((tool) => tool.name);

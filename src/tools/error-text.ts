@@ -25,7 +25,8 @@ function inOneLine(params: Params): Params {
 
 function nextStep({ code, params: given }: { code: string; params: Params }): string | undefined {
   const steps: Readonly<Record<string, string>> = forModels.nextSteps;
-  const step = steps[code]?.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(given[name]));
+  const chosen = steps[`${code}.${given.why}`] ?? steps[code];
+  const step = chosen?.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(given[name]));
   const { near = "" } = given;
   return step === undefined || near === "" ? step : `${forModels.didYouMean(String(near))} ${step}`;
 }

@@ -2,9 +2,12 @@ import type { NewEvent } from "../protocol/events.ts";
 import type { FileChange } from "../workspace/workspace.ts";
 import type { ToolContext } from "./tool.ts";
 
-/** The agent has seen this content of the file. */
-export function knownFact(context: ToolContext, path: string, hash: string): NewEvent {
-  return { type: "file.known", ...whoseFile(context), path, hash };
+/** The agent has seen this content of the file, or a part of it. */
+export function knownFact(
+  context: ToolContext,
+  { path, hash, isWhole = true }: { path: string; hash: string; isWhole?: boolean },
+): NewEvent {
+  return { type: "file.known", ...whoseFile(context), path, hash, ...(isWhole ? {} : { part: true }) };
 }
 
 /** The ledger's line for what a tool did. */

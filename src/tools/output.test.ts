@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { estimateTokens } from "../models/models.ts";
-import { boundOutput, outputBytesMax, shortened } from "./output.ts";
+import { boundOutput, cutAround, outputBytesMax, shortened } from "./output.ts";
 
 const windows = [8_000, 32_000, 128_000, 1_000_000];
 
@@ -78,5 +78,20 @@ test("a shortened text ends between characters and shows that something is missi
       shortened("\ud83d", 9),
     ],
     ["short", "longe...", "汉字...", "a...", "\ufffd"],
+  );
+});
+
+test("a text that is cut around a place shows the place, and dots where something is missing [R1]", () => {
+  const digits = "0123456789".repeat(3);
+  assert.deepEqual(
+    [
+      cutAround(digits, 15, 30),
+      cutAround(digits, 15, 9),
+      cutAround(digits, 1, 9),
+      cutAround(digits, 29, 9),
+      cutAround("汉字😀汉字", 3, 8),
+      cutAround("abcd😀efgh", 5, 6),
+    ],
+    [digits, "...234567890...", "012345678...", "...123456789", "...😀汉...", "...cd😀..."],
   );
 });

@@ -28,9 +28,31 @@ const noteBytesMax = 120;
 
 /** The beginning of a text, with dots where something is missing. */
 export function shortened(raw: string, bytesMax: number): string {
+  return cutAround(raw, 0, bytesMax);
+}
+
+const beforeShare = 1 / 3;
+
+/** The part of a text around a place, with dots where something is missing. */
+export function cutAround(raw: string, place: number, bytesMax: number): string {
   const text = raw.toWellFormed();
-  const count = fitting(text, bytesMax, "head");
-  return count === text.length ? text : `${text.slice(0, count)}...`;
+  if (fitting(text, bytesMax, "head") === text.length) return text;
+  const before = text.slice(0, isLowSurrogate(text.charCodeAt(place)) ? place - 1 : place);
+  const near = before.length - fitting(before, Math.floor(bytesMax * beforeShare), "tail");
+  const from = Math.min(near, text.length - fitting(text, bytesMax, "tail")); // Near the end, all the room is before it.
+  const part = headOf(text.slice(from), { bytesMax });
+  return `${from > 0 ? gap : ""}${part}${from + part.length < text.length ? gap : ""}`;
+}
+
+const gap = "...";
+
+/** As much from the beginning as fits; never a part of a character. */
+export function headOf(
+  text: string,
+  { bytesMax, unitsMax = text.length }: { bytesMax: number; unitsMax?: number },
+): string {
+  const count = Math.min(fitting(text, bytesMax, "head"), unitsMax);
+  return text.slice(0, isLowSurrogate(text.charCodeAt(count)) ? count - 1 : count);
 }
 
 /** What a text takes of a limit, as it is counted here. */

@@ -29,7 +29,7 @@ test("the form of the arguments is one line that a model can follow [R1]", () =>
       "now {timezone?: string}",
       "todo_read {}",
       'todo_write {todos: [{content: string, status: "pending" | "in_progress" | "completed", priority?: "low" | "medium" | "high"}, ...]}',
-      "read_file {path: string, offset?: integer, limit?: integer}",
+      "read_file {path: string, offset?: integer, column?: integer, limit?: integer}",
       "write_file {path: string, content: string}",
       "edit_file {path: string, old_string: string, new_string: string, replace_all?: boolean}",
       "list_files {path?: string}",

@@ -30,15 +30,24 @@ export async function openFile(workspace: Workspace, path: string): Promise<Resu
 }
 
 export type Part = {
-  /** From 1 on. */
+  /** The first line and where in it to begin, both from 1 on. */
   readonly offset?: number | undefined;
+  readonly column?: number | undefined;
   readonly limit?: number | undefined;
   /** What there is room for, header and all. */
   readonly bytesMax: number;
 };
 
 /** What a model is shown of a text file: `total` lines are in it, and `hash` is that of all its bytes. */
-export type ShownText = { readonly text: string; readonly total: number; readonly hash: string };
+export type ShownText = {
+  readonly text: string;
+  readonly total: number;
+  readonly hash: string;
+  /** Nothing of it was left out. */
+  readonly isWhole: boolean;
+  /** Characters of the first line that was asked for. */
+  readonly firstLength: number;
+};
 
 /** Texts below this are shown whole, larger ones page by page. */
 const wholeBytesMax = 100 * 1024;
@@ -48,28 +57,29 @@ const pageCharactersMax = 50_000;
 export async function showText(
   workspace: Workspace,
   file: TextFile,
-  { offset = 1, limit = Number.POSITIVE_INFINITY, bytesMax }: Part,
+  { offset = 1, column = 1, limit = Number.POSITIVE_INFINITY, bytesMax }: Part,
 ): Promise<Result<ShownText, FileFailure>> {
   const { stat, words } = file;
   const taker = lineTaker({
-    first: offset,
-    linesMax: limit,
+    ...{ first: offset, column, linesMax: limit },
     charactersMax: stat.bytes < wholeBytesMax ? Number.POSITIVE_INFINITY : pageCharactersMax,
     bytesMax: Math.max(bytesMax - frameBytes(stat.path), shownBytesMin),
   });
   const hash = await readAll(workspace, file, taker.add);
   if (!hash.ok) return hash;
-  const { lines, total } = taker.end();
+  const { lines, total, next, firstLength } = taker.end();
   const { files } = forModels;
-  const last = offset + lines.length - 1;
   const about = [
-    ...(total === 0 ? [files.empty] : [files.lines(offset, last, total), files.size(stat.bytes)]),
+    ...(total === 0 ? [files.empty] : [files.lines(offset, offset + lines.length - 1, total)]),
+    ...(column > 1 ? [files.fromColumn(column)] : []),
+    ...(total === 0 ? [] : [files.size(stat.bytes)]),
     words.isExact ? words.encoding : files.broken(words.encoding),
     ...(lines.some((line) => line.endsWith("\r")) ? [files.windowsLines] : []),
   ];
   const header = files.header(stat.path, about.join(", "));
-  const more = last < total ? [files.more(stat.path, last + 1)] : [];
-  return ok({ text: [header, ...lines, ...more].join("\n"), total, hash: hash.value });
+  const more = next === undefined ? [] : [files.more(stat.path, next.line, next.column)];
+  const isWhole = next === undefined && offset === 1 && column === 1;
+  return ok({ text: [header, ...lines, ...more].join("\n"), total, hash: hash.value, isWhole, firstLength });
 }
 
 /** Something is always shown, or reading on would never end. */

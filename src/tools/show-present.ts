@@ -18,19 +18,26 @@ export async function showPresent(
   if (!opened.ok) return opened;
   const file = opened.value;
   if (file.kind === "unwritten") return failure("file_not_found", { path: files.name(path), near: "" });
-  const refusal = files.unseen(file.stat.path, tool);
+  const { path: shownPath, bytes } = file.stat;
   if (file.kind === "text") {
-    const shown = await showText(workspace, file, { bytesMax: outputBytesMax - outputBytes(refusal) - 1 });
-    return shown.ok ? refused(context, refusal, file.stat.path, shown.value) : shown;
+    const room = outputBytesMax - outputBytes(files.unseen(shownPath, tool, { isWhole: false })) - 1;
+    const shown = await showText(workspace, file, { bytesMax: room });
+    return shown.ok ? refused(context, tool, { ...shown.value, path: shownPath }) : shown;
   }
   const hash = await workspace.hash(path);
   if (!hash.ok) return hash;
-  const about = `${files.notText(file.type)}, ${files.size(file.stat.bytes)}`;
-  const shown = { text: files.header(file.stat.path, about), hash: hash.value };
-  return refused(context, refusal, file.stat.path, shown);
+  // There is no more to be seen of it.
+  const text = files.header(shownPath, `${files.notText(file.type)}, ${files.size(bytes)}`);
+  return refused(context, tool, { text, path: shownPath, hash: hash.value, isWhole: true });
 }
 
-function refused(context: ToolContext, refusal: string, path: string, shown: { text: string; hash: string }) {
-  const text = `${refusal}\n${shown.text}`;
-  return ok({ text, isRefusal: true, facts: [knownFact(context, path, shown.hash)] } as const);
+type Shown = { readonly text: string; readonly path: string; readonly hash: string; readonly isWhole: boolean };
+
+function refused(
+  context: ToolContext,
+  tool: "write_file" | "edit_file",
+  { text, ...seen }: Shown,
+): Result<ToolOutput, Failure> {
+  const refusal = forModels.files.unseen(seen.path, tool, seen);
+  return ok({ text: `${refusal}\n${text}`, isRefusal: true, facts: [knownFact(context, seen)] });
 }

@@ -58,8 +58,8 @@ export type ToolContext = {
   readonly agent: string | undefined;
   /** The files this agent works with. */
   readonly workspace: Workspace;
-  /** Hash of the content that this agent has last seen of a file. */
-  readonly knownHash: (path: string) => string | undefined;
+  /** Hash of the content that this agent has last seen of a file; with `whole` only where all of it was shown. */
+  readonly knownHash: (path: string, wanted?: "whole") => string | undefined;
   readonly documents: Documents;
   /** What a result may have at the most for the model that reads it; longer ones are cut in the middle. */
   readonly outputBytesMax: number;

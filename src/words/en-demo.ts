@@ -12,7 +12,7 @@ export const enDemo = {
     ["show my list", "I read it with `todo_read`"],
     ["list my files", "I look around with `list_files`"],
     ["read notes.txt", "I show what `read_file` finds"],
-    ["summarise the numbers of sales.csv", "I read the file and compute each column"],
+    ["summarise #sales.csv", "I read the file that you name after `#` and compute each column"],
     ["write a note: call Ada", "I put it into `outputs/` with `write_file`"],
     ["search my files for Ada", "I look into them with `search_file`"],
     ["change red to blue in notes.txt", "I read the file, then use `edit_file`"],
@@ -57,6 +57,10 @@ export const enDemo = {
   whichFile: (files: string) => `I do not know which file you mean. There are:\n\n${files}\n\nName one of them.`,
   fileText: (path: string, text: string, lines: number | undefined | "all") =>
     `\`${path}\`${lines === "all" ? "" : ` begins like this${lines === undefined ? "" : ` (it has ${count(lines)} lines)`}`}:\n\n${text}`,
+  filesLeft: (files: number) =>
+    files === 1
+      ? "One more file was left out here. Name it to have it next."
+      : `${count(files)} more files were left out here. Name one to have it next.`,
   noteName: "note.txt",
   noteText: "Written by AgentYard's demo model.",
   wroteFile: (path: string) => `I wrote it into \`${path}\`. \`/undo\` takes it back.`,
@@ -79,9 +83,41 @@ export const enDemo = {
     `This is only the beginning: ${count(read)}${of === undefined ? "" : ` of ${count(of)}`} lines were read.`,
 
   toolNotThere: (tool: string) => `For that I would call the tool \`${tool}\`, which I may not use here.`,
-  called: (tool: string, result: string) => `- \`${tool}\`: ${result}`,
-  declined: (tool: string) => `- You declined \`${tool}\`, so I left it.`,
-  failed: (tool: string, why: string) => `- \`${tool}\` did not work: ${why}`,
+  called: (tool: string, result: string) => `\`${tool}\`: ${result}`,
+  declined: (tool: string) => `You declined \`${tool}\`, so I left it.`,
+  failed: (tool: string, code: string) => `\`${tool}\` did not work (${code}).`,
+  /** One sentence for what happens most, by failure code. */
+  fileFailures: {
+    file_not_found: ({ path, near }: FailedCall) =>
+      near === ""
+        ? `There is no file \`${path}\`; “list my files” shows what is there, and \`#\` before a name sends one of yours along.`
+        : `There is no file \`${path}\`; did you mean ${near}?`,
+    path_traversal_blocked: ({ path }: FailedCall) =>
+      `\`${path}\` is not one of the files of this conversation, and I reach no others; \`#\` before a name sends one of yours along.`,
+    permission_denied: ({ path, isUnwritable }: FailedCall) =>
+      isUnwritable
+        ? `I can only write into \`outputs/\`, \`temp/\` and \`uploads/\`, so nothing was put at \`${path}\`.`
+        : `I am not allowed to use \`${path}\`: it is protected, a link, or no ordinary file.`,
+    not_a_file: ({ path }: FailedCall) => `\`${path}\` is not a file; name one that lies in it.`,
+    unsupported_type: ({ path }: FailedCall) =>
+      `\`${path}\` is of a kind that I can neither read nor change; a text or a table would do.`,
+    too_large: ({ path }: FailedCall) => `\`${path}\` is too large for that; a smaller file would do.`,
+    text_not_found: ({ path, text }: FailedCall) => `“${text}” does not stand in \`${path}\`, so I changed nothing.`,
+    conflict: ({ path }: FailedCall) =>
+      `\`${path}\` has content that I have not seen, so I left it as it is; let me read it first, then ask again.`,
+    quota_exceeded: ({ path }: FailedCall) =>
+      `There is no room left for \`${path}\`; remove files that are no longer needed, then ask again.`,
+  },
+};
+
+type FailedCall = {
+  readonly path: string;
+  /** Names that were probably meant, or nothing. */
+  readonly near: string;
+  /** What was to be changed. */
+  readonly text: string;
+  /** It was to be written where nothing can be written. */
+  readonly isUnwritable: boolean;
 };
 
 function count(number: number): string {

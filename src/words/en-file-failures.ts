@@ -1,3 +1,5 @@
+import { sizeText } from "./sizes.ts";
+
 /** What can go wrong with files: what happened, and what a person can do. A path is always relative to its workspace. */
 export const enFileFailures = {
   workspace_not_assigned: (p: { agent: string }) => [
@@ -37,12 +39,12 @@ export const enFileFailures = {
   not_a_file: (p: { path: string }) => [`${p.path} is not a file.`, "Name a file in it."],
   not_a_folder: (p: { path: string }) => [`${p.path} is not a folder.`, "Name the folder that holds it."],
   too_large: (p: { path: string; sizeBytes: number; limitBytes: number; setting: string }) => [
-    `${p.path} has ${p.sizeBytes} bytes or more; the limit is ${p.limitBytes}.`,
-    p.setting === "" ? "Use a smaller file." : `Use a smaller file, or raise ${p.setting}.`,
+    `${p.path} has ${size(p.sizeBytes)} or more; the limit is ${size(p.limitBytes)}.`,
+    p.setting === "" ? "Use a smaller file." : `Use a smaller file, or raise ${p.setting} in config/agentyard.yaml.`,
   ],
   quota_exceeded: (p: { path: string; what: "bytes" | "files"; limit: number; setting: string }) => [
-    `There is no room for ${p.path}: the limit is ${p.limit} ${p.what}.`,
-    `Remove files that are no longer needed, or raise ${p.setting}.`,
+    `There is no room for ${p.path}: the limit is ${p.what === "bytes" ? size(p.limit) : `${p.limit} files`}.`,
+    `Remove files that are no longer needed, or raise ${p.setting} in config/agentyard.yaml.`,
   ],
   conflict: (p: { path: string }) => [
     `${p.path} is not as it was when it was last looked at.`,
@@ -56,9 +58,17 @@ export const enFileFailures = {
     `The pattern ${p.pattern} cannot be used: ${p.why}.`,
     "Search for the plain text instead, or correct the pattern.",
   ],
+  files_in_trash: () => [
+    "The files of this session are in the trash.",
+    "Bring them back with /clean restore first; /clean list shows their id.",
+  ],
   nothing_to_undo: () => ["There is no turn to undo.", "Nothing was changed."],
   trash_not_found: (p: { id: string }) => [`There is nothing under ${p.id} in the trash.`, "See /clean list."],
 } satisfies Record<string, (params: never) => [what: string, next: string]>;
+
+function size(bytes: number): string {
+  return sizeText(bytes, ({ count }) => `${count} bytes`);
+}
 
 export type PathFault = "control_character" | "too_long" | "too_deep" | "no_name" | "backslash" | "slash";
 const pathFaults: Readonly<Record<PathFault, string>> = {

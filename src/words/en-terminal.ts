@@ -58,6 +58,7 @@ export const enTerminal = {
       `${p.name} cannot be “${p.value}”; use one of: ${p.known}`,
     argumentMissing: (p: { command: string; name: string }) => `${p.command} needs ${p.name}`,
     idEmpty: (p: { name: string }) => `${p.name} was given an empty id (is the variable set?)`,
+    pathEmpty: (p: { name: string }) => `${p.name} was given an empty path (is the variable set?)`,
     argumentUnwanted: (p: { command: string; value: string }) => `${p.command} does not take “${p.value}”`,
     notTogether: (p: { one: string; other: string }) => `${p.one} and ${p.other} do not go together`,
     promptMissing: () => "run needs a message: agentyard run “…”, or text on standard input",
@@ -100,7 +101,8 @@ export const enTerminal = {
       sessions: "list the sessions, newest first",
       load: "go on with a session, by the beginning of its id",
       current: "show the current session",
-      files: "list the files of this session, or of a folder in it",
+      files: "list the files of this session, show the beginning of one, or remove one",
+      save: "copy a file or folder of this session to this machine; -f replaces what is there",
       undo: "take back the last turn and what it did to files",
       clean: "put away the files of sessions not used for days, list them, restore them",
       model: "list the models and how to connect one, or prefer a slot",
@@ -117,6 +119,7 @@ export const enTerminal = {
     ],
     unknown: (p: { name: string; near: string | undefined }) =>
       `✗ There is no command ${p.name}${p.near === undefined ? "" : ` (did you mean ${p.near}?)`}. /help shows them all.`,
+    noArgument: (p: { name: string; argument: string }) => `✗ ${p.name} does not take “${p.argument}”. Use: ${p.name}`,
     reset: () => "✓ Session reset",
     loaded: (p: { id: string }) => `✓ Loaded session: ${p.id}`,
     notFound: (p: { prefix: string }) => `✗ Session not found: ${p.prefix}`,
@@ -158,6 +161,18 @@ export const enTerminal = {
       rejected: "rejected",
       unknown: "interrupted, state unknown",
       not_run: "not run",
+    },
+    /** What a tool refused with a text for the model, by the code at its beginning. */
+    refusal: {
+      text_not_found: "the text to be changed does not stand in the file; nothing was changed",
+      several_matches: "the text to be changed stands there more than once; nothing was changed",
+      nothing_to_change: "the old and the new text are the same; nothing was changed",
+    },
+    elsewhere: {
+      undone: (p: { turn: number | undefined }) =>
+        p.turn === undefined ? "✓ The last turn was undone elsewhere" : `✓ Turn ${p.turn} was undone elsewhere`,
+      reset: () => "✓ This session was reset elsewhere",
+      wentBack: () => "✓ This session was taken back to an earlier place elsewhere",
     },
   },
   decision: {
@@ -223,12 +238,16 @@ export const enTerminal = {
     tooMany: (p: { what: string; limit: number }) => `${p.what}: a message takes ${p.limit} files, these are more`,
     tooWide: (p: { what: string; limit: number }) =>
       `${p.what}: more than ${p.limit} names would have to be looked at; name a smaller folder`,
+    nothingSent: () => "Nothing was sent.",
     notSent: () => "→ Nothing was sent. Correct the line; what stands in `backquotes` is plain text.",
     folder: (p: { what: string }) => `${p.what} is a folder; ${p.what}/ would send its files. It stays text.`,
     near: (p: { what: string; near: string }) => `${p.what} names no file (did you mean #${p.near}?). It stays text.`,
     uploading: (p: { name: string; percent: number; size: string }) => `↑ ${p.name}: ${p.percent} % of ${p.size}`,
     uploaded: (p: { name: string; path: string; type: string }) => `${p.name} → ${p.path} (${p.type})`,
     replaced: () => ", in place of the earlier one",
+    beside: (p: { name: string }) => `; the earlier ${p.name} stays`,
+    stay: (p: { paths: string }) =>
+      `! Left there, in place of earlier files or because it could not be removed: ${p.paths}`,
     refused: (p: { name: string; why: string }) => `✗ ${p.name}: ${p.why}`,
     someSent: (p: { failed: number; total: number }) =>
       `! ${p.failed} of ${p.total} files could not be sent; the message goes without them.`,
@@ -260,7 +279,26 @@ export const enTerminal = {
     restored: (p: { files: number; id: string }) =>
       `✓ Restored ${p.files === 1 ? "1 file" : `${p.files} files`} of session ${p.id}`,
     besides: (p: { folders: string }) => `There are files there already; the restored ones lie in: ${p.folders}`,
+    atLeastMore: (p: { count: number }) => `and at least ${p.count} more`,
     noFiles: () => "No files here.",
+    beginningMore: (p: { size: string; path: string }) =>
+      `… ${p.size} in all; /save ${p.path} copies it to this machine.`,
+    fileEmpty: (p: { path: string }) => `${p.path} is empty.`,
+    fileNoText: (p: { path: string; size: string; type: string }) => `${p.path}: ${p.size}, no text (${p.type})`,
+    noEnding: "unknown type",
+    fileRemoved: (p: { path: string }) => `✓ Removed: ${p.path} (/undo does not bring it back)`,
+    saving: (p: { name: string; percent: number; size: string }) => `↓ ${p.name}: ${p.percent} % of ${p.size}`,
+    saved: (p: { path: string; to: string; size: string }) => `✓ ${p.path} → ${p.to} (${p.size})`,
+    savedMany: (p: { path: string; to: string; files: number; size: string }) =>
+      `✓ ${p.path}/ → ${p.to}/ (${p.files === 1 ? "1 file" : `${p.files} files`}, ${p.size})`,
+    saveHow: () =>
+      '✗ Use /save PATH [TO], or /save -f PATH [TO] to replace what is there. A name with blanks: "two words.txt".',
+    saveBusy: () => "✗ Another file is being saved; wait for it, or stop it with Esc.",
+    saveStopped: () => "■ Stopped; what was not complete is not kept.",
+    saveTooMany: (p: { path: string; limit: number }) =>
+      `✗ ${p.path}/ has more than ${p.limit} files; save a smaller folder.`,
+    existsHere: (p: { paths: string; more: number }) =>
+      `✗ Already here, and nothing was saved: ${p.paths}${p.more > 0 ? ` and ${p.more} more` : ""}. /save -f replaces them.`,
     entry: { folder: "folder", skill: "skill", special: "cannot be used" },
   },
   replay: {

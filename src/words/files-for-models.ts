@@ -1,8 +1,11 @@
+import { inQuotes, shownName } from "./names.ts";
+
 /** What models read about files: headers, results, refusals with what to do next. */
 export const filesForModels = {
   name: shownName,
   header: (path: string, what: string) => `=== ${shownName(path)} (${what}) ===`,
   lines: (first: number, last: number, total: number) => `lines ${first}–${last} of ${total}`,
+  fromColumn: (column: number) => `from character ${column} of the first`,
   size: shownSize,
   age: shownAge,
   empty: "empty, 0 bytes",
@@ -13,21 +16,27 @@ export const filesForModels = {
   notText: (type: string) => `${type}: its content cannot be shown`,
   readable: "text, and images (png, jpeg, gif, webp)",
   editable: "text",
-  more: (path: string, offset: number) => `[more: read_file ${shownName(path)} offset=${offset}]`,
-  lineCut: (characters: number) => ` [line cut here: it has ${characters} characters; search_file shows other parts]`,
+  more: (path: string, offset: number, column = 1) =>
+    `[more: read_file ${shownName(path)} offset=${offset}${column === 1 ? "" : ` column=${column}`}]`,
   pastEnd: (path: string, offset: number, total: number) => ({
     what: `offset ${offset} is past the end of ${shownName(path)}, which has ${total} lines`,
     form: `{"path": ${inQuotes(path)}, "offset": ${Math.max(1, total)}}`,
+  }),
+  pastLineEnd: (path: string, { offset, column }: { offset: number; column: number }, characters: number) => ({
+    what: `column ${column} is past the end of line ${offset} of ${shownName(path)}, which has ${characters} characters`,
+    form: `{"path": ${inQuotes(path)}, "offset": ${offset}}`,
   }),
 
   written: (path: string, bytes: number, lines: number, outcome: "new" | "replaced" | "unchanged") =>
     `Success: File written to ${shownName(path)} (${bytes} bytes, ${lines} lines), ${outcomes[outcome]}`,
   lost: (why: keyof typeof losses) => `(undo cannot bring back what was there before: ${losses[why]})`,
-  unseen: (path: string, tool: "write_file" | "edit_file") =>
-    `Error: conflict: ${shownName(path)} has content that you have not seen, or it has changed since, so nothing was ${tool === "edit_file" ? "changed" : "written"}. This is what it has now. ${
+  unseen: (path: string, tool: "write_file" | "edit_file", { isWhole } = { isWhole: true }) =>
+    `Error: conflict: ${shownName(path)} has content that you have not seen, or it has changed since, so nothing was ${tool === "edit_file" ? "changed" : "written"}. ${
       tool === "edit_file"
-        ? "Call edit_file again with old_string copied from it."
-        : "Call write_file again if all of it is to be replaced, or edit_file to change a part."
+        ? "This is what it has now. Call edit_file again with old_string copied from it."
+        : isWhole
+          ? "This is what it has now. Call write_file again if all of it is to be replaced, or edit_file to change a part."
+          : "It is too long to be shown whole, and write_file replaces only what you have seen whole: call edit_file to change a part, or write_file with another path. It begins like this:"
     }`,
 
   edited: (path: string, count: number) =>
@@ -39,6 +48,10 @@ export const filesForModels = {
     characters: "(old_string was met but for quotes, dashes, spaces or full-width characters; the file keeps its own)",
   },
   converted: (encoding: string) => `(the file was ${encoding}; it is UTF-8 now)`,
+  unsure: (path: string, encoding: string) =>
+    `Error: unsupported_type: ${shownName(path)} looks like ${encoding}, but has too few characters to be sure, so nothing was changed. If its text reads right, call write_file with this path and all of the text: then it is UTF-8.`,
+  nothingThere: (path: string) =>
+    `Error: text_not_found: ${shownName(path)} is empty, so there is nothing to replace. Call write_file with this path and all of the text.`,
   oldIsEmpty: "it is empty, but must hold the text that is replaced (write_file writes new files)",
   same: "Error: nothing_to_change: old_string and new_string mean the same text here, so nothing was changed. If the file is as it should be, go on; otherwise call edit_file with the changed text in new_string.",
   several: (path: string, count: string, lines: string) =>
@@ -50,8 +63,12 @@ export const filesForModels = {
   nearest: "The nearest lines are:",
   nothingNear: (path: string) =>
     `Nothing in it is like old_string. Look at the file with read_file {"path": ${inQuotes(path)}} first.`,
+  nothingNearInPart: (path: string) =>
+    `Nothing like old_string was found in the part that was compared; the file is too long for all of it. Find the place with search_file {"path": ${inQuotes(path)}, "query": "..."} and read it first.`,
   differs: shownDifference,
   copyAgain: "Call edit_file again with old_string copied from these lines.",
+  copyPart:
+    "Long lines are cut at the dots. Call edit_file again with old_string copied from these lines, without the dots.",
 
   listed: {
     skill: (path: string) => `[SKILL] ${shownName(`${path}/`)}`,
@@ -72,9 +89,11 @@ export const filesForModels = {
   nearNames: (names: readonly string[]) => `The nearest names: ${shownNames(names)}.`,
   lookAround: "list_files shows what is in a folder.",
 
-  hit: (path: string, line: number, text: string) => `${shownName(path)}:${line}\n${text}`,
+  hit: (path: string, { line, column }: { line: number; column?: number | undefined }, text: string) =>
+    `${shownName(path)}:${line}${column === undefined ? "" : ` column ${column}`}\n${text}`,
   hits: (shown: number, total: string, files: number) =>
     `${total} matching lines in ${files} searched files; shown: ${shown}`,
+  hitsLeft: (count: number) => `(${count} found but not shown here, for want of room: use a smaller context_chars)`,
   noHits: (query: string, files: number) =>
     `No line matches ${inQuotes(query)} in ${files} searched files. Try fewer or other words; list_files shows which files are there.`,
   skipped: (files: number) => `(${files} files were skipped: not text, or not readable)`,
@@ -96,27 +115,6 @@ const losses = {
   quota: "there was no room to keep it",
   unreadable: "it could not be read",
 } as const;
-
-/** Anything else in a name could pass for a part of our own text. */
-const isPlain = /^[\p{L}\p{M}\p{N} ._\-+=@()[\]{}（）【】《》、，。：；！？·'&#!,~%;$/]*$/u;
-const hasOddBlank = /(?:^|[/ ]) | (?:$|[/ ])/;
-const isUnseen = /[\p{C}\p{Zl}\p{Zp}<>\p{Zs}]/gu;
-
-/** A name or path as it can be written back: in quotes, with escapes, where it is not plain. */
-function shownName(name: string): string {
-  if (isPlain.test(name) && !hasOddBlank.test(name)) return name;
-  return inQuotes(name);
-}
-
-function inQuotes(text: string): string {
-  return JSON.stringify(text.toWellFormed()).replaceAll(isUnseen, (unit) => (unit === " " ? unit : escaped(unit)));
-}
-
-function escaped(text: string): string {
-  return Array.from({ length: text.length }, (_, index) => {
-    return `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`;
-  }).join("");
-}
 
 function shownNames(names: readonly string[]): string {
   return names.map(shownName).join(", ");

@@ -81,8 +81,11 @@ You answer: May sold most, 120 pieces, as \`uploads/sales.csv\` says.`,
   },
 ];
 
-/** What a model should do next, by failure code, where people would do something else; `{tool}` is a parameter. */
-const nextSteps: Readonly<Partial<Record<keyof FailureWords, string>>> = {
+/**
+ * What a model should do next, by failure code, where people would do something else; `{tool}` is a parameter. Where it
+ * depends on why, `code.why` counts before the code.
+ */
+const nextSteps: Readonly<Partial<Record<keyof FailureWords | "permission_denied.not_writable", string>>> = {
   tool_arguments_broken: "Call {tool} again with its arguments as one JSON object and nothing around it.",
   tool_arguments_cut:
     "Call {tool} again with complete JSON arguments and less text at once: of a long file first a skeleton with write_file, then part after part with edit_file.",
@@ -100,7 +103,9 @@ const nextSteps: Readonly<Partial<Record<keyof FailureWords, string>>> = {
     'Use relative paths without "..", such as outputs/report.md. Call list_files with {"path": "."} to see what is there.',
   path_invalid: 'Choose a plain name. Call list_files with {"path": "."} to see what is there.',
   file_not_found: 'Call find_files with {"pattern": "*"} to see all files, then use a path that is there.',
-  permission_denied: "Call write_file with a path in outputs/, or in temp/ for what is only needed for a while.",
+  "permission_denied.not_writable":
+    "Call write_file with a path in outputs/, or in temp/ for what is only needed for a while.",
+  permission_denied: "Choose another file; if it has to be this one, tell the user.",
   write_failed: "What was there before is unchanged. Try once more; if it fails again, tell the user.",
   read_failed: "Try once more; if it fails again, tell the user.",
   not_a_file: "Call list_files with this path to see what is in it.",

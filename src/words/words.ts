@@ -35,3 +35,5 @@ export function failureWords(
 
 export { attachedWords, patternFaults } from "./attached.ts";
 export { forModels, type PromptSection } from "./for-models.ts";
+export { shownName } from "./names.ts";
+export { sizeText } from "./sizes.ts";

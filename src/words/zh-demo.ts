@@ -13,7 +13,7 @@ export const zhDemo: typeof enDemo = {
     ["查看我的清单", "我用 `todo_read` 读出来"],
     ["列出文件", "我用 `list_files` 看看有什么"],
     ["读取 notes.txt", "我把 `read_file` 读到的内容给您看"],
-    ["统计 sales.csv 的数字", "我读出文件，计算每一列"],
+    ["统计 #sales.csv", "我读出 `#` 后面的文件，计算每一列"],
     ["写一条笔记：给小王打电话", "我用 `write_file` 写到 `outputs/`"],
     ["在文件中搜索小王", "我用 `search_file` 查找"],
     ["把 notes.txt 里的红改成蓝", "我先读文件，再用 `edit_file` 修改"],
@@ -53,6 +53,7 @@ export const zhDemo: typeof enDemo = {
   whichFile: (files) => `我不知道您指的是哪个文件。现有：\n\n${files}\n\n请说出其中一个的名字。`,
   fileText: (path, text, lines) =>
     `\`${path}\` ${lines === "all" ? "的内容" : `的开头${lines === undefined ? "" : `（共 ${count(lines)} 行）`}`}：\n\n${text}`,
+  filesLeft: (files) => `还有 ${count(files)} 个文件没有列出，说出名字就可以接着看。`,
   noteName: "笔记.txt",
   noteText: "由 AgentYard 的演示模型写入。",
   wroteFile: (path) => `已写入 \`${path}\`。用 \`/undo\` 可以撤回。`,
@@ -73,9 +74,27 @@ export const zhDemo: typeof enDemo = {
     `这只是开头部分：读了 ${count(read)} 行${of === undefined ? "" : `，共 ${count(of)} 行`}。`,
 
   toolNotThere: (tool) => `要做这件事，我需要调用工具 \`${tool}\`，但在这里不能使用它。`,
-  called: (tool, result) => `- \`${tool}\`：${result}`,
-  declined: (tool) => `- 您拒绝了 \`${tool}\`，所以我没有执行。`,
-  failed: (tool, why) => `- \`${tool}\` 没有成功：${why}`,
+  called: (tool, result) => `\`${tool}\`：${result}`,
+  declined: (tool) => `您拒绝了 \`${tool}\`，所以我没有执行。`,
+  failed: (tool, code) => `\`${tool}\` 没有成功（${code}）。`,
+  fileFailures: {
+    file_not_found: ({ path, near }) =>
+      near === ""
+        ? `没有找到文件 \`${path}\`；说“列出文件”可以看到现有的文件，在名字前加 \`#\` 可以把您的文件一起发来。`
+        : `没有找到文件 \`${path}\`，您要找的是不是 ${near}？`,
+    path_traversal_blocked: ({ path }) =>
+      `\`${path}\` 不在这个对话的文件里，别处的文件我够不到；在名字前加 \`#\` 可以把您的文件一起发来。`,
+    permission_denied: ({ path, isUnwritable }) =>
+      isUnwritable
+        ? `我只能写入 \`outputs/\`、\`temp/\` 和 \`uploads/\`，所以 \`${path}\` 没有写入。`
+        : `我不能使用 \`${path}\`：它受保护，或者是链接，或者不是普通文件。`,
+    not_a_file: ({ path }) => `\`${path}\` 不是文件，请说出其中一个文件的名字。`,
+    unsupported_type: ({ path }) => `\`${path}\` 这类文件我既不能读也不能改，请换成文本或表格。`,
+    too_large: ({ path }) => `\`${path}\` 太大了，请换成小一些的文件。`,
+    text_not_found: ({ path, text }) => `\`${path}\` 里没有“${text}”，所以什么都没有改。`,
+    conflict: ({ path }) => `\`${path}\` 里有我还没看过的内容，所以我没有动它；请先让我读一遍，再试一次。`,
+    quota_exceeded: ({ path }) => `放不下 \`${path}\` 了；请删除不再需要的文件，再试一次。`,
+  },
 };
 
 function count(tokens: number): string {

@@ -1,4 +1,5 @@
 import type { AccessFault, DiskFault, enFileFailures, PathFault } from "./en-file-failures.ts";
+import { sizeText } from "./sizes.ts";
 
 export const zhFileFailures: typeof enFileFailures = {
   workspace_not_assigned: (p) => [`${p.agent} 没有工作区。`, "只有执行任务的智能体才有工作区；请向主智能体要文件。"],
@@ -26,12 +27,14 @@ export const zhFileFailures: typeof enFileFailures = {
   not_a_file: (p) => [`${p.path} 不是文件。`, "请指定其中的某个文件。"],
   not_a_folder: (p) => [`${p.path} 不是文件夹。`, "请指定它所在的文件夹。"],
   too_large: (p) => [
-    `${p.path} 有 ${p.sizeBytes} 字节或更多，上限是 ${p.limitBytes} 字节。`,
-    p.setting === "" ? "请使用小一些的文件。" : `请使用小一些的文件，或者调高 ${p.setting}。`,
+    `${p.path} 至少有 ${size(p.sizeBytes)}，上限是 ${size(p.limitBytes)}。`,
+    p.setting === ""
+      ? "请使用小一些的文件。"
+      : `请使用小一些的文件，或者在 config/agentyard.yaml 中调高 ${p.setting}。`,
   ],
   quota_exceeded: (p) => [
-    `放不下 ${p.path}：上限是 ${p.limit} ${p.what === "bytes" ? "字节" : "个文件"}。`,
-    `请删除不再需要的文件，或者调高 ${p.setting}。`,
+    `放不下 ${p.path}：上限是 ${p.what === "bytes" ? size(p.limit) : `${p.limit} 个文件`}。`,
+    `请删除不再需要的文件，或者在 config/agentyard.yaml 中调高 ${p.setting}。`,
   ],
   conflict: (p) => [`${p.path} 在上次查看之后有了变化。`, "请重新查看，然后再试一次。"],
   unsupported_type: (p) => [
@@ -39,9 +42,14 @@ export const zhFileFailures: typeof enFileFailures = {
     `可以接受：${p.allowed}。${p.setting === "" ? "" : `由 ${p.setting} 决定。`}`,
   ],
   pattern_invalid: (p) => [`匹配模式 ${p.pattern} 无法使用：${p.why}。`, "请直接搜索普通文字，或者改正这个模式。"],
+  files_in_trash: () => ["这个会话的文件在回收站里。", "请先用 /clean restore 取回；/clean list 可以查看编号。"],
   nothing_to_undo: () => ["没有可以撤销的内容。", "什么都没有改变。"],
   trash_not_found: (p) => [`回收站里没有 ${p.id}。`, "输入 /clean list 查看回收站。"],
 };
+
+function size(bytes: number): string {
+  return sizeText(bytes, ({ count }) => `${count} 字节`);
+}
 
 const pathFaults: Readonly<Record<PathFault, string>> = {
   control_character: "其中有控制字符或换行",

@@ -1,23 +1,38 @@
-import { chmodSync, closeSync, createReadStream, renameSync, unlinkSync } from "node:fs";
+import { chmodSync, closeSync, createReadStream, fstatSync, readdirSync, renameSync, unlinkSync } from "node:fs";
 import type { FileState } from "../protocol/events.ts";
 import { makeFailure } from "../protocol/failure.ts";
-import { inFolder, makeFolders, openFolder, openForSync, openRoot, statIn, syncAndClose } from "./descend.ts";
+import {
+  checkRegular,
+  inFolder,
+  makeFolders,
+  openFolder,
+  openForSync,
+  openRoot,
+  statIn,
+  syncAndClose,
+  withFolder,
+} from "./descend.ts";
 import { errorCode, Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import { type Kept, openKept } from "./kept.ts";
 import { countAll, digestOf, type OpenFile, openFile } from "./look.ts";
 import { shownPath } from "./path.ts";
-import type { ChangeOptions, FileChange, FileData, WriteOptions } from "./port.ts";
-import { removeTree } from "./remove-tree.ts";
+import type { ChangeOptions, FileChange, FileData, RestoreOptions, WriteOptions } from "./port.ts";
+import { emptyTree, removeTree } from "./remove-tree.ts";
 import { discard, type Staged, stage } from "./stage.ts";
-import { entriesOf } from "./tree.ts";
-import { type Account, addUsage, checkRoom } from "./usage.ts";
+import { type Account, withRoom } from "./usage.ts";
+
+/** `keeps`: what is there now is kept, so that it can be given back. */
+type Changing = WriteOptions & { readonly keeps: boolean };
 
 /** Everything is written beside its place first and moved there when it is whole and on the disk. */
 export async function writeFile(visit: Visit, data: FileData, options: WriteOptions): Promise<FileChange> {
   const staged = await stage(visit, data, options);
   try {
-    return await inTurn(visit, () => put(visit, staged, { ...options, keeps: options.key !== undefined }));
+    const putAt = (here: Visit) =>
+      inTurn(here, () => put(here, staged, { ...options, keeps: options.key !== undefined }));
+    const { choose } = options;
+    return await (choose === undefined ? putAt(visit) : inTurnOfFolder(visit, () => putAt(named(visit, choose))));
   } finally {
     discard(staged.path);
   }
@@ -28,14 +43,17 @@ export async function removeFile(visit: Visit, options: ChangeOptions): Promise<
 }
 
 /** What is there now is kept first: taking a turn back must not be the end of what somebody did since. */
-export async function restoreFile(visit: Visit, state: FileState | undefined): Promise<FileChange> {
-  if (state === undefined) return inTurn(visit, () => take(visit, { keeps: true }));
+export async function restoreFile(
+  visit: Visit,
+  state: FileState | undefined,
+  options: RestoreOptions,
+): Promise<FileChange> {
+  if (state === undefined) return inTurn(visit, () => take(visit, { ...options, keeps: true }));
   const source = state.hash === undefined ? undefined : await keptOf(visit).find(state.hash);
-  if (source === undefined)
-    throw new Refused(makeFailure("read_failed", { path: shownPath(visit.path), why: "changed" }));
+  if (source === undefined) throw refused(visit, "read_failed");
   const staged = await stage(visit, createReadStream(source), { mode: state.mode });
   try {
-    return await inTurn(visit, () => put(visit, staged, { mode: state.mode, keeps: true }));
+    return await inTurn(visit, () => put(visit, staged, { ...options, mode: state.mode, keeps: true }));
   } finally {
     discard(staged.path);
   }
@@ -43,154 +61,205 @@ export async function restoreFile(visit: Visit, state: FileState | undefined): P
 
 /** The folder itself stays; one that is not there is empty. */
 export async function emptyFolder(visit: Visit): Promise<void> {
-  const { root, names, books, at } = visit;
-  if (root === undefined) return;
-  const folder = ifThere(() => openFolder(root, names));
+  const { root, names, books, at, path } = visit;
+  const folder = root === undefined ? undefined : ifThere(() => openFolder(root, names, "write"));
   if (folder === undefined) return;
   try {
-    for (const { name } of [...entriesOf(folder)]) await removeBelow(visit, folder, name);
+    const emptied = await emptyTree(folder, visit);
+    if (!emptied.ok) throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: emptied.failure }));
   } finally {
     closeSync(folder);
     books.usage.delete(at.folder);
   }
 }
 
-type Putting = WriteOptions & { readonly keeps: boolean };
-
 /** Writers of the same file take turns; what they say about the file before is then true. */
 function inTurn<T>({ books, at, names }: Visit, work: () => Promise<T>): Promise<T> {
   return books.locks([at.folder, ...names].join("/"), work);
 }
 
-async function put(visit: Visit, staged: Staged, options: Putting): Promise<FileChange> {
-  const { path, names } = visit;
+function inTurnOfFolder<T>({ books, at, names }: Visit, work: () => Promise<T>): Promise<T> {
+  return books.locks(`names in ${[at.folder, ...names.slice(0, -1)].join("/")}`, work);
+}
+
+function named(visit: Visit, choose: NonNullable<WriteOptions["choose"]>): Visit {
+  const { root, names } = visit;
+  const above = names.slice(0, -1);
+  const taken =
+    root === undefined ? [] : ifThere(() => withFolder(root, above, (folder) => readdirSync(inFolder(folder, "."))));
+  const chosen = choose(new Set(taken ?? []));
+  if (!chosen.ok) throw new Refused(chosen.failure);
+  return { ...visit, path: [...above, chosen.value].join("/"), names: [...above, chosen.value] };
+}
+
+async function put(visit: Visit, staged: Staged, options: Changing): Promise<FileChange> {
   const root = visit.root ?? (await makeRoot(visit));
+  const present = presentAt(root, visit, options);
   try {
-    const present = ifThere(() => openFile({ root, names, path }));
-    try {
-      const kept = keptOf(visit);
-      const before = await stateOf(present, visit, options);
-      const done = await alreadyDone(kept, visit, options, before);
-      if (done !== undefined) return done;
-      checkExpected(visit, options, before);
-      const more = { bytes: staged.bytes - (before?.bytes ?? 0), files: before === undefined ? 1 : 0 };
-      await checkRoom(accountOf(visit, root), more);
+    const before = await stateOf(present);
+    const done = await alreadyDone(visit, options, before);
+    if (done !== undefined) return done;
+    checkExpected(visit, options, before);
+    const more = { bytes: staged.bytes - (before?.bytes ?? 0), files: before === undefined ? 1 : 0 };
+    return await withRoom(accountOf(visit, root), more, async () => {
       const after = { hash: staged.hash, bytes: staged.bytes, mode: options.mode ?? before?.mode ?? 0o644 };
-      const lost = await keepBefore(kept, present, before, options);
-      const change: FileChange = { path: names.join("/"), before, after, lost };
-      if (options.key !== undefined) await kept.note(options.key, change);
+      const change = await prepare(visit, options, { present, before, after });
       await moveIn(visit, root, staged, after.mode);
-      addUsage(accountOf(visit, root), more);
       return change;
-    } finally {
-      if (present !== undefined) closeSync(present.fd);
-    }
+    });
   } finally {
+    if (present?.file !== undefined) closeSync(present.file.fd);
     if (visit.root === undefined) closeSync(root);
   }
 }
 
-async function take(visit: Visit, options: ChangeOptions & { readonly keeps: boolean }): Promise<FileChange> {
-  const { root, names, path } = visit;
-  const gone = { path: names.join("/"), before: undefined, after: undefined, lost: undefined };
-  const kept = keptOf(visit);
-  if (root === undefined) throw new Refused(makeFailure("file_not_found", { path: shownPath(path), near: "" }));
-  const done = options.key === undefined ? undefined : await kept.noted(options.key, gone.path);
-  const folder = openFolder(root, names.slice(0, -1));
+async function take(visit: Visit, options: Changing): Promise<FileChange> {
+  const { root, names, path, books, at } = visit;
+  const folder = root === undefined ? undefined : ifThere(() => openFolder(root, names.slice(0, -1), "write"));
+  const name = names.at(-1) ?? "";
+  const stat = folder === undefined ? undefined : statIn(folder, name);
   try {
-    const name = names.at(-1) ?? "";
-    const stat = statIn(folder, name);
-    if (stat === undefined && done !== undefined) return done;
-    if (stat?.isFile() !== true) {
-      if (stat === undefined) throw new Refused(makeFailure("file_not_found", { path: shownPath(path), near: "" }));
-      await removeBelow(visit, folder, name);
-      visit.books.usage.delete(visit.at.folder);
-      return { ...gone, lost: stat.isDirectory() ? undefined : "unreadable" };
+    if (root === undefined || folder === undefined || stat === undefined) {
+      const done = options.key === undefined ? undefined : await keptOf(visit).noted(options.key, names.join("/"));
+      if (done !== undefined) return done;
+      throw new Refused(makeFailure("file_not_found", { path: shownPath(path), near: "" }));
     }
-    const present = ifThere(() => openFile({ root, names, path }));
-    try {
-      const before = await stateOf(present, visit, options);
-      const lost = await keepBefore(kept, present, before, options);
-      const change = { ...gone, before, lost };
-      if (options.key !== undefined) await kept.note(options.key, change);
-      unlinkSync(inFolder(folder, name));
-      await syncAndClose(openForSync(folder));
-      addUsage(accountOf(visit, root), { bytes: -(before?.bytes ?? 0), files: -1 });
-      return change;
-    } finally {
-      if (present !== undefined) closeSync(present.fd);
-    }
+    if (stat.isFile()) return await takeFile(visit, options, { root, folder, name });
+    checkStopped(visit, options);
+    options.onStart?.();
+    const removed = await removeTree(inFolder(folder, name), visit);
+    if (!removed.ok) throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: removed.failure }));
+    books.usage.delete(at.folder);
+    const lost = stat.isDirectory() ? undefined : "unreadable";
+    return { path: names.join("/"), before: undefined, after: undefined, lost };
   } finally {
-    closeSync(folder);
+    if (folder !== undefined) closeSync(folder);
   }
 }
 
-async function makeRoot({ at, path }: Visit): Promise<number> {
-  const made = await at.make();
+async function takeFile(
+  visit: Visit,
+  options: Changing,
+  { root, folder, name }: { root: number; folder: number; name: string },
+): Promise<FileChange> {
+  const present = presentAt(root, visit, options);
+  try {
+    const before = await stateOf(present);
+    checkExpected(visit, options, before);
+    return await withRoom(accountOf(visit, root), { bytes: -(before?.bytes ?? 0), files: -1 }, async () => {
+      const change = await prepare(visit, options, { present, before, after: undefined });
+      const readable = openForSync(folder);
+      await syncAfter(visit, [readable], () => unlinkSync(inFolder(folder, name)));
+      return change;
+    });
+  } finally {
+    if (present?.file !== undefined) closeSync(present.file.fd);
+  }
+}
+
+async function makeRoot(visit: Visit): Promise<number> {
+  const made = await visit.at.make();
   if (!made.ok) throw new Refused(made.failure);
-  const root = openRoot(at.folder);
-  if (root === undefined) throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: "changed" }));
+  const root = openRoot(visit.at.folder);
+  if (root === undefined) throw refused(visit, "write_failed");
   return root;
 }
 
-/** What is there now, with its hash where somebody will ask for it and it is not too much to read. */
-async function stateOf(
-  present: OpenFile | undefined,
-  { limits }: Visit,
-  { key, expected, keeps }: Putting,
-): Promise<FileState | undefined> {
+/** The file that is to be replaced or removed; open only where its content is asked for and may be read. */
+type Present = { readonly bytes: number; readonly mode: number; readonly file: OpenFile | undefined };
+
+function presentAt(root: number, visit: Visit, options: Changing): Present | undefined {
+  const { names, path, limits } = visit;
+  const stat = ifThere(() => withFolder(root, names.slice(0, -1), (folder) => statIn(folder, names.at(-1) ?? "")));
+  if (stat === undefined) return undefined;
+  // A name can be taken away from a file that has others; all else that is no file stays as it is.
+  if (!stat.isFile()) checkRegular(stat, fstatSync(root).dev, path);
+  const isWanted = typeof options.expected === "string" || (options.keeps && stat.size <= limits.keptFileBytesMax);
+  const file = isWanted ? ifAllowed(() => openFile({ root, names, path })) : undefined;
+  return { bytes: file?.stat.bytes ?? stat.size, mode: stat.mode & 0o777, file };
+}
+
+async function stateOf(present: Present | undefined): Promise<FileState | undefined> {
   if (present === undefined) return undefined;
-  const { bytes, mode } = present.stat;
-  const state = { bytes, mode };
-  const isSmall = bytes <= limits.keptFileBytesMax;
-  if (typeof expected !== "string" && !((key !== undefined || keeps) && isSmall)) return state;
-  return { ...state, hash: await digestOf(present) };
+  const { bytes, mode, file } = present;
+  return { bytes, mode, ...(file === undefined ? {} : { hash: await digestOf(file) }) };
 }
 
 /** The same call once more after a crash: what it found then and what it did are known. */
 async function alreadyDone(
-  kept: Kept,
-  { names }: Visit,
-  { key }: Putting,
+  visit: Visit,
+  { key }: Changing,
   present: FileState | undefined,
 ): Promise<FileChange | undefined> {
-  const noted = key === undefined ? undefined : await kept.noted(key, names.join("/"));
+  const noted = key === undefined ? undefined : await keptOf(visit).noted(key, visit.names.join("/"));
   return noted?.after !== undefined && noted.after.hash === present?.hash ? noted : undefined;
 }
 
-function checkExpected({ path }: Visit, { expected }: Putting, present: FileState | undefined): void {
+function checkExpected({ path }: Visit, { expected }: Changing, present: FileState | undefined): void {
   const isAsExpected = expected === null ? present === undefined : expected === present?.hash;
   if (expected === undefined || isAsExpected) return;
   throw new Refused(makeFailure("conflict", { path: shownPath(path) }));
 }
 
-async function keepBefore(
-  kept: Kept,
-  present: OpenFile | undefined,
-  before: FileState | undefined,
-  { keeps }: { readonly keeps: boolean },
-): Promise<FileChange["lost"]> {
-  if (!keeps || present === undefined || before === undefined) return undefined;
-  const { hash } = before;
-  return hash === undefined ? "too_large" : kept.keep(present.fd, { ...before, hash });
+type Step = {
+  readonly present: Present | undefined;
+  readonly before: FileState | undefined;
+  readonly after: FileState | undefined;
+};
+
+/** Keeps what is there and notes what will be; the last moment at which somebody can still stop it. */
+async function prepare(visit: Visit, options: Changing, { present, before, after }: Step): Promise<FileChange> {
+  const kept = keptOf(visit);
+  const lost = options.keeps ? await keepBefore(visit, kept, present, before) : undefined;
+  const change: FileChange = { path: visit.names.join("/"), before, after, lost };
+  checkStopped(visit, options);
+  if (options.key !== undefined) await kept.note(options.key, change);
+  options.onStart?.();
+  return change;
 }
 
-async function moveIn({ names }: Visit, root: number, staged: Staged, mode: number): Promise<void> {
+function checkStopped({ path }: Visit, { signal }: Changing): void {
+  if (signal?.aborted) throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: "broken_off" }));
+}
+
+async function keepBefore(
+  { limits }: Visit,
+  kept: Kept,
+  present: Present | undefined,
+  before: FileState | undefined,
+): Promise<FileChange["lost"]> {
+  if (present === undefined || before === undefined) return undefined;
+  if (present.file !== undefined && before.hash !== undefined)
+    return kept.keep(present.file.fd, { ...before, hash: before.hash });
+  return present.bytes > limits.keptFileBytesMax ? "too_large" : "unreadable";
+}
+
+async function moveIn(visit: Visit, root: number, staged: Staged, mode: number): Promise<void> {
   const grown: number[] = [];
-  const folder = makeFolders(root, names.slice(0, -1), (above) => grown.push(openForSync(above)));
+  let folder: number | undefined;
   try {
-    if (mode !== staged.mode) chmodSync(staged.path, mode);
-    renameSync(staged.path, inFolder(folder, names.at(-1) ?? ""));
+    folder = makeFolders(root, visit.names.slice(0, -1), (above) => grown.push(openForSync(above)));
     grown.push(openForSync(folder));
+    if (mode !== staged.mode) chmodSync(staged.path, mode);
+    const place = inFolder(folder, visit.names.at(-1) ?? "");
+    await syncAfter(visit, grown.splice(0), () => renameSync(staged.path, place));
   } finally {
-    closeSync(folder);
-    for (const readable of grown) await syncAndClose(readable);
+    for (const readable of grown) closeSync(readable);
+    if (folder !== undefined) closeSync(folder);
   }
 }
 
-async function removeBelow({ stagingFolder, ids, path }: Visit, folder: number, name: string | Buffer): Promise<void> {
-  const removed = await removeTree(inFolder(folder, name), { stagingFolder, ids });
-  if (!removed.ok) throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: removed.failure }));
+/** The change itself, then the syncs that make it durable. When those fail the change is made all the same. */
+async function syncAfter({ id, logger }: Visit, readables: readonly number[], change: () => void): Promise<void> {
+  try {
+    change();
+  } catch (error) {
+    for (const readable of readables) closeSync(readable);
+    throw error;
+  }
+  const synced = await Promise.allSettled(readables.map(syncAndClose));
+  if (synced.some(({ status }) => status === "rejected"))
+    logger.error("a change of a file may not survive a power cut: the disk did not confirm it", { workspace: id });
 }
 
 function accountOf({ path, limits, clock, books, at, kind }: Visit, root: number): Account {
@@ -198,7 +267,7 @@ function accountOf({ path, limits, clock, books, at, kind }: Visit, root: number
     const { fileCount: files, totalSize: bytes } = await countAll({ root, kind });
     return { files, bytes };
   };
-  return { path, limits, clock, count, known: books.usage, folder: at.folder };
+  return { path, limits, clock, count, known: books.usage, locks: books.locks, folder: at.folder };
 }
 
 function keptOf({ at, limits, clock, ids, books }: Visit): Kept {
@@ -213,4 +282,18 @@ function ifThere<T>(open: () => T): T | undefined {
     if (isMissing) return undefined;
     throw error;
   }
+}
+
+function ifAllowed<T>(open: () => T): T | undefined {
+  try {
+    return open();
+  } catch (error) {
+    const isRefused = error instanceof Refused && error.reason.code === "permission_denied";
+    if (isRefused || errorCode(error) === "EACCES") return undefined;
+    throw error;
+  }
+}
+
+function refused({ path }: Visit, code: "read_failed" | "write_failed"): Refused {
+  return new Refused(makeFailure(code, { path: shownPath(path), why: "changed" }));
 }

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import { makeFailure } from "../protocol/failure.ts";
-import { errorCode, failureOf, Refused } from "./faults.ts";
+import { errorCode, failureOf, type Operation, Refused } from "./faults.ts";
 import { shownPath } from "./path.ts";
 import type { FileFailure } from "./port.ts";
 
@@ -21,7 +21,8 @@ import type { FileFailure } from "./port.ts";
 
 /** Not in `fs.constants`; the same on x64 and arm64. Opens a place without the right to read it. */
 const openPath = 0x200000;
-const folderFlags = openPath | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** Opens a folder as a place, and nothing that is no folder. */
+export const folderFlags = openPath | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const placeFlags = openPath | constants.O_NOFOLLOW;
 
 /** The folder a workspace begins with; undefined when it is not there. */
@@ -45,36 +46,46 @@ export function withFolder<T>(root: number, names: readonly string[], work: (fol
 }
 
 /** The caller closes it. */
-export function openFolder(root: number, names: readonly string[]): number {
-  return descend(root, names, (folder, name) => openSync(inFolder(folder, name), folderFlags));
+export function openFolder(root: number, names: readonly string[], operation: Operation = "read"): number {
+  return descend(root, names, (folder, name) => openSync(inFolder(folder, name), folderFlags), operation);
 }
 
 /** As `openFolder`, but makes what is missing; `made` tells of each folder that got a new entry. */
 export function makeFolders(root: number, names: readonly string[], made: (folder: number) => void): number {
-  return descend(root, names, (folder, name) => {
-    try {
+  return descend(
+    root,
+    names,
+    (folder, name) => {
+      try {
+        return openSync(inFolder(folder, name), folderFlags);
+      } catch (error) {
+        if (errorCode(error) !== "ENOENT") throw error;
+      }
+      try {
+        mkdirSync(inFolder(folder, name), { mode: 0o755 });
+        made(folder);
+      } catch (error) {
+        if (errorCode(error) !== "EEXIST") throw error; // Somebody else was faster.
+      }
       return openSync(inFolder(folder, name), folderFlags);
-    } catch (error) {
-      if (errorCode(error) !== "ENOENT") throw error;
-    }
-    try {
-      mkdirSync(inFolder(folder, name), { mode: 0o755 });
-      made(folder);
-    } catch (error) {
-      if (errorCode(error) !== "EEXIST") throw error; // Somebody else was faster.
-    }
-    return openSync(inFolder(folder, name), folderFlags);
-  });
+    },
+    "write",
+  );
 }
 
-function descend(root: number, names: readonly string[], open: (folder: number, name: string) => number): number {
+function descend(
+  root: number,
+  names: readonly string[],
+  open: (folder: number, name: string) => number,
+  operation: Operation,
+): number {
   let folder = openSync(`/proc/self/fd/${root}`, openPath | constants.O_DIRECTORY);
   for (const [index, name] of names.entries()) {
     const above = folder;
     try {
       folder = open(above, name);
     } catch (error) {
-      throw new Refused(explain(error, above, name, names.slice(0, index + 1).join("/")));
+      throw new Refused(explain(error, operation, { folder: above, name, path: names.slice(0, index + 1).join("/") }));
     } finally {
       closeSync(above);
     }
@@ -83,10 +94,14 @@ function descend(root: number, names: readonly string[], open: (folder: number, 
 }
 
 /** ENOTDIR is what the system says of a link too; people should know which it is. */
-function explain(error: unknown, folder: number, name: string, path: string): FileFailure {
+function explain(
+  error: unknown,
+  operation: Operation,
+  { folder, name, path }: { folder: number; name: string; path: string },
+): FileFailure {
   const isLink = errorCode(error) === "ENOTDIR" && statIn(folder, name)?.isSymbolicLink() === true;
   if (isLink) return makeFailure("permission_denied", { path: shownPath(path), folder: "", why: "link" });
-  return failureOf(error, "read", path);
+  return failureOf(error, operation, path);
 }
 
 export type Place = { readonly fd: number; readonly stat: Stats };

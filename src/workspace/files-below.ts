@@ -25,10 +25,9 @@ export function* filesBelow(root: number, path: string): Generator<FileBelow, vo
     if (start.isFile)
       return yield fileIn(start.folder, start.name, { path: names.value.join("/"), bytes: start.bytes, device });
     const prefix = names.value.map((name) => `${name}/`).join("");
-    for (const { entry, folder, prefix: below } of entriesBelow(start.folder, {
-      isHiddenShown: false,
-      isSorted: true,
-    })) {
+    for (const found of entriesBelow(start.folder, { isHiddenShown: false, isSorted: true })) {
+      if (typeof found === "string") continue;
+      const { entry, folder, prefix: below } = found;
       const { name, stat } = entry;
       if (!stat.isFile() || typeof name !== "string") continue;
       yield fileIn(folder, name, { path: prefix + below + name, bytes: stat.size, device });

@@ -89,7 +89,7 @@ export function openFiles(options: FilesOptions): Workspace {
     write: (path, data, writing = {}) => change(path, (here) => writeFile(here, data, writing)),
     remove: (path, removing = {}) => change(path, (here) => removeFile(here, removing)),
     empty: (path) => visit("write", path, parsePath, emptyFolder),
-    restore: (path, state) => change(path, (here) => restoreFile(here, state)),
+    restore: (path, state, restoring = {}) => change(path, (here) => restoreFile(here, state, restoring)),
     openDescriptor: () =>
       look(".", ({ at }) => {
         const fd = openRoot(at.folder);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { copyFile, readdir, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
+import { copyFile, open, readdir, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
@@ -51,10 +51,10 @@ export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Ke
       if (bytes > limits.keptBytesMax) return "quota";
       const sizes = await book();
       const place = join(contents, hash);
-      if (sizes.has(hash)) {
-        sizes.delete(hash); // Used again: it becomes the newest.
-        await utimes(place, clock.now() / 1000, clock.now() / 1000);
-      } else {
+      const now = clock.now() / 1000;
+      // Used again: it becomes the newest. Somebody may have tidied it away meanwhile; then it is copied anew.
+      const isKept = sizes.delete(hash) && (await ifThere(utimes(place, now, now).then(() => true))) === true;
+      if (!isKept) {
         await makeRoom(contents, sizes, limits.keptBytesMax - bytes);
         mkdirSync(contents, { recursive: true, mode: 0o700 });
         const part = join(contents, `.${ids.hex(16)}`);
@@ -64,7 +64,9 @@ export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Ke
           await unlink(part);
           return "unreadable";
         }
+        await syncFile(part);
         await rename(part, place);
+        await syncFile(contents);
       }
       sizes.set(hash, bytes);
       return undefined;
@@ -126,6 +128,16 @@ async function dropOldNotes(notes: string): Promise<void> {
   for (const name of names) dated.push({ name, at: (await ifThere(stat(join(notes, name))))?.mtimeMs ?? 0 });
   dated.sort((a, b) => b.at - a.at);
   for (const { name } of dated.slice(notesMax)) await ifThere(unlink(join(notes, name)));
+}
+
+/** A file or a folder: what is in it survives a power cut. */
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 async function hashOfFile(path: string): Promise<string | undefined> {

@@ -3,12 +3,13 @@ import { closeSync, fstatSync, read, type Stats } from "node:fs";
 import { promisify } from "node:util";
 import { makeFailure } from "../protocol/failure.ts";
 import { checkRegular, openFolder, openPlace, openRegular, openRoot, withFolder } from "./descend.ts";
-import { Refused } from "./faults.ts";
+import { errorCode, Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import { shownPath } from "./path.ts";
 import type { Entry, FileStat, FileStream, Listing, WalkEntry, WalkOptions, WorkspaceInfo } from "./port.ts";
 import { inSlices, sliced } from "./slices.ts";
-import { entriesBelow, entriesOf, type TreeEntry } from "./tree.ts";
+import { sortedByName } from "./sort.ts";
+import { entriesBelow, entriesOf, type Passing, type TreeEntry } from "./tree.ts";
 
 const readAt = promisify(read);
 const pieceBytes = 256 * 1024;
@@ -101,13 +102,12 @@ export async function listFolder({ root, names }: Visit, isHiddenShown: boolean)
   if (root === undefined) return { path: shown, entries: [], isUnwritten: true };
   const entries: Entry[] = [];
   await inSlices(withFolderOpen(root, names), (entry) => {
-    if (isHiddenShown || !entry.shown.startsWith(".")) entries.push(entryOf(entry));
+    if (typeof entry === "object" && (isHiddenShown || !entry.shown.startsWith("."))) entries.push(entryOf(entry));
   });
-  entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  return { path: shown, entries, isUnwritten: false };
+  return { path: shown, entries: await sortedByName(entries), isUnwritten: false };
 }
 
-function* withFolderOpen(root: number, names: readonly string[]): Generator<TreeEntry, void> {
+function* withFolderOpen(root: number, names: readonly string[]): Generator<TreeEntry | Passing, void> {
   const folder = openFolder(root, names);
   try {
     yield* entriesOf(folder);
@@ -132,9 +132,11 @@ export function walkFrom(here: Visit, { hidden = false, signal }: WalkOptions): 
     if (below === undefined) return;
     try {
       const options = { isHiddenShown: hidden, isSorted: false };
-      for await (const { entry, prefix: inside } of sliced(entriesBelow(below, options))) {
+      for await (const found of sliced(entriesBelow(below, options))) {
         if (signal?.aborted) return;
-        const { stat, shown } = entry;
+        if (typeof found === "string") continue;
+        const { prefix: inside } = found;
+        const { stat, shown } = found.entry;
         if (stat.isFile() || stat.isDirectory()) yield fileStat([prefix + inside + shown], stat);
       }
     } finally {
@@ -145,15 +147,15 @@ export function walkFrom(here: Visit, { hidden = false, signal }: WalkOptions): 
 
 /** Undefined when the folder has gone or become something else meanwhile: then there is nothing to walk through. */
 function openAgain({ at, names }: Visit): number | undefined {
-  const root = openRoot(at.folder);
-  if (root === undefined) return undefined;
+  let root: number | undefined;
   try {
-    return openFolder(root, names);
+    root = openRoot(at.folder);
+    return root === undefined ? undefined : openFolder(root, names);
   } catch (error) {
-    if (error instanceof Refused) return undefined;
+    if (error instanceof Refused || errorCode(error) !== undefined) return undefined;
     throw error;
   } finally {
-    closeSync(root);
+    if (root !== undefined) closeSync(root);
   }
 }
 
@@ -164,9 +166,13 @@ async function* walked(entries: readonly WalkEntry[]): AsyncGenerator<WalkEntry,
 /** Every regular file and folder below the root; our own `.metadata.json` is not the user's. */
 export async function countAll({ root, kind }: Pick<Visit, "root" | "kind">): Promise<WorkspaceInfo> {
   let [fileCount, dirCount, totalSize, newest] = [0, 0, 0, 0];
+  let isPartial = false;
   if (root !== undefined) {
-    await inSlices(entriesBelow(root, { isHiddenShown: true, isSorted: false }), ({ entry, prefix }) => {
-      const { stat, shown } = entry;
+    await inSlices(entriesBelow(root, { isHiddenShown: true, isSorted: false }), (found) => {
+      if (found === "unreadable") isPartial = true;
+      if (typeof found === "string") return;
+      const { prefix } = found;
+      const { stat, shown } = found.entry;
       if (prefix === "" && shown === ".metadata.json" && kind === "conversation") return;
       if (stat.isFile()) {
         fileCount += 1;
@@ -176,7 +182,8 @@ export async function countAll({ root, kind }: Pick<Visit, "root" | "kind">): Pr
       if (stat.mtimeMs > newest) newest = stat.mtimeMs;
     });
   }
-  return { fileCount, dirCount, totalSize, lastModified: newest === 0 ? null : new Date(newest).toISOString() };
+  const lastModified = newest === 0 ? null : new Date(newest).toISOString();
+  return { fileCount, dirCount, totalSize, lastModified, ...(isPartial ? { isPartial: true } : {}) };
 }
 
 function fileStat(names: readonly string[], stat: Stats): FileStat {

@@ -2,11 +2,13 @@ import { closeSync } from "node:fs";
 import { nearest } from "../base/nearest.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { openRoot } from "./descend.ts";
+import { errorCode } from "./faults.ts";
 import { shownPath } from "./path.ts";
 import type { FileFailure } from "./port.ts";
 import { entriesBelow } from "./tree.ts";
 
-/** Files looked at for a suggestion: enough for what people make, and done in some milliseconds. */
+/** Entries looked at for a suggestion: enough for what people make, and done in some milliseconds. */
+const entriesMax = 500;
 const candidatesMax = 200;
 const suggestionsMax = 3;
 
@@ -14,24 +16,31 @@ const suggestionsMax = 3;
 export function withNear(reason: FileFailure, folder: string, names: readonly string[]): FileFailure {
   const name = names.at(-1);
   if (reason.code !== "file_not_found" || name === undefined) return reason;
-  const files = filesOf(folder);
+  const files = filesOf(folder) ?? [];
   const sameName = files.filter((path) => path.endsWith(`/${name}`));
   const likely = nearest(names.join("/"), files, suggestionsMax, { onlyLikely: true });
   const near = [...new Set([...sameName, ...likely])].slice(0, suggestionsMax);
   return makeFailure("file_not_found", { path: reason.params.path, near: near.map(shownPath).join(", ") });
 }
 
-function filesOf(folder: string): string[] {
-  const root = openRoot(folder);
-  if (root === undefined) return [];
+/** Undefined where the world does not let us look: a suggestion is not worth a failure. */
+function filesOf(folder: string): string[] | undefined {
   const files: string[] = [];
+  let root: number | undefined;
   try {
-    for (const { entry, prefix } of entriesBelow(root, { isHiddenShown: false, isSorted: false })) {
-      if (entry.stat.isFile()) files.push(prefix + entry.shown);
-      if (files.length === candidatesMax) break;
+    root = openRoot(folder);
+    if (root === undefined) return undefined;
+    let looked = 0;
+    for (const found of entriesBelow(root, { isHiddenShown: false, isSorted: false })) {
+      if (typeof found === "object" && found.entry.stat.isFile()) files.push(found.prefix + found.entry.shown);
+      looked += 1;
+      if (files.length === candidatesMax || looked === entriesMax) break;
     }
+    return files;
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return undefined;
   } finally {
-    closeSync(root);
+    if (root !== undefined) closeSync(root);
   }
-  return files;
 }

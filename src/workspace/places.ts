@@ -37,20 +37,21 @@ const placesMax = 5000;
 
 export function openPlaces(options: PlacesOptions): Places {
   const { storage, clock, ids } = options;
-  // The folder of a workspace never changes.
+  // The folder of a workspace never changes; its name may be given to another one when it was deleted.
   const rows = boundedMap<WorkspaceRow>(placesMax);
   const places = boundedMap<Place>(placesMax);
   const pending = new Set<Promise<void>>();
 
   function ofRow(row: WorkspaceRow): Result<Place, FileFailure> {
-    const known = places.get(row.folder);
+    const key = `${row.number} ${row.folder}`;
+    const known = places.get(key);
     if (known !== undefined) return ok(known);
     const folder = options.layout.hostPath(row.folder);
     const kept = options.layout.hostPath(keptFolder(row.folder));
     if (folder === undefined || kept === undefined) return failure("workspace_not_assigned", { agent: row.id });
     const make = () => makeFolder({ ...options, row, folder });
     const place = { folder, keptFolder: kept, make, used: recorder(options, row.folder, pending) };
-    places.set(row.folder, place);
+    places.set(key, place);
     return ok(place);
   }
 

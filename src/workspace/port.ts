@@ -32,7 +32,11 @@ export interface Workspace {
   /** Empties a folder that stays, `temp` for one; one that is not there counts as empty. */
   empty(path: string): Promise<Result<void, FileFailure>>;
   /** Gives a file the bytes and mode of an earlier state, or takes it away where there was none; `read_failed` when they were not kept. */
-  restore(path: string, state: FileState | undefined): Promise<Result<FileChange, FileFailure>>;
+  restore(
+    path: string,
+    state: FileState | undefined,
+    options?: RestoreOptions,
+  ): Promise<Result<FileChange, FileFailure>>;
 
   /** The root for a thread of this process that reads by itself, see `filesBelow`. Undefined while nothing was written. */
   openDescriptor(): Promise<Result<Descriptor | undefined, FileFailure>>;
@@ -97,12 +101,20 @@ export type WorkspaceInfo = {
   readonly dirCount: number;
   readonly totalSize: number;
   readonly lastModified: string | null;
+  /** Some folders may not be read: what is in them is not counted. */
+  readonly isPartial?: true;
 };
 
 export type ChangeOptions = {
   /** The same for every attempt at one call: a change that was made before a crash is found again, not made twice. */
   readonly key?: string | undefined;
+  /** Fires before the change was begun: it is refused. Afterwards it runs to its end. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called when the change is begun: from here on it cannot be stopped. */
+  readonly onStart?: (() => void) | undefined;
 };
+
+export type RestoreOptions = Pick<ChangeOptions, "signal" | "onStart"> & Pick<WriteOptions, "expected">;
 
 export type WriteOptions = ChangeOptions & {
   readonly mode?: number | undefined;
@@ -110,6 +122,11 @@ export type WriteOptions = ChangeOptions & {
   readonly expected?: string | null | undefined;
   /** `too_large` as soon as more has come in. */
   readonly limit?: { readonly bytes: number; readonly setting: string } | undefined;
+  /**
+   * Chooses the last name of the path when everything has come in, given the names in its folder by then. Nobody else
+   * who chooses there comes in between.
+   */
+  readonly choose?: ((taken: ReadonlySet<string>) => Result<string, FileFailure>) | undefined;
   /** Looks at everything that came in before it takes the file's place; a failure leaves all as it was. */
   readonly inspect?: ((head: Buffer, bytes: number) => FileFailure | undefined) | undefined;
   /** Bytes handed to `inspect`. */

@@ -1,11 +1,10 @@
 import {
   chmodSync,
   closeSync,
-  constants,
+  fstatSync,
   mkdirSync,
   openSync,
   type PathLike,
-  readdirSync,
   renameSync,
   rmdirSync,
   unlinkSync,
@@ -14,9 +13,10 @@ import { join } from "node:path";
 import type { Ids } from "../base/ids.ts";
 import type { Result } from "../base/result.ts";
 import type { DiskFault } from "../words/words.ts";
-import { inFolder } from "./descend.ts";
+import { folderFlags, inFolder } from "./descend.ts";
 import { attemptDisk, errorCode } from "./faults.ts";
 import { inSlices } from "./slices.ts";
+import { namesAsBytes } from "./tree.ts";
 
 /**
  * Removes a file or folder at a host path of ours with everything in it, however deep, odd or forbidden. It is moved to
@@ -32,7 +32,26 @@ export async function removeTree(
     mkdirSync(stagingFolder, { recursive: true, mode: 0o700 });
     const first = place();
     if (!moveAway(path, first)) return;
-    await inSlices(removeAll(first, place));
+    await inSlices(removeAll([first], place));
+  });
+}
+
+/** The same for everything in an open folder, which itself stays, with the mode it has. */
+export async function emptyTree(
+  folder: number,
+  { stagingFolder, ids }: { readonly stagingFolder: string; readonly ids: Ids },
+): Promise<Result<void, DiskFault>> {
+  const place = () => join(stagingFolder, `gone-${ids.hex(24)}`);
+  return attemptDisk(async () => {
+    mkdirSync(stagingFolder, { recursive: true, mode: 0o700 });
+    const { mode } = fstatSync(folder);
+    const waiting: string[] = [];
+    try {
+      await inSlices(emptyInto(folder, waiting, place));
+    } finally {
+      chmodSync(`/proc/self/fd/${folder}`, mode & 0o7777);
+    }
+    await inSlices(removeAll(waiting, place));
   });
 }
 
@@ -56,21 +75,38 @@ function moveAway(path: PathLike, to: string): boolean {
   return true;
 }
 
-function* removeAll(first: string, place: () => string): Generator<void, void> {
-  const waiting = [first];
+/** Folders inside are moved beside the first one and removed in their turn. */
+function* removeAll(waiting: string[], place: () => string): Generator<void, void> {
+  let refusals = 0;
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const folder = openIfFolder(path);
-    if (folder === undefined) {
-      unlinkSync(path);
-      continue;
+    if (folder === undefined) unlessGone(() => unlinkSync(path));
+    else {
+      try {
+        yield* emptyInto(folder, waiting, place);
+      } finally {
+        closeSync(folder);
+      }
+      if (!removeEmpty(path)) {
+        // Somebody who has it open put something into it. What they go on with is left to the next sweep.
+        refusals += 1;
+        if (refusals < refusalsMax) waiting.push(path);
+      }
     }
-    try {
-      yield* emptyInto(folder, waiting, place);
-    } finally {
-      closeSync(folder);
-    }
-    rmdirSync(path);
     yield;
+  }
+}
+
+const refusalsMax = 1_000;
+
+function removeEmpty(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return true;
+    if (errorCode(error) === "ENOTEMPTY") return false;
+    throw error;
   }
 }
 
@@ -79,23 +115,22 @@ function openIfFolder(path: string): number | undefined {
     return openSync(path, folderFlags);
   } catch (error) {
     const code = errorCode(error);
-    if (code === "ENOTDIR" || code === "ELOOP") return undefined;
+    if (code === "ENOTDIR" || code === "ELOOP" || code === "ENOENT") return undefined;
     throw error;
   }
 }
 
-const folderFlags = 0x200000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-
 /** Read anew until it is empty: the system may pass over entries of a folder that shrinks. */
 function* emptyInto(folder: number, waiting: string[], place: () => string): Generator<void, void> {
   chmodSync(`/proc/self/fd/${folder}`, 0o700); // Its owner may have locked themselves out.
-  for (;;) {
-    const names = readdirSync(`/proc/self/fd/${folder}`, { encoding: "buffer" });
-    if (names.length === 0) return;
-    for (const name of names) {
+  let found = -1;
+  for (let rounds = 0; found !== 0 && rounds < refusalsMax; rounds += 1) {
+    found = 0;
+    for (const name of namesAsBytes(folder)) {
+      found += 1;
       const entry = inFolder(folder, name);
       try {
-        unlinkSync(entry);
+        unlessGone(() => unlinkSync(entry));
       } catch (error) {
         const code = errorCode(error);
         if (code !== "EISDIR" && code !== "EPERM") throw error;
@@ -104,5 +139,13 @@ function* emptyInto(folder: number, waiting: string[], place: () => string): Gen
       }
       yield;
     }
+  }
+}
+
+function unlessGone(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
   }
 }

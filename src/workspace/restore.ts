@@ -10,7 +10,9 @@ import { attempt, errorCode, Refused } from "./faults.ts";
 import { trashFolder } from "./layout.ts";
 import { notTheUsers } from "./metadata.ts";
 import type { FileFailure } from "./port.ts";
+import { inSlices } from "./slices.ts";
 import { isThere, type Parts, removeFolder } from "./trash.ts";
+import { namesAsBytes } from "./tree.ts";
 import type { Restored, Trashed, TrashFailure } from "./workspace.ts";
 
 /** What the trash shows at the most, and where the beginning of an id is looked for. */
@@ -21,8 +23,9 @@ export async function listTrash({ storage, limits }: Parts, owner: OwnerId): Pro
   const rows = await storage.listTrash(owner, rowsMax);
   return rows
     .filter(({ files }) => files > 0)
-    .map(({ id, workspace, movedAt, bytes, files }) => ({
-      ...{ id, workspace, movedAt, bytes, files },
+    .map(({ id, conversation, workspace, movedAt, bytes, files }) => ({
+      ...{ id, conversation, movedAt, bytes, files },
+      ...(workspace === conversation ? {} : { task: workspace }),
       until: movedAt + limits.trashMs,
     }));
 }
@@ -37,7 +40,7 @@ export async function restoreTrash(
   const row = await findRow(parts, owner, id);
   const [from, to] = [trashFolder(row?.id ?? ""), row?.folder ?? ""].map(parts.layout.hostPath);
   if (row === undefined || from === undefined || to === undefined) return failure("trash_not_found", { id });
-  const given = await attempt("write", row.workspace, () => giveBack(parts, { row, from, to }));
+  const given = await attempt("write", ".", () => giveBack(parts, { row, from, to }));
   if (!given.ok) return given;
   books.usage.delete(to);
   if (given.value !== undefined) {
@@ -48,7 +51,7 @@ export async function restoreTrash(
   const dropped = await storage.dropTrash(row.id);
   if (!dropped.ok) return dropped;
   if (given.value === undefined) return failure("trash_not_found", { id });
-  return ok({ workspace: row.workspace, files: row.files, beside: given.value });
+  return ok({ conversation: row.conversation, files: row.files, beside: given.value });
 }
 
 /** By the whole id, or by the beginning of just one. */
@@ -71,25 +74,33 @@ async function giveBack(parts: Parts, { row, from, to }: Returning): Promise<str
     renameSync(from, to);
     return [];
   }
-  const beside = giveBackInto(row, from, to);
+  const beside = new Set<string>();
+  await inSlices(giveBackInto(row, from, to), (place) => {
+    if (place !== undefined) beside.add(place);
+  });
   // Only what we laid out is left; what is not gone now is gone with the time of the trash.
   await removeFolder(parts, from);
-  return beside;
+  return [...beside].sort();
 }
 
-/** Each entry goes to its old place, or next to what has taken it. All in one go: nobody sees one half of it. */
-function giveBackInto({ id, folder }: TrashRow, from: string, to: string): string[] {
-  return withRoot(from, (source) =>
-    withRoot(to, (target) => {
-      const beside = new Set<string>();
-      for (const name of readdirSync(`/proc/self/fd/${source}`, { encoding: "buffer" })) {
-        if (folder.startsWith("workspace/") && notTheUsers.includes(name.toString())) continue;
-        const place = moveBack({ source, target, name, aside: `restored-${id}` });
-        if (place !== undefined) beside.add(place);
-      }
-      return [...beside].sort();
-    }),
-  );
+/** Each entry goes to its old place, or next to what has taken it; yields the places of the latter. */
+function* giveBackInto({ id, folder }: TrashRow, from: string, to: string): Generator<string | undefined, void> {
+  const [source, target] = [openThere(from), openThere(to)];
+  try {
+    for (const name of [...namesAsBytes(source)]) {
+      if (folder.startsWith("workspace/") && notTheUsers.includes(name.toString())) continue;
+      yield moveBack({ source, target, name, aside: `restored-${id}` });
+    }
+  } finally {
+    closeSync(source);
+    closeSync(target);
+  }
+}
+
+function openThere(path: string): number {
+  const folder = openRoot(path);
+  if (folder === undefined) throw new Refused(makeFailure("file_not_found", { path: ".", near: "" }));
+  return folder;
 }
 
 type Entry = {
@@ -157,15 +168,5 @@ function inside(folder: number, name: string, work: (inner: number) => void): vo
     work(inner);
   } finally {
     closeSync(inner);
-  }
-}
-
-function withRoot<T>(path: string, work: (folder: number) => T): T {
-  const folder = openRoot(path);
-  if (folder === undefined) throw new Refused(makeFailure("file_not_found", { path: ".", near: "" }));
-  try {
-    return work(folder);
-  } finally {
-    closeSync(folder);
   }
 }

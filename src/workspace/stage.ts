@@ -47,12 +47,13 @@ function openNew(path: string, folder: string): number {
   }
 }
 
-async function takeIn(fd: number, data: FileData, visit: Visit, { limit, headBytes = headBytesDefault }: WriteOptions) {
+async function takeIn(fd: number, data: FileData, visit: Visit, options: WriteOptions) {
+  const { limit, headBytes = headBytesDefault, signal } = options;
   const hash = createHash("sha256");
   const heads: Buffer[] = [];
   let bytes = 0;
   let wanted = headBytes;
-  for await (const chunk of chunksOf(data, visit)) {
+  for await (const chunk of chunksOf(data, visit, signal)) {
     bytes += chunk.length;
     checkSize(bytes, visit, limit);
     hash.update(chunk);
@@ -64,14 +65,40 @@ async function takeIn(fd: number, data: FileData, visit: Visit, { limit, headByt
 }
 
 /** A source that breaks off is the transfer's fault, not ours. */
-async function* chunksOf(data: FileData, { path }: Visit): AsyncGenerator<Buffer, void> {
+async function* chunksOf(
+  data: FileData,
+  { path }: Visit,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer, void> {
   if (typeof data === "string") return yield Buffer.from(data);
   if (data instanceof Uint8Array) return yield asBuffer(data);
   try {
-    for await (const chunk of data) yield asBuffer(chunk);
+    for await (const chunk of signal === undefined ? data : stoppable(data, signal)) yield asBuffer(chunk);
   } catch (error) {
     if (error instanceof Refused || errorCode(error) !== undefined) throw error;
     throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: "broken_off" }));
+  }
+}
+
+/** Ends with an error when it is stopped, also while the source says nothing; then nobody waits for the source any more. */
+async function* stoppable<T>(data: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void> {
+  const source = data[Symbol.asyncIterator]();
+  let stop = () => {};
+  const stopped = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined);
+    signal.addEventListener("abort", stop);
+  });
+  try {
+    for (;;) {
+      const next = signal.aborted ? undefined : await Promise.race([source.next(), stopped]);
+      if (next === undefined) throw signal.reason;
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    const ended = Promise.resolve(source.return?.()).catch(() => {});
+    if (!signal.aborted) await ended;
   }
 }
 

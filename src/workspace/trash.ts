@@ -96,13 +96,15 @@ async function cleanOne(
   }
   if (!found.isDirectory()) return failed("it is no folder");
   if (row.kind === "conversation" && !isLaidOutFor(folder, row)) return failed("it has no metadata of ours");
-  if (inUse.has(row)) return ok(undefined);
+  // Asked right before something is removed for good: the list may be old by now.
+  if (inUse.has(row) || !(await isStillUnused())) return ok(undefined);
   const files = parts.filesOf(row);
   const emptied = row.kind === "conversation" ? await files.empty("temp") : ok(undefined);
   if (!emptied.ok) return failed(emptied.failure.code);
   const info = await files.info();
   if (!info.ok) return failed(info.failure.code);
-  const { fileCount, totalSize } = info.value;
+  const { fileCount, totalSize, isPartial } = info.value;
+  if (isPartial) return failed("some of its folders may not be read");
   if (fileCount === 0 && !inUse.has(row) && removeLaidOut(folder, row)) {
     await storage.updateWorkspace(row.folder, { cleanedAt: nothingRemoved });
     return ok(undefined);

@@ -1,54 +1,59 @@
 import { isUtf8 } from "node:buffer";
-import {
-  closeSync,
-  constants,
-  type Dir,
-  fstatSync,
-  lstatSync,
-  opendirSync,
-  openSync,
-  readdirSync,
-  type Stats,
-} from "node:fs";
+import { closeSync, fstatSync, lstatSync, opendirSync, openSync, readdirSync, type Stats } from "node:fs";
 import { assert } from "../base/assert.ts";
-import { inFolder, openFolder, statIn } from "./descend.ts";
+import { folderFlags, inFolder, openFolder } from "./descend.ts";
 import { errorCode } from "./faults.ts";
 
 /** One entry of a folder; a name that is no UTF-8 is kept as bytes, and `shown` has marks in place of what is not. */
 export type TreeEntry = { readonly name: string | Buffer; readonly shown: string; readonly stat: Stats };
 
+/** `step`: time went by without an entry. `unreadable`: there is something that we may not look at. */
+export type Passing = "step" | "unreadable";
+
 /** Entries read from the system at once: fewer make it slow, more would hold up the event loop. */
 const bufferEntries = 256;
 
 /** The entries of an open folder, in no order unless it is `sorted`. What vanishes meanwhile is left out. */
-export function* entriesOf(folder: number, { isSorted = false } = {}): Generator<TreeEntry, void> {
+export function* entriesOf(folder: number, { isSorted = false } = {}): Generator<TreeEntry | Passing, void> {
   let hasOddNames = false;
   const names = namesOf(folder);
+  if (names === undefined) return yield "unreadable";
   const prefix = `/proc/self/fd/${folder}/`;
   for (const name of isSorted ? [...names].sort() : names) {
-    const stat = lstatSync(prefix + name, ifThere);
+    const stat = lookAt(prefix + name);
     hasOddNames ||= name.includes(replacementMark);
-    if (stat !== undefined) yield { name, shown: name, stat };
+    yield typeof stat === "object" ? { name, shown: name, stat } : stat;
   }
   if (!hasOddNames) return;
-  for (const name of readdirSync(`/proc/self/fd/${folder}`, { encoding: "buffer" })) {
-    const stat = isUtf8(name) ? undefined : statIn(folder, name);
-    if (stat !== undefined) yield { name, shown: name.toString("utf8"), stat };
+  for (const name of namesAsBytes(folder)) {
+    const stat = isUtf8(name) ? "step" : lookAt(inFolder(folder, name));
+    yield typeof stat === "object" ? { name, shown: name.toString("utf8"), stat } : stat;
   }
 }
 
-const ifThere = { throwIfNoEntry: false } as const;
 const replacementMark = "\uFFFD";
+const ifThere = { throwIfNoEntry: false } as const;
 
-/** A folder that may not be read counts as empty. */
-function namesOf(folder: number): Iterable<string> {
+function lookAt(path: Parameters<typeof lstatSync>[0]): Stats | Passing {
+  try {
+    return lstatSync(path, ifThere) ?? "step";
+  } catch (error) {
+    if (errorCode(error) === "EACCES") return "unreadable"; // Its names may be read, what they stand for may not.
+    throw error;
+  }
+}
+
+function namesOf(folder: number): Iterable<string> | undefined {
   const path = `/proc/self/fd/${folder}/`;
   try {
-    return fstatSync(folder).size <= smallFolderBytes
-      ? readdirSync(path)
-      : namesInPieces(opendirSync(path, { bufferSize: bufferEntries }));
+    if (fstatSync(folder).size <= smallFolderBytes) return readdirSync(path);
+    const dir = opendirSync(path, { bufferSize: bufferEntries });
+    return namesIn(
+      () => dir.readSync()?.name,
+      () => dir.closeSync(),
+    );
   } catch (error) {
-    if (errorCode(error) === "EACCES") return [];
+    if (errorCode(error) === "EACCES") return undefined;
     throw error;
   }
 }
@@ -56,11 +61,21 @@ function namesOf(folder: number): Iterable<string> {
 /** A folder's own size tells roughly how many names it has. Reading few of them at once is three times as fast. */
 const smallFolderBytes = 128 * 1024;
 
-function* namesInPieces(dir: Dir): Generator<string, void> {
+/** Every name as the system has it, read in pieces; one character of Latin-1 is one byte. */
+export function namesAsBytes(folder: number): Generator<Buffer, void> {
+  const dir = opendirSync(`/proc/self/fd/${folder}/`, { bufferSize: bufferEntries, encoding: "latin1" });
+  const next = () => {
+    const name = dir.readSync()?.name;
+    return name === undefined ? undefined : Buffer.from(name, "latin1");
+  };
+  return namesIn(next, () => dir.closeSync());
+}
+
+function* namesIn<Name>(next: () => Name | undefined, close: () => void): Generator<Name, void> {
   try {
-    for (let entry = dir.readSync(); entry !== null; entry = dir.readSync()) yield entry.name;
+    for (let name = next(); name !== undefined; name = next()) yield name;
   } finally {
-    dir.closeSync();
+    close();
   }
 }
 
@@ -74,36 +89,42 @@ export type DeepOptions = {
 
 /**
  * Everything below an open folder, folders before what is in them. `folder` of an entry is open until the next one is
- * asked for. However deep it goes, only so many descriptors are open: a folder further up is found again by its names.
+ * asked for. However deep it goes, only so many descriptors are open at a time.
  */
-export function* entriesBelow(root: number, { isHiddenShown, isSorted }: DeepOptions): Generator<DeepEntry, void> {
-  const level: Level[] = [];
-  enter(level, openFolder(root, []), undefined, "");
+export function* entriesBelow(root: number, options: DeepOptions): Generator<DeepEntry | Passing, void> {
+  const { isHiddenShown, isSorted } = options;
+  const levels: Level[] = [];
+  enter(levels, openFolder(root, []), "");
   try {
-    for (let here = level.at(-1); here !== undefined; here = level.at(-1)) {
+    for (let here = levels.at(-1); here !== undefined; here = levels.at(-1)) {
       if (!here.isListed) {
         here.isListed = true;
         const { fd: folder, prefix, folders } = here;
         assert(folder !== undefined, "a folder is listed when it was just entered");
+        yield "step";
         for (const entry of entriesOf(folder, { isSorted })) {
-          if (!isHiddenShown && entry.shown.startsWith(".")) continue;
-          if (entry.stat.isDirectory()) folders.push(entry);
-          yield { entry, prefix, folder };
+          if (typeof entry === "string") yield entry;
+          else if (!isHiddenShown && entry.shown.startsWith(".")) yield "step";
+          else {
+            if (entry.stat.isDirectory()) folders.push(entry);
+            yield { entry, prefix, folder };
+          }
         }
         folders.reverse();
       }
       const next = here.folders.pop();
-      if (next === undefined) leave(level);
-      else descendInto(level, root, next);
+      if (next === undefined) leave(levels);
+      else if (!descendInto(levels, next)) yield "unreadable";
     }
   } finally {
-    while (level.length > 0) leave(level);
+    while (levels.length > 0) leave(levels);
   }
 }
 
 type Level = {
+  /** Undefined where it was closed to save descriptors; `inode` then tells it when we come back. */
   fd: number | undefined;
-  readonly name: string | Buffer | undefined;
+  inode: bigint | undefined;
   readonly prefix: string;
   readonly folders: TreeEntry[];
   isListed: boolean;
@@ -112,43 +133,49 @@ type Level = {
 /** Levels whose descriptors stay open, the nearest ones. */
 const openLevelsMax = 128;
 
-function enter(level: Level[], fd: number, name: string | Buffer | undefined, prefix: string): void {
-  level.push({ fd, name, prefix, folders: [], isListed: false });
-  const far = level.at(-openLevelsMax - 1);
+function enter(levels: Level[], fd: number, prefix: string): void {
+  levels.push({ fd, inode: undefined, prefix, folders: [], isListed: false });
+  const far = levels.at(-openLevelsMax - 1);
   if (far?.fd === undefined) return;
+  far.inode = inodeOf(far.fd);
   closeSync(far.fd);
   far.fd = undefined;
 }
 
-function leave(level: Level[]): void {
-  const left = level.pop();
-  if (left?.fd !== undefined) closeSync(left.fd);
+/** On the way back a folder that was closed is found as the parent of the one we leave, if it still is that folder. */
+function leave(levels: Level[]): void {
+  const left = levels.pop();
+  const above = levels.at(-1);
+  if (left?.fd === undefined) return;
+  if (above !== undefined && above.fd === undefined && above.folders.length > 0) above.fd = parentOf(left.fd, above);
+  closeSync(left.fd);
 }
 
-/** A folder that is gone, became something else or must not be read is left out, as if it had been empty. */
-function descendInto(level: Level[], root: number, { name, shown }: TreeEntry): void {
-  const here = level.at(-1);
-  assert(here !== undefined, "there is a folder to go on from");
+function parentOf(folder: number, { inode }: Level): number | undefined {
   try {
-    here.fd ??= reopen(level, root);
-    enter(level, openSync(inFolder(here.fd, name), folderFlags), name, `${here.prefix}${shown}/`);
+    const fd = openSync(inFolder(folder, ".."), folderFlags);
+    if (inodeOf(fd) === inode) return fd;
+    closeSync(fd); // It was moved elsewhere meanwhile: what lies around it there is none of our business.
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
   }
+  return undefined;
 }
 
-function reopen(level: readonly Level[], root: number): number {
-  let fd = openFolder(root, []);
-  for (const { name } of level) {
-    if (name === undefined) continue;
-    const above = fd;
-    try {
-      fd = openSync(inFolder(above, name), folderFlags);
-    } finally {
-      closeSync(above);
-    }
+function inodeOf(fd: number): bigint {
+  return fstatSync(fd, { bigint: true }).ino;
+}
+
+/** False when it may not be entered. One that is gone, or became something else, counts as empty. */
+function descendInto(levels: Level[], { name, shown }: TreeEntry): boolean {
+  const here = levels.at(-1);
+  if (here?.fd === undefined) return false;
+  try {
+    enter(levels, openSync(inFolder(here.fd, name), folderFlags), `${here.prefix}${shown}/`);
+    return true;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return code !== "EACCES";
   }
-  return fd;
 }
-
-const folderFlags = 0x200000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;

@@ -1,11 +1,15 @@
 import type { Clock } from "../base/clock.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { Refused } from "./faults.ts";
+import type { Locks } from "./locks.ts";
 import { shownPath } from "./path.ts";
 import type { WorkspaceLimits } from "./port.ts";
 
-/** How much a workspace holds, as far as this process knows. */
-export type Usage = { bytes: number; files: number; readonly countedAt: number };
+/** Bytes and files; a change may be negative. */
+type Amount = { readonly bytes: number; readonly files: number };
+
+/** What a workspace held when it was last counted, with our own changes since; changes under way count already. */
+export type Usage = { bytes: number; files: number; countedAt: number; readonly underWay: Set<Promise<unknown>> };
 
 /** Others write too: the count is made anew after this long, and always where it has come near to a limit. */
 const trustedMs = 60_000;
@@ -16,46 +20,61 @@ export type Account = {
   readonly limits: WorkspaceLimits;
   readonly clock: Clock;
   /** Walks the whole workspace. */
-  readonly count: () => Promise<{ readonly bytes: number; readonly files: number }>;
+  readonly count: () => Promise<Amount>;
   readonly known: Map<string, Usage>;
+  readonly locks: Locks;
   readonly folder: string;
 };
 
-/** Refuses what there is no room for. */
-export async function checkRoom(account: Account, more: { bytes: number; files: number }): Promise<void> {
-  const { path, limits } = account;
+/** Runs a change with room set aside for it; refuses where there is none. Those who write at the same time share it. */
+export async function withRoom<T>(account: Account, more: Amount, work: () => Promise<T>): Promise<T> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const usage = await account.locks(`room of ${account.folder}`, async () => {
+    const found = await usageFor(account, more);
+    add(found, more);
+    found.underWay.add(ended);
+    return found;
+  });
+  try {
+    return await work();
+  } catch (error) {
+    add(usage, { bytes: -more.bytes, files: -more.files });
+    throw error;
+  } finally {
+    usage.underWay.delete(ended);
+    end();
+  }
+}
+
+async function usageFor(account: Account, more: Amount): Promise<Usage> {
+  const { path, limits, known, folder, clock, count } = account;
   const trusted = { bytesMax: limits.bytesMax * trustedShare, filesMax: limits.filesMax * trustedShare };
-  let usage = await usageOf(account, false);
-  if (exceeded(usage, more, trusted) !== undefined) usage = await usageOf(account, true);
+  const usage = known.get(folder) ?? { bytes: 0, files: 0, countedAt: Number.NEGATIVE_INFINITY, underWay: new Set() };
+  known.set(folder, usage);
+  const isOld = clock.monotonic() - usage.countedAt >= trustedMs;
+  if (isOld || exceeded(usage, more, trusted) !== undefined) {
+    // What is under way may or may not be seen by a count; nothing new begins before this one has its answer.
+    await Promise.all(usage.underWay);
+    Object.assign(usage, await count(), { countedAt: clock.monotonic() });
+  }
   const what = exceeded(usage, more, limits);
-  if (what === undefined) return;
+  if (what === undefined) return usage;
   const limit = what === "bytes" ? limits.bytesMax : limits.filesMax;
   const setting = `workspace.${what}_max`;
   throw new Refused(makeFailure("quota_exceeded", { path: shownPath(path), what, limit, setting }));
 }
 
-/** What was written or removed by us, so that the next check need not count. */
-export function addUsage({ known, folder }: Account, more: { bytes: number; files: number }): void {
-  const usage = known.get(folder);
-  if (usage === undefined) return;
-  usage.bytes += more.bytes;
-  usage.files += more.files;
-}
-
-async function usageOf({ known, folder, clock, count }: Account, isFresh: boolean): Promise<Usage> {
-  const usage = known.get(folder);
-  if (!isFresh && usage !== undefined && clock.monotonic() - usage.countedAt < trustedMs) return usage;
-  const counted = { ...(await count()), countedAt: clock.monotonic() };
-  known.set(folder, counted);
-  return counted;
-}
-
 function exceeded(
-  usage: Usage,
-  more: { bytes: number; files: number },
+  usage: Amount,
+  more: Amount,
   limits: Pick<WorkspaceLimits, "bytesMax" | "filesMax">,
 ): "bytes" | "files" | undefined {
   // Making something smaller is always allowed: it is how room is made.
   if (more.bytes > 0 && usage.bytes + more.bytes > limits.bytesMax) return "bytes";
   return more.files > 0 && usage.files + more.files > limits.filesMax ? "files" : undefined;
+}
+
+function add(usage: Usage, { bytes, files }: Amount): void {
+  usage.bytes += bytes;
+  usage.files += files;
 }

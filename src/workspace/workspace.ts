@@ -2,12 +2,14 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
+import type { FileState } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow, Storage, StorageFailure } from "../storage/storage.ts";
 import { type NewAgent, openAssignments } from "./assignments.ts";
 import { openBooks } from "./books.ts";
-import { copyFiles } from "./copy.ts";
+import { type Copied, copyFiles, copyKept } from "./copy.ts";
 import { openInUse } from "./in-use.ts";
+import { openKept } from "./kept.ts";
 import { layoutOf } from "./layout.ts";
 import { openLocks } from "./locks.ts";
 import { openPlaces } from "./places.ts";
@@ -40,8 +42,12 @@ export interface Workspaces {
   taskOf(conversation: ConversationRow, agent: string): Promise<Result<Workspace, FileFailure>>;
   /** Records an agent of the tree; one that root makes gets a workspace of its own, whose folder its first write makes. */
   assignTask(conversation: ConversationRow, made: NewAgent): Promise<Result<void, FileFailure | StorageFailure>>;
-  /** A branch begins with the files of its parent. */
-  copy(from: ConversationRow, to: ConversationRow): Promise<Result<{ files: number }, FileFailure>>;
+  /** A branch begins with the files of its parent, and with those `earlier` contents of them that are still kept. */
+  copy(
+    from: ConversationRow,
+    to: ConversationRow,
+    earlier?: readonly FileState[],
+  ): Promise<Result<Copied, FileFailure | StorageFailure>>;
   /** When the files of this conversation were last moved to the trash, if they were. */
   cleanedAt(conversation: ConversationRow): Promise<number | undefined>;
 
@@ -64,7 +70,9 @@ export type Cleaned = { readonly workspaces: number; readonly bytes: number; rea
 export type Trashed = {
   readonly id: string;
   /** The conversation it belongs to, as its owner knows it. */
-  readonly workspace: string;
+  readonly conversation: string;
+  /** Of this agent of it; absent for the conversation's own files. */
+  readonly task?: string;
   readonly movedAt: number;
   readonly bytes: number;
   readonly files: number;
@@ -72,7 +80,7 @@ export type Trashed = {
   readonly until: number;
 };
 export type Restored = {
-  readonly workspace: string;
+  readonly conversation: string;
   readonly files: number;
   /** Where things lie whose own place was taken by then: paths of folders such as `uploads/restored-1a2b3c4d`. */
   readonly beside: readonly string[];
@@ -104,6 +112,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   // Cleaning up, giving back and removing would pull folders away under each other.
   const locks = openLocks();
   const inTurn = <T>(work: () => Promise<T>) => locks("trash", work);
+  const keptOf = async (conversation: ConversationRow) => {
+    const place = await places.ofConversation(conversation);
+    return place.ok ? ok(openKept({ ...options, folder: place.value.keptFolder, books: books.kept })) : place;
+  };
 
   return {
     async create(conversation) {
@@ -123,7 +135,17 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       return ok(views.ofTask(found.value));
     },
     assignTask: ({ number }, made) => assignments.assign(number, made),
-    copy: (from, to) => copyFiles(views.ofConversation(from), views.ofConversation(to)),
+    async copy(from, to, earlier = []) {
+      const created = await this.create(to);
+      if (!created.ok) return created;
+      const copied = await copyFiles(views.ofConversation(from), views.ofConversation(to));
+      if (!copied.ok) return copied;
+      const [source, target] = [await keptOf(from), await keptOf(to)];
+      if (!source.ok) return source;
+      if (!target.ok) return target;
+      const kept = await copyKept(source.value, target.value, earlier);
+      return kept.ok ? copied : kept;
+    },
     async cleanedAt({ number }) {
       const cleanedAt = (await storage.findWorkspace(number))?.cleanedAt;
       return cleanedAt === nothingRemoved ? undefined : cleanedAt;

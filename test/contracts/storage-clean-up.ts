@@ -199,11 +199,11 @@ export const cleanUpPromises: readonly Promised[] = [
     async holds(place) {
       const storage = await place.open();
       const [gone, kept] = [await makeConversation(storage, "gone"), await makeConversation(storage, "kept")];
-      const [lost, stays] = [rowOf("lost", gone, 2), rowOf("stays", kept, 1)];
+      const [lost, stays] = [rowOf("lost", gone, 2, "gone"), rowOf("stays", kept, 1, "kept")];
       for (const row of [lost, stays]) unwrap(await storage.putTrash(row));
       await remove(storage, gone);
       // Its files were on the way to the trash while it was deleted: they have to be found there.
-      const late = rowOf("late", gone, 3);
+      const late = rowOf("late", gone, 3, "gone");
       unwrap(await storage.putTrash(late));
       assert.deepEqual(await storage.expiredTrash(morning, 9), [lost, late]);
       assert.deepEqual(await storage.expiredTrash(morning + 2, 9), [stays, lost, late]);
@@ -249,7 +249,17 @@ async function unusedNumbers(storage: Storage): Promise<number[]> {
 }
 
 /** Alice's, moved so many milliseconds after the morning. */
-function rowOf(id: string, number: number, afterMs: number): TrashRow {
+function rowOf(id: string, number: number, afterMs: number, conversation = "c"): TrashRow {
   const folder = `workspace/of-${number}`;
-  return { id, owner: alice, number, workspace: "c 你好", folder, movedAt: morning + afterMs, bytes: 12, files: 1 };
+  return {
+    id,
+    owner: alice,
+    number,
+    conversation,
+    workspace: "c 你好",
+    folder,
+    movedAt: morning + afterMs,
+    bytes: 12,
+    files: 1,
+  };
 }

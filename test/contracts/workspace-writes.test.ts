@@ -78,6 +78,56 @@ test("the quota of bytes and of files holds at the limit, sees what others wrote
   assert.ok((await workspace.write("outputs/d", "")).ok);
 });
 
+test("the quotas hold for 40 writers at once, and room that a failed write had set aside is free again [W11]", async (t) => {
+  const { again } = await testWorkspace(t, { limits: { bytesMax: 1_000, filesMax: 8 } });
+  const many = (size: number) =>
+    Promise.all(Array.from({ length: 40 }, (_, index) => again().write(`outputs/${size}-${index}`, "x".repeat(size))));
+  const large = await many(300);
+  assert.equal(large.filter(({ ok }) => ok).length, 3, "1,000 bytes have room for three");
+  const small = await many(1);
+  assert.equal(small.filter(({ ok }) => ok).length, 5, "and eight files are the limit");
+  const info = await again().info();
+  assert.deepEqual(info.ok && [info.value.fileCount, info.value.totalSize], [8, 905]);
+});
+
+test("a change that is stopped before it begins is not made; one that has begun is [W11][L7]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  await workspace.write("outputs/a", "old");
+  const stop = new AbortController();
+  stop.abort();
+  for (const key of [undefined, "call"]) {
+    const stopped = await reason(workspace.write("outputs/a", "new", { key, signal: stop.signal }));
+    assert.deepEqual(stopped?.params, { path: "outputs/a", why: "broken_off" });
+    assert.equal((await reason(workspace.remove("outputs/a", { key, signal: stop.signal })))?.code, "write_failed");
+  }
+  assert.equal(await text(workspace, "outputs/a"), "old");
+  const late = new AbortController();
+  assert.ok((await workspace.write("outputs/a", "new", { signal: late.signal, onStart: () => late.abort() })).ok);
+  assert.equal(await text(workspace, "outputs/a"), "new");
+});
+
+test("giving a file back is refused when somebody else has changed it meanwhile [W12]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  await workspace.write("outputs/a", "one");
+  const change = await workspace.write("outputs/a", "two", { key: "call" });
+  assert.ok(change.ok && change.value.after?.hash !== undefined);
+  const { before, after } = change.value;
+  await workspace.write("outputs/a", "of somebody else");
+  assert.equal((await reason(workspace.restore("outputs/a", before, { expected: after.hash })))?.code, "conflict");
+  assert.equal((await reason(workspace.restore("outputs/a", undefined, { expected: after.hash })))?.code, "conflict");
+  assert.equal(await text(workspace, "outputs/a"), "of somebody else");
+});
+
+test("a folder of kept contents that somebody removed costs nothing but the undo [W12]", async (t) => {
+  const { workspace, base } = await testWorkspace(t);
+  for (const [index, content] of ["one", "two", "one", "two"].entries()) {
+    if (index === 3) rmSync(join(base, "kept"), { recursive: true });
+    const change = await workspace.write("outputs/a", content, { key: `call ${index}` });
+    assert.ok(change.ok, JSON.stringify(change));
+  }
+  assert.equal(readdirSync(join(base, "kept", "contents")).length, 1);
+});
+
 test("a stream is refused as soon as it is too large, and one that breaks off leaves nothing [W11][F4]", async (t) => {
   const { workspace, base, folder } = await testWorkspace(t);
   let given = 0;

@@ -24,7 +24,7 @@ test("files that nobody used for a week go to the trash, without what is in temp
   const movedAt = clock.now();
   assert.deepEqual([item?.id.length, others, await workspaces.trash(bob)], [8, [], []]);
   assert.deepEqual(item, {
-    ...{ id: item?.id, workspace: "old", movedAt, bytes: 6, files: 2 },
+    ...{ id: item?.id, conversation: "old", movedAt, bytes: 6, files: 2 },
     until: movedAt + 30 * dayMs,
   });
   assert.deepEqual(filesOf(path("trash", item?.id ?? "")), { "uploads/a.csv": "1234", "outputs/b/c.md": "56" });
@@ -55,7 +55,7 @@ test("what is used stays, also when it is only read [W10]", async (t) => {
   clock.move(2 * dayMs);
   assert.equal((await workspaces.clean(week)).workspaces, 1);
   assert.deepEqual(
-    (await workspaces.trash(alice)).map(({ workspace }) => workspace),
+    (await workspaces.trash(alice)).map(({ conversation }) => conversation),
     ["left"],
   );
 });
@@ -273,9 +273,9 @@ test("a task's files go to the trash and come back like a conversation's [W10][W
   assert.deepEqual(await workspaces.clean(week), { workspaces: 1, bytes: 28, skipped: 0 });
   assert.deepEqual(unwrap(await task.list()).isUnwritten, true);
   const [item] = await workspaces.trash(alice);
-  assert.deepEqual([item?.workspace, item?.files], ["task", 2]);
+  assert.deepEqual([item?.conversation, item?.task, item?.files], [conversation.id, "task", 2]);
   const given = unwrap(await workspaces.restore(alice, item?.id ?? ""));
-  assert.deepEqual(given, { workspace: "task", files: 2, beside: [] });
+  assert.deepEqual(given, { conversation: conversation.id, files: 2, beside: [] });
   assert.deepEqual(filesOf(path("workspaces")), {
     "task/temp/notes": "a task's temp is its own",
     "task/report.md": "done",

@@ -18,7 +18,7 @@ test("what is in the trash comes back to where it was, by its id or the beginnin
     "nothing is the beginning of everything",
   );
   const given = await workspaces.restore(alice, id.slice(0, 4));
-  assert.deepEqual(unwrap(given), { workspace: "c", files: 2, beside: [] });
+  assert.deepEqual(unwrap(given), { conversation: "c", files: 2, beside: [] });
   assert.deepEqual(filesOf(path("workspace/c")), before);
   assert.deepEqual([await workspaces.trash(alice), readdirSync(path("trash"))], [[], []]);
   assert.equal(await workspaces.cleanedAt(conversation), undefined);
@@ -53,7 +53,7 @@ test("what was written since stays as it is: an empty folder is filled, in other
   });
   await write(workspaces.ofConversation(conversation), "outputs/report.md", "new");
   const given = unwrap(await workspaces.restore(alice, id));
-  assert.deepEqual(given, { workspace: "c", files: 3, beside: [`outputs/restored-${id}`] });
+  assert.deepEqual(given, { conversation: "c", files: 3, beside: [`outputs/restored-${id}`] });
   assert.deepEqual(filesOf(path("workspace/c")), {
     "uploads/data.csv": "old",
     "outputs/report.md": "new",
@@ -72,7 +72,7 @@ test("a folder that was empty in the trash leaves nothing beside what is there n
   const conversation = await ground.start("c");
   const { id } = await moveToTrash(ground, conversation, { "outputs/a": "old" });
   await write(workspaces.ofConversation(conversation), "uploads/b", "new");
-  assert.deepEqual(unwrap(await workspaces.restore(alice, id)), { workspace: "c", files: 1, beside: [] });
+  assert.deepEqual(unwrap(await workspaces.restore(alice, id)), { conversation: "c", files: 1, beside: [] });
   assert.deepEqual(filesOf(path("workspace/c")), { "uploads/b": "new", "outputs/a": "old" });
 });
 
@@ -160,7 +160,7 @@ test("a crash in the middle of giving back: asked again or swept, every file is 
     renameSync(ground.path("trash", id), ground.path("workspace/c"));
     const { workspaces, path } = await ground.restart();
     if (goOn === "sweep") await workspaces.sweep();
-    else assert.deepEqual(unwrap(await workspaces.restore(alice, id)), { workspace: "c", files: 1, beside: [] });
+    else assert.deepEqual(unwrap(await workspaces.restore(alice, id)), { conversation: "c", files: 1, beside: [] });
     assert.deepEqual([filesOf(path("workspace/c")), await workspaces.trash(alice)], [{ "outputs/a": "a" }, []]);
     assert.equal(await workspaces.cleanedAt(conversation), undefined);
     assert.equal((await workspaces.clean({ unusedMs: 7 * dayMs })).workspaces, 0, "it counts as used now");

@@ -78,10 +78,59 @@ test("the demo model writes, lists, reads, searches and changes real files [M5][
   const changed = await yard.ask("change red to dark blue in note.txt", { conversation });
   assert.match(changed.answer, /I changed “red” to “dark blue” in `outputs\/note\.txt`/);
   assert.equal(await contentOf(yard, conversation, "outputs/note.txt"), "the car is dark blue\n");
+});
+
+test("files named with # are worked on where they were put, one after another [M5][F3]", async () => {
+  await using yard = await startYard();
+  const conversation = await newConversation(yard);
+  const names = ["a.csv", "b.csv", "two words.csv", "z.csv"];
+  for (const [index, name] of names.entries()) await upload(yard, conversation, name, `n\n${index}\n`);
+  const paths = names.map((name) => `uploads/${name}`);
+  const all = await askWith(yard, conversation, "summarise the numbers of #data/*.csv", paths);
+  assert.deepEqual(callsOf(all.events), [["read_file", "read_file", "read_file"]]);
+  for (const path of paths.slice(0, 3))
+    assert.ok(all.answer.includes(`\`${path}\`: 1 row, 1 column of numbers.`), path);
+  assert.match(all.answer, /One more file was left out here\./);
+  for (const named of ["#/tmp/x/a.csv", "#sub/**/a.csv"]) {
+    const { answer } = await askWith(yard, conversation, `统计${named}`, ["uploads/a.csv"]);
+    assert.match(answer, /^`uploads\/a\.csv`：共 1 行，1 列数字。/, named);
+  }
+  for (const named of ["#two\\ words.csv", '#"two words.csv"']) {
+    const { answer } = await askWith(yard, conversation, `summarise ${named}`, ["uploads/two words.csv"]);
+    assert.match(answer, /^`uploads\/two words\.csv`: 1 row/, named);
+  }
+});
+
+test("the demo model finds files in sub-folders [M5][F2]", async () => {
+  await using yard = await startYard();
+  const conversation = await newConversation(yard);
+  await yard.ask("write hello to outputs/may/one.txt", { conversation });
+  assert.match((await yard.ask("read one.txt", { conversation })).answer, /^`outputs\/may\/one\.txt`:\n\n```\nhello\n/);
   assert.match(
-    (await yard.ask("read ../note.txt", { conversation })).answer,
-    /`read_file` did not work: .*path_traversal_blocked/,
+    (await yard.ask("list my files", { conversation })).answer,
+    /\[DIR\] {2}outputs\/may\/\n\[FILE\] outputs\/may\/one\.txt \(6 bytes\)\n```$/,
   );
+});
+
+test("what a tool refuses is told in one sentence, in the language of the user [M5][W5][W7]", async () => {
+  await using yard = await startYard();
+  const conversation = await newConversation(yard);
+  await upload(yard, conversation, "sales.csv", "n\n1\n");
+  const cases: [prompt: string, answer: string][] = [
+    ["read uploads/salse.csv", "There is no file `uploads/salse.csv`; did you mean uploads/sales.csv?"],
+    ["读取 uploads/salse.csv", "没有找到文件 `uploads/salse.csv`，您要找的是不是 uploads/sales.csv？"],
+    [
+      "读取 ../note.txt",
+      "`../note.txt` 不在这个对话的文件里，别处的文件我够不到；在名字前加 `#` 可以把您的文件一起发来。",
+    ],
+    [
+      "write hello to skills/a.txt",
+      "I can only write into `outputs/`, `temp/` and `uploads/`, so nothing was put at `skills/a.txt`.",
+    ],
+    ["把 uploads/sales.csv 里的红改成蓝", "`uploads/sales.csv` 里没有“红”，所以什么都没有改。"],
+  ];
+  await yard.ask("hello", { conversation });
+  for (const [prompt, answer] of cases) assert.equal((await yard.ask(prompt, { conversation })).answer, answer);
 });
 
 test("what the demo model did is taken back by the user, as it says [M5][W12]", async () => {

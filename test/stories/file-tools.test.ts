@@ -8,6 +8,8 @@ import { must, startYard } from "../world/yard.ts";
 
 type Call = readonly [name: string, input: object];
 
+/** One line, longer than a result may be. */
+const long = `{"rows": [${"12, ".repeat(40_000)}0]}`;
 const notes = "# Notes\n\ndef f(x):\n\treturn x\n\nThe end.\n";
 
 /** The calls of a model, each made from what the result before it says and from nothing else. */
@@ -39,6 +41,35 @@ const recoveries: readonly [what: string, outcomes: string[], first: Call, ...ne
       found(part, /\[more: (\w+) /),
       { path: found(part, /\[more: \w+ (\S+) /), offset: Number(found(part, /offset=(\d+)\]/)) },
     ],
+  ],
+  [
+    "the rest of a line that is longer than a result: the column that is named",
+    ["ok", "ok", "ok"],
+    ["read_file", { path: "uploads/long.json", offset: 1 }],
+    ...[1, 2].map(
+      () =>
+        (part: string): Call => [
+          found(part, /\[more: (\w+) /),
+          {
+            path: found(part, /\[more: \w+ (\S+) /),
+            offset: Number(found(part, / offset=(\d+) /)),
+            column: Number(found(part, / column=(\d+)\]$/)),
+          },
+        ],
+    ),
+  ],
+  [
+    "a file of which it has seen only a part: another path",
+    ["ok", "error", "ok"],
+    ["read_file", { path: "uploads/long.json" }],
+    () => ["write_file", { path: "uploads/long.json", content: "{}" }],
+    (error) => [found(error, /or (\w+) with another path/), { path: "outputs/short.json", content: "{}" }],
+  ],
+  [
+    "an empty file that it edits: the tool that is named",
+    ["error", "ok"],
+    ["edit_file", { path: "outputs/empty.md", old_string: "a", new_string: "b" }],
+    (error) => [found(error, /Call (\w+) with this path/), { path: "outputs/empty.md", content: "b" }],
   ],
   [
     "a file it has not seen: the same call again",
@@ -82,7 +113,8 @@ for (const [what, outcomes, first, ...next] of recoveries) {
       return follow === undefined ? says("done") : calls([...follow(newest)]);
     });
     await using yard = await startYard({ model });
-    const conversation = await startWith(yard, { "uploads/notes.md": notes });
+    const files = { "uploads/notes.md": notes, "uploads/long.json": long, "outputs/empty.md": "" };
+    const conversation = await startWith(yard, files);
     const { answer, events } = await yard.ask("go", { conversation });
     assert.deepEqual([answer, all(events, "call.finished").map(({ outcome }) => outcome)], ["done", outcomes]);
   });

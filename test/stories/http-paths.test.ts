@@ -71,7 +71,9 @@ test("where our own sources lie is not told either: the small yard's answers are
   const refused = await yard.client.call("listDecisions");
   assert.equal(refused.ok || refused.failure.code, "internal");
   assert.ok(yard.faults[0]?.includes(import.meta.dirname), "the log file has the place");
-  const leaky = smallYard({ engine: { branch: async (row) => ok({ ...row, title: import.meta.dirname }) } });
+  const leaky = smallYard({
+    engine: { branch: async (row) => ok({ conversation: { ...row, title: import.meta.dirname }, leftOut: [] }) },
+  });
   await leaky.start("c");
   const told = await leaky.client.call("branchConversation", { params: { id: "c" }, body: {} });
   assert.equal(told.ok || told.failure.code, "answer_unreadable");

@@ -80,6 +80,94 @@ test("/files lists what the session has, one level at a time [U1][F2]", async ()
   await chat.ended;
 });
 
+test("/files of a file shows its beginning; of one that is no text, what it is [U1][F2]", async () => {
+  await using yard = await startYard();
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const files = {
+    "short.md": "# A\n\n  two\u001b[2J\tthree\n",
+    "forty.txt": Array.from({ length: 40 }, (_, line) => `line ${line + 1}\n`).join(""),
+    "long.txt": Array.from({ length: 41 }, (_, line) => `line ${line + 1}\n`).join(""),
+    "two words.txt": "",
+    "中文.csv": Buffer.from("c4e3bac30a", "hex"),
+    "a.png": Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"),
+  };
+  for (const [name, bytes] of Object.entries(files)) await must(yard.client.upload(id, name, Buffer.from(bytes)));
+  const chat = talk({ client: yard.client, command: { going: { id } } });
+  await chat.begin();
+  assert.equal(await chat.say("/files uploads/short.md"), "# A\n\n  two␛[2J    three");
+  assert.ok((await chat.say("/files uploads/forty.txt")).endsWith("line 39\nline 40"));
+  const long = (await chat.say("/files uploads/long.txt")).split("\n");
+  assert.deepEqual(
+    [long.length, long[39], long[40]],
+    [41, "line 40", "… 319 bytes in all; /save uploads/long.txt copies it to this machine."],
+  );
+  assert.equal(await chat.say('/files "uploads/two words.txt"'), "uploads/two words.txt is empty.");
+  assert.equal(await chat.say("/files uploads/中文.csv"), "你好");
+  assert.equal(await chat.say("/files uploads/a.png"), "uploads/a.png: 16 bytes, no text (png)");
+  chat.leave();
+  await chat.ended;
+});
+
+test("/files rm takes a file or a folder away, and says what [U1][F2]", async () => {
+  const script = calls(writes("outputs/a/1.txt", "1"), writes("outputs/a/2.txt", "2"), writes("outputs/b.txt", "b"));
+  await using model = await modelServer([script, says("Done.")]);
+  await using yard = await startYard({ model });
+  const chat = talk({ client: yard.client });
+  const id = await chat.begin();
+  await chat.say("write");
+  const answers = async (line: string, wanted: string) => {
+    chat.type(line + keys.enter);
+    await chat.waitFor(wanted);
+  };
+  await answers("/files rm outputs/b.txt", "\n✓ Removed: outputs/b.txt (/undo does not bring it back)\n");
+  await answers("/files rm outputs/a", "\n✓ Removed: outputs/a/ (/undo does not bring it back)\n");
+  await answers("/files rm outputs/b.txt", "\n✗ There is no file outputs/b.txt. ");
+  await answers("/files rm ../other", "\n✗ The path ../other leads out of the workspace. ");
+  const { items } = await must(yard.client.call("listFiles", { params: { id }, query: { path: "outputs" } }));
+  assert.deepEqual(items, []);
+  chat.leave();
+  await chat.ended;
+});
+
+test("a turn that is undone elsewhere is told where it stands on the screen, with its files [U1][W12]", async () => {
+  await using model = await modelServer([
+    calls(writes("outputs/a.txt", "one")),
+    ...["Done.", "Fine.", "Last."].map((text) => says(text)),
+  ]);
+  await using yard = await startYard({ model });
+  const chat = talk({ client: yard.client });
+  const id = await chat.begin();
+  await chat.say("write");
+  await must(yard.client.call("undoTurn", { params: { id } }));
+  await chat.waitFor("✓ Turn 1 was undone elsewhere\n");
+  await chat.waitFor("  - outputs/a.txt (removed)\n");
+  chat.type(`go on${keys.enter}`);
+  await chat.waitFor("Fine.\n\nYou> ");
+  await must(yard.client.call("resetConversation", { params: { id } }));
+  await chat.waitFor("✓ This session was reset elsewhere\n");
+  chat.type(`/reset${keys.enter}`);
+  await chat.waitFor("✓ Session reset\n");
+  chat.type(`and on${keys.enter}`);
+  await chat.waitFor("Last.");
+  assert.equal(chat.text().split("elsewhere").length, 3, "what was done here is not told as done elsewhere");
+  chat.leave();
+  await chat.ended;
+});
+
+test("a command that takes nothing refuses what stands behind it, and does nothing [U1]", async () => {
+  await using model = await modelServer([calls(writes("outputs/a.txt", "one")), says("Done.")]);
+  await using yard = await startYard({ model });
+  const chat = talk({ client: yard.client });
+  const id = await chat.begin();
+  await chat.say("write");
+  assert.equal(await chat.say("/undo 2"), "✗ /undo does not take “2”. Use: /undo");
+  assert.equal(await chat.say("/clear all"), "✗ /new does not take “all”. Use: /new");
+  assert.equal(await chat.say("/exit now"), "✗ /quit does not take “now”. Use: /quit");
+  assert.equal((await must(yard.client.call("getConversation", { params: { id } }))).turns, 1);
+  chat.leave();
+  await chat.ended;
+});
+
 const dayMs = 86_400_000;
 const texts = {
   en: { none: "✓ Cleaned up 0 old workspaces", empty: "The trash is empty.", how: /Use \/clean, \/clean list/ },
@@ -149,7 +237,8 @@ test("/help has a line for each of them, and for #PATH [U1]", async () => {
     const chat = talk({ client: yard.client, language });
     await chat.begin();
     const help = await chat.say("/help");
-    for (const form of ["/files [PATH] ", "/undo ", "/clean [list | restore ID] ", "#"]) assert.ok(help.includes(form));
+    const forms = ["/files [PATH | rm PATH] ", "/save [-f] PATH [TO] ", "/undo ", "/clean [list | restore ID] ", "#"];
+    for (const form of forms) assert.ok(help.includes(form));
     chat.leave();
     await chat.ended;
   }

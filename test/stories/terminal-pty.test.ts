@@ -194,10 +194,21 @@ test("a second process sends its files to the one that owns the data, and shows 
   await owner.waitFor("You> ");
   writeFileSync(join(owner.home, "large.txt"), "0123456789\n".repeat(600_000));
   const second = openProgram(t, { model, home: owner.home, args: ["run", "read #large.txt"] });
-  await second.waitFor("↑ large.txt: 100 % of 6.6 MB");
+  await second.waitFor("↑ large.txt: 100 % of 6.3 MB");
   await second.waitFor("✓ large.txt → uploads/large.txt (text)\n");
   await second.waitFor("Read.");
   assert.equal(await second.exited, 0);
   const said = String(model.asked[0]?.body.messages.at(-1)?.content);
   assert.match(said, /^read #large\.txt\n\nUploaded files:\n- large\.txt → uploads\/large\.txt \(text\)/);
+});
+
+test("a file that is too large is refused at once, also by another process [F3][F4]", async (t) => {
+  const env = { AGENTYARD_UPLOAD_FILE_BYTES_MAX: "1048576" };
+  const owner = openProgram(t, { env });
+  await owner.waitFor("You> ");
+  writeFileSync(join(owner.home, "large.txt"), "0123456789\n".repeat(6_000_000));
+  const second = openProgram(t, { env, home: owner.home, args: ["run", "read #large.txt"] });
+  await second.waitFor("✗ large.txt: uploads/large.txt has 62.9 MB or more; the limit is 1 MB. ");
+  assert.equal(await second.exited, 1);
+  assert.ok(!second.text().includes("↑ large.txt: 5"), "not half of it was sent");
 });

@@ -45,6 +45,7 @@ test("run --json prints one object: answer, calls with parsed arguments, usage o
     finish: "done",
     steps: 2,
     usage: { input: 150, output: 15 },
+    files: [],
     error: null,
     exit: { code: 0, reason: "done" },
   });

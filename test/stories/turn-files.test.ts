@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { filesOf, newConversation, place, writes } from "../world/undo.ts";
+import { drops, edits, filesOf, newConversation, place, puts, roughTools, undo, writes } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const onePixel = Buffer.from(
@@ -143,6 +143,52 @@ test("a branch begins with the files of its parent and goes its own way [L9][W1]
       parent: { "a.txt": "644 one", "run.sh": "755 #!/bin/sh\n" },
     },
   );
+});
+
+test("a branch has the drafts of its parent too, and takes back the turns it came with, also without the parent [L9][W12]", async () => {
+  await using model = await modelServer([
+    ...[calls(puts("outputs/a.txt", "one")), says("1")],
+    ...[calls(puts("outputs/a.txt", "two"), puts("temp/draft.txt", "x"), drops("outputs/b.txt")), says("2")],
+  ]);
+  await using yard = await startYard({ model, tools: roughTools });
+  const id = await newConversation(yard);
+  place(yard, id, "a.txt", "zero", 0o640);
+  place(yard, id, "b.txt", "b", 0o600);
+  await yard.ask("first", { conversation: id });
+  await yard.ask("second", { conversation: id });
+  const { id: branch } = await must(yard.client.call("branchConversation", { params: { id }, body: {} }));
+  assert.deepEqual(filesOf(yard, branch, "temp"), { "draft.txt": "644 x" });
+  await must(yard.client.call("deleteConversation", { params: { id } }));
+  await until("the parent is gone", () => !existsSync(join(yard.data, "kept", "workspace", id)));
+  const steps = [];
+  for (let times = 0; times < 2; times += 1) {
+    const { turn, left } = await undo(yard, branch);
+    steps.push({ turn, left, files: filesOf(yard, branch) });
+  }
+  assert.deepEqual(steps, [
+    { turn: 2, left: [], files: { "a.txt": "640 one", "b.txt": "600 b" } },
+    { turn: 1, left: [], files: { "a.txt": "640 zero", "b.txt": "600 b" } },
+  ]);
+  assert.deepEqual(filesOf(yard, branch, "temp"), {});
+});
+
+test("what a file says is known when the model has read it: a change in the same answer is made in the next [F2]", async () => {
+  await using model = await modelServer([
+    calls(["read_file", { path: "outputs/a.txt" }], edits("outputs/a.txt", "one", "two"), writes("outputs/b.txt", "x")),
+    calls(edits("outputs/a.txt", "one", "two"), edits("outputs/b.txt", "x", "y")),
+    says("done"),
+  ]);
+  await using yard = await startYard({ model });
+  const id = await newConversation(yard);
+  place(yard, id, "a.txt", "one\n");
+  const { events } = await yard.ask("go", { conversation: id });
+  const outcomes = new Map(all(events, "call.finished").map(({ call, outcome }) => [call, outcome]));
+  const asked = all(events, "message.assistant").flatMap(({ calls = [] }) => calls);
+  assert.deepEqual(
+    asked.map(({ id }) => outcomes.get(id)),
+    ["ok", "error", "ok", "ok", "ok"],
+  );
+  assert.deepEqual(filesOf(yard, id), { "a.txt": "644 two\n", "b.txt": "644 y" });
 });
 
 test("a deleted conversation takes its files with it [L9][W1]", async () => {

@@ -22,14 +22,19 @@ const PAGE = (
 ).split(" ");
 /** Folders without a front file: one file per word. */
 const OPEN = ["protocol", "base"];
-/** Ports, and what of the client runs under Node only and must not reach a browser. */
+/**
+ * Ports, what of the client runs under Node only and must not reach a browser, and what a thread loads that should start
+ * without everything else.
+ */
 const FREE_FILES = [
   "src/models/provider.ts",
   "src/models/profile.ts",
   "src/client/socket-fetch.ts",
   "src/client/socket-path.ts",
+  "src/sandbox/provider.ts",
+  "src/workspace/files-below.ts",
 ];
-const ADAPTERS = ["src/storage/sqlite/", "src/models/openai/", "src/models/demo/"];
+const ADAPTERS = ["src/storage/sqlite/", "src/models/openai/", "src/models/demo/", "src/sandbox/local/"];
 const TERMINAL_IMPORTS = ["terminal", "client", "protocol", "words", "base"];
 const BASE_FILES = ["result", "clock", "ids", "random", "assert", "nearest"];
 const IMPORTED_ANYWHERE = ["zod"];

@@ -97,7 +97,7 @@ const demo = {
 } as const;
 
 function playedWorkspaces(asked: SmallYard["asked"]): Parts["workspaces"] {
-  const trashed = { id: "t1", workspace: "c", movedAt: 1, bytes: 5, files: 2, until: 9 };
+  const trashed = { id: "t1", conversation: "c", movedAt: 1, bytes: 5, files: 2, until: 9 };
   return {
     async clean(options) {
       asked.push(["clean", options]);
@@ -105,9 +105,9 @@ function playedWorkspaces(asked: SmallYard["asked"]): Parts["workspaces"] {
     },
     trash: async (owner) => (owner === localOwner ? [trashed] : []),
     async restore(owner, id) {
-      const { workspace, files } = trashed;
+      const { conversation, files } = trashed;
       return owner === localOwner && id === "t1"
-        ? ok({ workspace, files, beside: [] })
+        ? ok({ conversation, files, beside: [] })
         : failure("trash_not_found", { id: id.slice(0, 80) });
     },
   };
@@ -135,7 +135,7 @@ function playedEngine(asked: SmallYard["asked"]): Omit<Engine, Remembered> {
     openDecisions: async () => [],
     undo: async () => failure("nothing_to_undo", {}),
     reset: async ({ id }) => failure("conversation_busy", { id }),
-    branch: async (row) => ok(row),
+    branch: async (row) => ok({ conversation: row, leftOut: [] }),
     checkpoints: async () => [checkpoint],
     saveCheckpoint: note("saveCheckpoint", checkpoint),
     restoreCheckpoint: async (_, place) => failure("checkpoint_not_found", { checkpoint: place }),

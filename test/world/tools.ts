@@ -51,7 +51,20 @@ export async function fileTools(
 ): Promise<FileTools> {
   const place = await testWorkspace(t, options);
   const toolbox = openToolbox(builtins);
-  const known = new Map<string, string>();
+  const known = new Map<string, { hash: string; isWhole: boolean }>();
+  const knownHash: ToolContext["knownHash"] = (path, wanted) => {
+    const seen = known.get(path);
+    return wanted === undefined || seen?.isWhole ? seen?.hash : undefined;
+  };
+  const note = (fact: Extract<NewEvent, { type: "file.known" | "file.changed" }>) => {
+    const [before, hash] = fact.type === "file.known" ? [fact.hash, fact.hash] : [fact.before?.hash, fact.after?.hash];
+    const earlier = known.get(fact.path);
+    // What was seen whole stays so, and a change of what was seen in part does not show the rest.
+    const wasWhole = earlier?.hash === before ? earlier?.isWhole : undefined;
+    const isShown = fact.type === "file.known" && fact.part !== true;
+    if (hash !== undefined)
+      known.set(fact.path, { hash, isWhole: isShown || (wasWhole ?? fact.type === "file.changed") });
+  };
   let count = 0;
   return {
     ...place,
@@ -60,14 +73,11 @@ export async function fileTools(
       const found = toolbox.open({ id: "1", name: tool, arguments: JSON.stringify(input) });
       if (!found.ok) return { text: errorForModel(found.failure), facts: [], images: 0 };
       const { workspace } = place;
-      const own = { workspace, key: `key-${count}`, knownHash: (path: string) => known.get(path) };
+      const own = { workspace, key: `key-${count}`, knownHash };
       const output = await found.value.opened.run(toolContext({ ...own, ...overrides }));
       if (!output.ok) return { text: errorForModel(output.failure), facts: [], images: 0 };
       const { text, facts = [], images = [] } = output.value;
-      for (const fact of facts) {
-        if (fact.type === "file.known") known.set(fact.path, fact.hash);
-        if (fact.type === "file.changed" && fact.after?.hash !== undefined) known.set(fact.path, fact.after.hash);
-      }
+      for (const fact of facts) if (fact.type === "file.known" || fact.type === "file.changed") note(fact);
       return { text, facts, images: images.length };
     },
   };

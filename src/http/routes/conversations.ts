@@ -56,7 +56,8 @@ export function conversationHandlers({ engine, log }: Parts): Pick<Handlers, Nam
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const branch = await engine.branch(row.value, body.at);
-      return branch.ok ? ok(toConversation(branch.value)) : branch;
+      if (!branch.ok) return branch;
+      return ok({ ...toConversation(branch.value.conversation), filesLeftOut: [...branch.value.leftOut] });
     },
     async undoTurn({ owner, params }) {
       const row = await log.find(owner, params.id);

@@ -13,8 +13,13 @@ export function fileHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
       const listing = await engine.files(row.value).list(query.path, { hidden: query.hidden });
       if (!listing.ok) return listing;
       const { path, entries } = listing.value;
+      const { after = "", limit } = query;
       const prefix = path === "." ? "" : `${path}/`;
-      return ok({ path, items: entries.map((entry) => ({ ...entry, path: prefix + entry.name })) });
+      const start = after === "" ? 0 : entries.findIndex(({ name }) => name > after);
+      const page = start < 0 ? [] : entries.slice(start, start + limit);
+      const isLast = start < 0 || start + limit >= entries.length;
+      const items = page.map((entry) => ({ ...entry, path: prefix + entry.name }));
+      return ok({ path, items, next: isLast ? null : (page.at(-1)?.name ?? null) });
     },
     async readFile({ owner, params, query: { path } }) {
       const row = await log.find(owner, params.id);

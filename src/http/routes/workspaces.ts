@@ -15,14 +15,12 @@ export function workspaceHandlers({ workspaces, cleanAfterMs }: Parts): Pick<Han
       return ok({ ...(await workspaces.clean({ unusedMs, ...whose })), days: unusedMs / dayMs });
     },
     async listTrash({ owner }) {
-      const trashed = await workspaces.trash(owner);
-      return ok({ items: trashed.map(({ workspace, ...entry }) => ({ ...entry, conversation: workspace })) });
+      return ok({ items: await workspaces.trash(owner) });
     },
     async restoreTrash({ owner, params }) {
       const restored = await workspaces.restore(owner, params.trash);
       if (!restored.ok) return restored;
-      const { workspace, files, beside } = restored.value;
-      return ok({ conversation: workspace, files, beside: [...beside] });
+      return ok({ ...restored.value, beside: [...restored.value.beside] });
     },
   };
 }

@@ -1,6 +1,8 @@
 import { assert } from "../../base/assert.ts";
-import type { DoneCall, Facts } from "./facts.ts";
-import type { DemoWords, WantedCall, World } from "./intent.ts";
+import type { Facts } from "./facts.ts";
+import { outcomeText } from "./failures.ts";
+import { pagesOf } from "./file-results.ts";
+import { type Intent, paragraphs, type WantedCall, type World } from "./intent.ts";
 import { intents } from "./intents.ts";
 
 /** Either words for the user, or calls to make first. */
@@ -19,16 +21,13 @@ export async function answerTo(facts: Facts, world: World): Promise<Answer> {
     missing !== undefined
       ? world.words.toolNotThere(missing.name)
       : hasFailed
-        ? facts.done.map((call) => outcome(call, world.words)).join("\n")
+        ? await afterFailure(intent, facts, world)
         : await intent.answer(facts, world);
   const introduces = facts.isFirst && intent.introduces !== true;
   return { text: introduces ? `${world.words.introduction}\n\n${text}` : text, calls: [] };
 }
 
-/** Of a result that is only mentioned beside a failure. */
-const mentionedCharactersMax = 500;
-
-function outcome({ name, result, failure }: DoneCall, words: DemoWords): string {
-  if (failure === undefined) return words.called(name, result.slice(0, mentionedCharactersMax).toWellFormed());
-  return failure === "tool_rejected" ? words.declined(name) : words.failed(name, result);
+async function afterFailure(intent: Intent, facts: Facts, world: World): Promise<string> {
+  const isAnswered = intent.answersInPart === true && pagesOf(facts.done).length > 0;
+  return paragraphs(outcomeText(facts.done, world.words), isAnswered ? await intent.answer(facts, world) : "");
 }

@@ -1,10 +1,13 @@
 import { attachedWords, type Language, languages } from "../../words/words.ts";
+import { replaceMentions } from "./mentions.ts";
 import type { ChatRequest } from "./wire.ts";
 
 /** What the demo model goes by: the last words of the user, what came with them, and what tools have said since. */
 export type Facts = {
-  /** What the user wrote, without what AgentYard adds about attached files. */
+  /** What the user wrote, with "it" for a file that came along: its name on their machine is not where it lies here. */
   readonly text: string;
+  /** The same word for word. Neither has what AgentYard adds about attached files. */
+  readonly written: string;
   /** The files of that message. */
   readonly attached: readonly AttachedFile[];
   /** The files of earlier messages, the latest first. */
@@ -22,6 +25,7 @@ export type AttachedFile = { readonly name: string; readonly path: string; reado
 
 export type DoneCall = {
   readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
   readonly result: string;
   /** The code of an error result, as in `Error: tool_rejected: …`. */
   readonly failure?: string | undefined;
@@ -30,19 +34,25 @@ export type DoneCall = {
 type Message = ChatRequest["messages"][number];
 
 /** How much of a result is kept: what is only passed on is short, a file is looked into. */
-const resultCharactersMax: Readonly<Record<string, number>> = { read_file: 120_000, list_files: 60_000 };
+const resultCharactersMax: Readonly<Record<string, number>> = {
+  read_file: 120_000,
+  list_files: 60_000,
+  find_files: 60_000,
+};
 const otherResultCharactersMax = 8_000;
 
 export function readFacts({ messages, tools, tool_choice }: ChatRequest): Facts {
   const asked = messages.findLastIndex((message) => message.role === "user" && wordsOf(message) !== "");
-  const written = messages.filter(({ role }) => role === "user").map((message) => partsOf(wordsOf(message)));
-  const { text, attached } = partsOf(wordsOf(messages[asked]));
+  const said = messages.filter(({ role }) => role === "user").map((message) => partsOf(wordsOf(message)));
+  const { text: written, attached, language } = partsOf(wordsOf(messages[asked]));
+  const names = attached.map(({ name }) => name);
   const before = messages.slice(0, Math.max(asked, 0)).filter(({ role }) => role === "user");
   return {
-    text,
+    text: attached.length === 0 ? written : replaceMentions(written, names, ` ${itIn[language ?? "en"]} `).trim(),
+    written,
     attached,
     earlier: before.flatMap((message) => partsOf(wordsOf(message)).attached).toReversed(),
-    language: written.map(languageOfMessage).findLast((language) => language !== undefined) ?? "en",
+    language: said.map((message) => message.language).findLast((known) => known !== undefined) ?? "en",
     isFirst: !messages.some((message) => message.role === "assistant" && wordsOf(message) !== ""),
     tools: new Set(tool_choice === "none" ? [] : tools?.map((tool) => tool.function.name)),
     done: doneCalls(messages.slice(asked + 1)),
@@ -56,7 +66,13 @@ function wordsOf(message: Message | undefined): string {
   return text.replace(/<system_reminder>[\s\S]*?<\/system_reminder>/g, "").trim();
 }
 
-type Written = { readonly text: string; readonly attached: readonly AttachedFile[]; readonly language?: Language };
+const itIn: Readonly<Record<Language, string>> = { en: "it", zh: "它" };
+
+type Written = {
+  readonly text: string;
+  readonly attached: readonly AttachedFile[];
+  readonly language: Language | undefined;
+};
 
 /** The user's own words, without the list of files that AgentYard put behind them and the texts of small ones. */
 function partsOf(message: string): Written {
@@ -73,9 +89,12 @@ function partsOf(message: string): Written {
     if (named.length === 0 || named.length !== lines.length) continue;
     const places = named.map(({ path }) => whole.indexOf(`\n\n${inline(path)}\n\`\`\``)).filter((at) => at >= 0);
     const attached = named.map(({ name, path, type }) => ({ name: plainName(name), path: plainName(path), type }));
-    return { text: whole.slice(0, Math.min(listAt, ...places)).trim(), attached, language };
+    const text = whole.slice(0, Math.min(listAt, ...places)).trim();
+    const names = attached.map(({ name }) => name);
+    // Files alone say nothing by their names: then the language is that of the list.
+    return { text, attached, language: languageOfText(replaceMentions(text, names, " ")) ?? language };
   }
-  return { text: message, attached: [] };
+  return { text: message, attached: [], language: languageOfText(message) };
 }
 
 /** A name as it is: what could be taken for something else is written in quotes, with escapes. */
@@ -92,13 +111,9 @@ export function plainName(shown: string): string {
   }
 }
 
-/** A file alone says nothing by its name: then the language is that of the list. */
-function languageOfMessage({ text, language }: Written): Language | undefined {
-  return languageOfText(text) ?? language;
-}
-
-/** Chinese when Han characters weigh enough against words in letters; unknown without either. */
-function languageOfText(text: string): Language | undefined {
+/** Chinese when Han characters weigh enough against words in letters; unknown without either. Paths are no words. */
+function languageOfText(said: string): Language | undefined {
+  const text = said.replaceAll(/(?<![\w-])[\w-]*[./][\w./*-]+/g, " ");
   const han = text.match(/\p{Script=Han}/gu)?.length ?? 0;
   const words = text.match(/\p{Script=Latin}+/gu)?.length ?? 0;
   if (han + words === 0) return undefined;
@@ -106,14 +121,24 @@ function languageOfText(text: string): Language | undefined {
 }
 
 function doneCalls(messages: readonly Message[]): readonly DoneCall[] {
-  const names = new Map(
-    messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => [call.id, call.function.name])),
+  const calls = new Map(
+    messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => [call.id, call.function])),
   );
   return messages.flatMap((message) => {
-    const name = message.role === "tool" ? names.get(message.tool_call_id ?? "") : undefined;
-    if (name === undefined) return [];
+    const call = message.role === "tool" ? calls.get(message.tool_call_id ?? "") : undefined;
+    if (call === undefined) return [];
+    const { name } = call;
     const charactersMax = resultCharactersMax[name] ?? otherResultCharactersMax;
     const result = wordsOf(message).slice(0, charactersMax).toWellFormed();
-    return [{ name, result, failure: /^Error: ([a-z_]+)/.exec(result)?.[1] }];
+    return [{ name, input: inputOf(call.arguments), result, failure: /^Error: ([a-z_]+)/.exec(result)?.[1] }];
   });
+}
+
+function inputOf(json = "{}"): Readonly<Record<string, unknown>> {
+  try {
+    const input: unknown = JSON.parse(json);
+    return typeof input === "object" && input !== null ? { ...input } : {};
+  } catch {
+    return {};
+  }
 }

@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { startDemoTalk, type TalkFiles, type TalkOptions } from "../../../test/world/demo-talk.ts";
 import { systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
+import { forModels } from "../../words/words.ts";
 import { replyTo } from "./reply.ts";
 import type { ChatRequest } from "./wire.ts";
+
+const reply = (chat: ChatRequest) => replyTo(chat, { clock: systemClock, ids: systemIds, findServers: async () => [] });
+const startTalk = (present: TalkFiles, options?: TalkOptions) => startDemoTalk(reply, present, options);
 
 const sales = "city,units,price\nOslo,12,9.5\nRio,30,10\n";
 const files = {
@@ -15,6 +20,7 @@ const look = [
   ["list_files", { path: "uploads" }],
   ["list_files", { path: "outputs" }],
 ];
+const deeper = ["find_files", { pattern: "**/*" }];
 
 test("it lists the files of both folders, in English and in Chinese [M5]", async () => {
   for (const prompt of ["list my files", "What files do I have?", "列出文件", "我有哪些文件？"]) {
@@ -39,10 +45,37 @@ test("it reads the file that is named, wherever it lies [M5]", async () => {
   ]);
 });
 
-test("a file that is not there is asked for all the same, so that the tool's advice is seen [M5]", async () => {
-  const { calls, text } = await startTalk(files).say("read report.md");
-  assert.deepEqual(calls, [...look, ["read_file", { path: "uploads/report.md" }]]);
-  assert.match(text, /`read_file` did not work: Error: file_not_found: There is no file uploads\/report\.md/);
+test("a file that is not there is asked for all the same, so that the tool can say what is near [M5]", async () => {
+  const asked = ["read_file", { path: "uploads/report.md" }];
+  for (const prompt of ["read report.md", "read #report.md", "请读取文件#report.md"])
+    assert.deepEqual((await startTalk(files).say(prompt)).calls, [...look, deeper, asked], prompt);
+  const { calls } = await startTalk(files, { without: ["find_files"] }).say("read report.md");
+  assert.deepEqual(calls, [...look, asked]);
+});
+
+test("files in sub-folders and other places are seen too [M5][F2]", async () => {
+  const inside = { ...files, "outputs/may/day 1/report.md": "# May\n", "temp/scratch.txt": "x\n" };
+  for (const [prompt, path] of [
+    ["read report.md", "outputs/may/day 1/report.md"],
+    ["打开 scratch.txt", "temp/scratch.txt"],
+  ] as const)
+    assert.deepEqual((await startTalk(inside).say(prompt)).calls, [...look, deeper, ["read_file", { path }]], prompt);
+  const list = await startTalk(inside).say("list my files");
+  assert.deepEqual(list.calls, [...look, deeper]);
+  assert.match(
+    list.text,
+    /```\n\[FILE\] uploads\/sales\.csv .*\n.*\n\[FILE\] outputs\/notes\.txt .*\n\[DIR\] {2}outputs\/may\/\n\[FILE\] outputs\/may\/day 1\/report\.md \(6 bytes\)\n```$/,
+  );
+  const only = await startTalk({ "uploads/x/a.csv": sales, "temp/b.csv": "n\n1\n" }).say("summarise the csv");
+  assert.deepEqual(only.calls, [...look, deeper, ["read_file", { path: "uploads/x/a.csv" }]]);
+  const plain = await startTalk(inside, { without: ["find_files"] }).say("list my files");
+  assert.match(plain.text, /\n\[DIR\] {2}outputs\/may\/\n```$/);
+});
+
+test("a list that is not complete says so [M5]", async () => {
+  const results = { find_files: `outputs/may/a.md (6 bytes, just now)\n${forModels.files.foundMore(9)}` };
+  const { text } = await startTalk({ "outputs/may/a.md": "# May\n" }, { results }).say("列出文件");
+  assert.match(text, /\n\[FILE\] outputs\/may\/a\.md \(6 bytes\)\n…\n```$/);
 });
 
 test("a path that leads out is handed on as it is, so that the refusal is seen [M5][W5]", async () => {
@@ -94,6 +127,17 @@ test("a long table is read page by page, and at the limit it says how much was r
   );
   const part = await startTalk({ "uploads/n.csv": rows(99_999) }).say("profile n.csv");
   assert.match(part.text, /This is only the beginning: 25,000 of 100,000 lines were read\.$/);
+});
+
+test("a line that is longer than a page is put together again [M5]", async () => {
+  const present = { "uploads/n.csv": `${Array.from({ length: 15_000 }, () => "10000").join(";")}\n7\n` };
+  const { calls, text } = await startTalk(present).say("profile uploads/n.csv");
+  const path = "uploads/n.csv";
+  assert.deepEqual(calls, [
+    ["read_file", { path }],
+    ["read_file", { path, offset: 1, column: 50_001 }],
+  ]);
+  assert.match(text, /`uploads\/n\.csv`: 2 rows, 15,000 columns of numbers\./);
 });
 
 test("a wide table shows some of its columns and counts the others [M5]", async () => {
@@ -241,70 +285,3 @@ test("sentences about other things stay with their own rules [M5]", async () => 
     );
   }
 });
-
-const pageCharactersMax = 50_000;
-const tools = "now todo_write todo_read list_files read_file write_file edit_file search_file".split(" ");
-
-/** A conversation in which the tools answer from these files in the form of the real ones. */
-function startTalk(present: Readonly<Record<string, string>>) {
-  const messages: ChatRequest["messages"] = [];
-  const say = async (content: string) => {
-    messages.push({ role: "user", content });
-    const made: [name: string, parameters: Record<string, unknown>][] = [];
-    for (let requests = 1; requests <= 10; requests += 1) {
-      const offered = tools.map((name) => ({ function: { name } }));
-      const options = { clock: systemClock, ids: systemIds, findServers: async () => [] };
-      const { text, calls } = await replyTo({ model: "demo", messages, tools: offered }, options);
-      messages.push({
-        role: "assistant",
-        content: text,
-        tool_calls: calls.map(({ id, name }) => ({ id, function: { name } })),
-      });
-      if (calls.length === 0) return { text, calls: made };
-      for (const { id, name, arguments: json } of calls) {
-        const parameters: Record<string, unknown> = JSON.parse(json);
-        made.push([name, parameters]);
-        messages.push({ role: "tool", tool_call_id: id, content: resultFor(name, parameters, present) });
-      }
-    }
-    throw new Error("the demo model does not come to an end");
-  };
-  return { say };
-}
-
-function resultFor(
-  tool: string,
-  parameters: Record<string, unknown>,
-  present: Readonly<Record<string, string>>,
-): string {
-  const path = String(parameters.path);
-  switch (tool) {
-    case "list_files": {
-      const below = Object.entries(present).filter(([name]) => name.startsWith(`${path}/`));
-      const lines = below.map(([name, text]) => `[FILE] ${name} (${Buffer.byteLength(text)} bytes)`);
-      return lines.length === 0 ? "(nothing)" : lines.join("\n");
-    }
-    case "read_file":
-      return present[path] === undefined
-        ? `Error: file_not_found: There is no file ${path}. Look with list_files.`
-        : pageFor(path, present[path], Number(parameters.offset ?? 1));
-    case "search_file": {
-      const query = String(parameters.query);
-      return /^red/.test(query) ? `outputs/notes.txt:1\n**${query}**` : "No line matches.";
-    }
-    default:
-      return "Success";
-  }
-}
-
-function pageFor(path: string, text: string, offset: number): string {
-  const lines = text.replace(/\n$/, "").split("\n");
-  let [last, characters] = [offset - 1, 0];
-  while (last < lines.length && characters + (lines[last]?.length ?? 0) + 1 <= pageCharactersMax) {
-    characters += (lines[last]?.length ?? 0) + 1;
-    last += 1;
-  }
-  const head = `=== ${path} (lines ${offset}–${last} of ${lines.length}, ${text.length} bytes, UTF-8) ===`;
-  const more = last < lines.length ? `\n[more: read_file ${path} offset=${last + 1}]` : "";
-  return `${head}\n${lines.slice(offset - 1, last).join("\n")}${more}`;
-}

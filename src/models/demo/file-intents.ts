@@ -1,16 +1,17 @@
 import { estimateTokens } from "../estimate.ts";
 import type { Facts } from "./facts.ts";
-import { listedFiles, listedLines, pagesOf } from "./file-results.ts";
+import { hasMore, type Page, pagesOf, seenFiles, seenLines, textOf } from "./file-results.ts";
 import { type DemoWords, first, type Intent, paragraphs, resultOf, said, type WantedCall } from "./intent.ts";
 import { profileTable } from "./profile.ts";
 import { profileText } from "./profile-text.ts";
-import { lookAround, namesFile, type Target, targetOf } from "./target.ts";
+import { canLookDeeper, lookAround, lookDeeper, namesFile, type Target, targetOf } from "./target.ts";
 import { editWish, searchWish, writeWish } from "./wishes.ts";
 
 /** Of a file or of hits, in an answer. */
 const shownCharactersMax = 2_000;
-/** A long table is read page by page up to here; what is left out is said. */
+/** Long tables are read page by page up to here, all together; what is left out is said. */
 const tableTokensMax = 40_000;
+const filesAtOnceMax = 3;
 
 /** What the demo model does with files, by the real tools. */
 export const fileIntents: readonly Intent[] = [
@@ -24,20 +25,20 @@ export const fileIntents: readonly Intent[] = [
     matches: (text) => editWish(text) !== undefined,
     calls: (facts) => {
       const wish = editWish(facts.text);
-      return wish === undefined ? [] : onFile(editTarget(facts), (path) => editCalls(facts, path, wish));
+      return wish === undefined ? [] : onFiles(editTarget(facts), ([path = ""]) => editCalls(facts, path, wish));
     },
     answer: (facts, { words }) => {
       const [target, wish] = [editTarget(facts), editWish(facts.text)];
       return typeof target === "string" || wish === undefined
         ? whichFile(facts, words)
-        : words.changedFile(wish.old, wish.new, target.path);
+        : words.changedFile(wish.old, wish.new, target.paths[0] ?? "");
     },
   },
   {
     name: "write a file",
-    matches: (text) => writeWish(text, "") !== undefined,
-    calls: first(({ text }, { words }) => [{ name: "write_file", arguments: { ...noteOf(text, words) } }]),
-    answer: ({ text }, { words }) => words.wroteFile(noteOf(text, words).path),
+    matches: (_, { written }) => writeWish(written, "") !== undefined,
+    calls: first(({ written }, { words }) => [{ name: "write_file", arguments: { ...noteOf(written, words) } }]),
+    answer: ({ written }, { words }) => words.wroteFile(noteOf(written, words).path),
   },
   {
     name: "search files",
@@ -48,7 +49,8 @@ export const fileIntents: readonly Intent[] = [
       if (resultOf(facts.done, "search_file") !== "") return [];
       const folder = /^(uploads|outputs|temp)\b\/?$/.exec(wish?.where ?? "")?.[1];
       if (folder !== undefined || !isOneFile(wish?.where ?? "")) return wanted(folder);
-      return onFile(targetOf({ ...facts, text: wish?.where ?? "" }), wanted);
+      const target = targetOf({ ...facts, text: wish?.where ?? "" });
+      return onFiles(target, ([path, ...others]) => wanted(others.length === 0 ? path : undefined));
     },
     answer: ({ text, done }, { words }) => {
       const { query = "" } = searchWish(text) ?? {};
@@ -61,56 +63,62 @@ export const fileIntents: readonly Intent[] = [
     matches: said(
       /\b(list|show|see|what|which|have)\b.{0,20}\bfiles\b|^\s*(ls|dir)\s*$|(列出|显示|查看|看看|有哪些|有什么|我的).{0,6}文件\s*[。？?！!]*$|文件列表/i,
     ),
-    calls: first(() => lookAround),
+    calls: (facts) => {
+      if (facts.done.length === 0) return lookAround;
+      return hasMore(facts.done) && canLookDeeper(facts) ? lookDeeper : [];
+    },
     answer: (facts, { words }) => filesText(facts, words),
   },
   {
-    name: "profile a table",
+    name: "profile tables",
+    answersInPart: true,
     matches: (text, { attached }) =>
       /\b(profile|summari[sz]e|summary|statistics|stats|analy[sz]e|average|mean|sum|total|numbers)\b|统计|汇总|分析|求和|总和|平均|概况|数字/i.test(
         text,
       ) &&
       (/\.(csv|tsv)\b|\b(csv|tsv|spreadsheet|columns?|numbers (of|in|from))\b|表格|数据表|每一?列/i.test(text) ||
         attached.length > 0),
-    calls: (facts) => onFile(targetOf(facts, isTable), (path) => nextPage(facts, path)),
-    answer: (facts, { words }) => tableAnswer(facts, words) ?? whichFile(facts, words),
+    calls: (facts) => onFiles(targetOf(facts, isTable), (paths) => nextPages(facts, paths)),
+    answer: (facts, { words }) => {
+      const text = tablesText(facts, words);
+      return text === "" ? whichFile(facts, words) : paragraphs(text, leftText(targetOf(facts, isTable), words));
+    },
   },
   {
-    name: "read a file",
-    matches: (text, { attached }) =>
+    name: "read files",
+    answersInPart: true,
+    matches: (text, { attached, written }) =>
       /^.{0,30}(\b(read|open|show|cat|display|print|see|what)\b|读|打开|查看|看看|看一下|显示)/i.test(text) &&
       (namesFile(text) ||
         /\b(the|this|that|my) file\b|文件/i.test(text) ||
-        (attached.length > 0 && /\bread\b|读/i.test(text))),
-    calls: (facts) => onFile(targetOf(facts), (path) => readOnce(facts, path)),
-    answer: ({ done, ...facts }, { words }) => {
-      const page = pagesOf(done)[0];
-      if (page === undefined) return whichFile({ ...facts, done }, words);
-      const text = shown(page.text);
-      const isAll = text === page.text && page.next === undefined;
-      return words.fileText(page.path, fenced(text), isAll ? "all" : page.lines);
+        (attached.length > 0 && (text !== written || /\bread\b|读/i.test(text)))),
+    calls: (facts) => onFiles(targetOf(facts), (paths) => readOnce(facts, paths)),
+    answer: (facts, { words }) => {
+      const texts = pagesOf(facts.done).map((page) => pageText(page, words));
+      return texts.length === 0 ? whichFile(facts, words) : paragraphs(...texts, leftText(targetOf(facts), words));
     },
   },
 ];
 
-/** Files without a wish: what came is named, and a table is looked into. Stands behind every row that reads a wish. */
+/** Files without a wish: what came is named, and tables are looked into. Stands behind every row that reads a wish. */
 export const uploadIntent: Intent = {
   name: "uploads",
+  answersInPart: true,
   matches: (_, { attached }) => attached.length > 0,
-  calls: (facts) => {
-    const table = facts.attached.find(({ path }) => isTable(path));
-    return table === undefined ? [] : nextPage(facts, table.path);
-  },
+  calls: (facts) => nextPages(facts, tablesAmong(facts)),
   answer: (facts, { words }) => {
     const lines = facts.attached.map(({ path, type }) => `- \`${path}\` (${type})`);
-    return paragraphs(words.uploaded(lines.join("\n")), tableAnswer(facts, words) ?? words.uploadedNext);
+    const text = tablesText(facts, words);
+    const next = text === "" ? words.uploadedNext : paragraphs(text, leftText({ paths: tablesAmong(facts) }, words));
+    return paragraphs(words.uploaded(lines.join("\n")), next);
   },
 };
 
-/** The calls on a file once it is known which one; before that a look around. */
-function onFile(target: Target, calls: (path: string) => readonly WantedCall[]): readonly WantedCall[] {
+/** The calls on files once it is known which ones; before that a look around. */
+function onFiles(target: Target, calls: (paths: readonly string[]) => readonly WantedCall[]): readonly WantedCall[] {
   if (target === "none") return [];
-  return target === "look" ? lookAround : calls(target.path);
+  if (target === "look") return lookAround;
+  return target === "find" ? lookDeeper : calls(target.paths);
 }
 
 function editTarget(facts: Facts): Target {
@@ -123,22 +131,30 @@ function editCalls(
   path: string,
   wish: { readonly old: string; readonly new: string },
 ): readonly WantedCall[] {
-  if (pagesOf(facts.done).length === 0) return readOnce(facts, path);
+  if (pagesOf(facts.done).length === 0) return readOnce(facts, [path]);
   if (resultOf(facts.done, "edit_file") !== "") return [];
   const change = { path, old_string: wish.old, new_string: wish.new, replace_all: true };
   return [{ name: "edit_file", arguments: change }];
 }
 
-function readOnce({ done }: Facts, path: string): readonly WantedCall[] {
-  return pagesOf(done).length > 0 ? [] : [{ name: "read_file", arguments: { path } }];
+function readOnce({ done }: Facts, paths: readonly string[]): readonly WantedCall[] {
+  if (pagesOf(done).length > 0) return [];
+  return paths.slice(0, filesAtOnceMax).map((path) => ({ name: "read_file", arguments: { path } }));
 }
 
-function nextPage(facts: Facts, path: string): readonly WantedCall[] {
+/** The first pages side by side, then on wherever a file goes on. */
+function nextPages(facts: Facts, paths: readonly string[]): readonly WantedCall[] {
   const pages = pagesOf(facts.done);
-  const offset = pages.at(-1)?.next;
-  if (offset === undefined) return readOnce(facts, path);
-  const isEnough = estimateTokens(pages.map(({ text }) => text).join("")) >= tableTokensMax;
-  return isEnough ? [] : [{ name: "read_file", arguments: { path, offset } }];
+  if (pages.length === 0) return readOnce(facts, paths);
+  if (estimateTokens(pages.map(({ text }) => text).join("")) >= tableTokensMax) return [];
+  return pagesByFile(facts).flatMap((ofFile) => {
+    const { path, next } = ofFile.at(-1) ?? {};
+    return next === undefined ? [] : [{ name: "read_file", arguments: { path, ...next } }];
+  });
+}
+
+function pagesByFile({ done }: Facts): readonly (readonly Page[])[] {
+  return [...Map.groupBy(pagesOf(done), ({ path }) => path).values()];
 }
 
 function noteOf(text: string, words: DemoWords): { path: string; content: string } {
@@ -154,21 +170,37 @@ function isTable(path: string): boolean {
   return /\.(csv|tsv)$/i.test(path);
 }
 
-function tableAnswer({ done }: Facts, words: DemoWords): string | undefined {
-  const pages = pagesOf(done);
-  const [begin, end] = [pages[0], pages.at(-1)];
-  if (begin === undefined || end === undefined) return undefined;
-  const part = end.next === undefined ? undefined : { read: end.lastLine ?? end.next - 1, of: end.lines };
-  return profileText(begin.path, profileTable(pages.map(({ text }) => text).join("\n")), part, words);
+function tablesAmong({ attached }: Facts): readonly string[] {
+  return attached.map(({ path }) => path).filter(isTable);
+}
+
+function tablesText(facts: Facts, words: DemoWords): string {
+  const texts = pagesByFile(facts).map((pages) => {
+    const end = pages.at(-1);
+    const part = end?.next === undefined ? undefined : { read: end.lastLine ?? end.next.offset - 1, of: end.lines };
+    return profileText(end?.path ?? "", profileTable(textOf(pages)), part, words);
+  });
+  return paragraphs(...texts);
+}
+
+function pageText(page: Page, words: DemoWords): string {
+  const text = shown(page.text);
+  const isAll = text === page.text && page.next === undefined;
+  return words.fileText(page.path, fenced(text), isAll ? "all" : page.lines);
+}
+
+function leftText(target: Target, words: DemoWords): string {
+  const left = typeof target === "string" ? 0 : target.paths.length - filesAtOnceMax;
+  return left > 0 ? words.filesLeft(left) : "";
 }
 
 function filesText({ done }: Facts, words: DemoWords): string {
-  const lines = listedLines(done);
+  const lines = seenLines(done);
   return lines.length === 0 ? words.noFiles : words.files(fenced(shown(lines.join("\n"))));
 }
 
 function whichFile({ done }: Facts, words: DemoWords): string {
-  const files = listedFiles(done);
+  const files = seenFiles(done);
   return files.length === 0 ? words.noFiles : words.whichFile(shown(files.map((path) => `- \`${path}\``).join("\n")));
 }
 

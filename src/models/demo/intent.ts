@@ -10,6 +10,8 @@ export type Intent = {
   calls?(facts: Facts, world: World): readonly WantedCall[];
   /** The answer, when no call is wanted any more and none has failed. */
   answer(facts: Facts, world: World): string | Promise<string>;
+  /** It looks into several files: those that could be read are answered also where another could not. */
+  readonly answersInPart?: true;
   /** The answer itself says that this is no AI. */
   readonly introduces?: true;
 };

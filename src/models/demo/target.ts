@@ -1,9 +1,9 @@
 import type { Facts } from "./facts.ts";
-import { listedFiles } from "./file-results.ts";
+import { hasMore, seenFiles } from "./file-results.ts";
 import type { WantedCall } from "./intent.ts";
 
-/** The file that the user means; `look`: the list of files would tell; `none`: it tells nothing either. */
-export type Target = { readonly path: string } | "look" | "none";
+/** The files that the user means; `look` and `find`: these calls would tell; `none`: they tell nothing either. */
+export type Target = { readonly paths: readonly string[] } | "look" | "find" | "none";
 
 /** The calls that show what is there, side by side. */
 export const lookAround: readonly WantedCall[] = ["uploads", "outputs"].map((path) => ({
@@ -11,24 +11,45 @@ export const lookAround: readonly WantedCall[] = ["uploads", "outputs"].map((pat
   arguments: { path },
 }));
 
-/** From the surest sign to the weakest: a path, a known name, a listed name, what came last, the only one, a guess. */
+/** What lists do not show: sub-folders, and places that are not listed. */
+export const lookDeeper: readonly WantedCall[] = [{ name: "find_files", arguments: { pattern: "**/*" } }];
+
+/** From the surest sign to the weakest: a path, a known name, a seen name, what came along, the only one, a guess. */
 export function targetOf(facts: Facts, isFit: (path: string) => boolean = () => true): Target {
-  const { text, attached, earlier, done } = facts;
+  const { text, done } = facts;
+  const came = facts.attached.map(({ path }) => path);
+  const before = facts.earlier.map(({ path }) => path);
   const written = pathIn(text);
-  if (written !== undefined) return { path: written };
-  const known = [...attached, ...earlier].map(({ path }) => path);
-  const listed = listedFiles(done);
-  const named = mentioned(text, known) ?? mentioned(text, listed);
-  if (named !== undefined) return { path: named };
+  const named = namedIn(text, came);
+  if (written !== undefined && (named.length === 0 || isOwnPath.test(written))) return { paths: [written] };
+  if (named.length > 0) return { paths: came.filter((path) => named.includes(path)) };
+  const seen = seenFiles(done);
+  const known = namedIn(text, before)[0] ?? namedIn(text, seen)[0];
+  if (known !== undefined) return { paths: [known] };
 
   const hasLooked = done.some(({ name }) => name === "list_files");
   const guess = nameIn(text);
-  if (guess !== undefined) return hasLooked ? { path: `uploads/${guess}` } : "look";
-  const last = known.find(isFit) ?? known[0];
-  if (last !== undefined) return { path: last };
+  if (guess !== undefined && !hasLooked) return "look";
+  if (guess !== undefined && canLookDeeper(facts)) return "find";
+  if (guess !== undefined && came.length === 0) return { paths: [`uploads/${guess}`] };
+  const fitting = came.filter(isFit);
+  if (fitting.length > 0) return { paths: fitting };
+  const last = before.find(isFit) ?? came[0] ?? before[0];
+  if (last !== undefined) return { paths: [last] };
   if (!hasLooked) return "look";
-  const fitting = listed.filter(isFit);
-  return fitting.length === 1 && fitting[0] !== undefined ? { path: fitting[0] } : "none";
+  if (hasMore(done) && canLookDeeper(facts)) return "find";
+  const usual = seen.filter((path) => isUsual.test(path) && isFit(path));
+  return usual.length === 1 ? { paths: usual } : "none";
+}
+
+/** Paths of another machine begin otherwise. */
+const isOwnPath = /^(\.\/)?(uploads|outputs|temp|skills)\//;
+/** Where a file lies that needs no name. */
+const isUsual = /^(uploads|outputs)\//;
+
+/** Once in a turn, and where that tool is offered: small models have only the basic ones. */
+export function canLookDeeper({ done, tools }: Facts): boolean {
+  return tools.has("find_files") && !done.some(({ name }) => name === "find_files");
 }
 
 /** Whether these words name a file by its ending or its place. */
@@ -61,13 +82,21 @@ export function pathIn(words: string): string | undefined {
 export function nameIn(words: string): string | undefined {
   const text = words.slice(0, searchedCharactersMax);
   const name = quoted.exec(text)?.[1] ?? nameLike.exec(text)?.[0].replace(wordsBefore, "");
-  return name === undefined || name.startsWith(".") ? undefined : name;
+  const plain = name?.replace(/^(?:.*\p{Script=Han})?#(?=.)/u, "");
+  return plain === undefined || plain.startsWith(".") ? undefined : plain;
 }
 
-/** The longest of the names that stands in the text by itself, not as a part of another. */
-function mentioned(text: string, paths: readonly string[]): string | undefined {
-  const byLength = paths.toSorted((a, b) => baseName(b).length - baseName(a).length);
-  return byLength.find((path) => new RegExp(`(?<![\\w-])${RegExp.escape(baseName(path))}(?![\\w-])`, "iu").test(text));
+/** Those of which the name stands in the text by itself, the longest first: no part of another counts as a name. */
+function namedIn(text: string, paths: readonly string[]): readonly string[] {
+  let rest = text.slice(0, searchedCharactersMax);
+  return paths
+    .toSorted((a, b) => baseName(b).length - baseName(a).length)
+    .filter((path) => {
+      const name = new RegExp(`(?<![\\w-])${RegExp.escape(baseName(path))}(?![\\w-])`, "iu");
+      const isNamed = name.test(rest);
+      rest = rest.replace(name, " ");
+      return isNamed;
+    });
 }
 
 function baseName(path: string): string {

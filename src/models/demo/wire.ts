@@ -8,7 +8,11 @@ const ChatRequest = z.object({
       z.object({
         role: z.string(),
         content: z.union([z.string(), z.array(z.object({ text: z.string().optional() }))]).nullish(),
-        tool_calls: z.array(z.object({ id: z.string(), function: z.looseObject({ name: z.string() }) })).nullish(),
+        tool_calls: z
+          .array(
+            z.object({ id: z.string(), function: z.object({ name: z.string(), arguments: z.string().optional() }) }),
+          )
+          .nullish(),
         tool_call_id: z.string().nullish(),
       }),
     )

@@ -1,3 +1,4 @@
+import { replaceMentions } from "./mentions.ts";
 import { nameIn, namesFile, pathIn } from "./target.ts";
 
 // What the user wants done with a file, read from one sentence. Each answers undefined when the sentence is no such wish.
@@ -45,7 +46,8 @@ export function writeWish(text: string, noteName: string): WriteWish | undefined
   for (const form of writeForms) {
     const { named, content = "" } = form.exec(text.trim())?.groups ?? {};
     if (named === undefined) continue;
-    const name = pathIn(named) ?? nameIn(named);
+    const place = replaceMentions(named, [], " ");
+    const name = pathIn(place) ?? nameIn(place);
     const words = name === undefined ? noteOf(named, content) : content;
     return { path: inOutputs(name ?? noteName), content: unquoted(words) };
   }

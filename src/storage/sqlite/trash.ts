@@ -1,14 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
 import { OwnerId } from "../../protocol/ids.ts";
-import type { TrashRow } from "../storage.ts";
+import type { NewTrash, TrashRow } from "../storage.ts";
 import { checkLimit } from "./events.ts";
 import { integer, type Row, text } from "./rows.ts";
 
 /** Files that were moved away and can come back for a while. */
 export type Trash = {
   /** Inside a transaction, as is `drop`. */
-  put(row: TrashRow): void;
+  put(row: NewTrash): void;
   drop(id: string): void;
   list(owner: OwnerId, limit: number): TrashRow[];
   find(owner: OwnerId, id: string): TrashRow | undefined;
@@ -19,7 +19,7 @@ export function openTrash(writer: DatabaseSync, reader: DatabaseSync): Trash {
   const insert = writer.prepare(`INSERT OR REPLACE INTO trash (id, number, workspace, folder, moved_at, bytes, files)
     SELECT ?, number, ?, ?, ?, ?, ? FROM conversation WHERE number = ? AND owner = ?`);
   const remove = writer.prepare("DELETE FROM trash WHERE id = ?");
-  const select = "SELECT trash.*, owner FROM trash JOIN conversation USING (number)";
+  const select = "SELECT trash.*, owner, conversation.id AS conversation FROM trash JOIN conversation USING (number)";
   const ofOwner = reader.prepare(`${select} WHERE owner = ? AND deleted_at IS NULL
     ORDER BY moved_at DESC, trash.id DESC LIMIT ?`);
   const one = reader.prepare(`${select} WHERE trash.id = ? AND owner = ? AND deleted_at IS NULL`);
@@ -49,6 +49,7 @@ function trashRow(row: Row): TrashRow {
     id: text(row, "id"),
     owner: OwnerId.parse(text(row, "owner")),
     number: integer(row, "number"),
+    conversation: text(row, "conversation"),
     workspace: text(row, "workspace"),
     folder: text(row, "folder"),
     movedAt: integer(row, "moved_at"),

@@ -11,9 +11,9 @@ export const askHuman = defineTool({
   isBasic: true,
   input: z.object({
     question: z.string().trim().min(1).describe("One clear question, in the user's language."),
-    context: z.string().optional().describe("What the user should know to answer, in a sentence or two."),
+    context: z.string().optional().describe("What the user should know to answer."),
     default: z.string().optional().describe("Taken when the user answers nothing."),
-    required: z.boolean().optional().describe("True: an empty answer without default is asked again. Left out: false."),
+    required: z.boolean().optional().describe("True: an empty answer without default is asked again."),
   }),
   otherNames: { message: "question", prompt: "question", text: "question", default_value: "default" },
   ask: (question) => ({ kind: "question", ...question }),

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type FileTools, fileTools } from "../../../test/world/tools.ts";
+import { boundOutput } from "../output.ts";
 
 const poem = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join("\n");
 
@@ -108,6 +109,87 @@ test("where the new text stands already, that is said; where nothing is like it,
   );
 });
 
+const paragraph = Array.from({ length: 400 }, (_, index) => `第${index}句话说的是第${index * 7}件事情。`).join("");
+
+test("in a long line an edit shows the changed place, and a near miss the place that differs [F2]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", `标题\n${paragraph}\n结尾\n`);
+  const edit = async (old_string: string, new_string: string) =>
+    (await tools.call("edit_file", { path: "outputs/a.md", old_string, new_string })).text.split("\n");
+  const told = await edit("第300句话说的是第2100件事，", "x");
+  assert.deepEqual(
+    [told[0], told[1], told[2], told[4], told[5]],
+    [
+      "Error: text_not_found: old_string does not stand in outputs/a.md, so nothing was changed. The nearest lines are:",
+      "=== outputs/a.md (lines 1–3 of 3) ===",
+      "标题",
+      "结尾",
+      `Line 2 differs from character ${paragraph.indexOf("情。第301") + 1} on: the file has "情。第301句话说的是第2107件事情。", old_string has "，". Long lines are cut at the dots. Call edit_file again with old_string copied from these lines, without the dots.`,
+    ],
+  );
+  assert.match(told[3] ?? "", /^\.\.\..*第300句话说的是第2100件事情。第301.*\.\.\.$/);
+  const done = await edit("第300句话", "这一句话");
+  assert.deepEqual(done.slice(0, 3), [
+    "Success: 1 replacement in outputs/a.md. The changed lines now:",
+    "=== outputs/a.md (lines 1–3 of 3) ===",
+    "标题",
+  ]);
+  assert.match(done[3] ?? "", /^\.\.\..*第299句话.*这一句话说的是第2100件.*\.\.\.$/);
+  assert.ok((done[3]?.length ?? 0) < 400);
+});
+
+test("whatever an edit has to tell fits into a small window [F2]", async (t) => {
+  const line = `${"很长的一行，".repeat(500)}\n`;
+  const tools = await opened(t, "outputs/a.md", `${line.repeat(12)}end\n`);
+  const wishes = [
+    { old_string: `${"很长的一行，".repeat(500)}。\n`.repeat(12), new_string: "x" },
+    { old_string: "end", new_string: `${"new ".repeat(1_000)}end` },
+    { old_string: "很长", new_string: "长长", replace_all: true },
+  ];
+  for (const wish of wishes) {
+    const { text: told } = await tools.call("edit_file", { path: "outputs/a.md", ...wish }, { outputBytesMax: 2_000 });
+    assert.match(told, /^(Error: text_not_found|Success: )/);
+    assert.equal(boundOutput(told, 2_000).isCut, false, told.slice(0, 80));
+  }
+});
+
+test("an empty file has nothing to replace: that is said, and write_file can fill it [F2]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "outputs/a.md", "");
+  assert.deepEqual(await tools.call("edit_file", { path: "outputs/a.md", old_string: "a", new_string: "b" }), {
+    text: "Error: text_not_found: outputs/a.md is empty, so there is nothing to replace. Call write_file with this path and all of the text.",
+    facts: [{ type: "file.known", path: "outputs/a.md", hash: hashOf("") }],
+    images: 0,
+  });
+  const { text: told } = await tools.call("write_file", { path: "outputs/a.md", content: "b" });
+  assert.match(told, /^Success: .*, replaced$/);
+});
+
+test("an edit that emptied a file before a crash is found again [F2][L2]", async (t) => {
+  const tools = await opened(t, "outputs/a.md", "a");
+  const input = { path: "outputs/a.md", old_string: "a", new_string: "" };
+  const attempt = { key: "same", knownHash: () => hashOf("a") };
+  assert.match((await tools.call("edit_file", input, attempt)).text, /^Success: 1 replacement/);
+  assert.match((await tools.call("edit_file", input, attempt)).text, /already has this change/);
+});
+
+test("an edit that fails in a very large file holds nobody up, and says that not all was compared [F2][Q2]", async (t) => {
+  const lines = Array.from({ length: 45_000 }, (_, index) => `${index} the quick brown fox jumps over it`);
+  const tools = await opened(t, "outputs/a.md", lines.join("\n"));
+  const startedAt = performance.now();
+  const { text: told } = await tools.call("edit_file", {
+    ...{ path: "outputs/a.md", old_string: "nothing “like” this\nstands there", new_string: "something else" },
+  });
+  const ms = Math.round(performance.now() - startedAt);
+  assert.match(
+    told,
+    / in the part that was compared; the file is too long for all of it\. Find the place with search_file \{"path": "outputs/,
+  );
+  assert.ok(ms < failingMsMax, `${ms} ms`);
+});
+
+/** It takes some tens of milliseconds; a machine that has other work may take longer. */
+const failingMsMax = 1_000;
+
 test("an edit that would change nothing is refused [F2]", async (t) => {
   const tools = await opened(t, "outputs/a.md", "say “x”\n");
   const call = (old_string: string, new_string: string) =>
@@ -141,13 +223,28 @@ test("a file keeps its mark, its encoding and its line ends; an encoding of old 
   assert.match(told, /\n\(old_string was met but for line endings or blanks at line ends; the file keeps its own\)$/);
   assert.deepEqual(bytes(tools), Buffer.from("\ufeffeins\r\ndrei\r\nvier\r\n", "utf16le"));
 
-  put(
-    tools,
-    "outputs/a.md",
-    Buffer.from([0xd6, 0xd0, 0xce, 0xc4, 0xa3, 0xac, 0xca, 0xc7, 0xd6, 0xd0, 0xb9, 0xfa, 0xbb, 0xb0]),
-  );
+  put(tools, "outputs/a.md", oldEncoding);
   await tools.call("read_file", { path: "outputs/a.md" });
-  assert.match((await edit("中国话", "汉语")).text, /\n\(the file was gb18030; it is UTF-8 now\)$/);
+  assert.match((await edit("第二行", "最后一行")).text, /\n\(the file was gb18030; it is UTF-8 now\)$/);
+  assert.match(text(tools), /^这个文件是用旧的编码写的，.*\n最后一行。\n$/);
+});
+
+/** In GBK: enough of it to be sure. */
+const oldEncoding = Buffer.from(
+  "1eK49s7EvP7Kx9PDvsm1xLHgwuvQtLXEo6zA78Pm09DX47m7tuC1xLq619ajrMv50tTL/LXEseDC68rHv8nS1Mi3tqi1xKGjCrXatv7Q0KGjCg==",
+  "base64",
+);
+
+test("a file that has too few characters to tell its encoding is not converted, and write_file is proposed [F2]", async (t) => {
+  const few = Buffer.from([0xd6, 0xd0, 0xce, 0xc4, 0xa3, 0xac, 0xca, 0xc7, 0xd6, 0xd0, 0xb9, 0xfa, 0xbb, 0xb0]);
+  const tools = await opened(t, "outputs/a.md", few);
+  const input = { path: "outputs/a.md", old_string: "中国话", new_string: "汉语" };
+  assert.equal(
+    (await tools.call("edit_file", input)).text,
+    "Error: unsupported_type: outputs/a.md looks like gb18030, but has too few characters to be sure, so nothing was changed. If its text reads right, call write_file with this path and all of the text: then it is UTF-8.",
+  );
+  assert.deepEqual(bytes(tools), few);
+  await tools.call("write_file", { path: "outputs/a.md", content: "中文，是汉语" });
   assert.equal(text(tools), "中文，是汉语");
 });
 
@@ -201,10 +298,7 @@ test("a file that is too large, missing or not to be written is refused with wha
   await tools.call("read_file", { path: "skills/pdf/SKILL.md" });
   const call = async (path: string) =>
     (await tools.call("edit_file", { path, old_string: "text", new_string: "b" })).text;
-  assert.match(
-    await call("outputs/large.txt"),
-    /^Error: too_large: outputs\/large\.txt has 18000000 bytes or more; the limit is 16777216\. /,
-  );
+  assert.match(await call("outputs/large.txt"), /^Error: too_large: outputs\/large\.txt has .* the limit is 16 MB\. /);
   assert.match(await call("outputs/missing.md"), /^Error: file_not_found: /);
   assert.match(await call("skills/pdf/SKILL.md"), /^Error: permission_denied: Cannot write to skills\/\. /);
   const task = await fileTools(t, { kind: "task" });

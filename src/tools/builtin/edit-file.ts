@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { ok, type Result } from "../../base/result.ts";
+import type { NewEvent } from "../../protocol/events.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { forModels } from "../../words/words.ts";
 import { describeChange, describeNone, describeSeveral } from "../edit/describe.ts";
 import { planEdit, type Wish } from "../edit/match.ts";
 import { spliceBytes } from "../edit/splice.ts";
-import { changedFact, listedPath } from "../file-facts.ts";
+import { changedFact, knownFact, listedPath } from "../file-facts.ts";
 import { openFile, type TextFile } from "../show-file.ts";
 import { showPresent } from "../show-present.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
@@ -16,14 +17,14 @@ const { files } = forModels;
 export const editFile = defineTool({
   name: "edit_file",
   description:
-    "Replace one piece of text in a file whose content you have seen. Use it for changes in longer files; several edits of one file in one answer run in order. Copy old_string exactly as read_file shows it, with 2-3 lines around, so that it stands there once. Not for new or very short files: use write_file. Returns the changed lines; when old_string is not found, the nearest lines and what differs.",
+    "Replace one piece of text in a file whose content you have seen. Use it for changes in longer files; several edits in one answer run in order. Copy old_string exactly as read_file shows it, with 2-3 lines around, so that it stands there once. Not for new or very short files: use write_file. Returns the changed lines, or the nearest ones and what differs.",
   class: "idempotent",
   isBasic: true,
   input: z.object({
     path: z.string().describe("From the root of the workspace."),
     old_string: z.string().min(1, files.oldIsEmpty).describe("The text that is there now."),
     new_string: z.string().describe("The text in its place; empty to remove it."),
-    replace_all: z.boolean().optional().describe("True: everywhere in the file. Left out: false."),
+    replace_all: z.boolean().optional().describe("True: everywhere in the file."),
   }),
   otherNames: {
     ...{ file_path: "path", file: "path", filename: "path", file_name: "path" },
@@ -38,16 +39,21 @@ export const editFile = defineTool({
     const opened = await openWhole(context, path);
     if (!opened.ok) return opened;
     const file = opened.value;
-    const known = context.knownHash(file.stat.path);
-    if (known !== createHash("sha256").update(file.bytes).digest("hex"))
-      return (await doneBefore(context, path)) ?? showPresent(context, path, "edit_file");
-
     const { text } = file.words;
+    const known = context.knownHash(file.stat.path);
+    const hash = createHash("sha256").update(file.bytes).digest("hex");
+    const done = known === hash ? undefined : await doneBefore(context, path);
+    if (done !== undefined) return done;
+    if (text === "")
+      return refused(files.nothingThere(file.stat.path), knownFact(context, { path: file.stat.path, hash }));
+    if (known !== hash) return showPresent(context, path, "edit_file");
+
     const plan = planEdit(text, wish);
-    if (plan.kind === "none") return refused(describeNone(file.stat.path, text, wish));
+    if (plan.kind === "none") return refused(describeNone(file.stat.path, text, wish, context.outputBytesMax));
     if (plan.kind === "several") return refused(describeSeveral(file.stat.path, text, plan.starts));
     const { bytes, isConverted } = spliceBytes({ ...file.words, bytes: file.bytes }, plan.edits);
     if (bytes.equals(file.bytes)) return refused(files.same);
+    if (isConverted && file.words.isGuess) return refused(files.unsure(file.stat.path, file.words.encoding));
     const written = await context.workspace.write(path, bytes, { key: context.key, expected: known });
     if (!written.ok) return written.failure.code === "conflict" ? showPresent(context, path, "edit_file") : written;
     const { lost } = written.value;
@@ -61,8 +67,8 @@ export const editFile = defineTool({
   },
 });
 
-function refused(text: string): Result<ToolOutput, Failure> {
-  return ok({ text, isRefusal: true });
+function refused(text: string, ...facts: readonly NewEvent[]): Result<ToolOutput, Failure> {
+  return ok({ text, isRefusal: true, facts });
 }
 
 /** A text file with all of its bytes. */

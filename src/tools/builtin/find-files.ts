@@ -16,11 +16,12 @@ const shownBytesMax = 200;
 export const findFiles = defineTool({
   name: "find_files",
   description:
-    "Find files by name, newest first. Use it when you know a part of the name or its ending. Not for words inside files: use search_file. Patterns: * and ? within a name, ** across folders, [abc], {a,b}; without a slash the name is looked for in all folders. Examples: *.csv, outputs/**/*.{md,txt}. Returns at most 100 paths with size and age.",
+    "Find files by name, newest first. Use it when you know a part of the name or its ending. Not for words inside files: use search_file. Without a slash the pattern is looked for in all folders: *.csv; others: outputs/**/*.{md,txt}, [abc]?.log. Returns at most 100 paths with size and age.",
   class: "pure",
+  isBasic: true,
   input: z.object({
     pattern: z.string().describe("A name with wildcards, such as report*."),
-    path: z.string().optional().describe("The folder to look in. Left out: all of the workspace."),
+    path: z.string().optional().describe("A folder. Left out: all of them."),
   }),
   otherNames: {
     ...{ glob: "pattern", name: "pattern", query: "pattern", filename: "pattern", glob_pattern: "pattern" },

@@ -77,7 +77,7 @@ test("a text below 100 KB is whole, one of 100 KB begins with its first 50,000 c
   assert.match(part.text, /\n\[more: read_file uploads\/above\.txt offset=501\]$/);
 });
 
-test("a file of any size can be read from any line on, and all of it is known [F1]", async (t) => {
+test("a file of any size can be read from any line on, and is known in part [F1][F2]", async (t) => {
   const tools = await fileTools(t);
   const line = `${"汉字 and words ".repeat(6)}\n`;
   const text = line.repeat(200_000); // More than is read at once, and cut there in the middle of a character.
@@ -87,21 +87,48 @@ test("a file of any size can be read from any line on, and all of it is known [F
     shown,
     `=== uploads/huge.log (lines 199999–200000 of 200000, 20 MB, utf-8) ===\n${(line + line).slice(0, -1)}`,
   );
-  assert.deepEqual(facts, [{ type: "file.known", path: "uploads/huge.log", hash: hashOf(text) }]);
+  assert.deepEqual(facts, [{ type: "file.known", path: "uploads/huge.log", hash: hashOf(text), part: true }]);
 });
 
-test("a very long line is cut between characters, with its length; the other lines are whole [F1]", async (t) => {
+test("a text below 100 KB is whole, also when it has no line ends [F1]", async (t) => {
   const tools = await fileTools(t);
-  put(tools, "uploads/a.json", `a\n${"x".repeat(1_999)}😀${"y".repeat(9)}\n${"z".repeat(2_000)}`);
-  const { text } = await tools.call("read_file", { path: "uploads/a.json" });
-  assert.deepEqual(text.split("\n").slice(1), [
-    "a",
-    `${"x".repeat(1_999)} [line cut here: it has 2010 characters; search_file shows other parts]`,
-    "z".repeat(2_000),
-  ]);
-  put(tools, "uploads/b.json", "汉".repeat(5_000_000));
-  const small = await tools.call("read_file", { path: "uploads/b.json" }, { outputBytesMax: 8_000 });
-  assert.equal(boundOutput(small.text, 8_000).isCut, false);
+  const line = `{"a": "${"汉".repeat(10)}${"x".repeat(60_000)}"}`;
+  put(tools, "uploads/a.json", line);
+  const { text, facts } = await tools.call("read_file", { path: "uploads/a.json" });
+  assert.equal(text, `=== uploads/a.json (lines 1–1 of 1, 59 KB, utf-8) ===\n${line}`);
+  assert.deepEqual(facts, [{ type: "file.known", path: "uploads/a.json", hash: hashOf(line) }]);
+});
+
+test("a line that is longer than the room is read on at a column, between characters, until all of it is seen [F1]", async (t) => {
+  const tools = await fileTools(t);
+  const lines = ["first", `${"汉字😀 and words ".repeat(9_000)}.`, "last"];
+  put(tools, "uploads/a.txt", lines.join("\n"));
+  for (const windowTokens of [8_000, 128_000]) {
+    const bytesMax = outputBytesMax(windowTokens);
+    let seen = "";
+    for (let next: object | undefined = {}; next !== undefined; ) {
+      const input = { path: "uploads/a.txt", ...next };
+      const { text, facts } = await tools.call("read_file", input, { outputBytesMax: bytesMax });
+      assert.equal(boundOutput(text, bytesMax).isCut, false);
+      assert.ok(text.isWellFormed() && facts.every((fact) => fact.type === "file.known" && fact.part === true));
+      const [, page = "", line, column] =
+        /^===.*===\n(.*?)(?:\n\[more: read_file uploads\/a\.txt offset=(\d+)(?: column=(\d+))?\])?$/s.exec(text) ?? [];
+      seen += line !== undefined && column === undefined ? `${page}\n` : page;
+      next = line === undefined ? undefined : { offset: line, ...(column === undefined ? {} : { column }) };
+    }
+    assert.equal(seen, lines.join("\n"));
+  }
+  const { text: part } = await tools.call("read_file", { path: "uploads/a.txt", offset: 2, column: 3, limit: 1 });
+  assert.match(
+    part,
+    /^=== uploads\/a\.txt \(lines 2–2 of 3, from character 3 of the first, \d+ KB, utf-8\) ===\n😀 and/,
+  );
+  const { text: past } = await tools.call("read_file", { path: "uploads/a.txt", offset: 3, col: 9 });
+  assert.match(
+    past,
+    /^Error: tool_arguments_unfit: .*column 9 is past the end of line 3 of uploads\/a\.txt, which has 4/,
+  );
+  assert.match(past, /\{"path": "uploads\/a\.txt", "offset": 3\}\.$/);
 });
 
 test("encodings are recognised, and Windows line ends are named [F1]", async (t) => {
@@ -164,7 +191,7 @@ test("an image of 5 MB is the largest that is shown [F1]", async (t) => {
   truncateSync(join(tools.folder, "uploads/a.png"), 5 * 1024 * 1024);
   assert.equal((await tools.call("read_file", { path: "uploads/a.png" })).images, 1);
   truncateSync(join(tools.folder, "uploads/a.png"), 5 * 1024 * 1024 + 1);
-  assert.match((await tools.call("read_file", { path: "uploads/a.png" })).text, /^Error: too_large: .*5242880/);
+  assert.match((await tools.call("read_file", { path: "uploads/a.png" })).text, /^Error: too_large: .*limit is 5 MB/);
 });
 
 const refused: readonly [what: string, path: string, error: RegExp][] = [

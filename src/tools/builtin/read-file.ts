@@ -10,33 +10,38 @@ import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 export const readFile = defineTool({
   name: "read_file",
   description:
-    "Read a file: its text, or an image (png, jpeg, gif, webp). Use it before you change a file; read several files in one answer. Not for folders, and not for finding a place in a large file: search_file does that. Returns a header and the exact text; from 100 KB on in parts of 50,000 characters, and the last line says how to read on.",
+    "Read a file: its text, or an image (png, jpeg, gif, webp). Use it before you change a file; read several in one answer. Not for folders, nor for finding a place in a large file: use search_file. Returns a header and the exact text; a long one in parts, and the last line says how to read on.",
   class: "pure",
   isBasic: true,
   input: z.object({
     path: z.string().describe("From the root of the workspace, such as uploads/a.csv."),
     offset: z.int().min(0).optional().describe("First line to read, from 1 on."),
+    column: z.int().min(0).optional().describe("First character of that line, from 1 on; for very long lines."),
     limit: z.int().min(1).optional().describe("How many lines. Left out: as many as fit."),
   }),
   otherNames: {
     ...{ file_path: "path", file: "path", filename: "path", file_name: "path" },
     ...{ start: "offset", start_line: "offset", line: "offset", lines: "limit", max_lines: "limit", count: "limit" },
+    ...{ col: "column", start_column: "column", character: "column" },
   },
   order: ({ path }) => listedPath(path),
-  async run({ path, offset = 1, limit }, context) {
+  async run({ path, offset = 1, column = 1, limit }, context) {
     const opened = await openFile(context.workspace, path);
     if (!opened.ok) return opened;
     const file = opened.value;
     const { files } = forModels;
     if (file.kind === "unwritten") return ok({ text: `${files.header(file.path, files.empty)}\n${files.unwritten}` });
     if (file.kind === "other") return showImage(context, file);
-    const part = { offset: Math.max(1, offset), limit, bytesMax: context.outputBytesMax };
-    const shown = await showText(context.workspace, file, part);
+    const part = { offset: Math.max(1, offset), column: Math.max(1, column), limit };
+    const shown = await showText(context.workspace, file, { ...part, bytesMax: context.outputBytesMax });
     if (!shown.ok) return shown;
-    const { text, total, hash } = shown.value;
-    if (part.offset > Math.max(1, total))
-      return failure("tool_arguments_unfit", { tool: "read_file", ...files.pastEnd(file.stat.path, offset, total) });
-    return ok({ text, facts: [knownFact(context, file.stat.path, hash)] });
+    const { text, total, firstLength } = shown.value;
+    const { path: known } = file.stat;
+    const unfit = (words: { what: string; form: string }) =>
+      failure("tool_arguments_unfit", { tool: "read_file", ...words });
+    if (part.offset > Math.max(1, total)) return unfit(files.pastEnd(known, part.offset, total));
+    if (part.column > Math.max(1, firstLength)) return unfit(files.pastLineEnd(known, part, firstLength));
+    return ok({ text, facts: [knownFact(context, { ...shown.value, path: known })] });
   },
 });
 
@@ -57,6 +62,6 @@ function showImage(
   return ok({
     text: files.header(stat.path, `${files.image(mime)}, ${files.size(stat.bytes)}`),
     images: [{ mime, base64: bytes.toString("base64") }],
-    facts: [knownFact(context, stat.path, hash)],
+    facts: [knownFact(context, { path: stat.path, hash })],
   });
 }

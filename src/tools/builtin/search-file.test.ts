@@ -6,6 +6,7 @@ import { fileTools } from "../../../test/world/tools.ts";
 import { systemClock } from "../../base/clock.ts";
 import { ok } from "../../base/result.ts";
 import { openDocuments, type SearchQuery, type SearchResult } from "../../documents/documents.ts";
+import { boundOutput } from "../output.ts";
 
 const documents = openDocuments({ clock: systemClock });
 after(() => documents.close());
@@ -57,9 +58,33 @@ test("results are asked for within limits, and unusual endings of a search are t
   };
   const text = await search({ query: "x", max_results: 99, context_chars: 5_000 }, 8_000);
   assert.match(text, /^25 or more matching lines in 1 searched files; shown: 4\n\nuploads\/a\.txt:7\n\*\*x\*\* /);
-  assert.match(text, /\n\n\(the search was stopped because there are very many matches: use a longer query\)$/);
+  assert.match(
+    text,
+    /\n\n\(16 found but not shown here, for want of room: use a smaller context_chars\)\n\n\(the search was stopped because there are very many matches: use a longer query\)$/,
+  );
   assert.deepEqual(asked, [
     { hitsMax: 5, contextCharacters: 100, path: ".", isRegex: false },
-    { hitsMax: 20, contextCharacters: 1_000, path: ".", isRegex: false },
+    { hitsMax: 20, contextCharacters: 875, path: ".", isRegex: false },
   ]);
+});
+
+test("the first place that is found is always shown, however little room there is [F2][D3]", async (t) => {
+  const tools = await fileTools(t);
+  writeFileSync(join(tools.folder, "uploads/a.txt"), `${"汉".repeat(3_000)}${"价".repeat(3_000)}\n价\n`);
+  for (const outputBytesMax of [2_000, 8_000]) {
+    const input = { query: "价", context_chars: 1_000 };
+    const { text } = await tools.call("search_file", input, { documents, outputBytesMax });
+    assert.match(text, /^\d+ matching lines in 1 searched files; shown: 1\n\nuploads\/a\.txt:1.*\n.*\*\*价\*\*/);
+    assert.match(text, /\n\n\(\d found but not shown here, for want of room: use a smaller context_chars\)$/);
+    assert.equal(boundOutput(text, outputBytesMax).isCut, false);
+  }
+});
+
+test("in a very long line the column is told from which read_file can go on [F2][D3]", async (t) => {
+  const tools = await fileTools(t);
+  const hit = { path: "uploads/a.json", line: 1, column: 50_001, text: "...**x**..." };
+  const result: SearchResult = { hits: [hit], total: 1, filesSearched: 1, filesSkipped: 0, stopped: undefined };
+  const played = { search: async () => ok(result), close: async () => {} };
+  const { text } = await tools.call("search_file", { query: "x" }, { documents: played });
+  assert.equal(text, "1 matching lines in 1 searched files; shown: 1\n\nuploads/a.json:1 column 50001\n...**x**...");
 });

@@ -65,11 +65,40 @@ test("a file that somebody changed since is not replaced either, and one that is
   assert.match((await tools.call("write_file", { path: "outputs/a.md", content: "x" })).text, /^Success: /);
 });
 
-test("an unseen file is never replaced, however large it is [F2]", async (t) => {
-  const tools = await fileTools(t, { limits: { keptFileBytesMax: 100 } });
+test("a file that was seen only in part is not replaced, however often it is tried [F2]", async (t) => {
+  const tools = await fileTools(t);
   put(tools, "outputs/a.txt", "line\n".repeat(1_000));
-  assert.match((await tools.call("write_file", { path: "outputs/a.txt", content: "x" })).text, /^Error: conflict: /);
+  const write = async (bytes: number) =>
+    tools.call("write_file", { path: "outputs/a.txt", content: "x" }, { outputBytesMax: bytes });
+  await tools.call("read_file", { path: "outputs/a.txt", offset: 2 });
+  for (const _ of [1, 2]) {
+    const { text, facts } = await write(3_000);
+    assert.match(
+      text,
+      /^Error: conflict: .* nothing was written\. It is too long to be shown whole, and write_file replaces only what you have seen whole: call edit_file to change a part, or write_file with another path\. It begins like this:\n=== outputs\/a\.txt \(lines 1–/,
+    );
+    assert.deepEqual(facts, [
+      { type: "file.known", path: "outputs/a.txt", hash: hashOf("line\n".repeat(1_000)), part: true },
+    ]);
+  }
   assert.equal(content(tools, "outputs/a.txt").length, 5_000);
+  const edit = { path: "outputs/a.txt", old_string: "line", new_string: "LINE", replace_all: true };
+  assert.match((await tools.call("edit_file", edit)).text, /^Success: 1000 replacements/);
+  assert.match(
+    (await write(8_000)).text,
+    /^Error: conflict: .*This is what it has now/,
+    "an edit does not show the rest",
+  );
+  assert.match((await write(8_000)).text, /^Success: /);
+});
+
+test("a file that was read whole and then in part may be replaced [F2]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "outputs/a.txt", "one\ntwo\n");
+  await tools.call("read_file", { path: "outputs/a.txt" });
+  await tools.call("read_file", { path: "outputs/a.txt", limit: 1 });
+  const { text } = await tools.call("write_file", { path: "outputs/a.txt", content: "x" });
+  assert.match(text, /^Success: /);
 });
 
 test("the shown content of a large file leaves room for the sentence before it [F2]", async (t) => {

@@ -11,7 +11,7 @@ import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 export const writeFile = defineTool({
   name: "write_file",
   description:
-    "Write a whole file: a new one, or one whose present content you have seen. Use it for new and short files; results for the user go to outputs/, scratch to temp/. Not for small changes in a longer file: use edit_file. Missing folders are made. Returns the size and whether the file is new; of a file that you have not seen, the present content, and nothing is written.",
+    "Write a whole file: a new one, or one of which you have seen all. Use it for new and short files; results for the user go to outputs/, scratch to temp/. Not for small changes in a longer file: use edit_file. Returns the size and whether the file is new; of a file that you have not seen, the present content, and nothing is written.",
   class: "idempotent",
   isBasic: true,
   input: z.object({
@@ -25,7 +25,8 @@ export const writeFile = defineTool({
   order: ({ path }) => listedPath(path),
   async run({ path, content }, context) {
     const { workspace, key, knownHash } = context;
-    const known = knownHash(listedPath(path)) ?? null;
+    // Who has seen only a part of a file does not know what would be lost with the rest.
+    const known = knownHash(listedPath(path), "whole") ?? null;
     const write = (expected: string | null) => workspace.write(path, content, { key, expected });
     let written = await write(known);
     if (!written.ok && written.failure.code === "conflict") {
@@ -48,8 +49,8 @@ function report(context: ToolContext, content: string, change: FileChange): Tool
 }
 
 function unchanged(context: ToolContext, path: string, content: string): ToolOutput {
-  const listed = listedPath(path);
-  return { text: written(listed, content, "unchanged"), facts: [knownFact(context, listed, hashOf(content))] };
+  const known = { path: listedPath(path), hash: hashOf(content) };
+  return { text: written(known.path, content, "unchanged"), facts: [knownFact(context, known)] };
 }
 
 function written(path: string, content: string, outcome: "new" | "replaced" | "unchanged"): string {

@@ -1,6 +1,6 @@
 import { forModels } from "../../words/words.ts";
-import { outputBytes, shortened } from "../output.ts";
-import { countLines, lineTaker } from "../take-lines.ts";
+import { cutAround, outputBytes } from "../output.ts";
+import { countLines } from "../take-lines.ts";
 import { applyEdits, type Edit, placesMax, planEdit, type Wish } from "./match.ts";
 import { findNearMiss } from "./near-miss.ts";
 
@@ -10,6 +10,7 @@ const { files } = forModels;
 const linesAround = 3;
 /** The model knows what it wrote: more is not worth its room. */
 const shownBytesMax = 8_000;
+const lineBytesMax = 1_000;
 const frameBytes = 500;
 const rangesMax = 5;
 
@@ -22,11 +23,7 @@ export function describeChange(path: string, text: string, edits: readonly Edit[
   let shown = 0;
   for (const range of changedRanges(result, edits).slice(0, rangesMax)) {
     if (room <= 0) break;
-    const first = Math.max(1, Math.min(range.first - linesAround, total));
-    const linesMax = range.last + linesAround - first + 1;
-    const taker = lineTaker({ first, linesMax, charactersMax: Number.POSITIVE_INFINITY, bytesMax: room });
-    taker.add(result);
-    const { lines } = taker.end();
+    const { first, lines } = shownLines(result, range, room);
     const about = total === 0 ? files.empty : files.lines(first, first + lines.length - 1, total);
     const part = [files.header(path, about), ...lines].join("\n");
     parts.push(part);
@@ -37,9 +34,10 @@ export function describeChange(path: string, text: string, edits: readonly Edit[
   return parts.join("\n");
 }
 
-type Range = { readonly first: number; last: number; edits: number };
+/** Lines of the result that edits made: numbers from 1 on, and where they lie. */
+type Range = { readonly first: number; last: number; readonly start: number; end: number; edits: number };
 
-/** Lines of the result that the edits made, those near each other together. */
+/** One for each edit, those near each other together. */
 function changedRanges(result: string, edits: readonly Edit[]): Range[] {
   const ranges: Range[] = [];
   let [line, at, shift] = [1, 0, 0];
@@ -52,13 +50,39 @@ function changedRanges(result: string, edits: readonly Edit[]): Range[] {
     const last = line > first && edit.text.endsWith("\n") ? line - 1 : line;
     [at, shift] = [end, shift + edit.text.length - (edit.end - edit.start)];
     const before = ranges.at(-1);
-    if (before === undefined || first - before.last > 2 * linesAround) ranges.push({ first, last, edits: 1 });
+    if (before === undefined || first - before.last > 2 * linesAround)
+      ranges.push({ first, last, start, end, edits: 1 });
     else {
       before.last = last;
+      before.end = end;
       before.edits += 1;
     }
   }
   return ranges;
+}
+
+/** The lines of a range and some around them, as many as there is room for; a long one as far as it was changed. */
+function shownLines(result: string, range: Range, bytesMax: number): { first: number; lines: readonly string[] } {
+  let [from, first] = [lineStart(result, range.start), range.first];
+  for (; first > Math.max(1, range.first - linesAround); first -= 1) from = lineStart(result, from - 1);
+  const lines: string[] = [];
+  let room = bytesMax;
+  for (let at = from; at < result.length && first + lines.length <= range.last + linesAround; ) {
+    const end = result.indexOf("\n", at);
+    const line = result.slice(at, end < 0 ? undefined : end);
+    const isChanged = range.start > at && range.start <= at + line.length;
+    const shown = cutAround(line, isChanged ? range.start - at : 0, Math.min(lineBytesMax, room));
+    room -= outputBytes(shown) + 1;
+    if (room < 0 && lines.length > 0) break;
+    lines.push(shown);
+    at = end < 0 ? result.length : end + 1;
+  }
+  return { first, lines };
+}
+
+/** Where the line begins that a place lies in. */
+function lineStart(text: string, at: number): number {
+  return at <= 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
 }
 
 function lineEndsIn(text: string, from: number, to: number): number {
@@ -83,23 +107,33 @@ export function describeSeveral(path: string, text: string, starts: readonly num
   return files.several(path, count, lines.join(", "));
 }
 
-const lineBytesMax = 500;
+const nearLineBytesMax = 500;
 /** A shorter text stands in many places by chance. */
 const tellingCharactersMin = 8;
 
 /** The text stands nowhere: what is most like it, and what differs. */
-export function describeNone(path: string, text: string, wish: Wish): string {
+export function describeNone(path: string, text: string, wish: Wish, bytesMax: number): string {
   const parts = [files.notFound(path)];
   const line = lineOf(text, wish.new);
   if (line !== undefined) parts.push(files.alreadyThere(line));
   const near = findNearMiss(text, wish.old);
-  if (near === undefined) return [...parts, files.nothingNear(path)].join(" ");
-  const { first, lines, difference } = near;
+  if (near.kind === "none")
+    return [...parts, near.isAll ? files.nothingNear(path) : files.nothingNearInPart(path)].join(" ");
+  const { first, lines, difference, focus } = near;
+  const room = bytesMax - 2 * frameBytes - 2 * outputBytes(files.name(path));
+  const lineBytes = Math.max(0, Math.min(nearLineBytesMax, Math.floor(room / lines.length)));
+  const shown = lines.map((words, index) =>
+    cutAround(words, first + index === focus.line ? focus.column : 0, lineBytes),
+  );
+  const isCut = shown.some((words, index) => words !== lines[index]);
   return [
     [...parts, files.nearest].join(" "),
     files.header(path, files.lines(first, first + lines.length - 1, countLines(text))),
-    ...lines.map((words) => shortened(words, lineBytesMax)),
-    [...(difference === undefined ? [] : [files.differs(difference)]), files.copyAgain].join(" "),
+    ...shown,
+    [
+      ...(difference === undefined ? [] : [files.differs(difference)]),
+      ...(isCut ? [files.copyPart] : [files.copyAgain]),
+    ].join(" "),
   ].join("\n");
 }
 

@@ -4,8 +4,8 @@
  */
 export type Folded = {
   readonly text: string;
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
   /** Blanks at the very end are gone: what they ended must end a line. */
   readonly isCut: boolean;
 };
@@ -13,51 +13,68 @@ export type Folded = {
 /** `blanks`: line endings and blanks before them. `characters`: also width, quotes, dashes and kinds of spaces. */
 export type Fold = "blanks" | "characters";
 
-export function foldText(text: string, fold: Fold): Folded {
-  const units: string[] = [];
-  const starts: number[] = [];
-  const ends: number[] = [];
-  let solid = 0; // Units up to the last one that is no blank, or that ends a line.
-  const push = (folded: string, start: number, end: number) => {
-    for (let index = 0; index < folded.length; index += 1) {
-      units.push(folded.charAt(index));
-      starts.push(start);
-      ends.push(end);
-    }
-  };
-  const dropBlanks = () => {
-    units.length = solid;
-    starts.length = solid;
-    ends.length = solid;
-  };
+/** With `endsLastLine`, a last line without an end gets one: it takes no room in the original. */
+export function foldText(text: string, fold: Fold, { endsLastLine = false } = {}): Folded {
+  const copy = openCopy(text.length * (fold === "blanks" ? 1 : partsMax) + 1);
+  const seen = new Map<string, string>(); // Taking a letter apart costs more than all the rest.
   for (let index = 0; index < text.length; ) {
+    const unit = text.charCodeAt(index);
+    if (isPlain(unit, fold)) {
+      copy.add(unit, index, index + 1);
+      index += 1;
+      continue;
+    }
     const end = index + lengthAt(text, index);
-    const folded = foldUnit(text.slice(index, end), fold);
-    if (folded === "\n") dropBlanks();
-    push(folded, index, end);
-    if (folded !== "" && !isBlank(folded)) solid = units.length;
+    const written = text.slice(index, end);
+    const folded = seen.get(written) ?? foldUnit(written, fold);
+    seen.set(written, folded);
+    if (folded === "\n") copy.dropBlanks();
+    for (let at = 0; at < folded.length; at += 1) copy.add(folded.charCodeAt(at), index, end);
     index = end;
   }
-  const isCut = solid < units.length;
-  dropBlanks();
-  return { text: units.join(""), starts, ends, isCut };
+  const isCut = copy.dropBlanks();
+  if (endsLastLine && copy.last() !== lineFeed) copy.add(lineFeed, text.length, text.length);
+  return { ...copy.end(), isCut };
 }
 
-/** A text that does not end its last line, with that end: it takes no room in the original. */
-export function withLastLineEnd({ text, starts, ends, isCut }: Folded, length: number): Folded {
-  if (text.endsWith("\n")) return { text, starts, ends, isCut };
-  return { text: `${text}\n`, starts: [...starts, length], ends: [...ends, length], isCut };
+/** Parts of one letter: the longest decomposition there is. */
+const partsMax = 4;
+const [lineFeed, tab, space] = [0x0a, 0x09, 0x20];
+
+function openCopy(unitsMax: number) {
+  const [units, starts, ends] = [new Uint16Array(unitsMax), new Uint32Array(unitsMax), new Uint32Array(unitsMax)];
+  let count = 0;
+  let solid = 0; // Units up to the last one that is no blank.
+  return {
+    add(unit: number, start: number, end: number): void {
+      units[count] = unit;
+      starts[count] = start;
+      ends[count] = end;
+      count += 1;
+      if (unit !== space && unit !== tab) solid = count;
+    },
+    /** Takes away the blanks at the end; whether there were any. */
+    dropBlanks(): boolean {
+      const hadSome = solid < count;
+      count = solid;
+      return hadSome;
+    },
+    last: () => units[count - 1],
+    end: () => ({
+      // Unlike a decoder, this leaves half a character as it is.
+      text: Buffer.from(units.buffer, 0, count * units.BYTES_PER_ELEMENT).toString("utf16le"),
+      starts: starts.subarray(0, count),
+      ends: ends.subarray(0, count),
+    }),
+  };
 }
 
-/** The characters of a line without what models overlook; for comparing, without a way back. */
-export function foldCharacters(line: string): string {
-  if (isAscii.test(line)) return line;
-  let folded = "";
-  for (const character of line) folded += foldUnit(character, "characters");
-  return folded;
+/** What stays as it is and stands for itself; not every such unit has to be found here. */
+function isPlain(unit: number, fold: Fold): boolean {
+  if (unit < 0x7f) return unit >= space || unit === tab;
+  const isHan = unit >= 0x3400 && unit < 0xa000;
+  return isHan || (fold === "blanks" && unit < 0xd800);
 }
-
-const isAscii = /^\p{ASCII}*$/u;
 
 /** One code point, or both halves of a line ending. */
 function lengthAt(text: string, index: number): number {
@@ -68,22 +85,30 @@ function lengthAt(text: string, index: number): number {
 function foldUnit(unit: string, fold: Fold): string {
   if (unit === "\r\n" || unit === "\r") return "\n";
   if (fold === "blanks" || unit <= "\x7f") return unit;
-  // Decomposed, because that needs no look at the neighbours: the copy of a part is a part of the copy.
-  let folded = "";
-  for (const part of unit.normalize("NFKD")) folded += sameAs.get(part) ?? part;
-  return folded;
+  // Decomposed, because that needs no look at the neighbours: the copy of a part is a part of the copy. What means
+  // something else (x², ①, ½) has no such form and stays what it is.
+  return sameAs(unit.charCodeAt(0)) ?? unit.normalize("NFD");
 }
 
-function isBlank(folded: string): boolean {
-  return folded === " " || folded === "\t";
+/** What is typed with one key and drawn in many ways, as the plain character; undefined for all others. */
+export function sameAs(unit: number): string | undefined {
+  if (unit >= 0xff01 && unit <= 0xff5e) return String.fromCharCode(unit - 0xfee0); // Full width.
+  return drawn.get(unit);
 }
 
-/** What is typed with one key and drawn in many ways; NFKD knows the widths and most spaces, but none of these. */
-const sameAs: ReadonlyMap<string, string> = new Map([
-  ...Array.from("\u2018\u2019\u201a\u201b\u2032\u02bc", (quote): [string, string] => [quote, "'"]),
-  ...Array.from("\u201c\u201d\u201e\u201f\u2033", (quote): [string, string] => [quote, '"']),
-  ...Array.from("\u2010\u2012\u2013\u2014\u2015\u2212", (dash): [string, string] => [dash, "-"]),
-  ...Array.from("\u200b\u2060\ufeff\u00ad", (nothing): [string, string] => [nothing, ""]),
-  ["\u3002", "."],
-  ["\u3001", ","],
-]);
+const spaces = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000";
+
+const drawn: ReadonlyMap<number, string> = new Map(
+  [
+    ...Array.from(spaces, (blank) => [blank, " "] as const),
+    ...Array.from("\u2018\u2019\u201a\u201b\u2032\u02bc", (quote) => [quote, "'"] as const),
+    ...Array.from("\u201c\u201d\u201e\u201f\u2033", (quote) => [quote, '"'] as const),
+    ...Array.from("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", (dash) => [dash, "-"] as const),
+    ...Array.from("\u200b\u2060\ufeff\u00ad", (nothing) => [nothing, ""] as const),
+    ...([
+      ["\u3002", "."],
+      ["\u3001", ","],
+      ["\u2026", "..."],
+    ] as const),
+  ].map(([character, same]) => [character.charCodeAt(0), same]),
+);

@@ -12,7 +12,11 @@ const made: readonly Row[] = [
   ["LF for CRLF", "a\r\nb\r\nc\r\n", "a\nb", "a\nB\nnew", "a\r\nB\r\nnew\r\nc\r\n", "blanks"],
   ["new lines in a CRLF file, exact place", "a\r\nb\r\n", "b", "b\nc", "a\r\nb\r\nc\r\n", "exact"],
   ["an exact line end in a file that has both", "a\r\nb\r\nc\nd\n", "c\nd", "c\nD", "a\r\nb\r\nc\nD\n", "exact"],
-  ["CRLF for LF", "a\nb\nc\n", "a\r\nb", "a\r\nB", "a\nB\nc\n", "blanks"],
+  ["CRLF for LF", "a\nb\nc\n", "a\r\nb", "a\r\nB\r\nnew", "a\nB\nnew\nc\n", "blanks"],
+  ["a line end at its beginning, CRLF", "a\r\nb\r\nc", "\nb", "\nnew\nb", "a\r\nnew\r\nb\r\nc", "blanks"],
+  ["nothing but a line end, CRLF", "a\r\nb", "\n", "\n\n", "a\r\n\r\nb", "blanks"],
+  ["a line end at its beginning in a file that has both", "a\r\nb\nc\n", "\nb", "\nB", "a\r\nB\nc\n", "blanks"],
+  ["the plain one of two line ends", "a\r\nb\nb\r\n", "\nb", "\nB", "a\r\nb\nB\r\n", "exact"],
   [
     "blanks at line ends in the file",
     "if x:  \n  y\t\nz\n",
@@ -77,6 +81,11 @@ const nowhere: readonly [what: string, text: string, old: string][] = [
   ["a letter without its accent", "caf\u00e9s\n", "cafes"],
   ["blanks that are not at the end of a line", "foobar\n", "foo  "],
   ["nothing but blanks", "a\nb\n", " \n \n"],
+  ["a power for a number", "x\u00b2 + 1\n", "x2 + 1"],
+  ["a lower index for a number", "H\u2082O\n", "H2O"],
+  ["a circled number for a number", "\u2460 first\n", "1 first"],
+  ["a Roman number for letters", "part \u2163\n", "part IV"],
+  ["a fraction for numbers", "\u00bd cup\n", "1/2 cup"],
 ];
 
 for (const [what, text, old] of nowhere) {
@@ -106,12 +115,30 @@ test("more places than can be looked after are several places, whatever was aske
   assert.deepEqual([plan(placesMax), plan(placesMax + 1)], ["edits", "several"]);
 });
 
-test("a very long text is matched exactly or not at all [F2]", () => {
-  const text = `“a”\n${"x".repeat(2_000_000)}`;
-  assert.equal(planEdit(text, { old: '"a"', new: "b", isForAll: false }).kind, "none");
-  assert.equal(planEdit(text, { old: "“a”", new: "b", isForAll: false }).kind, "edits");
-  assert.equal(planEdit(`“a”\n${"x".repeat(1_999_000)}`, { old: '"a"', new: "b", isForAll: false }).kind, "edits");
+test("a very long text is matched exactly, but for its line ends, or not at all [F2]", () => {
+  const plan = (text: string, old: string) => planEdit(text, { old, new: "b\nc", isForAll: false });
+  const long = `“a”\r\nz\r\n${"x".repeat(200_000)}`;
+  assert.equal(plan(long, '"a"').kind, "none");
+  assert.equal(plan(long, "“a”").kind, "edits");
+  assert.deepEqual(plan(long, "“a”\nz"), {
+    kind: "edits",
+    edits: [{ start: 0, end: 6, text: "b\r\nc" }],
+    likeness: "blanks",
+  });
+  assert.equal(plan(`“a”\n${"x".repeat(199_000)}`, '"a"').kind, "edits");
 });
+
+test("a text that is nowhere in a long one is given up in a moment [F2][Q2]", () => {
+  for (const line of ["plain words in a line\n", "很长的段落，有许多“句子”。é\n"]) {
+    const text = line.repeat(Math.floor(199_000 / line.length));
+    const startedAt = performance.now();
+    assert.equal(planEdit(text, { old: "nowhere “at” all", new: "", isForAll: false }).kind, "none");
+    assert.ok(performance.now() - startedAt < foldMsMax, `${Math.round(performance.now() - startedAt)} ms`);
+  }
+});
+
+/** Some tens of milliseconds, and patience with a machine that has other work. */
+const foldMsMax = 500;
 
 /** Pieces of text with the ways in which a model may write them. */
 const pieces: readonly (readonly [there: string, written: readonly string[]])[] = [

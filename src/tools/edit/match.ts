@@ -1,4 +1,4 @@
-import { type Fold, type Folded, foldText, withLastLineEnd } from "./fold.ts";
+import { type Fold, type Folded, foldText } from "./fold.ts";
 
 /** A range of the text and what comes in its place. */
 export type Edit = { readonly start: number; readonly end: number; readonly text: string };
@@ -15,40 +15,61 @@ export type Wish = { readonly old: string; readonly new: string; readonly isForA
 
 /** Places of one text in a file; with more of them it is a job for code. */
 export const placesMax = 100_000;
-/** Longer texts are only matched exactly: a copy of them would hold up everybody else. */
-const foldedCharactersMax = 2_000_000;
+/** In longer texts only line ends are forgiven: a copy of them would hold up everybody else. */
+const foldedCharactersMax = 200_000;
 
 /** Finds the place of a text, forgiving only where the exact text is nowhere, and says which ranges change. */
 export function planEdit(text: string, wish: Wish): Plan {
   const lineEnd = lineEndOf(text);
-  const exact = placesOf(text, wish.old);
-  if (exact.length > 0) {
-    // Who wrote a line ending exactly as it is there knows which one to write.
-    const changed = wish.old.includes("\n") ? wish.new : withLineEnds(wish.new, lineEnd);
-    const edits = (starts: readonly number[]) =>
-      starts.map((start) => ({ start, end: start + wish.old.length, text: changed }));
-    return planOf(exact, wish, "exact", { length: wish.old.length, startOf: (place) => place, edits });
-  }
-  if (text.length > foldedCharactersMax) return { kind: "none" };
-  for (const fold of ["blanks", "characters"] as const) {
-    const wanted = foldText(wish.old, fold);
-    if (wanted.text.trim() === "") continue;
-    const whole = withLastLineEnd(foldText(text, fold), text.length);
-    const places = placesOf(whole.text, wanted.text).filter((place) => isWhole(whole, wanted, place));
-    if (places.length === 0) continue;
-    const edits = (starts: readonly number[]) => starts.map((place) => smallEdit(whole, wanted, place, wish, lineEnd));
-    const startOf = (place: number) => whole.starts[place] ?? text.length;
-    return planOf(places, wish, fold, { length: wanted.text.length, startOf, edits });
-  }
-  return { kind: "none" };
+  // Who wrote a line ending exactly as it is there knows which one to write.
+  const isKnown = lineEnd === "\n" || wish.old.includes("\n");
+  const exact = { ...wish, new: isKnown ? wish.new : withLineEnds(wish.new, lineEnd) };
+  const ended = { ...wish, old: withLineEnds(wish.old, lineEnd), new: withLineEnds(wish.new, lineEnd) };
+  return (
+    planExact(text, exact, "exact") ??
+    (ended.old === wish.old ? undefined : planExact(text, ended, "blanks")) ??
+    planFolded(text, wish, lineEnd) ?? { kind: "none" }
+  );
 }
 
+function planExact(text: string, wish: Wish, likeness: Likeness): Plan | undefined {
+  const { length } = wish.old;
+  const places = placesOf(text, wish.old).filter((place) => !isInsideLineEnd(text, place));
+  const edits = (starts: readonly number[]) => starts.map((start) => ({ start, end: start + length, text: wish.new }));
+  return planOf(places, wish, likeness, { length, startOf: (place) => place, edits });
+}
+
+/** Whoever wrote a line feed first did not mean the second half of a Windows line end. */
+function isInsideLineEnd(text: string, place: number): boolean {
+  return text[place] === "\n" && text[place - 1] === "\r";
+}
+
+function planFolded(text: string, wish: Wish, lineEnd: string): Plan | undefined {
+  if (Math.max(text.length, wish.old.length) > foldedCharactersMax) return undefined;
+  const folds: readonly Fold[] = isAscii.test(text) && isAscii.test(wish.old) ? ["blanks"] : ["blanks", "characters"];
+  for (const fold of folds) {
+    const wanted = foldText(wish.old, fold);
+    if (wanted.text.trim() === "") continue;
+    const whole = foldText(text, fold, { endsLastLine: true });
+    const places = placesOf(whole.text, wanted.text).filter((place) => isWhole(whole, wanted, place));
+    const edits = (starts: readonly number[]) => starts.map((place) => smallEdit(whole, wanted, place, wish, lineEnd));
+    const startOf = (place: number) => whole.starts[place] ?? text.length;
+    const plan = planOf(places, wish, fold, { length: wanted.text.length, startOf, edits });
+    if (plan !== undefined) return plan;
+  }
+  return undefined;
+}
+
+const isAscii = /^\p{ASCII}*$/u;
+
+/** Undefined where there is no place. */
 function planOf(
   places: readonly number[],
   { isForAll }: Wish,
   likeness: Likeness,
   found: { length: number; startOf: (place: number) => number; edits: (places: readonly number[]) => Edit[] },
-): Plan {
+): Plan | undefined {
+  if (places.length === 0) return undefined;
   const isOne = places.length === 1;
   if ((!isOne && !isForAll) || places.length > placesMax)
     return { kind: "several", starts: places.map(found.startOf), likeness };
@@ -132,7 +153,7 @@ function lineEndOf(text: string): "\r\n" | "\n" {
 }
 
 function withLineEnds(text: string, lineEnd: string): string {
-  return lineEnd === "\n" ? text : text.replaceAll(/\r?\n/g, lineEnd);
+  return text.replaceAll(/\r?\n/g, lineEnd);
 }
 
 /** The text with all edits made; they do not overlap and are in order. */

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { all } from "../world/events.ts";
+import { type Answer, type AskedRequest, calls, modelServer, type Script, says } from "../world/model-server.ts";
+import { newConversation, place } from "../world/undo.ts";
+import { must, startYard } from "../world/yard.ts";
+
+const manyReads = [
+  { window: 128_000, files: 7, kilobytes: 99 },
+  { window: 32_000, files: 8, kilobytes: 40 },
+  { window: 8_192, files: 5, kilobytes: 12 },
+];
+
+for (const { window, files, kilobytes } of manyReads) {
+  test(`${files} files of ${kilobytes} KB read in one answer fit into a window of ${window} tokens together [F1][Z4]`, async () => {
+    const names = Array.from({ length: files }, (_, n) => `file-${n}.txt`);
+    await using model = await modelServer(
+      within(window, ({ body }) =>
+        body.messages.at(-1)?.role === "tool"
+          ? says("seen")
+          : calls(...names.map((name): [string, object] => ["read_file", { path: `outputs/${name}` }])),
+      ),
+    );
+    await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: `${window}` } });
+    const id = await newConversation(yard);
+    for (const name of names) place(yard, id, name, linesOf(kilobytes * 10));
+    const { answer, outcome, events } = await yard.ask("read them all", { conversation: id });
+    assert.deepEqual({ answer, outcome }, { answer: "seen", outcome: "done" });
+    const results = all(events, "call.finished");
+    assert.deepEqual(
+      results.map(({ outcome, blob }) => ({ outcome, blob })),
+      names.map(() => ({ outcome: "ok", blob: undefined })),
+      "each shows as much as there is room for by itself",
+    );
+    const shown = Buffer.byteLength(results.map(({ text }) => text).join(""));
+    assert.ok(shown > window * 4 * 0.35, `only ${shown} bytes were shown`);
+  });
+}
+
+test("a result that comes when the window is nearly full is as long as ever: room is made for it [F1][Z2]", async () => {
+  const window = 32_000;
+  await using model = await modelServer(
+    within(window, ({ body }) =>
+      body.messages.at(-1)?.role === "tool" ? says("seen") : calls(["read_file", { path: "outputs/a.txt" }]),
+    ),
+  );
+  await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: `${window}` } });
+  const id = await newConversation(yard);
+  place(yard, id, "a.txt", linesOf(200));
+  const { outcome, events } = await yard.ask("long ".repeat(20_000), { conversation: id });
+  assert.equal(outcome, "done");
+  assert.ok((all(events, "call.finished")[0]?.text.length ?? 0) > 20_000, "all of it");
+  assert.equal(all(events, "compacted").length, 1);
+});
+
+test("a long turn makes room as often as it needs to, and reads a file of many windows to its end [L1][Z2][F1]", async () => {
+  const [window, lines, pageLines] = [32_000, 6_000, 200];
+  const pages = lines / pageLines;
+  let read = 0;
+  await using model = await modelServer(
+    within(window, () => {
+      if (read === pages) return says("at its end");
+      read += 1;
+      return calls(["read_file", { path: "outputs/long.txt", offset: (read - 1) * pageLines + 1, limit: pageLines }]);
+    }),
+  );
+  await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: `${window}` } });
+  const id = await newConversation(yard);
+  place(yard, id, "long.txt", linesOf(lines));
+  const { answer, outcome, events } = await yard.ask("read all of it", { conversation: id });
+  assert.deepEqual({ answer, outcome }, { answer: "at its end", outcome: "done" });
+  const results = all(events, "call.finished");
+  assert.deepEqual(
+    results.map(({ text }) => text.includes("left out here")),
+    Array(pages).fill(false),
+  );
+  assert.ok(results.at(-1)?.text.includes(lineOf(lines - 1)));
+  assert.ok(all(events, "compacted").length > 3, "room was made again and again");
+  const summary = String(model.asked.at(-1)?.body.messages[1]?.content);
+  assert.match(summary, /^# Conversation summary[^#]*\nread all of it/, "what was asked for is not forgotten");
+});
+
+test("an image that a tool shows is looked at by the vision model [M2][F1]", async () => {
+  await using model = await modelServer([calls(["read_file", { path: "uploads/dot.png" }]), says("A dot.")]);
+  const env = { MODEL_VISION_BASE_URL: model.url, MODEL_VISION_ID: "eyes", MODEL_VISION_CONTEXT_WINDOW: "128000" };
+  await using yard = await startYard({ model, env });
+  const id = await newConversation(yard);
+  await must(yard.client.upload(id, "dot.png", onePixel));
+  const { events } = await yard.ask("what is in uploads/dot.png?", { conversation: id });
+  assert.deepEqual(
+    all(events, "step.started").map(({ slot, reason }) => `${slot}: ${reason}`),
+    ["base: default", "vision: images"],
+  );
+  assert.deepEqual(
+    model.asked.map(({ body }) => body.model),
+    ["test-model", "eyes"],
+  );
+  assert.ok(model.asked[1]?.text.includes(onePixel.toString("base64")));
+});
+
+const onePixel = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+/** A model with a window: it counts what it is sent, and refuses what does not fit as servers do. */
+function within(windowTokens: number, script: (request: AskedRequest) => Answer): Script {
+  return (request) => {
+    const tokens = Math.ceil(request.text.length / 4);
+    const message = `This model's maximum context length is ${windowTokens} tokens, but you sent ${tokens}.`;
+    if (tokens > windowTokens) return { status: 400, body: JSON.stringify({ error: { message } }) };
+    return { usage: { prompt_tokens: tokens, completion_tokens: 50, total_tokens: tokens + 50 }, ...script(request) };
+  };
+}
+
+/** A hundred bytes each, and each another. */
+function linesOf(count: number): string {
+  return Array.from({ length: count }, (_, n) => `${lineOf(n)}\n`).join("");
+}
+
+function lineOf(n: number): string {
+  return `${n} `.padEnd(99, "words and more ");
+}

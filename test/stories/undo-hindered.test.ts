@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { linkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
+import { filesOf, newConversation, place, puts, roughTools, undo } from "../world/undo.ts";
+import { must, startYard } from "../world/yard.ts";
+
+const dayMs = 86_400_000;
+
+test("an undo for which there is no room is refused and not used up: with room again it gives everything back [W12][W11]", async () => {
+  await using model = await modelServer([calls(puts("outputs/a.txt", "x")), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools, env: { AGENTYARD_WORKSPACE_BYTES_MAX: "1000" } });
+  const conversation = await newConversation(yard);
+  place(yard, conversation, "a.txt", "a".repeat(800));
+  const before = filesOf(yard, conversation);
+  await yard.ask("shorten it", { conversation });
+  place(yard, conversation, "ballast", "b".repeat(900));
+  const refused = await yard.client.call("undoTurn", { params: { id: conversation } });
+  assert.equal(refused.ok || refused.failure.code, "quota_exceeded");
+  await must(yard.client.call("removeFile", { params: { id: conversation }, query: { path: "outputs/ballast" } }));
+  const { turn, restored } = await undo(yard, conversation);
+  assert.deepEqual([turn, restored], [1, [{ path: "outputs/a.txt", now: "as_before" }]]);
+  assert.deepEqual(filesOf(yard, conversation), before);
+});
+
+test("a turn whose files lie in the trash is undone when they are back, not before [W12][W10]", async () => {
+  let now = systemClock.now();
+  const clock = { ...systemClock, now: () => now };
+  await using model = await modelServer([calls(puts("outputs/a.txt", "new")), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools, clock });
+  const conversation = await newConversation(yard);
+  place(yard, conversation, "a.txt", "old");
+  await yard.ask("change it", { conversation });
+  now += 8 * dayMs;
+  assert.equal((await must(yard.client.call("cleanWorkspaces", { body: {} }))).workspaces, 1);
+  const refused = await yard.client.call("undoTurn", { params: { id: conversation } });
+  assert.equal(refused.ok || refused.failure.code, "files_in_trash");
+  const [entry] = (await must(yard.client.call("listTrash"))).items;
+  await must(yard.client.call("restoreTrash", { params: { trash: entry?.id ?? "" } }));
+  await undo(yard, conversation);
+  assert.match(filesOf(yard, conversation)["a.txt"] ?? "", /old$/);
+});
+
+test("a branch takes all files along that can be copied, and names the others [L9][W1]", async () => {
+  await using yard = await startYard({});
+  const { conversation } = await yard.ask("what time is it");
+  place(yard, conversation, "z.txt", "last");
+  place(yard, conversation, "a..b.txt", "no path leads there");
+  const folder = join(yard.data, "workspace", conversation, "outputs");
+  writeFileSync(join(yard.data, "elsewhere"), "x");
+  linkSync(join(yard.data, "elsewhere"), join(folder, "hard"));
+  const branch = await must(yard.client.call("branchConversation", { params: { id: conversation }, body: {} }));
+  assert.deepEqual(branch.filesLeftOut.toSorted(), ["outputs/a..b.txt", "outputs/hard"]);
+  assert.deepEqual(Object.keys(filesOf(yard, branch.id)), ["z.txt"]);
+});
+
+test("a conversation is listed by its person's own words, not by the files that came with them [F3][C3]", async () => {
+  await using yard = await startYard({});
+  const conversation = await newConversation(yard);
+  await must(yard.client.upload(conversation, "note.txt", Buffer.from("a secret of the file")));
+  const body = { text: "look at this", files: ["uploads/note.txt"] };
+  await must(yard.client.call("sendMessage", { params: { id: conversation }, body }));
+  await yard.whenAtRest(conversation);
+  const { title } = await must(yard.client.call("getConversation", { params: { id: conversation }, query: {} }));
+  assert.equal(title, "look at this");
+  assert.equal((await undo(yard, conversation)).message, "look at this");
+});
