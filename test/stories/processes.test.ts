@@ -82,7 +82,7 @@ test("run --json prints one object with what scripts need [P2]", async (t) => {
     {
       ...{ conversation_id: "", answer: "noon", reasoning: "let me see", finish: "done", steps: 2 },
       tool_calls: [{ id: "c1", name: "now", arguments: { timezone: "UTC" } }],
-      ...{ usage: { input: 200, output: 20 }, error: null, exit: { code: 0, reason: "done" } },
+      ...{ usage: { input: 200, output: 20 }, files: [], error: null, exit: { code: 0, reason: "done" } },
     },
   );
   assert.equal(code, 0);
