@@ -20,7 +20,7 @@ export const full: Sizes = {
   rounds: 5,
   folders: 1_000,
   filesPerFolder: 100,
-  flatFiles: 20_000,
+  flatFiles: 100_000,
   shallow: 10,
   deep: 1_000,
   lookUps: 20_000,
