@@ -6,7 +6,10 @@ import { testWorkspace } from "../../test/world/workspace.ts";
 import { failure } from "../protocol/failure.ts";
 import { attachedText, describeAttached } from "./attach.ts";
 
-const png = Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1");
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
 
 test("small texts and images go into the message, everything else is named [F3]", async (t) => {
   const { workspace } = await testWorkspace(t);
@@ -16,6 +19,7 @@ test("small texts and images go into the message, everything else is named [F3]"
     "at the limit.txt": Buffer.alloc(10 * 1024, "a"),
     "above it.txt": Buffer.alloc(10 * 1024 + 1, "a"),
     "chart.png": png,
+    "broken.png": png.subarray(0, 20),
     "large.png": Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]),
     "scan.bmp": Buffer.from("BM\0\0\0\0\0\0\0\0\0", "latin1"),
   };
@@ -33,6 +37,7 @@ test("small texts and images go into the message, everything else is named [F3]"
       { ...about("at the limit.txt", "text"), text: "a".repeat(10 * 1024), hash: hashOf("at the limit.txt") },
       about("above it.txt", "text"),
       { ...about("chart.png", "image"), image: { mime: "image/png", base64: png.toString("base64") } },
+      about("broken.png", "image"),
       about("large.png", "image"),
       about("scan.bmp", "image"),
     ],

@@ -3,9 +3,10 @@ import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Image } from "../protocol/message.ts";
 import { attachedWords, type Language, shownName } from "../words/words.ts";
-import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
+import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 import { decodeText } from "./decode.ts";
 import { fileTypeOf, typeHeadBytes } from "./file-type.ts";
+import { imageBytesMax, isImage, isWholeImage } from "./image.ts";
 
 /** A file that comes with a message. */
 export type Attached = {
@@ -20,11 +21,9 @@ export type Attached = {
 };
 
 const inlineBytesMax = 10 * 1024;
-const imageBytesMax = 5 * 1024 * 1024;
 /** Of one message: what is more is named, and can be looked at with tools. */
 const inlineBytesMaxInAll = 100 * 1024;
 const imageBytesMaxInAll = 20 * 1024 * 1024;
-const imageMimes: readonly (string | undefined)[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /** Looks at the files that a message names: small texts and images go into it, of the others it has the names. */
 export async function describeAttached(
@@ -46,11 +45,12 @@ export async function describeAttached(
     if (isText && fits(inlineBytesMax, left.inline)) {
       left.inline -= stat.bytes;
       attached.push({ ...file, ...inlineText(bytes) });
-    } else if (imageMimes.includes(mime) && mime !== undefined && fits(imageBytesMax, left.image)) {
-      left.image -= stat.bytes;
-      const whole = await readImage(workspace, stat, mime);
+    } else if (isImage(mime) && fits(imageBytesMax, left.image)) {
+      const whole = await workspace.read(stat.path, { bytesMax: stat.bytes });
       if (!whole.ok) return whole;
-      attached.push({ ...file, image: whole.value });
+      const isUsable = isWholeImage(whole.value.bytes, mime);
+      if (isUsable) left.image -= stat.bytes;
+      attached.push(isUsable ? { ...file, image: { mime, base64: whole.value.bytes.toString("base64") } } : file);
     } else attached.push(file);
   }
   return ok(attached);
@@ -59,15 +59,6 @@ export async function describeAttached(
 function inlineText(bytes: Buffer): Pick<Attached, "text" | "hash"> {
   const text = decodeText(bytes)?.text;
   return text === undefined ? {} : { text, hash: createHash("sha256").update(bytes).digest("hex") };
-}
-
-async function readImage(
-  workspace: Workspace,
-  { path, bytes }: FileStat,
-  mime: string,
-): Promise<Result<Image, FileFailure>> {
-  const read = await workspace.read(path, { bytesMax: bytes });
-  return read.ok ? ok({ mime, base64: read.value.bytes.toString("base64") }) : read;
 }
 
 /** What is put behind the person's own words, beginning with a blank line; nothing where no file came with them. */

@@ -6,6 +6,7 @@ export { attachedText, describeAttached } from "./attach.ts";
 export { isCode } from "./code.ts";
 export { decodeText } from "./decode.ts";
 export { fileTypeOf } from "./file-type.ts";
+export { imageBytesMax, isImage, isWholeImage } from "./image.ts";
 export { openDocuments } from "./search.ts";
 export { defaultUploadPolicy, receiveUpload } from "./upload.ts";
 

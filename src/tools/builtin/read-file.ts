@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { ok, type Result } from "../../base/result.ts";
+import { imageBytesMax, isImage, isWholeImage } from "../../documents/documents.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { forModels } from "../../words/words.ts";
 import { knownFact, listedPath } from "../file-facts.ts";
@@ -45,19 +46,16 @@ export const readFile = defineTool({
   },
 });
 
-const imageBytesMax = 5 * 1024 * 1024;
-const imageMimes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-
 function showImage(
   context: ToolContext,
   { stat, bytes, type, mime }: Extract<OpenFile, { kind: "other" }>,
 ): Result<ToolOutput, Failure> {
   const { files } = forModels;
   const path = files.name(stat.path);
-  if (!imageMimes.includes(mime))
-    return failure("unsupported_type", { path, type, allowed: files.readable, setting: "" });
-  if (stat.bytes > imageBytesMax)
+  if (isImage(mime) && stat.bytes > imageBytesMax)
     return failure("too_large", { path, sizeBytes: stat.bytes, limitBytes: imageBytesMax, setting: "" });
+  if (!isImage(mime) || !isWholeImage(bytes, mime))
+    return failure("unsupported_type", { path, type, allowed: files.readable, setting: "" });
   const hash = createHash("sha256").update(bytes).digest("hex");
   return ok({
     text: files.header(stat.path, `${files.image(mime)}, ${files.size(stat.bytes)}`),
