@@ -1,9 +1,13 @@
-/** Run as an ordinary user by workspace-odd-files.test.ts: `node locked-folders.ts <base>`; prints what happened. */
+/** Becomes an ordinary user, tries `<base>` and prints what happened: `node locked-folders.ts <base>`, started by root. */
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { testWorkspace } from "./workspace.ts";
 
+const nobody = 65_534;
 const [base = ""] = process.argv.slice(2);
+// Only now: the sources may lie where that user has no access.
+process.setgid?.(nobody);
+process.setuid?.(nobody);
 const { workspace, folder } = await testWorkspace({ after() {} }, { base });
 const locked = join(folder, "outputs", "locked");
 mkdirSync(join(locked, "inner"), { recursive: true });
