@@ -1,5 +1,6 @@
 import { type ClientRequest, request } from "node:http";
 import { Readable } from "node:stream";
+import { systemClock } from "../base/clock.ts";
 import type { Fetch } from "./client.ts";
 
 /** A fetch over a local socket. The host part of the address is not looked up. */
@@ -26,8 +27,23 @@ export function socketFetch(socketPath: string): Fetch {
         resolve(new Response(status === 204 ? null : Readable.toWeb(incoming), { status, headers: received }));
       });
       if (source === undefined) outgoing.end(body);
-      else send(source, outgoing);
+      else void sendUnlessRefused(source, outgoing, Number(headers["content-length"] ?? 0));
     });
+}
+
+/** From this size on it is worth waiting for a refusal: who answers and hangs up in the middle may not be heard. */
+const largeBytes = 4 * 1024 * 1024;
+const refusalMsMax = 1_000;
+
+async function sendUnlessRefused(source: Readable, outgoing: ClientRequest, announcedBytes: number): Promise<void> {
+  if (announcedBytes >= largeBytes) {
+    outgoing.flushHeaders();
+    const waiting = new AbortController();
+    const answered = () => waiting.abort();
+    outgoing.once("response", answered).once("close", answered);
+    if ((await systemClock.wait(refusalMsMax, waiting.signal)) === "aborted") return void source.destroy();
+  }
+  send(source, outgoing);
 }
 
 /** No faster than the other side takes it, and no longer: who answers before the end does not want the rest. */
