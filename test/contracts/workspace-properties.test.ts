@@ -197,7 +197,18 @@ async function openTasks(t: TestContext): Promise<{ ground: Ground; row: Convers
 function name(): fc.Arbitrary<string> {
   return fc.oneof(
     fc.stringMatching(/^[A-Za-z0-9_-]{1,20}(\.[a-z]{1,4})?$/),
-    fc.constantFrom("报告.md", "données.csv", "with blank.txt", "a'b\"c", "🙂.txt", "-rf", "#hash", "%2e%2e", "ａ"),
+    fc.constantFrom(
+      "报告.md",
+      "données.csv",
+      "with blank.txt",
+      "a'b\"c",
+      "🙂.txt",
+      "-rf",
+      "#hash",
+      "%2e%2e",
+      "ａ",
+      "__proto__",
+    ),
   );
 }
 

@@ -82,17 +82,17 @@ function loggerInto(lines: string[]): Logger {
 
 /** Everything below a folder, the folder beside it included, with what is in the files. */
 export function treeOf(folder: string): Record<string, string> {
-  const tree: Record<string, string> = {};
+  const tree = new Map<string, string>();
   const waiting = [""];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     for (const entry of readdirSync(join(folder, name))) {
       const path = name === "" ? entry : `${name}/${entry}`;
       const stat = lstatSync(join(folder, path));
       if (stat.isDirectory()) waiting.push(path);
-      if (entry !== ".metadata.json") tree[path] = describe(join(folder, path), stat);
+      if (entry !== ".metadata.json") tree.set(path, describe(join(folder, path), stat));
     }
   }
-  return tree;
+  return Object.fromEntries(tree);
 }
 
 function describe(path: string, stat: ReturnType<typeof lstatSync>): string {
