@@ -134,3 +134,13 @@ test("a name that is not plain is quoted, and what hides in it is shown [S5]", (
     ],
   );
 });
+
+test("images fill a message only so far; the others are named [F3]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  const large = Buffer.concat([png, Buffer.alloc(4.5 * 1024 * 1024)]);
+  const paths = Array.from({ length: 5 }, (_, index) => `uploads/${index}.png`);
+  for (const path of paths) await workspace.write(path, large);
+  const attached = await describeAttached(workspace, paths);
+  const withImage = attached.ok ? attached.value.map(({ image }) => image !== undefined) : [];
+  assert.deepEqual(withImage, [true, true, true, true, false], "20 MB hold four of them");
+});

@@ -1,5 +1,5 @@
 import type { Result } from "../base/result.ts";
-import type { NewEvent } from "../protocol/events.ts";
+import { fileChanged, type NewEvent } from "../protocol/events.ts";
 import { failure } from "../protocol/failure.ts";
 import {
   type ChangeOptions,
@@ -8,7 +8,6 @@ import {
   shownPath,
   type Workspace,
 } from "../workspace/workspace.ts";
-import { changed } from "./files.ts";
 
 /** What one call does to files. */
 export type CallChanges = {
@@ -60,7 +59,7 @@ export function watchChanges(call: string, stop: AbortSignal): CallChanges {
       return made
         .filter(({ change }) => !told.has(change.path) && !isUnchanged(change))
         .map(({ change, workspace }) =>
-          changed(change, { by: "tool", call, ...(workspace === undefined ? {} : { workspace }) }),
+          fileChanged(change, { by: "tool", call, ...(workspace === undefined ? {} : { workspace }) }),
         );
     },
   };

@@ -1,9 +1,8 @@
 import { ok, type Result } from "../base/result.ts";
 import { receiveUpload } from "../documents/documents.ts";
-import type { EventBody, NewEvent } from "../protocol/events.ts";
+import { fileChanged, type NewEvent } from "../protocol/events.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
-import type { FileChange } from "../workspace/workspace.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
@@ -18,29 +17,14 @@ export function openFiles(parts: Parts): Pick<Engine, "files" | "upload" | "remo
       const received = await receiveUpload(workspace, { ...upload, folder: "uploads" }, parts.uploads);
       if (!received.ok) return received;
       const { uploaded, change } = received.value;
-      const noted = await note(parts, conversation, changed(change, { by: "upload" }));
+      const noted = await note(parts, conversation, fileChanged(change, { by: "upload" }));
       return noted.ok ? ok(uploaded) : noted;
     },
 
     async removeFile(conversation, path) {
       const removed = await workspaces.ofConversation(conversation).remove(path);
-      return removed.ok ? note(parts, conversation, changed(removed.value, { by: "person" })) : removed;
+      return removed.ok ? note(parts, conversation, fileChanged(removed.value, { by: "person" })) : removed;
     },
-  };
-}
-
-/** A change of a file as a fact. */
-export function changed(
-  { path, before, after, lost }: FileChange,
-  who: Pick<EventBody<"file.changed">, "by" | "workspace" | "call">,
-): NewEvent {
-  return {
-    type: "file.changed",
-    ...who,
-    path,
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-    ...(lost === undefined ? {} : { lost }),
   };
 }
 

@@ -1,10 +1,9 @@
 import { failed, ok, type Result } from "../base/result.ts";
-import type { EventOf, FileState, LogEvent, NewEvent } from "../protocol/events.ts";
+import { type EventOf, type FileState, fileChanged, type LogEvent, type NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { UndoReport } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { FileFailure, Workspace } from "../workspace/workspace.ts";
-import { changed } from "./files.ts";
 import type { Parts } from "./parts.ts";
 
 /** What became of the files, and the ledger's lines about it. */
@@ -83,7 +82,7 @@ async function giveBack(parts: Parts, conversation: ConversationRow, change: Cha
   // The kept bytes had to make room for newer ones.
   if (!restored.ok && restored.failure.code === "read_failed") return { why: "not_kept" };
   if (!restored.ok) return leftFor(restored.failure);
-  return { fact: changed(restored.value, { by: "undo", ...workspaceNamed(change) }) };
+  return { fact: fileChanged(restored.value, { by: "undo", ...workspaceNamed(change) }) };
 }
 
 async function workspaceOf(

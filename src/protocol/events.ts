@@ -229,6 +229,23 @@ const bodies = {
   "conversation.deleted": z.strictObject({ by: z.string() }),
 };
 
+type ChangeOfFile = { [K in "before" | "after" | "lost"]: EventBody<"file.changed">[K] | undefined };
+
+/** The ledger's line about a change; what is not known is left out. */
+export function fileChanged(
+  { path, before, after, lost }: { readonly path: string } & Readonly<ChangeOfFile>,
+  who: Pick<EventBody<"file.changed">, "by" | "agent" | "workspace" | "call">,
+): NewEvent {
+  return {
+    type: "file.changed",
+    ...who,
+    path,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    ...(lost === undefined ? {} : { lost }),
+  };
+}
+
 /** What the person said, without what was put behind it for the model. */
 export function ownWordsOf({ text, own }: { readonly text: string; readonly own?: number | undefined }): string {
   return text.slice(0, own);

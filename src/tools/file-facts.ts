@@ -1,4 +1,4 @@
-import type { NewEvent } from "../protocol/events.ts";
+import { fileChanged, type NewEvent } from "../protocol/events.ts";
 import type { FileChange } from "../workspace/workspace.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -11,17 +11,8 @@ export function knownFact(
 }
 
 /** The ledger's line for what a tool did. */
-export function changedFact(context: ToolContext, { path, before, after, lost }: FileChange): NewEvent {
-  return {
-    type: "file.changed",
-    ...whoseFile(context),
-    path,
-    call: context.call,
-    by: "tool",
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-    ...(lost === undefined ? {} : { lost }),
-  };
+export function changedFact(context: ToolContext, change: FileChange): NewEvent {
+  return fileChanged(change, { ...whoseFile(context), call: context.call, by: "tool" });
 }
 
 function whoseFile({ agent, workspace }: ToolContext): { agent?: string; workspace?: string } {

@@ -144,7 +144,8 @@ function shownAge(ms: number): string {
   return "just now";
 }
 
-type Difference =
+/** Why a text is not what was wanted. `column`: from there on, the file and the wanted text go different ways. */
+export type Difference =
   | { readonly kind: "line_numbers" | "escapes" }
   | { readonly kind: "indentation" | "case"; readonly line: number }
   | {

@@ -34,6 +34,7 @@ export function failureWords(
 }
 
 export { attachedWords, patternFaults } from "./attached.ts";
+export type { Difference } from "./files-for-models.ts";
 export { forModels, type PromptSection } from "./for-models.ts";
 export { shownName } from "./names.ts";
 export { sizeText } from "./sizes.ts";

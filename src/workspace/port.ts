@@ -128,9 +128,7 @@ export type WriteOptions = ChangeOptions & {
    */
   readonly choose?: ((taken: ReadonlySet<string>) => Result<string, FileFailure>) | undefined;
   /** Looks at everything that came in before it takes the file's place; a failure leaves all as it was. */
-  readonly inspect?: ((head: Buffer, bytes: number) => FileFailure | undefined) | undefined;
-  /** Bytes handed to `inspect`. */
-  readonly headBytes?: number | undefined;
+  readonly inspect?: (() => FileFailure | undefined) | undefined;
 };
 
 /** What a change did, for the ledger. `lost`: why the bytes before cannot be given back. */

@@ -14,16 +14,13 @@ const sync = promisify(fsync);
 /** A whole file on the disk that has no place yet. */
 export type Staged = { readonly path: string; readonly bytes: number; readonly hash: string; readonly mode: number };
 
-/** Bytes that `inspect` gets to see unless it wants more. */
-const headBytesDefault = 8_192;
-
 /** Takes in what comes, as long as it is allowed; a failure leaves nothing behind. */
 export async function stage(visit: Visit, data: FileData, options: WriteOptions): Promise<Staged> {
   const path = join(visit.stagingFolder, visit.ids.hex(24));
   const fd = openNew(path, visit.stagingFolder);
   try {
-    const { bytes, hash, head } = await takeIn(fd, data, visit, options);
-    const refused = options.inspect?.(head, bytes);
+    const { bytes, hash } = await takeIn(fd, data, visit, options);
+    const refused = options.inspect?.();
     if (refused !== undefined) throw new Refused(refused);
     const { mode = 0o644 } = options;
     fchmodSync(fd, mode);
@@ -48,20 +45,16 @@ function openNew(path: string, folder: string): number {
 }
 
 async function takeIn(fd: number, data: FileData, visit: Visit, options: WriteOptions) {
-  const { limit, headBytes = headBytesDefault, signal } = options;
+  const { limit, signal } = options;
   const hash = createHash("sha256");
-  const heads: Buffer[] = [];
   let bytes = 0;
-  let wanted = headBytes;
   for await (const chunk of chunksOf(data, visit, signal)) {
     bytes += chunk.length;
     checkSize(bytes, visit, limit);
     hash.update(chunk);
-    if (wanted > 0) heads.push(chunk.subarray(0, wanted));
-    wanted -= chunk.length;
     await writeAll(fd, chunk);
   }
-  return { bytes, hash: hash.digest("hex"), head: Buffer.concat(heads) };
+  return { bytes, hash: hash.digest("hex") };
 }
 
 /** A source that breaks off is the transfer's fault, not ours. */

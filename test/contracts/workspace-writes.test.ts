@@ -152,7 +152,7 @@ test("a stream is refused as soon as it is too large, and one that breaks off le
     path: "uploads/half",
     why: "broken_off",
   });
-  const looks = { inspect: (head: Buffer) => (head.toString() === "bad" ? refusal : undefined) };
+  const looks = { inspect: () => refusal };
   assert.deepEqual(await reason(workspace.write("uploads/bad", "bad", looks)), refusal);
   assert.deepEqual([readdirSync(join(folder, "uploads")), readdirSync(join(base, "staging"))], [[], []]);
 });
@@ -203,6 +203,14 @@ test("earlier contents come back with their bytes and modes; the quota drops the
   assert.ok(back.ok);
   assert.equal(await text(workspace, "outputs/a"), "3".repeat(50));
   assert.equal(statSync(join(folder, "outputs", "a")).mode & 0o777, 0o603);
+});
+
+test("notes about calls are dropped when there are many; the newest stay [W12]", async (t) => {
+  const { workspace, base } = await testWorkspace(t);
+  for (let call = 0; call < 405; call += 1) await workspace.write("outputs/a", `${call}`, { key: `call ${call}` });
+  assert.ok(readdirSync(join(base, "kept", "notes")).length < 400);
+  const last = await workspace.write("outputs/a", "404", { key: "call 404" });
+  assert.equal(last.ok && last.value.before?.bytes, 3, "the last call is still known");
 });
 
 test("a mere look makes nothing, and a refused write makes no folder either [W2]", async (t) => {

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { z } from "zod";
 import { ok, type Result } from "../../src/base/result.ts";
-import type { NewEvent } from "../../src/protocol/events.ts";
+import { fileChanged } from "../../src/protocol/events.ts";
 import type { Failure } from "../../src/protocol/failure.ts";
 import type { UndoReport } from "../../src/protocol/resources.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -47,14 +47,7 @@ export function noted(
   where: { readonly workspace?: string } = {},
 ): Result<ToolOutput, Failure> {
   if (!done.ok) return done;
-  const { path, before, after, lost } = done.value;
-  const fact: NewEvent = {
-    ...{ type: "file.changed", by: "tool", call, path, ...where },
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-    ...(lost === undefined ? {} : { lost }),
-  };
-  return ok({ text: "done", facts: [fact] });
+  return ok({ text: "done", facts: [fileChanged(done.value, { by: "tool", call, ...where })] });
 }
 
 export async function newConversation(yard: TestYard): Promise<string> {

@@ -1,15 +1,4 @@
-/** Why a text is not what was wanted. */
-export type Difference =
-  | { readonly kind: "line_numbers" | "escapes" }
-  | { readonly kind: "indentation" | "case"; readonly line: number }
-  /** From `column` on, the file and the wanted text go different ways. */
-  | {
-      readonly kind: "characters";
-      readonly line: number;
-      readonly column: number;
-      readonly there: string;
-      readonly wanted: string;
-    };
+import type { Difference } from "../../words/words.ts";
 
 /** Lines of a file by their index, and where in one of them the wanted text was found. */
 export type Lines = {

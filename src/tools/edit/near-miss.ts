@@ -1,4 +1,5 @@
-import { type Difference, differenceAt } from "./difference.ts";
+import type { Difference } from "../../words/words.ts";
+import { differenceAt } from "./difference.ts";
 import { findLikest, type Place, type Plain, plainText, plainUnit } from "./likeness.ts";
 
 /** The lines of a text that are most like the wanted ones, and why they are not the same. */
