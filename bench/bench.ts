@@ -2,7 +2,12 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
-const benches: Record<string, string> = { engine: "engine/engine.ts", files: "files.ts", start: "start.ts" };
+const benches: Record<string, string> = {
+  engine: "engine/engine.ts",
+  files: "files.ts",
+  sandbox: "sandbox.ts",
+  start: "start.ts",
+};
 
 const [name = "", ...options] = process.argv.slice(2);
 const file = benches[name];

@@ -20,6 +20,16 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     file: "test/contracts/workspace-writes.test.ts",
     env: { AGENTYARD_WRITE_KILLS: "100" },
   },
+  {
+    what: "40 kills of a server in the middle of executions, uploads and deletions",
+    file: "test/crashes/sandbox-kills.test.ts",
+    env: { AGENTYARD_SANDBOX_KILLS: "40" },
+  },
+  {
+    what: "all sandbox suites as an ordinary user",
+    file: "test/contracts/sandbox-unprivileged.test.ts",
+    env: { AGENTYARD_UNPRIVILEGED: "all" },
+  },
 ];
 
 let failures = 0;

@@ -37,7 +37,7 @@ async function startAgainWithOwnNode() {
   process.on("SIGINT", () => hasTerminal || child.kill("SIGINT"));
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 
-  child.on("error", sayPackagesAreMissing);
+  child.on("error", () => void sayPackagesAreMissing());
   child.on("exit", (code, signal) => {
     if (signal === null) return process.exit(code);
     process.removeAllListeners(signal);

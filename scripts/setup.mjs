@@ -1,40 +1,68 @@
 // The pre-step of start, chat, test, check, bench and torture. It runs under whatever Node the machine has, so it is
 // plain JavaScript without dependencies. With nothing missing it must cost next to nothing: what only an installation
 // needs is imported only then.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
 /** Raise this when an installation of an unchanged lock file has to be made again. */
 const SETUP_VERSION = 1;
 
-/** Programs that tests and benches can use and Debian has, each by the command it brings. None of them is needed. */
-const TEST_PROGRAMS = { ripgrep: "rg" };
+const LIBRARIES = "/usr/lib/python3/dist-packages";
+/**
+ * Packages of Debian that the product can use, each by files or commands of which one is enough. The sandbox mounts `/usr`,
+ * so that one elsewhere is of no use. AgentYard starts without them.
+ */
+const RUN_PACKAGES = {
+  bubblewrap: ["/usr/bin/bwrap"],
+  python3: ["/usr/bin/python3"],
+  "python3-numpy": [`${LIBRARIES}/numpy/__init__.py`],
+  "python3-pandas": [`${LIBRARIES}/pandas/__init__.py`],
+  "python3-matplotlib": [`${LIBRARIES}/matplotlib/__init__.py`],
+  "fonts-wqy-microhei": [
+    "/usr/share/fonts/truetype/wqy",
+    "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/google-noto-cjk",
+    "/usr/share/fonts/google-noto-sans-cjk-fonts",
+    "/usr/share/fonts/noto-cjk",
+  ],
+};
+/** And those that tests and benches can use besides. */
+const TEST_PACKAGES = { ripgrep: ["rg"], "python3-pip": ["/usr/lib/python3/dist-packages/pip/__init__.py"] };
 
 // The stamp is what was installed: the lock file itself, and for which machine. A hash of it would be shorter, but
 // loading node:crypto takes a third of the time that Node needs to start.
 const stampFile = new URL("../node_modules/.setup-stamp", import.meta.url);
 const lock = readFileSync(new URL("../package-lock.json", import.meta.url), "utf8");
 const stamp = `set-up ${SETUP_VERSION} for ${process.platform} ${process.arch}\n${lock}`;
-const isDone = () => isStamped(stampFile, stamp);
+const isDone = () => readStamp(stampFile) === stamp;
 
 if (!isDone()) {
   const { install } = await import("./setup/install.mjs");
   process.exitCode = await install({ stamp, stampFile, isDone });
 }
 
-const isForTests = /^pre(test|check|bench|torture)$/.test(process.env.npm_lifecycle_event ?? "");
-if (isForTests && !process.exitCode) {
-  const programs = { stampFile: new URL("../node_modules/.setup-programs", import.meta.url), wanted: TEST_PROGRAMS };
-  const programsStamp = Object.keys(TEST_PROGRAMS).join("\n");
-  if (!isStamped(programs.stampFile, programsStamp)) {
+if (process.platform === "linux" && !process.exitCode) {
+  const isForTests = /^pre(test|check|bench|torture)$/.test(process.env.npm_lifecycle_event ?? "");
+  const wanted = { ...RUN_PACKAGES, ...(isForTests ? TEST_PACKAGES : {}) };
+  // Looked at each time: a stamp alone would hide that somebody has removed one since.
+  const findMissing = () => Object.keys(wanted).filter((name) => !wanted[name].some(isThere));
+  const noteFile = new URL("../node_modules/.setup-programs", import.meta.url);
+  const notes = readStamp(noteFile)?.split("\n") ?? [];
+  if (findMissing().length > 0 || Object.keys(wanted).some((name) => notes.some((note) => note.endsWith(` ${name}`)))) {
     const { installPrograms } = await import("./setup/programs.mjs");
-    installPrograms({ ...programs, stamp: programsStamp });
+    process.exitCode = await installPrograms({ wanted: Object.keys(wanted), findMissing, isThere, noteFile, notes });
   }
 }
 
-function isStamped(file, text) {
+function isThere(name) {
+  if (name.startsWith("/")) return existsSync(name);
+  const folders = (process.env.PATH ?? "").split(":").filter((folder) => folder !== "");
+  return folders.some((folder) => existsSync(`${folder}/${name}`));
+}
+
+function readStamp(file) {
   try {
-    return readFileSync(file, "utf8") === text;
+    return readFileSync(file, "utf8");
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -1,4 +1,5 @@
-// `npm test`: the checks, then the unit tests in one process, then stories, contracts and crashes, a process per file.
+// `npm test`: the checks, then the unit tests in one process, then stories, contracts, crashes and attacks, a process per
+// file.
 // `npm test -- word…` runs only the test files whose path has one of the words; `--test-name-pattern` chooses by name.
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -35,7 +36,7 @@ async function runParts(env: NodeJS.ProcessEnv): Promise<Count[]> {
   const counts: Count[] = [];
   if (!isFiltered) counts.push({ ...(await runChecks({ env, except: "house" })), skipped: 0 });
   counts.push(await runTests("units", ["src/**/*.test.ts", "test/house.test.ts"], ["--test-isolation=none"], env));
-  const behaviour = "test/{stories,contracts,crashes}/**/*.test.ts";
+  const behaviour = "test/{stories,contracts,crashes,attacks}/**/*.test.ts";
   counts.push(await runTests("behaviour", [behaviour], ["--test-concurrency=2"], env));
   return counts;
 }

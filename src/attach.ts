@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
+import { join as joinPath } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import { systemRandom } from "./base/random.ts";
@@ -8,13 +10,17 @@ import { createClient, type Fetch } from "./client/client.ts";
 import { socketFetch } from "./client/socket-fetch.ts";
 import { socketPathFor } from "./client/socket-path.ts";
 import type { Config } from "./config/config.ts";
-import { listen } from "./http/http.ts";
+import { type App, listen } from "./http/http.ts";
 import type { Engine } from "./loop/loop.ts";
 import type { Logger } from "./observe/observe.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import { protocolVersion } from "./protocol/routes.ts";
+import { openLocalSandbox } from "./sandbox/local/local.ts";
+import { openSandbox } from "./sandbox/sandbox.ts";
 import { type OwnerInfo, takeOwnership } from "./storage/sqlite/owner-lock.ts";
 import { openSqlite } from "./storage/sqlite/sqlite.ts";
+import type { Storage } from "./storage/storage.ts";
+import { wordsFor } from "./words/words.ts";
 import { openYard } from "./yard.ts";
 
 /** A way to the yard of a data directory: this process is its owner, or a client of the process that is. */
@@ -23,6 +29,10 @@ export type Attached = {
   readonly recovery: Recovery | undefined;
   /** What the user should know about the models, in words. */
   readonly notes: readonly string[];
+  /** Where it listens for others, if it was asked to. */
+  readonly address: string | undefined;
+  /** Resolves when no program that anybody asked this process for waits or runs. */
+  quiet(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -35,6 +45,8 @@ export type AttachOptions = {
   readonly runtimeDirectory: string | undefined;
   /** Interrupted turns older than this are named, not resumed; undefined leaves all of them alone. */
   readonly recoverAgeMsMax: number | undefined;
+  /** Listen here too. Then only the owner will do: `data_in_use` where another process is. */
+  readonly listenAt?: { readonly host: string; readonly port: number } | undefined;
 };
 
 type Recovery = Awaited<ReturnType<Engine["recover"]>>;
@@ -44,6 +56,10 @@ const attachLimitMs = 5_000;
 const attachPauseMs = 50;
 /** Owners that may end one after another while a single request is on its way. */
 const movesMax = 20;
+
+/** Of the name by which the processes of this directory's sandboxes are known again. */
+const markCharacters = 12;
+const guestStartMsMax = 20_000;
 
 /** One engine owns a data directory; whoever comes second becomes its client, and its successor when it ends. */
 export async function attach(options: AttachOptions): Promise<Result<Attached, Failure>> {
@@ -63,6 +79,7 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
   return ok({
     recovery: current.recovery,
     notes: current.notes,
+    address: current.address,
     async fetch(url, init) {
       for (let moves = 0; ; moves += 1) {
         const used = current;
@@ -77,6 +94,7 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
         }
       }
     },
+    quiet: () => current.quiet(),
     async close() {
       isClosed = true;
       await moving;
@@ -98,6 +116,7 @@ async function become(options: AttachOptions): Promise<Result<Attachment, Failur
     if (taken.ok) return own(options, taken.value);
     if (taken.failure.kind === "failed") return failed(taken.failure.failure);
     const { owner } = taken.failure;
+    if (owner !== undefined && options.listenAt !== undefined) return failure("data_in_use", { pid: owner.pid });
     const joined = owner === undefined ? undefined : await join(owner, systemClock);
     if (joined?.ok || joined?.failure.code === "owner_other_version") return joined;
     if (systemClock.monotonic() - startedAt > attachLimitMs)
@@ -124,14 +143,17 @@ async function join(owner: OwnerInfo, clock: Clock): Promise<Result<Attachment, 
   const fetch = socketFetch(owner.socket);
   const health = await createClient({ fetch, clock }).call("health", {});
   if (!health.ok) return failure("owner_unreachable", { pid: owner.pid });
-  return ok({ fetch, isOwner: false, recovery: undefined, notes: [], close: async () => {} });
+  return ok({ fetch, isOwner: false, recovery: undefined, notes: [], address: undefined, ...nobodys });
 }
+
+/** What runs is the owner's business. */
+const nobodys = { quiet: async () => {}, close: async () => {} };
 
 async function own(
   options: AttachOptions,
   lock: { readonly info: OwnerInfo; release(): void },
 ): Promise<Result<Attachment, Failure>> {
-  const { config, logger, version, reload } = options;
+  const { config, logger, version } = options;
   const opened = openSqlite({
     path: config.paths.sessionDbPath,
     clock: systemClock,
@@ -147,19 +169,72 @@ async function own(
   const parts = { clock: systemClock, ids: systemIds, random: systemRandom };
   const { recoverAgeMsMax: ageMsMax } = options;
   const isLooking = ageMsMax === undefined;
-  const yard = await openYard({ config, storage, logger, version, reload, isLooking, ...parts });
+  const { sandbox, reload, closeProvider } = openPrograms(options, storage);
+  const yard = await openYard({ config, storage, sandbox, logger, version, reload, isLooking, ...parts });
   const door = await listen(yard.app, { socketPath: lock.info.socket }, { clock: systemClock });
   if (!door.ok) logger.warn(`other processes cannot join this one: ${door.failure.said}`);
+  const close = async () => {
+    if (door.ok) await door.value.close();
+    await yard.close();
+    await closeProvider();
+    lock.release();
+  };
+  const others = await openToOthers(yard.app, options);
+  if (!others.ok) {
+    await close();
+    return others;
+  }
   const recovery = ageMsMax === undefined ? undefined : await yard.engine.recover({ ageMsMax });
   return ok({
     fetch: yard.fetch,
     isOwner: true,
     recovery,
     notes: yard.notes,
+    address: others.value?.address,
+    quiet: () => sandbox.executions.quiet(),
     async close() {
-      if (door.ok) await door.value.close();
-      await yard.close();
-      lock.release();
+      await others.value?.close();
+      await close();
     },
   });
+}
+
+/** Where code runs. What the settings say about it may change while it does. */
+function openPrograms({ config, logger, reload }: AttachOptions, storage: Storage) {
+  const { dataDir } = config.paths;
+  const parts = { clock: systemClock, ids: systemIds };
+  const words = wordsFor(config.language);
+  const settings = { ...config.sandbox };
+  const network = { ...config.network };
+  const provider = openLocalSandbox({
+    ...parts,
+    mark: createHash("sha256").update(dataDir).digest("hex").slice(0, markCharacters),
+    words: words.sandbox,
+    javascript: process.execPath,
+    startTimeoutMs: guestStartMsMax,
+  });
+  return {
+    sandbox: openSandbox({
+      ...{ ...parts, provider, storage, logger, settings, words, network },
+      packagesDir: joinPath(dataDir, "packages"),
+    }),
+    closeProvider: provider.close,
+    async reload() {
+      const changed = await reload();
+      if (changed !== undefined) {
+        Object.assign(settings, changed.sandbox);
+        Object.assign(network, changed.network);
+      }
+      return changed;
+    },
+  };
+}
+
+/** The door for programs on this machine, where one is wanted. */
+async function openToOthers(app: App, { listenAt }: AttachOptions) {
+  if (listenAt === undefined) return ok(undefined);
+  const opened = await listen(app, listenAt, { clock: systemClock });
+  if (opened.ok) return opened;
+  const { host, port } = listenAt;
+  return failure("address_unusable", { host, port, said: opened.failure.said });
 }

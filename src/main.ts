@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { attach } from "./attach.ts";
+import { type Attached, attach } from "./attach.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import { createClient } from "./client/client.ts";
@@ -39,6 +39,12 @@ export async function main(argv: readonly string[]): Promise<number> {
   const { data, language } = command;
   const flags = { ...(data === undefined ? {} : { data }), ...(language === undefined ? {} : { lang: language }) };
   const loaded = await loadConfig({ ...surroundings, flags });
+  if (command.name === "doctor") {
+    const words = wordsFor(loaded.ok ? loaded.value.language : (language ?? locale));
+    const notes = loaded.ok ? loaded.value.notes.map((note) => noteText(note, words, [])) : [];
+    const { examine } = await import("./doctor.ts");
+    return examine(command, { ...streams, loaded, notes, words, version });
+  }
   if (!loaded.ok) {
     const codes = loaded.failure.map((failure) =>
       refuse(failure, { ...streams, command, words: wordsFor(language ?? locale) }),
@@ -70,7 +76,7 @@ async function withYard(command: ClientCommand, { config, words, version, reques
     onOff: (why) => streams.errors.write(`${words.notes.logs_off({ why })}\n`),
   });
   const leave = new AbortController();
-  for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) process.on(signal, () => leave.abort(signal));
+  for (const signal of endSignals) process.on(signal, () => leave.abort(signal));
   const attached = await attach({
     config,
     logger,
@@ -78,21 +84,25 @@ async function withYard(command: ClientCommand, { config, words, version, reques
     reload: reloader(config, request, logger),
     runtimeDirectory: env.XDG_RUNTIME_DIR,
     recoverAgeMsMax: isWorking(command) ? recoverAgeMsMax : undefined,
+    ...(command.name === "sandbox" && { listenAt: { host: command.host, port: command.port } }),
   });
   if (!attached.ok) {
     await logger.close();
     return refuse(attached.failure, { ...streams, command, words });
   }
-  const { fetch, recovery, notes } = attached.value;
+  const { fetch, recovery, notes, address } = attached.value;
   if (isWorking(command)) for (const note of notes) streams.errors.write(`${note}\n`);
   const client = createClient({ fetch, language: config.language, clock: systemClock });
   try {
-    return await runCommand(command, {
+    const code = await runCommand(command, {
       ...{ ...streams, client, words, clock: systemClock, ids: systemIds, version },
       ...{ logFile: logger.path, recovery, leave: leave.signal },
+      listening: address === undefined ? undefined : { address, dataDir: config.paths.dataDir },
       color: streams.output.isTTY === true && !env.NO_COLOR,
       hasKeys: env.TERM !== "dumb",
     });
+    if (command.name !== "sandbox") await untilOthersAreDone(attached.value, words, leave.signal);
+    return code;
   } catch (error) {
     logger.error("the command broke down", { error });
     throw error;
@@ -102,9 +112,30 @@ async function withYard(command: ClientCommand, { config, words, version, reques
   }
 }
 
+/** Programs of others that run in this process would end with it: it stays for them, unless it is told to go. */
+async function untilOthersAreDone({ quiet }: Attached, words: Words, leave: AbortSignal): Promise<void> {
+  const told = new AbortController();
+  const go = () => told.abort();
+  for (const signal of endSignals) process.once(signal, go);
+  // Ctrl+C was for the command itself; the others mean the process.
+  if (leave.aborted && leave.reason !== "SIGINT") go();
+  const insists = new Promise<void>((resolve) => told.signal.addEventListener("abort", () => resolve()));
+  const isQuiet = quiet().then(go);
+  await Promise.race([isQuiet, insists, systemClock.wait(othersSaidAfterMs, told.signal)]);
+  if (!told.signal.aborted) {
+    streams.errors.write(`${words.notes.others_run()}\n`);
+    await Promise.race([isQuiet, insists]);
+  }
+  for (const signal of endSignals) process.off(signal, go);
+}
+
+const endSignals = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
+/** What was just ended itself may take a moment to be gone. */
+const othersSaidAfterMs = 300;
+
 /** Looking at something does not set anything going. */
 function isWorking({ name }: ClientCommand): boolean {
-  return name === "chat" || name === "run";
+  return name === "chat" || name === "run" || name === "sandbox";
 }
 
 type Opened = {

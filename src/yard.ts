@@ -19,6 +19,7 @@ import {
 import { openAiCompatible } from "./models/openai/openai.ts";
 import type { Logger } from "./observe/observe.ts";
 import { makeFailure } from "./protocol/failure.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Storage } from "./storage/storage.ts";
 import { builtins, openToolbox, type Tool } from "./tools/tools.ts";
 import { failureWords, type Words, wordsFor } from "./words/words.ts";
@@ -41,6 +42,8 @@ export type Yard = {
 export type YardOptions = {
   readonly config: Config;
   readonly storage: Storage;
+  /** Where programs run; closed with the yard. */
+  readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly random: Random;
@@ -80,29 +83,29 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
   const limits = { ...defaultLimits, ...limitsOf(config) };
   const { workspaces, documents, uploads, upkeep } = files;
+  let { sandbox: sandboxSettings } = config;
+  const freshen = async () => {
+    const changed = await options.reload?.();
+    if (changed === undefined) return;
+    Object.assign(limits, limitsOf(changed));
+    files.change(changed);
+    sandboxSettings = changed.sandbox;
+    for (const slot of Object.values(changed.models.slots)) models.register(slot);
+    logger.info("settings were changed and are in effect");
+  };
   const engine = openEngine({
     ...{ log, storage, models, clock, ids, random, logger, limits, workspaces, documents, uploads },
+    sandbox: options.sandbox,
     sweepSoon: upkeep.sweep,
     toolbox: openToolbox([...builtins, ...(options.tools ?? [])]),
-    async beforeTurn() {
-      const changed = await options.reload?.();
-      if (changed === undefined) return;
-      Object.assign(limits, limitsOf(changed));
-      files.change(changed);
-      for (const slot of Object.values(changed.models.slots)) models.register(slot);
-      logger.info("settings were changed and are in effect");
-    },
+    beforeTurn: freshen,
   });
   const app = createApp({
-    engine,
-    log,
-    workspaces,
+    ...{ engine, log, workspaces, storage, models, clock, ids, version, freshen },
+    sandbox: options.sandbox,
+    sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
-    models,
     detectServers: found,
-    clock,
-    ids,
-    version,
     logger: (line) => logger.error(line),
   });
   if (options.isLooking !== true) upkeep.start();
@@ -116,6 +119,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     fetch: inProcessFetch(app),
     async close() {
       await engine.close();
+      await options.sandbox.close();
       await documents.close();
       await upkeep.close();
       await models.close();
@@ -142,11 +146,12 @@ function openModelParts(
 const cleanAfterMsAsked = 7 * 86_400_000;
 
 /** Everything about files. What the settings say may change while it runs. */
-function openFileParts({ config, storage, clock, ids, logger }: YardOptions) {
+function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOptions) {
   const limits = { ...config.workspace.limits };
   const uploads = { ...config.uploads };
   let { cleanAfterMs } = config.workspace;
-  const workspaces = openWorkspaces({ dataDir: config.paths.dataDir, storage, clock, ids, logger, limits });
+  const { leave } = sandbox;
+  const workspaces = openWorkspaces({ dataDir: config.paths.dataDir, storage, clock, ids, logger, limits, leave });
   return {
     workspaces,
     documents: openDocuments({ clock }),

@@ -18,6 +18,7 @@ import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { openYard, type Yard } from "../../src/yard.ts";
+import { noSandbox } from "../../test/world/sandbox.ts";
 import type { OpenAppends } from "./appends.ts";
 import type { OpenReopening } from "./reopening.ts";
 import { fullText, lookUp, modelName } from "./script.ts";
@@ -53,6 +54,7 @@ export const open: OpenVariant = async ({ modelUrl, folder }) => {
   const yard = await openYard({
     config,
     storage: storageIn(folder),
+    sandbox: noSandbox(),
     logger,
     version: "bench",
     tools: [tool],

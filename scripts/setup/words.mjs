@@ -32,13 +32,25 @@ const en = {
   offline:
     "The package registry was not reached. See that you are online (`npm ping`); behind a proxy, see `npm config`.",
   tryAgain: "The same command tries again. If it goes on failing, the lines above say why.",
-  programs: (lines) => `Set-up: tests and benches can use programs that this machine does not have:\n${lines}`,
-  programUses: { ripgrep: "the bench of files compares its search with it" },
+  programs: (lines) => `Set-up: AgentYard can use packages of the system that this machine does not have:\n${lines}`,
+  programUses: {
+    bubblewrap: "keeps the code that agents run apart from this machine; without it no code runs",
+    python3: "looks after every sandbox and runs Python; without it no code runs",
+    "python3-numpy": "data and charts (a download of about 80 MB)",
+    "python3-pandas": "data and charts (a download of about 80 MB)",
+    "python3-matplotlib": "data and charts (a download of about 80 MB)",
+    "fonts-wqy-microhei": "Chinese text in charts",
+    ripgrep: "the bench of files compares its search with it",
+    "python3-pip": "the tests of package installation use it",
+  },
+  programsProgress: (seconds, line) => `  ${seconds} s: ${line}`,
   programsThere: "They are installed.",
-  programsByHand: (command) => `They are not needed. To install them:\n  ${command}`,
-  programsElsewhere: (names) => `They are not needed. To install them, ask your system's package manager for: ${names}`,
-  programsFailed: (lines, command) =>
-    `They could not be installed:\n${lines}\nThey are not needed, and what cannot run without them says so. To install them later:\n  ${command}`,
+  programsTooLong: (seconds) => `\nstopped: nothing came of it for ${seconds} s`,
+  programsByHand: (command) => `AgentYard starts without them. To install them:\n  ${command}`,
+  programsElsewhere: (names) =>
+    `AgentYard starts without them. To install them, ask your system's package manager for: ${names}`,
+  programsFailed: (names, lines, command) =>
+    `Not installed: ${names}\n${lines}\nAgentYard starts without them and says what it cannot do (\`npx agentyard doctor\`). To install them later:\n  ${command}`,
 };
 
 const zh = {
@@ -68,13 +80,24 @@ const zh = {
   certificate: "软件包仓库的证书未被接受。如果使用代理，请参考 `npm config set cafile`。",
   offline: "无法连接软件包仓库。请确认网络可用（`npm ping`）；如果使用代理，请检查 `npm config`。",
   tryAgain: "再次运行同一条命令会重试。如果一直失败，原因见上面的输出。",
-  programs: (lines) => `准备环境：测试和性能测量可以用到这台机器上没有的程序：\n${lines}`,
-  programUses: { ripgrep: "文件性能测量用它来对比搜索速度" },
+  programs: (lines) => `准备环境：AgentYard 可以用到这台机器上没有的系统软件包：\n${lines}`,
+  programUses: {
+    bubblewrap: "把智能体运行的代码与这台机器隔离；没有它就不能运行代码",
+    python3: "看管每个沙箱并运行 Python；没有它就不能运行代码",
+    "python3-numpy": "数据处理和图表（约下载 80 MB）",
+    "python3-pandas": "数据处理和图表（约下载 80 MB）",
+    "python3-matplotlib": "数据处理和图表（约下载 80 MB）",
+    "fonts-wqy-microhei": "图表中的中文",
+    ripgrep: "文件性能测量用它来对比搜索速度",
+    "python3-pip": "安装软件包的测试要用到它",
+  },
+  programsProgress: (seconds, line) => `  ${seconds} 秒：${line}`,
   programsThere: "已经安装好。",
-  programsByHand: (command) => `没有它们也能运行。要安装，请执行：\n  ${command}`,
-  programsElsewhere: (names) => `没有它们也能运行。要安装，请使用系统的软件包管理器：${names}`,
-  programsFailed: (lines, command) =>
-    `没有安装成功：\n${lines}\n没有它们也能运行，缺少它们而跳过的内容会有说明。以后要安装，请执行：\n  ${command}`,
+  programsTooLong: (seconds) => `\n已停止：${seconds} 秒没有结果`,
+  programsByHand: (command) => `没有它们也能启动。要安装，请执行：\n  ${command}`,
+  programsElsewhere: (names) => `没有它们也能启动。要安装，请使用系统的软件包管理器：${names}`,
+  programsFailed: (names, lines, command) =>
+    `未能安装：${names}\n${lines}\n没有它们也能启动，做不到的事会有说明（\`npx agentyard doctor\`）。以后要安装，请执行：\n  ${command}`,
 };
 
 /** The first locale variable that is set decides, as in every other program. */

@@ -13,25 +13,32 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  wait: (ms, signal) => waitOn(setTimeout, ms, signal),
-  after(ms, action) {
-    const timer = setTimeout(action, ms);
-    timer.unref();
-    return () => clearTimeout(timer);
-  },
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve("aborted");
+      const stop = () => {
+        cancel();
+        resolve("aborted");
+      };
+      const cancel = startTimer(ms, () => {
+        signal?.removeEventListener("abort", stop);
+        resolve("elapsed");
+      });
+      signal?.addEventListener("abort", stop, { once: true });
+    }),
+  after: (ms, action) => startTimer(ms, action, (timer) => timer.unref()),
 };
 
-function waitOn(start: typeof setTimeout, ms: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve("aborted");
-    const stop = () => {
-      clearTimeout(timer);
-      resolve("aborted");
-    };
-    const timer = start(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve("elapsed");
-    }, ms);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
+/** What setTimeout can count to: 24.8 days. A longer one it would run at once. */
+const timerMsMax = 2 ** 31 - 1;
+
+function startTimer(ms: number, action: () => void, onTimer: (timer: NodeJS.Timeout) => void = () => {}): () => void {
+  let timer: NodeJS.Timeout;
+  const start = (restMs: number) => {
+    const nowMs = Math.min(restMs, timerMsMax);
+    timer = setTimeout(() => (restMs > nowMs ? start(restMs - nowMs) : action()), nowMs);
+    onTimer(timer);
+  };
+  start(ms);
+  return () => clearTimeout(timer);
 }

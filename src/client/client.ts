@@ -6,10 +6,12 @@ import { type RouteName, routes } from "../protocol/routes.ts";
 import type { Language } from "../words/words.ts";
 import { answerUnreadable, brokenOff, type ClientFailure, failureOf, noAnswer, readJson } from "./failure.ts";
 import { type FollowFrame, followStream } from "./follow.ts";
+import { type ExecutionNews, followExecution } from "./follow-execution.ts";
 import { type Download, openBody, piecesOf, type UploadOptions } from "./transfer.ts";
 
 export type { ClientFailure } from "./failure.ts";
 export type { FollowFrame } from "./follow.ts";
+export type { ExecutionNews } from "./follow-execution.ts";
 export type { Download, UploadOptions } from "./transfer.ts";
 
 /** Every request of the API by its name in the route table, and the event stream of a conversation. */
@@ -20,6 +22,8 @@ export interface Client {
    * no text comes twice. `lost` says that the server is away and we go on trying; `failed` is the last frame.
    */
   follow(conversation: string, options: { after?: number; signal: AbortSignal }): AsyncGenerator<FollowFrame, void>;
+  /** What a program says from its beginning on, then its result. Reconnects by itself; `failed` is the last frame. */
+  followExecution(id: string, options: { signal: AbortSignal }): AsyncGenerator<ExecutionNews, void>;
   /** Puts a file into uploads/. A source is read no faster than it is sent; what it throws is thrown again here. */
   upload(
     conversation: string,
@@ -48,7 +52,7 @@ type FetchInit = {
 };
 
 type Table = typeof routes;
-type NoJson = { streams: true } | { takesBytes: true } | { givesBytes: true };
+type NoJson = { streams: true } | { takesBytes: true } | { takesForm: true } | { givesBytes: true };
 type CallName = { [N in RouteName]: Table[N] extends NoJson ? never : N }[RouteName];
 export type CallAnswer<N extends CallName> = z.output<Table[N]["answer"]>;
 
@@ -70,6 +74,8 @@ type AnyInput = {
   readonly body?: unknown;
   readonly bytes?: Uint8Array | ReadableStream<Uint8Array> | undefined;
   readonly announced?: number | undefined;
+  /** The id of the last frame of a stream that came. */
+  readonly lastEventId?: string | undefined;
 };
 
 export type ClientOptions = {
@@ -140,6 +146,17 @@ export function createClient({
       if (!Number.isSafeInteger(bytes) || body === null) return failed(answerUnreadable(response.value, language));
       return ok({ bytes, chunks: piecesOf(body, { bytes, signal, brokenOff: brokenOff(path, language) }) });
     },
+    ...following(request, { clock, language }),
+  };
+}
+
+type Ask = (name: RouteName, input: AnyInput, signal: AbortSignal) => Promise<Result<Response, ClientFailure>>;
+
+function following(
+  request: Ask,
+  { clock, language }: { clock: Clock; language: Language },
+): Pick<Client, "follow" | "followExecution"> {
+  return {
     follow: (conversation, { after = 0, signal }) =>
       followStream({
         connect: (cursor, connection) =>
@@ -148,13 +165,23 @@ export function createClient({
         signal,
         clock,
       }),
+    followExecution: (id, { signal }) =>
+      followExecution({
+        connect: (lastEventId, connection) => request("followExecution", { params: { id }, lastEventId }, connection),
+        signal,
+        clock,
+        cutOff: (response) => answerUnreadable(response, language),
+      }),
   };
 }
 
 /** The table as a map from a route's name to what it answers, so that the type of an answer follows from the name. */
 const schemas: { readonly [N in CallName]: { readonly answer: z.ZodType<CallAnswer<N>> } } = routes;
 
-function bodyAndHeaders({ body, bytes, announced }: Pick<AnyInput, "body" | "bytes" | "announced">) {
+type Sent = Pick<AnyInput, "body" | "bytes" | "announced" | "lastEventId">;
+
+function bodyAndHeaders({ body, bytes, announced, lastEventId }: Sent) {
+  if (lastEventId !== undefined) return { about: { "last-event-id": lastEventId } };
   const length = announced === undefined ? {} : { "content-length": String(announced) };
   if (bytes !== undefined) return { body: bytes, about: { "content-type": "application/octet-stream", ...length } };
   return body === undefined ? {} : { body: JSON.stringify(body), about: { "content-type": "application/json" } };

@@ -63,7 +63,7 @@ export async function* followStream({ connect, after, signal, clock }: Following
 }
 
 /** Gives a connection up when nothing comes of it. */
-async function endSilence<V>(step: Promise<V>, connection: AbortController, clock: Clock): Promise<V> {
+export async function endSilence<V>(step: Promise<V>, connection: AbortController, clock: Clock): Promise<V> {
   const cancel = clock.after(silenceMsMax, () => connection.abort());
   try {
     return await step;
@@ -82,6 +82,7 @@ async function nextFrame(frames: AsyncGenerator<StreamFrame, void>): Promise<Str
   }
 }
 
-function isFinal({ status = 0, retryable }: ClientFailure): boolean {
+/** Trying again would not help. */
+export function isFinal({ status = 0, retryable }: ClientFailure): boolean {
   return status >= 400 && status < 500 && !retryable;
 }

@@ -1,10 +1,18 @@
 import { StreamFrame } from "../protocol/resources.ts";
 
+/** One event of a stream: what it says, and how far a reader has come that has it. */
+export type ServerEvent = { readonly data: unknown; readonly id: string | undefined };
+
+/** The frames of a conversation's stream. Ends with the body. */
+export async function* readFrames(response: Response, signal: AbortSignal): AsyncGenerator<StreamFrame, void> {
+  for await (const { data } of readEvents(response, signal)) yield StreamFrame.parse(data);
+}
+
 /**
- * The frames of our own server's stream: one `data` line an event, lines ended by a line feed. Ends with the body.
+ * The events of our own server's streams: one `data` line an event, lines ended by a line feed. Ends with the body.
  * The signal cancels the body itself: that of a Request is lost when the Request is collected as garbage.
  */
-export async function* readFrames(response: Response, signal: AbortSignal): AsyncGenerator<StreamFrame, void> {
+export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerEvent, void> {
   if (response.body === null) return;
   const reader = response.body.getReader();
   const cancel = () => void reader.cancel().catch(() => undefined);
@@ -23,9 +31,8 @@ export async function* readFrames(response: Response, signal: AbortSignal): Asyn
   }
 }
 
-function parseEvent(text: string): StreamFrame {
-  const data = text.split("\n").find((line) => line.startsWith(dataPrefix)) ?? "";
-  return StreamFrame.parse(JSON.parse(data.slice(dataPrefix.length)));
+function parseEvent(text: string): ServerEvent {
+  const lines = text.split("\n");
+  const after = (prefix: string) => lines.find((line) => line.startsWith(prefix))?.slice(prefix.length);
+  return { data: JSON.parse(after("data: ") ?? ""), id: after("id: ") };
 }
-
-const dataPrefix = "data: ";

@@ -1,9 +1,10 @@
 import { isEventType, type LogEvent } from "../protocol/events.ts";
 import type { StreamFrame } from "../protocol/resources.ts";
 
-export type UnseenFrame = EventFrame | Delta | CaughtUp;
+export type UnseenFrame = EventFrame | Delta | Output | CaughtUp;
 type EventFrame = { readonly frame: "event"; readonly event: LogEvent };
 type Delta = Extract<StreamFrame, { frame: "delta" }>;
+type Output = Extract<StreamFrame, { frame: "output" }>;
 type CaughtUp = Extract<StreamFrame, { frame: "caught_up" }>;
 
 type Unseen = {
@@ -19,10 +20,12 @@ export function onlyUnseen(after: number): Unseen {
   let isCaughtUp = false;
   let attempt = "";
   let shown = { text: 0, reasoning: 0 };
+  const said = new Map<string, number>();
 
   function passEvent({ event }: Extract<StreamFrame, { frame: "event" }>): EventFrame | undefined {
     if (event.seq <= cursor) return undefined;
     cursor = event.seq;
+    if (event.type === "call.finished") said.clear();
     // A type that only a newer server knows is passed over.
     return isLogEvent(event) ? { frame: "event", event } : undefined;
   }
@@ -37,6 +40,14 @@ export function onlyUnseen(after: number): Unseen {
     return { ...delta, offset: delta.offset + known, text: delta.text.slice(known) };
   }
 
+  /** Of what programs say a part may be missing, but nothing comes twice. */
+  function passOutput(output: Output): Output | undefined {
+    const known = Math.max(0, (said.get(output.call) ?? 0) - output.offset);
+    if (known >= output.text.length) return undefined;
+    said.set(output.call, output.offset + output.text.length);
+    return { ...output, offset: output.offset + known, text: output.text.slice(known) };
+  }
+
   return {
     cursor: () => cursor,
     pass(frame) {
@@ -45,6 +56,8 @@ export function onlyUnseen(after: number): Unseen {
           return passEvent(frame);
         case "delta":
           return passDelta(frame);
+        case "output":
+          return passOutput(frame);
         case "caught_up":
           if (isCaughtUp) return undefined;
           isCaughtUp = true;

@@ -102,6 +102,7 @@ test("limits on files are read in bytes and days [P5][W10][F4]", async (t) => {
     AGENTYARD_WORKSPACE_FILES_MAX: "2",
     AGENTYARD_KEPT_FILE_BYTES_MAX: "3",
     AGENTYARD_KEPT_BYTES_MAX: "4",
+    AGENTYARD_FREE_BYTES_MIN: "7",
     AGENTYARD_CLEAN_AFTER_DAYS: "0.5",
     AGENTYARD_TRASH_DAYS: "2",
     AGENTYARD_UPLOAD_FILE_BYTES_MAX: "5",
@@ -113,7 +114,10 @@ test("limits on files are read in bytes and days [P5][W10][F4]", async (t) => {
     { workspace, uploads },
     {
       workspace: {
-        limits: { bytesMax: 1, filesMax: 2, keptFileBytesMax: 3, keptBytesMax: 4, trashMs: 172_800_000 },
+        limits: {
+          ...{ bytesMax: 1, filesMax: 2, freeBytesMin: 7, keptFileBytesMax: 3, keptBytesMax: 4 },
+          trashMs: 172_800_000,
+        },
         cleanAfterMs: 43_200_000,
       },
       uploads: { fileBytesMax: 5, filesMax: 6, types: ["csv"] },
@@ -158,6 +162,8 @@ function valuesOf(expected: Expected): readonly string[] {
       return expected.choices;
     case "address":
       return ["http://a.example:1", "http://b.example:2", "https://c.example"];
+    case "duration":
+      return ["1ms", "250ms", "60000ms"];
     case "toggle":
       return ["true", "false"];
     case "path":

@@ -1,16 +1,18 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../base/result.ts";
-import type { UploadPolicy } from "../documents/documents.ts";
 import type { SlotSettings } from "../models/models.ts";
 import { type LogLevel, redact } from "../observe/observe.ts";
 import type { Slot } from "../protocol/message.ts";
+import type { UploadPolicy } from "../protocol/upload-policy.ts";
+import type { NetworkSettings, SandboxSettings } from "../sandbox/sandbox.ts";
 import { type Language, languageOf } from "../words/words.ts";
 import type { WorkspaceLimits } from "../workspace/workspace.ts";
 import { type ConfigFile, stampOf } from "./files.ts";
 import { openSources, type Sources } from "./open-sources.ts";
 import { findPlaces, type Surroundings } from "./places.ts";
 import { type ConfigFailure, toFailures } from "./problems.ts";
+import { readNetwork, readSandbox } from "./read-sandbox.ts";
 import type { Reader, Reading } from "./reader.ts";
 import { nameOf, settings } from "./settings.ts";
 import { type ConfigNote, noteUnknown, readSlots } from "./slots.ts";
@@ -36,6 +38,8 @@ export type Config = {
   /** `cleanAfterMs`: how long nobody must have used a workspace before its files are moved to the trash; 0 is never. */
   readonly workspace: { readonly limits: WorkspaceLimits; readonly cleanAfterMs: number };
   readonly uploads: UploadPolicy;
+  readonly sandbox: SandboxSettings;
+  readonly network: NetworkSettings;
   readonly models: {
     /** Only the slots that are filled. */
     readonly slots: { readonly [slot in Slot]?: SlotSettings };
@@ -85,11 +89,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     },
     context: { messagesMax: reader.read(settings.messagesMax), isManaged: reader.read(settings.isContextManaged) },
     workspace: readWorkspace(reader),
-    uploads: {
-      fileBytesMax: reader.read(settings.uploadFileBytesMax),
-      filesMax: reader.read(settings.uploadFilesMax),
-      types: reader.read(settings.uploadTypes),
-    },
+    ...readPrograms(reader),
     models: {
       slots,
       firstDataTimeoutMs: 1_000 * reader.read(settings.firstDataTimeoutSeconds),
@@ -144,7 +144,7 @@ export type ConfigRow = { readonly name: string; readonly value: string; readonl
 export function explainConfig(config: Config): readonly ConfigRow[] {
   return config.readings.map(({ setting, value, origin }) => ({
     name: nameOf(setting),
-    value: setting.isSecret ? "set" : redact(shown(value), config.secrets),
+    value: setting.isSecret ? "set" : redact(setting.kind.show?.(value) ?? shown(value), config.secrets),
     source: origin,
   }));
 }
@@ -177,12 +177,26 @@ function readWorkspace(reader: Reader): Config["workspace"] {
     limits: {
       bytesMax: reader.read(settings.workspaceBytesMax),
       filesMax: reader.read(settings.workspaceFilesMax),
+      freeBytesMin: reader.read(settings.freeBytesMin),
       keptFileBytesMax: reader.read(settings.keptFileBytesMax),
       keptBytesMax: reader.read(settings.keptBytesMax),
       trashMs: dayMs * reader.read(settings.trashDays),
     },
     cleanAfterMs: dayMs * reader.read(settings.cleanAfterDays),
   };
+}
+
+function readPrograms(reader: Reader): Pick<Config, "uploads" | "sandbox" | "network"> {
+  const uploads = {
+    fileBytesMax: reader.read(settings.uploadFileBytesMax),
+    filesMax: reader.read(settings.uploadFilesMax),
+    types: reader.read(settings.uploadTypes),
+  };
+  const programs = { uploads, sandbox: readSandbox(reader, uploads), network: readNetwork(reader) };
+  // For a sandbox service elsewhere: read and checked, and without a use as long as there is no such thing.
+  reader.read(settings.serviceRetriesMax);
+  reader.read(settings.serviceRetryMs);
+  return programs;
 }
 
 /** Every variable that sounds like a secret counts as one, also those of other programs. */

@@ -7,6 +7,8 @@ export type Kind<T> = {
   readonly expected: Expected;
   /** Undefined: the value does not fit. */
   readonly parse: (value: unknown, folders: Folders) => T | undefined;
+  /** As it is written, where that is not how it is kept. */
+  show?(value: T): string;
 };
 
 /** What to write, as data; phrases.ts has the words. */
@@ -14,7 +16,7 @@ export type Expected =
   | { readonly form: "number" | "whole_number"; readonly min: number; readonly max: number }
   | { readonly form: "choice"; readonly choices: readonly string[] }
   | { readonly form: "address"; readonly example: string }
-  | { readonly form: "list"; readonly example: string }
+  | { readonly form: "list" | "duration"; readonly example: string }
   | { readonly form: "toggle" | "path" | "key" | "text" };
 
 /** Where a relative path starts, and what `~` stands for. */
@@ -29,7 +31,9 @@ export function number(min: number, max: number): Kind<number> {
 }
 
 export function choice<const T extends string>(choices: readonly T[]): Kind<T> {
-  return kind(z.enum(choices), { form: "choice", choices }, (text) => text.toLowerCase());
+  return kind(z.enum(choices), { form: "choice", choices }, (text) =>
+    choices.find((choice) => choice.toLowerCase() === text.toLowerCase()),
+  );
 }
 
 /** `en`, `zh`, and what systems and people write for them: `zh_CN.UTF-8`, `en-GB`, `Chinese`. */
@@ -45,6 +49,20 @@ export const toggle: Kind<boolean> = kind(z.boolean(), { form: "toggle" }, (text
   return text;
 });
 
+export const port: Kind<number> = wholeNumber(1, 65_535);
+
+/** `500ms`, `2s`, `1m`, as milliseconds; a number alone counts them. */
+export function duration(minMs: number, maxMs: number, example: string): Kind<number> {
+  const fromText = (text: string) => {
+    const [, count = "", unit = "ms"] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(text.toLowerCase()) ?? [];
+    return count === "" ? text : Number(count) * (unitMs[unit] ?? 1);
+  };
+  const milliseconds = kind(z.number().min(minMs).max(maxMs), { form: "duration", example }, fromText);
+  return { ...milliseconds, show: (value) => `${value}ms` };
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
 export const text: Kind<string> = kind(z.string().min(1), { form: "text" });
 
 /** Endings of file names: a list in a file, words with commas or blanks between them in a variable. */
@@ -52,6 +70,24 @@ export const endings: Kind<readonly string[]> = kind(
   z.array(z.string().regex(/^[a-z0-9][a-z0-9.+-]*$/)).min(1),
   { form: "list", example: "csv, pdf, text" },
   (text) => text.split(/[\s,]+/).flatMap((word) => word.toLowerCase().replace(/^\*?\./, "") || []),
+);
+
+/** Names of Python modules, with large and small letters as they are; an empty list is one. */
+export const modules: Kind<readonly string[]> = kind(
+  z.array(z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/)),
+  { form: "list", example: "numpy, pandas" },
+  (text) => text.split(/[\s,]+/).filter((word) => word !== ""),
+);
+
+/** Names of computers: `pypi.org`, `*.example.com`, with a port where it is an unusual one; an empty list is one. */
+export const hosts: Kind<readonly string[]> = kind(
+  z.array(z.string().regex(/^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:\d{1,5})?$/)),
+  { form: "list", example: "pypi.org, *.example.com" },
+  (text) =>
+    text
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter((word) => word !== ""),
 );
 
 /** Travels in an HTTP header, where only ASCII passes; quotes are never meant. */
@@ -72,6 +108,11 @@ const address = z.url({ protocol: /^https?$/ });
 export const baseUrl: Kind<string> = kind(address, { form: "address", example: "https://api.openai.com/v1" }, (text) =>
   text.replace(/\/+$/, ""),
 );
+
+/** As `baseUrl`, or empty: none. */
+export function anyBaseUrl(example: string): Kind<string> {
+  return kind(z.union([z.literal(""), address]), { form: "address", example }, (text) => text.replace(/\/+$/, ""));
+}
 
 /** `proxy.example:3128`, as many systems have it, means `http://proxy.example:3128`. */
 export const proxy: Kind<string> = kind(address, { form: "address", example: "http://proxy.example:3128" }, (text) =>

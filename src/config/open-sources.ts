@@ -2,6 +2,7 @@ import { readEnvFile } from "./env-file.ts";
 import type { Places, Surroundings } from "./places.ts";
 import type { Problem } from "./problems.ts";
 import { openReader, type Reader } from "./reader.ts";
+import { svcSettings } from "./sandbox-settings.ts";
 import { knownVariables, type Setting, settings } from "./settings.ts";
 import { type Flags, flagSource, type Source, variableSource } from "./sources.ts";
 import { type KeyTable, openYamlFile } from "./yaml-file.ts";
@@ -34,6 +35,6 @@ export async function openSources(
 }
 
 function yamlKeys(): KeyTable {
-  const all: readonly Setting<unknown>[] = Object.values(settings);
+  const all: readonly Setting<unknown>[] = [...Object.values(settings), ...Object.values(svcSettings)];
   return new Map(all.flatMap((setting) => (setting.key === undefined ? [] : [[setting.key, setting]])));
 }

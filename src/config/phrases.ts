@@ -12,6 +12,7 @@ export type Phrases = {
   notUtf8(): Phrase;
   colon(name: string): Phrase;
   keyWouldLeave(urlName: string, keyName: string): Phrase;
+  serviceElsewhere(name: string): Phrase;
 };
 type Phrase = readonly [what: string, instead: string];
 
@@ -28,6 +29,8 @@ const en: Phrases = {
         return `an address such as ${expected.example}`;
       case "list":
         return `words with commas between them, such as ${expected.example}`;
+      case "duration":
+        return `a time such as ${expected.example}`;
       case "toggle":
         return "true or false";
       case "path":
@@ -49,6 +52,10 @@ const en: Phrases = {
     `${urlName} would send the key of your environment to the server that this folder names`,
     `Put ${keyName} into the same file, or ${urlName} into the environment`,
   ],
+  serviceElsewhere: (name) => [
+    `${name} names a sandbox service elsewhere, which this version cannot use yet`,
+    `Take ${name} away: code then runs in a sandbox on this machine`,
+  ],
 };
 
 const zh: Phrases = {
@@ -64,6 +71,8 @@ const zh: Phrases = {
         return `完整的地址，例如 ${expected.example}`;
       case "list":
         return `以逗号分隔的词，例如 ${expected.example}`;
+      case "duration":
+        return `时长，例如 ${expected.example}`;
       case "toggle":
         return "true 或 false";
       case "path":
@@ -84,6 +93,10 @@ const zh: Phrases = {
   keyWouldLeave: (urlName, keyName) => [
     `${urlName} 会把您环境变量中的密钥发送到此文件夹所指定的服务器`,
     `请把 ${keyName} 写进同一个文件，或者把 ${urlName} 设为环境变量`,
+  ],
+  serviceElsewhere: (name) => [
+    `${name} 指向别处的沙箱服务，当前版本还不支持`,
+    `请删除 ${name}：代码将在本机的沙箱中运行`,
   ],
 };
 

@@ -22,7 +22,8 @@ type FileFault =
   | { readonly fault: "syntax" | "unreadable"; readonly why: string }
   | { readonly fault: "not_utf8" }
   | { readonly fault: "colon"; readonly name: string }
-  | { readonly fault: "key_would_leave"; readonly urlName: string; readonly keyName: string };
+  | { readonly fault: "key_would_leave"; readonly urlName: string; readonly keyName: string }
+  | { readonly fault: "service_elsewhere"; readonly name: string };
 
 export type ConfigFailure = Failure<"config_invalid" | "setting_invalid">;
 
@@ -60,6 +61,8 @@ function tellFault(problem: FileFault, words: Phrases): readonly [what: string, 
       return words.colon(problem.name);
     case "key_would_leave":
       return words.keyWouldLeave(problem.urlName, problem.keyName);
+    case "service_elsewhere":
+      return words.serviceElsewhere(problem.name);
   }
 }
 

@@ -16,6 +16,7 @@ import {
   toggle,
   wholeNumber,
 } from "./kinds.ts";
+import { sandboxSettings } from "./sandbox-settings.ts";
 
 /** One thing that can be set: by a flag, by a variable (of several names the first counts), by a key of agentyard.yaml. */
 export type Setting<T> = {
@@ -118,6 +119,12 @@ export const settings = {
     kind: wholeNumber(0, bytesTop),
     default: 200 * mebibyte,
   },
+  freeBytesMin: {
+    variables: ["AGENTYARD_FREE_BYTES_MIN"],
+    key: "workspace.free_bytes_min",
+    kind: wholeNumber(0, bytesTop),
+    default: 512 * mebibyte,
+  },
   cleanAfterDays: {
     variables: ["AGENTYARD_CLEAN_AFTER_DAYS"],
     key: "workspace.clean_after_days",
@@ -162,6 +169,8 @@ export const settings = {
     kind: number(0.1, 3_600),
     default: 120,
   },
+
+  ...sandboxSettings,
 
   // Small letters first, as curl and Node have it.
   httpProxy: { variables: ["http_proxy", "HTTP_PROXY"], kind: proxy },

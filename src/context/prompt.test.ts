@@ -14,7 +14,7 @@ type Size = (typeof sizes)[number];
 
 const budgets: Readonly<Record<Size, { prompt: number; prefix: number }>> = {
   full: { prompt: 1_000, prefix: 5_000 },
-  small: { prompt: 450, prefix: 2_000 },
+  small: { prompt: 470, prefix: 2_000 },
 };
 const exampleTokensMax = 120;
 const sentencesMax = 45;
@@ -82,6 +82,7 @@ test("what reminders and results say is what was last looked at [R1]", () => {
     forModels.ignoredArguments("colour, size"),
     forModels.emptyResult,
     ...fileTexts(),
+    ...codeTexts(),
     [forModels.compactedHead, forModels.leftOut(12), forModels.lastRequest("Go on.")].join("\n\n"),
     ...Object.entries(forModels.nextSteps).map(([code, next]) => `${code}: ${next}`),
   ];
@@ -116,8 +117,31 @@ function fileTexts(): string[] {
     files.likeness.blanks,
     files.likeness.characters,
     files.unwritten,
+    files.relative("outputs/a.md"),
     files.more("outputs/a.md", 2, 50_001),
     files.hitsLeft(3),
+  ];
+}
+
+function codeTexts(): string[] {
+  const { code } = forModels;
+  const place = { path: "outputs/a.csv", bytes: 1_500 };
+  const cut = { cutBytes: 900, path: "temp/output-1.txt" };
+  return [
+    [code.failed.execute_code(1), code.failed.run_bash_command(2), code.signalled("SIGSEGV"), code.killed].join("\n"),
+    [code.timeout.execute_code(60), code.timeout.run_bash_command(30)].join("\n"),
+    [code.outOfMemory, code.diskFull, code.lost].join("\n"),
+    [code.pythonEnded("SIGSEGV"), code.pythonEnded(code.exitCode(0)), code.pythonLost].join("\n"),
+    [
+      code.cut("stderr", { ...cut, keptBytes: 16 * 2 ** 20 }),
+      code.cut("stderr", { cutBytes: 9, path: undefined }),
+    ].join("\n"),
+    [code.stdout, code.stderr, code.value, code.nothing, code.cut("stdout", cut)].join("\n"),
+    [code.ended(0, 120), code.ended(undefined, 2_500), code.reset].join("\n"),
+    [code.binary(99_000, "temp/output-1.txt"), code.binary(900, undefined), code.readOnly].join("\n"),
+    [code.overLimit, code.filesOfAll].join("\n"),
+    [code.files, code.made(place), code.changed(place) + code.notKept, code.removed("temp/b")].join("\n"),
+    [code.made(place) + code.figure, code.made(place) + code.figureShown, code.more(3)].join("\n"),
   ];
 }
 

@@ -2,10 +2,11 @@ import type { Result } from "../base/result.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 
+export type { UploadPolicy } from "../protocol/upload-policy.ts";
 export { attachedText, describeAttached } from "./attach.ts";
 export { isCode } from "./code.ts";
 export { decodeText } from "./decode.ts";
-export { fileTypeOf } from "./file-type.ts";
+export { fileTypeOf, typeOfName } from "./file-type.ts";
 export { imageBytesMax, isImage, isWholeImage } from "./image.ts";
 export { openDocuments } from "./search.ts";
 export { defaultUploadPolicy, receiveUpload } from "./upload.ts";
@@ -53,13 +54,4 @@ export type SearchResult = {
   readonly filesSkipped: number;
   /** The scan did not look at everything, and why. */
   readonly stopped: "time" | "hits" | "size" | undefined;
-};
-
-/** What may be uploaded. */
-export type UploadPolicy = {
-  readonly fileBytesMax: number;
-  /** Files in one upload folder. */
-  readonly filesMax: number;
-  /** Endings such as `csv`; `text` stands for every valid text. */
-  readonly types: readonly string[];
 };

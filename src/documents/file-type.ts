@@ -28,6 +28,12 @@ export function fileTypeOf(name: string, head: Uint8Array): FileType {
   return { type, isText: true, mime, ending: named in binaryTypes && !(named in textTypes) ? "" : named };
 }
 
+/** What a name promises; the content may be something else. */
+export function typeOfName(name: string): string {
+  const named = plainEnding(/[^.]\.([^.]+)$/.exec(name)?.[1] ?? "");
+  return (binaryTypes[named] ?? textTypes[named])?.[0] ?? "unknown";
+}
+
 /** An ending in the one spelling that types are compared in. */
 export function plainEnding(ending: string): string {
   const written = ending.toLowerCase().replace(/^\./, "");

@@ -2,9 +2,9 @@ import { posix } from "node:path";
 import { failed, ok, type Result } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { UploadedFile } from "../protocol/resources.ts";
+import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import { type FileChange, type FileFailure, shownPath, type Workspace } from "../workspace/workspace.ts";
 import { decodeText, isControl, utf8ControlsMax } from "./decode.ts";
-import type { UploadPolicy } from "./documents.ts";
 import { type FileType, fileTypeOf, plainEnding, typeHeadBytes } from "./file-type.ts";
 
 export type IncomingFile = {
@@ -28,7 +28,7 @@ export async function receiveUpload(
   const refused = faultOf(name) ?? (await roomFor(workspace, { name, folder, keep }, policy));
   if (refused !== undefined) return failed(refused);
   const path = `${folder}/${name}`;
-  const limit = { bytes: policy.fileBytesMax, setting: "uploads.file_bytes_max" };
+  const limit = { bytes: policy.fileBytesMax, setting: settingsOf(policy).fileBytesMax };
   if (announcedBytes > limit.bytes) {
     const sizes = { sizeBytes: announcedBytes, limitBytes: limit.bytes, setting: limit.setting };
     return failure("too_large", { path: shownPath(path), ...sizes });
@@ -83,11 +83,12 @@ async function roomFor(workspace: Workspace, named: Named, policy: UploadPolicy)
 function chooseName(
   { name, folder, keep }: Named,
   taken: ReadonlySet<string>,
-  { filesMax }: UploadPolicy,
+  policy: UploadPolicy,
 ): Result<string, FileFailure> {
+  const { filesMax } = policy;
   const chosen = keep ? freeName(name, taken) : name;
   if (folder === freeFolder || taken.size < filesMax || taken.has(chosen)) return ok(chosen);
-  const limit = { what: "files", limit: filesMax, setting: "uploads.files_max" } as const;
+  const limit = { what: "files", limit: filesMax, setting: settingsOf(policy).filesMax } as const;
   return failure("quota_exceeded", { path: shownPath(`${folder}/${chosen}`), ...limit });
 }
 
@@ -108,12 +109,18 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-function refusal(path: string, { type }: FileType, { types }: UploadPolicy): FileFailure {
+function refusal(path: string, { type }: FileType, policy: UploadPolicy): FileFailure {
   return makeFailure("unsupported_type", {
     ...{ path: shownPath(path), type },
-    ...{ allowed: types.join(", "), setting: "uploads.types" },
+    ...{ allowed: policy.types.join(", "), setting: settingsOf(policy).types },
   });
 }
+
+function settingsOf({ settings = ownSettings }: UploadPolicy) {
+  return settings;
+}
+
+const ownSettings = { fileBytesMax: "uploads.file_bytes_max", filesMax: "uploads.files_max", types: "uploads.types" };
 
 type Inspection = {
   /** Hands the bytes on while it looks at them, and ends where they are refused. */

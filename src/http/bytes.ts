@@ -1,8 +1,11 @@
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
+import { tookIn } from "./garbage.ts";
 
 /** Sent by the forms and scripts of any page without asking first; everything else a browser asks about beforehand. */
 const simpleTypes = /^\s*(|text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\s*(;|$)/i;
+
+const formType = /^\s*multipart\/form-data\s*(;|$)/i;
 
 /** The bytes of a file on their way in. */
 export type IncomingBytes = {
@@ -17,10 +20,15 @@ export const noBytes: IncomingBytes = {
   announced: undefined,
 };
 
-/** The body of a route that takes bytes. */
-export function openBytes(request: Request): Result<IncomingBytes, Failure<"content_type_unfit">> {
+/** The body of a route that takes bytes, or a form. */
+export function openBytes(
+  request: Request,
+  { isForm }: { readonly isForm: boolean },
+): Result<IncomingBytes, Failure<"content_type_unfit" | "form_unfit">> {
   const type = request.headers.get("content-type") ?? "";
-  if (simpleTypes.test(type)) return failure("content_type_unfit", { type: type.slice(0, 80) });
+  // A form of another site is refused by where it comes from, before it gets here.
+  if (isForm && !formType.test(type)) return failure("form_unfit", { why: "broken" });
+  if (!isForm && simpleTypes.test(type)) return failure("content_type_unfit", { type: type.slice(0, 80) });
   const length = request.headers.get("content-length") ?? "";
   return ok({ chunks: piecesOf(request), announced: /^\d{1,15}$/.test(length) ? Number(length) : undefined });
 }
@@ -33,12 +41,29 @@ async function* piecesOf(request: Request): AsyncGenerator<Uint8Array, void, und
   const stop = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", stop);
   try {
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      yield piece.value;
+      tookIn(piece.value.length);
+    }
     // A body that was given up reads as ended: half a file must not pass for a whole one.
     request.signal.throwIfAborted();
   } finally {
     signal.removeEventListener("abort", stop);
-    stop();
+    void passOver(reader).finally(stop);
+  }
+}
+
+/** What is left of a body that was refused: so little that reading it is the quickest way to the caller's next request. */
+const leftBytesMax = 1024 * 1024;
+
+/** A caller whose connection is closed while it still sends may never see the answer. Of more than a little it has to. */
+async function passOver(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  let bytes = 0;
+  try {
+    for (let piece = await reader.read(); !piece.done && bytes < leftBytesMax; piece = await reader.read())
+      bytes += piece.value.length;
+  } catch {
+    // It has broken off; nobody wanted it.
   }
 }
 

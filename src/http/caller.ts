@@ -4,12 +4,61 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
 import { type Language, languageOf } from "../words/words.ts";
 
-/** Without sign-in the request names the user; nobody named is the local owner. */
-export function ownerNamed(accountId: string | undefined): Result<OwnerId, Failure<"bad_request">> {
-  if (accountId === undefined) return ok(localOwner);
-  const owner = OwnerId.safeParse(accountId);
-  return owner.success ? ok(owner.data) : failure("bad_request", { what: "x-account-id" });
+/** Without sign-in the request names the user; of nobody named the routes make the local owner. */
+export function accountNamed(accountId: string | undefined): Result<OwnerId | undefined, Failure<"bad_request">> {
+  return accountId === undefined ? ok(undefined) : userNamed(accountId, "x-account-id");
 }
+
+function userNamed(id: string, where: string): Result<OwnerId, Failure<"bad_request">> {
+  const user = OwnerId.safeParse(id);
+  return user.success ? ok(user.data) : failure("bad_request", { what: where, rule: "user_id" });
+}
+
+/** Everything in a request that can say who is calling. */
+export type Named = {
+  /** `user_id` of the body. */
+  readonly userId?: string | undefined;
+  readonly account?: OwnerId | undefined;
+  /** As it was spelled, an alias for one. */
+  readonly sessionId?: string | undefined;
+  /** Who has the conversation or the execution that is named. */
+  readonly owners?: readonly OwnerId[] | undefined;
+};
+
+/** Who is calling where nobody has to sign in: the first that is named (SPEC S7). */
+export function callerNamed(named: Named): Result<OwnerId, Failure<"bad_request" | "session_not_found">> {
+  const { userId, account, sessionId = "", owners = [] } = named;
+  const user = userId === undefined ? ok(account) : userNamed(userId, "body.user_id");
+  if (!user.ok) return user;
+  const inSession = userOfSession(sessionId);
+  const caller = user.value ?? inSession ?? (owners.length === 1 ? owners[0] : undefined) ?? localOwner;
+  if (inSession === undefined || inSession === caller) return ok(caller);
+  return failure("session_not_found", { id: sessionId.slice(0, idCharactersShown) });
+}
+
+/** Whether it is of no use to look who has the conversation. */
+export function namesSomebody({ userId, account, sessionId = "" }: Named): boolean {
+  return (userId ?? account ?? userOfSession(sessionId)) !== undefined;
+}
+
+/** The user inside `sb-session-{user}` or `sess-{user}`; `sess-agent-default` is anybody's name for their own session. */
+function userOfSession(sessionId: string): OwnerId | undefined {
+  if (sessionId === anybodysSession) return undefined;
+  return OwnerId.safeParse(/^(?:sb-session|sess)-(.*)$/.exec(sessionId)?.[1]).data;
+}
+
+/** Another name for somebody's session, or the name it has unless they give it one. */
+export function isAlias(sessionId: string): boolean {
+  return sessionId === anybodysSession || userOfSession(sessionId) !== undefined;
+}
+
+/** Whether a user means their own session by this id. `found` is the session they have, if any. */
+export function isOwnSession(owner: OwnerId, sessionId: string, found: { readonly id: string } | undefined): boolean {
+  return sessionId === anybodysSession || userOfSession(sessionId) === owner || sessionId === found?.id;
+}
+
+const anybodysSession = "sess-agent-default";
+const idCharactersShown = 80;
 
 /** The caller's own id for the request where it is well-formed: it goes into answers and logs. */
 export function requestIdOf(given: string | undefined, ids: Ids): string {

@@ -4,19 +4,34 @@ import { type FileStat, type FileStream, shownPath } from "../workspace/workspac
 import { breakOff, type HttpCall } from "./door.ts";
 import { refuse } from "./problem.ts";
 import { type ByteRange, rangeWanted } from "./range.ts";
+import type { Archive } from "./zip.ts";
 
-/** A file that was asked for; opened when it is known which part of it is wanted. */
-export type Download = {
+/** A file that was asked for, opened when it is known which part of it is wanted; or an archive made while it is sent. */
+export type Download = StoredDownload | { readonly archive: Archive };
+type StoredDownload = {
   readonly stat: FileStat;
   readonly open: (range: ByteRange | undefined) => Promise<Result<FileStream, Failure>>;
 };
 
+type OnFault = (error: unknown) => void;
+
+export async function sendDownload(c: HttpCall, download: Download, onFault: OnFault): Promise<Response> {
+  return "archive" in download ? sendArchive(c, download.archive, onFault) : sendFile(c, download, onFault);
+}
+
+/** Its length is not known before its end, so there are no ranges of it. */
+function sendArchive(c: HttpCall, { name, chunks }: Archive, onFault: OnFault): Response {
+  const headers = { "content-type": "application/zip", ...attached(name) };
+  if (c.req.method === "HEAD") return c.body(null, 200, headers);
+  const body = streamOf(chunks(), (error) => {
+    onFault(error);
+    return breakOff(c);
+  });
+  return c.body(body, 200, headers);
+}
+
 /** Sends a file, or the one range of it that was asked for. */
-export async function sendFile(
-  c: HttpCall,
-  { stat, open }: Download,
-  onFault: (error: unknown) => void,
-): Promise<Response> {
+async function sendFile(c: HttpCall, { stat, open }: StoredDownload, onFault: OnFault): Promise<Response> {
   if (c.req.method === "HEAD") return c.body(null, 200, headersOf(stat, stat.bytes));
   const range = rangeWanted(
     { range: c.req.header("range"), ifRange: c.req.header("if-range") },
@@ -49,15 +64,18 @@ function headersOf(stat: FileStat, length: number): Record<string, string> {
   return {
     "content-type": "application/octet-stream",
     "content-length": String(length),
-    "content-disposition": attachment(stat.path.slice(stat.path.lastIndexOf("/") + 1)),
-    "x-content-type-options": "nosniff",
+    ...attached(stat.path.slice(stat.path.lastIndexOf("/") + 1)),
     "accept-ranges": "bytes",
     etag: tagOf(stat),
   };
 }
 
+function attached(name: string) {
+  return { "content-disposition": attachment(name), "x-content-type-options": "nosniff" };
+}
+
 /** Tells one content of a file from the next, so that the rest of an old one is not joined to a new one. */
-function tagOf({ bytes, modifiedAt }: FileStat): string {
+export function tagOf({ bytes, modifiedAt }: Pick<FileStat, "bytes" | "modifiedAt">): string {
   return `"${bytes.toString(36)}-${Math.round(modifiedAt * 1000).toString(36)}"`;
 }
 
@@ -71,11 +89,16 @@ function attachment(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
+type Pieces = {
+  next(): Promise<IteratorResult<Uint8Array, unknown>>;
+  return(end: undefined): Promise<unknown>;
+};
+
 /**
  * Read no faster than it is sent. The headers have promised a length by the time that reading can fail, so the
  * connection is broken off: the caller must see that this is not all. `onFault` says whether it was.
  */
-function streamOf(chunks: FileStream["chunks"], onFault: (error: unknown) => boolean): ReadableStream<Uint8Array> {
+function streamOf(chunks: Pieces, onFault: (error: unknown) => boolean): ReadableStream<Uint8Array> {
   let isLeft = false;
   let reading: Promise<void> | undefined;
   async function read(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -101,7 +124,7 @@ function streamOf(chunks: FileStream["chunks"], onFault: (error: unknown) => boo
         isLeft = true;
         // Not under a read that is still under way: by then the descriptor could belong to another file.
         await reading;
-        await chunks.return();
+        await chunks.return(undefined);
       },
     },
     { highWaterMark: 0 },

@@ -1,13 +1,15 @@
 import type { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
-import type { Result } from "../base/result.ts";
 import type { Log } from "../log/log.ts";
 import type { Engine } from "../loop/loop.ts";
 import type { Models } from "../models/models.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
+import type { Route } from "../protocol/route.ts";
 import type { RouteName, routes } from "../protocol/routes.ts";
+import type { Sandbox, SandboxSettings } from "../sandbox/sandbox.ts";
+import type { Storage } from "../storage/storage.ts";
 import type { Language } from "../words/words.ts";
 import type { Workspace, Workspaces } from "../workspace/workspace.ts";
 import type { IncomingBytes } from "./bytes.ts";
@@ -21,7 +23,16 @@ export type Parts = {
     files(...conversation: Parameters<Engine["files"]>): Pick<Workspace, "list" | "stat" | "stream">;
   };
   readonly log: Pick<Log, "find" | "findByPrefix" | "list" | "rename" | Reading>;
-  readonly workspaces: Pick<Workspaces, "clean" | "trash" | "restore">;
+  readonly workspaces: Pick<
+    Workspaces,
+    "clean" | "trash" | "restore" | "ofConversation" | "sweep" | "check" | "spool" | "incoming"
+  >;
+  readonly sandbox: Pick<Sandbox, "probe" | "sessions" | "executions" | "packages" | "reset" | "load" | "sweep">;
+  /** Takes over what was changed in the settings: before a session or a program begins. */
+  readonly freshen?: (() => Promise<void>) | undefined;
+  readonly sandboxSettings: () => Pick<SandboxSettings, "limits" | "uploads" | "executionTimeoutMsMax">;
+  /** Who has what, for callers whom nothing else names, and whether facts can be stored. */
+  readonly storage: Pick<Storage, "ownersOfConversation" | "ownerOfExecution" | "check">;
   /** For how long nobody used what is moved to the trash, unless the caller says otherwise. */
   readonly cleanAfterMs: () => number;
   readonly models: Pick<Models, "get">;
@@ -46,6 +57,9 @@ export type Call<N extends RouteName> = {
   /** The body of a route that takes bytes; of others nothing. */
   readonly bytes: IncomingBytes;
   readonly owner: OwnerId;
+  /** Who `x-account-id` names; undefined when it was not sent. */
+  readonly account: OwnerId | undefined;
+  readonly header: (name: string) => string | undefined;
   readonly language: Language;
   /** The caller is this process or came over the local socket, so it is the same user on the same machine. */
   readonly isLocal: boolean;
@@ -65,5 +79,11 @@ export type Answer<N extends RouteName> = Table[N] extends { streams: true }
       : z.output<Table[N]["answer"]>;
 
 /** Translates and hands on; decides nothing. */
-type Handler<N extends RouteName> = (call: Call<N>) => Promise<Result<Answer<N>, Failure>>;
+type Handler<N extends RouteName> = (call: Call<N>) => Promise<Answered<N>>;
+
+/** `status` where it is not that of the route; `beside` goes with the failure's own fields. */
+export type Answered<N extends RouteName> = (
+  | { readonly ok: true; readonly value: Answer<N>; readonly status?: Route["status"] }
+  | { readonly ok: false; readonly failure: Failure; readonly beside?: Readonly<Record<string, unknown>> }
+) & { readonly headers?: Readonly<Record<string, string>> };
 export type Handlers = { readonly [N in RouteName]: Handler<N> };

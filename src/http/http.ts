@@ -11,10 +11,15 @@ import { checkpointHandlers } from "./routes/checkpoints.ts";
 import { conversationHandlers } from "./routes/conversations.ts";
 import { decisionHandlers } from "./routes/decisions.ts";
 import { eventHandlers } from "./routes/events.ts";
+import { executionHandlers } from "./routes/executions.ts";
 import { fileHandlers } from "./routes/files.ts";
 import { healthHandlers } from "./routes/health.ts";
 import { messageHandlers } from "./routes/messages.ts";
 import { modelHandlers } from "./routes/models.ts";
+import { resumableUploadHandlers } from "./routes/resumable-uploads.ts";
+import { sandboxFileHandlers } from "./routes/sandbox-files.ts";
+import { sessionHandlers } from "./routes/sessions.ts";
+import { templateHandlers } from "./routes/templates.ts";
 import { workspaceHandlers } from "./routes/workspaces.ts";
 
 export type { App } from "./door.ts";
@@ -32,6 +37,11 @@ export function createApp(parts: Parts): App {
     ...decisionHandlers(parts),
     ...eventHandlers(parts),
     ...modelHandlers(parts),
+    ...sessionHandlers(parts),
+    ...executionHandlers(parts),
+    ...templateHandlers(parts),
+    ...sandboxFileHandlers(parts),
+    ...resumableUploadHandlers(parts),
   };
   const app: App = new Hono();
   app.use(async (c, next) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FailureCode } from "../protocol/failure.ts";
-import { Problem, StreamFrame } from "../protocol/resources.ts";
+import { Problem } from "../protocol/resources.ts";
 import type { Route } from "../protocol/route.ts";
 import { protocolVersion, routes } from "../protocol/routes.ts";
 import { statusOf } from "./status.ts";
@@ -19,7 +19,7 @@ export function describeApi(version: string): Json {
     openapi: "3.1.0",
     info: { title: "AgentYard", version, "x-protocol": protocolVersion },
     paths,
-    components: { schemas: { Problem: jsonSchema(Problem), StreamFrame: jsonSchema(StreamFrame) } },
+    components: { schemas: { Problem: jsonSchema(Problem) } },
   };
 }
 
@@ -37,6 +37,7 @@ function describeRoute(name: string, route: Route): Json {
       requestBody: { content: { "application/json": { schema: jsonSchema(route.body) } } },
     }),
     ...(route.takesBytes && { requestBody: { required: true, content: binary } }),
+    ...(route.takesForm && { requestBody: { required: true, content: form } }),
     responses: {
       [route.status]: { description: route.summary, ...describeAnswer(route) },
       ...(route.givesBytes && { 206: { description: "The range that was asked for.", content: binary } }),
@@ -47,13 +48,25 @@ function describeRoute(name: string, route: Route): Json {
 }
 
 const binary = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
+const form = {
+  "multipart/form-data": {
+    schema: {
+      type: "object",
+      required: ["file"],
+      properties: {
+        file: { type: "string", format: "binary" },
+        conversation_id: { type: "string" },
+        subdir: { type: "string" },
+      },
+    },
+  },
+};
 const rangeHeader = { name: "range", in: "header", required: false, schema: { type: "string" } };
 
 function describeAnswer(route: Route): Json {
   if (route.status === 204) return {};
   if (route.givesBytes) return { content: binary };
-  if (route.streams)
-    return { content: { "text/event-stream": { schema: { $ref: "#/components/schemas/StreamFrame" } } } };
+  if (route.streams) return { content: { "text/event-stream": { schema: jsonSchema(route.answer) } } };
   return { content: { "application/json": { schema: jsonSchema(route.answer) } } };
 }
 

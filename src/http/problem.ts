@@ -4,8 +4,8 @@ import { failureWords, wordsFor } from "../words/words.ts";
 import type { HttpCall } from "./door.ts";
 import { statusOf } from "./status.ts";
 
-/** A failure as the one error shape of native routes, in the caller's language. */
-export function refuse(c: HttpCall, reason: Failure): Response {
+/** A failure as the one error shape of our routes, in the caller's language; `beside` goes with it. */
+export function refuse(c: HttpCall, reason: Failure, beside: Readonly<Record<string, unknown>> = {}): Response {
   const status = statusOf[reason.code];
   const language = c.get("language");
   const [what, next] = failureWords(wordsFor(language), reason);
@@ -19,9 +19,10 @@ export function refuse(c: HttpCall, reason: Failure): Response {
     retryable: reason.retryable,
     requestId: c.get("requestId"),
   };
-  return c.body(JSON.stringify(problem), status, {
+  return c.body(JSON.stringify({ ...beside, ...problem }), status, {
     "content-type": "application/problem+json",
     "content-language": language,
+    ...("retryAfterSeconds" in reason.params && { "retry-after": String(Math.ceil(reason.params.retryAfterSeconds)) }),
   });
 }
 

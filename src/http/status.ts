@@ -1,6 +1,22 @@
 import type { FailureCode } from "../protocol/failure.ts";
 
-export type ProblemStatus = 400 | 403 | 404 | 405 | 409 | 413 | 415 | 416 | 422 | 429 | 500 | 502 | 503 | 507;
+export type ProblemStatus =
+  | 400
+  | 403
+  | 404
+  | 405
+  | 408
+  | 409
+  | 412
+  | 413
+  | 415
+  | 416
+  | 422
+  | 429
+  | 500
+  | 502
+  | 503
+  | 507;
 
 /** The one place where a failure code becomes an HTTP status. */
 export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
@@ -47,6 +63,35 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   nothing_to_undo: 409,
   trash_not_found: 404,
 
+  sandbox_unavailable: 503,
+  sandbox_start_failed: 503,
+  sandbox_full: 503,
+  sandbox_busy: 429,
+  streams_full: 429,
+  code_too_long: 413,
+  session_exists: 409,
+  session_of_another: 400,
+  session_not_found: 404,
+  execution_not_found: 404,
+  execution_running: 408,
+  template_not_found: 404,
+  packages_not_configured: 403,
+  packages_installing: 409,
+  package_index_refused: 422,
+  installer_missing: 503,
+  packages_failed: 400,
+
+  conversation_not_named: 400,
+  file_ambiguous: 400,
+  form_unfit: 400,
+  archive_unfit: 400,
+  archive_too_large: 413,
+  upload_not_found: 404,
+  upload_offset_unfit: 409,
+  upload_checksum_unfit: 409,
+  upload_version_unfit: 412,
+  uploads_too_many: 409,
+
   fenced: 409,
   log_moved: 409,
   storage_busy: 503,
@@ -56,6 +101,8 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   storage_newer: 503,
   owner_unreachable: 503,
   owner_other_version: 503,
+  data_in_use: 503,
+  address_unusable: 503,
 
   slot_unknown: 422,
   model_half_set: 422,

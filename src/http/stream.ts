@@ -1,11 +1,11 @@
-import type { StreamFrame } from "../protocol/resources.ts";
-
-type Frames = AsyncGenerator<StreamFrame[], void, undefined>;
+/** `frame` becomes the name of the event. */
+type AnyFrame = { readonly frame: string };
+type Frames<F> = AsyncGenerator<F[], void, undefined>;
 
 /** Frames as server-sent events. Ends with its signal and when the reader goes; leaves nothing listening behind. */
-export function eventStream(
-  open: (signal: AbortSignal) => Frames,
-  { signal, onFault }: { signal: AbortSignal; onFault: (error: unknown) => void },
+export function eventStream<F extends AnyFrame>(
+  open: (signal: AbortSignal) => Frames<F>,
+  { idOf, signal, onFault }: StreamOptions<F>,
 ): ReadableStream<Uint8Array> {
   const end = new AbortController();
   const ended = AbortSignal.any([signal, end.signal]);
@@ -18,7 +18,8 @@ export function eventStream(
         const batch = await nextBatch(frames, onFault);
         // After a cancel the stream takes nothing more, not even its end.
         if (end.signal.aborted) return;
-        if (batch !== undefined) return controller.enqueue(encoder.encode(batch.map(serverSentEvent).join("")));
+        if (batch !== undefined)
+          return controller.enqueue(encoder.encode(batch.map((frame) => serverSentEvent(frame, idOf(frame))).join("")));
         controller.close();
         end.abort();
       },
@@ -29,10 +30,17 @@ export function eventStream(
   );
 }
 
+type StreamOptions<F> = {
+  /** How far a reader has come that has this frame, if it is a place to go on from. */
+  readonly idOf: (frame: F) => number | string | undefined;
+  readonly signal: AbortSignal;
+  readonly onFault: (error: unknown) => void;
+};
+
 const encoder = new TextEncoder();
 
 /** The headers are out by now: of our own mistakes the reader only sees the end, and comes back. */
-async function nextBatch(frames: Frames, onFault: (error: unknown) => void): Promise<StreamFrame[] | undefined> {
+async function nextBatch<F>(frames: Frames<F>, onFault: (error: unknown) => void): Promise<F[] | undefined> {
   try {
     const { done, value } = await frames.next();
     return done ? undefined : value;
@@ -42,7 +50,6 @@ async function nextBatch(frames: Frames, onFault: (error: unknown) => void): Pro
   }
 }
 
-function serverSentEvent(frame: StreamFrame): string {
-  const id = frame.frame === "event" ? `id: ${frame.event.seq}\n` : "";
-  return `event: ${frame.frame}\n${id}data: ${JSON.stringify(frame)}\n\n`;
+function serverSentEvent(frame: AnyFrame, id: number | string | undefined): string {
+  return `event: ${frame.frame}\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(frame)}\n\n`;
 }

@@ -67,6 +67,37 @@ test("a part is known as a part, until all of the same content was shown [F2]", 
   });
 });
 
+test("what a program did to a file is not known to who ran it, unless the program made the file [F2][X1]", () => {
+  const program = (path: string, hash: string, before?: string): NewEvent => ({
+    ...changed(path, "tool", hash, before),
+    ...{ type: "file.changed", path, by: "tool", program: true },
+  });
+  const known = knownAfter(
+    ...started,
+    { type: "file.known", path: "read", hash: "h1" },
+    { type: "file.known", path: "old", hash: "h1" },
+    { type: "file.known", path: "touched", hash: "h1" },
+    { type: "file.known", path: "removed", hash: "h1" },
+    step(1),
+    program("never seen", "h2", "h1"),
+    program("made", "h1"),
+    program("made and changed", "h1"),
+    program("made and changed", "h2", "h1"),
+    program("read", "h2", "h1"),
+    program("old", "h3", "h2"),
+    program("touched", "h1", "h1"),
+    { type: "file.changed", path: "too large", by: "tool", program: true, after: { bytes: 9, mode: 0o644 } },
+    step(2),
+  );
+  assert.deepEqual(known, {
+    ":made": "h1 whole",
+    ":made and changed": "h2",
+    ":read": "h2",
+    ":touched": "h1 whole",
+    ":removed": "h1 whole",
+  });
+});
+
 test("what was left out of the messages to make room is not known any more [F2][Z2]", () => {
   const events: NewEvent[] = [
     ...started,

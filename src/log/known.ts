@@ -43,9 +43,11 @@ export function noteAttached({ known }: Knowledge, message: EventOf<"message.use
 }
 
 /** Who writes a file knows it. What undo gave back is known to those only who knew that very content. */
-export function noteChanged({ known, unread }: Knowledge, event: EventOf<"file.changed">): void {
+export function noteChanged(knowledge: Knowledge, event: EventOf<"file.changed">): void {
+  const { known, unread } = knowledge;
   const { by, before, after, path, seq } = event;
   const key = knownKey(event);
+  if (by === "tool" && event.program && before !== undefined) return noteProgram(knowledge, event);
   if (by === "tool" && after?.hash !== undefined) {
     const earlier = known.get(key);
     // A change of what was seen in part, or long ago, does not show the rest of it.
@@ -57,6 +59,20 @@ export function noteChanged({ known, unread }: Knowledge, event: EventOf<"file.c
   keep([known, unread], (entry, of) =>
     of.slice(of.indexOf(":") + 1) === path && entry.hash !== after?.hash ? undefined : entry,
   );
+}
+
+/**
+ * Nobody reads what a program writes into a file that was there before. Who knew the file knows of the change, but has
+ * not seen all of it any more; to others it is as strange as before. What a program made anew is its agent's own.
+ */
+function noteProgram({ known }: Knowledge, event: EventOf<"file.changed">): void {
+  const { before, after, seq } = event;
+  const key = knownKey(event);
+  const earlier = known.get(key);
+  if (earlier === undefined || after === undefined || earlier.hash === after.hash) return;
+  if (earlier.hash === before?.hash && after.hash !== undefined)
+    known.set(key, { hash: after.hash, seq, wholeSeq: undefined });
+  else known.delete(key);
 }
 
 /** What was shown up to there is not sent any more. */

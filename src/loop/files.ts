@@ -7,23 +7,37 @@ import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
 /** What people do to the files of a conversation, at any time. Each change has its line in the ledger. */
-export function openFiles(parts: Parts): Pick<Engine, "files" | "upload" | "removeFile"> {
+export function openFiles(
+  parts: Parts,
+): Pick<Engine, "files" | "upload" | "removeFile" | "emptyFolder" | "noteChanges"> {
   const { workspaces } = parts;
   return {
     files: (conversation) => workspaces.ofConversation(conversation),
 
-    async upload(conversation, upload) {
+    async upload(conversation, { folder = "uploads", policy = parts.uploads, ...upload }) {
       const workspace = workspaces.ofConversation(conversation);
-      const received = await receiveUpload(workspace, { ...upload, folder: "uploads" }, parts.uploads);
+      const received = await receiveUpload(workspace, { ...upload, folder }, policy);
       if (!received.ok) return received;
       const { uploaded, change } = received.value;
-      const noted = await note(parts, conversation, fileChanged(change, { by: "upload" }));
+      const noted = await note(parts, conversation, [fileChanged(change, { by: "upload" })]);
       return noted.ok ? ok(uploaded) : noted;
     },
 
     async removeFile(conversation, path) {
       const removed = await workspaces.ofConversation(conversation).remove(path);
-      return removed.ok ? note(parts, conversation, fileChanged(removed.value, { by: "person" })) : removed;
+      return removed.ok ? note(parts, conversation, [fileChanged(removed.value, { by: "person" })]) : removed;
+    },
+
+    async emptyFolder(conversation, path) {
+      const emptied = await workspaces.ofConversation(conversation).empty(path);
+      if (!emptied.ok) return emptied;
+      const all = { path, before: undefined, after: undefined, lost: undefined };
+      return note(parts, conversation, [fileChanged(all, { by: "person" })]);
+    },
+
+    async noteChanges(conversation, changes) {
+      const events = changes.map((change) => fileChanged(change, { by: "person" }));
+      return events.length === 0 ? ok(undefined) : note(parts, conversation, events);
     },
   };
 }
@@ -31,8 +45,8 @@ export function openFiles(parts: Parts): Pick<Engine, "files" | "upload" | "remo
 async function note(
   { log, clock }: Parts,
   { number }: ConversationRow,
-  event: NewEvent,
+  events: readonly NewEvent[],
 ): Promise<Result<void, Failure>> {
-  const stored = await log.append(number, [event], { with: { row: { updatedAt: clock.now() } } });
+  const stored = await log.append(number, events, { with: { row: { updatedAt: clock.now() } } });
   return stored.ok ? ok(undefined) : stored;
 }

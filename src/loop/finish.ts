@@ -2,6 +2,7 @@ import type { History, OpenTurn } from "../log/log.ts";
 import type { NewEvent, TurnOutcome } from "../protocol/events.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { errorForModel } from "../tools/tools.ts";
+import { endPrograms } from "./guests.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 
@@ -13,6 +14,7 @@ export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, f
   const { history } = run;
   const { turn } = history;
   if (turn === undefined) return true;
+  await endPrograms(parts, run);
   const decided = [...history.decisions.values()]
     .filter((decision) => decision.made === undefined)
     .map((decision) => decision.asked.id);

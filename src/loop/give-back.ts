@@ -18,19 +18,33 @@ export async function giveBackFiles(
   conversation: ConversationRow,
   events: readonly LogEvent[],
 ): Promise<Result<GivenBack, Failure>> {
-  const done: GivenBack = { restored: [], left: [], facts: [] };
   const changes = changesIn(events);
   if (changes.length > 0 && (await isInTrash(parts, conversation))) return failure("files_in_trash", {});
-  for (const change of changes) {
+  // What was made goes first: it may stand where something else was.
+  const [made, others] = [changes.filter(({ before }) => !before), changes.filter(({ before }) => before)];
+  const ends: (Change & { readonly end: Done })[] = [];
+  for (const change of [...made, ...others]) {
     const end = await giveBack(parts, conversation, change);
     if (end === undefined) continue;
     // What was given back so far is found as it was before when this is asked again.
     if ("hindrance" in end) return failed(end.hindrance);
-    if (end.why !== undefined) done.left.push({ path: change.path, why: end.why });
-    else done.restored.push({ path: change.path, now: change.before === undefined ? "removed" : "as_before" });
+    ends.push({ ...change, end });
+  }
+  return ok(reportOf(byPath(ends)));
+}
+
+function reportOf(ends: readonly (Change & { readonly end: Done })[]): GivenBack {
+  const done: GivenBack = { restored: [], left: [], facts: [] };
+  for (const { path, before, end } of ends) {
+    if (end.why !== undefined) done.left.push({ path, why: end.why });
+    else done.restored.push({ path, now: before === undefined ? "removed" : "as_before" });
     if (end.fact !== undefined) done.facts.push(end.fact);
   }
-  return ok(done);
+  return done;
+}
+
+function byPath<T extends { readonly path: string }>(entries: readonly T[]): T[] {
+  return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 async function isInTrash({ workspaces }: Parts, conversation: ConversationRow): Promise<boolean> {
@@ -56,12 +70,11 @@ function changesIn(events: readonly LogEvent[]): Change[] {
     const isFolder = before === undefined && after === undefined;
     changes.set(key, isNext ? { ...earlier, after } : { workspace, path, before, after, lost, isFolder });
   }
-  return [...changes.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return byPath([...changes.values()]);
 }
 
-type End =
-  | { readonly why?: UndoReport["left"][number]["why"]; readonly fact?: NewEvent }
-  | { readonly hindrance: FileFailure };
+type Done = { readonly why?: UndoReport["left"][number]["why"]; readonly fact?: NewEvent };
+type End = Done | { readonly hindrance: FileFailure };
 
 /** Undefined where there is nothing to say: a folder that was made stays. */
 async function giveBack(parts: Parts, conversation: ConversationRow, change: Change): Promise<End | undefined> {
@@ -72,7 +85,9 @@ async function giveBack(parts: Parts, conversation: ConversationRow, change: Cha
   if (!found.ok) return leftFor(found.failure);
   const { value: present } = found;
   if (change.isFolder) return present === undefined ? { why: "not_kept" } : undefined;
-  if (isSame(present, before)) return {};
+  // Of a file that was too large to be kept nobody knows whether the same size means the same bytes.
+  const isUnsure = lost !== undefined && before !== undefined && before.hash === undefined;
+  if (isSame(present, before) && !isUnsure) return {};
   if (!isSame(present, after)) return { why: "changed_since" };
   if (lost !== undefined) return { why: "not_kept" };
   // Only what was just looked at is replaced.
@@ -101,6 +116,8 @@ function workspaceNamed({ workspace }: Change) {
 /** What stands at the path now is no file that we could replace; or the world does not let us, this time. */
 function leftFor(reason: FileFailure): End {
   const { code } = reason;
+  // Programs may choose names that nobody else can use.
+  if (code === "path_invalid" || code === "path_traversal_blocked") return { why: "not_kept" };
   const isOther = code === "not_a_file" || code === "not_a_folder" || code === "permission_denied";
   return isOther || code === "conflict" ? { why: "changed_since" } : { hindrance: reason };
 }
@@ -113,11 +130,24 @@ async function stateAt(
   const stat = await workspace.stat(path);
   if (!stat.ok) return stat.failure.code === "file_not_found" ? ok(undefined) : stat;
   const { type, bytes, mode } = stat.value;
-  if (type === "folder" && !isFolder) return failure("not_a_file", { path });
+  if (type === "folder" && !isFolder)
+    return before !== undefined && (await removeBare(workspace, path))
+      ? ok(undefined)
+      : failure("not_a_file", { path });
   const isLikely = [before, after].some((state) => state?.hash !== undefined && state.bytes === bytes);
   if (!isLikely) return ok({ bytes, mode });
   const hash = await workspace.hash(path);
+  // A program took away the right to read it: its size and mode have to do.
+  if (!hash.ok && hash.failure.code === "permission_denied") return ok({ bytes, mode });
   return hash.ok ? ok({ hash: hash.value, bytes, mode }) : hash;
+}
+
+/** A folder in the place of a file, in which no file is left. */
+async function removeBare(workspace: Workspace, path: string): Promise<boolean> {
+  const entries = await workspace.walk(path, { hidden: true });
+  if (!entries.ok) return false;
+  for await (const { type } of entries.value) if (type === "file") return false;
+  return (await workspace.remove(path)).ok;
 }
 
 /** Very large files have no hash: there the size has to do. */

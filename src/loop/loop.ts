@@ -11,9 +11,10 @@ import type {
   UndoReport,
   UploadedFile,
 } from "../protocol/resources.ts";
+import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Language } from "../words/words.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { FileChange, Workspace } from "../workspace/workspace.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { openDecisions } from "./decisions.ts";
 import { openDriver } from "./driver.ts";
@@ -52,9 +53,13 @@ export interface Engine {
   undo(conversation: ConversationRow): Promise<Result<UndoReport, Failure>>;
   /** What the user and the main agent work with. */
   files(conversation: ConversationRow): Workspace;
-  /** Checks a file while it comes in and puts it into uploads/, with its line in the ledger. */
+  /** Checks a file while it comes in and puts it into its folder, with its line in the ledger. */
   upload(conversation: ConversationRow, upload: Upload): Promise<Result<UploadedFile, Failure>>;
   removeFile(conversation: ConversationRow, path: string): Promise<Result<void, Failure>>;
+  /** Takes everything out of a folder that stays, with one line in the ledger; one that is not there counts as empty. */
+  emptyFolder(conversation: ConversationRow, path: string): Promise<Result<void, Failure>>;
+  /** What a program did to files that a person ran, for the ledger. */
+  noteChanges(conversation: ConversationRow, changes: readonly FileChange[]): Promise<Result<void, Failure>>;
   /** Forgets the history. The log keeps it; of the files only those in temp/ go. */
   reset(conversation: ConversationRow): Promise<Result<void, Failure>>;
   /** A new conversation with the history up to a place, and with the files as they are now. */
@@ -70,7 +75,7 @@ export interface Engine {
   restoreCheckpoint(conversation: ConversationRow, checkpoint: number): Promise<Result<Checkpoint, Failure>>;
   deleteCheckpoint(conversation: ConversationRow, checkpoint: number): Promise<Result<void, Failure>>;
   state(conversation: ConversationRow): Promise<ConversationState>;
-  /** The running answer so far, then every delta; the answer ends it. */
+  /** The running answer and what programs said so far, then every further piece; the answer ends it. */
   live(number: number, listener: (frame: LiveFrame) => void): () => void;
   replay(conversation: ConversationRow): Promise<ReplayReport>;
   /** Wakes what was interrupted and is younger than `ageMsMax`; answers how many turns go on and which are older. */
@@ -100,6 +105,10 @@ export type Upload = {
   readonly announcedBytes?: number | undefined;
   /** A file of the same name stays and this one becomes `name (2)`; otherwise it is replaced. */
   readonly keep: boolean;
+  /** `uploads` unless said otherwise. */
+  readonly folder?: string | undefined;
+  /** The configured one unless said otherwise. */
+  readonly policy?: UploadPolicy | undefined;
 };
 
 export type Verdict = {
@@ -110,7 +119,7 @@ export type Verdict = {
   readonly answer?: string | undefined;
 };
 
-export type LiveFrame = Extract<StreamFrame, { frame: "delta" }>;
+export type LiveFrame = Extract<StreamFrame, { frame: "delta" | "output" }>;
 
 /** `limits` may be changed by its owner: what it says counts from the next step on. */
 export function openEngine(options: Omit<Parts, "live">): Engine {

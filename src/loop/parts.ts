@@ -5,6 +5,7 @@ import type { Documents, UploadPolicy } from "../documents/documents.ts";
 import type { Log } from "../log/log.ts";
 import type { Models } from "../models/models.ts";
 import type { Logger } from "../observe/observe.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Toolbox } from "../tools/tools.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
@@ -18,6 +19,7 @@ export type Parts = {
   readonly toolbox: Toolbox;
   readonly workspaces: Workspaces;
   readonly documents: Documents;
+  readonly sandbox: Sandbox;
   readonly live: Live;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -4,13 +4,14 @@ import type { FileState, LogEvent, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
+import { rootPlace } from "./guests.ts";
 import type { Engine } from "./loop.ts";
 import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 /** The whole conversation: begin it, forget it, share it, delete it. */
 export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" | "reset" | "branch" | "remove"> {
-  const { log, clock, ids, workspaces, logger, sweepSoon } = parts;
+  const { log, clock, ids, workspaces, sandbox, logger, sweepSoon } = parts;
   return {
     async create(owner, wanted) {
       const created = await log.createConversation(owner, wanted);
@@ -19,6 +20,7 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" 
       const made = await workspaces.create(conversation);
       // Without folders one can still talk; they are made by the first write.
       if (!made.ok) logger.error(`${conversation.id} has no folders yet`, { code: made.failure.code });
+      else sandbox.prewarm(rootPlace(parts, conversation));
       return created;
     },
 
@@ -28,6 +30,7 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" 
       return driver.hold(conversation, async () => {
         const stored = await appendAtRest(parts, conversation, [{ type: "rewound", to: 0, cause: "reset" }]);
         if (!stored.ok) return stored;
+        await sandbox.reset(rootPlace(parts, conversation));
         const emptied = await workspaces.ofConversation(conversation).empty("temp");
         if (!emptied.ok) logger.warn(`temp/ of ${conversation.id} was not emptied`, { code: emptied.failure.code });
         return ok(undefined);
@@ -55,6 +58,8 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" 
       const event: NewEvent = { type: "conversation.deleted", by: conversation.owner };
       const stored = await log.append(conversation.number, [event], { with: { deleted: { at: clock.now() } } });
       if (!stored.ok) return stored;
+      // No program may still write while its files go, and none is begun any more: the conversation is gone.
+      await sandbox.leave(conversation.number);
       sweepSoon();
       return ok(undefined);
     },

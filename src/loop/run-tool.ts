@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Result } from "../base/result.ts";
-import { type CallState, knownHash } from "../log/log.ts";
+import { type CallState, type History, knownHash } from "../log/log.ts";
 import { type CallOutcome, eventBody, type NewEvent } from "../protocol/events.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import {
@@ -14,6 +14,9 @@ import {
 import { forModels } from "../words/words.ts";
 import { noWorkspace } from "../workspace/workspace.ts";
 import { type CallChanges, watchChanges } from "./call-changes.ts";
+import { type CallPrograms, watchPrograms } from "./call-programs.ts";
+import { choiceOf } from "./choice.ts";
+import { placeOf } from "./guests.ts";
 import type { Parts } from "./parts.ts";
 import { resultBytesMax } from "./result-room.ts";
 import type { Run } from "./run.ts";
@@ -31,22 +34,33 @@ export async function runTool(run: Run, parts: Parts, start: Start): Promise<Fin
   const { call } = start.state;
   const stop = new AbortController();
   const changes = watchChanges(call.id, stop.signal);
+  const { number } = run.conversation;
+  const programs = watchPrograms(parts.sandbox, {
+    ...{ call: call.id, stop: stop.signal },
+    show: ({ text }) => parts.live.say(number, call.id, text),
+  });
   try {
-    const events = await runWithin(run, parts, { ...start, stop, changes });
+    const events = await runWithin(run, parts, { ...start, stop, changes, programs });
     for (const event of events) eventBody(event);
     return { call: call.id, events };
   } catch (error) {
     parts.logger.error(`tool ${start.tool.name} broke down`, { error });
     const crashed = settled(call.id, "error", makeFailure("tool_crashed", { tool: call.name }));
-    return { call: call.id, events: [...changes.untold([]), crashed] };
+    return { call: call.id, events: [...changes.untold([]), ...programs.untold([]), crashed] };
+  } finally {
+    parts.live.endSaying(number, call.id);
   }
 }
 
-type Running = Start & { readonly stop: AbortController; readonly changes: CallChanges };
+type Running = Start & {
+  readonly stop: AbortController;
+  readonly changes: CallChanges;
+  readonly programs: CallPrograms;
+};
 
 async function runWithin(run: Run, parts: Parts, start: Running): Promise<readonly NewEvent[]> {
   const { call } = start.state;
-  const { tool, changes } = start;
+  const { tool, changes, programs } = start;
   const startedAt = parts.clock.monotonic();
   // The fence protects the log, not the world: a process that slept past its lease must not act on it any more.
   const isStale = tool.class === "unsafe" && !run.isLeaseFresh();
@@ -55,10 +69,11 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
     : await raceLimits(run, parts, start);
   const durationMs = Math.round(parts.clock.monotonic() - startedAt);
   // The process ends in order: the call stays open in the log and its class decides at the next start.
-  if (end === "closing") return [];
+  // What its programs did until then is told all the same: nobody would find out later.
+  if (end === "closing") return programs.untold([]);
   if (!end.ok) {
     const outcome = end.failure.code === "tool_cancelled" ? "cancelled" : isStale ? "not_run" : "error";
-    return [...changes.untold([]), { ...settled(call.id, outcome, end.failure), durationMs }];
+    return [...changes.untold([]), ...programs.untold([]), { ...settled(call.id, outcome, end.failure), durationMs }];
   }
   const { text, isRefusal, images, facts = [] } = end.value;
   const bounded = boundOutput(text === "" ? forModels.emptyResult : text, resultBytesMax(run.history, parts));
@@ -72,7 +87,7 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
     ...(blob?.ok ? { blob: blob.value.hash } : {}),
     durationMs,
   };
-  return [...facts, ...changes.untold(facts), result];
+  return [...facts, ...changes.untold(facts), ...programs.untold(facts), result];
 }
 
 /** The end of a call that gave no result of its own. */
@@ -83,8 +98,8 @@ export function settled(call: string, outcome: CallOutcome, reason: Failure): Ne
 /** The tool's own end, or the limit that comes first: its time, the user's stop, the end of the process. */
 async function raceLimits(run: Run, parts: Parts, start: Running): Promise<Result<ToolOutput, Failure> | "closing"> {
   const { clock, limits } = parts;
-  const { tool, opened, stop, changes } = start;
-  const timeoutMs = tool.timeoutMs ?? limits.toolTimeoutMs;
+  const { tool, opened, stop, changes, programs } = start;
+  const timeoutMs = opened.timeoutMs ?? tool.timeoutMs ?? limits.toolTimeoutMs;
   const { signal: runSignal } = run;
   const { signal } = stop;
   const pass = () => stop.abort(runSignal.reason);
@@ -104,7 +119,7 @@ async function raceLimits(run: Run, parts: Parts, start: Running): Promise<Resul
   const last = first === "stopped" ? await Promise.race([ended, clock.wait(limits.stopGraceMs)]) : first;
   cancelTimer();
   runSignal.removeEventListener("abort", pass);
-  await settleWithin(clock, changes);
+  await settleWithin(clock, [changes.settled(), programs.settled()]);
   if (first !== "stopped") return first;
   if (typeof last === "object" && last.ok) return last;
   if (signal.reason === "cancel") return failure("tool_cancelled", { tool: tool.name });
@@ -112,17 +127,21 @@ async function raceLimits(run: Run, parts: Parts, start: Running): Promise<Resul
   return "closing";
 }
 
-/** Longer than any disk takes for a change that was under way when its call ended. */
+/** Longer than any disk takes for a change that was under way when its call ended, and any program to die. */
 const changeMsMax = 10_000;
 
 /** What was begun is waited for, so that the ledger has it. */
-async function settleWithin(clock: Clock, changes: CallChanges): Promise<void> {
+async function settleWithin(clock: Clock, begun: readonly Promise<void>[]): Promise<void> {
   const isDone = new AbortController();
-  await Promise.race([changes.settled(), clock.wait(changeMsMax, isDone.signal)]);
+  await Promise.race([Promise.all(begun), clock.wait(changeMsMax, isDone.signal)]);
   isDone.abort();
 }
 
-async function contextOf(run: Run, parts: Parts, { state, stop, changes }: Running): Promise<ToolContext> {
+async function contextOf(
+  run: Run,
+  parts: Parts,
+  { state, tool, stop, changes, programs }: Running,
+): Promise<ToolContext> {
   const { clock, ids, documents } = parts;
   const { signal } = stop;
   const { conversation } = run;
@@ -130,14 +149,27 @@ async function contextOf(run: Run, parts: Parts, { state, stop, changes }: Runni
   const { call } = state;
   const agent = undefined;
   const workspace = await parts.workspaces.ofAgent(conversation, agent);
+  const files = workspace.ok ? workspace.value : noWorkspace(conversation.id, workspace.failure);
   return {
     ...{ signal, clock, ids, documents, todos, agent },
     call: call.id,
     key: `${conversation.id}/${turn?.turn}/${turn?.step}/${call.id}`,
-    workspace: changes.over(workspace.ok ? workspace.value : noWorkspace(conversation.id, workspace.failure)),
+    workspace: changes.over(files),
+    // The files themselves: what a program does to them is found by looking.
+    sandbox: programs.at({ ...placeOf(conversation, files), agent: agent ?? "root" }),
     // Looked up when it is asked for: calls that ran before this one may have changed it.
     knownHash: (path, wanted) => knownHash(run.history, { agent, path }, wanted),
+    earlierCalls: () => answeredCalls(run.history, [tool.name, ...tool.aliases]),
     outputBytesMax: resultBytesMax(run.history, parts),
+    seesImages: turn !== undefined && choiceOf(turn, parts).slot === "vision",
     decision: state.decision?.made,
   };
+}
+
+/** Under whatever name the model called the tool. */
+function answeredCalls({ messages, turn }: History, names: readonly string[]): { readonly arguments: string }[] {
+  const answered = new Set(messages.map((message) => (message.role === "tool" ? message.toolCallId : undefined)));
+  const earlier = messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []));
+  const calls = [...earlier.filter(({ id }) => answered.has(id)), ...(turn?.finished ?? [])];
+  return calls.filter(({ name }) => names.includes(name));
 }

@@ -6,6 +6,7 @@ import { type EventBody, type NewEvent, ownWordsOf } from "../protocol/events.ts
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
+import { choiceOf } from "./choice.ts";
 import { finishTurn, snippet } from "./finish.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
@@ -17,13 +18,7 @@ import type { Run } from "./run.ts";
 export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: boolean }): Promise<boolean> {
   const { turn } = run.history;
   if (turn === undefined) return false;
-  const choice = parts.models.choose({
-    preferred: turn.slot,
-    hasImages: turn.hasImages,
-    hasCode: turn.message.hints?.includes("code") === true,
-    task: turn.message.text,
-    final: isFinal,
-  });
+  const choice = choiceOf(turn, parts, { isFinal });
   const { call, joined } = beginStep(run, parts, { turn, choice, isFinal });
   const isStart = turn.step === 1 && turn.attempt === 1;
   // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.

@@ -4,6 +4,7 @@ import type { History } from "../log/log.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { hasRunnableCalls, runCalls } from "./calls.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
+import { prewarm } from "./guests.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { takeStep } from "./step.ts";
@@ -71,6 +72,7 @@ function roomOrStep(history: History, { models, limits }: Pick<Parts, "models" |
 async function follow(route: Exclude<Route, "rest" | "wait">, run: Run, parts: Parts): Promise<boolean> {
   switch (route) {
     case "start":
+      prewarm(parts, run);
       await parts.beforeTurn();
       startTurn(run);
       return true;

@@ -211,6 +211,8 @@ const bodies = {
     /** The call that did it; absent when a person did. */
     call: z.string().optional(),
     by: z.enum(["tool", "upload", "person", "undo"]),
+    /** A program did it: the agent that ran it need not know what the file has now. */
+    program: z.literal(true).optional(),
     before: FileState.optional(),
     after: FileState.optional(),
     /** Why the bytes before cannot be given back. */
@@ -234,7 +236,7 @@ type ChangeOfFile = { [K in "before" | "after" | "lost"]: EventBody<"file.change
 /** The ledger's line about a change; what is not known is left out. */
 export function fileChanged(
   { path, before, after, lost }: { readonly path: string } & Readonly<ChangeOfFile>,
-  who: Pick<EventBody<"file.changed">, "by" | "agent" | "workspace" | "call">,
+  who: Pick<EventBody<"file.changed">, "by" | "agent" | "workspace" | "call" | "program">,
 ): NewEvent {
   return {
     type: "file.changed",

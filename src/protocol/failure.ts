@@ -18,11 +18,21 @@ const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "model_overloaded",
   "model_network",
   "conversation_busy",
+  "sandbox_full",
+  "sandbox_busy",
+  "streams_full",
+  "sandbox_start_failed",
 ]);
 
 export function makeFailure<C extends FailureCode>(code: C, params: FailureParams<C>): Failure<C> {
   // The object is the member of the union that its own code selects.
   return { code, params, retryable: retryable.has(code) } as Failure<C>;
+}
+
+/** One that was written down with its parameters, as it was when it was made. */
+export function storedFailure<C extends FailureCode>(code: C, params: object): Failure<C> {
+  // Nobody but us writes them down.
+  return makeFailure(code, params as FailureParams<C>);
 }
 
 export function failure<C extends FailureCode>(

@@ -156,6 +156,8 @@ export const StreamFrame = z.discriminatedUnion("frame", [
     offset: z.number(),
     text: z.string(),
   }),
+  /** What a running program of a call says; `offset` counts UTF-16 units since it began. Pieces may be missing. */
+  z.object({ frame: z.literal("output"), call: z.string(), offset: z.number(), text: z.string() }),
   /** Everything stored when the stream was opened has been sent. */
   z.object({ frame: z.literal("caught_up"), head: z.number() }),
   /** The reader was too slow: open the stream again after this place. */

@@ -10,8 +10,11 @@ import {
   LocalServer,
   ModelInfo,
   ReplayReport,
+  StreamFrame,
 } from "./resources.ts";
 import { ById, Empty, type Route } from "./route.ts";
+import { sandboxFileRoutes } from "./sandbox-file-routes.ts";
+import { sandboxRoutes } from "./sandbox-routes.ts";
 
 /** The one table of native routes: validation, the typed client and the API document are made from it. */
 export const protocolVersion = "1";
@@ -40,6 +43,8 @@ export const routes = {
       status: z.enum(["ok", "degraded"]),
       version: z.string(),
       protocol: z.string(),
+      /** Seconds. */
+      uptime: z.number(),
     }),
   },
   createConversation: {
@@ -253,7 +258,7 @@ export const routes = {
     status: 200,
     streams: true,
     failures: ["conversation_not_found"],
-    answer: AnyEvent,
+    answer: StreamFrame,
   },
   listDecisions: {
     method: "GET",
@@ -313,6 +318,8 @@ export const routes = {
     failures: ["conversation_not_found"],
     answer: ReplayReport,
   },
+  ...sandboxRoutes,
+  ...sandboxFileRoutes,
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof routes;

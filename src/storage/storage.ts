@@ -13,6 +13,8 @@ export interface Storage {
   findConversation(owner: OwnerId, id: ConversationId): Promise<ConversationRow | undefined>;
   /** For the engine's own use (recovery, branches): no owner asked, and a deleted one is found by its `deletedAt`. */
   conversationByNumber(number: number): Promise<ConversationRow | undefined>;
+  /** Who has a conversation of this id: those who still have it, else those who had. For a caller whom nothing else names. */
+  ownersOfConversation(id: ConversationId, limit: number): Promise<OwnerId[]>;
   /** By id prefix, newest first, at most `limit`. Deleted ones are not found. */
   findByPrefix(owner: OwnerId, prefix: string, limit: number): Promise<ConversationRow[]>;
   /** Those that changed last come first; `before` is the cursor of the last row seen. */
@@ -99,8 +101,61 @@ export interface Storage {
   expiredTrash(before: number, limit: number): Promise<TrashRow[]>;
   dropTrash(id: string): Promise<Result<void, StorageFailure>>;
 
+  /** One a user; the same owner again replaces it. */
+  putSession(row: SessionRow): Promise<Result<void, StorageFailure>>;
+  findSession(owner: OwnerId): Promise<SessionRow | undefined>;
+  /** Of all users, those used last first. */
+  listSessions(limit: number): Promise<SessionRow[]>;
+  /** With the records of its executions. */
+  forgetSession(owner: OwnerId): Promise<Result<void, StorageFailure>>;
+
+  /** The same id again replaces it, until it has its end: what is over stays as it is, and the answer is false. */
+  putExecution(row: ExecutionRow): Promise<Result<boolean, StorageFailure>>;
+  findExecution(owner: OwnerId, id: string): Promise<ExecutionRow | undefined>;
+  /** For a caller whom nothing else names. */
+  ownerOfExecution(id: string): Promise<OwnerId | undefined>;
+  /** Newest first. */
+  listExecutions(
+    owner: OwnerId,
+    page: { limit: number; offset: number },
+  ): Promise<{ readonly items: ListedExecution[]; readonly total: number }>;
+  /** Of all users: those without an end, oldest first. */
+  openExecutions(limit: number): Promise<ExecutionRow[]>;
+  /** Takes away those that ended before this time. */
+  dropExecutions(before: number): Promise<Result<void, StorageFailure>>;
+  /** Takes away the oldest ones of a user until so many are left; what has no end yet counts and stays. */
+  trimExecutions(
+    owner: OwnerId,
+    to: { readonly rowsMax: number; readonly bytesMax: number },
+  ): Promise<Result<void, StorageFailure>>;
+
+  /** Whether the database can be read and locked for writing right now: really tried. */
+  check(): Promise<Result<void, StorageFailure>>;
   close(): Promise<void>;
 }
+
+/** What sandbox/ knows about a session, as JSON text. */
+export type SessionRow = {
+  readonly owner: OwnerId;
+  readonly id: string;
+  readonly usedAt: number;
+  readonly body: string;
+};
+
+/** What sandbox/ knows about an execution, as JSON text. */
+export type ExecutionRow = {
+  readonly id: string;
+  readonly owner: OwnerId;
+  readonly createdAt: number;
+  /** Undefined while it waits or runs. */
+  readonly endedAt: number | undefined;
+  /** What a list shows of it. */
+  readonly body: string;
+  /** All of it, where the body leaves something out. */
+  readonly full: string | undefined;
+};
+
+export type ListedExecution = Omit<ExecutionRow, "full">;
 
 /** Which folder a conversation or a task works in. `folder` is relative to the data directory, with forward slashes. */
 export type WorkspaceRow = {
@@ -116,6 +171,8 @@ export type WorkspaceRow = {
   readonly usedAt: number;
   /** When its files were moved to the trash. */
   readonly cleanedAt: number | undefined;
+  /** Counts up from 1 over all workspaces that ever were, and is never given twice. */
+  readonly ordinal: number;
 };
 
 export type AgentRow = {

@@ -5,6 +5,7 @@ import { languageAsked, parseCommandLine } from "./command-line.ts";
 
 const parse = (line: string) => parseCommandLine(line === "" ? [] : line.split(" "), wordsFor("en").terminal);
 
+const execLs = { name: "exec", code: "ls", programLanguage: "bash", conversation: "c1", json: false };
 const understood: readonly (readonly [line: string, command: object])[] = [
   ["", { name: "chat" }],
   ["help", { name: "help" }],
@@ -23,6 +24,17 @@ const understood: readonly (readonly [line: string, command: object])[] = [
   ["model test", { name: "model", action: "test", slot: "base", json: false }],
   ["model test code --json --request f", { name: "model", action: "test", slot: "code", json: true, request: "f" }],
   ["log 3f2a --json", { name: "log", id: "3f2a", json: true }],
+  ["doctor", { name: "doctor", json: false, fix: false }],
+  ["doctor --fix --lang zh", { name: "doctor", json: false, fix: true, language: "zh" }],
+  ["doctor --json", { name: "doctor", json: true, fix: false }],
+  ["exec", { name: "exec", json: false }],
+  ["exec print(1) --json", { name: "exec", code: "print(1)", json: true }],
+  ["exec -", { name: "exec", json: false, isInputAwaited: true }],
+  ["exec -f a.py --timeout 1.5", { name: "exec", file: "a.py", timeoutSeconds: 1.5, json: false }],
+  ["exec --conversation c1 ls --language bash", execLs],
+  ["exec --lang zh -- -1", { name: "exec", code: "-1", json: false, language: "zh" }],
+  ["sandbox", { name: "sandbox", host: "127.0.0.1", port: 9100 }],
+  ["sandbox --host ::1 --port 0", { name: "sandbox", host: "::1", port: 0 }],
   ["completion fish", { name: "completion", shell: "fish" }],
   ["--help", { name: "help" }],
   ["log --help", { name: "help", about: "log" }],
@@ -35,6 +47,11 @@ for (const [line, command] of understood) {
   });
 }
 
+const idUnfit = (id: string) =>
+  `--conversation cannot be “${id}”; an id has 1 to 64 letters (A–Z, a–z), digits and . _ -, begins with a letter or a digit, has no two dots in a row, and is none of uploads, outputs, temp, skills`;
+const notLoopback = (host: string) =>
+  `--host cannot be “${host}”: only this machine itself may call, for there are no keys yet ` +
+  "(they come with `agentyard serve`); use 127.0.0.1";
 const refused: readonly (readonly [line: string, what: string])[] = [
   ["help rnu", "There is no command rnu (did you mean run?)"],
   ["rnu hello", "There is no command rnu (did you mean run?)"],
@@ -56,12 +73,33 @@ const refused: readonly (readonly [line: string, what: string])[] = [
   ["model list base", "model list does not take “base”"],
   ["log", "log needs ID"],
   ["log a b", "log does not take “b”"],
+  ["doctor me", "doctor does not take “me”"],
+  ["doctor --json --fix", "--json and --fix do not go together"],
+  ["config --fix", "config has no option --fix"],
+  ["exec --file a.py print(1)", "--file and print(1) do not go together"],
+  ["exec --file a.py --file b.py", "exec does not take “--file b.py”"],
+  ["exec --language cobol x", "--language cannot be “cobol”; use one of: python, bash, javascript"],
+  ["exec --timeout 0 x", "--timeout cannot be “0”; use a number from 1 to 86400"],
+  ["exec --timeout soon x", "--timeout cannot be “soon”; use a number from 1 to 86400"],
+  ["exec --continue x", "exec has no option --continue"],
+  ["exec --bogus x", "agentyard has no option --bogus"],
+  ["--conversation bad/../x exec x", idUnfit("bad/../x")],
+  ["exec --conversation .a x", idUnfit(".a")],
+  ["exec --conversation a..b x", idUnfit("a..b")],
+  ["exec --conversation uploads x", idUnfit("uploads")],
+  [`exec --conversation ${"a".repeat(65)} x`, idUnfit("a".repeat(65))],
+  [`exec --conversation ${"a".repeat(1000)} x`, idUnfit(`${"a".repeat(79)}…`)],
+  ["sandbox now", "sandbox does not take “now”"],
+  ["sandbox --port 65536", "--port cannot be “65536”; use a number from 0 to 65535"],
+  ["sandbox --host 0.0.0.0", notLoopback("0.0.0.0")],
+  ["sandbox --host 127.0.0.1.example.com", notLoopback("127.0.0.1.example.com")],
   ["completion tcsh", "completion cannot be “tcsh”; use one of: bash, zsh, fish"],
 ];
 for (const [line, what] of refused) {
   test(`“agentyard ${line}” is refused with what is wrong about it [P2]`, () => {
     const parsed = parse(line);
-    assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what });
+    const about = line.split(" ").includes("exec") ? { command: "exec" } : {};
+    assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what, ...about });
   });
 }
 

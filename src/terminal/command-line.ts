@@ -4,6 +4,7 @@ import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
 import { type Language, languages, type TerminalWords } from "../words/words.ts";
+import { type ExecCommand, readExec, readSandbox, type SandboxCommand } from "./program-commands.ts";
 import {
   aliases,
   isSubCommand,
@@ -39,6 +40,9 @@ export type Command = { readonly data?: string; readonly language?: Language } &
     }
   | { readonly name: "log" | "replay"; readonly id: string; readonly json: boolean }
   | { readonly name: "config"; readonly json: boolean }
+  | { readonly name: "doctor"; readonly json: boolean; readonly fix: boolean }
+  | ExecCommand
+  | SandboxCommand
   | { readonly name: "completion"; readonly shell: Shell }
   | { readonly name: "help"; readonly about?: SubCommandName }
   | { readonly name: "version" }
@@ -50,10 +54,16 @@ export type GoingOn = "newest" | { readonly id: string };
 const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-type UsageResult<T> = Result<T, Failure<"usage">>;
+export type UsageResult<T> = Result<T, Failure<"usage">>;
 
 /** What was typed, checked in full. Options may stand before or after the sub-command. */
 export function parseCommandLine(argv: readonly string[], words: TerminalWords): UsageResult<Command> {
+  const parsed = readLine(argv, words);
+  if (parsed.ok || argv.find(isSubCommand) !== "exec") return parsed;
+  return failure("usage", { ...parsed.failure.params, command: "exec" });
+}
+
+function readLine(argv: readonly string[], words: TerminalWords): UsageResult<Command> {
   const typed = readTokens(argv, words);
   if (!typed.ok) return typed;
   const { positionals } = typed.value;
@@ -86,7 +96,7 @@ export function languageAsked(argv: readonly string[]): Language | undefined {
   return languages.find((language) => language === value);
 }
 
-type Typed = {
+export type Typed = {
   readonly positionals: readonly string[];
   readonly used: readonly { name: OptionName; raw: string }[];
   /** The last one, where an option was given several times. */
@@ -143,6 +153,7 @@ function checkOptions(name: SubCommandName, typed: Typed, words: TerminalWords):
   if (typed.has("json") && typed.has("stream-json")) {
     return words.usage.notTogether({ one: "--json", other: "--stream-json" });
   }
+  if (typed.has("json") && typed.has("fix")) return words.usage.notTogether({ one: "--json", other: "--fix" });
   if (typed.value("resume")?.trim() === "") return words.usage.idEmpty({ name: "--resume" });
   if (typed.values("file").some((path) => path.trim() === "")) return words.usage.pathEmpty({ name: "--file" });
   const slot = typed.value("slot");
@@ -186,6 +197,12 @@ function readCommand(
       return more.length === 0 ? ok({ name, id: one, json }) : tooMany(more[0]);
     case "config":
       return one === undefined ? ok({ name, json }) : tooMany(one);
+    case "doctor":
+      return one === undefined ? ok({ name, json, fix: typed.has("fix") }) : tooMany(one);
+    case "exec":
+      return readExec(rest, typed, words);
+    case "sandbox":
+      return one === undefined ? readSandbox(typed, words) : tooMany(one);
     case "completion": {
       const shell = shells.find((known) => known === one);
       if (one === undefined) return usage(words.usage.argumentMissing({ command: name, name: subCommands[name].form }));

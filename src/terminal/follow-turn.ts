@@ -68,6 +68,8 @@ async function isAtRest({ conversation, record }: Watch, { client }: RunOptions)
   return state.ok && state.value.status === "waiting" && state.value.head === record.seq;
 }
 
+const newsFrames: ReadonlySet<FollowFrame["frame"]> = new Set(["event", "delta", "output", "lost"]);
+
 type Display = { show(frame: FollowFrame): void; close(): void };
 
 function makeDisplay(watch: Watch, options: RunOptions): Display {
@@ -80,7 +82,7 @@ function makeDisplay(watch: Watch, options: RunOptions): Display {
     const files = describeFiles(watch.files ?? [], words);
     if (files.length > 0) output.write(jsonLine({ frame: "files", files }));
     const show = (frame: FollowFrame) => {
-      const isNews = frame.frame === "event" || frame.frame === "delta" || frame.frame === "lost";
+      const isNews = newsFrames.has(frame.frame);
       if (isNews && !isOld(frame) && !watch.isAside) output.write(jsonLine(frame));
     };
     return { show, close };

@@ -47,6 +47,19 @@ test("the version is told, a wrong line ends with 2, and a script gets its objec
   );
 });
 
+test("exec tells its own exit codes, and what is wrong about its line points to its own help [P2][P4]", () => {
+  const help = begin(["exec", "--help"]).written.output;
+  for (const code of [2, 3, 124, 125, 130, 137, 128]) assert.match(help, new RegExp(`\\b${code}\\b`));
+  assert.equal(
+    begin(["exec", "--timeout", "0", "x"]).written.errors,
+    "✗ --timeout cannot be “0”; use a number from 1 to 86400. `agentyard exec --help` shows what there is.\n",
+  );
+  assert.equal(
+    begin(["--lang", "zh", "exec", "--timeout", "0", "x"]).written.errors,
+    "✗ --timeout 不能是“0”，请使用 1 到 86400 之间的数字。用 `agentyard exec --help` 查看用法。\n",
+  );
+});
+
 test("the completion scripts name every command, and bash can read its own [P2]", () => {
   for (const shell of ["bash", "zsh", "fish"]) {
     const { output } = begin(["completion", shell]).written;

@@ -32,7 +32,7 @@ function aboutCommand(words: TerminalWords, name: SubCommandName): string {
   const usage = ["agentyard", name, command.form, "[OPTION…]"].filter((part) => part !== "").join(" ");
   return page([
     `${help.usage}: ${usage}`,
-    [help.command[name], ...(name === "run" ? [help.runNote] : [])],
+    [help.command[name], ...(name === "run" ? [help.runNote] : name === "exec" ? [words.exec.noteAboutCodes] : [])],
     ...(command.options.length > 0 ? [[`${help.options}:`, ...optionRows(words, command.options)]] : []),
     [`${help.globalOptions}:`, ...optionRows(words, globalOptions)],
     ...(name === "run" ? [[`${help.exitCodes}:`, ...exitRows(words)]] : []),

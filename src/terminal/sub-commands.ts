@@ -11,6 +11,12 @@ export const options = {
   slot: { type: "string", short: "m", value: "SLOT" },
   file: { type: "string", short: "f", value: "PATH" },
   request: { type: "string", value: "FILE" },
+  conversation: { type: "string", value: "ID" },
+  language: { type: "string", value: "python|bash|javascript" },
+  timeout: { type: "string", value: "SECONDS" },
+  host: { type: "string", value: "ADDRESS" },
+  port: { type: "string", value: "PORT" },
+  fix: { type: "boolean" },
 } as const satisfies Record<string, Option>;
 
 /** Other names that users of such programs bring with them. */
@@ -25,6 +31,9 @@ export const subCommands = {
   log: { form: "ID", options: ["json"], words: [] },
   replay: { form: "ID", options: ["json"], words: [] },
   config: { form: "", options: ["json"], words: [] },
+  doctor: { form: "", options: ["json", "fix"], words: [] },
+  exec: { form: "[CODE | -]", options: ["file", "language", "conversation", "timeout", "json"], words: [] },
+  sandbox: { form: "", options: ["host", "port"], words: [] },
   completion: { form: "bash|zsh|fish", options: [], words: ["bash", "zsh", "fish"] },
 } as const satisfies Record<string, SubCommand>;
 

@@ -8,6 +8,8 @@ import type { Recovery } from "./chat-start.ts";
 import { type Command, languageAsked, parseCommandLine } from "./command-line.ts";
 import { completionScript } from "./completion.ts";
 import type { InputStream, OutputStream } from "./console.ts";
+import type { DoctorParts } from "./doctor.ts";
+import { describeExec } from "./exec-result.ts";
 import { exitCodes, exitReasonOf } from "./exit-codes.ts";
 import { failureText } from "./failure-text.ts";
 import { jsonLine } from "./format.ts";
@@ -18,6 +20,7 @@ import { describeRefusal, type RunFailure } from "./run-result.ts";
 import { safeLine } from "./safe-text.ts";
 
 export type { Recovery } from "./chat-start.ts";
+export type { DatabaseFacts, DataFacts, DoctorFacts, SandboxFacts } from "./doctor-report.ts";
 export type { ModelTest } from "./model-view.ts";
 
 /** What the process brings along. */
@@ -36,7 +39,7 @@ export function beginCommand(
   const ended = (code: number) => ({ name: "ended", code }) as const;
   output.on("error", sayOnce({ errors, words }));
   errors.on("error", () => {}); // There is nowhere left to say it.
-  if (!parsed.ok) return ended(sayFailure(parsed.failure, { output, errors, words, isJson: isJsonRun(argv) }));
+  if (!parsed.ok) return ended(sayFailure(parsed.failure, { output, errors, words, object: objectWanted(argv) }));
   const command = parsed.value;
   if (command.name === "help") output.write(helpText(words.terminal, command.about));
   else if (command.name === "version") output.write(`agentyard ${version}\n`);
@@ -46,7 +49,7 @@ export function beginCommand(
 }
 
 /** A command that is a client of the yard. */
-export type ClientCommand = Exclude<YardCommand, { name: "config" } | { name: "model"; action: "test" }>;
+export type ClientCommand = Exclude<YardCommand, { name: "config" | "doctor" } | { name: "model"; action: "test" }>;
 
 export type CommandParts = Streams & {
   readonly client: Client;
@@ -63,6 +66,8 @@ export type CommandParts = Streams & {
   readonly color: boolean;
   /** False with TERM=dumb: lines instead of keys. */
   readonly hasKeys: boolean;
+  /** Of `sandbox`: where it can be reached, and whose data it is. */
+  readonly listening?: { readonly address: string; readonly dataDir: string } | undefined;
   /** Fires when the process is told to end. */
   readonly leave: AbortSignal;
 };
@@ -82,6 +87,15 @@ export async function runCommand(command: ClientCommand, given: CommandParts): P
       const { run } = await import("./run.ts");
       return run({ ...parts, command });
     }
+    case "exec": {
+      const { exec } = await import("./exec.ts");
+      return exec({ ...parts, command });
+    }
+    case "sandbox": {
+      const { serveSandbox } = await import("./sandbox-command.ts");
+      const { address, dataDir } = parts.listening ?? { address: "", dataDir: "" };
+      return serveSandbox({ ...parts, listening: { address, dataDir } });
+    }
     case "log":
     case "replay": {
       const { printLog, printReplay } = await import("./log-command.ts");
@@ -97,6 +111,15 @@ export function printModelTest(test: ModelTest, { output, words }: { output: Wri
   output.write(`${modelTestLines(test, words).join("\n")}\n`);
 }
 
+/** `agentyard doctor`: what the facts about this machine mean, and what mends it. Answers the exit code. */
+export async function runDoctor(
+  command: { readonly json: boolean; readonly fix: boolean },
+  parts: DoctorParts,
+): Promise<number> {
+  const { doctor } = await import("./doctor.ts");
+  return doctor(command, parts);
+}
+
 /** The settings and where each comes from. */
 export function printSettings(
   rows: readonly { readonly name: string; readonly value: string; readonly source: string }[],
@@ -108,10 +131,15 @@ export function printSettings(
 
 type Saying = { readonly output: Writable; readonly errors: Writable; readonly words: Words };
 
-/** Says why a command cannot be run, and answers the exit code. `run --json` prints its object in this case too. */
+/** Says why a command cannot be run, and answers the exit code. A script that wants an object gets it in this case too. */
 export function refuse(failure: RunFailure, saying: Saying & { readonly command?: YardCommand }): number {
   const { command } = saying;
-  return sayFailure(failure, { ...saying, isJson: command?.name === "run" && command.output !== "text" });
+  const isRun = command?.name === "run" && command.output !== "text";
+  return sayFailure(failure, { ...saying, object: isRun ? "run" : isJsonExec(command) ? "exec" : undefined });
+}
+
+function isJsonExec(command: YardCommand | undefined): boolean {
+  return command?.name === "exec" && command.json;
 }
 
 /** The exit code that a failure leads to. */
@@ -119,15 +147,21 @@ export function exitCodeOf(failureCode: string): number {
   return exitCodes[exitReasonOf(failureCode)];
 }
 
-function sayFailure(failure: RunFailure, { output, errors, words, isJson }: Saying & { isJson: boolean }): number {
+/** What a script that asked for JSON expects. */
+type ObjectWanted = { readonly object: "run" | "exec" | undefined };
+
+function sayFailure(failure: RunFailure, { output, errors, words, object }: Saying & ObjectWanted): number {
+  const exit = exitCodeOf(failure.code);
   errors.write(`✗ ${failureText(words, failure)}\n`);
-  if (isJson) output.write(jsonLine(describeRefusal(failure, words)));
-  return exitCodeOf(failure.code);
+  if (object === "run") output.write(jsonLine(describeRefusal(failure, words)));
+  if (object === "exec") output.write(jsonLine({ ...describeExec({ failure }, words), exit }));
+  return exit;
 }
 
 /** Found even where the rest of the line is wrong: a script is to read an object, whatever happens. */
-function isJsonRun(argv: readonly string[]): boolean {
-  return argv.includes("run") && (argv.includes("--json") || argv.includes("--stream-json"));
+function objectWanted(argv: readonly string[]): ObjectWanted["object"] {
+  if (argv.includes("run") && (argv.includes("--json") || argv.includes("--stream-json"))) return "run";
+  return argv.includes("exec") && argv.includes("--json") ? "exec" : undefined;
 }
 
 async function printModels(

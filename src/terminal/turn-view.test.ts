@@ -203,3 +203,37 @@ for (const language of ["en", "zh"] as const) {
     assert.deepEqual([lines[0], lines[1]?.endsWith("Error: odd_code: who knows")], [refusals[language], true]);
   });
 }
+
+test("a program is shown by its first line, with its time, its end and the files it made [X1][T6][U1]", () => {
+  const { event, screen } = view();
+  const run = (id: string, name: string, input: object) => ({ id, name, arguments: JSON.stringify(input) });
+  const calls = [
+    run("1", "execute_code", { code: "\nimport pandas\nprint(1)", language: "python" }),
+    run("2", "execute_code", { code: "console.log(1)", language: "javascript" }),
+    run("3", "run_bash_command", { command: "false" }),
+    run("4", "execute_code", {}),
+  ];
+  const finished = (call: string, text: string): NewEvent => ({
+    ...{ type: "call.finished", call, outcome: "ok", text, durationMs: 1_200 },
+  });
+  event(said("", { calls }));
+  for (const { id } of calls) event({ type: "call.started", call: id, class: "unsafe", attempt: 1 });
+  event({ type: "file.changed", path: "outputs/a.png", by: "tool", call: "1", after: { bytes: 12, mode: 0o644 } });
+  event(finished("1", "1\n[exit code 0, 1 s]"));
+  event(finished("2", "Failed (ended by SIGSEGV)\n(no output)"));
+  event(finished("3", "Command failed (exit code 1)\n(no output)"));
+  assert.equal(
+    screen(),
+    [
+      "⚙ execute_code import pandas …",
+      "⚙ execute_code javascript: console.log(1)",
+      "⚙ run_bash_command false",
+      "⚙ execute_code {}",
+      "  + outputs/a.png (12 bytes)",
+      "✓ execute_code 1.2 s",
+      "! execute_code 1.2 s (ended by SIGSEGV)",
+      "! run_bash_command 1.2 s (exit code 1)",
+      "",
+    ].join("\n"),
+  );
+});

@@ -1,6 +1,7 @@
 import type { FollowFrame } from "../client/client.ts";
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import { failureWords, type Words } from "../words/words.ts";
+import { badEndIn, firstCodeLine } from "./code-call.ts";
 import type { Console } from "./console.ts";
 import { formatBytes, formatDuration } from "./format.ts";
 import { saidText } from "./own-words.ts";
@@ -132,7 +133,8 @@ export class TurnView {
   #showCall(call: string): void {
     const tool = this.#tools.get(call);
     if (tool === undefined || tool.name === asksPerson) return;
-    this.#console.note(this.#style.dim(`⚙ ${safeLine(tool.name, 64)} ${safeLine(tool.arguments, 120)}`));
+    const what = firstCodeLine(tool.name, tool.arguments) ?? tool.arguments;
+    this.#console.note(this.#style.dim(`⚙ ${safeLine(tool.name, 64)} ${safeLine(what, 120)}`));
   }
 
   #showResult({ call, outcome, text, failure, durationMs }: EventOf<"call.finished">): void {
@@ -141,7 +143,10 @@ export class TurnView {
     const name = safeLine(tool.name, 64);
     if (outcome === "ok") {
       const duration = durationMs === undefined ? "" : ` ${formatDuration(durationMs)}`;
-      return this.#console.note(`${this.#style.good("✓")} ${this.#style.dim(`${name}${duration}`)}`);
+      const badEnd = badEndIn(tool.name, text);
+      const sign = badEnd === undefined ? this.#style.good("✓") : this.#style.attention("!");
+      const end = badEnd === undefined ? "" : ` (${safeLine(badEnd, 80)})`;
+      return this.#console.note(`${sign} ${this.#style.dim(`${name}${duration}${end}`)}`);
     }
     const why = failure === undefined ? this.#reasonIn(text) : failureWords(this.#words, failure)[0];
     const state = this.#words.terminal.turn.outcome[outcome];

@@ -63,3 +63,14 @@ test("the line makes way for whatever is printed or typed, and does not come ove
   await reading;
   console.close();
 });
+
+test("while a program runs the last line of what it says is shown in passing [X1][U1]", () => {
+  const { line, written, console } = open();
+  line.take({ frame: "output", call: "1", offset: 0, text: "one\ntwo \u001b[31mred\n" });
+  line.take({ frame: "output", call: "1", offset: 13, text: "\n" });
+  assert.equal(written(), "  │ two ␛[31mred");
+  line.take(asked);
+  assert.equal(written(), `  │ two ␛[31mred${clear}`);
+  line.stop();
+  console.close();
+});

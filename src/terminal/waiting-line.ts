@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { FollowFrame } from "../client/client.ts";
 import type { Words } from "../words/words.ts";
 import type { Console } from "./console.ts";
+import { safeLine } from "./safe-text.ts";
 import type { Style } from "./style.ts";
 
 type Options = {
@@ -14,7 +15,10 @@ type Options = {
 const quietMs = 2_000;
 const updateMs = 1_000;
 
-/** A sign of life while the model is asked and says nothing yet. */
+/** It stays one line also in a narrow terminal. */
+const outputCellsMax = 60;
+
+/** A sign of life while the model is asked and says nothing yet, and the last line of what a running program says. */
 export class WaitingLine {
   readonly #options: Options;
   #forget: (() => void) | undefined;
@@ -25,6 +29,7 @@ export class WaitingLine {
 
   take(frame: FollowFrame): void {
     if (frame.frame === "caught_up") return;
+    if (frame.frame === "output") return this.#showOutput(frame.text);
     this.stop();
     if (frame.frame === "event" && frame.event.type === "step.started") this.#start();
   }
@@ -33,6 +38,13 @@ export class WaitingLine {
     this.#forget?.();
     this.#forget = undefined;
     this.#options.console.status(undefined);
+  }
+
+  /** A line that is not whole yet is shown with the next piece. */
+  #showOutput(text: string): void {
+    const { console, style } = this.#options;
+    const line = text.split("\n").findLast((part) => part.trim() !== "");
+    if (line !== undefined) console.status(style.dim(`  │ ${safeLine(line, outputCellsMax)}`));
   }
 
   #start(): void {

@@ -4,6 +4,8 @@ import { isRecord, type JsonSchema } from "./schema.ts";
 export type Synonyms = {
   readonly names: Readonly<Record<string, string>>;
   readonly words: Readonly<Record<string, string>>;
+  /** What a number means under such a name: `timeout_ms` counts in another unit than `timeout`. */
+  readonly units?: Readonly<Record<string, (given: number) => number>> | undefined;
 };
 
 /**
@@ -28,7 +30,7 @@ export function readLeniently(
     }
     const isGiven = raw !== null && (raw !== "" || required.includes(name));
     const isFree = name === key || !Object.hasOwn(value, name); // The name itself counts before another word for it.
-    if (isGiven && isFree) value[name] = readValue(field, raw, synonyms);
+    if (isGiven && isFree) value[name] = inUnit(key, readValue(field, raw, synonyms), synonyms);
   }
   return { value, ignored };
 }
@@ -36,6 +38,11 @@ export function readLeniently(
 function nameOf(key: string, properties: object, names: Synonyms["names"]): string | undefined {
   const spellings = [key, snakeCase(key)].flatMap((spelling) => [spelling, own(names, spelling)]);
   return spellings.find((spelling) => spelling !== undefined && Object.hasOwn(properties, spelling));
+}
+
+function inUnit(key: string, value: unknown, { units = {} }: Synonyms): unknown {
+  const unit = own(units, key) ?? own(units, snakeCase(key));
+  return unit === undefined || typeof value !== "number" ? value : unit(value);
 }
 
 function readValue(schema: JsonSchema, raw: unknown, synonyms: Synonyms): unknown {
@@ -86,6 +93,6 @@ function snakeCase(text: string): string {
   return parted.toLowerCase().replaceAll(/[\s-]+/g, "_");
 }
 
-function own(table: Readonly<Record<string, string>>, key: string): string | undefined {
+function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }

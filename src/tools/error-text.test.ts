@@ -77,6 +77,15 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
   ],
   search_file: [['{"query": ""}', "tool_arguments_unfit"]],
   get_workspace_info: [["{", "tool_arguments_broken"]],
+  execute_code: [
+    ["{}", "tool_arguments_unfit"],
+    ['{"code": "1", "language": "cobol"}', "tool_arguments_unfit"],
+    ['{"code": "1"}', "sandbox_unavailable"],
+  ],
+  run_bash_command: [
+    ['{"command": "ls", "timeout": -1}', "tool_arguments_unfit"],
+    ['{"command": "ls"}', "sandbox_unavailable"],
+  ],
   no_such_tool: [["{}", "tool_not_found"]],
   [`${"very_long_".repeat(1_000)}\n`]: [["{}", "tool_not_found"]],
 };
@@ -93,6 +102,16 @@ const fileFailures: readonly Failure[] = [
   makeFailure("quota_exceeded", { path, what: "bytes", limit: 2 ** 31, setting: "workspace.bytes_max" }),
   makeFailure("conflict", { path }),
   makeFailure("pattern_invalid", { pattern: "(\n".repeat(500), why: "Unterminated group" }),
+];
+
+/** What only the world around programs can do. */
+const sandboxFailures: readonly Failure[] = [
+  makeFailure("sandbox_start_failed", { why: "start_timeout" }),
+  makeFailure("sandbox_full", { retryAfterSeconds: 5 }),
+  makeFailure("sandbox_busy", {
+    ...{ kind: "running", limit: 4, setting: "sandbox.executions_per_user_max", retryAfterSeconds: 5 },
+  }),
+  makeFailure("code_too_long", { sizeBytes: 5_000_000, limitBytes: 4_194_304 }),
 ];
 
 /** What the loop says of a call that gave no result of its own. */
@@ -113,7 +132,9 @@ test("every tool is made to fail, and so is every failure that tools and the loo
     [],
   );
   const seen = new Set(
-    [...(await provokeAll()), ...fileFailures, ...loopFailures].map((reason): string => reason.code),
+    [...(await provokeAll()), ...fileFailures, ...sandboxFailures, ...loopFailures].map(
+      (reason): string => reason.code,
+    ),
   );
   const inTools = codesIn("tools/**/*.ts", /\b(?:failure|makeFailure)\(\s*"(\w+)"/g);
   const inLoop = codesIn("loop/*.ts", /"(tool_[a-z_]+)"/g);
@@ -133,7 +154,7 @@ test("each way to fail has the code that belongs to it [R1]", async () => {
 });
 
 test("an error tells a model in one short line what happened and what to do next, and nothing of the machine [R1][Q1]", async () => {
-  for (const reason of [...(await provokeAll()), ...fileFailures, ...loopFailures]) {
+  for (const reason of [...(await provokeAll()), ...fileFailures, ...sandboxFailures, ...loopFailures]) {
     const text = errorForModel(reason);
     assert.ok(text.startsWith(`Error: ${reason.code}: `), text);
     assert.ok(text.length <= 600, `${text.length} characters: ${text}`);
@@ -153,6 +174,19 @@ test("where a file cannot be used, another folder is named only if that helps [R
       "Error: permission_denied: skills/a cannot be used: it is a link. Choose another file; if it has to be this one, tell the user.",
     ],
   );
+});
+
+test("a full path of the kind that code prints is refused with the path to use instead [R1][W6]", async () => {
+  const refused = async (path: string) => errorForModel(await provoke("read_file", JSON.stringify({ path })));
+  const said = 'Call read_file with {"path": "outputs/t.txt"}, or the tool you need with that path.';
+  for (const path of ["/workspace/outputs/t.txt", "/workspace/0f3a/outputs/t.txt"])
+    assert.equal(
+      await refused(path),
+      `Error: path_traversal_blocked: The path ${path} leads out of the workspace. Paths of file tools are relative: this one is outputs/t.txt. ${said}`,
+    );
+  assert.match(await refused("/workspace/c1/uploads/a&b.csv"), /Call read_file with \{"path": "uploads\/a&b\.csv"\}/);
+  for (const path of ["/workspace/c1/outputs/../x", "/workspace/x", "/outputs/a", `/workspace/temp/${"x".repeat(300)}`])
+    assert.match(await refused(path), /Use relative paths without/, path);
 });
 
 /** A call of an offered tool, the tools to choose from, or a word to the user. */

@@ -10,9 +10,9 @@ export function knownFact(
   return { type: "file.known", ...whoseFile(context), path, hash, ...(isWhole ? {} : { part: true }) };
 }
 
-/** The ledger's line for what a tool did. */
-export function changedFact(context: ToolContext, change: FileChange): NewEvent {
-  return fileChanged(change, { ...whoseFile(context), call: context.call, by: "tool" });
+/** The ledger's line for what a tool did, by itself or with a program. */
+export function changedFact(context: ToolContext, change: FileChange, by: { program?: true } = {}): NewEvent {
+  return fileChanged(change, { ...whoseFile(context), call: context.call, by: "tool", ...by });
 }
 
 function whoseFile({ agent, workspace }: ToolContext): { agent?: string; workspace?: string } {

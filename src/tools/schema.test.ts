@@ -36,6 +36,8 @@ test("the form of the arguments is one line that a model can follow [R1]", () =>
       "find_files {pattern: string, path?: string}",
       "search_file {query: string, path?: string, max_results?: integer, context_chars?: integer, use_regex?: boolean}",
       "get_workspace_info {}",
+      'execute_code {code: string, language?: "python" | "bash" | "javascript", timeout?: number, reset?: boolean}',
+      "run_bash_command {command: string, timeout?: number}",
     ],
   );
 });

@@ -7,6 +7,7 @@ import type { EffectClass, EventOf, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { Image } from "../protocol/message.ts";
 import type { Todo } from "../protocol/todo.ts";
+import type { Probe, Run, RunFailure, RunWanted } from "../sandbox/sandbox.ts";
 import { forModels } from "../words/words.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { readLeniently } from "./arguments.ts";
@@ -34,6 +35,8 @@ export type OpenedCall = {
   readonly ask: Ask | undefined;
   /** Calls of one answer with the same key run one after another, in the order they were asked for. */
   readonly order: string | undefined;
+  /** The limit of this call, where its arguments say it. */
+  readonly timeoutMs: number | undefined;
   run(context: ToolContext): Promise<Result<ToolOutput, Failure>>;
 };
 
@@ -58,14 +61,27 @@ export type ToolContext = {
   readonly agent: string | undefined;
   /** The files this agent works with. */
   readonly workspace: Workspace;
+  /** Where this agent's programs run. */
+  readonly sandbox: ToolSandbox;
   /** Hash of the content that this agent has last seen of a file; with `whole` only where all of it was shown. */
   readonly knownHash: (path: string, wanted?: "whole") => string | undefined;
+  /** Calls of this tool in this conversation that have a result by now. */
+  readonly earlierCalls: () => readonly { readonly arguments: string }[];
   readonly documents: Documents;
   /** What a result may have at the most for the model that reads it; longer ones are cut in the middle. */
   readonly outputBytesMax: number;
+  /** The model that reads the result sees images. */
+  readonly seesImages: boolean;
   readonly todos: readonly Todo[];
   /** What a person decided about this call. */
   readonly decision: EventOf<"decision.made"> | undefined;
+};
+
+/** The sandbox as one call sees it: bound to its agent, its files and its signal. Output is shown while it comes. */
+export type ToolSandbox = {
+  run(wanted: Omit<RunWanted, "signal">): Promise<Result<Run, RunFailure>>;
+  reset(): Promise<void>;
+  probe(): Promise<Probe>;
 };
 
 export type ToolOutput = {
@@ -87,9 +103,12 @@ export type ToolDefinition<Input extends z.ZodObject> = {
   readonly isBasic?: boolean;
   readonly aliases?: readonly string[];
   readonly timeoutMs?: number;
+  readonly timeoutMsOf?: (input: z.infer<Input>) => number;
   /** Other names for arguments, and other words for the values of enums, as models write them. */
   readonly otherNames?: Readonly<Record<string, string>>;
   readonly otherWords?: Readonly<Record<string, string>>;
+  /** For other names that count in another unit. */
+  readonly otherUnits?: Readonly<Record<string, (given: number) => number>>;
   readonly order?: (input: z.infer<Input>) => string | undefined;
   readonly ask?: (input: z.infer<Input>) => Ask | undefined;
   readonly run: (
@@ -101,7 +120,7 @@ export type ToolDefinition<Input extends z.ZodObject> = {
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
   const { name, description, input, otherNames = {}, otherWords = {} } = definition;
   const parameters = plainSchema(z.toJSONSchema(input));
-  const synonyms = { names: otherNames, words: otherWords };
+  const synonyms = { names: otherNames, words: otherWords, units: definition.otherUnits };
   return {
     name,
     description,
@@ -122,6 +141,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
       return ok({
         ask: definition.ask?.(parsed.data),
         order: definition.order?.(parsed.data),
+        timeoutMs: definition.timeoutMsOf?.(parsed.data),
         async run(context) {
           const output = await definition.run(parsed.data, context);
           if (!output.ok || ignored.length === 0) return output;

@@ -6,11 +6,13 @@ import type { ToolCall } from "../protocol/message.ts";
 import { unpacked } from "./arguments.ts";
 import { askHuman } from "./builtin/ask-human.ts";
 import { editFile } from "./builtin/edit-file.ts";
+import { executeCode } from "./builtin/execute-code.ts";
 import { findFiles } from "./builtin/find-files.ts";
 import { getWorkspaceInfo } from "./builtin/get-workspace-info.ts";
 import { listFiles } from "./builtin/list-files.ts";
 import { now } from "./builtin/now.ts";
 import { readFile } from "./builtin/read-file.ts";
+import { runBashCommand } from "./builtin/run-bash-command.ts";
 import { searchFile } from "./builtin/search-file.ts";
 import { todoRead } from "./builtin/todo-read.ts";
 import { todoWrite } from "./builtin/todo-write.ts";
@@ -21,7 +23,7 @@ import type { OpenedCall, Tool } from "./tool.ts";
 
 export { errorForModel } from "./error-text.ts";
 export { boundOutput, outputBytesMax, shortened } from "./output.ts";
-export type { Ask, OpenedCall, Tool, ToolContext, ToolOutput } from "./tool.ts";
+export type { Ask, OpenedCall, Tool, ToolContext, ToolOutput, ToolSandbox } from "./tool.ts";
 export { defineTool } from "./tool.ts";
 
 /** All tools of this installation, found by name. */
@@ -35,6 +37,7 @@ export interface Toolbox {
 export const builtins: readonly Tool[] = [
   ...[askHuman, now, todoRead, todoWrite],
   ...[readFile, writeFile, editFile, listFiles, findFiles, searchFile, getWorkspaceInfo],
+  ...[executeCode, runBashCommand],
 ];
 
 export function openToolbox(tools: readonly Tool[]): Toolbox {

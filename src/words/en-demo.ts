@@ -12,7 +12,7 @@ export const enDemo = {
     ["show my list", "I read it with `todo_read`"],
     ["list my files", "I look around with `list_files`"],
     ["read notes.txt", "I show what `read_file` finds"],
-    ["summarise #sales.csv", "I read the file that you name after `#` and compute each column"],
+    ["#sales.csv", "I run code on the file that you name after `#`: a profile of each column, and a chart"],
     ["write a note: call Ada", "I put it into `outputs/` with `write_file`"],
     ["search my files for Ada", "I look into them with `search_file`"],
     ["change red to blue in notes.txt", "I read the file, then use `edit_file`"],
@@ -73,6 +73,33 @@ export const enDemo = {
   uploadedNext: "You can now say “read” or “search … for …” with the name of a file.",
   profileHead: (path: string, rows: number, columns: number) =>
     `\`${path}\`: ${plural(rows, "row")}, ${columns === 0 ? "and no column of numbers" : `${plural(columns, "column")} of numbers`}.`,
+  /** Words in charts; `#` stands for the name of a column, or its number. */
+  chart: {
+    file: "chart",
+    column: "column #",
+    rows: "rows",
+    sums: "#1 by #2",
+    spread: "Distribution of #",
+  },
+  tableHead: (path: string, rows: number, columns: number) =>
+    `\`${path}\`: ${plural(rows, "row")}, ${plural(columns, "column")}.`,
+  tableColumns: ["Column", "Type", "Values", "Gaps", "Smallest", "Largest", "Mean", "Median", "Sum"],
+  tableKinds: { number: "number", date: "date", text: "text", empty: "empty" },
+  tableGaps: (cells: number, columns: string) =>
+    cells === 0 ? "There are no gaps." : `${plural(cells, "gap")}, in ${columns}.`,
+  tableOften: (column: string, distinct: number | undefined, value: string, times: number) =>
+    `${column}: ${distinct === undefined ? "very many" : count(distinct)} different values, most often “${value}” (${plural(times, "time")}).`,
+  tableMore: (columns: number) => `${plural(columns, "more column")} left out here.`,
+  chartMade: (path: string) => `The chart is in \`${path}\`.`,
+  chartNone: {
+    matplotlib:
+      "There is no chart, because matplotlib is missing in the sandbox; `agentyard doctor` tells how to get it.",
+    nothing: "There is no chart: no column has numbers or a few groups.",
+  },
+  codeUnavailable: (reason: string, fix: string) =>
+    `I cannot run code here: ${reason} To get it: ${fix} (\`agentyard doctor\` tells more.) So I only read the file, and there is no chart.`,
+  codeFailed: "The code for it did not work, so I only read the file, and there is no chart.",
+  codeDeclined: "You declined to let me run code, so I only read the file, and there is no chart.",
   profileColumns: ["Column", "Values", "Smallest", "Largest", "Mean", "Sum"],
   profileColumn: (place: number) => `column ${place}`,
   profileMore: (columns: number) => `${plural(columns, "more column")} of numbers left out here.`,

@@ -1,9 +1,25 @@
 import { enFileFailures } from "./en-file-failures.ts";
+import { enSandboxFailures } from "./en-sandbox-failures.ts";
+import { enUploadFailures } from "./en-upload-failures.ts";
+
+/** What fits, where a shape or a size is not to be guessed. */
+const rules = {
+  conversation_id:
+    "It has 1 to 64 letters (A–Z, a–z), digits and . _ -, begins with a letter or a digit, has no two dots in a row, and is none of uploads, outputs, temp, skills.",
+  user_id: "It has 1 to 48 letters (A–Z, a–z), digits and . _ @ -.",
+  env_vars: "Names and values have no more than 32 KiB together, as JSON has them.",
+  event: "It has no more than 1 MiB, as JSON has it.",
+};
 
 /** One entry per failure code: what happened, and what to do next. Parameters never hold a secret or a host path. */
 export const enFailures = {
   ...enFileFailures,
-  bad_request: (p: { what: string }) => [`The request does not fit: ${p.what}.`, "Correct it and send it again."],
+  ...enSandboxFailures,
+  ...enUploadFailures,
+  bad_request: (p: { what: string; rule?: keyof typeof rules }) => [
+    `The request does not fit: ${p.what}.`,
+    p.rule === undefined ? "Correct it and send it again." : rules[p.rule],
+  ],
   bad_json: () => ["The body is not JSON.", "Send a JSON object with the header content-type: application/json."],
   content_type_unfit: (p: { type: string }) => [
     p.type === "" ? "The request does not say what kind of content it has." : `This route does not take ${p.type}.`,
@@ -100,6 +116,14 @@ export const enFailures = {
   owner_unreachable: (p: { pid: number }) => [
     `Another AgentYard (process ${p.pid}) uses this data directory and does not answer.`,
     "End that process, or choose another data directory with --data.",
+  ],
+  data_in_use: (p: { pid: number }) => [
+    `Another AgentYard (process ${p.pid}) uses this data directory.`,
+    "End that process first, or choose another data directory with --data.",
+  ],
+  address_unusable: (p: { host: string; port: number; said: string }) => [
+    `${p.host}:${p.port} cannot be listened on: ${p.said}.`,
+    "Choose another port with --port, or end the program that has it.",
   ],
   owner_other_version: (p: { theirs: string; ours: string }) => [
     `The AgentYard that uses this data directory speaks version ${p.theirs}, this one ${p.ours}.`,
@@ -203,7 +227,10 @@ export const enFailures = {
     `${p.name} is ${p.value}.`,
     `Set it to ${p.instead}.`,
   ],
-  usage: (p: { what: string }) => [`${p.what}.`, "`agentyard --help` shows what there is."],
+  usage: (p: { what: string; command?: string }) => [
+    `${p.what}.`,
+    `\`agentyard ${p.command === undefined ? "" : `${p.command} `}--help\` shows what there is.`,
+  ],
   nobody_to_ask: (p: { tool: string }) => [
     `${p.tool} needs a decision and nobody is here to make it.`,
     "Answer it with `agentyard`, then /inbox.",

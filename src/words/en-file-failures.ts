@@ -43,7 +43,7 @@ export const enFileFailures = {
     p.setting === "" ? "Use a smaller file." : `Use a smaller file, or raise ${p.setting} in config/agentyard.yaml.`,
   ],
   quota_exceeded: (p: { path: string; what: "bytes" | "files"; limit: number; setting: string }) => [
-    `There is no room for ${p.path}: the limit is ${p.what === "bytes" ? size(p.limit) : `${p.limit} files`}.`,
+    `There is no room ${p.path === "." ? "left in the workspace" : `for ${p.path}`}: the limit is ${p.what === "bytes" ? size(p.limit) : `${p.limit} files`}.`,
     `Remove files that are no longer needed, or raise ${p.setting} in config/agentyard.yaml.`,
   ],
   conflict: (p: { path: string }) => [

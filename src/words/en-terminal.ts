@@ -1,3 +1,5 @@
+import { enExec, enService } from "./en-exec.ts";
+
 /** What the terminal says. Lines that the requirements fix (`✓ Session reset` and its like) stand here word for word. */
 export const enTerminal = {
   /** Between two sentences on one line. */
@@ -18,6 +20,9 @@ export const enTerminal = {
       log: "Print the events of a conversation",
       replay: "Run a stored conversation against its recorded answers and report differences",
       config: "Show the settings and where each comes from",
+      doctor: "Say what this machine can do and how to get the rest; ends with 1 when something needed is missing",
+      exec: "Run code in the sandbox: its output, its exit code",
+      sandbox: "Serve the sandbox over HTTP to programs on this machine, until Ctrl+C",
       completion: "Print the completion script for a shell: bash, zsh or fish",
     },
     option: {
@@ -30,7 +35,13 @@ export const enTerminal = {
       continue: "Go on with the newest conversation; an interrupted turn is finished first",
       resume: "Go on with the conversation whose id begins with ID",
       slot: "Model slot to prefer: base, reasoning, vision, code or chat (also --model)",
-      file: "Send this file along, as `#PATH` in the message does; may be repeated",
+      file: "run: send this file along, as `#PATH` in the message does; may be repeated. exec: the code",
+      conversation: "Use the files and the Python state of this conversation",
+      language: "Of the code: python, bash or javascript (else by the file's ending, else python)",
+      timeout: "Seconds that the program may run (else 30)",
+      host: "Address to listen on: 127.0.0.1, ::1 or localhost",
+      port: "Port to listen on (else 9100); 0 takes a free one",
+      fix: "Run the commands that mend something, after asking about each",
       request: "Make one call from the neutral request in FILE, without tools or retries",
     },
     runNote:
@@ -56,7 +67,11 @@ export const enTerminal = {
     valueUnwanted: (p: { name: string }) => `${p.name} takes no value`,
     valueUnfit: (p: { name: string; value: string; known: string }) =>
       `${p.name} cannot be “${p.value}”; use one of: ${p.known}`,
+    numberUnfit: (p: { name: string; value: string; from: number; to: number }) =>
+      `${p.name} cannot be “${p.value}”; use a number from ${p.from} to ${p.to}`,
     argumentMissing: (p: { command: string; name: string }) => `${p.command} needs ${p.name}`,
+    idUnfit: (p: { name: string; value: string }) =>
+      `${p.name} cannot be “${p.value}”; an id has 1 to 64 letters (A–Z, a–z), digits and . _ -, begins with a letter or a digit, has no two dots in a row, and is none of uploads, outputs, temp, skills`,
     idEmpty: (p: { name: string }) => `${p.name} was given an empty id (is the variable set?)`,
     pathEmpty: (p: { name: string }) => `${p.name} was given an empty path (is the variable set?)`,
     argumentUnwanted: (p: { command: string; value: string }) => `${p.command} does not take “${p.value}”`,
@@ -67,6 +82,8 @@ export const enTerminal = {
     listHint: () => "To list them, start `agentyard` and type /sessions.",
     noConversation: () => "There is no conversation to go on with",
   },
+  exec: enExec,
+  service: enService,
   chat: {
     prompt: "You> ",
     promptMore: "...> ",

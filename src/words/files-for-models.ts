@@ -18,6 +18,8 @@ export const filesForModels = {
   editable: "text",
   more: (path: string, offset: number, column = 1) =>
     `[more: read_file ${shownName(path)} offset=${offset}${column === 1 ? "" : ` column=${column}`}]`,
+  relative: (path: string) =>
+    `Paths of file tools are relative: this one is ${shownName(path)}. Call read_file with {"path": ${inQuotes(path)}}, or the tool you need with that path.`,
   pastEnd: (path: string, offset: number, total: number) => ({
     what: `offset ${offset} is past the end of ${shownName(path)}, which has ${total} lines`,
     form: `{"path": ${inQuotes(path)}, "offset": ${Math.max(1, total)}}`,

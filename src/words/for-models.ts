@@ -1,5 +1,7 @@
+import { codeForModels } from "./code-for-models.ts";
 import type { FailureWords } from "./en-failures.ts";
 import { filesForModels } from "./files-for-models.ts";
+import { networkForPrograms } from "./network-for-programs.ts";
 
 /**
  * Texts that models read: English, with Chinese where the requirements give it. A section of the prompt is sent only
@@ -51,7 +53,17 @@ Look first, then act, then check the outcome against the request, then report. M
     for: "all",
     needs: ["read_file", "list_files"],
     text: `# Files
-Paths are relative: uploads/ has the user's files, outputs/ is for results, temp/ for scratch, skills/ is only read. Look around with list_files; read a file with read_file before you change it. Put what the user asked for into outputs/ and name it in the answer.`,
+Paths are relative: uploads/ has the user's files, outputs/ is for results, temp/ for scratch; all else, skills/ too, is only read, also by code. Look around with list_files; read a file with read_file before you change it. Put what the user asked for into outputs/ and name it in the answer.`,
+  },
+  {
+    for: "small",
+    needs: ["execute_code"],
+    text: `Compute and work on data with execute_code, by the same paths.`,
+  },
+  {
+    for: "full",
+    needs: ["execute_code"],
+    text: `Compute, and work on tables and other data, with execute_code instead of in your head. Code starts in the root of the workspace, so the same relative paths work there; its full path is in AGENT_WORKSPACE_PATH. Figures are saved by themselves: name them in the answer.`,
   },
   {
     for: "full",
@@ -72,12 +84,12 @@ Answer in the user's language; names of tools and their fixed values stay Englis
   },
   {
     for: "small",
-    needs: ["read_file"],
+    needs: ["execute_code"],
     text: `# Example
 User: Which month sold most?
-You make a tool call, not text: read_file with {"path": "uploads/sales.csv"}
-Result: the text of the file
-You answer: May sold most, 120 pieces, as \`uploads/sales.csv\` says.`,
+You make a tool call, not text: execute_code with {"code": "import csv\\nrows = csv.DictReader(open('uploads/sales.csv'))\\nprint(max(rows, key=lambda r: int(r['sold'])))"}
+Result: {'month': 'May', 'sold': '120'}
+You answer: May sold most: 120.`,
   },
 ];
 
@@ -111,9 +123,16 @@ const nextSteps: Readonly<Partial<Record<keyof FailureWords | "permission_denied
   not_a_file: "Call list_files with this path to see what is in it.",
   not_a_folder: "Call read_file with this path.",
   too_large: "Call search_file with this path, or read_file with offset and limit; if it is no text, tell the user.",
-  quota_exceeded: "Tell the user which files could be removed; do not try again before some are gone.",
+  quota_exceeded:
+    "Where you can run code, remove what you made and nobody needs any more, then try again; otherwise tell the user which files could be removed.",
   conflict: "Call read_file with this path, then repeat the change on what is there now.",
   unsupported_type: "Work on it with code where you can run some; otherwise go on without it and tell the user.",
+  sandbox_unavailable: "Tell the user why, and that this helps ({fix}); go on without code.",
+  sandbox_start_failed: "Try once more; if it fails again, go on without code and tell the user.",
+  sandbox_full: "Call again in a moment; if it fails again, tell the user.",
+  sandbox_busy: "Wait for other programs to end, then call again; if it fails again, tell the user.",
+  code_too_long:
+    "Call write_file with a path in temp/ and a part of the code, add the rest with edit_file, and run that file.",
   pattern_invalid: "Call find_files with a simpler pattern, or search_file without use_regex.",
   timezone_unknown: 'Call now with an IANA name such as {"timezone": "Asia/Shanghai"}, or without timezone for UTC.',
 };
@@ -123,6 +142,8 @@ export const forModels = {
   nextSteps,
   didYouMean: (near: string) => `Did you mean: ${near}?`,
   files: filesForModels,
+  code: codeForModels,
+  network: networkForPrograms,
   startTime: (minute: string) => `<current_datetime>${minute} UTC</current_datetime>`,
 
   reminder: (lines: readonly string[]) => `\n\n<system_reminder>\n${lines.join("\n")}\n</system_reminder>`,

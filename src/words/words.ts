@@ -6,6 +6,7 @@ export type Words = typeof en;
 export type { FailureWords } from "./en-failures.ts";
 export type { DiskFault } from "./en-file-failures.ts";
 export type { TerminalWords } from "./en-terminal.ts";
+export type { ArchiveFault, FormFault } from "./en-upload-failures.ts";
 
 export const languages = ["en", "zh"] as const;
 export type Language = (typeof languages)[number];

@@ -13,7 +13,7 @@ export const zhDemo: typeof enDemo = {
     ["查看我的清单", "我用 `todo_read` 读出来"],
     ["列出文件", "我用 `list_files` 看看有什么"],
     ["读取 notes.txt", "我把 `read_file` 读到的内容给您看"],
-    ["统计 #sales.csv", "我读出 `#` 后面的文件，计算每一列"],
+    ["#sales.csv", "我对 `#` 后面的文件运行代码：给出每一列的概况，并画一张图"],
     ["写一条笔记：给小王打电话", "我用 `write_file` 写到 `outputs/`"],
     ["在文件中搜索小王", "我用 `search_file` 查找"],
     ["把 notes.txt 里的红改成蓝", "我先读文件，再用 `edit_file` 修改"],
@@ -65,6 +65,29 @@ export const zhDemo: typeof enDemo = {
   uploadedNext: "您可以接着说“读取”或“搜索”，再加上文件名。",
   profileHead: (path, rows, columns) =>
     `\`${path}\`：共 ${count(rows)} 行，${columns === 0 ? "没有数字列" : `${count(columns)} 列数字`}。`,
+  chart: {
+    file: "图表",
+    column: "第 # 列",
+    rows: "行数",
+    sums: "各#2的#1合计",
+    spread: "#的分布",
+  },
+  tableHead: (path, rows, columns) => `\`${path}\`：共 ${count(rows)} 行，${count(columns)} 列。`,
+  tableColumns: ["列", "类型", "数值个数", "缺失", "最小", "最大", "平均", "中位数", "合计"],
+  tableKinds: { number: "数字", date: "日期", text: "文本", empty: "空" },
+  tableGaps: (cells, columns) => (cells === 0 ? "没有缺失值。" : `共有 ${count(cells)} 个缺失值，在${columns}。`),
+  tableOften: (column, distinct, value, times) =>
+    `${column}：${distinct === undefined ? "取值很多" : `${count(distinct)} 种取值`}，最常见的是“${value}”（${count(times)} 次）。`,
+  tableMore: (columns) => `还有 ${count(columns)} 列没有列出。`,
+  chartMade: (path) => `图表在 \`${path}\`。`,
+  chartNone: {
+    matplotlib: "沙箱里没有 matplotlib，所以没有画图；`agentyard doctor` 会说明怎样安装。",
+    nothing: "没有画图：没有数字列，也没有只含几组取值的列。",
+  },
+  codeUnavailable: (reason, fix) =>
+    `这里不能运行代码：${reason} 解决办法：${fix}（\`agentyard doctor\` 有更多说明。）所以我只读了文件，没有画图。`,
+  codeFailed: "这段代码没有运行成功，所以我只读了文件，没有画图。",
+  codeDeclined: "您没有同意运行代码，所以我只读了文件，没有画图。",
   profileColumns: ["列", "数值个数", "最小", "最大", "平均", "合计"],
   profileColumn: (place) => `第 ${place} 列`,
   profileMore: (columns) => `还有 ${count(columns)} 列数字没有列出。`,

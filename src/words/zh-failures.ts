@@ -1,9 +1,21 @@
 import type { FailureWords } from "./en-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
+import { zhSandboxFailures } from "./zh-sandbox-failures.ts";
+import { zhUploadFailures } from "./zh-upload-failures.ts";
+
+const rules = {
+  conversation_id:
+    "它由 1 至 64 个字母（A–Z、a–z）、数字和 . _ - 组成，以字母或数字开头，不含连续两个点，且不是 uploads、outputs、temp、skills 之一。",
+  user_id: "它由 1 至 48 个字母（A–Z、a–z）、数字和 . _ @ - 组成。",
+  env_vars: "名称与取值按 JSON 计算合计不超过 32 KiB。",
+  event: "按 JSON 计算不超过 1 MiB。",
+};
 
 export const zhFailures: FailureWords = {
   ...zhFileFailures,
-  bad_request: (p) => [`请求内容不符合要求：${p.what}。`, "请改正后重新发送。"],
+  ...zhSandboxFailures,
+  ...zhUploadFailures,
+  bad_request: (p) => [`请求内容不符合要求：${p.what}。`, p.rule === undefined ? "请改正后重新发送。" : rules[p.rule]],
   bad_json: () => ["请求正文不是有效的 JSON。", "请发送 JSON 对象，并加上请求头 content-type: application/json。"],
   content_type_unfit: (p) => [
     p.type === "" ? "请求没有说明内容的类型。" : `这个地址不接受 ${p.type}。`,
@@ -49,6 +61,14 @@ export const zhFailures: FailureWords = {
   owner_unreachable: (p) => [
     `另一个 AgentYard（进程 ${p.pid}）正在使用这个数据目录，但没有回应。`,
     "请结束那个进程，或者用 --data 指定其他数据目录。",
+  ],
+  data_in_use: (p) => [
+    `另一个 AgentYard（进程 ${p.pid}）正在使用这个数据目录。`,
+    "请先结束那个进程，或者用 --data 指定其他数据目录。",
+  ],
+  address_unusable: (p) => [
+    `无法监听 ${p.host}:${p.port}：${p.said}。`,
+    "请用 --port 换一个端口，或者结束占用它的程序。",
   ],
   owner_other_version: (p) => [
     `正在使用这个数据目录的 AgentYard 协议版本是 ${p.theirs}，本程序是 ${p.ours}。`,
@@ -110,7 +130,12 @@ export const zhFailures: FailureWords = {
 
   config_invalid: (p) => [`${p.file}:${p.line}：${p.what}。`, `${p.instead}。`],
   setting_invalid: (p) => [`${p.name} 的值是 ${p.value}，无法使用。`, `请改成：${p.instead}。`],
-  usage: (p) => [`${p.what}。`, "用 `agentyard --help` 查看可用的命令。"],
+  usage: (p) => [
+    `${p.what}。`,
+    p.command === undefined
+      ? "用 `agentyard --help` 查看可用的命令。"
+      : `用 \`agentyard ${p.command} --help\` 查看用法。`,
+  ],
   nobody_to_ask: (p) => [
     `${p.tool} 需要有人确认，但现在没有人可以回应。`,
     "请运行 `agentyard`，然后输入 /inbox 处理。",

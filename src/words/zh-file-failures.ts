@@ -33,7 +33,7 @@ export const zhFileFailures: typeof enFileFailures = {
       : `请使用小一些的文件，或者在 config/agentyard.yaml 中调高 ${p.setting}。`,
   ],
   quota_exceeded: (p) => [
-    `放不下 ${p.path}：上限是 ${p.what === "bytes" ? size(p.limit) : `${p.limit} 个文件`}。`,
+    `${p.path === "." ? "工作区已满" : `放不下 ${p.path}`}：上限是 ${p.what === "bytes" ? size(p.limit) : `${p.limit} 个文件`}。`,
     `请删除不再需要的文件，或者在 config/agentyard.yaml 中调高 ${p.setting}。`,
   ],
   conflict: (p) => [`${p.path} 在上次查看之后有了变化。`, "请重新查看，然后再试一次。"],

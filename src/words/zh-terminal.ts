@@ -1,4 +1,5 @@
 import type { TerminalWords } from "./en-terminal.ts";
+import { zhExec, zhService } from "./zh-exec.ts";
 
 export const zhTerminal: TerminalWords = {
   gap: "",
@@ -18,6 +19,9 @@ export const zhTerminal: TerminalWords = {
       log: "打印一个会话的全部事件",
       replay: "用记录下来的回答重放一个会话，并报告差异",
       config: "显示各项设置及其来源",
+      doctor: "说明这台机器能做什么、其余的如何获得；缺少必需条件时以 1 退出",
+      exec: "在沙箱中运行代码，给出其输出和退出码",
+      sandbox: "通过 HTTP 向本机的程序提供沙箱，直到按 Ctrl+C",
       completion: "打印 shell 的补全脚本：bash、zsh 或 fish",
     },
     option: {
@@ -30,7 +34,13 @@ export const zhTerminal: TerminalWords = {
       continue: "继续最近的会话；中断的回合会先完成",
       resume: "继续 id 以 ID 开头的会话",
       slot: "优先使用的模型槽位：base、reasoning、vision、code 或 chat（也可写作 --model）",
-      file: "随消息发送这个文件，与消息中的 `#PATH` 相同；可以重复",
+      file: "run：随消息发送这个文件，与消息中的 `#PATH` 相同；可以重复。exec：要运行的代码",
+      conversation: "使用这个会话的文件和 Python 状态",
+      language: "代码的语言：python、bash 或 javascript（否则按文件后缀，再否则为 python）",
+      timeout: "程序最多运行的秒数（默认 30）",
+      host: "监听地址：127.0.0.1、::1 或 localhost",
+      port: "监听端口（默认 9100）；0 表示任选空闲端口",
+      fix: "运行能解决问题的命令，每条都先询问",
       request: "按 FILE 中的中立格式请求调用一次，不运行工具，不重试",
     },
     runNote: "管道输入就是消息；若已给出消息，则隔一个空行接在后面。末尾写 `-` 表示一直等到输入结束。",
@@ -52,7 +62,10 @@ export const zhTerminal: TerminalWords = {
     valueMissing: (p) => `${p.name} 需要一个值：${p.name} ${p.value}`,
     valueUnwanted: (p) => `${p.name} 不带值`,
     valueUnfit: (p) => `${p.name} 不能是“${p.value}”，可用的有：${p.known}`,
+    numberUnfit: (p) => `${p.name} 不能是“${p.value}”，请使用 ${p.from} 到 ${p.to} 之间的数字`,
     argumentMissing: (p) => `${p.command} 需要 ${p.name}`,
+    idUnfit: (p) =>
+      `${p.name} 不能是“${p.value}”：id 由 1 至 64 个字母（A–Z、a–z）、数字和 . _ - 组成，以字母或数字开头，不含连续两个点，且不是 uploads、outputs、temp、skills 之一`,
     idEmpty: (p) => `${p.name} 后面的 id 是空的（变量设置了吗？）`,
     pathEmpty: (p) => `${p.name} 后面的路径是空的（变量设置了吗？）`,
     argumentUnwanted: (p) => `${p.command} 不接受“${p.value}”`,
@@ -63,6 +76,8 @@ export const zhTerminal: TerminalWords = {
     listHint: () => "要查看全部会话，请启动 `agentyard` 并输入 /sessions。",
     noConversation: () => "还没有可以继续的会话",
   },
+  exec: zhExec,
+  service: zhService,
   chat: {
     prompt: "You> ",
     promptMore: "...> ",

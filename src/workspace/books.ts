@@ -1,5 +1,7 @@
 import type { KeptBook } from "./kept.ts";
 import { type Locks, openLocks } from "./locks.ts";
+import type { Count } from "./measure.ts";
+import type { Seen } from "./seen.ts";
 import type { Usage } from "./usage.ts";
 
 /** What all views of the same folders share in this process: who writes where, how much is used, what is kept. */
@@ -8,8 +10,15 @@ export type Books = {
   /** By folder. */
   readonly usage: Map<string, Usage>;
   readonly kept: Map<string, KeptBook>;
+  readonly seen: Map<string, Seen>;
+  readonly counts: Map<string, Count>;
 };
 
 export function openBooks(): Books {
-  return { locks: openLocks(), usage: new Map(), kept: new Map() };
+  return { locks: openLocks(), usage: new Map(), kept: new Map(), seen: new Map(), counts: new Map() };
+}
+
+/** The folder was moved away, or another one has its place. */
+export function forgetFolder({ usage, seen, counts }: Books, folder: string): void {
+  for (const known of [usage, seen, counts]) known.delete(folder);
 }

@@ -19,6 +19,7 @@ import { countAll, digestOf, type OpenFile, openFile } from "./look.ts";
 import { shownPath } from "./path.ts";
 import type { ChangeOptions, FileChange, FileData, RestoreOptions, WriteOptions } from "./port.ts";
 import { emptyTree, removeTree } from "./remove-tree.ts";
+import { lookLock, sawRemoval, sawWrite } from "./seen.ts";
 import { discard, type Staged, stage } from "./stage.ts";
 import { type Account, withRoom } from "./usage.ts";
 
@@ -65,12 +66,21 @@ export async function emptyFolder(visit: Visit): Promise<void> {
   const folder = root === undefined ? undefined : ifThere(() => openFolder(root, names, "write"));
   if (folder === undefined) return;
   try {
-    const emptied = await emptyTree(folder, visit);
+    const emptied = await asOwn(visit, () => emptyTree(folder, visit));
     if (!emptied.ok) throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: emptied.failure }));
   } finally {
     closeSync(folder);
     books.usage.delete(at.folder);
   }
+}
+
+/** Much is removed, and nobody looks for changes by programs meanwhile: these are ours. */
+function asOwn<T>({ books, at, names }: Visit, work: () => Promise<T>): Promise<T> {
+  return books.locks(lookLock(at.folder), async () => {
+    const done = await work();
+    sawRemoval(books.seen.get(at.folder), names.join("/"));
+    return done;
+  });
 }
 
 /** Writers of the same file take turns; what they say about the file before is then true. */
@@ -104,7 +114,7 @@ async function put(visit: Visit, staged: Staged, options: Changing): Promise<Fil
     return await withRoom(accountOf(visit, root), more, async () => {
       const after = { hash: staged.hash, bytes: staged.bytes, mode: options.mode ?? before?.mode ?? 0o644 };
       const change = await prepare(visit, options, { present, before, after });
-      await moveIn(visit, root, staged, after.mode);
+      await moveIn(visit, root, { staged, after });
       return change;
     });
   } finally {
@@ -127,7 +137,7 @@ async function take(visit: Visit, options: Changing): Promise<FileChange> {
     if (stat.isFile()) return await takeFile(visit, options, { root, folder, name });
     checkStopped(visit, options);
     options.onStart?.();
-    const removed = await removeTree(inFolder(folder, name), visit);
+    const removed = await asOwn(visit, () => removeTree(inFolder(folder, name), visit));
     if (!removed.ok) throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: removed.failure }));
     books.usage.delete(at.folder);
     const lost = stat.isDirectory() ? undefined : "unreadable";
@@ -149,7 +159,10 @@ async function takeFile(
     return await withRoom(accountOf(visit, root), { bytes: -(before?.bytes ?? 0), files: -1 }, async () => {
       const change = await prepare(visit, options, { present, before, after: undefined });
       const readable = openForSync(folder);
-      await syncAfter(visit, [readable], () => unlinkSync(inFolder(folder, name)));
+      await syncAfter(visit, [readable], () => {
+        unlinkSync(inFolder(folder, name));
+        sawRemoval(visit.books.seen.get(visit.at.folder), visit.names.join("/"));
+      });
       return change;
     });
   } finally {
@@ -157,7 +170,8 @@ async function takeFile(
   }
 }
 
-async function makeRoot(visit: Visit): Promise<number> {
+/** The folder of a workspace in which nothing was written so far, open. */
+export async function makeRoot(visit: Visit): Promise<number> {
   const made = await visit.at.make();
   if (!made.ok) throw new Refused(made.failure);
   const root = openRoot(visit.at.folder);
@@ -234,15 +248,23 @@ async function keepBefore(
   return present.bytes > limits.keptFileBytesMax ? "too_large" : "unreadable";
 }
 
-async function moveIn(visit: Visit, root: number, staged: Staged, mode: number): Promise<void> {
+type Arrival = { readonly staged: Staged; readonly after: FileState };
+
+async function moveIn(visit: Visit, root: number, { staged, after }: Arrival): Promise<void> {
+  const { names, at, books } = visit;
+  const name = names.at(-1) ?? "";
   const grown: number[] = [];
   let folder: number | undefined;
   try {
-    folder = makeFolders(root, visit.names.slice(0, -1), (above) => grown.push(openForSync(above)));
-    grown.push(openForSync(folder));
-    if (mode !== staged.mode) chmodSync(staged.path, mode);
-    const place = inFolder(folder, visit.names.at(-1) ?? "");
-    await syncAfter(visit, grown.splice(0), () => renameSync(staged.path, place));
+    const made = (above: number) => void grown.push(openForSync(above));
+    const above = makeFolders(root, names.slice(0, -1), { made, uid: at.uid });
+    folder = above;
+    grown.push(openForSync(above));
+    if (after.mode !== staged.mode) chmodSync(staged.path, after.mode);
+    await syncAfter(visit, grown.splice(0), () => {
+      renameSync(staged.path, inFolder(above, name));
+      sawWrite(books.seen.get(at.folder), names.join("/"), { state: after, stat: statIn(above, name) });
+    });
   } finally {
     for (const readable of grown) closeSync(readable);
     if (folder !== undefined) closeSync(folder);
@@ -270,7 +292,7 @@ function accountOf({ path, limits, clock, books, at, kind }: Visit, root: number
   return { path, limits, clock, count, known: books.usage, locks: books.locks, folder: at.folder };
 }
 
-function keptOf({ at, limits, clock, ids, books }: Visit): Kept {
+export function keptOf({ at, limits, clock, ids, books }: Visit): Kept {
   return openKept({ folder: at.keptFolder, limits, clock, ids, books: books.kept });
 }
 

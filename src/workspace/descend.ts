@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  fchownSync,
   fstatSync,
   fsync,
   lstatSync,
@@ -50,8 +51,15 @@ export function openFolder(root: number, names: readonly string[], operation: Op
   return descend(root, names, (folder, name) => openSync(inFolder(folder, name), folderFlags), operation);
 }
 
-/** As `openFolder`, but makes what is missing; `made` tells of each folder that got a new entry. */
-export function makeFolders(root: number, names: readonly string[], made: (folder: number) => void): number {
+type MakeOptions = {
+  /** Told of each folder that got a new entry. */
+  readonly made?: (folder: number) => void;
+  /** Whom the new folders belong to; see `Place`. */
+  readonly uid: number | undefined;
+};
+
+/** As `openFolder`, but makes what is missing. */
+export function makeFolders(root: number, names: readonly string[], { made, uid }: MakeOptions): number {
   return descend(
     root,
     names,
@@ -63,7 +71,8 @@ export function makeFolders(root: number, names: readonly string[], made: (folde
       }
       try {
         mkdirSync(inFolder(folder, name), { mode: 0o755 });
-        made(folder);
+        made?.(folder);
+        if (uid !== undefined) giveFolder(folder, name, uid);
       } catch (error) {
         if (errorCode(error) !== "EEXIST") throw error; // Somebody else was faster.
       }
@@ -72,6 +81,27 @@ export function makeFolders(root: number, names: readonly string[], made: (folde
     "write",
   );
 }
+
+/** Gives the folder of this name to a user. */
+export function giveFolder(folder: number, name: string | Buffer, uid: number): void {
+  const fd = openSync(inFolder(folder, name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    giveTo(fd, uid);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Gives what is open to a user. On a disk without owners it stays whose it is: programs see it and cannot change it. */
+export function giveTo(fd: number, uid: number): void {
+  try {
+    fchownSync(fd, uid, uid);
+  } catch (error) {
+    if (!cannotGive.has(errorCode(error) ?? "")) throw error;
+  }
+}
+
+const cannotGive: ReadonlySet<string> = new Set(["EPERM", "EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"]);
 
 function descend(
   root: number,
@@ -110,7 +140,7 @@ export type Place = { readonly fd: number; readonly stat: Stats };
  * A name in a folder, opened without touching what it stands for: a pipe does not block, a device notices nothing. The
  * caller closes it.
  */
-export function openPlace(folder: number, name: string): Place {
+export function openPlace(folder: number, name: string | Buffer): Place {
   const fd = openSync(inFolder(folder, name), placeFlags);
   return { fd, stat: fstatSync(fd) };
 }
@@ -139,7 +169,7 @@ const looksMax = 10;
  * file from outside that was linked in and taken away again in this moment has one too. So the name is looked at once
  * more: while it stands for this very file and is its only one, the file is ours.
  */
-export function openRegular(folder: number, name: string, about: { device: number; path: string }): Place {
+export function openRegular(folder: number, name: string | Buffer, about: { device: number; path: string }): Place {
   for (let looks = 1; ; looks += 1) {
     const { fd: place, stat } = openPlace(folder, name);
     try {

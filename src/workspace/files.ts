@@ -7,6 +7,7 @@ import type { Books } from "./books.ts";
 import { emptyFolder, removeFile, restoreFile, writeFile } from "./change.ts";
 import { openRoot } from "./descend.ts";
 import { attempt, type Operation } from "./faults.ts";
+import { guestFolder } from "./guest.ts";
 import {
   countAll,
   digestOf,
@@ -18,7 +19,9 @@ import {
   statOf,
   walkFrom,
 } from "./look.ts";
+import { measure } from "./measure.ts";
 import { withNear } from "./near.ts";
+import { beginLook, tellChanges } from "./observe.ts";
 import { parsePath, parseWritable, shownPath } from "./path.ts";
 import type { FileContent, FileFailure, Workspace, WorkspaceLimits } from "./port.ts";
 
@@ -27,6 +30,8 @@ export type Place = {
   readonly folder: string;
   /** Earlier contents of its files, outside of it. */
   readonly keptFolder: string;
+  /** Whom its files belong to, so that programs inside can change them; see `GuestFolder`. */
+  readonly uid: number | undefined;
   /** Makes the folder and what belongs in it; called before a write that finds none. */
   make(): Promise<Result<void, FileFailure>>;
   /** Called after each operation that succeeded: cheap. */
@@ -90,6 +95,13 @@ export function openFiles(options: FilesOptions): Workspace {
     remove: (path, removing = {}) => change(path, (here) => removeFile(here, removing)),
     empty: (path) => visit("write", path, parsePath, emptyFolder),
     restore: (path, state, restoring = {}) => change(path, (here) => restoreFile(here, state, restoring)),
+    async observe(observing = {}) {
+      const begun = await look(".", (here) => beginLook(here, observing));
+      if (!begun.ok) return begun;
+      return ok({ changes: () => look(".", (here) => tellChanges(here, begun.value)) });
+    },
+    measure: ({ moreBytes } = {}) => look(".", (here) => measure(here, moreBytes)),
+    guestFolder: () => visit("write", ".", parsePath, guestFolder),
     openDescriptor: () =>
       look(".", ({ at }) => {
         const fd = openRoot(at.folder);
@@ -104,6 +116,7 @@ type Parse = (path: string) => Result<readonly string[], FileFailure>;
 function visitor(options: FilesOptions) {
   const { id, logger, place } = options;
   let known: Place | undefined;
+  let refusals = 0;
 
   return async <T>(
     operation: Operation,
@@ -112,8 +125,10 @@ function visitor(options: FilesOptions) {
     work: (visit: Visit) => Promise<T> | T,
   ): Promise<Result<T, FileFailure>> => {
     const refuse = (reason: FileFailure) => {
-      if (reason.code === "permission_denied")
-        logger.warn("access to a file was refused", { workspace: id, path: shownPath(path), why: reason.params.why });
+      if (reason.code !== "permission_denied") return failed(reason);
+      refusals += 1;
+      const about = { workspace: id, path: shownPath(path), why: reason.params.why, count: refusals };
+      if (isTold(refusals)) logger.warn("access to a file was refused", about);
       return failed(reason);
     };
     const names = parse(path);
@@ -130,6 +145,13 @@ function visitor(options: FilesOptions) {
     return done;
   };
 }
+
+/** Of few each one, of many ever fewer: a program can make thousands of files that nobody may read. */
+function isTold(count: number): boolean {
+  return count <= refusalsToldMax || Number.isInteger(Math.log2(count));
+}
+
+const refusalsToldMax = 8;
 
 async function withRoot<T>(folder: string, work: (root: number | undefined) => Promise<T> | T): Promise<T> {
   const root = openRoot(folder);

@@ -36,6 +36,7 @@ export function openInUse(): InUse {
         remove: (...given) => during(name, () => files.remove(...given)),
         empty: (...given) => during(name, () => files.empty(...given)),
         restore: (...given) => during(name, () => files.restore(...given)),
+        guestFolder: () => during(name, () => files.guestFolder()),
       };
     },
   };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { constants, createReadStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { copyFile, open, readdir, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -12,16 +12,28 @@ import type { FileChange, WorkspaceLimits } from "./port.ts";
 /** Earlier contents of a workspace's files by hash, in a folder of our own beside it. */
 export type Kept = {
   /** Keeps what is open as `fd`; says why where that is not possible. */
-  keep(fd: number, state: FileState & { hash: string }): Promise<FileChange["lost"]>;
+  keep(fd: number, state: FileState & { hash: string }, keeping?: Keeping): Promise<FileChange["lost"]>;
   /** A host path to the bytes; undefined when they are not there any more. */
   find(hash: string): Promise<string | undefined>;
   /** A change is noted before it is made, so that the same call after a crash finds what was there before. */
   note(key: string, change: FileChange): Promise<void>;
   noted(key: string, path: string): Promise<FileChange | undefined>;
+  /** For walks, which keep many small contents at once and wait for nothing. */
+  now(): Promise<KeptNow>;
 };
 
-/** Sizes of the kept contents, oldest first. */
-export type KeptBook = Map<string, number>;
+/** `isNeeded`: these contents are not given up for the new one. */
+export type Keeping = { readonly isNeeded?: (hash: string) => boolean };
+
+export type KeptNow = {
+  /** These bytes have this hash. A power cut may take them: then their hash tells. */
+  keep(bytes: Buffer, hash: string, keeping: Required<Keeping>): FileChange["lost"];
+  /** Whether it is kept; it is then among the last to be given up. */
+  use(hash: string): boolean;
+};
+
+/** Sizes of the kept contents, oldest first, and what they come to. */
+export type KeptBook = { readonly sizes: Map<string, number>; bytes: number };
 
 export type KeptOptions = {
   readonly folder: string;
@@ -40,25 +52,28 @@ export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Ke
   const noteOf = (key: string, path: string) => join(notes, derivedHex(32, key, path));
 
   async function book(): Promise<KeptBook> {
-    const known = books.get(folder) ?? (await readBook(contents));
+    const read = books.get(folder) ?? (await readBook(contents));
+    const known = books.get(folder) ?? read; // Somebody else may have read it meanwhile.
     books.set(folder, known);
     return known;
   }
 
   return {
-    async keep(fd, { hash, bytes }) {
+    async keep(fd, { hash, bytes }, { isNeeded = () => false } = {}) {
       if (bytes > limits.keptFileBytesMax) return "too_large";
       if (bytes > limits.keptBytesMax) return "quota";
-      const sizes = await book();
+      const known = await book();
       const place = join(contents, hash);
       const now = clock.now() / 1000;
       // Used again: it becomes the newest. Somebody may have tidied it away meanwhile; then it is copied anew.
-      const isKept = sizes.delete(hash) && (await ifThere(utimes(place, now, now).then(() => true))) === true;
+      const isKept = drop(known, hash) && (await ifThere(utimes(place, now, now).then(() => true))) === true;
       if (!isKept) {
-        await makeRoom(contents, sizes, limits.keptBytesMax - bytes);
+        for (const old of givenUp(known, limits.keptBytesMax - bytes, isNeeded))
+          await ifThere(unlink(join(contents, old)));
+        if (known.bytes + bytes > limits.keptBytesMax) return "quota";
         mkdirSync(contents, { recursive: true, mode: 0o700 });
         const part = join(contents, `.${ids.hex(16)}`);
-        await copyFile(`/proc/self/fd/${fd}`, part);
+        await copyFile(`/proc/self/fd/${fd}`, part, constants.COPYFILE_FICLONE);
         // The file may have been written to while it was copied; kept under the wrong hash it would be worse than lost.
         if ((await hashOfFile(part)) !== hash) {
           await unlink(part);
@@ -68,7 +83,7 @@ export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Ke
         await rename(part, place);
         await syncFile(contents);
       }
-      sizes.set(hash, bytes);
+      add(known, hash, bytes);
       return undefined;
     },
     async find(hash) {
@@ -89,7 +104,46 @@ export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Ke
       const { before, after, lost } = Note.parse(JSON.parse(text));
       return { path, before, after, lost };
     },
+    now: async () => openNow({ contents, known: await book(), limits, ids }),
   };
+}
+
+type Keeper = Pick<KeptOptions, "limits" | "ids"> & { readonly contents: string; readonly known: KeptBook };
+type Content = Required<Keeping> & { readonly bytes: Buffer; readonly hash: string };
+
+function openNow(keeper: Keeper): KeptNow {
+  const { contents, known } = keeper;
+  return {
+    keep: (bytes, hash, { isNeeded }) => keepNow(keeper, { bytes, hash, isNeeded }),
+    use(hash) {
+      const size = known.sizes.get(hash);
+      if (size !== undefined) add(known, hash, size);
+      return size !== undefined && existsSync(join(contents, hash));
+    },
+  };
+}
+
+function keepNow({ contents, known, limits, ids }: Keeper, { bytes, hash, isNeeded }: Content): FileChange["lost"] {
+  if (bytes.length > limits.keptFileBytesMax) return "too_large";
+  const place = join(contents, hash);
+  const isKept = drop(known, hash) && existsSync(place);
+  if (!isKept) {
+    for (const old of givenUp(known, limits.keptBytesMax - bytes.length, isNeeded))
+      rmSync(join(contents, old), { force: true });
+    if (known.bytes + bytes.length > limits.keptBytesMax) return "quota";
+    const part = join(contents, `.${ids.hex(16)}`);
+    try {
+      if (known.sizes.size === 0) mkdirSync(contents, { recursive: true, mode: 0o700 });
+      writeFileSync(part, bytes, { mode: 0o600 });
+      renameSync(part, place);
+    } catch (error) {
+      rmSync(part, { force: true });
+      if (errorCode(error) === undefined) throw error;
+      return "quota"; // The disk is full, or takes nothing more for another reason.
+    }
+  }
+  add(known, hash, bytes.length);
+  return undefined;
 }
 
 const Note = z.object({
@@ -106,18 +160,30 @@ async function readBook(contents: string): Promise<KeptBook> {
     if (name.startsWith(".")) await ifThere(unlink(join(contents, name)));
     else if (place !== undefined) found.push({ name, size: place.size, at: place.mtimeMs });
   }
-  return new Map(found.sort((a, b) => a.at - b.at).map(({ name, size }) => [name, size]));
+  const sizes = new Map(found.sort((a, b) => a.at - b.at).map(({ name, size }) => [name, size]));
+  return { sizes, bytes: found.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** The oldest contents go first: those of turns that are least likely to be taken back. */
-async function makeRoom(contents: string, sizes: KeptBook, bytesMax: number): Promise<void> {
-  let total = 0;
-  for (const size of sizes.values()) total += size;
-  for (const [hash, size] of sizes) {
-    if (total <= bytesMax) return;
-    await ifThere(unlink(join(contents, hash)));
-    sizes.delete(hash);
-    total -= size;
+/** As the newest. */
+function add(book: KeptBook, hash: string, size: number): void {
+  drop(book, hash);
+  book.sizes.set(hash, size);
+  book.bytes += size;
+}
+
+function drop(book: KeptBook, hash: string): boolean {
+  book.bytes -= book.sizes.get(hash) ?? 0;
+  return book.sizes.delete(hash);
+}
+
+/** The oldest contents go first: those of turns that are least likely to be taken back. The caller removes them. */
+function* givenUp(book: KeptBook, bytesMax: number, isNeeded: (hash: string) => boolean): Generator<string, void> {
+  if (book.bytes <= bytesMax) return;
+  for (const hash of book.sizes.keys()) {
+    if (book.bytes <= bytesMax) return;
+    if (isNeeded(hash)) continue;
+    drop(book, hash);
+    yield hash;
   }
 }
 
@@ -140,10 +206,17 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
+/** Piece by piece: others have their turn in between. */
 async function hashOfFile(path: string): Promise<string | undefined> {
-  const bytes = await ifThere(readFile(path));
-  return bytes === undefined ? undefined : createHash("sha256").update(bytes).digest("hex");
+  const hash = createHash("sha256");
+  const read = async () => {
+    for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) hash.update(piece);
+    return hash.digest("hex");
+  };
+  return ifThere(read());
 }
+
+const pieceBytes = 256 * 1024;
 
 /** What a call of the file system gives, or undefined when there is nothing at the place. */
 async function ifThere<T>(wanted: Promise<T>): Promise<T | undefined> {

@@ -38,8 +38,10 @@ export function openFile({ root, names, path }: Pick<Visit, "root" | "names" | "
   });
 }
 
+type Sized = { readonly fd: number; readonly stat: Pick<FileStat, "bytes"> };
+
 /** As many bytes as there are and are wanted. */
-export async function readRange({ fd, stat }: OpenFile, offset: number, bytesMax: number): Promise<Buffer> {
+export async function readRange({ fd, stat }: Sized, offset: number, bytesMax: number): Promise<Buffer> {
   const length = Math.max(0, Math.min(bytesMax, stat.bytes - offset));
   const bytes = Buffer.allocUnsafe(length);
   let filled = 0;
@@ -85,7 +87,7 @@ export function openStream(file: OpenFile, range: { offset?: number; length?: nu
 }
 
 /** SHA-256 of all bytes; the file stays open. */
-export async function digestOf(file: OpenFile): Promise<string> {
+export async function digestOf(file: Sized): Promise<string> {
   const hash = createHash("sha256");
   for (let position = 0; position < file.stat.bytes; ) {
     const bytes = await readRange(file, position, pieceBytes);

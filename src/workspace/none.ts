@@ -18,6 +18,9 @@ export function noWorkspace(id: string, reason: FileFailure): Workspace {
     remove: refuse,
     empty: refuse,
     restore: refuse,
+    observe: refuse,
+    measure: refuse,
+    guestFolder: refuse,
     openDescriptor: refuse,
   };
 }

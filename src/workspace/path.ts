@@ -42,7 +42,7 @@ export function parseWritable(kind: Workspace["kind"], path: string): Result<rea
 }
 
 /** Of a conversation; a task may write everywhere in its own. */
-const writableFolders: readonly string[] = ["outputs", "temp", "uploads"];
+export const writableFolders: readonly string[] = ["uploads", "outputs", "temp"];
 
 /** A path in an answer: one line, not too long, quoted where it is not plain. */
 export function shownPath(path: string): string {

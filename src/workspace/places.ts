@@ -12,6 +12,7 @@ import { attempt, errorCode } from "./faults.ts";
 import type { Place } from "./files.ts";
 import { conversationFolder, keptFolder, type Layout } from "./layout.ts";
 import { layOut } from "./metadata.ts";
+import { guestUid } from "./owner.ts";
 import type { FileFailure } from "./port.ts";
 
 /** Where the files of a conversation or task lie, made when something is written. */
@@ -50,7 +51,8 @@ export function openPlaces(options: PlacesOptions): Places {
     const kept = options.layout.hostPath(keptFolder(row.folder));
     if (folder === undefined || kept === undefined) return failure("workspace_not_assigned", { agent: row.id });
     const make = () => makeFolder({ ...options, row, folder });
-    const place = { folder, keptFolder: kept, make, used: recorder(options, row.folder, pending) };
+    const uid = guestUid(options.layout.dataDir, row.ordinal);
+    const place = { folder, keptFolder: kept, uid, make, used: recorder(options, row.folder, pending) };
     places.set(key, place);
     return ok(place);
   }

@@ -38,6 +38,20 @@ export interface Workspace {
     options?: RestoreOptions,
   ): Promise<Result<FileChange, FileFailure>>;
 
+  /**
+   * Looks at everything before programs run that may change any of it: earlier contents are kept for undo, then and
+   * after every answer of `changes`. Two at a time share what they know, and each change is told once. Whoever begins
+   * to observe asks for the changes however the program ends: until then nothing counts as done by others.
+   */
+  observe(options?: ObserveOptions): Promise<Result<Observation, FileFailure>>;
+  /**
+   * What it takes up on disk now, by blocks, against what it may; quick enough to be asked every second. `moreBytes`:
+   * what no folder tells of.
+   */
+  measure(options?: { readonly moreBytes?: number | undefined }): Promise<Result<Measured, FileFailure>>;
+  /** Where a sandbox finds these files; made when they are not there. Host paths: for the sandbox alone. */
+  guestFolder(): Promise<Result<GuestFolder, FileFailure>>;
+
   /** The root for a thread of this process that reads by itself, see `filesBelow`. Undefined while nothing was written. */
   openDescriptor(): Promise<Result<Descriptor | undefined, FileFailure>>;
 }
@@ -139,12 +153,50 @@ export type FileChange = {
   readonly lost: "too_large" | "quota" | "unreadable" | undefined;
 };
 
+export type ObserveOptions = {
+  /** Inodes of files that are changed by writing into memory: only their content tells. Undefined: any may be. */
+  readonly sharedFiles?: (() => Promise<ReadonlySet<number> | undefined>) | undefined;
+};
+
+/** `changes`: what became of files since the last answer, by path, for the ledger. Links and other odd things are no files. */
+export type Observation = { changes(): Promise<Result<readonly FileChange[], FileFailure>> };
+
+export type Measured = {
+  /** When it is far over, what is said may not be all. */
+  readonly bytes: number;
+  /** All that is no folder; of folders there may be as many. */
+  readonly files: number;
+  readonly folders: number;
+  /** What is free on the disk below. */
+  readonly freeBytes: number;
+  readonly over: "bytes" | "files" | "disk" | undefined;
+  /** By so much that no program leaves it by mistake. */
+  readonly isFarOver: boolean;
+  /** What it may take up. */
+  readonly bytesMax: number;
+  readonly filesMax: number;
+};
+
+export type GuestFolder = {
+  readonly folder: string;
+  /** As programs inside see it: `/workspace/{id}`. */
+  readonly inside: string;
+  /** A conversation: only these folders can be written; a task: everything. */
+  readonly writable: readonly string[] | "all";
+  /** Where the skills of the conversation lie, if it has any; inside they can only be read. */
+  readonly skills: string | undefined;
+  /** Whom its files belong to when this process is root: nobody else's, now or later. */
+  readonly uid: number | undefined;
+};
+
 export type Descriptor = { readonly fd: number; close(): void };
 
 export type WorkspaceLimits = {
   /** Of one workspace. */
   readonly bytesMax: number;
   readonly filesMax: number;
+  /** What must stay free on the disk: programs are stopped before. */
+  readonly freeBytesMin: number;
   /** Of a file's earlier content that is kept for undo, and of all kept contents of one workspace. */
   readonly keptFileBytesMax: number;
   readonly keptBytesMax: number;

@@ -5,10 +5,12 @@ import { ok, type Result } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { StorageFailure, TrashRow } from "../storage/storage.ts";
+import { forgetFolder } from "./books.ts";
 import { inFolder, openFolder, openRoot, statIn } from "./descend.ts";
 import { attempt, errorCode, Refused } from "./faults.ts";
 import { trashFolder } from "./layout.ts";
 import { notTheUsers } from "./metadata.ts";
+import { ungive } from "./owner.ts";
 import type { FileFailure } from "./port.ts";
 import { inSlices } from "./slices.ts";
 import { isThere, type Parts, removeFolder } from "./trash.ts";
@@ -42,7 +44,8 @@ export async function restoreTrash(
   if (row === undefined || from === undefined || to === undefined) return failure("trash_not_found", { id });
   const given = await attempt("write", ".", () => giveBack(parts, { row, from, to }));
   if (!given.ok) return given;
-  books.usage.delete(to);
+  if (given.value !== undefined) ungive(to);
+  forgetFolder(books, to);
   if (given.value !== undefined) {
     const now = clock.now();
     const recorded = await storage.updateWorkspace(row.folder, { madeAt: now, usedAt: now, cleanedAt: null });

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { closeSync, fchmodSync, fsync, mkdirSync, openSync, unlinkSync, write } from "node:fs";
+import { closeSync, fchmodSync, fstatSync, fsync, mkdirSync, openSync, unlinkSync, write } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { makeFailure } from "../protocol/failure.ts";
+import { giveTo } from "./descend.ts";
 import { errorCode, Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import { shownPath } from "./path.ts";
@@ -23,6 +24,7 @@ export async function stage(visit: Visit, data: FileData, options: WriteOptions)
     const refused = options.inspect?.();
     if (refused !== undefined) throw new Refused(refused);
     const { mode = 0o644 } = options;
+    if (visit.at.uid !== undefined) giveTo(fd, visit.at.uid);
     fchmodSync(fd, mode);
     await sync(fd);
     return { path, bytes, hash, mode };
@@ -31,6 +33,23 @@ export async function stage(visit: Visit, data: FileData, options: WriteOptions)
     throw error;
   } finally {
     closeSync(fd);
+  }
+}
+
+/** What the disk takes for now, as files there bear it; undefined when it takes nothing. */
+export function timeOfDisk({ stagingFolder, ids }: Pick<Visit, "stagingFolder" | "ids">): number | undefined {
+  const path = join(stagingFolder, ids.hex(24));
+  try {
+    const fd = openNew(path, stagingFolder);
+    try {
+      return fstatSync(fd).ctimeMs;
+    } finally {
+      closeSync(fd);
+      discard(path);
+    }
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return undefined;
   }
 }
 

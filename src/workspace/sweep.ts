@@ -1,23 +1,28 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TrashRow, WorkspaceRow } from "../storage/storage.ts";
+import { forgetFolder } from "./books.ts";
 import { errorCode } from "./faults.ts";
+import type { Incoming } from "./incoming.ts";
 import { keptFolder, trashFolder } from "./layout.ts";
 import { eachRow, isThere, nothingRemoved, type Parts, removeFolder } from "./trash.ts";
+import type { Swept } from "./workspace.ts";
 
 /** How long something may lie in the staging folder while this process runs. */
 const stagedMsMax = 24 * 3_600_000;
 
 /** Finishes what a crash interrupted, and removes what nobody can ask for any more. Each part can be repeated. */
-export function openSweep(parts: Parts): () => Promise<void> {
+export function openSweep(parts: Parts & { readonly incoming: Pick<Incoming, "sweep"> }): () => Promise<Swept> {
   // What lies there now was left by a process before us. Names and our own clock decide, not the times of files:
   // a clock that was put forward must not take away what is just being written.
   const seenAt = new Map(namesIn(parts.layout.stagingFolder).map((name) => [name, Number.NEGATIVE_INFINITY]));
   return async () => {
     await removeExpired(parts);
     await finishMoves(parts);
-    await removeOrphans(parts);
+    const left = await removeOrphans(parts);
     await removeStaged(parts, seenAt);
+    await parts.incoming.sweep();
+    return { left };
   };
 }
 
@@ -69,20 +74,23 @@ async function workspaceOf(storage: Parts["storage"], { number, folder }: TrashR
   return (await storage.agentsOf(number)).find(({ workspace }) => workspace?.folder === folder)?.workspace;
 }
 
-/** The row is forgotten last: until then the next sweep comes back to it. */
-async function removeOrphans(parts: Parts): Promise<void> {
+/** The row is forgotten last: until then the next sweep comes back to it. Answers how many it has to come back to. */
+async function removeOrphans(parts: Parts): Promise<number> {
   const { storage, books, inUse, layout } = parts;
+  let left = 0;
   for await (const row of eachRow(
     (limit) => storage.orphanedWorkspaces(limit),
     ({ folder }) => folder,
   )) {
-    if (parts.isClosing()) return;
+    if (parts.isClosing()) return left;
     const folder = layout.hostPath(row.folder);
-    if (folder !== undefined) books.usage.delete(folder);
+    if (folder !== undefined) forgetFolder(books, folder);
     const gone = (await removeNamed(parts, row.folder)) && (await removeKept(parts, row.folder));
     // A write that began before the conversation was deleted may still make the folder again.
     if (gone && !inUse.has(row)) await storage.forgetWorkspace(row.folder);
+    else left += 1;
   }
+  return left;
 }
 
 async function removeKept(parts: Parts, folder: string): Promise<boolean> {

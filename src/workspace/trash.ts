@@ -6,7 +6,7 @@ import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Storage, WorkspaceRow } from "../storage/storage.ts";
-import type { Books } from "./books.ts";
+import { type Books, forgetFolder } from "./books.ts";
 import { attemptDisk } from "./faults.ts";
 import type { InUse } from "./in-use.ts";
 import type { Layout } from "./layout.ts";
@@ -27,6 +27,8 @@ export type Parts = {
   readonly inUse: InUse;
   /** The files of a row, looked at without counting as a use. */
   readonly filesOf: (row: WorkspaceRow) => Workspace;
+  /** Ends what works in the folders of a conversation: moved away under it, what it writes would go along. */
+  readonly leave?: ((conversation: number) => Promise<void>) | undefined;
   readonly isClosing: () => boolean;
 };
 
@@ -98,6 +100,7 @@ async function cleanOne(
   if (row.kind === "conversation" && !isLaidOutFor(folder, row)) return failed("it has no metadata of ours");
   // Asked right before something is removed for good: the list may be old by now.
   if (inUse.has(row) || !(await isStillUnused())) return ok(undefined);
+  await parts.leave?.(row.number);
   const files = parts.filesOf(row);
   const emptied = row.kind === "conversation" ? await files.empty("temp") : ok(undefined);
   if (!emptied.ok) return failed(emptied.failure.code);
@@ -151,7 +154,7 @@ async function moveAway(
     await storage.dropTrash(id);
     throw error;
   }
-  books.usage.delete(folder);
+  forgetFolder(books, folder);
   const cleanedAt = files === 0 ? nothingRemoved : movedAt;
   const noted = await storage.updateWorkspace(row.folder, { cleanedAt });
   if (!noted.ok) logger.warn("{folder} is in the trash, but not yet said to be", { folder: row.folder });

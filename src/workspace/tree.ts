@@ -13,8 +13,14 @@ export type Passing = "step" | "unreadable";
 /** Entries read from the system at once: fewer make it slow, more would hold up the event loop. */
 const bufferEntries = 256;
 
-/** The entries of an open folder, in no order unless it is `sorted`. What vanishes meanwhile is left out. */
-export function* entriesOf(folder: number, { isSorted = false } = {}): Generator<TreeEntry | Passing, void> {
+/**
+ * The entries of an open folder, in no order unless it is `sorted`. What vanishes meanwhile is left out. With `isExact`
+ * no two are shown the same.
+ */
+export function* entriesOf(
+  folder: number,
+  { isSorted = false, isExact = false } = {},
+): Generator<TreeEntry | Passing, void> {
   let hasOddNames = false;
   const names = namesOf(folder);
   if (names === undefined) return yield "unreadable";
@@ -27,8 +33,15 @@ export function* entriesOf(folder: number, { isSorted = false } = {}): Generator
   if (!hasOddNames) return;
   for (const name of namesAsBytes(folder)) {
     const stat = isUtf8(name) ? "step" : lookAt(inFolder(folder, name));
-    yield typeof stat === "object" ? { name, shown: name.toString("utf8"), stat } : stat;
+    yield typeof stat === "object" ? { name, shown: isExact ? escaped(name) : name.toString("utf8"), stat } : stat;
   }
+}
+
+/** A backslash is in no path that we take: nobody can mean another file by it. */
+function escaped(name: Buffer): string {
+  return name
+    .toString("latin1")
+    .replaceAll(/[^ -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
 const replacementMark = "\uFFFD";
@@ -85,6 +98,8 @@ export type DeepOptions = {
   readonly isHiddenShown: boolean;
   /** By name, as people expect lists; costs memory for one folder at a time. */
   readonly isSorted: boolean;
+  /** Each entry has a path of its own, also where names are no UTF-8. */
+  readonly isExact?: boolean;
 };
 
 /**
@@ -92,7 +107,7 @@ export type DeepOptions = {
  * asked for. However deep it goes, only so many descriptors are open at a time.
  */
 export function* entriesBelow(root: number, options: DeepOptions): Generator<DeepEntry | Passing, void> {
-  const { isHiddenShown, isSorted } = options;
+  const { isHiddenShown, isSorted, isExact = false } = options;
   const levels: Level[] = [];
   enter(levels, openFolder(root, []), "");
   try {
@@ -102,7 +117,7 @@ export function* entriesBelow(root: number, options: DeepOptions): Generator<Dee
         const { fd: folder, prefix, folders } = here;
         assert(folder !== undefined, "a folder is listed when it was just entered");
         yield "step";
-        for (const entry of entriesOf(folder, { isSorted })) {
+        for (const entry of entriesOf(folder, { isSorted, isExact })) {
           if (typeof entry === "string") yield entry;
           else if (!isHiddenShown && entry.shown.startsWith(".")) yield "step";
           else {

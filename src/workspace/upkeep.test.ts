@@ -63,14 +63,29 @@ test("a clean-up that takes for ever holds the exit up for a second at the most 
   };
   const clock = { ...systemClock, wait };
   const never = () => new Promise<never>(() => {});
-  const workspaces = { clean: never, sweep: async () => {}, close: never };
+  const workspaces = { clean: never, sweep: async () => ({ left: 0 }), close: never };
   const upkeep = openUpkeep({ workspaces, clock, logger: silent([]), cleanAfterMs: () => dayMs });
   upkeep.start();
   await upkeep.close();
   assert.deepEqual(waits, [500, 500]);
 });
 
-function makeUpkeep({ days, breaks = false }: { days: number; breaks?: boolean }) {
+test("what was deleted and cannot be removed is tried again after 1, 2 and 3 seconds, then every minute until it is gone [S6]", async () => {
+  const { done, upkeep, clock } = makeUpkeep({ days: 0, left: [1, 1, 1, 2, 1, 0] });
+  const sweptAfter: number[] = [];
+  upkeep.sweep();
+  await settled();
+  for (let seconds = 0; seconds < 200; seconds += 1) {
+    const before = done.length;
+    clock.move(1_000);
+    await settled();
+    if (done.length > before) sweptAfter.push(seconds + 1);
+  }
+  assert.deepEqual([sweptAfter, clock.timers()], [[1, 3, 6, 66, 126], 0]);
+  await upkeep.close();
+});
+
+function makeUpkeep({ days, breaks = false, left = [] }: { days: number; breaks?: boolean; left?: number[] }) {
   const done: string[] = [];
   const faults: string[] = [];
   const clock = manualClock();
@@ -83,7 +98,10 @@ function makeUpkeep({ days, breaks = false }: { days: number; breaks?: boolean }
       await note(`clean ${unusedMs}`);
       return { workspaces: 1, bytes: 5, skipped: 0 };
     },
-    sweep: () => note("sweep"),
+    async sweep() {
+      await note("sweep");
+      return { left: left.shift() ?? 0 };
+    },
     close: async () => void done.push("close"),
   };
   const upkeep = openUpkeep({ workspaces, clock, logger: silent(faults), cleanAfterMs: () => days * dayMs });

@@ -6,7 +6,7 @@ import type { Workspaces } from "./workspace.ts";
 export interface Upkeep {
   /** Finishes what a crash interrupted, cleans up every hour from now on, and once more at the end. */
   start(): void;
-  /** Removes the folders of what was deleted, some time soon. */
+  /** Removes the folders of what was deleted, some time soon; again and again until they are gone. */
   sweep(): void;
   /** Closes the workspaces within a second, whether or not everything is tidy: the next start goes on with it. */
   close(): Promise<void>;
@@ -21,6 +21,8 @@ export type UpkeepOptions = {
 };
 
 const cleanEveryMs = 3_600_000;
+/** After which times it is tried again to remove what could not be removed; the last one stays. */
+const againMs = [1_000, 2_000, 3_000, 60_000] as const;
 /** Of the second that the end may take: for the last clean-up, then for the one folder that is just being moved. */
 const lastCleanMsMax = 500;
 const closeMsMax = 500;
@@ -29,6 +31,20 @@ export function openUpkeep({ workspaces, clock, logger, cleanAfterMs }: UpkeepOp
   const due = new Set<"sweep" | "clean">();
   let done: Promise<void> = Promise.resolve();
   let cancelTimer: (() => void) | undefined;
+  let cancelAgain: (() => void) | undefined;
+  let tries = 0;
+  let isClosed = false;
+
+  async function sweep(): Promise<void> {
+    cancelAgain?.();
+    const { left } = await workspaces.sweep();
+    if (left === 0 || isClosed) {
+      tries = 0;
+      return;
+    }
+    cancelAgain = clock.after(againMs[Math.min(tries, againMs.length - 1)] ?? cleanEveryMs, () => queue("sweep"));
+    tries += 1;
+  }
 
   async function clean(): Promise<void> {
     const unusedMs = cleanAfterMs();
@@ -45,7 +61,7 @@ export function openUpkeep({ workspaces, clock, logger, cleanAfterMs }: UpkeepOp
     done = done
       .then(() => {
         due.delete(what);
-        return what === "sweep" ? workspaces.sweep() : clean();
+        return what === "sweep" ? sweep() : clean();
       })
       .catch((error) => logger.error(`the files could not be tidied (${what})`, { error }));
   }
@@ -63,8 +79,10 @@ export function openUpkeep({ workspaces, clock, logger, cleanAfterMs }: UpkeepOp
     },
     sweep: () => queue("sweep"),
     async close() {
+      isClosed = true;
       if (cancelTimer !== undefined) queue("clean");
       cancelTimer?.();
+      cancelAgain?.();
       await within(lastCleanMsMax, done, clock);
       await within(closeMsMax, workspaces.close(), clock);
     },

@@ -7,14 +7,17 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow, Storage, StorageFailure } from "../storage/storage.ts";
 import { type NewAgent, openAssignments } from "./assignments.ts";
 import { openBooks } from "./books.ts";
+import { checkDisk } from "./check.ts";
 import { type Copied, copyFiles, copyKept } from "./copy.ts";
 import { openInUse } from "./in-use.ts";
+import { type Incoming, openIncoming } from "./incoming.ts";
 import { openKept } from "./kept.ts";
 import { layoutOf } from "./layout.ts";
 import { openLocks } from "./locks.ts";
 import { openPlaces } from "./places.ts";
 import type { FileFailure, Workspace, WorkspaceLimits } from "./port.ts";
 import { listTrash, restoreTrash } from "./restore.ts";
+import { openSpool, type Spooled, type SpoolOptions } from "./spool.ts";
 import { openSweep } from "./sweep.ts";
 import { cleanUnused, nothingRemoved } from "./trash.ts";
 import { openViews } from "./views.ts";
@@ -22,9 +25,11 @@ import { openViews } from "./views.ts";
 export { openBooks } from "./books.ts";
 export { openFiles } from "./files.ts";
 export { type FileBelow, filesBelow } from "./files-below.ts";
+export type { IncomingUpload } from "./incoming.ts";
 export { noWorkspace } from "./none.ts";
-export { shownPath } from "./path.ts";
+export { parsePath, shownPath } from "./path.ts";
 export type * from "./port.ts";
+export type { Spooled } from "./spool.ts";
 export { openUpkeep } from "./upkeep.ts";
 
 /** Who has which files. The one owner of host paths: tools, uploads, HTTP and the sandbox all come this way. */
@@ -60,13 +65,21 @@ export interface Workspaces {
     id: string,
   ): Promise<Result<Restored, FileFailure | StorageFailure | TrashFailure>>;
   /** Finishes what a crash interrupted: half-written files, folders of deleted conversations, trash past its time. */
-  sweep(): Promise<void>;
+  sweep(): Promise<Swept>;
+  /** Takes in bytes before it is known whose they are. */
+  spool(source: AsyncIterable<Uint8Array>, options: SpoolOptions): Promise<Result<Spooled, FileFailure>>;
+  /** Uploads that come in several parts. */
+  readonly incoming: Incoming;
+  /** Whether files can be written and read back right now: really tried. */
+  check(): Promise<Result<void, FileFailure>>;
   /** Ends cleaning up after the workspace it is at, and records every use. Takes a second at the most. */
   close(): Promise<void>;
 }
 
 /** `workspaces` and `bytes` went to the trash; `skipped` could not be moved (the log says why). */
 export type Cleaned = { readonly workspaces: number; readonly bytes: number; readonly skipped: number };
+/** `left`: folders of deleted conversations that could not be removed yet. */
+export type Swept = { readonly left: number };
 export type Trashed = {
   readonly id: string;
   /** The conversation it belongs to, as its owner knows it. */
@@ -94,6 +107,8 @@ export type WorkspacesOptions = {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly limits: WorkspaceLimits;
+  /** Ends the programs of a conversation, before its folders are moved away. */
+  readonly leave?: ((conversation: number) => Promise<void>) | undefined;
 };
 
 const closeMsMax = 1000;
@@ -108,7 +123,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const views = openViews({ ...options, stagingFolder: layout.stagingFolder, places, books, inUse });
   let isClosing = false;
   const parts = { ...options, layout, books, inUse, filesOf: views.unnoticed, isClosing: () => isClosing };
-  const sweep = openSweep(parts);
+  const incoming = openIncoming(options);
+  const sweep = openSweep({ ...parts, incoming });
   // Cleaning up, giving back and removing would pull folders away under each other.
   const locks = openLocks();
   const inTurn = <T>(work: () => Promise<T>) => locks("trash", work);
@@ -154,6 +170,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     trash: (owner) => listTrash(parts, owner),
     restore: (owner, id) => inTurn(() => restoreTrash(parts, owner, id)),
     sweep: () => inTurn(sweep),
+    spool: (source, spooling) => openSpool(parts, source, spooling),
+    incoming,
+    check: () => checkDisk(parts),
     async close() {
       isClosing = true;
       const isDone = new AbortController();

@@ -35,6 +35,7 @@ export async function makeFixture(path: string): Promise<unknown> {
     },
   });
   await addFolders(storage, number);
+  await addExecutions(storage);
   await storage.workspaceOf(deleted, { folder: "workspace/deleted", otherFolder: "workspace/other", at: morning });
   await storage.append({ number: deleted, events: [], with: { deleted: { at: morning } } });
   const contents = await readContents(storage);
@@ -56,8 +57,40 @@ async function addFolders(storage: Storage, number: number): Promise<void> {
   unwrap(await storage.putTrash({ ...trash, movedAt: morning + 3, bytes: 12, files: 1 }));
 }
 
-/** What databases of version 1 have none of. */
-export const addedLater = { agents: [], orphans: [], trash: [] };
+async function addExecutions(storage: Storage): Promise<void> {
+  const body = '{"code":"print(\'一\')"}';
+  unwrap(await storage.putSession({ owner: localOwner, id: "sb-session-local", usedAt: morning, body }));
+  for (const [id, endedAt] of [
+    ["open", undefined],
+    ["over", morning + 5],
+  ] as const)
+    unwrap(
+      await storage.putExecution({
+        id,
+        owner: localOwner,
+        createdAt: morning,
+        endedAt,
+        body,
+        full: endedAt === undefined ? undefined : `${body} `,
+      }),
+    );
+}
+
+/** What a database of an earlier version says today: it has none of what came later, and its workspaces were numbered. */
+export function asToday(kept: object): unknown {
+  const contents = { ...addedLater, ...kept };
+  if ("sessions" in kept) return contents;
+  return JSON.parse(JSON.stringify(contents), (_, value) =>
+    value?.folder !== undefined && value.kind !== undefined
+      ? { ...value, ordinal: 1 + foldersInOrder.indexOf(value.folder) }
+      : value,
+  );
+}
+
+/** In which a migration numbers them: all were given in the same moment. */
+const foldersInOrder = ["workspace/11111111-1111-4111-8111-111111111111", "workspace/deleted", "workspaces/task"];
+
+const addedLater = { agents: [], orphans: [], trash: [], sessions: [], executions: { items: [], total: 0 } };
 
 /** All that a storage with a fixture's conversations answers, in a form that JSON keeps. */
 export async function readContents(storage: Storage): Promise<unknown> {
@@ -75,6 +108,8 @@ export async function readContents(storage: Storage): Promise<unknown> {
     agents: await storage.agentsOf(number),
     orphans: await storage.orphanedWorkspaces(10),
     trash: await storage.listTrash(localOwner, 10),
+    sessions: await storage.listSessions(10),
+    executions: await storage.listExecutions(localOwner, { limit: 10, offset: 0 }),
     blob: Buffer.from((await storage.getBlob(number, blobHash)) ?? []).toString("utf8"),
   };
   return JSON.parse(JSON.stringify(contents));

@@ -22,7 +22,7 @@ export const cleanUpPromises: readonly Promised[] = [
       assert.deepEqual(await unused(morning + 30), ["workspaces/task", `workspace/${his}`]);
       assert.deepEqual(await unused(morning + 10), []);
       assert.deepEqual(await storage.unusedWorkspaces(morning + 11, 9), [
-        { ...taskRow(number, "task"), madeAt: morning, usedAt: morning + 10 },
+        { ...taskRow(number, "task", 2), madeAt: morning, usedAt: morning + 10 },
       ]);
       const only = async (chosen: object) =>
         (await storage.unusedWorkspaces(morning + 31, 9, chosen)).map(({ folder }) => folder);
@@ -111,8 +111,8 @@ export const cleanUpPromises: readonly Promised[] = [
         orphans.toSorted((a, b) => (a.folder < b.folder ? -1 : 1)),
         [
           { ...conversationRow(number, "gone"), folder: `workspace/${number}` },
-          taskRow(number, "last"),
-          taskRow(number, `task-${number}`),
+          taskRow(number, "last", 5),
+          taskRow(number, `task-${number}`, 2),
         ],
       );
       assert.equal((await storage.orphanedWorkspaces(2)).length, 2);

@@ -1,6 +1,7 @@
 import { type TestContext, test } from "node:test";
 import { cleanUpPromises } from "./storage-clean-up.ts";
 import { conversationPromises } from "./storage-conversations.ts";
+import { executionPromises } from "./storage-executions.ts";
 import { leasePromises } from "./storage-leases.ts";
 import { logPromises } from "./storage-log.ts";
 import { type Opener, openPlace } from "./storage-place.ts";
@@ -8,7 +9,10 @@ import { workspacePromises } from "./storage-workspaces.ts";
 
 /** What every `Storage` promises. `makeOpener` answers how to open the same, at first empty, place again and again. */
 export function storageContract(name: string, makeOpener: (t: TestContext) => Promise<Opener>): void {
-  const promises = [conversationPromises, logPromises, leasePromises, workspacePromises, cleanUpPromises].flat();
+  const promises = [
+    ...[conversationPromises, logPromises, leasePromises],
+    ...[workspacePromises, cleanUpPromises, executionPromises],
+  ].flat();
   for (const { says, holds } of promises) {
     test(`${name}: ${says}`, async (t) => {
       await using place = openPlace(await makeOpener(t));

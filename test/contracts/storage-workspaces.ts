@@ -58,7 +58,7 @@ export const workspacePromises: readonly Promised[] = [
       ]);
       assert.deepEqual(
         rows.map((row) => unwrap(row)),
-        [conversationRow(hers, "same"), { ...conversationRow(his, "same"), owner: bob, folder: "workspace/made-2" }],
+        [conversationRow(hers, "same"), { ...conversationRow(his, "same", 2), owner: bob, folder: "workspace/made-2" }],
       );
     },
   },
@@ -94,10 +94,10 @@ export const workspacePromises: readonly Promised[] = [
         { id: "z-task", parent: "root", workspace: taskRow(number, "z-task") },
         { id: "m", parent: "z-task", workspace: undefined },
         { id: "a", parent: "m", workspace: undefined },
-        { id: "b-task", parent: "root", workspace: taskRow(number, "b-task") },
+        { id: "b-task", parent: "root", workspace: taskRow(number, "b-task", 3) },
       ]);
       assert.deepEqual(await storage.agentsOf(other), [
-        { id: "his", parent: "root", workspace: { ...taskRow(other, "his"), owner: bob } },
+        { id: "his", parent: "root", workspace: { ...taskRow(other, "his", 2), owner: bob } },
       ]);
       assert.equal(await storage.findWorkspace(number), undefined);
       assert.deepEqual(await readAll(storage, number), stored(1, "spawned", "spawned", "spawned"));
@@ -166,14 +166,34 @@ export const workspacePromises: readonly Promised[] = [
       const second = await place.open();
       assert.deepEqual(await second.findWorkspace(number), { ...conversationRow(number, "same"), ...times });
       assert.deepEqual(unwrap(await ask(second, taken, "workspace/new")), {
-        ...conversationRow(taken, "same"),
+        ...conversationRow(taken, "same", 2),
         owner: bob,
         folder: "workspace/same-other",
       });
       assert.deepEqual(await second.agentsOf(number), [
-        { id: "task", parent: "root", workspace: { ...taskRow(number, "task"), madeAt: morning + 4 } },
+        { id: "task", parent: "root", workspace: { ...taskRow(number, "task", 3), madeAt: morning + 4 } },
         { id: "worker", parent: "task", workspace: undefined },
       ]);
+    },
+  },
+  {
+    says: "every workspace has a number of its own that is never given again, also after it is gone [S5][X4]",
+    async holds(place) {
+      const [here, there] = [await place.open(), await place.open()];
+      const names = ["a", "b", "c"];
+      const numbers = await Promise.all(names.map((id) => makeConversation(here, id)));
+      const [first = 0, second = 0, third = 0] = numbers;
+      assert.equal(unwrap(await ask(here, first, "workspace/a")).ordinal, 1);
+      const task = { id: "task", parent: "root", folder: "workspaces/task" };
+      await spawn(there, first, task);
+      await spawn(there, first, task);
+      assert.deepEqual(await ordinals(here, first), [2]);
+      await assert.rejects(spawn(here, second, { ...task, id: "other" }));
+      await remove(here, first);
+      for (const { folder } of await here.orphanedWorkspaces(9)) unwrap(await here.forgetWorkspace(folder));
+      assert.equal(unwrap(await ask(there, second, "workspace/a")).ordinal, 3);
+      await Promise.all([here.close(), there.close()]);
+      assert.equal(unwrap(await ask(await place.open(), third, "workspace/c")).ordinal, 4);
     },
   },
   {
@@ -219,6 +239,11 @@ export async function spawn(
   unwrap(await storage.append({ number, events: facts("spawned"), with: { agents } }));
 }
 
+/** Of its tasks. */
+async function ordinals(storage: Storage, number: number): Promise<(number | undefined)[]> {
+  return (await storage.agentsOf(number)).map(({ workspace }) => workspace?.ordinal);
+}
+
 export async function change(
   storage: Storage,
   folder: string,
@@ -237,13 +262,13 @@ export async function remove(
   unwrap(await storage.append({ number, events, with: { agents, deleted: { at: morning } } }));
 }
 
-/** As it is when it was just given. */
-export function conversationRow(number: number, id: string): WorkspaceRow {
-  return { ...untouched, folder: `workspace/${id}`, kind: "conversation", id, number };
+/** As it is when it was just given, as the first one or the `ordinal`-th. */
+export function conversationRow(number: number, id: string, ordinal = 1): WorkspaceRow {
+  return { ...untouched, folder: `workspace/${id}`, kind: "conversation", id, number, ordinal };
 }
 
-export function taskRow(number: number, id: string): WorkspaceRow {
-  return { ...untouched, folder: `workspaces/${id}`, kind: "task", id, number };
+export function taskRow(number: number, id: string, ordinal = 1): WorkspaceRow {
+  return { ...untouched, folder: `workspaces/${id}`, kind: "task", id, number, ordinal };
 }
 
 const untouched = { owner: alice, createdAt: morning, madeAt: undefined, usedAt: morning, cleanedAt: undefined };

@@ -87,7 +87,7 @@ test("a task's workspace is recorded at once and made by its first write; until 
   const recorded = async () => (await storage.agentsOf(conversation.number))[0]?.workspace;
   assert.deepEqual(await recorded(), {
     ...{ folder: "workspaces/agent-1", kind: "task", id: "agent-1", number: conversation.number, owner: alice },
-    ...{ createdAt: morning, madeAt: undefined, usedAt: morning, cleanedAt: undefined },
+    ...{ createdAt: morning, madeAt: undefined, usedAt: morning, cleanedAt: undefined, ordinal: 2 },
   });
   const read = unwrap(await workspace.read("notes.md"));
   assert.deepEqual([read.bytes.toString(), read.isUnwritten], ["", true]);

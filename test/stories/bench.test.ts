@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
+import { cannotRunCode } from "../world/sandbox.ts";
 
 const bench = join(import.meta.dirname, "..", "..", "bench", "bench.ts");
 
@@ -33,8 +34,43 @@ test("the short form of the files bench runs, finds every answer right and print
   assert.doesNotMatch(stdout, /target/);
 });
 
+test("the short form of the sandbox bench runs every program to its end and prints what it is held against [X1][X3][X4]", {
+  skip: cannotRunCode,
+}, () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bench, "sandbox", "--short"], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  const names = stdout.split("\n").flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
+  assert.deepEqual(names, [
+    "Limits that this machine lacks",
+    "python3 -c pass",
+    "warm Python cell, at the port",
+    "bash, at the port",
+    "warm Python cell, as a tool with its report over 10 files",
+    "bash, as a tool with its report over 10 files",
+    "warm Python cell, over HTTP with its report over 10 files",
+    "full launch",
+    "first execution in a prewarmed sandbox",
+    "cold to the first result, at the port",
+    "cold to the first result, with its report",
+    "cold to the first result with pandas and matplotlib",
+    "idle sandbox",
+    "idle sandbox with a Python",
+    "idle sandbox with the data libraries",
+    "memory of the server after 6 executions in 2 conversations",
+    "MiB more after 6 executions in 2 conversations",
+    "descriptors more after 6 executions in 2 conversations",
+    "processes more after 6 executions in 2 conversations",
+    "warm Python cell over HTTP beside a fork bomb",
+    "warm Python cell over HTTP beside a memory bomb",
+    "warm Python cell over HTTP beside an endless print",
+    "docker exec python3 -c pass",
+    "All figures",
+  ]);
+  assert.doesNotMatch(stdout, /target/);
+});
+
 test("a bench that does not exist is refused with those that do", () => {
   const { status, stderr } = spawnSync(process.execPath, [bench, "nothing"], { encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /engine, files, start/);
+  assert.match(stderr, /engine, files, sandbox, start/);
 });

@@ -154,7 +154,9 @@ test("both READMEs have the same sections and the same code", () => {
 
 test("the API page lists every route and the one error shape", () => {
   const page = read("docs/api/README.md");
-  const rows = [...page.matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `(.+)` \| (.+) \|$/gm)].map(([row]) => row);
+  const rows = [...page.matchAll(/^\| (GET|POST|PUT|PATCH|DELETE|OPTIONS) \| `(.+)` \| (.+) \|$/gm)].map(
+    ([row]) => row,
+  );
   const table = Object.values(routes).map(({ method, path, summary }) => `| ${method} | \`${path}\` | ${summary} |`);
   assert.deepEqual(rows.slice(0, -1), table);
   assert.match(rows.at(-1) ?? "", /openapi\.json/);

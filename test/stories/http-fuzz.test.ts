@@ -26,6 +26,16 @@ const keys = [
   "answer",
   "at",
   "name",
+  "code",
+  "language",
+  "event",
+  "timeout",
+  "conversation_id",
+  "working_directory",
+  "user_id",
+  "env_vars",
+  "config",
+  "template_id",
   "__proto__",
 ];
 const body = fc.oneof(

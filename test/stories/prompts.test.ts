@@ -145,10 +145,13 @@ test("a small model gets the short prompt, the few tools and a worked example; a
   assert.deepEqual(
     [small.tools, full.tools],
     [
-      ["ask_human", "edit_file", "find_files", "list_files", "now", "read_file", "search_file", "write_file"],
       [
-        ...["ask_human", "edit_file", "find_files", "get_workspace_info", "list_files", "now"],
-        ...["read_file", "search_file", "todo_read", "todo_write", "write_file"],
+        ...["ask_human", "edit_file", "execute_code", "find_files", "list_files", "now"],
+        ...["read_file", "search_file", "write_file"],
+      ],
+      [
+        ...["ask_human", "edit_file", "execute_code", "find_files", "get_workspace_info", "list_files", "now"],
+        ...["read_file", "run_bash_command", "search_file", "todo_read", "todo_write", "write_file"],
       ],
     ],
   );

@@ -20,7 +20,9 @@ export type TalkFiles = Readonly<Record<string, string>>;
 type Parameters = Record<string, unknown>;
 export type TalkOptions = {
   /** What a tool answers in place of its usual result. */
-  readonly results?: Readonly<Record<string, string>>;
+  readonly results?: Readonly<Record<string, string | ((parameters: Parameters) => string)>>;
+  /** Tools that are offered too. */
+  readonly and?: readonly string[];
   /** Tools that are not offered. */
   readonly without?: readonly string[];
 };
@@ -29,9 +31,13 @@ const tools = "now todo_write todo_read list_files find_files read_file write_fi
 const requestsMax = 10;
 
 /** A conversation with the demo model in which the tools answer from these files in the form of the real ones. */
-export function startDemoTalk(reply: Reply, present: TalkFiles, { results = {}, without = [] }: TalkOptions = {}) {
+export function startDemoTalk(
+  reply: Reply,
+  present: TalkFiles,
+  { results = {}, without = [], and = [] }: TalkOptions = {},
+) {
   const messages: Message[] = [];
-  const offered = tools.filter((name) => !without.includes(name)).map((name) => ({ function: { name } }));
+  const offered = [...tools, ...and].filter((name) => !without.includes(name)).map((name) => ({ function: { name } }));
   const say = async (content: string) => {
     messages.push({ role: "user", content });
     const made: [name: string, parameters: Parameters][] = [];
@@ -46,7 +52,8 @@ export function startDemoTalk(reply: Reply, present: TalkFiles, { results = {}, 
       for (const { id, name, arguments: json } of calls) {
         const parameters: Parameters = JSON.parse(json);
         made.push([name, parameters]);
-        const result = results[name] ?? resultOf(name, parameters, present);
+        const given = results[name] ?? resultOf(name, parameters, present);
+        const result = typeof given === "string" ? given : given(parameters);
         messages.push({ role: "tool", tool_call_id: id, content: result });
       }
     }

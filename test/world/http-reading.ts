@@ -23,7 +23,7 @@ export function answered(step: number, text: string): NewEvent {
   return { type: "message.assistant", turn: 1, step, text, finish: "stop", usage, durationMs: 1 };
 }
 
-export function delta(step: number, offset: number, text: string): LiveFrame {
+export function delta(step: number, offset: number, text: string): Extract<LiveFrame, { frame: "delta" }> {
   return { frame: "delta", turn: 1, step, attempt: 1, kind: "text", offset, text };
 }
 

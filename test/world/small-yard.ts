@@ -7,11 +7,14 @@ import { type Client, createClient, inProcessFetch } from "../../src/client/clie
 import { type App, createApp } from "../../src/http/http.ts";
 import type { LiveFrame } from "../../src/loop/loop.ts";
 import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
-import { failure } from "../../src/protocol/failure.ts";
+import { failure, makeFailure } from "../../src/protocol/failure.ts";
 import { ConversationId, localOwner, type OwnerId } from "../../src/protocol/ids.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
+import { noWorkspace } from "../../src/workspace/workspace.ts";
 import { memoryFiles } from "./memory-files.ts";
 import { readAlong, spellingsOf } from "./path-watch.ts";
+import { type PlayedSandbox, playedSandbox } from "./played-sandbox.ts";
+import { playedUploads } from "./played-uploads.ts";
 
 // The door with as little behind it as it can stand before: a log in memory, and an engine whose part the test plays.
 
@@ -37,9 +40,14 @@ export type SmallYard = {
   endAnswer(row: ConversationRow): void;
 };
 
-type Options = Partial<Omit<Parts, "engine" | "log">> & { engine?: Partial<Engine>; log?: Partial<Log> };
+type Options = Partial<Omit<Parts, "engine" | "log" | "sandbox" | "storage">> & {
+  engine?: Partial<Engine>;
+  log?: Partial<Log>;
+  sandbox?: PlayedSandbox;
+};
 
-export function smallYard({ engine, log, clock = systemClock, ...options }: Options = {}): SmallYard {
+export function smallYard({ engine, log, clock = systemClock, sandbox, ...options }: Options = {}): SmallYard {
+  const played = sandbox ?? playedSandbox();
   const memory = memoryLog();
   const live = liveBuffer();
   const files = memoryFiles();
@@ -49,6 +57,12 @@ export function smallYard({ engine, log, clock = systemClock, ...options }: Opti
     engine: { ...memory.engine, ...files.engine, ...playedEngine(asked), live: live.listen, ...engine },
     log: { ...memory.log, ...log },
     workspaces: playedWorkspaces(asked),
+    ...played.parts,
+    storage: {
+      ownersOfConversation: async (id) => memory.owners(id),
+      ownerOfExecution: async (id) => played.ownerOfExecution(id),
+      check: async () => ok(undefined),
+    },
     cleanAfterMs: () => 7 * 86_400_000,
     models: { get: () => demo },
     detectServers: async () => [{ kind: "ollama", baseUrl: "http://127.0.0.1:11434/v1", models: [{ id: "qwen3" }] }],
@@ -104,6 +118,10 @@ function playedWorkspaces(asked: SmallYard["asked"]): Parts["workspaces"] {
       return { workspaces: 1, bytes: 5, skipped: 0 };
     },
     trash: async (owner) => (owner === localOwner ? [trashed] : []),
+    ofConversation: ({ id }) => noWorkspace(id, makeFailure("workspace_not_assigned", { agent: id })),
+    sweep: async () => ({ left: 0 }),
+    check: async () => ok(undefined),
+    ...playedUploads,
     async restore(owner, id) {
       const { conversation, files } = trashed;
       return owner === localOwner && id === "t1"
@@ -128,12 +146,14 @@ function playedEngine(asked: SmallYard["asked"]): Omit<Engine, Remembered> {
     withdraw: async (_, id) => failure("message_not_found", { id }),
     cancel: async () => failure("turn_not_running", {}),
     resume: note("resume", { turn: null }),
+    noteChanges: note("noteChanges", undefined),
     decide: async (_, decision, verdict) => {
       asked.push(["decide", verdict]);
       return ok({ decision, seq: 2 });
     },
     openDecisions: async () => [],
     undo: async () => failure("nothing_to_undo", {}),
+    emptyFolder: note("emptyFolder", undefined),
     reset: async ({ id }) => failure("conversation_busy", { id }),
     branch: async (row) => ok({ conversation: row, leftOut: [] }),
     checkpoints: async () => [checkpoint],
@@ -229,7 +249,8 @@ function memoryLog() {
       return ok(undefined);
     },
   };
-  return { log, engine, append, listeners: appended.count };
+  const owners = (id: string) => rows.filter((row) => row.id === id).map(({ owner }) => owner);
+  return { log, engine, append, owners, listeners: appended.count };
 }
 
 function makeListeners<V>() {

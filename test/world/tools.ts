@@ -16,6 +16,7 @@ import {
   type ToolContext,
 } from "../../src/tools/tools.ts";
 import { noWorkspace } from "../../src/workspace/workspace.ts";
+import { noToolSandbox } from "./sandbox.ts";
 import { type TestWorkspace, testWorkspace } from "./workspace.ts";
 
 /** What a tool is given, with only so much of the world as a test puts into it. */
@@ -28,9 +29,12 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     call: "call-1",
     agent: undefined,
     workspace: noWorkspace("agent-1", makeFailure("workspace_not_assigned", { agent: "agent-1" })),
+    sandbox: noToolSandbox,
     knownHash: () => undefined,
+    earlierCalls: () => [],
     documents: { search: () => assert.fail("nothing is searched here"), close: async () => {} },
     outputBytesMax: 100_000,
+    seesImages: false,
     todos: [],
     decision: undefined,
     ...overrides,

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -19,7 +20,10 @@ export const edits = (path: string, from: string, to: string): Asked => [
 export const puts = (path: string, content: string): Asked => ["put", { path, content }];
 export const drops = (path: string): Asked => ["drop", { path }];
 
-/** Writes without having looked, and deletes: as executions do. */
+/** A program, as Node runs it in the folder of the conversation. */
+export const runs = (code: string): Asked => ["run", { code }];
+
+/** Writes without having looked, and deletes; and a program without a sandbox around it. */
 export const roughTools = [
   defineTool({
     name: "put",
@@ -37,6 +41,21 @@ export const roughTools = [
     input: z.object({ path: z.string() }),
     order: ({ path }) => path,
     run: async ({ path }, { workspace, key, call }) => noted(call, await workspace.remove(path, { key })),
+  }),
+  defineTool({
+    name: "run",
+    description: "Runs a program. For tests.",
+    class: "unsafe",
+    input: z.object({ code: z.string() }),
+    run: async ({ code }, { workspace, call }) => {
+      const [folder, observation] = [await workspace.guestFolder(), await workspace.observe()];
+      if (!folder.ok) return folder;
+      if (!observation.ok) return observation;
+      execFileSync(process.execPath, ["-e", code], { cwd: folder.value.folder });
+      const changes = await observation.value.changes();
+      if (!changes.ok) return changes;
+      return ok({ text: "done", facts: changes.value.map((change) => fileChanged(change, { by: "tool", call })) });
+    },
   }),
 ];
 

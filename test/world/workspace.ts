@@ -11,6 +11,7 @@ import { openBooks, openFiles, type Workspace, type WorkspaceLimits } from "../.
 export const testLimits: WorkspaceLimits = {
   bytesMax: 2 ** 31,
   filesMax: 65_536,
+  freeBytesMin: 0,
   keptFileBytesMax: 20 * 2 ** 20,
   keptBytesMax: 200 * 2 ** 20,
   trashMs: 30 * 86_400_000,
@@ -32,6 +33,8 @@ type Options = {
   readonly clock?: Clock;
   /** Where instead of a new temporary folder. */
   readonly base?: string;
+  /** Whom its files belong to. */
+  readonly uid?: number;
 };
 
 /** The files of one workspace on the real disk, without anything around it. A conversation has its folders at once. */
@@ -54,7 +57,7 @@ export async function testWorkspace(t: Pick<TestContext, "after">, options: Opti
       ...{ id: "w1", kind, clock, ids: systemIds, logger, books },
       limits: { ...testLimits, ...options.limits },
       stagingFolder: join(base, "staging"),
-      place: async () => ok({ folder, keptFolder: join(base, "kept"), make: makeFolders, used() {} }),
+      place: async () => ok({ folder, keptFolder: join(base, "kept"), uid: options.uid, make: makeFolders, used() {} }),
     });
   return { workspace: again(), folder, base, again, logged };
 }

@@ -8,12 +8,16 @@ import { type Config, loadConfig } from "../../src/config/config.ts";
 import { openLogs } from "../../src/observe/observe.ts";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
+import { openLocalSandbox } from "../../src/sandbox/local/local.ts";
+import { openSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Tool } from "../../src/tools/tools.ts";
-import { openYard, type Yard } from "../../src/yard.ts";
+import { wordsFor } from "../../src/words/words.ts";
+import { openYard, type Yard, type YardOptions } from "../../src/yard.ts";
 import type { ModelServer } from "./model-server.ts";
 import { watchPaths } from "./path-watch.ts";
+import { noSandbox } from "./sandbox.ts";
 
 /** A whole yard on a data directory of its own, with the scripted model in its base slot. */
 export type TestYard = Yard & {
@@ -43,6 +47,10 @@ export type TestYardOptions = {
   readonly tools?: readonly Tool[];
   readonly clock?: Clock;
   readonly data?: string;
+  /** With a real sandbox on this machine; otherwise no code can be run. */
+  readonly runsCode?: boolean;
+  /** Another one in its place. */
+  readonly openSandbox?: (parts: Pick<YardOptions, "config" | "storage" | "clock" | "logger">) => Sandbox;
   readonly wrapStorage?: (storage: Storage) => Storage;
 };
 
@@ -64,7 +72,9 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   if (!opened.ok) throw new Error(opened.failure.code);
   const storage = options.wrapStorage?.(opened.value) ?? opened.value;
   await storage.expireLeases();
-  const parts = { config, storage, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
+  const open = options.openSandbox ?? (options.runsCode === true ? realSandbox : noSandbox);
+  const sandbox = open({ config, storage, clock, logger });
+  const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
   const yard = await openYard({ ...parts, tools: options.tools, checksReads: true });
   const watch = watchPaths({ data });
   yard.app.fetch = watch.fetch(yard.app.fetch);
@@ -88,6 +98,28 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
       } finally {
         if (options.data === undefined) await rm(data, { recursive: true, force: true });
       }
+    },
+  };
+}
+
+/** An installation of its own: nothing that other tests do at the same time is touched. */
+function realSandbox({
+  config,
+  storage,
+  clock,
+  logger,
+}: Pick<YardOptions, "config" | "storage" | "clock" | "logger">): Sandbox {
+  const words = wordsFor("en");
+  const provider = openLocalSandbox({
+    ...{ mark: `test${systemIds.hex(12)}`, clock, ids: systemIds, words: words.sandbox },
+    ...{ javascript: process.execPath, startTimeoutMs: 30_000 },
+  });
+  const sandbox = openSandbox({ provider, storage, clock, ids: systemIds, logger, words, settings: config.sandbox });
+  return {
+    ...sandbox,
+    async close() {
+      await sandbox.close();
+      await provider.close();
     },
   };
 }

@@ -22,6 +22,7 @@ export function eventHandlers({ engine, log, clock, logger }: Parts): Pick<Handl
       const after = /^\d{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : query.after;
       return ok(
         eventStream((ended) => follow({ engine, log, clock, conversation, after, signal: ended }), {
+          idOf: (frame) => (frame.frame === "event" ? frame.event.seq : undefined),
           signal,
           onFault: (error) => logger?.(faultLine(requestId, "the stream", error)),
         }),

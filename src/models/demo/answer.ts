@@ -12,7 +12,8 @@ export type Answer = { readonly text: string; readonly calls: readonly WantedCal
 export async function answerTo(facts: Facts, world: World): Promise<Answer> {
   const intent = intents.find(({ matches }) => matches(facts.text, facts));
   assert(intent !== undefined, "the last intent matches everything");
-  const hasFailed = facts.done.some(({ failure }) => failure !== undefined);
+  // Who runs code goes another way where it cannot be run.
+  const hasFailed = facts.done.some(({ name, failure }) => failure !== undefined && name !== "execute_code");
   const wanted = hasFailed ? [] : (intent.calls?.(facts, world) ?? []);
   const missing = wanted.find(({ name }) => !facts.tools.has(name));
   if (wanted.length > 0 && missing === undefined) return { text: "", calls: wanted };
@@ -28,6 +29,8 @@ export async function answerTo(facts: Facts, world: World): Promise<Answer> {
 }
 
 async function afterFailure(intent: Intent, facts: Facts, world: World): Promise<string> {
-  const isAnswered = intent.answersInPart === true && pagesOf(facts.done).length > 0;
-  return paragraphs(outcomeText(facts.done, world.words), isAnswered ? await intent.answer(facts, world) : "");
+  const isCodeRun = facts.done.some(({ name, failure }) => name === "execute_code" && failure === undefined);
+  const isAnswered = intent.answersInPart === true && (pagesOf(facts.done).length > 0 || isCodeRun);
+  const told = facts.done.filter(({ name }) => name !== "execute_code");
+  return paragraphs(outcomeText(told, world.words), isAnswered ? await intent.answer(facts, world) : "");
 }

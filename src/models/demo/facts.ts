@@ -38,6 +38,7 @@ const resultCharactersMax: Readonly<Record<string, number>> = {
   read_file: 120_000,
   list_files: 60_000,
   find_files: 60_000,
+  execute_code: 60_000,
 };
 const otherResultCharactersMax = 8_000;
 

@@ -1,4 +1,5 @@
 import { estimateTokens } from "../estimate.ts";
+import { profileCalls, profilesText, unprofiled } from "./code-profile.ts";
 import type { Facts } from "./facts.ts";
 import { hasMore, type Page, pagesOf, seenFiles, seenLines, textOf } from "./file-results.ts";
 import { type DemoWords, first, type Intent, paragraphs, resultOf, said, type WantedCall } from "./intent.ts";
@@ -78,7 +79,7 @@ export const fileIntents: readonly Intent[] = [
       ) &&
       (/\.(csv|tsv)\b|\b(csv|tsv|spreadsheet|columns?|numbers (of|in|from))\b|表格|数据表|每一?列/i.test(text) ||
         attached.length > 0),
-    calls: (facts) => onFiles(targetOf(facts, isTable), (paths) => nextPages(facts, paths)),
+    calls: (facts, { words }) => onFiles(targetOf(facts, isTable), (paths) => tableCalls(facts, paths, words)),
     answer: (facts, { words }) => {
       const text = tablesText(facts, words);
       return text === "" ? whichFile(facts, words) : paragraphs(text, leftText(targetOf(facts, isTable), words));
@@ -105,7 +106,7 @@ export const uploadIntent: Intent = {
   name: "uploads",
   answersInPart: true,
   matches: (_, { attached }) => attached.length > 0,
-  calls: (facts) => nextPages(facts, tablesAmong(facts)),
+  calls: (facts, { words }) => tableCalls(facts, tablesAmong(facts), words),
   answer: (facts, { words }) => {
     const lines = facts.attached.map(({ path, type }) => `- \`${path}\` (${type})`);
     const text = tablesText(facts, words);
@@ -140,6 +141,14 @@ function editCalls(
 function readOnce({ done }: Facts, paths: readonly string[]): readonly WantedCall[] {
   if (pagesOf(done).length > 0) return [];
   return paths.slice(0, filesAtOnceMax).map((path) => ({ name: "read_file", arguments: { path } }));
+}
+
+/** By code where it can be run; what it does not tell is read. */
+function tableCalls(facts: Facts, paths: readonly string[], words: DemoWords): readonly WantedCall[] {
+  const wanted = paths.slice(0, filesAtOnceMax).filter(isTable);
+  const byCode = profileCalls(facts, wanted, words);
+  if (byCode.length > 0) return byCode;
+  return nextPages(facts, wanted.length === 0 ? paths : unprofiled(facts.done, wanted));
 }
 
 /** The first pages side by side, then on wherever a file goes on. */
@@ -180,7 +189,7 @@ function tablesText(facts: Facts, words: DemoWords): string {
     const part = end?.next === undefined ? undefined : { read: end.lastLine ?? end.next.offset - 1, of: end.lines };
     return profileText(end?.path ?? "", profileTable(textOf(pages)), part, words);
   });
-  return paragraphs(...texts);
+  return paragraphs(profilesText(facts.done, words), ...texts);
 }
 
 function pageText(page: Page, words: DemoWords): string {

@@ -43,12 +43,12 @@ function lineOf({ name, place, count, min, max, mean, sum, decimals }: NumberCol
 }
 
 /** A name that cannot break the table. */
-function cellText(name: string): string {
+export function cellText(name: string): string {
   const line = name.replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
   return line.length <= nameCharactersMax ? line : `${line.slice(0, nameCharactersMax).toWellFormed()}…`;
 }
 
-function formatted(value: number, decimals: number): string {
+export function formatted(value: number, decimals: number): string {
   if (Math.abs(value) >= 1e15) return value.toPrecision(6);
   return value.toLocaleString("en-US", { maximumFractionDigits: Math.min(decimals, decimalsMax) });
 }

@@ -18,6 +18,7 @@ export type Conversations = {
   /** Leaves the number and the id, and nothing that somebody wrote. */
   bury(number: number, at: number): void;
   find(owner: OwnerId, id: ConversationId): ConversationRow | undefined;
+  owners(id: ConversationId, limit: number): OwnerId[];
   byNumber(number: number): ConversationRow | undefined;
   byPrefix(owner: OwnerId, prefix: string, limit: number): ConversationRow[];
   list(owner: OwnerId, page: { limit: number; before?: string | undefined }): ConversationRow[];
@@ -26,6 +27,8 @@ export type Conversations = {
 export function openConversations(writer: DatabaseSync, reader: DatabaseSync): Conversations {
   const { insert, taken, deletedAt, updateRow, buryRow } = prepareWrites(writer);
   const one = reader.prepare("SELECT * FROM conversation WHERE owner = ? AND id = ? AND deleted_at IS NULL");
+  const owning = reader.prepare(`SELECT owner FROM conversation AS one WHERE id = ? AND (deleted_at IS NULL
+    OR NOT EXISTS (SELECT 1 FROM conversation WHERE id = one.id AND deleted_at IS NULL)) ORDER BY number LIMIT ?`);
   const numbered = reader.prepare("SELECT * FROM conversation WHERE number = ?");
   const prefixed = reader.prepare(`SELECT * FROM conversation
     WHERE owner = ? AND id >= ? AND id < ? AND deleted_at IS NULL ORDER BY updated_at DESC, number DESC LIMIT ?`);
@@ -60,6 +63,7 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
       buryRow.run(at, at, number);
     },
     find: (owner, id) => optionalRow(one.get(owner, id)),
+    owners: (id, limit) => owning.all(id, checkLimit(limit)).map((row) => OwnerId.parse(text(row, "owner"))),
     byNumber: (number) => optionalRow(numbered.get(checkNumber(number))),
     byPrefix: (owner, prefix, limit) =>
       prefixed.all(owner, prefix, `${prefix}${lastCharacter}`, checkLimit(limit)).map(conversationRow),

@@ -9,6 +9,10 @@ export function text(row: Row, column: string | number): string {
   return value;
 }
 
+export function optionalText(row: Row, column: string | number): string | undefined {
+  return row[column] === null ? undefined : text(row, column);
+}
+
 export function integer(row: Row, column: string | number): number {
   const value = row[column];
   if (typeof value !== "number") throw unfit(column, "an integer");

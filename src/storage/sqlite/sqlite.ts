@@ -64,6 +64,7 @@ function storageOn(connections: Connections, options: SqliteOptions & { busyTime
     createConversation: async (conversation) =>
       ifThere(path, opened, () => group.write(() => create(tables, conversation))),
     findConversation: async (owner, id) => conversations.find(owner, id),
+    ownersOfConversation: async (id, limit) => conversations.owners(id, limit),
     conversationByNumber: async (number) => conversations.byNumber(number),
     findByPrefix: async (owner, prefix, limit) => conversations.byPrefix(owner, prefix, limit),
     listConversations: async (owner, page) => conversations.list(owner, page),
@@ -91,6 +92,9 @@ function storageOn(connections: Connections, options: SqliteOptions & { busyTime
     getBlob: async (number, hash) => blobs.get(number, hash),
     openDecisions: async (owner, limit) => decisions.open(owner, limit),
     ...filing(tables, group),
+    ...running(tables, group),
+    // Takes the lock, looks, and finds nothing that old.
+    check: () => ifThere(path, opened, () => group.write(() => ok(tables.executions.drop(Number.MIN_SAFE_INTEGER)))),
     close: closing(connections, group),
   };
 }
@@ -162,6 +166,39 @@ function filing({ conversations, workspaces, trash }: Tables, group: GroupCommit
     findTrash: async (owner, id) => trash.find(owner, id),
     expiredTrash: async (before, limit) => trash.expired(before, limit),
     dropTrash: async (id) => group.write(() => ok(trash.drop(id))),
+  };
+}
+
+type Running =
+  | "putSession"
+  | "findSession"
+  | "listSessions"
+  | "forgetSession"
+  | "putExecution"
+  | "findExecution"
+  | "ownerOfExecution"
+  | "listExecutions"
+  | "openExecutions"
+  | "dropExecutions"
+  | "trimExecutions";
+
+function running({ sessions, executions }: Tables, group: GroupCommit): Pick<Storage, Running> {
+  return {
+    putSession: async (row) => group.write(() => ok(sessions.put(row))),
+    findSession: async (owner) => sessions.find(owner),
+    listSessions: async (limit) => sessions.list(limit),
+    forgetSession: async (owner) =>
+      group.write(() => {
+        executions.forget(owner);
+        return ok(sessions.forget(owner));
+      }),
+    putExecution: async (row) => group.write(() => ok(executions.put(row))),
+    findExecution: async (owner, id) => executions.find(owner, id),
+    ownerOfExecution: async (id) => executions.ownerOf(id),
+    listExecutions: async (owner, page) => executions.list(owner, page),
+    openExecutions: async (limit) => executions.open(limit),
+    dropExecutions: async (before) => group.write(() => ok(executions.drop(before))),
+    trimExecutions: async (owner, to) => group.write(() => ok(executions.trim(owner, to))),
   };
 }
 

@@ -4,8 +4,10 @@ import type { Connections } from "./connections.ts";
 import { type Conversations, openConversations } from "./conversations.ts";
 import { type Decisions, openDecisions } from "./decisions.ts";
 import { type Events, openEvents } from "./events.ts";
+import { type Executions, openExecutions } from "./executions.ts";
 import { type Leases, openLeases } from "./leases.ts";
 import { openReceived, type Received } from "./received.ts";
+import { openSessions, type Sessions } from "./sessions.ts";
 import { openTrash, type Trash } from "./trash.ts";
 import { openWorkspaces, type Workspaces } from "./workspaces.ts";
 
@@ -18,6 +20,8 @@ export type Tables = {
   readonly blobs: Blobs;
   readonly workspaces: Workspaces;
   readonly trash: Trash;
+  readonly sessions: Sessions;
+  readonly executions: Executions;
   /** Inside a transaction: removes all that a conversation holds and leaves its tombstone. Rows of folders stay. */
   readonly bury: (number: number, at: number) => void;
 };
@@ -38,6 +42,8 @@ export function openTables({ writer, reader }: Connections, clock: Clock): Table
     blobs: openBlobs(writer, reader),
     workspaces: openWorkspaces(writer, reader, clock),
     trash: openTrash(writer, reader),
+    sessions: openSessions(writer, reader),
+    executions: openExecutions(writer, reader),
     bury(number, at) {
       events.remove(number);
       for (const removal of removals) removal.run(number);

@@ -25,14 +25,15 @@ export type Workspaces = {
 };
 
 export function openWorkspaces(writer: DatabaseSync, reader: DatabaseSync, clock: Clock): Workspaces {
-  const { written, insert, insertAgent, insertTask, set, remove } = prepareWrites(writer);
+  const { written, count, insert, insertAgent, insertTask, set, remove } = prepareWrites(writer);
   const { one, agents, unused, orphaned } = prepareReads(reader);
+  const nextOrdinal = () => integer(count.get() ?? {}, "last");
 
   return {
     assign(number, { folder, otherFolder, at }) {
       const found = written.get(checkNumber(number));
       if (found !== undefined) return workspaceRow(found);
-      insert.run({ number, folder, otherFolder, at });
+      insert.run({ number, folder, otherFolder, at, ordinal: nextOrdinal() });
       const made = written.get(number);
       assert(made !== undefined, "a living conversation has the workspace that was made for it");
       return workspaceRow(made);
@@ -40,7 +41,7 @@ export function openWorkspaces(writer: DatabaseSync, reader: DatabaseSync, clock
     addAgents(number, made, at) {
       for (const { id, parent, folder } of made) {
         const isNew = insertAgent.run(number, id, parent).changes === 1;
-        if (isNew && folder !== undefined) insertTask.run(folder, number, id, at, at);
+        if (isNew && folder !== undefined) insertTask.run(folder, number, id, at, at, nextOrdinal());
       }
     },
     update(folder, { madeAt = null, usedAt = null, cleanedAt }) {
@@ -67,14 +68,15 @@ const findSql = `SELECT workspace.*, owner FROM workspace JOIN conversation USIN
 function prepareWrites(writer: DatabaseSync) {
   return {
     written: writer.prepare(findSql),
-    insert: writer.prepare(`INSERT INTO workspace (folder, number, kind, id, created_at, used_at)
+    count: writer.prepare("UPDATE counter SET last = last + 1 WHERE name = 'workspace' RETURNING last"),
+    insert: writer.prepare(`INSERT INTO workspace (folder, number, kind, id, created_at, used_at, ordinal)
       SELECT iif(EXISTS (SELECT 1 FROM workspace WHERE folder = :folder), :otherFolder, :folder),
-        number, 'conversation', id, :at, :at
+        number, 'conversation', id, :at, :at, :ordinal
       FROM conversation WHERE number = :number`),
     insertAgent: writer.prepare(`INSERT INTO agent (number, id, parent) VALUES (?, ?, ?)
       ON CONFLICT (id) DO NOTHING`),
-    insertTask: writer.prepare(`INSERT INTO workspace (folder, number, kind, id, created_at, used_at)
-      VALUES (?, ?, 'task', ?, ?, ?)`),
+    insertTask: writer.prepare(`INSERT INTO workspace (folder, number, kind, id, created_at, used_at, ordinal)
+      VALUES (?, ?, 'task', ?, ?, ?, ?)`),
     set: writer.prepare(`UPDATE workspace SET made_at = coalesce(:madeAt, made_at),
       used_at = max(used_at, coalesce(:usedAt, used_at)),
       cleaned_at = iif(:setsCleaned, :cleanedAt, cleaned_at) WHERE folder = :folder`),
@@ -123,5 +125,6 @@ function workspaceRow(row: Row): WorkspaceRow {
     madeAt: optionalInteger(row, "made_at"),
     usedAt: integer(row, "used_at"),
     cleanedAt: optionalInteger(row, "cleaned_at"),
+    ordinal: integer(row, "ordinal"),
   };
 }

@@ -16,7 +16,7 @@ const shownBytesMax = 200;
 export const findFiles = defineTool({
   name: "find_files",
   description:
-    "Find files by name, newest first. Use it when you know a part of the name or its ending. Not for words inside files: use search_file. Without a slash the pattern is looked for in all folders: *.csv; others: outputs/**/*.{md,txt}, [abc]?.log. Returns at most 100 paths with size and age.",
+    "Find files by name, newest first. Use it when you know a part of the name or its ending. Not for words inside files: use search_file. Without a slash the pattern is looked for in all folders: *.csv; or outputs/**/*.{md,txt}. Returns at most 100 paths with size and age.",
   class: "pure",
   isBasic: true,
   input: z.object({

@@ -10,7 +10,7 @@ const entriesMax = 500;
 export const listFiles = defineTool({
   name: "list_files",
   description:
-    "List one folder. uploads/ has the user's files, outputs/ results, temp/ scratch, skills/ instructions to read. Use it to see what is there. Not for looking through all folders: use find_files. Returns a line per entry, with path and size; at most 500, hidden files left out.",
+    "List one folder: uploads/, outputs/, temp/, or skills/ with instructions to read. Use it to see what is there. Not for looking through all folders: use find_files. Returns a line per entry, with path and size; at most 500, hidden files left out.",
   class: "pure",
   isBasic: true,
   aliases: ["list_workspace_files"],

@@ -1,0 +1,46 @@
+/** How much of everything. */
+export type Sizes = {
+  /** Of what is over in milliseconds, some in a row; after one that does not count. */
+  readonly rounds: number;
+  /** Of what starts a sandbox each time. */
+  readonly launches: number;
+  /** Of what imports the data libraries each time; none leaves them out. */
+  readonly imports: number;
+  /** That the file report looks at. */
+  readonly files: number;
+  readonly users: number;
+  readonly conversationsPerUser: number;
+  readonly executions: number;
+  /** Until connections that nobody uses any more are closed. */
+  readonly settleMs: number;
+  /** While a neighbour misbehaves; none leaves them out. */
+  readonly neighbourRuns: number;
+  /** Targets count at full size only. */
+  readonly isJudged: boolean;
+};
+
+export const full: Sizes = {
+  rounds: 100,
+  launches: 100,
+  imports: 100,
+  files: 100,
+  users: 5,
+  conversationsPerUser: 10,
+  executions: 1_000,
+  settleMs: 6_000,
+  neighbourRuns: 100,
+  isJudged: true,
+};
+
+export const short: Sizes = {
+  rounds: 2,
+  launches: 2,
+  imports: 0,
+  files: 10,
+  users: 1,
+  conversationsPerUser: 2,
+  executions: 6,
+  settleMs: 0,
+  neighbourRuns: 0,
+  isJudged: false,
+};

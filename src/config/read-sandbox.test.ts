@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { defaultUploadPolicy } from "../documents/documents.ts";
+import { failureWords, type Language, wordsFor } from "../words/words.ts";
+import { type Config, explainConfig, loadConfig } from "./config.ts";
+
+const mebibyte = 1024 ** 2;
+
+test("without a word about it the sandbox has sensible limits and no network [P5][X4][X5]", async (t) => {
+  const { sandbox, network } = await load(t, "");
+  assert.deepEqual(
+    { sandbox, network },
+    {
+      sandbox: {
+        limits: {
+          ...{ memoryBytes: 1024 * mebibyte, processesMax: 128, cpus: 1 },
+          ...{ fileBytesMax: 2048 * mebibyte, tmpBytesMax: 256 * mebibyte, outputBytesMax: 16 * mebibyte },
+        },
+        uploads: defaultUploadPolicy,
+        ttlMs: 7_200_000,
+        ...{ guestsPerOwnerMax: 16, guestsMax: 32, executionsPerOwnerMax: 8, executionsMax: 16 },
+        ...{ waitingMax: 64, waitMsMax: 60_000, kernelIdleMs: 600_000, guestIdleMs: 900_000 },
+        ...{ executionTimeoutMsMax: 3_600_000, recordsMs: 7 * 86_400_000 },
+        modules: ["numpy", "pandas", "matplotlib.pyplot"],
+      },
+      network: { hosts: [], privateHosts: [], packageIndex: undefined, npmRegistry: undefined },
+    },
+  );
+});
+
+test("the block of the sandbox platform is read by the names that other programs know [P5][S1][F4]", async (t) => {
+  const config = await load(
+    t,
+    `sandbox_platform:
+  default_ttl: 60
+  max_retries: 3
+  retry_interval: "2s"
+  file_upload_config:
+    max_file_size: 1.5
+    max_file_size_unit: kb
+    max_file_count: 2
+    allowed_file_types: [CSV, .png]
+`,
+  );
+  const { sandbox, uploads } = config;
+  const shown = explainConfig(config).filter(({ name }) => /max_retries$|retry_interval$/.test(name));
+  assert.deepEqual(
+    { ttlMs: sandbox.ttlMs, temparea: sandbox.uploads, uploads, service: shown.map(({ value }) => value) },
+    {
+      ttlMs: 60_000,
+      temparea: { fileBytesMax: 1536, filesMax: 2, types: ["csv", "png"] },
+      uploads: defaultUploadPolicy,
+      service: ["3", "2000ms"],
+    },
+  );
+});
+
+test("our own names for the sandbox are read in their units [P5][X4][X5]", async (t) => {
+  const { sandbox, network } = await load(
+    t,
+    `sandbox:
+  memory_bytes_max: 134217728
+  processes_max: 64
+  cpus: 0.5
+  tmp_bytes_max: 1048576
+  file_bytes_max: 2097152
+  output_bytes_max: 4096
+  execution_seconds_max: 20
+  guests_max: 2
+  guests_per_user_max: 1
+  executions_max: 4
+  executions_per_user_max: 3
+  waiting_max: 0
+  wait_seconds_max: 1.5
+  kernel_idle_seconds: 6
+  guest_idle_seconds: 7
+  record_days: 0.5
+  modules: []
+  network_hosts: [PyPI.org, "*.example.com", "mirror.local:8080"]
+  network_private_hosts: mirror.local:8080
+  package_index: https://pypi.org/simple/
+  npm_registry: http://mirror.local:8080
+`,
+  );
+  const { uploads: _, ...rest } = sandbox;
+  assert.deepEqual(
+    { ...rest, network },
+    {
+      limits: {
+        ...{ memoryBytes: 128 * mebibyte, processesMax: 64, cpus: 0.5 },
+        ...{ fileBytesMax: 2 * mebibyte, tmpBytesMax: mebibyte, outputBytesMax: 4096 },
+      },
+      ttlMs: 7_200_000,
+      ...{ guestsPerOwnerMax: 1, guestsMax: 2, executionsPerOwnerMax: 3, executionsMax: 4 },
+      ...{ waitingMax: 0, waitMsMax: 1_500, kernelIdleMs: 6_000, guestIdleMs: 7_000 },
+      ...{ executionTimeoutMsMax: 20_000, recordsMs: 43_200_000 },
+      modules: [],
+      network: {
+        hosts: ["pypi.org", "*.example.com", "mirror.local:8080"],
+        privateHosts: ["mirror.local:8080"],
+        packageIndex: "https://pypi.org/simple",
+        npmRegistry: "http://mirror.local:8080",
+      },
+    },
+  );
+});
+
+const policies: [says: string, yaml: string, fileBytesMax: number, filesMax: number, types: readonly string[]][] = [
+  [
+    "follows the uploads where it says nothing itself",
+    "uploads: { file_bytes_max: 10, files_max: 3, types: [csv] }",
+    ...([10, 3, ["csv"]] as const),
+  ],
+  [
+    "has its own word where both are given",
+    "uploads: { file_bytes_max: 10, files_max: 3, types: [csv] }\nsandbox_platform: { file_upload_config: { max_file_size: 2, max_file_count: 4, allowed_file_types: [png] } }",
+    ...([2 * mebibyte, 4, ["png"]] as const),
+  ],
+  [
+    "takes a unit alone for a hundred of it",
+    "uploads: { file_bytes_max: 10 }\nsandbox_platform: { file_upload_config: { max_file_size_unit: KB } }",
+    ...([102_400, 50, defaultUploadPolicy.types] as const),
+  ],
+];
+for (const [says, yaml, fileBytesMax, filesMax, types] of policies) {
+  test(`the temparea ${says} [P5][F4]`, async (t) => {
+    assert.deepEqual((await load(t, yaml)).sandbox.uploads, { fileBytesMax, filesMax, types });
+  });
+}
+
+test("`agentyard config` tells where a limit of the temparea comes from, and times with their unit [P5]", async (t) => {
+  const config = await load(t, "uploads:\n  files_max: 3\nsandbox_platform:\n  retry_interval: 1s\n");
+  const shown = explainConfig(config).filter(({ name }) => /max_file_(count|size)$|retry_interval/.test(name));
+  assert.deepEqual(shown, [
+    { name: "sandbox_platform.file_upload_config.max_file_size", value: "100", source: "default" },
+    { name: "sandbox_platform.file_upload_config.max_file_count", value: "3", source: "config/agentyard.yaml:2" },
+    { name: "sandbox_platform.retry_interval", value: "1000ms", source: "config/agentyard.yaml:4" },
+  ]);
+});
+
+test("a sandbox service elsewhere is refused once, with its line, in both languages [P5][P4]", async (t) => {
+  const yaml = "sandbox_platform:\n  svc:\n    host: sandbox.example\n    port: 9100\n    protocol: http\n";
+  assert.deepEqual(await mistakes(t, yaml), [
+    "config/agentyard.yaml:3: sandbox_platform.svc names a sandbox service elsewhere, which this version cannot use yet. " +
+      "Take sandbox_platform.svc away: code then runs in a sandbox on this machine.",
+  ]);
+  assert.deepEqual(await mistakes(t, yaml, "zh"), [
+    "config/agentyard.yaml:3：sandbox_platform.svc 指向别处的沙箱服务，当前版本还不支持。 " +
+      "请删除 sandbox_platform.svc：代码将在本机的沙箱中运行。",
+  ]);
+  assert.deepEqual(await mistakes(t, "sandbox_platform: { svc: }"), []);
+});
+
+test("every mistake about the sandbox is told with its line and what to write instead [P5]", async (t) => {
+  const yaml = `sandbox_platform:
+  svc: { port: 0, protocol: ftp, path: / }
+  default_ttl: long
+  retry_interval: soon
+  file_upload_config:
+    max_file_size_unit: TB
+    max_size: 3
+sandbox:
+  memory_bytes_max: 1
+  memory: 3
+  network_hosts: [http://pypi.org]
+  modules: [os;]
+  package_index: pypi
+`;
+  assert.deepEqual(
+    (await mistakes(t, yaml)).map((line) => line.replace("config/agentyard.yaml:", "")),
+    [
+      "2: there is no setting sandbox_platform.svc.path. Write sandbox_platform.svc.port instead.",
+      "2: sandbox_platform.svc.port is 0. Write a whole number from 1 to 65535.",
+      "2: sandbox_platform.svc.protocol is ftp. Write one of http, https.",
+      "3: sandbox_platform.default_ttl is long. Write a number from 1 to 31536000.",
+      "4: sandbox_platform.retry_interval is soon. Write a time such as 500ms.",
+      "6: sandbox_platform.file_upload_config.max_file_size_unit is TB. Write one of KB, MB, GB.",
+      "7: there is no setting sandbox_platform.file_upload_config.max_size. " +
+        "Write sandbox_platform.file_upload_config.max_file_size instead.",
+      "9: sandbox.memory_bytes_max is 1. Write a whole number from 67108864 to 1125899906842624.",
+      "10: there is no setting sandbox.memory. Write sandbox.memory_bytes_max instead.",
+      "11: sandbox.network_hosts is http://pypi.org. " +
+        "Write words with commas between them, such as pypi.org, *.example.com.",
+      "12: sandbox.modules is os;. Write words with commas between them, such as numpy, pandas.",
+      "13: sandbox.package_index is pypi. Write an address such as https://pypi.org/simple.",
+    ],
+  );
+});
+
+async function load(t: TestContext, yaml: string): Promise<Config> {
+  const loaded = await loadConfig(requestWith(t, yaml));
+  assert.ok(loaded.ok, JSON.stringify(loaded));
+  return loaded.value;
+}
+
+/** What a person reads. */
+async function mistakes(t: TestContext, yaml: string, language: Language = "en"): Promise<string[]> {
+  const loaded = await loadConfig({ ...requestWith(t, yaml), env: { AGENTYARD_LANG: language } });
+  return loaded.ok ? [] : loaded.failure.map((failure) => failureWords(wordsFor(language), failure).join(" "));
+}
+
+function requestWith(t: TestContext, yaml: string) {
+  const dir = mkdtempSync(join(tmpdir(), "agentyard-config-"));
+  t.after(() => rmSync(dir, { recursive: true }));
+  mkdirSync(join(dir, "config"));
+  writeFileSync(join(dir, "package.json"), '{ "name": "agentyard" }');
+  writeFileSync(join(dir, "config/agentyard.yaml"), yaml);
+  return { flags: {}, env: {}, cwd: dir, homeDir: join(dir, "home"), programDir: dir };
+}

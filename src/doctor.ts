@@ -1,0 +1,207 @@
+import { execFile, spawn } from "node:child_process";
+import { accessSync, constants, globSync, readFileSync, type Stats, statfsSync, statSync } from "node:fs";
+import { release, userInfo } from "node:os";
+import { basename, dirname } from "node:path";
+import { z } from "zod";
+import { systemClock } from "./base/clock.ts";
+import { systemIds } from "./base/ids.ts";
+import { ok, type Result } from "./base/result.ts";
+import type { Config, ConfigFailure } from "./config/config.ts";
+import { readBwrap } from "./sandbox/local/bwrap.ts";
+import { openLocalSandbox } from "./sandbox/local/local.ts";
+import { lookAtDatabase } from "./storage/sqlite/look.ts";
+import { readOwner } from "./storage/sqlite/owner-lock.ts";
+import {
+  type DatabaseFacts,
+  type DataFacts,
+  type DoctorFacts,
+  runDoctor,
+  type SandboxFacts,
+  type Streams,
+} from "./terminal/terminal.ts";
+import type { Words } from "./words/words.ts";
+
+type Parts = Streams & {
+  readonly loaded: Result<Config, readonly ConfigFailure[]>;
+  /** What a person should know about the settings, in words. */
+  readonly notes: readonly string[];
+  readonly words: Words;
+  readonly version: string;
+};
+
+/** `agentyard doctor`: looks at this machine without changing it, and works with broken settings too. */
+export function examine(command: { readonly json: boolean; readonly fix: boolean }, parts: Parts): Promise<number> {
+  return runDoctor(command, { ...parts, look: () => gatherFacts(parts), run: runInShell });
+}
+
+async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts> {
+  const config = loaded.ok ? loaded.value : undefined;
+  const data = config && lookAtData(config.paths.dataDir);
+  return {
+    node: process.version,
+    system: `${systemName()}, ${process.platform} ${release()} ${process.arch}`,
+    problems: loaded.ok ? [] : loaded.failure,
+    notes,
+    data,
+    otherPeople: countOtherPeople(),
+    // In a directory that cannot be written it would only be said twice.
+    database: config === undefined || data?.state === "read_only" ? undefined : lookForDatabase(config),
+    models: Object.values(config?.models.slots ?? {}).map(({ slot, model, baseUrl }) => ({
+      ...{ slot, model },
+      server: URL.parse(baseUrl)?.host ?? baseUrl,
+    })),
+    sandbox: await lookAtSandbox(words),
+  };
+}
+
+function systemName(): string {
+  return /^PRETTY_NAME="?(.*?)"?$/m.exec(readIfThere("/etc/os-release"))?.[1] ?? process.platform;
+}
+
+/** A directory that is not there yet is judged by the nearest one above it. */
+function lookAtData(folder: string): DataFacts {
+  const found = statOf(folder);
+  if (found !== undefined) {
+    const isUsable = found.isDirectory() && canWrite(folder);
+    return {
+      folder,
+      state: isUsable ? "there" : "read_only",
+      freeBytes: freeBytesOf(folder),
+      mode: found.mode & 0o777,
+    };
+  }
+  let above = dirname(folder);
+  while (statOf(above) === undefined && above !== dirname(above)) above = dirname(above);
+  return { folder, state: canWrite(above) ? "new" : "read_only", freeBytes: freeBytesOf(above), mode: undefined };
+}
+
+/** Undefined also where we may not look. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function canWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function freeBytesOf(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+const firstPersonUid = 1_000;
+const lastPersonUid = 59_999;
+
+/** People are the accounts in the range that systems give to them, with a shell to sign in to. */
+function countOtherPeople(): number {
+  const own = userInfo().username;
+  const accounts = readIfThere("/etc/passwd")
+    .split("\n")
+    .map((line) => line.split(":"));
+  return accounts.filter(([name = "", , uid = "", , , , shell = ""]) => {
+    const isPerson = Number(uid) >= firstPersonUid && Number(uid) <= lastPersonUid;
+    return isPerson && name !== own && !/(nologin|false)$/.test(shell);
+  }).length;
+}
+
+function lookForDatabase({ paths }: Config): DatabaseFacts {
+  const owner = readOwner(paths.dataDir);
+  const pid = owner !== undefined && isAlive(owner.pid) ? owner.pid : undefined;
+  const looked = lookAtDatabase(paths.sessionDbPath, { isInUse: pid !== undefined });
+  return looked.ok ? ok({ format: looked.value, pid }) : looked;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** The canary looks from inside; what it does not tell is asked of the same programs from outside. */
+async function lookAtSandbox(words: Words): Promise<SandboxFacts> {
+  const provider = openLocalSandbox({
+    ...{ mark: "doctor", clock: systemClock, ids: systemIds, words: words.sandbox },
+    ...{ startTimeoutMs: guestStartTimeoutMs, javascript: process.execPath },
+  });
+  try {
+    const [probe, bwrap, python, bash, chineseFont] = await Promise.all([
+      provider.probe(),
+      readBwrap("/usr/bin/bwrap"),
+      ask("/usr/bin/python3", ["-I", "-c", pythonQuestion]),
+      ask("/bin/bash", ["-c", "echo $BASH_VERSION"]),
+      findChineseFont(),
+    ]);
+    const { version, libraries } = python === undefined ? nothingOfPython : pythonAnswer.parse(JSON.parse(python));
+    // As bash says it: 5.2.15(1)-release.
+    const shell = bash?.replace(/\(.*/, "");
+    return { ...probe, bwrap: bwrap?.version, python: version, libraries, bash: shell, chineseFont };
+  } finally {
+    await provider.close();
+  }
+}
+
+const guestStartTimeoutMs = 20_000;
+const pythonQuestion = `
+import importlib.metadata, json, platform
+def find(name):
+    try:
+        return [{"name": name, "version": importlib.metadata.version(name)}]
+    except importlib.metadata.PackageNotFoundError:
+        return []
+libraries = [found for name in ("numpy", "pandas", "matplotlib") for found in find(name)]
+print(json.dumps({"version": platform.python_version(), "libraries": libraries}))`;
+const pythonAnswer = z.object({
+  version: z.string(),
+  libraries: z.array(z.object({ name: z.string(), version: z.string() })),
+});
+const nothingOfPython = { version: undefined, libraries: [] };
+
+/** The name of one; the index of fonts is not installed everywhere. */
+async function findChineseFont(): Promise<string | undefined> {
+  const families = (await ask("fc-list", [":lang=zh", "family"])) ?? "";
+  const names = "/usr/share/fonts/**/{*CJK*,wqy*,DroidSansFallback*,uming*,ukai*,SourceHan*}.*";
+  const found = families === "" ? globSync(names).map((path) => basename(path)) : families.split("\n");
+  return found.sort()[0]?.split(",")[0];
+}
+
+const answerTimeoutMs = 10_000;
+
+/** What a program prints; undefined when it is missing or fails. */
+function ask(program: string, args: readonly string[]): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  execFile(program, args, { timeout: answerTimeoutMs }, (error, printed) =>
+    resolve(error === null ? printed.trim() : undefined),
+  );
+  return promise;
+}
+
+/** In this terminal, as if the person had typed it. */
+function runInShell(command: string): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const child = spawn("/bin/sh", ["-c", command], { stdio: "inherit" });
+  child.on("error", () => resolve(commandNotFound));
+  child.on("close", (code) => resolve(code ?? commandNotFound));
+  return promise;
+}
+
+const commandNotFound = 127;
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

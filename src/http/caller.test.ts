@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { localOwner, OwnerId } from "../protocol/ids.ts";
+import { callerNamed, isOwnSession, type Named } from "./caller.ts";
+
+const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob@example.com")];
+
+const callers: [what: string, named: Named, caller: string][] = [
+  ["nobody", {}, "local"],
+  ["the body before everything", { userId: "ann", account: bob, owners: [bob] }, "ann"],
+  ["the account before the conversation", { account: bob, owners: [ann] }, "bob@example.com"],
+  ["the id inside a session's id", { sessionId: "sb-session-ann", owners: [bob] }, "ann"],
+  ["the id inside the other spelling", { sessionId: "sess-bob@example.com" }, "bob@example.com"],
+  ["an id with dashes in it", { sessionId: "sb-session-a-b-c" }, "a-b-c"],
+  ["the session of anybody, which names nobody", { sessionId: "sess-agent-default" }, "local"],
+  ["the session of anybody, of a caller with a name", { sessionId: "sess-agent-default", account: ann }, "ann"],
+  ["a session with a name of its own", { sessionId: "mine", account: ann }, "ann"],
+  ["the public service's own ids", { sessionId: "sess_20250101_0a1b2c3d" }, "local"],
+  ["a conversation that one user has", { sessionId: "sess-agent-default", owners: [ann] }, "ann"],
+  ["a conversation that two users have", { owners: [ann, bob] }, "local"],
+  ["a session of nobody who can be", { sessionId: "sess-not a user" }, "local"],
+  ["the same user twice", { userId: "ann", sessionId: "sess-ann" }, "ann"],
+  ["another user's session", { userId: "ann", sessionId: "sb-session-bob" }, "session_not_found"],
+  ["another account's session", { account: bob, sessionId: "sess-ann" }, "session_not_found"],
+  ["a user id with a blank", { userId: "a b" }, "bad_request"],
+  ["a user id of 49 characters", { userId: "x".repeat(49) }, "bad_request"],
+  ["an empty user id", { userId: "", account: ann }, "bad_request"],
+];
+
+test("who is calling is the first that a request names, and nobody reaches another user's session [S7]", () => {
+  const told = callers.map(([what, named]) => {
+    const caller = callerNamed(named);
+    return [what, named, caller.ok ? caller.value : caller.failure.code];
+  });
+  assert.deepEqual(told, callers);
+});
+
+test("a session has its own id and three other names, and only for its own user [S1][S7]", () => {
+  const session = { id: "mine" };
+  const ids = ["mine", "sb-session-ann", "sess-ann", "sess-agent-default", "sess-bob", "sb-session-local", "yours", ""];
+  const own = (owner: OwnerId) => ids.filter((id) => isOwnSession(owner, id, owner === ann ? session : undefined));
+  assert.deepEqual(own(ann), ["mine", "sb-session-ann", "sess-ann", "sess-agent-default"]);
+  assert.deepEqual(own(localOwner), ["sess-agent-default", "sb-session-local"]);
+});

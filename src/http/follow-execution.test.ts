@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
+import { manualClock } from "../../test/world/small-yard.ts";
+import { localOwner } from "../protocol/ids.ts";
+import type { Executions, RunOutput } from "../sandbox/sandbox.ts";
+import { followExecution } from "./follow-execution.ts";
+
+test("silence is filled with pings, and a reader that goes leaves nothing waiting [X2]", async () => {
+  const gone = new AbortController();
+  let isLeft = false;
+  const silent: AsyncIterableIterator<RunOutput> = {
+    [Symbol.asyncIterator]: () => silent,
+    next: () => new Promise(() => {}),
+    async return() {
+      isLeft = true;
+      return { done: true, value: undefined };
+    },
+  };
+  const executions = played(() => silent);
+  const after = { stdout: 0, stderr: 0 };
+  const clock = manualClock();
+  const view = { executions, clock, owner: localOwner, id: "e", after, language: "en" } as const;
+  const frames = followExecution({ ...view, signal: gone.signal });
+  for (let ping = 0; ping < 2; ping += 1) {
+    const next = frames.next();
+    await nextLoop();
+    clock.move(15_000);
+    assert.deepEqual(await next, { done: false, value: [{ frame: "ping" }] });
+  }
+  const last = frames.next();
+  gone.abort();
+  assert.deepEqual(await last, { done: true, value: undefined });
+  assert.deepEqual([isLeft, clock.timers()], [true, 0]);
+});
+
+test("what a program printed before anybody looked comes as one piece, and its gaps stay where they were [X2]", async () => {
+  async function* lines(): AsyncGenerator<RunOutput> {
+    for (let line = 1; line <= 1000; line += 1)
+      yield { stream: "stdout", text: "x\n", cutBytes: line === 600 ? 7 : 0, at: { stdout: 2 * line, stderr: 0 } };
+    yield { stream: "stderr", text: "end", cutBytes: 0, at: { stdout: 2000, stderr: 3 } };
+  }
+  const clock = manualClock();
+  const view = { executions: played(() => lines()), clock, owner: localOwner, id: "e" } as const;
+  const signal = new AbortController().signal;
+  const frames = followExecution({ ...view, after: { stdout: 0, stderr: 0 }, language: "en", signal });
+  const batches: unknown[] = [];
+  for await (const batch of frames) batches.push(batch);
+  assert.deepEqual(batches, [
+    [
+      { frame: "output", stream: "stdout", text: "x\n".repeat(599), at: { stdout: 1198, stderr: 0 } },
+      { frame: "cut", stream: "stdout", bytes: 7, at: { stdout: 1200, stderr: 0 } },
+      { frame: "output", stream: "stdout", text: "x\n".repeat(401), at: { stdout: 2000, stderr: 0 } },
+      { frame: "output", stream: "stderr", text: "end", at: { stdout: 2000, stderr: 3 } },
+    ],
+  ]);
+  assert.equal(clock.timers(), 0);
+});
+
+function played(follow: Executions["follow"]): Executions {
+  return {
+    submit: () => assert.fail("nothing is submitted"),
+    find: async () => undefined,
+    list: async () => ({ items: [], total: 0 }),
+    wait: async () => undefined,
+    follow,
+    cancel: async () => false,
+    quiet: async () => {},
+  };
+}

@@ -1,0 +1,113 @@
+import { posix } from "node:path";
+import { ok, type Result } from "../base/result.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import type { UploadedFile } from "../protocol/resources.ts";
+import type { StoredFile } from "../protocol/sandbox-file-routes.ts";
+import { type FileFailure, type Spooled, shownPath } from "../workspace/workspace.ts";
+import { temparea } from "./file-place.ts";
+import type { Answer, Parts } from "./handler.ts";
+import type { Sought } from "./seek-file.ts";
+import { readArchive } from "./unzip.ts";
+
+export type Storing = {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly announcedBytes?: number | undefined;
+  readonly keep?: boolean | undefined;
+};
+
+/** Puts a file into the folder that was sought, by the rules of the session. */
+export async function storeFile(
+  { engine }: Pick<Parts, "engine">,
+  { row, workspace, path: folder, policy }: Sought,
+  { keep = false, ...file }: Storing,
+): Promise<Result<UploadedFile, Failure>> {
+  if (isCounted(folder) && folder !== temparea) {
+    const full = await noRoom({ workspace, policy }, `${folder}/${file.name}`, 1);
+    if (full !== undefined) return full;
+  }
+  // Only what lies in the temparea is counted.
+  const filesMax = isCounted(folder) ? policy.filesMax : Number.MAX_SAFE_INTEGER;
+  return engine.upload(row, { ...file, keep, folder, policy: { ...policy, filesMax } });
+}
+
+function isCounted(folder: string): boolean {
+  return folder === temparea || folder.startsWith(`${temparea}/`);
+}
+
+/** Files in folders of the temparea count too; `more` would be added. */
+async function noRoom({ workspace, policy }: Pick<Sought, "workspace" | "policy">, path: string, more: number) {
+  const there = await workspace.stat(path);
+  if (there.ok) return undefined;
+  const walk = await workspace.walk(temparea, { hidden: true });
+  let files = more;
+  if (walk.ok) for await (const entry of walk.value) files += entry.type === "file" ? 1 : 0;
+  const limit = { what: "files", limit: policy.filesMax, setting: policy.settings?.filesMax ?? "" } as const;
+  return files <= policy.filesMax ? undefined : failure("quota_exceeded", { path: shownPath(path), ...limit });
+}
+
+/** What both dialects say of a file that is stored. */
+export function storedFile({ sessionId, row }: Sought, { name, path, bytes, type }: UploadedFile): StoredFile {
+  return {
+    mode: "file",
+    session_id: sessionId,
+    conversation_id: row.id,
+    file_name: name,
+    ...shownPlace(row.id, path),
+    size: bytes,
+    type,
+  };
+}
+
+function shownPlace(conversationId: string, path: string) {
+  const shown = path === "." ? conversationId : `${conversationId}/${path}`;
+  return { file_path: shown, container_path: `/workspace/${shown}` };
+}
+
+type Unpacked = Extract<Answer<"uploadSandboxFile">, { mode: "archive_extract" }>;
+
+/** Unpacks an archive into the folder that was sought; each file goes the way of an upload. The first refusal ends it. */
+export async function unpackInto(
+  parts: Pick<Parts, "engine">,
+  sought: Sought,
+  archive: { readonly name: string; readonly spooled: Spooled; readonly overwrite: boolean },
+): Promise<Result<Unpacked, Failure> & { readonly beside?: Readonly<Record<string, number>> }> {
+  const { workspace, path: folder, sessionId, row } = sought;
+  const files = await readArchive(archive.spooled, archive.name);
+  if (!files.ok) return files;
+  let [extracted, skipped, size] = [0, 0, 0];
+  for (const file of files.value) {
+    const path = `${folder}/${file.path}`;
+    if (!archive.overwrite && (await workspace.stat(path)).ok) {
+      skipped += 1;
+      continue;
+    }
+    const into = { ...sought, path: posix.dirname(path) };
+    const name = posix.basename(path);
+    const stored = await storeFile(parts, into, { name, chunks: file.chunks(), announcedBytes: file.bytes });
+    if (!stored.ok) {
+      const reason = brokenInside(stored.failure) ? broken(archive.name, file.path) : stored;
+      return { ...reason, beside: { extracted_file_count: extracted, skipped_file_count: skipped } };
+    }
+    extracted += 1;
+    size += stored.value.bytes;
+  }
+  return ok({
+    mode: "archive_extract",
+    session_id: sessionId,
+    conversation_id: row.id,
+    extract_path: shownPlace(row.id, folder).file_path,
+    extracted_file_count: extracted,
+    skipped_file_count: skipped,
+    size,
+  });
+}
+
+/** The archive is whole on our disk, so only its content can break off. */
+function brokenInside(reason: Failure | FileFailure): boolean {
+  return reason.code === "write_failed" && reason.params.why === "broken_off";
+}
+
+function broken(name: string, entry: string) {
+  return failure("archive_unfit", { name: shownPath(name), entry: shownPath(entry), why: "broken" });
+}

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { unzipSync } from "fflate";
+import { ok } from "../base/result.ts";
+import { failure } from "../protocol/failure.ts";
+import type { FileStat } from "../workspace/workspace.ts";
+import { archiveLimits, openArchive } from "./zip.ts";
+
+const entry = (path: string, bytes = 4): FileStat => ({ path, type: "file", bytes, mode: 0o644, modifiedAt: 0 });
+
+test("a file that vanishes while the archive is made is left out, and the archive says so [S3]", async () => {
+  const made = await openArchive(workspaceOf([entry("outputs/a.txt"), entry("outputs/gone.txt")]), "outputs");
+  assert.ok(made.ok);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of made.value.chunks()) pieces.push(piece);
+  const held = Object.entries(unzipSync(Buffer.concat(pieces))).map(([name, bytes]) => [name, `${Buffer.from(bytes)}`]);
+  assert.deepEqual(held, [
+    ["a.txt", "text"],
+    ["_left-out.txt", "outputs/gone.txt\n"],
+  ]);
+});
+
+test("more files or bytes than one archive holds are refused before it is begun [S3]", async () => {
+  const { filesMax, bytesMax } = archiveLimits;
+  const many = Array.from({ length: filesMax + 1 }, (_, number) => entry(`outputs/${number}`));
+  const large = [entry("outputs/a", bytesMax), entry("outputs/b", 1)];
+  assert.deepEqual(
+    [await openArchive(workspaceOf(many), "outputs"), await openArchive(workspaceOf(large), "outputs")],
+    [
+      failure("archive_too_large", { name: "outputs", what: "files", limit: filesMax }),
+      failure("archive_too_large", { name: "outputs", what: "bytes", limit: bytesMax }),
+    ],
+  );
+});
+
+function workspaceOf(entries: readonly FileStat[]): Parameters<typeof openArchive>[0] {
+  return {
+    id: "c1",
+    async walk() {
+      return ok(
+        (async function* () {
+          yield* entries;
+        })(),
+      );
+    },
+    async stream(path) {
+      if (path.includes("gone")) return failure("file_not_found", { path, near: "" });
+      const text = (async function* () {
+        yield Buffer.from("text");
+        return undefined;
+      })();
+      const chunks = {
+        [Symbol.asyncIterator]: () => text,
+        next: () => text.next(),
+        return: () => text.return(undefined),
+      };
+      return ok({ stat: entry(path), chunks });
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { History } from "../log/log.ts";
+import { fileChanged } from "../protocol/events.ts";
+import type { Place } from "../sandbox/sandbox.ts";
+import type { ConversationRow } from "../storage/storage.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Parts } from "./parts.ts";
+import type { Run } from "./run.ts";
+
+/** Where the main agent's programs run, and the user's. */
+export function placeOf({ owner, number }: ConversationRow, workspace: Workspace): Place {
+  return { owner, conversation: number, workspace, agent: "root" };
+}
+
+/** The conversation's own files. */
+export function rootPlace({ workspaces }: Parts, conversation: ConversationRow): Place {
+  return placeOf(conversation, workspaces.ofConversation(conversation));
+}
+
+/** A guest starts while the model thinks; with Python's data libraries only where they will probably be used. */
+export function prewarm(parts: Parts, { conversation, history }: Run): void {
+  const [next] = history.queue;
+  const hasData = next?.files?.some(({ type }) => dataTypes.has(type)) === true;
+  parts.sandbox.prewarm(rootPlace(parts, conversation), hasData || usedPython(history) ? "python" : undefined);
+}
+
+const dataTypes: ReadonlySet<string> = new Set(["csv", "spreadsheet", "json", "pickle", "data"]);
+
+function usedPython({ messages }: History): boolean {
+  return messages.some(
+    (message) => message.role === "assistant" && message.toolCalls?.some(({ name }) => name === "execute_code"),
+  );
+}
+
+/** What programs left running ends with the turn; what they did to files since their calls ended is told with its end. */
+export async function endPrograms(parts: Parts, run: Run): Promise<void> {
+  const { conversation, history } = run;
+  if (history.turn === undefined || history.turn.finished.length === 0) return;
+  for (const change of await parts.sandbox.endTurn(rootPlace(parts, conversation)))
+    run.stage(fileChanged(change, { by: "tool", program: true }));
+}

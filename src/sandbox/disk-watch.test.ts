@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
+import { playedProvider } from "../../test/world/played-provider.ts";
+import { manualClock } from "../../test/world/small-yard.ts";
+import { ok } from "../base/result.ts";
+import { failure, makeFailure } from "../protocol/failure.ts";
+import { localOwner } from "../protocol/ids.ts";
+import { type Measured, noWorkspace } from "../workspace/workspace.ts";
+import { openDiskWatch } from "./disk-watch.ts";
+import { checkRun } from "./run-checks.ts";
+
+const empty: Measured = {
+  ...{ bytes: 0, files: 0, folders: 0, bytesMax: 100, filesMax: 10, freeBytes: 1000 },
+  ...{ over: undefined, isFarOver: false },
+};
+const of = (bytes: number, more: Partial<Measured> = {}): Measured => ({
+  ...{ ...empty, bytes, over: bytes > 100 ? "bytes" : undefined },
+  ...more,
+});
+
+/** A workspace that takes up what the test says, and what is done about it. */
+function watching() {
+  const clock = manualClock();
+  const done: string[] = [];
+  let measured = empty;
+  const nothing = noWorkspace("c1", makeFailure("workspace_not_assigned", { agent: "root" }));
+  const workspace = { ...nothing, measure: async () => ok(measured) };
+  const [quiet, at] = [() => {}, async () => {}];
+  const logger = { path: undefined, debug: quiet, info: quiet, warn: quiet, error: quiet, flush: at, close: at };
+  const watch = openDiskWatch({
+    ...{ workspace, clock, logger },
+    unnamedBytes: async () => 0,
+    onDiskFull: () => watch.end(),
+    endBackground: async () => void done.push("background"),
+    endGuest: () => void done.push("guest"),
+  });
+  return {
+    watch,
+    workspace,
+    begin: (name: string, found: Measured) =>
+      watch.begin({ onOver: () => void done.push(name), onCompany: () => void done.push(`${name} not alone`) }, found),
+    /** What is done when so much is there at the next look; after some seconds, as looks at rest are rare. */
+    async at(found: Measured) {
+      measured = found;
+      for (let second = 0; second < 5; second += 1) {
+        clock.move(1000);
+        await nextLoop();
+      }
+      return done.splice(0);
+    },
+  };
+}
+
+test("in a workspace that is too full a program is ended only when it takes more, also of what it freed [X4]", async () => {
+  const { begin, at } = watching();
+  const end = begin("first", of(150));
+  assert.deepEqual(await at(of(150)), []);
+  assert.deepEqual(await at(of(120)), []);
+  assert.deepEqual(await at(of(121)), ["first", "background"]);
+  end(of(121));
+  const next = begin("next", of(121));
+  assert.deepEqual(await at(of(50)), []);
+  assert.deepEqual(await at(of(101)), ["next", "background"]);
+  next();
+  begin("files", of(0, { files: 20, over: "files" }));
+  assert.deepEqual(await at(of(0, { files: 20, folders: 20, over: "files" })), []);
+  assert.deepEqual(await at(of(0, { files: 20, folders: 21, over: "files" })), ["files", "background"]);
+});
+
+test("where nothing runs, only what is written on top of what a program left ends the guest [X4]", async () => {
+  const { begin, at } = watching();
+  begin("program", empty)(of(150));
+  assert.deepEqual(await at(of(150)), []);
+  assert.deepEqual(await at(of(151)), ["guest"]);
+});
+
+test("a full disk, and far too much in the workspace, end programs at once [X4]", async () => {
+  const { begin, at } = watching();
+  begin("program", of(150));
+  assert.deepEqual(await at(of(0, { over: "disk" })), Array(5).fill(["program", "background"]).flat());
+  begin("other", of(150));
+  assert.ok((await at(of(150, { isFarOver: true }))).includes("other"));
+});
+
+test("programs that run at the same time are told so, and do not raise the limit for each other [X1][X4]", async () => {
+  const { begin, at } = watching();
+  const end = begin("a", empty);
+  begin("b", of(150));
+  assert.deepEqual(await at(of(130)), ["a not alone", "b not alone", "a", "b", "background"]);
+  end(of(130));
+  assert.deepEqual(await at(of(130)), []);
+});
+
+test("a program may run where too much is there, so that it can make room, but not where it is far too much [X4]", async () => {
+  const { workspace } = watching();
+  const provider = playedProvider();
+  const checked = (found: Measured) =>
+    checkRun(
+      provider,
+      {
+        owner: localOwner,
+        conversation: 1,
+        agent: "root",
+        workspace: { ...workspace, measure: async () => ok(found) },
+      },
+      { language: "bash", code: "rm outputs/*", timeoutMs: 1000 },
+    );
+  const refused = (what: "bytes" | "files", limit: number) =>
+    failure("quota_exceeded", { path: ".", what, limit, setting: `workspace.${what}_max` });
+  const far = { isFarOver: true } as const;
+  assert.deepEqual(
+    [await checked(of(150)), await checked(of(900, far)), await checked(of(0, { ...far, over: "files" }))],
+    [ok(of(150)), refused("bytes", 100), refused("files", 10)],
+  );
+  assert.deepEqual(await checked(of(0, { over: "disk" })), failure("write_failed", { path: ".", why: "full" }));
+});

@@ -1,0 +1,368 @@
+import { unreachable } from "../base/assert.ts";
+import type { Clock } from "../base/clock.ts";
+import { ok } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
+import type { OwnerId } from "../protocol/ids.ts";
+import type { ListedExecution, Storage } from "../storage/storage.ts";
+import { artifactsMax, artifactsOf } from "./artifacts.ts";
+import type { LiveOutput } from "./live.ts";
+import { executionOf, executionRow, rowFailure } from "./records.ts";
+import type { Prepared, Runs } from "./run.ts";
+import type { ExecutionRecord, Executions, ExecutionWanted, Place, RunReport, SandboxSettings } from "./sandbox.ts";
+import { keptCode, listedExecution } from "./shortened.ts";
+
+/** The executions, and what only the sandbox itself may do with them. */
+export interface OwnExecutions extends Executions {
+  /** Resolves when all of this user that are over are written down. */
+  settled(owner?: OwnerId): Promise<void>;
+  /** Their rows are gone: nothing is known of them any more. */
+  forget(owner: OwnerId): void;
+  /** From now on one that nobody cancelled and that is stopped was cut off. */
+  closing(): void;
+  close(): void;
+}
+
+export type ExecutionsOptions = {
+  readonly storage: Storage;
+  readonly runs: Runs;
+  readonly settings: Pick<SandboxSettings, "recordsMs">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+type Known = {
+  record: ExecutionRecord;
+  readonly place: Place;
+  readonly live: LiveOutput;
+  readonly controller: AbortController;
+  readonly onChanges: ExecutionWanted["onChanges"];
+  readonly shownBytesMax: number | undefined;
+  /** Resolves when its end is written down. */
+  readonly over: Promise<void>;
+};
+
+type State = ExecutionsOptions & {
+  /** Those of this process that wait or run, and the last ones that are over. */
+  readonly known: Map<string, Known>;
+  readonly recovered: Promise<void>;
+  /** By user: how many ended since their old records were last looked through. */
+  readonly ended: Map<OwnerId, number>;
+  isClosing: boolean;
+  /** Who follows one, and who waits until nobody does. */
+  readers: number;
+  waiting: (() => void)[];
+};
+
+/** Whose output can still be followed after their end. */
+const finishedKnownMax = 64;
+/** Of those, the last ones whose output is kept whole; of the others its beginning and its end. */
+const finishedBytesMax = 64 * 1024 * 1024;
+const recoverAtOnceMax = 50;
+const tidyEveryMs = 3_600_000;
+/** Of one user: the oldest ones go first. */
+const recordLimits = { rowsMax: 2000, bytesMax: 64 * 1024 * 1024 };
+const trimEvery = 20;
+const storeAttemptsMax = 5;
+const storeAgainMs = 1000;
+/** Of those that are over sooner only the beginning and the end are written down. */
+const runningStoredAfterMs = 500;
+
+/** Of each stream of one that runs, unless it was said otherwise. */
+const soFarBytesMax = 64 * 1024;
+
+/** Begins by closing the records that earlier processes left open. */
+export function openExecutions(options: ExecutionsOptions): OwnExecutions {
+  const recovered = recover(options).catch((error) =>
+    options.logger.error("the records of earlier executions could not be closed", { error }),
+  );
+  const state: State = {
+    ...options,
+    known: new Map(),
+    recovered,
+    ended: new Map(),
+    isClosing: false,
+    readers: 0,
+    waiting: [],
+  };
+  const stopTimer = tidyNowAndThen(state);
+  const knownOf = (owner: OwnerId, id: string) => {
+    const known = state.known.get(id);
+    return known?.record.owner === owner ? known : undefined;
+  };
+  const find = async (owner: OwnerId, id: string) => {
+    await recovered;
+    const known = knownOf(owner, id);
+    if (known !== undefined) return withOutput(known);
+    const row = await state.storage.findExecution(owner, id);
+    return row && executionOf(row);
+  };
+  return {
+    submit: (place, wanted) => submit(state, place, wanted),
+    find,
+    async list(owner, page) {
+      await recovered;
+      const { items, total } = await state.storage.listExecutions(owner, page);
+      return { items: items.map((row) => listedOf(row, knownOf(owner, row.id))).filter(isReadable), total };
+    },
+    async wait(owner, id, signal) {
+      const known = knownOf(owner, id);
+      if (known !== undefined && !(await isBefore(known.over, signal))) return undefined;
+      const record = await find(owner, id);
+      return record?.endedAt === undefined ? undefined : record;
+    },
+    follow(owner, id, after) {
+      const live = knownOf(owner, id)?.live;
+      return live && counted(state, live.read(after));
+    },
+    async quiet() {
+      if (!isQuiet(state)) await new Promise<void>((resolve) => state.waiting.push(resolve));
+    },
+    async cancel(owner, id) {
+      const known = knownOf(owner, id);
+      if (known === undefined || known.record.endedAt !== undefined) return false;
+      known.controller.abort();
+      await known.over;
+      return known.record.status === "cancelled";
+    },
+    async settled(owner) {
+      const all = [...state.known.values()].filter(({ record }) => owner === undefined || record.owner === owner);
+      await Promise.all(all.map(({ over }) => over));
+    },
+    forget(owner) {
+      for (const [id, { record, over, live }] of state.known) {
+        if (record.owner !== owner) continue;
+        state.known.delete(id);
+        void over.then(live.shorten);
+      }
+    },
+    closing() {
+      state.isClosing = true;
+    },
+    close: stopTimer,
+  };
+}
+
+async function* counted<T>(state: State, output: AsyncIterable<T>): AsyncGenerator<T> {
+  state.readers += 1;
+  try {
+    yield* output;
+  } finally {
+    state.readers -= 1;
+    noticeQuiet(state);
+  }
+}
+
+function isQuiet({ known, readers }: State): boolean {
+  return readers === 0 && ![...known.values()].some(({ record }) => record.endedAt === undefined);
+}
+
+function noticeQuiet(state: State): void {
+  if (isQuiet(state)) for (const resolve of state.waiting.splice(0)) resolve();
+}
+
+function withOutput({ record, live, shownBytesMax = soFarBytesMax }: Known): ExecutionRecord {
+  if (record.status !== "running") return record;
+  const shown = (stream: "stdout" | "stderr") => ({ ...live[stream].shown(shownBytesMax), path: undefined });
+  return { ...record, soFar: { stdout: shown("stdout"), stderr: shown("stderr") } };
+}
+
+function listedOf(row: ListedExecution, known: Known | undefined): ExecutionRecord | undefined {
+  return known === undefined ? executionOf(row) : listedExecution(known.record);
+}
+
+function isReadable(record: ExecutionRecord | undefined): record is ExecutionRecord {
+  return record !== undefined;
+}
+
+/** True when it is over before the signal fires. */
+function isBefore(over: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const giveUp = () => resolve(false);
+    if (signal.aborted) return giveUp();
+    signal.addEventListener("abort", giveUp, { once: true });
+    void over.then(() => {
+      signal.removeEventListener("abort", giveUp);
+      resolve(true);
+    });
+  });
+}
+
+async function recover({ storage, clock, logger }: ExecutionsOptions): Promise<void> {
+  for (;;) {
+    const rows = await storage.openExecutions(recoverAtOnceMax);
+    for (const row of rows) {
+      const endedAt = clock.now();
+      const record = executionOf(row);
+      const crashed = { status: "crashed", endedAt, wasCutOff: true } as const;
+      // One that cannot be read is closed as it is.
+      const closed = record === undefined ? { ...row, endedAt } : executionRow({ ...record, ...crashed });
+      const stored = await storage.putExecution(closed);
+      if (!stored.ok) return logger.warn("a record of an execution could not be closed", { code: stored.failure.code });
+    }
+    if (rows.length < recoverAtOnceMax) return;
+  }
+}
+
+function tidyNowAndThen({ storage, settings, clock, logger }: State): () => void {
+  let isClosed = false;
+  const tidy = async () => {
+    const dropped = await storage.dropExecutions(clock.now() - settings.recordsMs);
+    if (!dropped.ok) logger.warn("old records of executions could not be dropped", { code: dropped.failure.code });
+  };
+  const tidyInTheBackground = () =>
+    void tidy()
+      .catch((error) => logger.error("old records of executions could not be dropped", { error }))
+      .then(() => {
+        if (!isClosed) stopTimer = clock.after(tidyEveryMs, tidyInTheBackground);
+      });
+  let stopTimer = clock.after(tidyFirstMs, tidyInTheBackground);
+  return () => {
+    isClosed = true;
+    stopTimer();
+  };
+}
+
+/** Not at once: a start has better things to do. */
+const tidyFirstMs = 60_000;
+
+async function submit(state: State, place: Place, wanted: ExecutionWanted): ReturnType<Executions["submit"]> {
+  await state.recovered;
+  const controller = new AbortController();
+  const prepared = await state.runs.prepare(place, { ...wanted, signal: controller.signal });
+  if (!prepared.ok) return prepared;
+  const { id, session, timeoutMs, live } = prepared.value;
+  const { language, conversationId, onChanges, shownBytesMax } = wanted;
+  const record: ExecutionRecord = {
+    ...{ id, owner: place.owner, session: session.id, conversationId, status: "pending", language, timeoutMs },
+    ...keptCode(wanted.code),
+    ...{ createdAt: state.clock.now(), startedAt: undefined, endedAt: undefined },
+    ...{ failure: undefined, wasCutOff: false, report: undefined, artifacts: [] },
+  };
+  // Written down first: whatever happens from here on, somebody can ask what became of it.
+  const stored = await state.storage.putExecution(executionRow(record)).catch((error) => {
+    prepared.value.abandon();
+    throw error;
+  });
+  if (!stored.ok) {
+    prepared.value.abandon();
+    return rowFailure(stored.failure);
+  }
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const known: Known = { record, place, live, controller, onChanges, shownBytesMax, over };
+  state.known.set(id, known);
+  void execute(state, known, prepared.value)
+    .catch((error) => closeBroken(state, known, error))
+    .then(() => {
+      live.end();
+      resolve();
+      dropFinished(state);
+      noticeQuiet(state);
+    });
+  return ok(record);
+}
+
+async function execute(state: State, known: Known, prepared: Prepared): Promise<void> {
+  const { clock } = state;
+  const run = await prepared.start();
+  if (!run.ok) return close(state, known, { status: "failed", endedAt: clock.now(), failure: run.failure });
+  if (!run.value.hasBegun) {
+    const end = wasCutOff(state, known) ? crashed : ({ status: "cancelled" } as const);
+    return close(state, known, { ...end, endedAt: clock.now() });
+  }
+  const running: ExecutionRecord = { ...known.record, status: "running", startedAt: clock.now() };
+  known.record = running;
+  // Each row that is written waits for the disk; one that is over in a moment was never seen running.
+  let stored = Promise.resolve();
+  const stopTimer = clock.after(runningStoredAfterMs, () => {
+    stored = store(state, running);
+  });
+  const report = await run.value.report;
+  stopTimer();
+  await stored;
+  await known.onChanges?.(report.changes);
+  const artifacts = await artifactsOf(known.place.workspace, report.changes);
+  const isCutOff = report.how === "cancelled" && wasCutOff(state, known);
+  const changes = report.changes.slice(0, artifactsMax);
+  await close(state, known, {
+    ...{ startedAt: report.startedAt, endedAt: report.endedAt, artifacts },
+    ...(isCutOff ? crashed : { status: statusOf(report) }),
+    report: { ...report, changes, ...(isCutOff && { how: "lost" }) },
+  });
+}
+
+/** Nobody wanted it to stop: the server went. */
+function wasCutOff({ isClosing }: State, { controller }: Known): boolean {
+  return isClosing && !controller.signal.aborted;
+}
+
+const crashed = { status: "crashed", wasCutOff: true } as const;
+
+/** A mistake of ours: nobody may wait for ever because of it. */
+async function closeBroken(state: State, known: Known, error: unknown): Promise<void> {
+  const { clock, logger } = state;
+  logger.error("an execution could not be recorded", { execution: known.record.id, error });
+  if (known.record.endedAt !== undefined) return;
+  const broken = { status: "crashed", endedAt: clock.now() } as const;
+  await close(state, known, broken).catch((again) =>
+    logger.error("an execution could not be recorded", { execution: known.record.id, error: again }),
+  );
+}
+
+/** Known as over before it is written: where storage fails, this process can still tell. */
+async function close(state: State, known: Known, end: Partial<ExecutionRecord>): Promise<void> {
+  known.record = { ...known.record, ...end };
+  await store(state, known.record);
+  void trim(state, known.record.owner).catch((error) =>
+    state.logger.error("old records of executions could not be dropped", { error }),
+  );
+}
+
+/** Now and then: in between there are a few more. */
+async function trim({ storage, logger, ended }: State, owner: OwnerId): Promise<void> {
+  const count = (ended.get(owner) ?? 0) + 1;
+  ended.set(owner, count % trimEvery);
+  if (count < trimEvery) return;
+  const trimmed = await storage.trimExecutions(owner, recordLimits);
+  if (!trimmed.ok) logger.warn("old records of executions could not be dropped", { code: trimmed.failure.code });
+}
+
+async function store({ storage, clock, logger }: State, record: ExecutionRecord): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const stored = await storage.putExecution(executionRow(record));
+    if (stored.ok) return;
+    const { code } = stored.failure;
+    if (attempt === storeAttemptsMax)
+      return logger.error("an execution could not be recorded", { execution: record.id, code });
+    await clock.wait(storeAgainMs);
+  }
+}
+
+function statusOf({ how, exitCode }: RunReport): ExecutionRecord["status"] {
+  switch (how) {
+    case "done":
+      return exitCode === 0 ? "completed" : "failed";
+    case "timeout":
+    case "cancelled":
+      return how;
+    case "killed":
+    case "out_of_memory":
+    case "disk_full":
+      return "failed";
+    case "lost":
+      return "crashed";
+    default:
+      return unreachable(how);
+  }
+}
+
+/** The newest stays whole, however long it is: somebody may be reading it just now. */
+function dropFinished({ known }: State): void {
+  const finished = [...known].filter(([, { record }]) => record.endedAt !== undefined).toReversed();
+  let bytes = 0;
+  for (const [index, [id, { live }]] of finished.entries()) {
+    bytes += live.keptBytes();
+    if (index >= finishedKnownMax) known.delete(id);
+    // Also where it is forgotten: a reader who does not read would hold on to all of it.
+    if (index >= finishedKnownMax || (index > 0 && bytes > finishedBytesMax)) live.shorten();
+  }
+}

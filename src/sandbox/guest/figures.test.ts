@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { bareSupervisor, guestSettings, type Outcome, outcomeOf, python } from "../../../test/world/bare-supervisor.ts";
+import { connectGuest } from "./connection.ts";
+
+// A matplotlib as small as what we use of it: where the real one is missing, our part is tried all the same.
+const standIn = {
+  "__init__.py": "",
+  "font_manager.py": `
+class FontManager:
+    def _find_fonts_by_props(self, prop): return [f"{prop}.ttf"]
+    def findfont(self, name): return f"{name}.ttc"
+class Entry: name = "WenQuanYi Micro Hei"
+fontManager = FontManager()
+fontManager.ttflist = [Entry]
+`,
+  "figure.py": `
+class Figure:
+    def __init__(self): self.axes, self.texts, self.images, self.title = [], [], [], "?"
+    def savefig(self, fname, **options):
+        if self.title == "broken": raise ValueError("cannot be drawn")
+        data = self.title.encode()
+        fname.write(data) if hasattr(fname, "write") else open(fname, "wb").write(data)
+`,
+  "pyplot.py": `
+from matplotlib.figure import Figure
+import matplotlib.font_manager
+_open = {}
+def figure(number=None):
+    number = number or max(_open, default=0) + 1
+    return _open.setdefault(number, Figure())
+def title(text):
+    now = _open[max(_open)] if _open else figure()
+    now.axes, now.title, now.stale = [1], text, True
+def savefig(name): (_open[max(_open)] if _open else figure()).savefig(name)
+def get_fignums(): return sorted(_open)
+def close(which):
+    for number in list(_open):
+        if which == "all" or _open[number] is which: del _open[number]
+def show(): raise RuntimeError("there is no screen")
+`,
+};
+
+test("figures that are open at the end of a cell land in outputs and are named, once each [X6]", async (t) => {
+  const { run, figures } = await guestWithFigures(t);
+  assert.deepEqual(await run("import matplotlib.pyplot as plt\nplt.title('one')"), named("outputs/figure-1.png"));
+  assert.deepEqual(await run("plt.figure(); plt.figure(); plt.title('two')"), named("outputs/figure-2.png"));
+  assert.deepEqual(
+    await run("for n in '34':\n    plt.title(n)\n    plt.show()"),
+    named("outputs/figure-3.png", "outputs/figure-4.png"),
+  );
+  assert.deepEqual(await run("1 if plt.get_fignums() else None"), named());
+  assert.deepEqual(figures(), {
+    "figure-1.png": "one",
+    "figure-2.png": "two",
+    "figure-3.png": "3",
+    "figure-4.png": "4",
+  });
+});
+
+test("a figure that the cell itself saved is not saved twice, whatever its kind and folder, and named in outputs [X6]", async (t) => {
+  const { run, figures } = await guestWithFigures(t);
+  const own =
+    "import matplotlib.pyplot as plt\nplt.title('own')\nplt.savefig('outputs/own.png'); plt.savefig('outputs/own.png')";
+  assert.deepEqual(await run(own), named("outputs/own.png"));
+  assert.deepEqual(await run("plt.title('else'); plt.savefig('else.png'); plt.show()"), named());
+  assert.deepEqual(await run("plt.title('paper'); plt.savefig('outputs/paper.pdf')"), named());
+  const buffer = await run("import io\nplt.title('buffer'); plt.savefig(io.BytesIO())");
+  assert.deepEqual(buffer, named("outputs/figure-1.png"));
+  const outside =
+    "import tempfile\nwith tempfile.TemporaryDirectory() as folder:\n    plt.savefig(folder + '/gone.png')";
+  const gone = await run(`plt.title('gone')\n${outside}`);
+  assert.deepEqual(gone, named("outputs/figure-2.png"));
+  assert.deepEqual(figures(), {
+    ...{ "own.png": "own", "paper.pdf": "paper" },
+    ...{ "figure-1.png": "buffer", "figure-2.png": "gone" },
+  });
+});
+
+test("a figure that was saved and then changed is saved again, also in a later cell [X6]", async (t) => {
+  const { run, figures } = await guestWithFigures(t);
+  const own =
+    "import matplotlib.pyplot as plt\nplt.title('bare'); plt.savefig('outputs/own.png')\nplt.title('full'); plt.show()";
+  assert.deepEqual(await run(own), named("outputs/own.png", "outputs/figure-1.png"));
+  assert.deepEqual(await run("figure = plt.figure(); plt.title('early')"), named("outputs/figure-2.png"));
+  assert.deepEqual(await run("figure.title, figure.stale = 'late', True; plt.show()"), named("outputs/figure-3.png"));
+  assert.deepEqual(await run("plt.show()"), named());
+  assert.deepEqual(figures(), {
+    ...{ "own.png": "bare", "figure-1.png": "full" },
+    ...{ "figure-2.png": "early", "figure-3.png": "late" },
+  });
+});
+
+test("a figure of an earlier cell is shown when it is the last value, and saved again where it changed [X6]", async (t) => {
+  const { run, figures } = await guestWithFigures(t);
+  await run("import matplotlib.pyplot as plt\nfigure = plt.figure(); plt.title('early')");
+  const shown = await run("figure");
+  assert.deepEqual([shown.end, shown.results.slice(1)], ["done 0", ["png outputs/figure-1.png"]]);
+  const changed = await run("figure.title, figure.stale = 'late', True\nfigure");
+  assert.deepEqual(changed.results.slice(1), ["png outputs/figure-2.png"]);
+  assert.deepEqual(figures(), { "figure-1.png": "early", "figure-2.png": "late" });
+});
+
+test("an empty figure that is saved is no figure, and says why it is empty [X6]", async (t) => {
+  const { run } = await guestWithFigures(t);
+  await run("import matplotlib.pyplot as plt\nplt.title('drawn')");
+  const blank = await run("plt.savefig('outputs/chart.png')");
+  const remark =
+    "sandbox: the figure that was saved is empty: figures are closed when a call ends. Draw and save in one call.\n";
+  assert.deepEqual(blank, { ...named(), stderr: remark });
+});
+
+test("an earlier figure is never overwritten, and a cell that failed leaves none behind [X6]", async (t) => {
+  const { run, figures, supervisor } = await guestWithFigures(t);
+  writeFileSync(join(supervisor.workspace, "outputs/figure-1.png"), "of yesterday");
+  assert.deepEqual(await run("import matplotlib.pyplot as plt\nplt.title('new')"), named("outputs/figure-2.png"));
+  const broken = await run("plt.title('broken')");
+  assert.deepEqual(
+    [broken.end, broken.results, /ValueError: cannot be drawn\n$/.test(broken.stderr)],
+    ["done 1", [], true],
+  );
+  assert.equal((await run("plt.title('half'); 1 / 0")).end, "done 1");
+  assert.deepEqual(await run("pass"), named());
+  assert.deepEqual(figures(), { "figure-1.png": "of yesterday", "figure-2.png": "new" });
+});
+
+test("a cell that leaves early has its figures, one that leaves with an error has none, and a child of it neither [X6]", async (t) => {
+  const { run, figures } = await guestWithFigures(t);
+  await run("import matplotlib.pyplot as plt, os, sys");
+  assert.deepEqual(await run("plt.title('left'); sys.exit()"), named("outputs/figure-1.png"));
+  assert.deepEqual(await run("plt.title('failed'); sys.exit(3)"), { ...named(), end: "done 3" });
+  const forks = "plt.title('once')\nif os.fork() == 0: sys.exit()\nos.wait() and None";
+  assert.deepEqual(await run(forks), named("outputs/figure-2.png"));
+  assert.deepEqual(await run("pass"), named());
+  assert.deepEqual(figures(), { "figure-1.png": "left", "figure-2.png": "once" });
+});
+
+test("a Chinese font helps out behind whatever font was chosen [X6]", async (t) => {
+  const { run } = await guestWithFigures(t);
+  const code = "import matplotlib.font_manager as fonts\nfonts.fontManager._find_fonts_by_props('SimHei')";
+  assert.deepEqual((await run(code)).results, ["text ['SimHei.ttf', 'WenQuanYi Micro Hei.ttc']"]);
+});
+
+const hasMatplotlib = spawnSync(python, ["-I", "-c", "import matplotlib"]).status === 0;
+
+test("matplotlib draws a figure without a screen [X6]", {
+  skip: hasMatplotlib ? false : `${python} has no matplotlib`,
+}, async (t) => {
+  const { run, supervisor } = await guestWithFigures(t, {});
+  const code = "import matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.title('销售额'); plt.show()";
+  assert.deepEqual(await run(code), named("outputs/figure-1.png"));
+  const bytes = readFileSync(join(supervisor.workspace, "outputs/figure-1.png"));
+  assert.equal(bytes.subarray(1, 4).toString(), "PNG");
+});
+
+test("matplotlib itself knows what was changed, what is empty, and how a file is called [X6]", {
+  skip: hasMatplotlib ? false : `${python} has no matplotlib`,
+}, async (t) => {
+  const { run, supervisor } = await guestWithFigures(t, {});
+  const cells = [
+    "import matplotlib.pyplot as plt\nfig, ax = plt.subplots(); ax.plot([1, 2]); _ = plt.savefig('outputs/chart')",
+    "ax.set_title('late'); plt.show()",
+    "for n in '12':\n    plt.plot([1, 2]); plt.savefig(f'outputs/{n}.jpg'); plt.cla()",
+    "plt.plot([1, 2]); plt.savefig('outputs/a.svg'); plt.title('t'); plt.show()",
+    "_ = plt.title('nothing below'); plt.savefig('outputs/blank.png')",
+    "fig.show()",
+  ];
+  const outcomes: Outcome[] = [];
+  for (const cell of cells) outcomes.push(await run(cell));
+  assert.deepEqual(
+    outcomes.map(({ results, stderr, end }) => [end, results.filter((result) => result.startsWith("png")), stderr]),
+    [
+      ["done 0", ["png outputs/chart.png"], ""],
+      ["done 0", ["png outputs/figure-1.png"], ""],
+      ["done 0", [], ""],
+      ["done 0", ["png outputs/figure-2.png"], ""],
+      ["done 0", ["png outputs/blank.png"], outcomes[4]?.stderr],
+      ["done 0", ["png outputs/figure-1.png"], ""],
+    ],
+  );
+  assert.match(outcomes[4]?.stderr ?? "", /^sandbox: the figure that was saved is empty: /);
+  assert.deepEqual(readdirSync(join(supervisor.workspace, "outputs")).sort(), [
+    ...["1.jpg", "2.jpg", "a.svg", "blank.png", "chart.png", "figure-1.png", "figure-2.png"],
+  ]);
+});
+
+async function guestWithFigures(t: TestContext, modules: Readonly<Record<string, string>> = standIn) {
+  const supervisor = bareSupervisor(t);
+  const outputs = join(supervisor.workspace, "outputs");
+  mkdirSync(outputs);
+  if (Object.keys(modules).length > 0) mkdirSync(join(supervisor.workspace, "matplotlib"));
+  for (const [name, text] of Object.entries(modules))
+    writeFileSync(join(supervisor.workspace, "matplotlib", name), text);
+  const connected = await connectGuest(supervisor.socket, guestSettings(supervisor.workspace));
+  assert(connected.ok, supervisor.said());
+  const guest = connected.value;
+  let count = 0;
+  const run = (code: string): Promise<Outcome> => {
+    count += 1;
+    return outcomeOf(guest.run({ id: `e${count}`, language: "python", code, agent: "a", timeoutMs: 60_000 }));
+  };
+  const figures = () =>
+    Object.fromEntries(readdirSync(outputs).map((name) => [name, readFileSync(join(outputs, name), "utf8")]));
+  return { supervisor, run, figures };
+}
+
+function named(...paths: string[]): Outcome {
+  return { stdout: "", stderr: "", results: paths.map((path) => `png ${path}`), end: "done 0" };
+}

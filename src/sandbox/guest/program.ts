@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What runs as a guest's first process: its command, and the files it needs by their place inside. */
+export type SupervisorProgram = {
+  readonly command: readonly string[];
+  readonly files: Readonly<Record<string, Uint8Array>>;
+};
+
+const names = [
+  "supervisor.py",
+  "channel.py",
+  "execution.py",
+  "figures.py",
+  "forward.py",
+  "kernel.py",
+  "outputs.py",
+  "processes.py",
+];
+
+/**
+ * `folder` is where the files will lie inside, read-only. Isolated (`-I`): nothing that users can write is imported.
+ * Without a look for libraries (`-S`): they are for agents' Pythons, and take a third of the time to start.
+ */
+export function supervisorProgram(
+  python: string,
+  folder: string,
+  { hasNetwork = false }: { readonly hasNetwork?: boolean } = {},
+): SupervisorProgram {
+  return {
+    command: [python, "-I", "-S", join(folder, "supervisor.py"), ...(hasNetwork ? ["network"] : [])],
+    files: Object.fromEntries(names.map((name) => [join(folder, name), readFileSync(join(import.meta.dirname, name))])),
+  };
+}

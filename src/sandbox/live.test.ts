@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { createLiveOutput, type LiveOutput } from "./live.ts";
+import type { OutputPlace, RunOutput } from "./sandbox.ts";
+
+async function readAll(live: LiveOutput, after?: OutputPlace): Promise<RunOutput[]> {
+  const told: RunOutput[] = [];
+  for await (const output of live.read(after)) told.push(output);
+  return told;
+}
+
+const nextTick = () => new Promise((resolve) => setImmediate(resolve));
+const textOf = (outputs: readonly RunOutput[]) => outputs.map(({ text }) => text).join("");
+const numberedLines = (count: number) =>
+  Array.from({ length: count }, (_, index) => `${String(index).padStart(7, "0")}\n`).join("");
+
+test("readers hear everything from its beginning on, whenever they come, in the order it was said [X1][X2]", async () => {
+  const live = createLiveOutput();
+  live.add("stdout", Buffer.from("a"));
+  const early = readAll(live);
+  await nextTick();
+  live.add("stderr", Buffer.from("b"));
+  const late = readAll(live);
+  live.add("stdout", Buffer.from("c"));
+  live.end();
+  const told: RunOutput[] = [
+    { stream: "stdout", text: "a", cutBytes: 0, at: { stdout: 1, stderr: 0 } },
+    { stream: "stderr", text: "b", cutBytes: 0, at: { stdout: 1, stderr: 1 } },
+    { stream: "stdout", text: "c", cutBytes: 0, at: { stdout: 2, stderr: 1 } },
+  ];
+  assert.deepEqual([await early, await late, await readAll(live)], [told, told, told]);
+});
+
+test("a reader who is much slower than the program misses nothing of it [X1]", async () => {
+  const live = createLiveOutput();
+  const reader = live.read()[Symbol.asyncIterator]();
+  const all = numberedLines(500_000);
+  const bytes = Buffer.from(all);
+  live.add("stdout", bytes.subarray(0, 100));
+  const { value: first } = await reader.next();
+  for (let start = 100; start < bytes.length; start += 10_000)
+    live.add("stdout", bytes.subarray(start, start + 10_000));
+  live.end();
+  const rest: RunOutput[] = [];
+  for (let next = await reader.next(); next.done !== true; next = await reader.next()) rest.push(next.value);
+  assert.equal(textOf([first, ...rest]), all);
+  assert.deepEqual(
+    rest.filter(({ cutBytes }) => cutBytes > 0),
+    [],
+  );
+});
+
+test("who comes again after any piece hears the rest, and nothing twice [X2]", async () => {
+  const live = createLiveOutput();
+  const all = "你好👋\n".repeat(60_000);
+  live.add("stdout", Buffer.from(all));
+  live.add("stderr", Buffer.from("why"));
+  live.stdout.cut(7);
+  live.end();
+  const told = await readAll(live);
+  assert.equal(textOf(told), `${all}why`);
+  for (const [index, { at }] of told.entries()) assert.deepEqual(await readAll(live, at), told.slice(index + 1));
+});
+
+test("what is not kept any more is told as missing, byte by byte: the pieces and the gaps are the whole [X1][X4]", async () => {
+  const live = createLiveOutput();
+  const bytes = Buffer.from(numberedLines(300_000));
+  live.add("stdout", bytes);
+  live.stdout.cut(5000);
+  const slow = live.read()[Symbol.asyncIterator]();
+  const { value: first } = await slow.next();
+  live.end();
+  live.shorten();
+  assert.ok(live.keptBytes() <= 530_000, `${live.keptBytes()} bytes are kept`);
+  for (const after of [undefined, first.at, { stdout: 1_000_000, stderr: 0 }]) {
+    const told = await readAll(live, after);
+    let at = after?.stdout ?? 0;
+    for (const { text, cutBytes, at: reached } of told) {
+      assert.equal(text, bytes.subarray(at + cutBytes, reached.stdout).toString());
+      at += cutBytes + text.length;
+      assert.equal(at, reached.stdout);
+    }
+    assert.equal(at, bytes.length + 5000);
+    assert.equal(told.filter(({ cutBytes }) => cutBytes > 0).length, 2);
+  }
+});
+
+test("what was said beyond the limit ends with its last words, whole characters only, told once [X1][X4]", async () => {
+  const [said, last] = [Buffer.from("héé"), Buffer.from("é fin")];
+  const cases: [heard: number, cut: number, end: Buffer, told: [text: string, cutBytes: number][]][] = [
+    // All of it is there: halves of a character find together.
+    [
+      4,
+      1 + last.length,
+      Buffer.concat([said.subarray(4), last]),
+      [
+        ["hé", 0],
+        ["éé fin", 0],
+      ],
+    ],
+    // Both are halves of others: they are missing, too.
+    [
+      4,
+      500,
+      last.subarray(1),
+      [
+        ["hé", 0],
+        ["", 1 + 500 - 4],
+        [" fin", 0],
+      ],
+    ],
+    [
+      5,
+      500,
+      Buffer.alloc(0),
+      [
+        ["héé", 0],
+        ["", 500],
+      ],
+    ],
+  ];
+  for (const [heard, cut, end, wanted] of cases) {
+    const live = createLiveOutput();
+    live.add("stdout", said.subarray(0, heard));
+    live.stdout.cut(cut, end);
+    live.end();
+    const told = await readAll(live);
+    assert.deepEqual(
+      told.map(({ text, cutBytes }) => [text, cutBytes]),
+      wanted,
+    );
+    assert.deepEqual(told.at(-1)?.at, { stdout: heard + cut, stderr: 0 });
+    for (const [index, { at }] of told.entries()) assert.deepEqual(await readAll(live, at), told.slice(index + 1));
+  }
+});
+
+test("streams that take turns all the time lose their order in the end, and no byte [X1][X4]", async () => {
+  const live = createLiveOutput();
+  const early = readAll(live);
+  for (let index = 0; index < 60_000; index += 1) {
+    live.add("stdout", Buffer.from("o"));
+    live.add("stderr", Buffer.from("e"));
+    if (index % 20_000 === 0) await nextTick();
+  }
+  live.end();
+  for (const told of [await early, await readAll(live)]) {
+    const said = (stream: "stdout" | "stderr") => textOf(told.filter((one) => one.stream === stream));
+    assert.deepEqual([said("stdout"), said("stderr")], ["o".repeat(60_000), "e".repeat(60_000)]);
+    assert.equal(textOf(told.slice(0, 1000)), "oe".repeat(500));
+  }
+  live.shorten();
+  assert.ok(live.keptBytes() <= 130_000, `${live.keptBytes()} bytes are kept`);
+});
+
+test("characters that come in pieces are put together, and what is no text becomes a sign for it [X1]", async () => {
+  const live = createLiveOutput();
+  for (const byte of Buffer.from("\ufeffa中👋")) live.add("stdout", Uint8Array.of(byte));
+  live.add("stderr", Buffer.from("!"));
+  live.add("stdout", Uint8Array.of(0xff, 0x41, 0xe4));
+  live.end();
+  assert.equal(textOf((await readAll(live)).filter(({ stream }) => stream === "stdout")), "\ufeffa中👋\ufffdA\ufffd");
+});
+
+test("however bytes come, readers hear what a program said, as one who reads all at once [X1]", async () => {
+  const pieces = fc.array(fc.uint8Array({ maxLength: 5 }), { maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(pieces, async (all) => {
+      const live = createLiveOutput();
+      const reading = readAll(live);
+      for (const piece of all) {
+        live.add("stdout", piece);
+        await Promise.resolve();
+      }
+      live.end();
+      assert.equal(textOf(await reading), Buffer.concat(all).toString());
+    }),
+  );
+});

@@ -1,0 +1,114 @@
+import { type Collected, createCollected, textOf } from "./collected.ts";
+import type { OutputPlace, RunOutput } from "./sandbox.ts";
+
+type Stream = RunOutput["stream"];
+
+/**
+ * What a program says, for any number of readers that come at any time: from any place on, then as it comes. A reader
+ * may be as slow as it likes: it hears all that is kept, and of what is not it hears how much that is.
+ */
+export interface LiveOutput {
+  readonly stdout: Collected;
+  readonly stderr: Collected;
+  add(stream: Stream, bytes: Uint8Array): void;
+  /** After what was said so far, every reader's loop ends. */
+  end(): void;
+  read(after?: OutputPlace): AsyncIterable<RunOutput>;
+  keptBytes(): number;
+  /** Once it is over: from now on only the beginning and the end are kept. */
+  shorten(): void;
+}
+
+/** Of each stream that is shortened. */
+const shortBytesMax = 512 * 1024;
+/** How often the streams may take turns; after that each is told for itself. */
+const turnsMax = 50_000;
+const turnBytes = 64;
+
+/** A stretch of one stream up to this byte, before the other one had its say. */
+type Turn = { readonly stream: Stream; to: number };
+
+export function createLiveOutput(): LiveOutput {
+  const streams = { stdout: createCollected(), stderr: createCollected() };
+  const told = { stdout: 0, stderr: 0 };
+  let turns: Turn[] = [];
+  /** The last turn may still grow. */
+  let isInOrder = true;
+  let isEnded = false;
+  let waiting: (() => void)[] = [];
+  const wake = () => {
+    const woken = waiting;
+    waiting = [];
+    for (const go of woken) go();
+  };
+
+  function note(stream: Stream): void {
+    const to = streams[stream].whole();
+    if (to === told[stream]) return;
+    told[stream] = to;
+    const last = turns.at(-1);
+    if (isInOrder && last?.stream !== stream) isInOrder = turns.length < turnsMax;
+    if (!isInOrder) return;
+    if (last?.stream === stream) last.to = to;
+    else turns.push({ stream, to });
+  }
+
+  return {
+    ...streams,
+    add(stream, bytes) {
+      streams[stream].add(bytes);
+      note(stream);
+      wake();
+    },
+    end() {
+      for (const stream of names) {
+        streams[stream].end();
+        note(stream);
+      }
+      isEnded = true;
+      wake();
+    },
+    async *read(after = { stdout: 0, stderr: 0 }) {
+      const at = { ...after };
+      for (let next = 0; ; ) {
+        const turn = turns[next];
+        const stream = turn?.stream ?? (at.stdout < told.stdout ? "stdout" : "stderr");
+        const to = turn?.to ?? told[stream];
+        if (at[stream] < to) {
+          const { text, cutBytes, to: reached } = streams[stream].piece(at[stream], to);
+          at[stream] = reached;
+          yield { stream, text, cutBytes, at: { ...at } };
+        } else if (next < turns.length - (isInOrder ? 1 : 0)) next += 1;
+        else if (isEnded) break;
+        else await new Promise<void>((go) => waiting.push(go));
+      }
+      yield* beyond(streams, at);
+    },
+    keptBytes: () => streams.stdout.keptBytes() + streams.stderr.keptBytes() + turns.length * turnBytes,
+    shorten() {
+      for (const stream of names) streams[stream].shorten(shortBytesMax);
+      if (turns.length * turnBytes <= shortBytesMax) return;
+      turns = [];
+      isInOrder = false;
+    },
+  };
+}
+
+const names = ["stdout", "stderr"] as const;
+
+/** What was said beyond the limit: how much of it is lost, then its end. Told once, also to who comes again. */
+function* beyond(streams: Readonly<Record<Stream, Collected>>, at: Record<Stream, number>): Generator<RunOutput> {
+  for (const stream of names) {
+    const { lostBytes, bytes } = streams[stream].rest();
+    const start = streams[stream].whole() + lostBytes;
+    const cutBytes = start - at[stream];
+    if (cutBytes > 0) {
+      at[stream] = start;
+      yield { stream, text: "", cutBytes, at: { ...at } };
+    }
+    const last = bytes.subarray(at[stream] - start);
+    if (last.length === 0) continue;
+    at[stream] = start + bytes.length;
+    yield { stream, text: textOf(last), cutBytes: 0, at: { ...at } };
+  }
+}

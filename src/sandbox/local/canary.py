@@ -1,0 +1,82 @@
+"""Looks around from inside a guest, as its first process, and says what it found as one line of JSON."""
+
+import ctypes
+import glob
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+
+PR_SET_DUMPABLE = 4
+CLONE_NEWUSER = 0x10000000
+
+
+def main() -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    status = dict(line.rstrip("\n").split(":\t", 1) for line in open("/proc/self/status") if ":\t" in line)
+    facts = {
+        "capabilities": int(status["CapEff"], 16) | int(status["CapBnd"], 16),
+        "noNewPrivs": status["NoNewPrivs"],
+        "seccomp": status["Seccomp"],
+        "user": [os.getuid(), os.getgid(), os.getpid()],
+        "descriptors": descriptors(),
+        "canNestUsers": libc.unshare(CLONE_NEWUSER) == 0,
+        "writable": [path for path in ("/", "/usr", "/etc", "/dev", "/run", "/workspace") if can_write(path)],
+        "interfaces": [name for _, name in socket.if_nameindex()],
+        "routes": len(open("/proc/net/route").readlines()[1:]),
+        "canSeeFirst": can_see_first(),
+        "libraries": [name for name in ("numpy", "pandas", "matplotlib") if importlib.util.find_spec(name) is None],
+        "hasChinese": has_chinese(),
+    }
+    os.write(3, json.dumps(facts).encode() + b"\n")
+    os.read(3, 1)  # Until the host has heard it.
+
+
+def descriptors() -> list:
+    """Those that lead somewhere; the listing's own is closed by the time it is looked at."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            target = os.readlink("/proc/self/fd/" + name)
+        except OSError:
+            continue
+        if target != "/dev/null":
+            found.append(int(name))
+    return sorted(found)
+
+
+def can_write(path: str) -> bool:
+    try:
+        with open(os.path.join(path, "canary"), "w"):
+            return True
+    except OSError:
+        return False
+
+
+def can_see_first() -> bool:
+    """As another process of the same user."""
+    child = os.fork()
+    if child == 0:
+        seen = False
+        for look in (lambda: os.listdir("/proc/1/fd"), lambda: open("/proc/1/mem", "rb"), lambda: open("/proc/1/environ")):
+            try:
+                look()
+                seen = True
+            except OSError:
+                pass
+        os._exit(1 if seen else 0)
+    return os.waitpid(child, 0)[1] != 0
+
+
+def has_chinese() -> bool:
+    try:
+        listed = subprocess.run(["fc-list", ":lang=zh", "family"], capture_output=True, timeout=10).stdout
+        return listed.strip() != b""
+    except (OSError, subprocess.SubprocessError):
+        names = ("*CJK*", "wqy*", "DroidSansFallback*", "uming*", "ukai*", "SourceHan*")
+        return any(glob.glob("/usr/share/fonts/**/" + name, recursive=True) for name in names)
+
+
+main()

@@ -1,0 +1,216 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { release } from "node:os";
+import { assert } from "../../base/assert.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import { failed, ok, type Result } from "../../base/result.ts";
+import type { Words } from "../../words/words.ts";
+import { connectGuest, type GuestConnection, type ProcessLimits } from "../guest/connection.ts";
+import { guestEnvironment, noWorkspace, programFolder } from "../guest/environment.ts";
+import { supervisorProgram } from "../guest/program.ts";
+import type { Guest, GuestWanted, SandboxFault, SandboxProvider } from "../provider.ts";
+import { type Bytecode, createBytecode } from "./bytecode.ts";
+import { createFontList, type FontList } from "./font-list.ts";
+import type { Group } from "./groups.ts";
+import { sharedFiles, unnamedBytes } from "./held-files.ts";
+import { type Launched, launchGuest } from "./launch.ts";
+import { openMachine } from "./machine.ts";
+import { reapLeftovers } from "./reap.ts";
+import type { LaunchHost } from "./start.ts";
+import { processesOf, usageOf } from "./usage.ts";
+
+export type LocalSandboxOptions = {
+  /** Of this installation: two of them on one machine leave each other's guests alone. */
+  readonly mark: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** For what the machine lacks. */
+  readonly words: Words["sandbox"];
+  /** The Node of the host that runs JavaScript inside; without one there is no JavaScript. */
+  readonly javascript?: string | undefined;
+  /** Below `/usr`, where a guest has it too. */
+  readonly python?: string | undefined;
+  readonly bwrap?: string | undefined;
+  readonly startTimeoutMs: number;
+};
+
+type Settings = Omit<LocalSandboxOptions, "javascript" | "python" | "bwrap"> & {
+  readonly javascript: Javascript | undefined;
+  readonly python: string;
+  readonly bwrap: string;
+};
+
+const defaults = { python: "/usr/bin/python3", bwrap: "/usr/bin/bwrap" };
+
+/** Guests as processes of this machine, behind bubblewrap. Nothing is touched before the first question. */
+export function openLocalSandbox(options: LocalSandboxOptions): SandboxProvider {
+  const { mark, clock, python = defaults.python, bwrap = defaults.bwrap } = options;
+  const settings: Settings = { ...options, python, bwrap, javascript: javascriptAt(options.javascript) };
+  const machine = openMachine(settings);
+  const fonts = createFontList(settings);
+  const bytecode = createBytecode(settings);
+  /** By id, from the moment that one is asked for until it is gone. */
+  const guests = new Map<string, Promise<Result<Guest, SandboxFault>>>();
+  let isClosed = false;
+
+  const start = async (wanted: GuestWanted): Promise<Result<Guest, SandboxFault>> => {
+    const { probe, host } = await machine.look();
+    if (isClosed) return failed({ why: "unavailable", said: "closed" });
+    if (host === undefined) return failed({ why: "unavailable", said: namesOf(probe.missing) });
+    return startGuest(wanted, host, { ...settings, fonts, bytecode });
+  };
+  return {
+    probe: async (wanted) => (await machine.look(wanted?.fresh)).probe,
+    async open(wanted) {
+      assert(!guests.has(wanted.id), "a guest has an id of its own");
+      const starting = start(wanted).catch((error) => {
+        // A mistake of ours is a fault of this guest, and of no other.
+        const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        return failed<SandboxFault>({ why: "start_failed", said });
+      });
+      guests.set(wanted.id, starting);
+      const started = await starting;
+      if (started.ok) void started.value.ended.then(() => guests.delete(wanted.id));
+      else guests.delete(wanted.id);
+      return started;
+    },
+    async reap() {
+      // The guests that look around for us are nobody's leftovers.
+      await Promise.all([machine.settled(), fonts.settled()]);
+      return reapLeftovers({ mark, groups: machine.groups(), clock, spared: new Set(guests.keys()) });
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all(
+        Array.from(guests.values(), async (starting) => {
+          const started = await starting;
+          if (started.ok) await started.value.close("closed");
+        }),
+      );
+      await fonts.settled();
+      await machine.close();
+    },
+  };
+}
+
+function namesOf(lacks: readonly { readonly name: string }[]): string {
+  return lacks.map(({ name }) => name).join(" ");
+}
+
+type Javascript = {
+  readonly command: readonly string[];
+  readonly programs: readonly { path: string; inside: string }[];
+};
+
+/** What lies below `/usr` is inside anyway, at the same place. */
+function javascriptAt(path: string | undefined): Javascript | undefined {
+  if (path === undefined || !existsSync(path)) return undefined;
+  const real = realpathSync(path);
+  if (real.startsWith("/usr/")) return { command: [real], programs: [] };
+  const inside = `${programFolder}/node`;
+  return { command: [inside], programs: [{ path: real, inside }] };
+}
+
+const supervisorFolder = "/run/agentyard/guest";
+
+/** What is made once for all guests. */
+type Kept = { readonly fonts: FontList; readonly bytecode: Bytecode };
+
+async function startGuest(
+  wanted: GuestWanted,
+  host: LaunchHost,
+  { javascript, python, startTimeoutMs, clock, ids, fonts, bytecode }: Settings & Kept,
+): Promise<Result<Guest, SandboxFault>> {
+  const env = guestEnvironment(wanted);
+  const supervisor = supervisorProgram(python, supervisorFolder, { hasNetwork: wanted.network !== undefined });
+  const held: { connection?: GuestConnection; group?: Group } = {};
+  const oomKills = createOomCount(() => held.group);
+  const launched = await launchGuest(
+    // The supervisor itself starts with what cannot do harm; it hands the rest on to what it starts.
+    { ...wanted, env: { LANG: "C.UTF-8", PATH: "/usr/bin:/bin" } },
+    {
+      command: supervisor.command,
+      files: { ...supervisor.files, ...(await bytecode.files(supervisor.files)), ...fonts.files(host) },
+      programs: javascript?.programs ?? [],
+      links: { [`${programFolder}/python`]: python },
+      async greet(control) {
+        const connected = await connectGuest(control, {
+          id: wanted.id,
+          workspace: wanted.workspace?.inside ?? noWorkspace,
+          javascript: javascript?.command,
+          env,
+          limits: wanted.limits,
+          processLimits: processLimits(wanted, host.groups.has),
+          oomKills,
+          helloTimeoutMs: startTimeoutMs,
+          clock,
+          ids,
+        });
+        if (!connected.ok) return connected.failure.said;
+        held.connection = connected.value;
+        return undefined;
+      },
+    },
+    host,
+  );
+  if (!launched.ok) return launched;
+  assert(held.connection !== undefined, "a guest that is ready has greeted");
+  held.group = launched.value.group;
+  if (launched.value.network !== undefined) wanted.network?.(launched.value.network);
+  return ok(guestOf(held.connection, launched.value, deviceOf(wanted)));
+}
+
+/** What no control group limits. Older kernels count the processes of a user on the whole machine: then not those. */
+function processLimits(
+  { limits: { memoryBytes, processesMax } }: GuestWanted,
+  has: LaunchHost["groups"]["has"],
+): ProcessLimits {
+  return {
+    memoryBytes: has.memory ? null : memoryBytes,
+    processesMax: has.pids || !countsPerNamespace(release()) ? null : processesMax,
+  };
+}
+
+/** Linux 5.14 and later. */
+function countsPerNamespace(kernel: string): boolean {
+  const [major = 0, minor = 0] = kernel.split(/[.-]/).map(Number);
+  return major > 5 || (major === 5 && minor >= 14);
+}
+
+/** The kernel's count is gone with the group; who asks later is told the last one. */
+function createOomCount(group: () => Group | undefined): () => number {
+  let count = 0;
+  return () => {
+    count = Math.max(count, group()?.oomKills() ?? 0);
+    return count;
+  };
+}
+
+/** One whose connection is gone is ended, whatever runs in it; one that is ended has no connection. */
+function guestOf(connection: GuestConnection, launched: Launched, device: number | undefined): Guest {
+  void connection.ended.then(() => launched.kill());
+  void launched.ended.then(() => connection.close("ended"));
+  const ended = Promise.all([connection.ended, launched.ended]).then(([{ why }, { code, oomKills }]) => ({
+    why: why === "ended" && oomKills > 0 && code === killedCode ? "out_of_memory" : why,
+  }));
+  const processes = () => processesOf(launched.pid, launched.group);
+  return {
+    ...connection,
+    ended,
+    usage: async () => usageOf(launched.pid, launched.group),
+    sharedFiles: () => sharedFiles(processes()),
+    unnamedBytes: async () => (device === undefined ? 0 : unnamedBytes(processes(), device)),
+    async close(why) {
+      await connection.close(why);
+      await ended;
+    },
+  };
+}
+
+/** That its workspace is on. */
+function deviceOf({ workspace }: GuestWanted): number | undefined {
+  return workspace && statSync(workspace.folder, { throwIfNoEntry: false })?.dev;
+}
+
+/** What bwrap says of a first process that was killed. */
+const killedCode = 137;

@@ -1,0 +1,195 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import { z } from "zod";
+import type { Clock } from "../../base/clock.ts";
+import type { Ids } from "../../base/ids.ts";
+import type { Words } from "../../words/words.ts";
+import type { GuestLimits, Lack, LackAbout, LackName, Probe } from "../provider.ts";
+import type { Bwrap } from "./bwrap.ts";
+import type { Groups } from "./groups.ts";
+import { readText } from "./hierarchies.ts";
+import { asRoot, installCommand } from "./install.ts";
+import { launchGuest } from "./launch.ts";
+import { architectureOf, seccompProgram } from "./seccomp.ts";
+import { canStage } from "./stage.ts";
+
+type Machine = {
+  readonly bwrap: Bwrap | undefined;
+  readonly groups: Groups;
+  readonly mark: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly words: Words["sandbox"];
+  /** Another one in tests. */
+  readonly python?: string;
+};
+
+/** Starts a guest that looks around from inside: that a program is installed says nothing about what it can do here. */
+export async function probeMachine(machine: Machine): Promise<Probe> {
+  const say = (name: LackName, detail = "") => lack(machine.words, name, detail);
+  const { bwrap, python = pythonPath } = machine;
+  const architecture = architectureOf(process.arch);
+  if (bwrap === undefined) return { missing: [say("no_bwrap")], degraded: [] };
+  if (bwrap.lacking.length > 0) return { missing: [say("old_bwrap", bwrap.lacking.join(" "))], degraded: [] };
+  if (architecture === undefined) return { missing: [say("no_seccomp", process.arch)], degraded: [] };
+  if (!existsSync(python)) return { missing: [say("no_python")], degraded: [] };
+
+  const told = await sendCanary(machine, { bwrap, seccomp: seccompProgram(architecture), python });
+  if (typeof told === "string") return { missing: [say(lackOf(told), told)], degraded: [] };
+  return {
+    missing: brokenWalls(told).map(([name, detail]) => say(name, detail)),
+    degraded: missingLimits(machine, bwrap, told).map(([name, detail]) => say(name, detail)),
+  };
+}
+
+const pythonPath = "/usr/bin/python3";
+const canaryTimeoutMs = 20_000;
+const canaryCharactersMax = 64 * 1024;
+const mebibyte = 1024 * 1024;
+const canaryLimits: GuestLimits = {
+  memoryBytes: 256 * mebibyte,
+  processesMax: 32,
+  cpus: 1,
+  fileBytesMax: mebibyte,
+  tmpBytesMax: mebibyte,
+  outputBytesMax: mebibyte,
+};
+
+/** What the canary found; a text when it could not be started. */
+async function sendCanary(
+  { groups, mark, clock, ids }: Machine,
+  { bwrap, seccomp, python }: { bwrap: Bwrap; seccomp: Uint8Array; python: string },
+): Promise<Facts | string> {
+  let told = "";
+  const inside = "/run/agentyard/canary.py";
+  const launched = await launchGuest(
+    {
+      id: `canary-${ids.hex(16)}`,
+      workspace: undefined,
+      limits: canaryLimits,
+      uid: undefined,
+      env: { LANG: "C.UTF-8" },
+    },
+    {
+      command: [python, "-I", inside],
+      files: { [inside]: readFileSync(join(import.meta.dirname, "canary.py")) },
+      programs: [],
+      greet: async (control) => {
+        told = await readLine(control);
+        return undefined;
+      },
+    },
+    { bwrap, seccomp, groups, mark, clock, startTimeoutMs: canaryTimeoutMs },
+  );
+  if (!launched.ok) return launched.failure.said === "" ? launched.failure.why : launched.failure.said;
+  launched.value.kill();
+  await launched.value.ended;
+  return factsIn(told);
+}
+
+const facts = z.object({
+  capabilities: z.number(),
+  noNewPrivs: z.string(),
+  seccomp: z.string(),
+  user: z.array(z.number()),
+  descriptors: z.array(z.number()),
+  canNestUsers: z.boolean(),
+  writable: z.array(z.string()),
+  interfaces: z.array(z.string()),
+  routes: z.number(),
+  canSeeFirst: z.boolean(),
+  libraries: z.array(z.string()),
+  hasChinese: z.boolean(),
+});
+export type Facts = z.infer<typeof facts>;
+
+function factsIn(line: string): Facts | string {
+  try {
+    return facts.parse(JSON.parse(line));
+  } catch {
+    return `the canary said: ${line.slice(0, 200)}`;
+  }
+}
+
+function readLine(control: Duplex): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    control.on("data", (bytes: Buffer) => {
+      text += bytes.toString("utf8");
+      if (text.includes("\n") || text.length > canaryCharactersMax) resolve(text);
+    });
+  });
+}
+
+/** What a guest must find. Anything else, and no code runs here. */
+const walls = {
+  capabilities: 0,
+  noNewPrivs: "1",
+  user: [1000, 1000, 1],
+  descriptors: [1, 2, 3],
+  canNestUsers: false,
+  writable: [],
+  interfaces: ["lo"],
+  routes: 0,
+  canSeeFirst: false,
+} satisfies Partial<Facts>;
+
+export function brokenWalls(found: Facts): [LackName, string][] {
+  const text = (value: unknown) => JSON.stringify(value);
+  const broken = Object.entries(walls).flatMap(([name, wanted]) => {
+    const seen = Object.entries(found).find(([key]) => key === name)?.[1];
+    return text(seen) === text(wanted) ? [] : [`${name} ${text(seen)}`];
+  });
+  return [
+    ...(found.seccomp === "2" ? [] : [["no_seccomp", `seccomp ${found.seccomp}`] satisfies [LackName, string]]),
+    ...(broken.length === 0 ? [] : [["no_userns", broken.join(", ")] satisfies [LackName, string]]),
+  ];
+}
+
+function missingLimits({ groups: { has } }: Machine, bwrap: Bwrap, found: Facts): [LackName, string][] {
+  const isRoot = process.geteuid?.() === 0;
+  const lacks: readonly (readonly [isMissing: boolean, name: LackName, detail?: string])[] = [
+    [!has.memory, "no_cgroup_memory"],
+    [!has.pids, "no_cgroup_pids"],
+    [!has.cpu, "no_cgroup_cpu"],
+    [!has.kill, "no_cgroup_kill"],
+    [!isRoot, "shared_uid"],
+    [!bwrap.hasBindFd && !(isRoot && canStage()), "no_bind_fd", bwrap.version],
+    [!bwrap.hasDisableUserns, "old_bwrap", bwrap.version],
+    [found.libraries.length > 0, "no_data_libraries", found.libraries.join(", ")],
+    [!found.hasChinese, "no_cjk_fonts"],
+  ];
+  return lacks.flatMap(([isMissing, name, detail = ""]) => (isMissing ? [[name, detail]] : []));
+}
+
+/** Which wall cannot be built, by what bwrap says when it fails. */
+export function lackOf(said: string, marks: HostMarks = readHostMarks()): LackName {
+  if (/seccomp/i.test(said)) return "no_seccomp";
+  if (marks.isContainer) return "in_container";
+  // Ubuntu lets anybody make a user namespace, but one that can do nothing in it.
+  const isRestricted = /setting up uid map: Permission denied|loopback: Failed RTM_NEWADDR/.test(said);
+  return isRestricted || marks.isRestricted ? "apparmor_userns" : "no_userns";
+}
+
+type HostMarks = { readonly isContainer: boolean; readonly isRestricted: boolean };
+
+function readHostMarks(): HostMarks {
+  return {
+    isContainer: ["/.dockerenv", "/run/.containerenv"].some((path) => existsSync(path)),
+    isRestricted: readText("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")?.trim() === "1",
+  };
+}
+
+function lack(words: Words["sandbox"], name: LackName, detail: string): Lack {
+  const texts: Readonly<Record<LackName, (about: LackAbout) => readonly [string, string]>> = words.lacks;
+  const about = { detail, sudo: asRoot(), install: installFor(name) };
+  const [reason, fix] = texts[name](about);
+  return { name, reason, fix, about };
+}
+
+function installFor(name: LackName): string {
+  if (name === "no_python") return installCommand("python");
+  if (name === "no_data_libraries") return installCommand("libraries");
+  return installCommand(name === "no_cjk_fonts" ? "fonts" : "bubblewrap");
+}

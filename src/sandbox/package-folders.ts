@@ -1,0 +1,88 @@
+import { lstat, mkdir, readdir, readlink, rename, rm, statfs, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { derivedHex, type Ids } from "../base/ids.ts";
+import type { OwnerId } from "../protocol/ids.ts";
+
+/**
+ * What was installed for each user, on the host: a folder for each installation, and a link `current` to the last one
+ * that came to a good end. Guests have the folder of their user mounted, so that they see the link change.
+ */
+export interface PackageFolders {
+  /** With a `current` that may be empty. */
+  of(owner: OwnerId): Promise<string>;
+  /** For one installation; nobody sees it before it is made current. */
+  begin(owner: OwnerId): Promise<{ readonly name: string; readonly folder: string }>;
+  /** In one stroke. What was current before stays for those who are just reading it; all else is removed. */
+  makeCurrent(owner: OwnerId, name: string): Promise<void>;
+  drop(owner: OwnerId, name: string): Promise<void>;
+  /** All of a user. */
+  forget(owner: OwnerId): Promise<void>;
+}
+
+const link = "current";
+const none = "none";
+
+export function openPackageFolders(dir: string, ids: Ids): PackageFolders {
+  // Guests can read where their mounts come from: nothing of a user may stand there.
+  const folderOf = (owner: OwnerId) => join(dir, derivedHex(32, owner));
+  const of = async (owner: OwnerId) => {
+    const folder = folderOf(owner);
+    // Where programs look for modules there has to be a folder from the beginning: what is missing is not looked for again.
+    await mkdir(join(folder, none, "python"), { recursive: true, mode: 0o755 });
+    await symlink(none, join(folder, link)).catch(() => {}); // It is there already.
+    return folder;
+  };
+  const drop = (owner: OwnerId, name: string) => rm(join(folderOf(owner), name), { recursive: true, force: true });
+  return {
+    of,
+    async begin(owner) {
+      const name = ids.hex(16);
+      const folder = join(await of(owner), name);
+      await mkdir(folder, { mode: 0o755 });
+      return { name, folder };
+    },
+    async makeCurrent(owner, name) {
+      const folder = folderOf(owner);
+      const before = await readlink(join(folder, link));
+      await symlink(name, join(folder, `${link}.next`));
+      await rename(join(folder, `${link}.next`), join(folder, link));
+      const kept = new Set([link, none, name, before]);
+      for (const other of await readdir(folder)) if (!kept.has(other)) await drop(owner, other);
+    },
+    drop,
+    forget: (owner) => rm(folderOf(owner), { recursive: true, force: true }),
+  };
+}
+
+export type RoomLimits = { readonly bytesMax: number; readonly filesMax: number; readonly freeBytesMin: number };
+
+/** Whether a folder, or the disk it is on, holds more than it may. A tree that cannot be walked holds too much. */
+export async function isOver(folder: string, { bytesMax, filesMax, freeBytesMin }: RoomLimits): Promise<boolean> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < freeBytesMin) return true;
+  let [bytes, files] = [0, 0];
+  const waiting = [folder];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const entries = await readdir(path, { withFileTypes: true }).catch(goneOr(() => "too_deep" as const, []));
+    if (entries === "too_deep") return true;
+    for (const entry of entries) {
+      const child = join(path, entry.name);
+      if (entry.isDirectory()) waiting.push(child);
+      const stat = await lstat(child).catch(() => undefined); // It went away meanwhile.
+      bytes += (stat?.blocks ?? 0) * blockBytes;
+      files += 1;
+      if (bytes > bytesMax || files > filesMax) return true;
+    }
+  }
+  return false;
+}
+
+/** The unit of `blocks`, whatever the disk has. */
+const blockBytes = 512;
+
+function goneOr<T, U>(otherwise: () => T, gone: U): (error: unknown) => T | U {
+  return (error) => {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    return code === "ENOENT" || code === "ENOTDIR" ? gone : otherwise();
+  };
+}

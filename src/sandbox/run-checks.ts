@@ -1,0 +1,48 @@
+import { ok, type Result } from "../base/result.ts";
+import { failure } from "../protocol/failure.ts";
+import { type Measured, shownPath } from "../workspace/workspace.ts";
+import { fileRefusal } from "./open-guest.ts";
+import { executionLimits, type SandboxProvider } from "./provider.ts";
+import type { Place, RunFailure, RunWanted } from "./sandbox.ts";
+
+/**
+ * Why a program cannot be run at this place at all, before anything is done for it; otherwise what the workspace takes
+ * up. One that is too full is no reason by itself: a program is how an agent makes room.
+ */
+export async function checkRun(
+  provider: Pick<SandboxProvider, "probe">,
+  { workspace }: Place,
+  wanted: RunWanted,
+): Promise<Result<Measured | undefined, RunFailure>> {
+  const sizeBytes = Buffer.byteLength(wanted.code);
+  const limitBytes = executionLimits.codeBytesMax;
+  if (sizeBytes > limitBytes) return failure("code_too_long", { sizeBytes, limitBytes });
+  const folder = folderRefusal(wanted.folder ?? "");
+  if (folder !== undefined) return folder;
+  const [lack] = (await provider.probe()).missing;
+  if (lack !== undefined) return failure("sandbox_unavailable", { reason: lack.reason, fix: lack.fix });
+  const measured = await workspace?.measure();
+  if (measured === undefined) return ok(undefined);
+  return measured.ok ? (roomRefusal(measured.value) ?? measured) : fileRefusal(measured.failure);
+}
+
+type Refusal = { readonly ok: false; readonly failure: RunFailure };
+
+/** A program inside goes where it likes; what is refused here is a wish that can only be a mistake. */
+function folderRefusal(folder: string): Refusal | undefined {
+  const path = shownPath(folder);
+  if (folder.startsWith("/") || folder.split("/").includes("..")) return failure("path_traversal_blocked", { path });
+  if (controlCharacter.test(folder)) return failure("path_invalid", { path, why: "control_character" });
+  if (folder.length > executionLimits.folderCharactersMax) return failure("path_invalid", { path, why: "too_long" });
+  return undefined;
+}
+
+const controlCharacter = /\p{Cc}/u;
+
+/** Without an end to it, one program after another could fill the disk a little more. */
+function roomRefusal({ over, isFarOver, bytesMax, filesMax }: Measured): Refusal | undefined {
+  if (over === "disk") return failure("write_failed", { path: ".", why: "full" });
+  if (over === undefined || !isFarOver) return undefined;
+  const limit = over === "bytes" ? bytesMax : filesMax;
+  return failure("quota_exceeded", { path: ".", what: over, limit, setting: `workspace.${over}_max` });
+}

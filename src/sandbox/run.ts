@@ -1,0 +1,183 @@
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
+import type { Measured } from "../workspace/workspace.ts";
+import type { Activities, Activity } from "./activities.ts";
+import type { Admission, Ticket } from "./admission.ts";
+import type { Guests, Held } from "./guests.ts";
+import { createLiveOutput, type LiveOutput } from "./live.ts";
+import { fileRefusal } from "./open-guest.ts";
+import { beginProgram, unbegun } from "./program.ts";
+import type { Execution, SandboxProvider } from "./provider.ts";
+import { checkRun } from "./run-checks.ts";
+import type { Place, Run, RunFailure, RunWanted, SandboxSettings, Session, Sessions } from "./sandbox.ts";
+
+/** One execution from the wish to its report. */
+export interface Runs {
+  /** Checks what can be checked and takes a place in the queue; `start` or `abandon` must follow. */
+  prepare(place: Place, wanted: RunWanted): Promise<Result<Prepared, RunFailure>>;
+}
+
+export type Prepared = {
+  readonly id: string;
+  readonly session: Session;
+  readonly timeoutMs: number;
+  /** What it will say, for readers of any time. */
+  readonly live: LiveOutput;
+  /** Resolves when it runs. One whose signal fired before is one that was cancelled. */
+  start(): Promise<Result<StartedRun, RunFailure>>;
+  abandon(): void;
+};
+
+/** `hasBegun`: false for one that was cancelled before its turn came. */
+export type StartedRun = Run & { readonly hasBegun: boolean };
+
+export type RunsOptions = {
+  readonly provider: Pick<SandboxProvider, "probe">;
+  readonly guests: Guests;
+  readonly admission: Admission;
+  readonly activities: Activities;
+  readonly sessions: Pick<Sessions, "use">;
+  /** A program of this user ended: their session was used until now. */
+  readonly onEnd: (place: Place) => void;
+  readonly settings: SandboxSettings;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+};
+
+export function openRuns(options: RunsOptions): Runs {
+  return {
+    async prepare(place, wanted) {
+      const activity = options.activities.begin(place, wanted.signal);
+      try {
+        const prepared = await prepare(options, { place, wanted, activity });
+        if (!prepared.ok) activity.over();
+        return prepared;
+      } catch (error) {
+        activity.over();
+        throw error;
+      }
+    },
+  };
+}
+
+type Asked = { readonly place: Place; readonly wanted: RunWanted; readonly activity: Activity };
+
+async function prepare(options: RunsOptions, asked: Asked): Promise<Result<Prepared, RunFailure>> {
+  const { place, wanted, activity } = asked;
+  const measured = await checkRun(options.provider, place, wanted);
+  if (!measured.ok) return measured;
+  const session = await options.sessions.use(place.owner);
+  if (!session.ok) {
+    // Only who asks for a new one is told that there is one.
+    if (session.failure.code === "session_exists") throw new Error("a session that is used is never refused");
+    return { ok: false, failure: session.failure };
+  }
+  activity.busy();
+  const python = wanted.language === "python" ? { agent: place.agent, isCell: true } : undefined;
+  const ticket = options.admission.enter({
+    owner: place.owner,
+    signal: activity.signal,
+    take() {
+      const held = options.guests.take({ place, session: session.value }, python);
+      return typeof held === "string" ? held : { taken: held };
+    },
+  });
+  if (!ticket.ok) return ticket;
+  const granted = { session: session.value, ticket: ticket.value, measured: measured.value };
+  return ok(preparedOf(options, asked, granted));
+}
+
+type Granted = {
+  readonly session: Session;
+  readonly ticket: Ticket<Held>;
+  /** What its files took up when it was asked for. */
+  readonly measured: Measured | undefined;
+};
+
+function preparedOf(options: RunsOptions, asked: Asked, { session, ticket, measured }: Granted): Prepared {
+  const id = options.ids.hex(32);
+  const live = createLiveOutput();
+  const timeoutMs = Math.min(
+    asked.wanted.timeoutMs,
+    session.executionTimeoutMs,
+    options.settings.executionTimeoutMsMax,
+  );
+  const leave = (held?: Held) => {
+    live.end();
+    held?.release();
+    ticket.leave();
+    asked.activity.over();
+    options.onEnd(asked.place);
+  };
+  return {
+    id,
+    session,
+    timeoutMs,
+    live,
+    async start() {
+      const ready = await ticket.ready;
+      const held = ready.ok ? ready.value : undefined;
+      if (!ready.ok || held === undefined) {
+        leave();
+        return ready.ok ? ok(cancelled(options, id)) : ready;
+      }
+      try {
+        const begun = await begin(options, asked, { id, timeoutMs, live, measured, held });
+        if (!begun.ok) {
+          leave(held);
+          return begun;
+        }
+        const report = begun.value.report.then((ended) => {
+          leave(held);
+          return ended;
+        });
+        return ok({ ...begun.value, report });
+      } catch (error) {
+        leave(held);
+        throw error;
+      }
+    },
+    abandon() {
+      void ticket.ready.then((held) => leave(held.ok ? held.value : undefined));
+      ticket.leave();
+    },
+  };
+}
+
+function cancelled({ clock }: RunsOptions, id: string): StartedRun {
+  const live = createLiveOutput();
+  live.end();
+  const report = Promise.resolve(unbegun("cancelled", clock.now()));
+  return { id, output: live.read(), report, kill() {}, hasBegun: false };
+}
+
+type Begun = {
+  readonly id: string;
+  readonly timeoutMs: number;
+  readonly live: LiveOutput;
+  readonly measured: Measured | undefined;
+  readonly held: Held;
+};
+
+async function begin(options: RunsOptions, asked: Asked, begun: Begun): Promise<Result<StartedRun, RunFailure>> {
+  const { place, wanted, activity } = asked;
+  const opened = await begun.held.opened;
+  if (!opened.ok) return opened;
+  if (activity.signal.aborted) return ok(cancelled(options, begun.id));
+  const observation = await place.workspace?.observe({ sharedFiles: () => opened.value.sharedFiles() });
+  if (observation !== undefined && !observation.ok) return fileRefusal(observation.failure);
+  const program = beginProgram({
+    ...{ guest: opened.value, held: begun.held, live: begun.live, clock: options.clock, logger: options.logger },
+    ...{ workspace: place.workspace, observation: observation?.value, shownBytesMax: wanted.shownBytesMax },
+    ...{ measured: begun.measured, execution: executionOf(asked, begun) },
+  });
+  return ok({ id: begun.id, output: begun.live.read(), ...program, hasBegun: true });
+}
+
+function executionOf({ place, wanted, activity }: Asked, { id, timeoutMs }: Begun): Execution {
+  const { language, code, folder, env, event, stdin } = wanted;
+  return { id, language, code, folder, env, event, stdin, timeoutMs, agent: place.agent, signal: activity.signal };
+}

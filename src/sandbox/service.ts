@@ -1,0 +1,134 @@
+import type { OwnerId } from "../protocol/ids.ts";
+import { type Activities, openActivities } from "./activities.ts";
+import { openAdmission } from "./admission.ts";
+import { openExecutions } from "./executions.ts";
+import { type Guests, openGuests } from "./guests.ts";
+import { openNetwork } from "./network/network.ts";
+import { openPackageFolders } from "./package-folders.ts";
+import { openPackages } from "./packages.ts";
+import { openRuns } from "./run.ts";
+import type { Language, Place, Sandbox, SandboxOptions } from "./sandbox.ts";
+import { type OwnSessions, openSessions } from "./sessions.ts";
+
+/** How long the end may take; what is left then ends with this process. */
+const closeMsMax = 5000;
+
+const noNetwork = { hosts: [], privateHosts: [], packageIndex: undefined, npmRegistry: undefined };
+
+/** Ends what earlier processes left behind, and is ready at once. The provider is closed by whoever opened it. */
+export function openSandbox(options: SandboxOptions): Sandbox {
+  const { clock, logger, provider } = options;
+  const activities = openActivities();
+  const admission = openAdmission(options);
+  const reaped = reap(options);
+  const rules = options.network ?? noNetwork;
+  const network = openNetwork({ ...options, rules });
+  const folders = options.packagesDir === undefined ? undefined : openPackageFolders(options.packagesDir, options.ids);
+  const packages = openPackages({
+    ...{ ...options, reaped, network, rules, folders, activities },
+    sessions: () => sessions,
+  });
+  const folderOf = (owner: OwnerId) => packages.folderOf(owner);
+  const guests = openGuests({ ...options, reaped, network, folderOf, onRoom: () => admission.look() });
+  const parts = { activities, guests };
+  const sessions = openSessions({
+    ...options,
+    isActive: (owner) => activities.has((whose) => whose.owner === owner),
+    isInstalling: packages.isInstalling,
+    onReplaced: packages.forget,
+    async onForgotten(owner) {
+      executions.forget(owner);
+      await packages.forget(owner);
+    },
+    endGuests: (owner, why) => guests.end((place) => place.owner === owner, why),
+    async endAll(owner, why) {
+      await endAll(parts, (whose) => whose.owner === owner, why);
+      await executions.settled(owner);
+    },
+  });
+  const onEnd = ({ owner }: Place) => sessions.touch(owner);
+  const runs = openRuns({ ...options, guests, admission, activities, sessions, onEnd });
+  const executions = openExecutions({ ...options, runs });
+  return {
+    probe: provider.probe,
+    sessions,
+    executions,
+    packages,
+    prewarm(place, language) {
+      void prewarm({ ...options, ...parts, sessions }, place, language).catch((error) =>
+        logger.error("a sandbox could not be prewarmed", { error }),
+      );
+    },
+    async run(place, wanted) {
+      const prepared = await runs.prepare(place, wanted);
+      return prepared.ok ? prepared.value.start() : prepared;
+    },
+    reset: guests.reset,
+    endTurn: guests.endTurn,
+    leave: (conversation) => endAll(parts, (whose) => whose.conversation === conversation, "left"),
+    async sweep() {
+      await sessions.sweep();
+      return provider.reap();
+    },
+    load: () => ({ guests: guests.count(), ...admission.count() }),
+    async close() {
+      activities.close();
+      executions.closing();
+      const isDone = new AbortController();
+      const end = endAll(parts, () => true, "closed").then(() => executions.settled());
+      await Promise.race([end, clock.wait(closeMsMax, isDone.signal)]);
+      isDone.abort();
+      executions.close();
+      await sessions.close();
+    },
+  };
+}
+
+/** Guests that are opened wait for it; a failure here does not keep them from it. */
+async function reap({ provider, logger }: SandboxOptions): Promise<void> {
+  try {
+    const { processes, groups, mounts } = await provider.reap();
+    if (processes + groups + mounts > 0) {
+      logger.info("sandboxes of an earlier run were ended", { processes, groups, mounts });
+    }
+  } catch (error) {
+    logger.error("sandboxes of an earlier run could not be ended", { error });
+  }
+}
+
+type Match = (whose: { readonly owner: OwnerId; readonly conversation: number | undefined }) => boolean;
+
+/** Both at once: a program that does not listen ends with its guest. */
+async function endAll(
+  { activities, guests }: { activities: Activities; guests: Guests },
+  match: Match,
+  why: string,
+): Promise<void> {
+  await Promise.all([activities.end(match), guests.end(match, why)]);
+}
+
+type Warmer = SandboxOptions & {
+  readonly guests: Guests;
+  readonly activities: Activities;
+  readonly sessions: OwnSessions;
+};
+
+async function prewarm(warmer: Warmer, place: Place, language: Language | undefined): Promise<void> {
+  const { provider, guests, activities, sessions, settings } = warmer;
+  if ((await provider.probe()).missing.length > 0) return;
+  const activity = activities.begin(place);
+  let held: ReturnType<Guests["take"]> | undefined;
+  try {
+    const session = await sessions.use(place.owner);
+    if (!session.ok || activity.signal.aborted) return;
+    const python = language === "python" ? ({ agent: place.agent, isCell: false } as const) : undefined;
+    held = guests.take({ place, session: session.value }, python);
+    if (typeof held === "string") return;
+    activity.busy();
+    const opened = await held.opened;
+    if (opened.ok && python !== undefined) opened.value.warm(place.agent, settings.modules);
+  } finally {
+    if (typeof held === "object") held.release();
+    activity.over();
+  }
+}

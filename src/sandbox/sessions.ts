@@ -1,0 +1,288 @@
+import type { Clock } from "../base/clock.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
+import { failure } from "../protocol/failure.ts";
+import type { OwnerId } from "../protocol/ids.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Words } from "../words/words.ts";
+import type { Probe, SandboxProvider } from "./provider.ts";
+import { type KeptSession, type RowFailure, rowFailure, sessionOf, sessionRow } from "./records.ts";
+import type { NewSession, SandboxSettings, Session, SessionFailure, SessionPackages, Sessions } from "./sandbox.ts";
+import { tightenLimits, tightenUploads } from "./tighten.ts";
+
+/** The sessions, and what only the sandbox itself may do with them. */
+export interface OwnSessions extends Sessions {
+  /** It was used until now. */
+  touch(owner: OwnerId): void;
+  /** What became of its packages; undefined where it is no more. */
+  notePackages(owner: OwnerId, packages: SessionPackages): Promise<Result<Session | undefined, RowFailure>>;
+  /** Ends those whose time is over, those of earlier processes included. */
+  sweep(): Promise<void>;
+  /** Writes down when each was used. */
+  close(): Promise<void>;
+}
+
+export type SessionsOptions = {
+  readonly provider: Pick<SandboxProvider, "probe">;
+  readonly storage: Storage;
+  readonly settings: SandboxSettings;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A program of this user runs or waits. */
+  readonly isActive: (owner: OwnerId) => boolean;
+  /** Resolves when nothing of this user runs any more and no guest is left. */
+  readonly endAll: (owner: OwnerId, why: string) => Promise<void>;
+  readonly endGuests: (owner: OwnerId, why: string) => Promise<void>;
+  /** The row of this user is gone, with all records of executions. */
+  readonly onForgotten: (owner: OwnerId) => Promise<void>;
+  /** A new one takes the place of one that was there: what was installed for that one is not for this one. */
+  readonly onReplaced: (owner: OwnerId) => Promise<void>;
+  readonly isInstalling: (owner: OwnerId) => boolean;
+  readonly words: Words;
+};
+
+type State = SessionsOptions & {
+  /** Those that are alive and were used by this process. */
+  readonly live: Map<OwnerId, Live>;
+  readonly lastWork: Map<OwnerId, Promise<unknown>>;
+};
+type Live = { kept: KeptSession; storedAt: number; stopTimer: () => void };
+
+/** How much later than its last use a row may say that it was used. */
+const storeEveryMs = 60_000;
+/** How often is looked whether a program that outlives its session's time is over. */
+const outlivedEveryMs = 1000;
+
+export function openSessions(options: SessionsOptions): OwnSessions {
+  const state: State = { ...options, live: new Map(), lastWork: new Map() };
+  const find = async (owner: OwnerId) => {
+    const kept = await keptOf(state, owner);
+    return kept && viewOf(state, kept, await state.provider.probe());
+  };
+  return {
+    create: (owner, wanted) => inTurn(state, owner, () => create(state, owner, wanted)),
+    find,
+    async list(owner) {
+      const session = await find(owner);
+      return session === undefined ? [] : [session];
+    },
+    async use(owner) {
+      const live = aliveOf(state, owner);
+      if (live === undefined) return inTurn(state, owner, () => use(state, owner));
+      touch(state, live);
+      return ok(viewOf(state, live.kept, await state.provider.probe()));
+    },
+    stop: (owner, { forget = false } = {}) => inTurn(state, owner, () => stop(state, owner, forget)),
+    touch(owner) {
+      const live = state.live.get(owner);
+      if (live !== undefined) touch(state, live);
+    },
+    notePackages: (owner, packages) => inTurn(state, owner, () => notePackages(state, owner, packages)),
+    sweep: () => sweep(state),
+    async close() {
+      for (const { kept, storedAt, stopTimer } of state.live.values()) {
+        stopTimer();
+        if (kept.usedAt > storedAt) await state.storage.putSession(sessionRow(kept));
+      }
+      state.live.clear();
+    },
+  };
+}
+
+/** What changes the session of a user happens one after another; twenty uses at once make one. */
+function inTurn<T>({ lastWork }: State, owner: OwnerId, work: () => Promise<T>): Promise<T> {
+  const mine = (lastWork.get(owner) ?? Promise.resolve()).then(work);
+  const settled = mine.then(
+    () => {},
+    () => {},
+  );
+  lastWork.set(owner, settled);
+  void settled.then(() => {
+    if (lastWork.get(owner) === settled) lastWork.delete(owner);
+  });
+  return mine;
+}
+
+async function create(state: State, owner: OwnerId, wanted: NewSession): Promise<Result<Session, SessionFailure>> {
+  const probe = await state.provider.probe();
+  const [lack] = probe.missing;
+  if (lack !== undefined) return failure("sandbox_unavailable", { reason: lack.reason, fix: lack.fix });
+  const before = await keptOf(state, owner);
+  if (before !== undefined && isAlive(state, before)) {
+    const asked = wanted.id === undefined || wanted.id === before.id ? {} : { asked: wanted.id };
+    return failure("session_exists", { id: before.id, ...asked });
+  }
+  await state.endGuests(owner, "session_created");
+  await state.onReplaced(owner);
+  const now = state.clock.now();
+  const { id = before?.id ?? `sb-session-${owner}`, uploads = {}, limits = {}, env = {}, ...rest } = wanted;
+  const times = { createdAt: now, updatedAt: now, usedAt: now, endedAt: undefined };
+  const generation = (before?.generation ?? 0) + 1;
+  return begin(state, { ...rest, ...times, owner, id, uploads, limits, env, generation, status: "running" }, probe);
+}
+
+/** Written first, then told. */
+async function begin(state: State, kept: KeptSession, probe: Probe): Promise<Result<Session, RowFailure>> {
+  const stored = await state.storage.putSession(sessionRow(kept));
+  if (!stored.ok) return rowFailure(stored.failure);
+  const live: Live = { kept, storedAt: kept.usedAt, stopTimer: () => {} };
+  state.live.get(kept.owner)?.stopTimer();
+  state.live.set(kept.owner, live);
+  armExpiry(state, live);
+  return ok(viewOf(state, kept, probe));
+}
+
+async function use(state: State, owner: OwnerId): Promise<Result<Session, RowFailure>> {
+  const probe = await state.provider.probe();
+  const kept = await keptOf(state, owner);
+  const now = state.clock.now();
+  if (kept === undefined) return begin(state, newSession(owner, now), probe);
+  if (isAlive(state, kept)) return begin(state, { ...kept, usedAt: now }, probe);
+  // Of its time before; the timer that would have ended them comes a moment later.
+  await state.endGuests(owner, "session_expired");
+  const revived = { status: "running", endedAt: undefined, updatedAt: now, usedAt: now } as const;
+  return begin(state, { ...kept, ...revived, generation: kept.generation + 1 }, probe);
+}
+
+function newSession(owner: OwnerId, now: number): KeptSession {
+  const times = { createdAt: now, updatedAt: now, usedAt: now, endedAt: undefined };
+  const settings = { uploads: {}, limits: {}, env: {} };
+  return { owner, id: `sb-session-${owner}`, status: "running", dialect: "seed", generation: 1, ...times, ...settings };
+}
+
+async function stop(
+  state: State,
+  owner: OwnerId,
+  forget: boolean,
+): Promise<Result<Session | undefined, SessionFailure>> {
+  await state.endAll(owner, "stopped");
+  const kept = await keptOf(state, owner);
+  if (kept === undefined) return ok(undefined);
+  const now = state.clock.now();
+  const stopped: KeptSession = isAlive(state, kept)
+    ? { ...kept, status: "stopped", endedAt: now, updatedAt: now }
+    : kept;
+  const stored = await (forget ? state.storage.forgetSession(owner) : state.storage.putSession(sessionRow(stopped)));
+  if (!stored.ok) return rowFailure(stored.failure);
+  if (forget) await state.onForgotten(owner);
+  state.live.get(owner)?.stopTimer();
+  state.live.delete(owner);
+  return ok(viewOf(state, stopped, await state.provider.probe()));
+}
+
+async function notePackages(
+  state: State,
+  owner: OwnerId,
+  packages: SessionPackages,
+): Promise<Result<Session | undefined, RowFailure>> {
+  const kept = await keptOf(state, owner);
+  if (kept === undefined) return ok(undefined);
+  const changed = { ...kept, packages, updatedAt: state.clock.now() };
+  const stored = await state.storage.putSession(sessionRow(changed));
+  if (!stored.ok) return rowFailure(stored.failure);
+  const live = state.live.get(owner);
+  if (live !== undefined) live.kept = changed;
+  return ok(viewOf(state, changed, await state.provider.probe()));
+}
+
+async function keptOf({ live, storage }: State, owner: OwnerId): Promise<KeptSession | undefined> {
+  const known = live.get(owner);
+  if (known !== undefined) return known.kept;
+  const row = await storage.findSession(owner);
+  return row && sessionOf(row);
+}
+
+function aliveOf(state: State, owner: OwnerId): Live | undefined {
+  const live = state.live.get(owner);
+  return live !== undefined && isAlive(state, live.kept) && !state.lastWork.has(owner) ? live : undefined;
+}
+
+function isAlive({ clock, settings, isActive }: State, { owner, status, usedAt }: KeptSession): boolean {
+  return status === "running" && (clock.now() < usedAt + settings.ttlMs || isActive(owner));
+}
+
+/** What counts today: never more than the configuration of today allows. */
+function viewOf(state: State, kept: KeptSession, { missing, degraded }: Probe): Session {
+  const { settings } = state;
+  const { owner, id, dialect, createdAt, updatedAt, usedAt, generation, env } = kept;
+  const isExpired = kept.status === "running" && !isAlive(state, kept);
+  const isBroken = kept.status === "running" && !isExpired && missing.length > 0;
+  return {
+    ...{ id, owner, dialect, createdAt, updatedAt, usedAt, generation, env },
+    status: isBroken ? "error" : isExpired ? "stopped" : kept.status,
+    error: isBroken ? "sandbox_unavailable" : undefined,
+    endedAt: isExpired ? usedAt + settings.ttlMs : kept.endedAt,
+    ttlMs: settings.ttlMs,
+    agentId: kept.agentId,
+    businessDomain: kept.businessDomain,
+    templateId: kept.templateId,
+    uploads: tightenUploads(settings.uploads, kept.uploads),
+    limits: tightenLimits(settings.limits, kept.limits),
+    executionTimeoutMs: Math.min(kept.executionTimeoutMs ?? Number.POSITIVE_INFINITY, settings.executionTimeoutMsMax),
+    packages: kept.packages && packagesOf(state, owner, kept.packages),
+    degraded: [...missing, ...degraded],
+  };
+}
+
+/** One that nobody works on any more did not come to its end. */
+function packagesOf(
+  { isInstalling, words }: State,
+  owner: OwnerId,
+  { error, endedAt, requested, current, ...packages }: NonNullable<KeptSession["packages"]>,
+): SessionPackages {
+  const asked = (all: typeof requested) => all.map(({ manager, name, version }) => ({ manager, name, version }));
+  const known = { ...packages, error, endedAt, requested: asked(requested), current: asked(current) };
+  if (packages.status !== "installing" || isInstalling(owner)) return known;
+  return { ...known, status: "failed", error: words.sandbox.ends.restarted };
+}
+
+function touch({ clock, storage, logger }: State, live: Live): void {
+  const now = clock.now();
+  if (now <= live.kept.usedAt) return;
+  live.kept = { ...live.kept, usedAt: now };
+  if (now - live.storedAt < storeEveryMs) return;
+  live.storedAt = now;
+  void storage.putSession(sessionRow(live.kept)).then((stored) => {
+    if (!stored.ok) logger.warn("the use of a session could not be written down", { code: stored.failure.code });
+  });
+}
+
+function armExpiry(state: State, live: Live): void {
+  const restMs = live.kept.usedAt + state.settings.ttlMs - state.clock.now();
+  live.stopTimer = state.clock.after(restMs > 0 ? restMs : outlivedEveryMs, () => {
+    if (isAlive(state, live.kept)) return armExpiry(state, live);
+    void inTurn(state, live.kept.owner, () => expire(state, live)).catch((error) =>
+      state.logger.error("a session could not be ended", { error }),
+    );
+  });
+}
+
+async function expire(state: State, live: Live): Promise<void> {
+  const { owner } = live.kept;
+  if (state.live.get(owner) !== live) return;
+  if (isAlive(state, live.kept)) return armExpiry(state, live);
+  await state.endAll(owner, "session_expired");
+  await writeExpired(state, live.kept);
+  live.stopTimer();
+  state.live.delete(owner);
+}
+
+/** Where it cannot be written its time is over all the same: that is told by when it was used. */
+async function writeExpired({ settings, clock, storage, logger }: State, kept: KeptSession): Promise<void> {
+  const ended = { status: "stopped", endedAt: kept.usedAt + settings.ttlMs, updatedAt: clock.now() } as const;
+  const stored = await storage.putSession(sessionRow({ ...kept, ...ended }));
+  if (!stored.ok) logger.warn("the end of a session could not be written down", { code: stored.failure.code });
+}
+
+async function sweep(state: State): Promise<void> {
+  for (const row of await state.storage.listSessions(sweptMax)) {
+    await inTurn(state, row.owner, async () => {
+      const live = state.live.get(row.owner);
+      if (live !== undefined) return isAlive(state, live.kept) ? undefined : expire(state, live);
+      const kept = await keptOf(state, row.owner);
+      if (kept?.status === "running" && !isAlive(state, kept)) await writeExpired(state, kept);
+    });
+  }
+}
+
+const sweptMax = 10_000;

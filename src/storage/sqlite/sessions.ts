@@ -1,0 +1,46 @@
+import type { DatabaseSync } from "node:sqlite";
+import { OwnerId } from "../../protocol/ids.ts";
+import type { SessionRow } from "../storage.ts";
+import { checkLimit } from "./events.ts";
+import { integer, type Row, text } from "./rows.ts";
+
+/** The sandbox sessions, one a user. */
+export type Sessions = {
+  /** Inside a transaction, as is `forget`. */
+  put(row: SessionRow): void;
+  forget(owner: OwnerId): void;
+  find(owner: OwnerId): SessionRow | undefined;
+  list(limit: number): SessionRow[];
+};
+
+export function openSessions(writer: DatabaseSync, reader: DatabaseSync): Sessions {
+  const insert = writer.prepare(
+    "INSERT OR REPLACE INTO sandbox_session (owner, id, used_at, body) VALUES (?, ?, ?, ?)",
+  );
+  const remove = writer.prepare("DELETE FROM sandbox_session WHERE owner = ?");
+  const one = reader.prepare("SELECT * FROM sandbox_session WHERE owner = ?");
+  const all = reader.prepare("SELECT * FROM sandbox_session ORDER BY used_at DESC, owner LIMIT ?");
+
+  return {
+    put({ owner, id, usedAt, body }) {
+      insert.run(owner, id, usedAt, body);
+    },
+    forget(owner) {
+      remove.run(owner);
+    },
+    find(owner) {
+      const row = one.get(owner);
+      return row === undefined ? undefined : sessionRow(row);
+    },
+    list: (limit) => all.all(checkLimit(limit)).map(sessionRow),
+  };
+}
+
+function sessionRow(row: Row): SessionRow {
+  return {
+    owner: OwnerId.parse(text(row, "owner")),
+    id: text(row, "id"),
+    usedAt: integer(row, "used_at"),
+    body: text(row, "body"),
+  };
+}

@@ -1,0 +1,32 @@
+/** What a person sees of a call that runs a program: its first line, not the JSON around it. Undefined for other tools. */
+export function firstCodeLine(tool: string, json: string): string | undefined {
+  const names = codeNames.get(tool);
+  if (names === undefined) return undefined;
+  const input = objectIn(json);
+  const code = names.map((name) => input.get(name)).find((value) => typeof value === "string");
+  if (typeof code !== "string") return undefined;
+  const lines = code.split("\n").filter((line) => line.trim() !== "");
+  const [first = ""] = lines;
+  const language = input.get("language");
+  const label = typeof language === "string" && language !== "python" ? `${language}: ` : "";
+  return `${label}${first.trim()}${lines.length > 1 ? " …" : ""}`;
+}
+
+/** How a program ended that did not end well, as its result begins: `exit code 2`. Undefined when it did. */
+export function badEndIn(tool: string, text: string): string | undefined {
+  return codeNames.has(tool) ? /^(?:Command failed|Failed) \(([^)\n]+)\)/.exec(text)?.[1] : undefined;
+}
+
+const codeNames: ReadonlyMap<string, readonly string[]> = new Map([
+  ["execute_code", ["code", "source", "script"]],
+  ["run_bash_command", ["command", "cmd"]],
+]);
+
+function objectIn(json: string): ReadonlyMap<string, unknown> {
+  try {
+    const input: unknown = JSON.parse(json);
+    return new Map(Object.entries(typeof input === "object" && input !== null ? input : {}));
+  } catch {
+    return new Map();
+  }
+}

@@ -1,0 +1,151 @@
+import type { Result } from "../base/result.ts";
+import type { Failure } from "../protocol/failure.ts";
+import { failureWords, type Words } from "../words/words.ts";
+import { formatBytes } from "./format.ts";
+
+/** What was found out about this machine, without a judgement. */
+export type DoctorFacts = {
+  readonly node: string;
+  readonly system: string;
+  /** Mistakes in the settings; what depends on them is then not looked at. */
+  readonly problems: readonly Failure[];
+  /** What a person should know about the settings, in words. */
+  readonly notes: readonly string[];
+  readonly data: DataFacts | undefined;
+  /** Accounts of people other than the one who asks. */
+  readonly otherPeople: number;
+  readonly database: DatabaseFacts | undefined;
+  /** Those that are filled. */
+  readonly models: readonly { readonly slot: string; readonly model: string; readonly server: string }[];
+  readonly sandbox: SandboxFacts;
+};
+
+export type DataFacts = {
+  readonly folder: string;
+  readonly state: "there" | "new" | "read_only";
+  readonly freeBytes: number;
+  /** Of a folder that is there: 0o700 is for its owner alone. */
+  readonly mode: number | undefined;
+};
+
+/** Without a format there is none yet. `pid` is the process that works with it. */
+export type DatabaseFacts = Result<{ readonly format: number | undefined; readonly pid: number | undefined }, Failure>;
+
+/** `missing`: no code runs. `degraded`: it runs with less. The rest is what programs find inside. */
+export type SandboxFacts = {
+  readonly missing: readonly LackFacts[];
+  readonly degraded: readonly LackFacts[];
+  readonly bwrap: string | undefined;
+  readonly python: string | undefined;
+  readonly libraries: readonly { readonly name: string; readonly version: string }[];
+  readonly bash: string | undefined;
+  readonly chineseFont: string | undefined;
+};
+
+type LackFacts = { readonly name: string; readonly reason: string; readonly fix: string };
+
+/** One line of the report. The names and the statuses are stable. */
+export type Check = {
+  readonly name: string;
+  readonly status: "ok" | "degraded" | "missing";
+  readonly text: string;
+  readonly advice: string | null;
+  /** What mends it, for a shell. */
+  readonly command: string | null;
+};
+
+const gibibyte = 1024 ** 3;
+const freeBytesFew = 2 * gibibyte;
+const freeBytesMin = gibibyte / 16;
+
+/** What the facts mean: one check for each, the essential ones in the order in which they would be mended. */
+export function diagnose(facts: DoctorFacts, words: Words): readonly Check[] {
+  const { doctor } = words;
+  return [
+    fine("program", doctor.program(facts)),
+    ...facts.problems.map((problem) => lacking("settings", failureWords(words, problem))),
+    ...facts.notes.map((note) => lesser("settings", [note, ""])),
+    ...(facts.data === undefined ? [] : diagnoseData(facts.data, words)),
+    ...(facts.otherPeople === 0 ? [] : [lesser("loopback", doctor.shared({ count: facts.otherPeople }))]),
+    ...(facts.database === undefined ? [] : [diagnoseDatabase(facts.database, words)]),
+    ...(facts.problems.length > 0 ? [] : diagnoseModels(facts, words)),
+    ...diagnoseSandbox(facts, words),
+  ];
+}
+
+/** Whether everything essential is there. */
+export function isFit(checks: readonly Check[]): boolean {
+  return checks.every(({ status }) => status !== "missing");
+}
+
+function diagnoseData({ folder, state, freeBytes, mode }: DataFacts, words: Words): Check[] {
+  const { doctor } = words;
+  const about = { folder, free: formatBytes(freeBytes, words) };
+  if (state === "read_only") return [lacking("data", doctor.dataReadOnly(about))];
+  const isOpen = mode !== undefined && (mode & 0o077) !== 0;
+  const open = () => doctor.dataOpen({ mode: (mode ?? 0).toString(8).padStart(3, "0") });
+  const space = doctor.spaceLow(about);
+  return [
+    fine("data", state === "new" ? doctor.dataNew(about) : doctor.data(about)),
+    ...(isOpen ? [mendable("data_mode", open(), `chmod 700 ${quoted(folder)}`)] : []),
+    ...(freeBytes < freeBytesMin ? [lacking("space", space)] : []),
+    ...(freeBytes >= freeBytesMin && freeBytes < freeBytesFew ? [lesser("space", space)] : []),
+  ];
+}
+
+function diagnoseDatabase(database: DatabaseFacts, words: Words): Check {
+  if (!database.ok) return lacking("database", failureWords(words, database.failure));
+  const { format, pid } = database.value;
+  if (format === undefined) return fine("database", words.doctor.databaseNew());
+  return fine(
+    "database",
+    pid === undefined ? words.doctor.database({ format }) : words.doctor.databaseInUse({ format, pid }),
+  );
+}
+
+function diagnoseModels({ models }: DoctorFacts, { doctor }: Words): Check[] {
+  const filled = models.map((model) => fine("model", doctor.model(model)));
+  return models.some(({ slot }) => slot === "base") ? filled : [lesser("model", doctor.modelDemo()), ...filled];
+}
+
+function diagnoseSandbox({ sandbox, node }: DoctorFacts, { doctor }: Words): Check[] {
+  const { missing, degraded, bwrap, python, libraries, bash, chineseFont } = sandbox;
+  if (missing.length > 0) return missing.map((lack) => ofLack(lack, "missing"));
+  const versions = libraries.map(({ name, version }) => `${name} ${version}`).join(", ");
+  return [
+    fine("sandbox", doctor.sandbox({ version: bwrap ?? "" })),
+    ...degraded.map((lack) => ofLack(lack, "degraded")),
+    ...(python === undefined ? [] : [fine("python", doctor.python({ version: python, libraries: versions }))]),
+    bash === undefined ? lesser("bash", doctor.bashMissing()) : fine("bash", doctor.bash({ version: bash })),
+    fine("javascript", doctor.javascript({ version: node })),
+    ...(chineseFont === undefined ? [] : [fine("fonts", doctor.font({ family: chineseFont }))]),
+  ];
+}
+
+/** A fix is a command or a sentence; the commands begin with one of these programs. */
+const command = /^(sudo )?(apt-get|dnf|pacman|apk|sysctl) |^printf '/;
+
+function ofLack({ name, reason, fix }: LackFacts, status: "missing" | "degraded"): Check {
+  const isCommand = command.test(fix);
+  return { name, status, text: reason, advice: isCommand ? null : fix, command: isCommand ? fix : null };
+}
+
+function fine(name: string, text: string): Check {
+  return { name, status: "ok", text, advice: null, command: null };
+}
+
+function lesser(name: string, [text, advice]: readonly [string, string]): Check {
+  return { name, status: "degraded", text, advice: advice === "" ? null : advice, command: null };
+}
+
+function lacking(name: string, pair: readonly [string, string]): Check {
+  return { ...lesser(name, pair), status: "missing" };
+}
+
+function mendable(name: string, text: string, mending: string): Check {
+  return { name, status: "degraded", text, advice: null, command: mending };
+}
+
+function quoted(path: string): string {
+  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openTestPipe, openTestTerminal } from "../../test/world/pty.ts";
+import { ok } from "../base/result.ts";
+import { makeFailure } from "../protocol/failure.ts";
+import { wordsFor } from "../words/words.ts";
+import { doctor } from "./doctor.ts";
+import { type Check, type DoctorFacts, diagnose, isFit } from "./doctor-report.ts";
+
+const words = wordsFor("en");
+const install = "apt-get install -y bubblewrap";
+const noBwrap = { name: "no_bwrap", reason: "bubblewrap is not installed.", fix: install };
+const sandbox = {
+  ...{ missing: [], degraded: [], bwrap: "0.8.0", python: "3.11.2", bash: "5.2.15", chineseFont: "Noto Sans CJK" },
+  libraries: [{ name: "numpy", version: "1.24.2" }],
+};
+const good: DoctorFacts = {
+  ...{ node: "v26.0.0", system: "Debian, linux 6.1 x64", problems: [], notes: [], otherPeople: 0, sandbox },
+  data: { folder: "/srv/data", state: "there", freeBytes: 50 * 1024 ** 3, mode: 0o700 },
+  database: ok({ format: 3, pid: undefined }),
+  models: [{ slot: "base", model: "qwen3", server: "127.0.0.1:11434" }],
+};
+const data = { folder: "/srv/data", state: "there", freeBytes: 50 * 1024 ** 3, mode: 0o700 } as const;
+
+/** What is not as it should be. */
+const complaints = (facts: DoctorFacts) => diagnose(facts, words).filter(({ status }: Check) => status !== "ok");
+
+test("a machine that has everything is told so, line by line [P2]", async () => {
+  const { streams, written } = openTestPipe("");
+  const parts = { ...streams, words, version: "1.2.3", look: async () => good, run: async () => 0 };
+  assert.equal(await doctor({ json: false, fix: false }, parts), 0);
+  assert.deepEqual(written, {
+    output: `AgentYard 1.2.3 on this machine
+✓ Node v26.0.0, Debian, linux 6.1 x64
+✓ Data directory: /srv/data (50 GB free)
+✓ Database opens (format 3)
+✓ Model of base: qwen3 (127.0.0.1:11434); \`agentyard model test\` tries it
+✓ Code runs in a sandbox (bubblewrap 0.8.0)
+✓ Python 3.11.2 with numpy 1.24.2
+✓ bash 5.2.15
+✓ JavaScript: Node v26.0.0
+✓ Chinese in charts: Noto Sans CJK
+
+Everything is there.
+`,
+    errors: "",
+  });
+});
+
+test("each shortcoming has its line, its advice and its weight [P2][X3]", () => {
+  const lack = (name: string, fix: string) => ({ name, reason: `${name}.`, fix });
+  const missing = { ...sandbox, missing: [lack("no_bwrap", install), lack("no_seccomp", "Use another kernel.")] };
+  const degraded = { ...sandbox, bash: undefined, degraded: [lack("no_cjk_fonts", "sudo dnf install -y fonts")] };
+  const problem = makeFailure("setting_invalid", { name: "MAX_LOOPS", value: "x", instead: "a number" });
+  const tried: readonly (readonly [Partial<DoctorFacts>, readonly (readonly [string, Check["status"]])[]])[] = [
+    [{}, []],
+    [{ problems: [problem], data: undefined, database: undefined, models: [] }, [["settings", "missing"]]],
+    [{ notes: ["A name is unknown."] }, [["settings", "degraded"]]],
+    [{ data: { ...data, state: "read_only" } }, [["data", "missing"]]],
+    [{ data: { ...data, mode: 0o755 } }, [["data_mode", "degraded"]]],
+    [{ data: { ...data, freeBytes: 1024 ** 3 } }, [["space", "degraded"]]],
+    [{ data: { ...data, freeBytes: 1024 ** 2 } }, [["space", "missing"]]],
+    [{ otherPeople: 2 }, [["loopback", "degraded"]]],
+    [{ database: { ok: false, failure: makeFailure("storage_busy", {}) } }, [["database", "missing"]]],
+    [{ models: [] }, [["model", "degraded"]]],
+    [
+      { sandbox: missing },
+      [
+        ["no_bwrap", "missing"],
+        ["no_seccomp", "missing"],
+      ],
+    ],
+    [
+      { sandbox: degraded },
+      [
+        ["no_cjk_fonts", "degraded"],
+        ["bash", "degraded"],
+      ],
+    ],
+  ];
+  assert.deepEqual(
+    tried.map(([change]) => complaints({ ...good, ...change }).map(({ name, status }) => [name, status])),
+    tried.map(([, found]) => found),
+  );
+  assert.deepEqual(
+    tried.map(([change]) => isFit(diagnose({ ...good, ...change }, words))),
+    tried.map(([, found]) => found.every(([, status]) => status === "degraded")),
+  );
+  const all = tried.flatMap(([change]) => complaints({ ...good, ...change }));
+  const speechless = all.filter(({ advice, command }) => advice === null && command === null);
+  assert.deepEqual(
+    speechless.map(({ text }) => text),
+    ["A name is unknown."],
+  );
+});
+
+test("what is a command and what is advice is the same in every language [P4][X3]", () => {
+  const about = { detail: "", sudo: "sudo ", install: "sudo apt-get install -y something" };
+  const commandsIn = (language: "en" | "zh") =>
+    Object.entries(wordsFor(language).sandbox.lacks).flatMap(([name, text]) => {
+      const [reason, fix] = text(about);
+      const [check] = complaints({ ...good, sandbox: { ...sandbox, missing: [{ name, reason, fix }] } });
+      return check?.command === null ? [] : [name];
+    });
+  assert.deepEqual(commandsIn("zh"), commandsIn("en"));
+  assert.deepEqual(commandsIn("en"), [
+    ...["no_bwrap", "no_userns", "apparmor_userns", "no_python", "no_data_libraries", "no_cjk_fonts"],
+  ]);
+});
+
+test("what is not there yet and what is in use is no fault [P2][P3]", () => {
+  const facts: DoctorFacts = { ...good, data: { ...data, state: "new", mode: undefined } };
+  const texts = [ok({ format: undefined, pid: undefined }), ok({ format: 3, pid: 4711 })].map((database) =>
+    diagnose({ ...facts, database }, words).flatMap(({ name, status, text }) =>
+      ["data", "database"].includes(name) ? [`${status} ${text}`] : [],
+    ),
+  );
+  const place = "ok Data directory: /srv/data, made at the first start (50 GB free)";
+  assert.deepEqual(texts, [
+    [place, "ok Database: made at the first start"],
+    [place, "ok Database opens (format 3); process 4711 works with it"],
+  ]);
+});
+
+test("a folder with blanks and quotes is one word of the command that mends it [P2]", () => {
+  const folder = "/srv/it's mine/data";
+  const [check] = complaints({ ...good, data: { ...data, folder, mode: 0o755 } });
+  assert.equal(check?.command, "chmod 700 '/srv/it'\\''s mine/data'");
+});
+
+test("--json is one line with stable names [P2]", async () => {
+  const { streams, written } = openTestPipe("");
+  const look = async () => ({ ...good, sandbox: { ...sandbox, missing: [noBwrap] } });
+  const parts = { ...streams, words, version: "1.2.3", look, run: async () => 0 };
+  assert.equal(await doctor({ json: true, fix: false }, parts), 1);
+  const { checks, ...rest } = JSON.parse(written.output);
+  assert.deepEqual(rest, { version: "1.2.3", ok: false });
+  assert.deepEqual(checks.at(-1), {
+    ...{ name: "no_bwrap", status: "missing", text: "bubblewrap is not installed." },
+    ...{ advice: null, command: install },
+  });
+});
+
+/** A machine on which a command brings what is missing, and then shows that something else is. */
+function mendableMachine() {
+  const fonts = { name: "no_cjk_fonts", reason: "No font.", fix: "apt-get install -y fonts" };
+  const ran: string[] = [];
+  const look = async () => {
+    const isMended = ran.includes(install);
+    return { ...good, sandbox: { ...sandbox, missing: isMended ? [] : [noBwrap], degraded: isMended ? [fonts] : [] } };
+  };
+  const run = async (command: string) => ran.push(command) - 1;
+  return { ran, look, run, words, version: "1.2.3" };
+}
+
+test("--fix shows each command, runs it after a yes, and looks again [P2]", async () => {
+  const terminal = openTestTerminal();
+  const machine = mendableMachine();
+  const ended = doctor({ json: false, fix: true }, { ...terminal.streams, ...machine });
+  await terminal.waitFor(`1 thing that is needed is missing.\n\n  $ ${install}\nRun it? [y/N] `);
+  assert.deepEqual(machine.ran, []);
+  terminal.type("y\n");
+  await terminal.waitFor("✓ Done\n\nLooking again:\n");
+  await terminal.waitFor("Ready; 1 line has advice.\n\n  $ apt-get install -y fonts\nRun it? [y/N] ");
+  terminal.type("Y\n");
+  await terminal.waitFor("✗ It ended with exit code 1. Where a package was not found, `apt-get update` may help.\n");
+  assert.equal(await ended, 0);
+  assert.deepEqual(machine.ran, [install, "apt-get install -y fonts"]);
+});
+
+for (const [what, answer] of [
+  ["no", "n\n"],
+  ["nothing", "\n"],
+  ["something else", "maybe\n"],
+]) {
+  test(`--fix changes nothing where the answer is ${what} [P2]`, async () => {
+    const terminal = openTestTerminal();
+    const machine = mendableMachine();
+    const ended = doctor({ json: false, fix: true }, { ...terminal.streams, ...machine });
+    await terminal.waitFor("Run it? [y/N] ");
+    terminal.type(answer ?? "");
+    assert.equal(await ended, 1);
+    assert.match(terminal.text(), /Not run\.\n$/);
+    assert.deepEqual(machine.ran, []);
+  });
+}
+
+test("--fix changes nothing when the person leaves [P2]", async () => {
+  const terminal = openTestTerminal();
+  const machine = mendableMachine();
+  const ended = doctor({ json: false, fix: true }, { ...terminal.streams, ...machine });
+  await terminal.waitFor("Run it? [y/N] ");
+  terminal.streams.input.end();
+  assert.equal(await ended, 1);
+  assert.deepEqual(machine.ran, []);
+});
+
+test("--fix where nobody can be asked refuses and prints the commands [P2]", async () => {
+  const { streams, written } = openTestPipe("y\n");
+  const machine = mendableMachine();
+  assert.equal(await doctor({ json: false, fix: true }, { ...streams, ...machine }), 6);
+  const refusal =
+    "✗ --fix asks before each change, and nobody is there to ask. Nothing was changed; the commands are:\n";
+  assert.equal(written.errors, `${refusal}  ${install}\n`);
+  assert.deepEqual(machine.ran, []);
+});

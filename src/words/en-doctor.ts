@@ -1,0 +1,56 @@
+/** What `agentyard doctor` says. A pair is what is the matter, and what can be done about it. */
+export const enDoctor = {
+  title: (p: { version: string }) => `AgentYard ${p.version} on this machine`,
+  program: (p: { node: string; system: string }) => `Node ${p.node}, ${p.system}`,
+  data: (p: { folder: string; free: string }) => `Data directory: ${p.folder} (${p.free} free)`,
+  dataNew: (p: { folder: string; free: string }) =>
+    `Data directory: ${p.folder}, made at the first start (${p.free} free)`,
+  dataReadOnly: (p: { folder: string }): Pair => [
+    `The data directory cannot be written: ${p.folder}.`,
+    "Give this user write permission, or choose another with --data.",
+  ],
+  dataOpen: (p: { mode: string }) => `Other users of this machine can look into the data directory (mode ${p.mode}).`,
+  spaceLow: (p: { free: string }): Pair => [
+    `Only ${p.free} of the disk are free.`,
+    "Free some space; conversations, files and sandboxes need it.",
+  ],
+  shared: (p: { count: number }): Pair => [
+    p.count === 1
+      ? "One other person has an account on this machine; what listens on loopback is open to them, too."
+      : `${p.count} other people have accounts on this machine; what listens on loopback is open to them, too.`,
+    "The terminal is not concerned: its socket is yours alone. Start `agentyard sandbox` only where you trust them.",
+  ],
+  databaseNew: () => "Database: made at the first start",
+  database: (p: { format: number }) => `Database opens (format ${p.format})`,
+  databaseInUse: (p: { format: number; pid: number }) =>
+    `Database opens (format ${p.format}); process ${p.pid} works with it`,
+  model: (p: { slot: string; model: string; server: string }) =>
+    `Model of ${p.slot}: ${p.model} (${p.server}); \`agentyard model test\` tries it`,
+  modelDemo: (): Pair => [
+    "No model is connected; the demo model answers, which is not an AI.",
+    "Write MODEL_BASIC_API_KEY, MODEL_BASIC_BASE_URL and MODEL_BASIC_ID into .env; `agentyard model` finds local servers.",
+  ],
+  sandbox: (p: { version: string }) => `Code runs in a sandbox (bubblewrap ${p.version})`,
+  python: (p: { version: string; libraries: string }) =>
+    p.libraries === "" ? `Python ${p.version}` : `Python ${p.version} with ${p.libraries}`,
+  bash: (p: { version: string }) => `bash ${p.version}`,
+  bashMissing: (): Pair => ["bash is missing, so that shell commands cannot run.", "Install bash."],
+  javascript: (p: { version: string }) => `JavaScript: Node ${p.version}`,
+  font: (p: { family: string }) => `Chinese in charts: ${p.family}`,
+  fine: () => "Everything is there.",
+  fit: (p: { count: number }) => (p.count === 1 ? "Ready; 1 line has advice." : `Ready; ${p.count} lines have advice.`),
+  unfit: (p: { count: number }) =>
+    p.count === 1 ? "1 thing that is needed is missing." : `${p.count} things that are needed are missing.`,
+  fixHint: () => "`agentyard doctor --fix` runs the commands above, and asks before each.",
+  fixNobody: () =>
+    "✗ --fix asks before each change, and nobody is there to ask. Nothing was changed; the commands are:",
+  fixNothing: () => "There is no command that would change any of this.",
+  ask: () => "Run it? [y/N] ",
+  skipped: () => "Not run.",
+  ran: () => "✓ Done",
+  ranBadly: (p: { code: number }) =>
+    `✗ It ended with exit code ${p.code}. Where a package was not found, \`apt-get update\` may help.`,
+  lookAgain: () => "Looking again:",
+};
+
+type Pair = readonly [what: string, next: string];

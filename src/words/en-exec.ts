@@ -1,0 +1,34 @@
+/** What `agentyard exec` and `agentyard sandbox` say. */
+export const enExec = {
+  codeMissing: () => "exec needs code: agentyard exec 'print(6*7)', --file PATH, or code on standard input",
+  fileUnreadable: (p: { path: string; why: string }) => `${p.path} cannot be read (${p.why})`,
+  fileNoText: (p: { path: string }) => `${p.path} is no text in UTF-8`,
+  timedOut: (p: { seconds: number }) => `✗ Stopped after ${p.seconds} s. --timeout gives it longer.`,
+  timedOutBySetting: (p: { seconds: number }) =>
+    `✗ Stopped after ${p.seconds} s: no program may run longer here (sandbox.execution_seconds_max).`,
+  cancelled: () => "✗ Stopped.",
+  endedBadly: (p: { why: string }) => `✗ ${p.why}`,
+  /** Where nobody said why. */
+  noReason: () => "The program ended before its time.",
+  fileMade: (p: { path: string; size: string }) => `+ ${p.path} (${p.size})`,
+  fileChanged: (p: { path: string; size: string }) => `~ ${p.path} (${p.size})`,
+  fileRemoved: (p: { path: string }) => `- ${p.path}`,
+  noConversation: () => "No conversation was named, so no files are there and none are kept: --conversation ID",
+  outputMissing: (p: { stream: "stdout" | "stderr"; bytes: number; path: string | undefined }) =>
+    `! ${p.bytes} bytes of ${p.stream} are missing: more came than is kept (sandbox.output_bytes_max).${p.path === undefined ? "" : ` What was kept is in ${p.path}.`}`,
+  overLimit: () => "! The workspace now holds more than it may: remove files that are no longer needed.",
+  noteAboutCodes:
+    "Ends with the program's own exit code; 2 for wrong usage, 3 when the configuration is wrong, 124 when its time was over, 125 when it could not be run, 130 when it was stopped, 137 when it was killed, 128 and the number of a signal that ended it.",
+};
+
+export const enService = {
+  notLoopback: (p: { host: string }) =>
+    `--host cannot be “${p.host}”: only this machine itself may call, for there are no keys yet (they come with \`agentyard serve\`); use 127.0.0.1`,
+  listening: (p: { address: string; data: string }) => `The sandbox listens on ${p.address} (data: ${p.data})`,
+  full: () => "Code runs here with all walls and limits.",
+  degraded: (p: { names: string }) => `! Code runs here with less than there could be: ${p.names}`,
+  off: (p: { reason: string; fix: string }) => `✗ Code cannot be run here: ${p.reason} ${p.fix}`,
+  unknown: (p: { why: string }) => `! What this machine can do could not be found out: ${p.why}`,
+  tellMore: () => "`agentyard doctor` tells more.",
+  howToEnd: () => "Ctrl+C ends it.",
+};

@@ -1,0 +1,81 @@
+/** `install`: the command that gets what is missing, empty when it is not known. `sudo`: before what only root may do. */
+type About = { readonly detail: string; readonly sudo: string; readonly install: string };
+
+const because = ({ detail }: About) => (detail === "" ? "" : ` (${detail})`);
+const get = ({ install }: About, what: string) => (install === "" ? `Install ${what}.` : install);
+const delegate = "Run the server as root, or as a systemd service with Delegate=yes.";
+
+/** What people are told about running code; `lacks`: what this machine lacks for it, the reason and what mends it. */
+export const enSandbox = {
+  /** Why an execution did not come to a good end, in a line. */
+  ends: {
+    failed: (code: number) => `The program ended with exit code ${code}.`,
+    signalled: (signal: string) => `The program was ended by ${signal}.`,
+    timeout: (seconds: number) => `The program was stopped after ${seconds} s, its time limit.`,
+    cancelled: "The program was cancelled.",
+    killed: "The program was ended from outside.",
+    out_of_memory: "The program used more memory than it may, and was ended.",
+    disk_full: "There is no room left in the workspace; the program was ended.",
+    lost: "The sandbox broke down while the program ran.",
+    restarted: "The AgentYard process that ran it ended.",
+  },
+  lacks: {
+    no_bwrap: (about: About) => [
+      "bubblewrap is not installed, so programs cannot be kept apart from this machine.",
+      get(about, "bubblewrap (Linux only)"),
+    ],
+    no_userns: (about: About) => [
+      `This machine does not let bubblewrap build its walls${because(about)}.`,
+      `${about.sudo}sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1`,
+    ],
+    apparmor_userns: (about: About) => [
+      "AppArmor keeps bubblewrap from making user namespaces (Ubuntu 23.10 and later).",
+      `printf '%s\\n' 'abi <abi/4.0>,' 'include <tunables/global>' 'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }' | ${about.sudo}tee /etc/apparmor.d/bwrap && ${about.sudo}apparmor_parser -r /etc/apparmor.d/bwrap`,
+    ],
+    no_seccomp: (about: About) => [
+      `The kernel's calls cannot be filtered here${because(about)}.`,
+      "Use a kernel with CONFIG_SECCOMP_FILTER, on x64 or arm64.",
+    ],
+    in_container: (about: About) => [
+      `This container does not let bubblewrap build its walls${because(about)}.`,
+      "Run the server outside of the container, or start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.",
+    ],
+    no_python: (about: About) => [
+      "/usr/bin/python3 is missing; every sandbox is looked after by it.",
+      get(about, "Python 3"),
+    ],
+    no_cgroup_memory: () => ["The memory of a sandbox cannot be limited: there is no control group for it.", delegate],
+    no_cgroup_pids: () => [
+      "The processes of a sandbox cannot be limited: there is no control group for them.",
+      delegate,
+    ],
+    no_cgroup_cpu: () => [
+      "The processor time of a sandbox cannot be shared out: there is no control group for it.",
+      delegate,
+    ],
+    no_cgroup_kill: () => ["The processes of a sandbox cannot be ended in one stroke.", delegate],
+    shared_uid: () => [
+      "All sandboxes run as the same user of this machine; the walls between them are namespaces only.",
+      "Run the server as root: each conversation then gets a user of its own.",
+    ],
+    no_bind_fd: (about: About) => [
+      `This bubblewrap${because(about)} mounts folders by name only; a name could be swapped at that moment.`,
+      "Install bubblewrap 0.10 or later.",
+    ],
+    old_bwrap: (about: About) => [`This bubblewrap is old${because(about)}.`, "Install bubblewrap 0.8 or later."],
+    no_data_libraries: (about: About) => [
+      `Python libraries for data are missing in the sandbox${because(about)}.`,
+      get(about, "numpy, pandas and matplotlib for the system's Python"),
+    ],
+    no_cjk_fonts: (about: About) => [
+      "There is no font for Chinese: charts show boxes instead of characters.",
+      get(about, "a font for Chinese, Noto Sans CJK for one"),
+    ],
+  } satisfies Readonly<Record<string, (about: About) => readonly [reason: string, fix: string]>>,
+  /** To an execution over HTTP that looked for a network in vain. */
+  noNetwork:
+    "Programs reach no host, or only those of sandbox.network_hosts in config/agentyard.yaml, by the proxy that HTTPS_PROXY names.",
+  /** To an execution over HTTP that looked for files without having said whose. */
+  noConversation: (p: { id: string }) =>
+    `No conversation was named, so /workspace/${p.id} is not there. Send conversation_id: "${p.id}" in the body.`,
+};

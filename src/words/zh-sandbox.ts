@@ -1,0 +1,63 @@
+import type { enSandbox } from "./en-sandbox.ts";
+
+type About = { readonly detail: string; readonly sudo: string; readonly install: string };
+
+const because = ({ detail }: About) => (detail === "" ? "" : `（${detail}）`);
+const get = ({ install }: About, what: string) => (install === "" ? `请安装${what}。` : install);
+const delegate = "请以 root 运行服务，或作为带 Delegate=yes 的 systemd 服务运行。";
+
+export const zhSandbox: typeof enSandbox = {
+  ends: {
+    failed: (code) => `程序以退出码 ${code} 结束。`,
+    signalled: (signal) => `程序被 ${signal} 终止。`,
+    timeout: (seconds) => `程序达到 ${seconds} 秒的时间限制，已被停止。`,
+    cancelled: "程序已取消。",
+    killed: "程序被外部终止。",
+    out_of_memory: "程序使用的内存超过限制，已被终止。",
+    disk_full: "工作区已没有空间，程序已被终止。",
+    lost: "程序运行时沙箱发生故障。",
+    restarted: "运行它的 AgentYard 进程已结束。",
+  },
+  lacks: {
+    no_bwrap: (about) => ["未安装 bubblewrap，程序无法与本机隔离。", get(about, " bubblewrap（仅限 Linux）")],
+    no_userns: (about) => [
+      `本机不允许 bubblewrap 建立隔离${because(about)}。`,
+      `${about.sudo}sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1`,
+    ],
+    apparmor_userns: (about) => [
+      "AppArmor 阻止 bubblewrap 创建用户命名空间（Ubuntu 23.10 及以后）。",
+      `printf '%s\\n' 'abi <abi/4.0>,' 'include <tunables/global>' 'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }' | ${about.sudo}tee /etc/apparmor.d/bwrap && ${about.sudo}apparmor_parser -r /etc/apparmor.d/bwrap`,
+    ],
+    no_seccomp: (about) => [
+      `这里无法过滤内核调用${because(about)}。`,
+      "请使用带 CONFIG_SECCOMP_FILTER 的内核，架构为 x64 或 arm64。",
+    ],
+    in_container: (about) => [
+      `此容器不允许 bubblewrap 建立隔离${because(about)}。`,
+      "请在容器之外运行服务，或用 --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined 启动容器。",
+    ],
+    no_python: (about) => ["缺少 /usr/bin/python3，每个沙箱都由它看管。", get(about, " Python 3")],
+    no_cgroup_memory: () => ["无法限制沙箱的内存：没有可用的控制组。", delegate],
+    no_cgroup_pids: () => ["无法限制沙箱的进程数：没有可用的控制组。", delegate],
+    no_cgroup_cpu: () => ["无法分配沙箱的处理器时间：没有可用的控制组。", delegate],
+    no_cgroup_kill: () => ["无法一次结束沙箱的所有进程。", delegate],
+    shared_uid: () => [
+      "所有沙箱以本机同一用户运行，彼此之间只靠命名空间隔离。",
+      "请以 root 运行服务：这样每个对话都有自己的用户。",
+    ],
+    no_bind_fd: (about) => [
+      `此 bubblewrap${because(about)} 只能按名称挂载文件夹，名称可能恰在此时被替换。`,
+      "请安装 bubblewrap 0.10 或更新版本。",
+    ],
+    old_bwrap: (about) => [`此 bubblewrap 过旧${because(about)}。`, "请安装 bubblewrap 0.8 或更新版本。"],
+    no_data_libraries: (about) => [
+      `沙箱中缺少 Python 数据处理库${because(about)}。`,
+      get(about, "系统 Python 的 numpy、pandas 和 matplotlib"),
+    ],
+    no_cjk_fonts: (about) => ["没有中文字体：图表中的文字会显示为方框。", get(about, "中文字体，例如 Noto Sans CJK")],
+  },
+  noNetwork:
+    "程序不能访问任何主机，或者只能经由 HTTPS_PROXY 所指的代理访问 config/agentyard.yaml 中 sandbox.network_hosts 列出的主机。",
+  noConversation: (p) =>
+    `没有指明对话，因此 /workspace/${p.id} 不存在。请在请求正文中加上 conversation_id: "${p.id}"。`,
+};

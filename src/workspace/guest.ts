@@ -1,0 +1,34 @@
+import { closeSync } from "node:fs";
+import { join } from "node:path";
+import { makeRoot } from "./change.ts";
+import { makeFolders } from "./descend.ts";
+import type { Visit } from "./files.ts";
+import { giveAll, isGiven } from "./owner.ts";
+import { writableFolders } from "./path.ts";
+import type { GuestFolder } from "./port.ts";
+
+/** Everything is there and belongs to whom it must before the sandbox mounts it. */
+export async function guestFolder(visit: Visit): Promise<GuestFolder> {
+  const { id, kind, at, books } = visit;
+  const { folder, uid } = at;
+  const isTask = kind === "task";
+  const root = visit.root ?? (await makeRoot(visit));
+  try {
+    // Somebody may have taken one away. A link in its place is refused here: the sandbox would follow it.
+    if (!isTask) closeSync(makeFolders(root, ["skills"], { uid: undefined }));
+    for (const name of isTask ? [] : writableFolders) closeSync(makeFolders(root, [name], { uid }));
+    if (uid !== undefined)
+      await books.locks(`give ${folder}`, async () => {
+        if (!isGiven(root, uid)) await giveAll(root, uid, isTask ? ["."] : writableFolders);
+      });
+  } finally {
+    if (visit.root === undefined) closeSync(root);
+  }
+  return {
+    folder,
+    inside: `/workspace/${id}`,
+    writable: isTask ? "all" : writableFolders,
+    skills: isTask ? undefined : join(folder, "skills"),
+    uid,
+  };
+}

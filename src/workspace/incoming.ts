@@ -1,0 +1,265 @@
+import { createHash } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import { failed, ok, type Result } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import { OwnerId } from "../protocol/ids.ts";
+import { errorCode, failureOf } from "./faults.ts";
+import { openLocks } from "./locks.ts";
+import { shownPath } from "./path.ts";
+import type { FileFailure } from "./port.ts";
+import { inOneBuffer } from "./spool.ts";
+
+/** Uploads that come in several parts. What has come stays through a crash, for a day. */
+export interface Incoming {
+  create(wanted: NewIncoming): Promise<Result<IncomingUpload, IncomingFailure>>;
+  find(id: string): Promise<IncomingUpload | undefined>;
+  /** Adds what comes at the end; what has come when it breaks off stays. Answered when it is on the disk. */
+  append(
+    id: string,
+    offset: number,
+    chunks: AsyncIterable<Uint8Array>,
+  ): Promise<Result<IncomingUpload, IncomingFailure>>;
+  /** It has found its place: its bytes go, and what became of it is told until its time is over. */
+  finish(id: string, file: FinishedUpload): Promise<Result<void, FileFailure>>;
+  /** False when there is none. */
+  remove(id: string): Promise<boolean>;
+  /** Removes those whose time is over, and what belongs to none. */
+  sweep(): Promise<void>;
+}
+
+export type IncomingFailure = FileFailure | Failure<"upload_not_found" | "upload_offset_unfit" | "uploads_too_many">;
+
+export type NewIncoming = Pick<Note, "owner" | "name" | "conversationId" | "folder" | "bytes" | "sha256">;
+export type FinishedUpload = { readonly path: string; readonly type: string };
+
+export type IncomingUpload = Note & {
+  readonly id: string;
+  readonly expiresAt: number;
+  /** Bytes that are here. */
+  readonly offset: number;
+  /** Each piece is good until the next one is asked for. */
+  chunks(): AsyncIterable<Uint8Array>;
+  /** SHA-256 of what is here. */
+  hash(): Promise<string>;
+};
+
+type Note = z.infer<typeof Note>;
+const Note = z.object({
+  owner: OwnerId,
+  name: z.string(),
+  conversationId: z.string(),
+  folder: z.string(),
+  bytes: z.number().int().min(0),
+  sha256: z.string().optional(),
+  createdAt: z.number(),
+  done: z.object({ path: z.string(), type: z.string() }).optional(),
+});
+
+export type IncomingOptions = {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+};
+
+type Place = IncomingOptions & { readonly folder: string };
+
+const keptMs = 24 * 3_600_000;
+/** Not whole, of one owner. */
+const uploadsMax = 20;
+const isId = /^tus-[0-9a-f]{32}$/;
+
+/** Below the data directory, seen by nobody else: `{id}.json` says what it will be, `{id}.part` has its bytes. */
+export function openIncoming(options: IncomingOptions): Incoming {
+  const place = { ...options, folder: join(options.dataDir, "incoming") };
+  const locks = openLocks();
+  return {
+    create: (wanted) => locks("all", () => attempt(wanted.name, () => create(place, wanted))),
+    find: (id) => find(place, id),
+    append: (id, offset, chunks) => locks(id, () => attempt(id, () => append(place, id, offset, chunks))),
+    finish: (id, file) => attempt(id, () => finish(place, id, file)),
+    async remove(id) {
+      if ((await find(place, id)) === undefined) return false;
+      await drop(place, id);
+      return true;
+    },
+    sweep: () => locks("all", () => sweep(place)),
+  };
+}
+
+async function attempt<V, F>(path: string, work: () => Promise<Result<V, F>>): Promise<Result<V, F | FileFailure>> {
+  try {
+    return await work();
+  } catch (error) {
+    return failed(failureOf(error, "write", path));
+  }
+}
+
+async function create(place: Place, wanted: NewIncoming): Promise<Result<IncomingUpload, IncomingFailure>> {
+  await mkdir(place.folder, { recursive: true, mode: 0o700 });
+  const others = await all(place);
+  if (others.filter((one) => one.owner === wanted.owner && one.done === undefined).length >= uploadsMax)
+    return failure("uploads_too_many", { limit: uploadsMax });
+  const id = `tus-${place.ids.hex(32)}`;
+  const note = { ...wanted, createdAt: place.clock.now() };
+  await (await open(partOf(place, id), "wx", 0o600)).close();
+  await writeNote(place, id, note);
+  return ok(uploadOf(place, id, note, 0));
+}
+
+async function find(place: Place, id: string): Promise<IncomingUpload | undefined> {
+  if (!isId.test(id)) return undefined;
+  const note = await readNote(place, id);
+  if (note === undefined || note.createdAt + keptMs <= place.clock.now()) return undefined;
+  const here = note.done === undefined ? await ifThere(stat(partOf(place, id))) : { size: note.bytes };
+  return here === undefined ? undefined : uploadOf(place, id, note, here.size);
+}
+
+function uploadOf(place: Place, id: string, note: Note, offset: number): IncomingUpload {
+  const chunks = () => piecesOf(partOf(place, id));
+  return {
+    ...note,
+    ...{ id, offset, chunks, expiresAt: note.createdAt + keptMs },
+    async hash() {
+      const hash = createHash("sha256");
+      for await (const piece of chunks()) hash.update(piece);
+      return hash.digest("hex");
+    },
+  };
+}
+
+async function* piecesOf(path: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const file = await open(path);
+  try {
+    yield* inOneBuffer((buffer, position) => file.read(buffer, 0, buffer.length, position));
+  } finally {
+    await file.close();
+  }
+}
+
+async function append(
+  place: Place,
+  id: string,
+  offset: number,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<Result<IncomingUpload, IncomingFailure>> {
+  const found = await find(place, id);
+  if (found === undefined) return failure("upload_not_found", { id: id.slice(0, idCharactersShown) });
+  if (found.offset !== offset) return failure("upload_offset_unfit", { offset, have: found.offset });
+  if (offset === found.bytes) return ok(found);
+  const file = await open(partOf(place, id), "a", 0o600);
+  let here = offset;
+  let end: "whole" | "broken off" | "too large" = "whole";
+  try {
+    for await (const piece of orBrokenOff(chunks)) {
+      end = piece === "broken off" ? piece : here + piece.length > found.bytes ? "too large" : end;
+      if (end !== "whole" || piece === "broken off") break;
+      await file.writeFile(piece);
+      here += piece.length;
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  const path = shownPath(found.name);
+  if (end === "broken off") return failure("write_failed", { path, why: "broken_off" });
+  if (end === "too large")
+    return failure("too_large", { path, sizeBytes: found.bytes + 1, limitBytes: found.bytes, setting: "" });
+  return ok({ ...found, offset: here });
+}
+
+const idCharactersShown = 80;
+
+/** What the sender throws is no fault of the disk. */
+async function* orBrokenOff(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | "broken off", void> {
+  const pieces = chunks[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await pieces.next().catch(() => undefined);
+      if (next === undefined) yield "broken off";
+      if (next === undefined || next.done) return;
+      yield next.value;
+    }
+  } finally {
+    await pieces.return?.();
+  }
+}
+
+async function finish(place: Place, id: string, file: FinishedUpload): Promise<Result<void, FileFailure>> {
+  const note = await readNote(place, id);
+  if (note === undefined) return ok(undefined);
+  await writeNote(place, id, { ...note, done: { ...file } });
+  await rm(partOf(place, id), { force: true });
+  return ok(undefined);
+}
+
+async function drop(place: Place, id: string): Promise<void> {
+  await rm(noteOf(place, id), { force: true });
+  await rm(partOf(place, id), { force: true });
+}
+
+async function sweep(place: Place): Promise<void> {
+  const { clock, logger } = place;
+  const names = (await ifThere(readdir(place.folder))) ?? [];
+  for (const id of new Set(names.map((name) => name.slice(0, name.indexOf("."))))) {
+    const note = isId.test(id) ? await readNote(place, id) : undefined;
+    if (note !== undefined && clock.now() < note.createdAt + keptMs) continue;
+    for (const name of names.filter((one) => one.startsWith(`${id}.`)))
+      await rm(join(place.folder, name), { force: true });
+    logger.debug("an upload that never became whole is gone", { id });
+  }
+}
+
+async function all(place: Place): Promise<Note[]> {
+  const names = (await ifThere(readdir(place.folder))) ?? [];
+  const notes: Note[] = [];
+  for (const name of names) {
+    const note = name.endsWith(".json") ? await readNote(place, name.slice(0, -".json".length)) : undefined;
+    if (note !== undefined) notes.push(note);
+  }
+  return notes;
+}
+
+async function readNote(place: Place, id: string): Promise<Note | undefined> {
+  const text = await ifThere(readFile(noteOf(place, id), "utf8"));
+  try {
+    return text === undefined ? undefined : Note.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined; // No JSON.
+  }
+}
+
+/** Old or new, never half of one. */
+async function writeNote(place: Place, id: string, note: Note): Promise<void> {
+  const draft = join(place.folder, `${id}.new`);
+  const file = await open(draft, "w", 0o600);
+  try {
+    await file.writeFile(JSON.stringify(note));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, noteOf(place, id));
+}
+
+function noteOf({ folder }: Place, id: string): string {
+  return join(folder, `${id}.json`);
+}
+
+function partOf({ folder }: Place, id: string): string {
+  return join(folder, `${id}.part`);
+}
+
+async function ifThere<T>(wanted: Promise<T>): Promise<T | undefined> {
+  try {
+    return await wanted;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

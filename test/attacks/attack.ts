@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
+import type { Execution, LackName } from "../../src/sandbox/provider.ts";
+import { type Attacked, attempt, openAttacked, openProvider } from "./guest.ts";
+import { type Weakness, weaknesses } from "./weaknesses.ts";
+
+/** One attack by code inside a guest. */
+export type Attack = {
+  /** Of the design study's list; own ones go on from there. */
+  readonly number: string;
+  /** What the attacker wants, as a gerund. */
+  readonly name: string;
+  readonly stoppedBy: string;
+  readonly language?: Execution["language"];
+  readonly code: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  /** The answer when it is stopped. */
+  readonly expected: unknown;
+  /** Another answer that is as good. */
+  readonly also?: unknown;
+  /** Where the machine lacks this limit the attack may succeed, because the operator is told so. */
+  readonly lack?: LackName;
+  readonly control?: Control;
+};
+
+/** The same code without that layer, and the answer that shows the attack at work. */
+type Control = { readonly without: keyof typeof weaknesses; readonly shows: unknown };
+
+/** Controls need the rights to take a layer away and still have all others. */
+const hasControls = process.geteuid?.() === 0;
+
+/** Attacks whose control can be shown here. */
+export function controlled(attacks: readonly Attack[]): (Attack & { readonly control: Control })[] {
+  return attacks.flatMap((attack) => (attack.control && hasControls ? [{ ...attack, control: attack.control }] : []));
+}
+
+/** The attack is stopped, and the guest lives on; or it belongs to what the probe says is missing. */
+export async function isStopped(attack: Attack): Promise<void> {
+  const attacked = await sharedGuest("nothing");
+  const answer = await attempt(attacked, attack);
+  const isStillAlive = await isAlive(attacked);
+  if (!isStillAlive) shared.delete("nothing");
+  const answered = [answer, isStillAlive];
+  const good = [attack.expected, ...("also" in attack ? [attack.also] : [])];
+  if (good.some((value) => isDeepStrictEqual(answered, [value, true]))) return;
+  if (attack.lack !== undefined && (await lacks()).includes(attack.lack)) return;
+  assert.deepEqual(answered, [attack.expected, true]);
+}
+
+export async function worksWithout({ control, ...attack }: Attack & { readonly control: Control }): Promise<void> {
+  assert.deepEqual(await attempt(await sharedGuest(control.without), attack), control.shows);
+}
+
+/** It still runs what it is told to. */
+export async function isAlive(attacked: Attacked): Promise<boolean> {
+  return (await attempt(attacked, { language: "bash", code: "echo 1" })) === 1;
+}
+
+const shared = new Map<string, Promise<Attacked>>();
+
+/** One for all attacks of a test file, as long as it lives. */
+export async function sharedGuest(without: keyof typeof weaknesses | "nothing"): Promise<Attacked> {
+  const weakness: Weakness | undefined = without === "nothing" ? undefined : weaknesses[without];
+  const opened = shared.get(without) ?? openAttacked({ weakness });
+  shared.set(without, opened);
+  return await opened;
+}
+
+let probed: Promise<readonly LackName[]> | undefined;
+
+/** What this machine cannot limit, as its operator is told. */
+async function lacks(): Promise<readonly LackName[]> {
+  probed ??= openProvider()
+    .probe()
+    .then(({ degraded }) => degraded.map(({ name }) => name));
+  return await probed;
+}

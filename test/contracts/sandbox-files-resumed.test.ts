@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type TestContext, test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { until } from "../world/events.ts";
+import { caller, type FileDoor, openFileDoor, type Reply, refusal, session } from "./sandbox-files.ts";
+
+const MB = 1024 * 1024;
+const spoken = { "tus-resumable": "1.0.0" };
+const base = `/sessions/${session}/files/uploads`;
+const octets = { ...spoken, "content-type": "application/offset+octet-stream" };
+type Call = FileDoor["call"];
+
+test("an upload goes on after the server was killed, and ends with the right checksum [S3][Q2]", async (t) => {
+  const data = mkdtempSync(join(tmpdir(), "agentyard-test-"));
+  t.after(() => rmSync(data, { recursive: true, force: true }));
+  const bytes = Buffer.from(randomBytes(12 * MB).toString("base64"));
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  let server = await startServer(t, data);
+  const made = await create(server.call, { bytes: bytes.length, filename: "数据.txt", conversation_id: "c1", sha256 });
+  assert.equal(made.status, 201, `${made.bytes}`);
+  const path = pathOf(made);
+  const id = path.slice(path.lastIndexOf("/") + 1);
+  assert.equal(statSync(join(data, "incoming")).mode & 0o777, 0o700);
+
+  // In the middle of a part, so that some of it has come and nobody has been told.
+  const sending = request(`${server.url}${path}`, { method: "PATCH", headers: { ...octets, "upload-offset": "0" } });
+  sending.on("error", () => {});
+  sending.write(bytes.subarray(0, 5 * MB));
+  const part = join(data, "incoming", `${id}.part`);
+  await until("most of it has come", () => statSync(part).size >= 3 * MB);
+  await server.kill();
+
+  server = await startServer(t, data);
+  const head = await server.call("HEAD", path, { headers: spoken });
+  const offset = Number(head.headers.get("upload-offset"));
+  assert.deepEqual([head.status, head.headers.get("upload-length")], [200, String(bytes.length)]);
+  assert.ok(offset >= 3 * MB && offset <= 5 * MB);
+  const rest = await server.call("PATCH", path, {
+    ...{ body: bytes.subarray(offset), headers: { ...octets, "upload-offset": String(offset) } },
+  });
+  assert.deepEqual([rest.status, rest.headers.get("upload-offset")], [204, String(bytes.length)]);
+  const file = await server.call("GET", `/sessions/${session}/files/${encodeURIComponent("数据.txt")}`);
+  assert.equal(createHash("sha256").update(file.bytes).digest("hex"), sha256);
+  assert.deepEqual([existsSync(part), readdirSync(join(data, "incoming"))], [false, [`${id}.json`]]);
+  const state = await server.call("GET", path);
+  assert.deepEqual([state.json.offset, state.json.file_path], [bytes.length, "c1/uploads/temparea/数据.txt"]);
+});
+
+test("an upload that was whole when the server was killed is put into its place when somebody asks for it [S3][Q2]", async (t) => {
+  const data = mkdtempSync(join(tmpdir(), "agentyard-test-"));
+  t.after(() => rmSync(data, { recursive: true, force: true }));
+  const server = await startServer(t, data);
+  const made = await create(server.call, { bytes: 4, filename: "a.txt", conversation_id: "c1" });
+  await server.kill();
+  const path = pathOf(made);
+  const id = path.slice(path.lastIndexOf("/") + 1);
+  writeFileSync(join(data, "incoming", `${id}.part`), "text");
+  const again = await startServer(t, data);
+  assert.equal((await again.call("HEAD", path, { headers: spoken })).headers.get("upload-offset"), "4");
+  assert.equal(`${(await again.call("GET", `/sessions/${session}/files/a.txt`)).bytes}`, "text");
+});
+
+test("resumable uploads speak tus 1.0.0: create, ask, go on, give up [S3]", async () => {
+  await using door = await openFileDoor();
+  const { call } = door;
+  const options = await call("OPTIONS", base);
+  assert.deepEqual(
+    [
+      options.status,
+      ...["tus-resumable", "tus-version", "tus-extension", "tus-max-size"].map((name) => options.headers.get(name)),
+    ],
+    [204, "1.0.0", "1.0.0", "creation,termination,expiration", String(100 * MB)],
+  );
+  const made = await create(call, { bytes: 8, filename: "a.csv", conversation_id: "c1", subdir: "outputs" });
+  assert.deepEqual([made.status, made.headers.get("upload-offset")], [201, "0"]);
+  assert.match(String(made.headers.get("location")), new RegExp(`^/api/v1${base}/tus-[0-9a-f]{32}$`));
+  const path = pathOf(made);
+  const patch = (body: string, offset: string | undefined, headers: Readonly<Record<string, string>> = octets) =>
+    call("PATCH", path, { body, headers: { ...headers, ...(offset !== undefined && { "upload-offset": offset }) } });
+  assert.equal((await patch("a,b\n", "0")).headers.get("upload-offset"), "4");
+  assert.deepEqual(refusal(await patch("1,2\n", "0")), [409, "upload_offset_unfit"]);
+  assert.deepEqual(refusal(await patch("1,2\n", "x")), [400, "bad_request"]);
+  assert.deepEqual(refusal(await patch("1,2\n", undefined)), [400, "bad_request"]);
+  assert.deepEqual(refusal(await patch("1,2\n", "4", { "content-type": octets["content-type"] })), [
+    412,
+    "upload_version_unfit",
+  ]);
+  assert.deepEqual(refusal(await patch("1,2\n", "4", { ...spoken, "content-type": "text/plain" })), [
+    415,
+    "content_type_unfit",
+  ]);
+  assert.deepEqual(refusal(await patch("1,2\nmore", "4")), [413, "too_large"]);
+  const whole = await patch("1,2\n", "4");
+  assert.deepEqual([whole.status, whole.headers.get("upload-offset")], [204, "8"]);
+  assert.equal((await call("HEAD", path, { headers: spoken })).headers.get("upload-offset"), "8");
+  assert.equal(`${(await call("GET", `/sessions/${session}/files/c1/outputs/a.csv`)).bytes}`, "a,b\n1,2\n");
+
+  const empty = await create(call, { bytes: 0, filename: "empty.txt", conversation_id: "c1" });
+  assert.deepEqual([empty.status, empty.json.file_path], [201, "c1/uploads/temparea/empty.txt"]);
+  const given = pathOf(await create(call, { bytes: 8, filename: "b.csv", conversation_id: "c1" }));
+  assert.equal((await call("DELETE", given, { headers: spoken })).status, 204);
+  assert.deepEqual(refusal(await call("GET", given)), [404, "upload_not_found"]);
+});
+
+test("an upload is refused where a form would be, and a wrong checksum drops it [S3][F4]", async () => {
+  await using door = await openFileDoor();
+  const { call } = door;
+  const text = { bytes: 4, filename: "a.txt", conversation_id: "c1" };
+  for (const [what, wanted, status, code] of [
+    ["too large", { ...text, bytes: 101 * MB }, 413, "too_large"],
+    ["a bad name", { ...text, filename: "../a" }, 400, "path_traversal_blocked"],
+    ["no name", { ...text, filename: "" }, 400, "path_invalid"],
+    ["no conversation", { bytes: 4, filename: "a.txt" }, 400, "conversation_not_named"],
+    ["a bad checksum", { ...text, sha256: "x" }, 400, "bad_request"],
+    ["a bad folder", { ...text, subdir: "skills" }, 400, "bad_request"],
+  ] as const)
+    assert.deepEqual(refusal(await create(call, wanted)), [status, code], what);
+  assert.deepEqual(refusal(await call("POST", base)), [412, "upload_version_unfit"]);
+  assert.deepEqual(refusal(await call("POST", base, { headers: spoken })), [400, "bad_request"]);
+
+  const send = async (wanted: Wanted, body: string) => {
+    const path = pathOf(await create(call, wanted));
+    const sent = await call("PATCH", path, { body, headers: { ...octets, "upload-offset": "0" } });
+    return [...refusal(sent), ...refusal(await call("GET", path)), sent.headers.get("tus-resumable")];
+  };
+  const sha256 = createHash("sha256").update("text").digest("hex");
+  const dropped = [404, "upload_not_found", "1.0.0"];
+  assert.deepEqual(await send({ ...text, sha256 }, "Text"), [409, "upload_checksum_unfit", ...dropped]);
+  assert.deepEqual(await send({ ...text, filename: "a.csv" }, "\x7fELF"), [415, "unsupported_type", ...dropped]);
+  assert.deepEqual(await send({ ...text, sha256 }, "text"), [204, undefined, 200, undefined, "1.0.0"]);
+});
+
+test("an upload belongs to who began it, one has 20 at the most, and each is forgotten after a day [S3][S7]", async () => {
+  let now = systemClock.now();
+  const clock: Clock = { ...systemClock, now: () => now };
+  await using door = await openFileDoor({ clock });
+  const { call } = door;
+  const wanted = { bytes: 4, filename: "a.txt", conversation_id: "c1" };
+  const path = pathOf(await create(call, wanted));
+  const id = path.slice(path.lastIndexOf("/") + 1);
+  const others = `/sessions/sb-session-bob/files/uploads/${id}`;
+  const bob = { headers: { ...octets, "upload-offset": "0" }, body: "text" };
+  assert.deepEqual(refusal(await call("GET", others)), [404, "upload_not_found"]);
+  assert.deepEqual(refusal(await call("PATCH", others, bob)), [404, "upload_not_found"]);
+  assert.deepEqual(refusal(await call("DELETE", others, { headers: spoken })), [404, "upload_not_found"]);
+  const account = { headers: { "x-account-id": "bob" } };
+  assert.deepEqual(refusal(await call("GET", path, account)), [404, "session_not_found"]);
+  assert.equal((await call("GET", `/sessions/sess-agent-default/files/uploads/${id}`)).status, 200);
+
+  for (let count = 1; count < 20; count += 1) assert.equal((await create(call, wanted)).status, 201);
+  assert.deepEqual(refusal(await create(call, wanted)), [409, "uploads_too_many"]);
+  now += 24 * 3_600_000;
+  assert.deepEqual(refusal(await call("GET", path)), [404, "upload_not_found"]);
+  await door.yard.workspaces.sweep();
+  assert.deepEqual(readdirSync(join(door.yard.data, "incoming")), []);
+  assert.equal((await create(call, wanted)).status, 201);
+});
+
+type Wanted = { readonly bytes: number } & Readonly<Record<string, string | number>>;
+
+/** Begins an upload; what it is comes in one header, each value in base64. */
+function create(call: Call, { bytes, ...metadata }: Wanted): Promise<Reply> {
+  const pairs = Object.entries(metadata).map(([key, value]) => `${key} ${Buffer.from(`${value}`).toString("base64")}`);
+  const headers = { ...spoken, "upload-length": String(bytes), "upload-metadata": pairs.join(",") };
+  return call("POST", base, { headers });
+}
+
+function pathOf(made: Reply): string {
+  return String(made.headers.get("location")).replace("/api/v1", "");
+}
+
+async function startServer(t: TestContext, data: string) {
+  const program = new URL(import.meta.resolve("./sandbox-files-server.ts")).pathname;
+  const child: ChildProcess = spawn(process.execPath, [program, data], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  t.after(kill);
+  assert.ok(child.stdout !== null);
+  const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+  const url = String(value);
+  return { url, call: caller(url), kill };
+}

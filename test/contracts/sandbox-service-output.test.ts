@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { ok } from "../../src/base/result.ts";
+import type { SandboxProvider } from "../../src/sandbox/provider.ts";
+import type { RunOutput } from "../../src/sandbox/sandbox.ts";
+import { playedProvider } from "../world/played-provider.ts";
+import { openGround } from "./sandbox-service-place.ts";
+import { alice, unwrap } from "./storage-place.ts";
+
+const saidBytes = 30 * 1024 * 1024;
+
+test("of outputs that are over, the newest are kept whole; a slow reader of an older one is told what it missed [X1][X4]", async (t) => {
+  const { submit, follow } = await openTalkers(t);
+  const first = await submit();
+  const slow = follow(first)[Symbol.asyncIterator]();
+  const { value: beginning } = await slow.next();
+  const second = await submit();
+  const third = await submit();
+  const rest: RunOutput[] = [];
+  for (let next = await slow.next(); next.done !== true; next = await slow.next()) rest.push(next.value);
+  assert.deepEqual(
+    rest.filter(({ cutBytes }) => cutBytes > 0).map(({ stream }) => stream),
+    ["stdout"],
+  );
+  const heard = [beginning, ...rest].reduce((bytes, { text, cutBytes }) => bytes + text.length + cutBytes, 0);
+  assert.equal(heard, saidBytes);
+  for (const id of [second, third]) {
+    const told = await allOf(follow(id));
+    assert.deepEqual(
+      told.reduce((sum, { text, cutBytes }) => [(sum[0] ?? 0) + text.length, (sum[1] ?? 0) + cutBytes], [0, 0]),
+      [saidBytes, 0],
+    );
+  }
+});
+
+/** Programs that say much and end. */
+async function openTalkers(t: TestContext) {
+  const ground = await openGround(t, { provider: talking });
+  const place = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
+  const { executions } = ground.sandbox;
+  const wanted = { language: "bash", code: "at once", timeoutMs: 1000, conversationId: undefined } as const;
+  return {
+    async submit() {
+      const { id } = unwrap(await executions.submit(place, wanted));
+      await executions.wait(alice, id, new AbortController().signal);
+      return id;
+    },
+    follow: (id: string) => executions.follow(alice, id) ?? assert.fail("it is not known"),
+  };
+}
+
+function talking(): SandboxProvider {
+  const played = playedProvider();
+  return {
+    ...played,
+    async open(wanted) {
+      const opened = await played.open(wanted);
+      if (!opened.ok) return opened;
+      const guest = opened.value;
+      return ok({
+        ...guest,
+        async *run(execution) {
+          yield { kind: "output", stream: "stdout", bytes: Buffer.alloc(saidBytes, "x") };
+          yield* guest.run(execution);
+        },
+      });
+    },
+  };
+}
+
+async function allOf(outputs: AsyncIterable<RunOutput>): Promise<RunOutput[]> {
+  const all: RunOutput[] = [];
+  for await (const output of outputs) all.push(output);
+  return all;
+}

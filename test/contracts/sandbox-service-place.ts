@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
+import type { Logger } from "../../src/observe/observe.ts";
+import type { OwnerId } from "../../src/protocol/ids.ts";
+import {
+  openSandbox,
+  type Place,
+  type RunReport,
+  type RunWanted,
+  type Sandbox,
+  type SandboxProvider,
+  type SandboxSettings,
+} from "../../src/sandbox/sandbox.ts";
+import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
+import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
+import { wordsFor } from "../../src/words/words.ts";
+import { openWorkspaces, type WorkspaceLimits, type Workspaces } from "../../src/workspace/workspace.ts";
+import { testLimits } from "../world/workspace.ts";
+import { openProvider } from "./sandbox-guests.ts";
+import { alice, idOf, unwrap } from "./storage-place.ts";
+
+const mebibyte = 1024 * 1024;
+
+const testSettings: SandboxSettings = {
+  limits: {
+    memoryBytes: 400 * mebibyte,
+    processesMax: 64,
+    cpus: 1,
+    fileBytesMax: 64 * mebibyte,
+    tmpBytesMax: 32 * mebibyte,
+    outputBytesMax: mebibyte,
+  },
+  uploads: { fileBytesMax: 1000, filesMax: 10, types: ["csv", "text"] },
+  ttlMs: 7_200_000,
+  guestsPerOwnerMax: 4,
+  guestsMax: 8,
+  executionsPerOwnerMax: 4,
+  executionsMax: 8,
+  waitingMax: 40,
+  waitMsMax: 30_000,
+  kernelIdleMs: 600_000,
+  guestIdleMs: 900_000,
+  executionTimeoutMsMax: 60_000,
+  recordsMs: 86_400_000,
+  modules: [],
+};
+
+/** The service with everything real below it: the database, the files, the guests. */
+export type Ground = {
+  readonly sandbox: Sandbox;
+  readonly provider: Counting;
+  readonly storage: Storage;
+  readonly workspaces: Workspaces;
+  readonly logged: string[];
+  /** A conversation with its folders; the place of its main agent. */
+  place(id: string, owner?: OwnerId, agent?: string): Promise<Place & { readonly row: ConversationRow }>;
+  /** One more process on the same data, after this one ended or was killed. */
+  restart(how: "closed" | "killed"): Promise<Ground>;
+};
+
+type Options = {
+  readonly settings?: Partial<SandboxSettings>;
+  readonly limits?: Partial<WorkspaceLimits>;
+  readonly clock?: Clock;
+  readonly provider?: () => SandboxProvider;
+};
+
+export async function openGround(t: TestContext, options: Options = {}): Promise<Ground> {
+  const { clock = systemClock } = options;
+  const base = mkdtempSync(join(tmpdir(), "agentyard-service-"));
+  const closers: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const close of closers) await close();
+    rmSync(base, { recursive: true, force: true });
+  });
+  const data = join(base, "data");
+  mkdirSync(data);
+
+  function open(): Ground {
+    const storage = unwrap(openSqlite({ path: join(base, "sessions.db"), clock }));
+    const logged: string[] = [];
+    const logger = loggerInto(logged);
+    const limits = { ...testLimits, ...options.limits };
+    const workspaces = openWorkspaces({ dataDir: data, storage, clock: systemClock, ids: systemIds, logger, limits });
+    const provider = counting((options.provider ?? openProvider)());
+    const settings = { ...testSettings, ...options.settings };
+    const words = wordsFor("en");
+    const sandbox = openSandbox({ provider, storage, clock, ids: systemIds, logger, words, settings });
+    const rows = new Map<string, ConversationRow>();
+    let isOpen = true;
+    const close = async (how: "closed" | "killed") => {
+      if (!isOpen) return;
+      isOpen = false;
+      // A process that is killed takes its guests along, and writes nothing more.
+      if (how === "closed") await sandbox.close();
+      await storage.close();
+      await provider.close();
+      await workspaces.close();
+    };
+    closers.push(() => close("closed"));
+    return {
+      ...{ sandbox, provider, storage, workspaces, logged },
+      async place(id, owner = alice, agent = "root") {
+        const key = `${owner} ${id}`;
+        const row =
+          rows.get(key) ??
+          (await storage.findConversation(owner, idOf(id))) ??
+          unwrap(await storage.createConversation({ owner, id: idOf(id), at: systemClock.now(), events: [] }));
+        rows.set(key, row);
+        unwrap(await workspaces.create(row));
+        return { owner, conversation: row.number, workspace: workspaces.ofConversation(row), agent, row };
+      },
+      async restart(how) {
+        await close(how);
+        return open();
+      },
+    };
+  }
+  return open();
+}
+
+export type Counting = SandboxProvider & {
+  /** How many guests were started. */
+  opened(): number;
+};
+
+function counting(provider: SandboxProvider): Counting {
+  let count = 0;
+  return {
+    probe: (options) => provider.probe(options),
+    reap: () => provider.reap(),
+    close: () => provider.close(),
+    open(wanted) {
+      count += 1;
+      return provider.open(wanted);
+    },
+    opened: () => count,
+  };
+}
+
+function loggerInto(lines: string[]): Logger {
+  const note = (text: string, fields?: object) => void lines.push(`${text} ${JSON.stringify(fields ?? {})}`);
+  const ended = async () => {};
+  return { path: undefined, debug: note, info: note, warn: note, error: note, flush: ended, close: ended };
+}
+
+/** Runs a program to its end. */
+export async function report(
+  { sandbox }: Pick<Ground, "sandbox">,
+  place: Place,
+  language: RunWanted["language"],
+  code: string,
+  wanted: Partial<RunWanted> = {},
+): Promise<RunReport> {
+  const run = await sandbox.run(place, { language, code, timeoutMs: 20_000, ...wanted });
+  assert.ok(run.ok, run.ok ? "" : JSON.stringify(run.failure));
+  return run.value.report;
+}
+
+/** What it said and how it ended, in one value. */
+export function told({ how, exitCode, stdout, stderr }: RunReport) {
+  return { how, exitCode, stdout: stdout.text, stderr: stderr.text };
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { runAsNobody } from "../world/as-nobody.ts";
+import { cannotStart } from "./sandbox-guests.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** All of them in `npm run torture`; in `npm test` those to which it makes a difference who runs them. */
+const isWhole = process.env.AGENTYARD_UNPRIVILEGED === "all";
+const own = "{calls,groups,launch,local,probe,provider,service,stage}";
+const suites = isWhole
+  ? ["src/sandbox/**/*.test.ts", "test/contracts/sandbox-*.test.ts", "test/stories/sandbox-*.test.ts"]
+  : [
+      "src/sandbox/{guest,local}/*.test.ts",
+      `test/contracts/sandbox-${own}.test.ts`,
+      "test/stories/sandbox-platform.test.ts",
+    ];
+
+// Run by somebody else, every file of the suites is such a run by itself.
+if (process.geteuid?.() === 0) {
+  test("the sandbox suites pass for an ordinary user too, who is told which limits are missing [X3]", {
+    skip: cannotStart,
+  }, async (t) => {
+    const files = suites
+      .flatMap((glob) => globSync(glob, { cwd: root }))
+      .filter((file) => !file.includes("unprivileged"));
+    const { status, output } = await runAsNobody(t, [
+      "--test",
+      "--test-reporter=tap",
+      "--test-concurrency=2",
+      ...files.sort(),
+    ]);
+    const lines = output.split("\n");
+    const failed = lines.filter((line) => /^\s*not ok /.test(line));
+    const passed = lines.filter((line) => /^ok \d+ /.test(line)).length;
+    assert.deepEqual([failed, status], [[], 0], output.slice(-20_000));
+    assert.ok(passed >= passedMin, `${passed} passed`);
+  });
+
+  test("what an ordinary user lacks is named, each with the command that gets it [X3][P2]", {
+    skip: cannotStart,
+  }, async (t) => {
+    const { output } = await runAsNobody(t, ["--input-type=module", "--eval", askProbe]);
+    const { missing, degraded }: Probed = JSON.parse(output);
+    const names = degraded.map(({ name }) => name).filter((name) => !packages.includes(name));
+    assert.deepEqual(
+      [missing, names],
+      [[], ["no_cgroup_memory", "no_cgroup_pids", "no_cgroup_cpu", "no_cgroup_kill", "shared_uid"]],
+    );
+    assert.deepEqual(
+      degraded.filter(({ reason, fix }) => reason === "" || fix === ""),
+      [],
+    );
+  });
+}
+
+type Probed = Record<"missing" | "degraded", { name: string; reason: string; fix: string }[]>;
+
+/** A file that stops to run must not go unnoticed. */
+const passedMin = isWhole ? 250 : 130;
+/** What depends on the packages of the machine that runs the tests. */
+const packages = ["no_data_libraries", "no_cjk_fonts"];
+
+const askProbe = `
+const { openProvider } = await import("./test/contracts/sandbox-guests.ts");
+const provider = openProvider();
+console.log(JSON.stringify(await provider.probe()));
+await provider.close();
+`;

@@ -1,0 +1,385 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { FileChange, Observation } from "../../src/workspace/workspace.ts";
+import { testWorkspace } from "../world/workspace.ts";
+import { unwrap } from "./storage-place.ts";
+
+const isRoot = process.getuid?.() === 0;
+
+test("whatever programs do to files is told exactly, and given back byte by byte with modes [W12]", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(steps(), steps(), steps(), async (early, first, second) => {
+      const { workspace, folder } = await testWorkspace(t, { kind: "task" });
+      mkdirSync(folder, { recursive: true });
+      for (const step of early) take(folder, step);
+      const observation = unwrap(await workspace.observe());
+      const start = snapshot(folder);
+      const told: FileChange[][] = [];
+      for (const done of [first, second]) {
+        const before = snapshot(folder);
+        for (const step of done) take(folder, step);
+        const changes = await changesOf(observation);
+        assert.deepEqual(changes, differences(before, snapshot(folder)));
+        told.push(changes);
+      }
+      // What was put where a file was goes first, as it may stand in its way.
+      for (const changes of told.reverse()) {
+        for (const { path, before } of changes) if (before === undefined) unwrap(await workspace.restore(path, before));
+        rmEmpty(folder);
+        for (const { path, before } of changes) if (before !== undefined) unwrap(await workspace.restore(path, before));
+      }
+      assert.deepEqual(snapshot(folder), start);
+      assert.deepEqual(await changesOf(observation), [], "what we gave back ourselves is no change by a program");
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("what people and tools change through the workspace is not told as done by a program [W12]", async (t) => {
+  const { workspace, again, folder } = await testWorkspace(t);
+  writeFileSync(join(folder, "outputs", "old.txt"), "old");
+  mkdirSync(join(folder, "outputs", "d"));
+  writeFileSync(join(folder, "outputs", "d", "x"), "x");
+  writeFileSync(join(folder, "temp", "t"), "t");
+  const observation = unwrap(await workspace.observe());
+  const old = unwrap(await again().write("outputs/old.txt", "new", { key: "k" }));
+  unwrap(await again().write("outputs/deep/er/new.txt", "new"));
+  unwrap(await again().write("uploads/large.bin", Buffer.alloc(300_000)));
+  unwrap(await again().remove("outputs/d"));
+  unwrap(await again().empty("temp"));
+  assert.deepEqual(await changesOf(observation), []);
+  unwrap(await workspace.restore("outputs/old.txt", old.before));
+  unwrap(await workspace.remove("outputs/deep/er/new.txt"));
+  assert.deepEqual(await changesOf(observation), []);
+  unwrap(await again().write("outputs/both.txt", "from us"));
+  writeFileSync(join(folder, "outputs", "both.txt"), "by prog");
+  assert.deepEqual(
+    (await changesOf(observation)).map(({ path, before, after }) => [path, before?.hash, after?.hash]),
+    [["outputs/both.txt", sha("from us"), sha("by prog")]],
+  );
+});
+
+test("two who observe at once are told each change once, and what happened before is told to nobody [W12]", async (t) => {
+  const { workspace, again, folder } = await testWorkspace(t);
+  const put = (name: string, content: string) => writeFileSync(join(folder, "outputs", name), content);
+  put("a", "0");
+  const one = unwrap(await workspace.observe());
+  put("a", "1");
+  const two = unwrap(await again().observe());
+  put("a", "2");
+  put("b", "1");
+  const [toOne, toTwo] = await Promise.all([changesOf(one), changesOf(two)]);
+  assert.deepEqual(
+    [...toOne, ...toTwo].map(({ path, before, after }) => [path, before?.hash, after?.hash]),
+    [
+      ["outputs/a", sha("0"), sha("2")],
+      ["outputs/b", undefined, sha("1")],
+    ],
+  );
+  put("b", "edited by a person between two programs");
+  const three = unwrap(await workspace.observe());
+  assert.deepEqual(await changesOf(three), []);
+});
+
+test("a program that keeps size and times of what it rewrites is found out [W12]", async (t) => {
+  const { workspace, folder } = await testWorkspace(t);
+  const path = join(folder, "outputs", "a.txt");
+  const past = new Date("2001-01-01T00:00:00Z");
+  const put = (content: string) => {
+    writeFileSync(path, content);
+    utimesSync(path, past, past);
+  };
+  put("aaaa");
+  const observation = unwrap(await workspace.observe());
+  // As fast as it goes: several of these fall into one tick of the disk's clock.
+  for (let round = 0; round < 50; round += 1) {
+    const [from, to] = [round % 2 === 0 ? "aaaa" : "bbbb", round % 2 === 0 ? "bbbb" : "aaaa"];
+    put(to);
+    const mode = 0o644;
+    assert.deepEqual(await changesOf(observation), [
+      {
+        path: "outputs/a.txt",
+        before: { hash: sha(from), bytes: 4, mode },
+        after: { hash: sha(to), bytes: 4, mode },
+        lost: undefined,
+      },
+    ]);
+  }
+  assert.deepEqual(statSync(path).mtime, past);
+});
+
+test("files above the limit are known by their size, at the limit they are kept, and a full store says so [W12]", async (t) => {
+  const limits = { keptFileBytesMax: 1_000, keptBytesMax: 2_500 };
+  const { workspace, folder } = await testWorkspace(t, { limits });
+  const put = (name: string, bytes: number, fill: string) =>
+    writeFileSync(join(folder, "outputs", name), Buffer.alloc(bytes, fill));
+  put("at", 1_000, "a");
+  put("over", 1_001, "a");
+  const observation = unwrap(await workspace.observe());
+  put("at", 10, "b");
+  put("over", 1_001, "b");
+  put("new-over", 2_000, "b");
+  const lost = async () => (await changesOf(observation)).map(({ path, before, lost }) => [path, before?.bytes, lost]);
+  assert.deepEqual(await lost(), [
+    ["outputs/at", 1_000, undefined],
+    ["outputs/new-over", undefined, undefined],
+    ["outputs/over", 1_001, "too_large"],
+  ]);
+  for (const name of ["w", "x", "y", "z"]) put(name, 800, name);
+  await lost();
+  for (const name of ["w", "x", "y", "z"]) put(name, 1, "-");
+  const full = await lost();
+  assert.deepEqual(
+    full.map(([path]) => path),
+    ["outputs/w", "outputs/x", "outputs/y", "outputs/z"],
+  );
+  assert.deepEqual(full.map(([, , why]) => why ?? "kept").sort(), ["kept", "kept", "kept", "quota"]);
+});
+
+test("hidden files are watched; folders, links, pipes and our own notes are not, and odd names are told as they are [W12]", async (t) => {
+  const { workspace, folder } = await testWorkspace(t);
+  const outputs = join(folder, "outputs");
+  writeFileSync(join(folder, ".metadata.json"), "{}");
+  const observation = unwrap(await workspace.observe());
+  mkdirSync(join(outputs, ".git", "objects"), { recursive: true });
+  writeFileSync(join(outputs, ".git", "objects", "aa"), "blob");
+  writeFileSync(join(outputs, ".env"), "A=1");
+  writeFileSync(join(folder, ".metadata.json"), "{ }");
+  writeFileSync(join(folder, "skills", "placed-by-us"), "");
+  symlinkSync("/nowhere", join(outputs, "link"));
+  spawnSync("mkfifo", [join(outputs, "pipe")]);
+  writeFileSync(join(outputs, "two\nlines"), "");
+  writeFileSync(Buffer.concat([Buffer.from(`${outputs}/caf`), Buffer.from([0xe9])]), "latin");
+  assert.deepEqual(
+    (await changesOf(observation)).map(({ path }) => path),
+    ["outputs/.env", "outputs/.git/objects/aa", "outputs/caf\\xe9", "outputs/two\nlines"],
+  );
+  linkSync(join(outputs, ".env"), join(outputs, "second-name"));
+  unlinkSync(Buffer.concat([Buffer.from(`${outputs}/caf`), Buffer.from([0xe9])]));
+  rmSync(join(outputs, "two\nlines"));
+  const [mode, bytes] = [0o644, 3];
+  assert.deepEqual(await changesOf(observation), [
+    { path: "outputs/.env", before: { hash: sha("A=1"), bytes, mode }, after: { bytes, mode }, lost: undefined },
+    { path: "outputs/caf\\xe9", before: { bytes: 5, mode }, after: undefined, lost: "unreadable" },
+    { path: "outputs/second-name", before: undefined, after: { bytes, mode }, lost: undefined },
+    { path: "outputs/two\nlines", before: { bytes: 0, mode }, after: undefined, lost: "unreadable" },
+  ]);
+});
+
+test("swapping folders and files for links while we look shows and keeps nothing from outside [W12][W5][S5]", async (t) => {
+  const { workspace, folder, base } = await testWorkspace(t);
+  const outside = join(base, "outside");
+  const secret = "the secret outside";
+  mkdirSync(join(outside, "deep"), { recursive: true });
+  writeFileSync(join(outside, "f.txt"), secret);
+  writeFileSync(join(outside, "deep", "f.txt"), secret);
+  const swapper = spawn(process.execPath, [join(import.meta.dirname, "../world/swapper.ts"), folder, outside], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(swapper, "close");
+  await once(swapper.stdout, "data");
+  const told: FileChange[] = [];
+  try {
+    const observation = unwrap(await workspace.observe());
+    const until = performance.now() + 2_000;
+    while (performance.now() < until) {
+      const changes = await observation.changes();
+      if (changes.ok) told.push(...changes.value);
+      await workspace.measure();
+    }
+  } finally {
+    swapper.kill("SIGKILL");
+    await ended;
+  }
+  assert.ok(told.length > 10, "the race was seen");
+  const hashes = new Set(told.flatMap(({ before, after }) => [before?.hash, after?.hash]));
+  assert.equal(hashes.has(sha(secret)), false);
+  const contents = join(base, "kept", "contents");
+  assert.equal(readdirSync(contents).includes(sha(secret)), false);
+});
+
+test("10,000 files are looked at without holding up anybody for long [W12]", async (t) => {
+  const { workspace, folder } = await testWorkspace(t);
+  for (let index = 0; index < 10_000; index += 1) {
+    const place = join(folder, "outputs", `d${index % 100}`);
+    if (index < 100) mkdirSync(place);
+    writeFileSync(join(place, `f${index}`), `content of ${index}`);
+  }
+  const stalls = watchStalls();
+  const observation = unwrap(await workspace.observe());
+  for (let index = 0; index < 100; index += 1) writeFileSync(join(folder, "outputs", `d${index}`, "new"), "new");
+  stalls.forget();
+  assert.equal((await changesOf(observation)).length, 100);
+  for (let index = 0; index < 100; index += 1) renameSync(place(folder, `d${index}`), place(folder, `e${index}`));
+  stalls.forget();
+  assert.equal((await changesOf(observation)).length, 2 * 10_100);
+  const { files } = unwrap(await workspace.measure());
+  assert.equal(files, 10_100);
+  const longest = stalls.end();
+  t.diagnostic(`${longest.toFixed(1)} ms`);
+  assert.ok(longest < 50, `${longest.toFixed()} ms`);
+});
+
+test("what another user may not read is told as not to be given back, and is not taken for removed [W12]", {
+  skip: isRoot ? false : "needs root to become another user",
+}, async (t) => {
+  const base = await mkdtemp(join(tmpdir(), "agentyard-locked-"));
+  t.after(() => rm(base, { recursive: true, force: true }));
+  chmodSync(base, 0o777);
+  const script = join(import.meta.dirname, "../world/locked-observe.ts");
+  const done = spawnSync(process.execPath, [script, base], { encoding: "utf8" });
+  assert.deepEqual(done.stderr === "" ? JSON.parse(done.stdout) : done.stderr, {
+    locked: [
+      { path: "outputs/own.txt", before: { hash: sha("mine"), bytes: 4, mode: 0o644 }, after: { bytes: 4, mode: 0 } },
+    ],
+    opened: [
+      {
+        path: "outputs/own.txt",
+        before: { bytes: 4, mode: 0 },
+        after: { hash: sha("mine"), bytes: 4, mode: 0o600 },
+        lost: "unreadable",
+      },
+    ],
+    removed: [{ path: "outputs/locked/f.txt", before: { hash: sha("hidden"), bytes: 6, mode: 0o644 } }],
+  });
+});
+
+type Step =
+  | { readonly do: "write"; readonly path: string; readonly content: string; readonly mode: number }
+  | { readonly do: "remove" | "folder" | "link" | "touch"; readonly path: string }
+  | { readonly do: "chmod"; readonly path: string; readonly mode: number }
+  | { readonly do: "rename"; readonly path: string; readonly to: string };
+
+function steps(): fc.Arbitrary<Step[]> {
+  const name = fc.constantFrom("a", "b", ".c", "d.txt", "报告");
+  const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
+  const mode = fc.constantFrom(0o644, 0o600, 0o755, isRoot ? 0o000 : 0o400);
+  // Often of the same length, and sometimes longer than what is read in one piece.
+  const content = fc.oneof(
+    { weight: 9, arbitrary: fc.constantFrom("", "1111", "2222", "3333", "some more") },
+    { weight: 1, arbitrary: fc.constantFrom("x".repeat(300_000), "y".repeat(300_000)) },
+  );
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ do: fc.constant("write" as const), path, content, mode }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ do: fc.constantFrom("remove" as const, "folder" as const, "link", "touch"), path }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("chmod" as const), path, mode }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("rename" as const), path, to: path }) },
+  );
+  return fc.array(step, { maxLength: 12 });
+}
+
+/** As a program does it; what is not possible is left. */
+function take(folder: string, step: Step): void {
+  const path = join(folder, step.path);
+  try {
+    if (step.do === "write") {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, step.content);
+      chmodSync(path, step.mode);
+    } else if (step.do === "remove") rmSync(path, { recursive: true, force: true });
+    else if (step.do === "folder") mkdirSync(path, { recursive: true });
+    // Later steps write through it: what it names must be of no use to anybody.
+    else if (step.do === "link") symlinkSync(join(dirname(folder), "outside"), path);
+    else if (step.do === "touch") utimesSync(path, 1, 1);
+    else if (step.do === "chmod" && !lstatSync(path).isSymbolicLink())
+      chmodSync(path, step.mode | (statSync(path).isDirectory() ? 0o700 : 0));
+    else if (step.do === "rename") renameSync(path, join(folder, step.to));
+  } catch (error) {
+    assert.ok(error instanceof Error && "syscall" in error, String(error));
+  }
+}
+
+type Snapshot = Map<string, { readonly hash: string; readonly bytes: number; readonly mode: number }>;
+
+function snapshot(folder: string): Snapshot {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return new Map(
+    files
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+      .map((path) => {
+        const content = readFileSync(path);
+        const mode = statSync(path).mode & 0o777;
+        return [path.slice(folder.length + 1), { hash: sha(content), bytes: content.length, mode }];
+      }),
+  );
+}
+
+function differences(before: Snapshot, after: Snapshot): FileChange[] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .sort()
+    .map((path) => ({ path, before: before.get(path), after: after.get(path), lost: undefined }))
+    .filter((change) => JSON.stringify(change.before) !== JSON.stringify(change.after));
+}
+
+function rmEmpty(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isSymbolicLink()) rmSync(path);
+    if (!entry.isDirectory()) continue;
+    rmEmpty(path);
+    if (readdirSync(path).length === 0) rmSync(path, { recursive: true });
+  }
+}
+
+async function changesOf(observation: Observation): Promise<FileChange[]> {
+  return [...unwrap(await observation.changes())];
+}
+
+function sha(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+function place(folder: string, name: string): string {
+  return join(folder, "outputs", name);
+}
+
+/** The longest work in which nothing else had its turn; other programs on a busy machine do not count. */
+function watchStalls() {
+  const workedMs = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  let [longest, last, isOver] = [0, workedMs(), false];
+  const watch = () => {
+    longest = Math.max(longest, workedMs() - last);
+    last = workedMs();
+    if (!isOver) setImmediate(watch);
+  };
+  watch();
+  return {
+    /** What the test itself just did does not count. */
+    forget() {
+      last = workedMs();
+    },
+    end() {
+      isOver = true;
+      return longest;
+    },
+  };
+}

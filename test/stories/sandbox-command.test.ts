@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Home, makeHome } from "../world/program.ts";
+
+// `agentyard sandbox` as an operator starts it: the real program, a real port.
+
+test("the sandbox says where it is and what it can do, answers there, and ends when told to [P2][S1][X2]", async (t) => {
+  const home = makeHome(t);
+  const { service, address } = await serve(home);
+  const { output } = service.written;
+  assert.match(output, new RegExp(`^The sandbox listens on ${address} \\(data: ${join(home.folder, "data")}\\)\n`));
+  assert.match(
+    output,
+    /\n(Code runs here with all walls and limits\.|! Code runs here with less than there could be: .+)\n/,
+  );
+
+  const session = await post(`${address}/api/v1/sessions`, { user_id: "u1", agent_id: "a1" });
+  assert.deepEqual([session.status, session.json.session_id, session.json.ttl], [201, "sb-session-u1", 7200]);
+  const run = await post(`${address}/api/v1/executions/sessions/sess-u1/execute-sync`, { code: "print(6*7)" });
+  assert.deepEqual([run.status, run.json.status, run.json.stdout], [200, "completed", "42\n"]);
+
+  service.child.kill("SIGTERM");
+  assert.deepEqual([(await service.ended).code, service.written.errors], [0, ""]);
+});
+
+test("a change of the settings holds for the next session and the next program, without a new start [P2][P5][X2]", async (t) => {
+  const home = makeHome(t);
+  const { address } = await serve(home);
+  const made = async (user: string) => (await post(`${address}/api/v1/sessions`, { user_id: user })).json;
+  const run = async (user: string) => {
+    const code = "print('x' * 10_000)";
+    return (await post(`${address}/api/v1/executions/sessions/sess-${user}/execute-sync`, { code })).json;
+  };
+  assert.deepEqual([(await made("u1")).ttl, (await run("u1")).stdout_truncated], [7200, false]);
+  home.configure("sandbox_platform:\n  default_ttl: 1800\n");
+  assert.equal((await made("u2")).ttl, 1800);
+  home.configure("sandbox:\n  output_bytes_max: 2000\n");
+  assert.equal((await run("u3")).stdout_truncated, true);
+  home.configure("sandbox:\n  output_bytes_max: nonsense\n");
+  assert.equal((await run("u4")).stdout_truncated, true);
+});
+
+test("exec beside a running sandbox is its client: Python remembers from one to the next [P2][X1]", async (t) => {
+  const home = makeHome(t);
+  await serve(home);
+  const exec = (code: string) => home.start("exec", "--conversation", "talk", code).ended;
+  assert.deepEqual(await exec("x = 41"), { code: 0, output: "", errors: "" });
+  assert.deepEqual(await exec("print(x + 1)"), { code: 0, output: "42\n", errors: "" });
+});
+
+test("a second one on the same data is refused and names the first, in both languages [P2][P4]", async (t) => {
+  const home = makeHome(t);
+  const { service } = await serve(home);
+  const { pid } = service.child;
+  assert.deepEqual(await home.start("sandbox", "--port", "0").ended, {
+    code: 1,
+    output: "",
+    errors: `✗ Another AgentYard (process ${pid}) uses this data directory. End that process first, or choose another data directory with --data.\n`,
+  });
+  assert.deepEqual(await home.start("sandbox", "--port", "0", "--lang", "zh").ended, {
+    code: 1,
+    output: "",
+    errors: `✗ 另一个 AgentYard（进程 ${pid}）正在使用这个数据目录。请先结束那个进程，或者用 --data 指定其他数据目录。\n`,
+  });
+});
+
+test("a port that is taken is refused, and the data directory is free again [P2]", async (t) => {
+  const { address } = await serve(makeHome(t));
+  const { port } = new URL(address);
+  const home = makeHome(t);
+  const { code, errors } = await home.start("sandbox", "--port", port).ended;
+  assert.equal(code, 1);
+  assert.match(errors, new RegExp(`^✗ 127\\.0\\.0\\.1:${port} cannot be listened on: .*EADDRINUSE.*--port`));
+  await serve(home);
+});
+
+test("an address that others can reach is refused with the reason, in both languages [P2][P4][S7]", async (t) => {
+  const home = makeHome(t);
+  const refusal = async (...words: string[]) => home.start("sandbox", "--host", "0.0.0.0", ...words).ended;
+  const english = await refusal();
+  assert.deepEqual([english.code, english.output], [2, ""]);
+  assert.match(english.errors, /^✗ --host cannot be “0\.0\.0\.0”: only this machine itself may call.*agentyard serve/);
+  assert.match((await refusal("--lang", "zh")).errors, /^✗ --host 不能是“0\.0\.0\.0”：.*只允许本机访问/);
+});
+
+/** Started, and everything said that it says at its start. */
+async function serve(home: Home) {
+  const service = home.start("sandbox", "--port", "0");
+  const [, address = ""] = await service.until("output", /listens on (http:\/\/127\.0\.0\.1:\d+) [\s\S]*Ctrl\+C/);
+  return { service, address };
+}
+
+async function post(url: string, body: object) {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: response.status, json: JSON.parse(await response.text()) };
+}

@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+
+const root = join(import.meta.dirname, "../..");
+const nobody = 65_534;
+/** What a test runs with, besides its own file. */
+const parts = ["bin", "config", "package.json", "scripts", "src", "test"];
+const testPackages = ["fast-check", "@lydell/node-pty"];
+
+export type Run = { readonly status: number | null; readonly output: string };
+
+/**
+ * Runs a command of this Node as a user without any rights, on a copy of the sources: they may lie where nobody
+ * else gets. Short names: the socket of a yard has no room for a long path.
+ */
+export async function runAsNobody(t: TestContext, args: readonly string[]): Promise<Run> {
+  const copy = mkdtempSync(join(tmpdir(), "n-"));
+  t.after(() => rmSync(copy, { recursive: true, force: true }));
+  chmodSync(copy, 0o755);
+  copyTree(copy);
+  const env = { PATH: "/usr/bin:/bin", HOME: join(copy, "home"), TMPDIR: join(copy, "t"), LANG: "C.UTF-8" };
+  const child = spawn(nodeFor(copy), args, {
+    cwd: copy,
+    uid: nobody,
+    gid: nobody,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
+  const [status] = await once(child, "close");
+  return { status, output };
+}
+
+function copyTree(copy: string): void {
+  for (const part of parts) cpSync(join(root, part), join(copy, part), { recursive: true });
+  const { dependencies } = manifestOf("package.json");
+  for (const name of withTheirs([...Object.keys(dependencies ?? {}), ...testPackages])) {
+    const path = join("node_modules", name);
+    cpSync(join(root, path), join(copy, path), { recursive: true });
+  }
+  // The last thing that npm writes: the program looks for it.
+  writeFileSync(join(copy, "node_modules", ".package-lock.json"), "{}");
+  for (const name of ["home", "t"]) {
+    mkdirSync(join(copy, name));
+    chmodSync(join(copy, name), 0o1777);
+  }
+}
+
+/** The packages and those that they need; what is optional only where it is here. */
+function withTheirs(names: readonly string[]): Set<string> {
+  const all = new Set(names);
+  for (const name of all) {
+    const { dependencies, optionalDependencies } = manifestOf(join("node_modules", name, "package.json"));
+    const needed = Object.keys({ ...dependencies, ...optionalDependencies });
+    for (const other of needed) if (existsSync(join(root, "node_modules", other))) all.add(other);
+  }
+  return all;
+}
+
+type Manifest = { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> };
+
+function manifestOf(path: string): Manifest {
+  return JSON.parse(readFileSync(join(root, path), "utf8"));
+}
+
+/** A copy, for that user may have no access to ours. */
+function nodeFor(copy: string): string {
+  const path = join(copy, "node", "node");
+  mkdirSync(dirname(path));
+  copyFileSync(process.execPath, path);
+  chmodSync(path, 0o755);
+  return path;
+}

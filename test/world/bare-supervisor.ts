@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Duplex } from "node:stream";
+import type { TestContext } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
+
+/** The Python that a guest would have: a shim that first looks for a version is not it. */
+export const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
+
+const guestFolder = join(import.meta.dirname, "../../src/sandbox/guest");
+
+export type BareSupervisor = {
+  readonly socket: Duplex;
+  readonly pid: number;
+  readonly workspace: string;
+  /** Resolves with its exit code. */
+  readonly gone: Promise<number | null>;
+  /** What it wrote to its own stderr: nothing, unless it broke. */
+  said(): string;
+};
+
+/** The supervisor as a plain process of this machine, without any isolation; it and all it started end with the test. */
+export function bareSupervisor(t: TestContext, options: { readonly python?: string } = {}): BareSupervisor {
+  const workspace = mkdtempSync(join(tmpdir(), "agentyard-guest-"));
+  const child = spawn(options.python ?? python, ["-I", "-S", join(guestFolder, "supervisor.py")], {
+    cwd: workspace,
+    env: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: workspace, LANG: "C.UTF-8" },
+    // The last one is planted: nobody inside may find it.
+    stdio: ["ignore", "ignore", "pipe", "pipe", "ignore", "pipe"],
+  });
+  const socket = child.stdio[3];
+  assert(socket instanceof Duplex && child.pid !== undefined);
+  let said = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const gone = new Promise<number | null>((resolve) => child.once("close", resolve));
+  t.after(async () => {
+    socket.destroy();
+    await gone;
+    rmSync(workspace, { recursive: true, force: true });
+  });
+  return { socket, pid: child.pid, workspace, gone, said: () => said };
+}
+
+/** What a connection needs; a test says what it wants otherwise. */
+export function guestSettings(workspace: string) {
+  return {
+    id: "g1",
+    workspace,
+    javascript: [process.execPath],
+    env: {},
+    limits: { outputBytesMax: 1024 * 1024, fileBytesMax: 64 * 1024 * 1024 },
+    oomKills: () => 0,
+    helloTimeoutMs: 30_000,
+    clock: systemClock,
+    ids: systemIds,
+  };
+}
+
+type Event =
+  | { readonly kind: "started" }
+  | { readonly kind: "output"; readonly stream: "stdout" | "stderr"; readonly bytes: Buffer }
+  | { readonly kind: "cut"; readonly stream: "stdout" | "stderr"; readonly bytes: number }
+  | { readonly kind: "result"; readonly type: string; readonly bytes: Buffer }
+  | {
+      readonly kind: "exited";
+      readonly how: string;
+      readonly code: number | undefined;
+      readonly signal: string | undefined;
+    };
+
+export type Outcome = {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly results: readonly string[];
+  /** How it ended, and with which code or signal: `done 0`. */
+  readonly end: string;
+};
+
+/** All of them, to the end. */
+export async function allOf<E>(events: AsyncIterable<E>): Promise<E[]> {
+  const all: E[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+/** An execution in one value, to be compared as a whole. */
+export async function outcomeOf(events: AsyncIterable<Event>): Promise<Outcome> {
+  const output: Record<"stdout" | "stderr", Buffer[]> = { stdout: [], stderr: [] };
+  const results: string[] = [];
+  let end = "no end";
+  for await (const event of events) {
+    if (event.kind === "output") output[event.stream].push(event.bytes);
+    if (event.kind === "result") results.push(`${event.type} ${event.bytes}`);
+    if (event.kind === "exited") end = `${event.how} ${event.signal ?? event.code}`;
+  }
+  const text = (stream: "stdout" | "stderr") => Buffer.concat(output[stream]).toString();
+  return { stdout: text("stdout"), stderr: text("stderr"), results, end };
+}

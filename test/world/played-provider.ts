@@ -1,0 +1,105 @@
+import { ok, type Result } from "../../src/base/result.ts";
+import type {
+  Execution,
+  ExecutionEvent,
+  Guest,
+  GuestWanted,
+  Lack,
+  SandboxFault,
+  SandboxProvider,
+} from "../../src/sandbox/provider.ts";
+
+// A provider whose part the test plays: for who waits for whom, and for what a real machine does once in a blue moon.
+
+export type PlayedProvider = SandboxProvider & {
+  readonly guests: PlayedGuest[];
+  /** Those that live, by the workspace they see. */
+  living(): string[];
+  missing: Lack[];
+  /** The next guest does not start. */
+  fault: SandboxFault | undefined;
+};
+
+export type PlayedGuest = Guest & {
+  readonly wanted: GuestWanted;
+  readonly running: Map<string, PlayedExecution>;
+  /** What it was told, in order. */
+  readonly told: string[];
+  /** As an accident would. */
+  crash(): void;
+};
+
+export type PlayedExecution = Execution & { finish(how?: "done" | "lost" | "cancelled"): void };
+
+/** Programs end when the test says so; the code `at once` by itself. */
+export function playedProvider(): PlayedProvider {
+  const guests: PlayedGuest[] = [];
+  const ended = new Set<Guest>();
+  const provider: PlayedProvider = {
+    guests,
+    missing: [],
+    fault: undefined,
+    living: () => guests.filter((guest) => !ended.has(guest)).map(({ wanted }) => wanted.workspace?.inside ?? ""),
+    probe: async () => ({ missing: provider.missing, degraded: [] }),
+    async open(wanted): Promise<Result<Guest, SandboxFault>> {
+      const { fault } = provider;
+      provider.fault = undefined;
+      if (fault !== undefined) return { ok: false, failure: fault };
+      const guest = playedGuest(wanted);
+      guests.push(guest);
+      void guest.ended.then(() => ended.add(guest));
+      return ok(guest);
+    },
+    reap: async () => ({ processes: 0, groups: 0, mounts: 0 }),
+    async close() {
+      for (const guest of guests) guest.crash();
+    },
+  };
+  return provider;
+}
+
+function playedGuest(wanted: GuestWanted): PlayedGuest {
+  const running = new Map<string, PlayedExecution>();
+  const told: string[] = [];
+  const { promise: ended, resolve } = Promise.withResolvers<{ readonly why: string }>();
+  const end = (why: string) => {
+    for (const execution of [...running.values()]) execution.finish(execution.signal?.aborted ? "cancelled" : "lost");
+    resolve({ why });
+  };
+  return {
+    ...{ id: wanted.id, wanted, running, told, ended },
+    async *run(execution) {
+      const over = Promise.withResolvers<"done" | "lost" | "cancelled">();
+      running.set(execution.id, { ...execution, finish: (how = "done") => over.resolve(how) });
+      execution.signal?.addEventListener("abort", () => over.resolve("cancelled"), { once: true });
+      if (execution.code === "at once") over.resolve("done");
+      yield { kind: "started" };
+      const how = await over.promise;
+      running.delete(execution.id);
+      yield exited(how);
+    },
+    interrupt: (id) => running.get(id)?.finish("cancelled"),
+    kill: (id) => running.get(id)?.finish("lost"),
+    async reset(agent) {
+      told.push(`reset ${agent}`);
+    },
+    warm: (agent, modules) => void told.push(`warm ${agent} ${modules.join(" ")}`),
+    async endTurn() {
+      told.push("end turn");
+      return 0;
+    },
+    usage: async () => ({ memoryBytes: 0, processes: 1, cpuMs: 0 }),
+    sharedFiles: async () => new Set(),
+    unnamedBytes: async () => 0,
+    async close(why) {
+      told.push(`close ${why}`);
+      end(why);
+    },
+    crash: () => end("accident"),
+  };
+}
+
+function exited(how: "done" | "lost" | "cancelled"): ExecutionEvent {
+  const metrics = { durationMs: 1, cpuMs: 1, memoryPeakBytes: 1, readBytes: 0, writtenBytes: 0 };
+  return { kind: "exited", how, code: how === "done" ? 0 : undefined, signal: undefined, metrics };
+}
