@@ -9,7 +9,7 @@ import { startYard } from "../world/yard.ts";
 import { conversation, scriptedAnswer } from "./scenario.ts";
 
 /** 200 in `npm run torture`. */
-const randomKills = Number(process.env.AGENTYARD_RANDOM_KILLS ?? 24);
+const randomKills = Number(process.env.AGENTYARD_RANDOM_KILLS ?? 12);
 const lanes = 2;
 
 type ChildOptions = {

@@ -60,6 +60,7 @@ class Kernel:
         self.execution = None
         self.has_run = False
         self.was_asked = False
+        self.usage = NOTHING_USED
         self.link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         program = load_kernel_program()
@@ -74,6 +75,11 @@ class Kernel:
 
     def is_running(self):
         return self.execution is not None
+
+    def count_from(self, usage):
+        """What the next cell uses is counted from here; what threads of this one go on to use is its, too."""
+        self.usage = usage
+        processes.forget_peak(self.pid)
 
     def tell(self, message, fds=()):
         """False: it does not listen any more."""

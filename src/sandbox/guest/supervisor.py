@@ -247,9 +247,8 @@ class Supervisor:
         fds = execution.open_stdio() + [execution.parts[name] for name in ("code", "event") if name in execution.parts]
         self.token += 1
         job = {"token": self.token, "folder": execution.folder, "env": execution.env}
-        processes.forget_peak(kernel.pid)
         kernel.execution, execution.kernel = execution, kernel
-        execution.token, execution.usage_before = self.token, processes.usage_of(kernel.pid)
+        execution.token, execution.usage_before = self.token, kernel.usage
         # Told first: it begins while we tell the host. What it says is read later.
         has_heard = kernel.tell(job, fds)
         execution.is_first, kernel.has_run = not kernel.has_run, True
@@ -303,9 +302,11 @@ class Supervisor:
             return False
         if kind == b"D":
             execution.kernel.execution = None
-            usage = execution.usage_since(processes.usage_of(execution.kernel.pid))
+            used = processes.usage_of(execution.kernel.pid)
+            usage = execution.usage_since(used)
             peak = max(usage["memoryPeakBytes"], number * 1024)
             execution.end(what, None, {**usage, "memoryPeakBytes": peak})
+            execution.kernel.count_from(used)  # While nobody waits: the next cell begins at once.
         elif what in RESULT_KINDS and (counted := max(len(body), RESULT_PIECE_BYTES_MIN)) <= execution.result_left:
             execution.result_left -= counted
             self.send_result(execution, RESULT_KINDS[what], body, number == 1)
