@@ -62,8 +62,10 @@ export interface Engine {
   noteChanges(conversation: ConversationRow, changes: readonly FileChange[]): Promise<Result<void, Failure>>;
   /** Forgets the history. The log keeps it; of the files only those in temp/ go. */
   reset(conversation: ConversationRow): Promise<Result<void, Failure>>;
-  /** A new conversation with the history up to a place, and with the files as they are now. */
-  /** `leftOut`: files that could not be copied; `.` when none could. */
+  /**
+   * A new conversation with the history up to a place, and with the files as they are now. `leftOut`: files that could
+   * not be copied; `.` when none could.
+   */
   branch(
     conversation: ConversationRow,
     at?: number,

@@ -29,7 +29,7 @@ export function openPackageFolders(dir: string, ids: Ids): PackageFolders {
     const folder = folderOf(owner);
     // Where programs look for modules there has to be a folder from the beginning: what is missing is not looked for again.
     await mkdir(join(folder, none, "python"), { recursive: true, mode: 0o755 });
-    await symlink(none, join(folder, link)).catch(() => {}); // It is there already.
+    await symlink(none, join(folder, link)).catch(unlessThere);
     return folder;
   };
   const drop = (owner: OwnerId, name: string) => rm(join(folderOf(owner), name), { recursive: true, force: true });
@@ -44,6 +44,8 @@ export function openPackageFolders(dir: string, ids: Ids): PackageFolders {
     async makeCurrent(owner, name) {
       const folder = folderOf(owner);
       const before = await readlink(join(folder, link));
+      // One that a crash left behind would be in the way for ever.
+      await drop(owner, `${link}.next`);
       await symlink(name, join(folder, `${link}.next`));
       await rename(join(folder, `${link}.next`), join(folder, link));
       const kept = new Set([link, none, name, before]);
@@ -52,6 +54,10 @@ export function openPackageFolders(dir: string, ids: Ids): PackageFolders {
     drop,
     forget: (owner) => rm(folderOf(owner), { recursive: true, force: true }),
   };
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
 }
 
 export type RoomLimits = { readonly bytesMax: number; readonly filesMax: number; readonly freeBytesMin: number };
