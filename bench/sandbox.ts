@@ -1,7 +1,8 @@
 /**
  * `npm run bench sandbox`: what running code costs against a bare `python3 -c pass`, in one run and in turns.
  *
- *   -- --short  small counts, to see that it runs; nothing is judged
+ *   -- --short       small counts, to see that it runs; nothing is judged
+ *   -- --only cells  one part of it: cells, starts, files, imports, idle, many, docker
  *
  * A missed target is printed and does not fail the run; a wrong answer does.
  */
@@ -12,6 +13,7 @@ import { parseArgs } from "node:util";
 import { measureCells } from "./sandbox/cells.ts";
 import { measureDocker } from "./sandbox/docker.ts";
 import { type Figure, lineOf } from "./sandbox/figure.ts";
+import { measureFiles } from "./sandbox/files.ts";
 import { measureIdle } from "./sandbox/idle.ts";
 import { measureMany } from "./sandbox/many.ts";
 import { full, type Sizes, short } from "./sandbox/sizes.ts";
@@ -19,8 +21,24 @@ import { measureImports, measureStarts } from "./sandbox/starts.ts";
 import { openWorld } from "./sandbox/world.ts";
 
 const resultsFolder = join(import.meta.dirname, "results");
-const { values: flags } = parseArgs({ options: { short: { type: "boolean", default: false } } });
-await bench(flags.short ? short : full, flags.short ? "sandbox-short.json" : "sandbox.json");
+const measures = {
+  cells: measureCells,
+  starts: measureStarts,
+  files: measureFiles,
+  imports: measureImports,
+  idle: measureIdle,
+  many: measureMany,
+  docker: measureDocker,
+};
+const { values: flags } = parseArgs({
+  options: { short: { type: "boolean", default: false }, only: { type: "string" } },
+});
+const parts = Object.entries(measures).filter(([name]) => flags.only === undefined || name === flags.only);
+if (parts.length === 0) throw new Error(`--only takes one of ${Object.keys(measures).join(", ")}`);
+await bench(
+  flags.short ? short : full,
+  `sandbox${flags.only ? `-${flags.only}` : ""}${flags.short ? "-short" : ""}.json`,
+);
 
 async function bench(sizes: Sizes, resultsFile: string): Promise<void> {
   const figures: Figure[] = [];
@@ -30,7 +48,7 @@ async function bench(sizes: Sizes, resultsFile: string): Promise<void> {
     const { missing, degraded } = await world.provider.probe();
     if (missing[0] !== undefined) throw new Error(`no code runs here: ${missing[0].reason}`);
     console.log(`Limits that this machine lacks: ${degraded.map(({ name }) => name).join(", ") || "none"}`);
-    for (const measure of [measureCells, measureStarts, measureImports, measureIdle, measureMany, measureDocker]) {
+    for (const [, measure] of parts) {
       for (const figure of await measure(world, sizes)) {
         console.log(lineOf(figure));
         figures.push(figure);

@@ -26,6 +26,11 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     env: { AGENTYARD_SANDBOX_KILLS: "40" },
   },
   {
+    what: "a program of more than half a minute",
+    file: "test/contracts/sandbox-deaths.test.ts",
+    env: { AGENTYARD_LONG_PROGRAM: "31" },
+  },
+  {
     what: "all sandbox suites as an ordinary user",
     file: "test/contracts/sandbox-unprivileged.test.ts",
     env: { AGENTYARD_UNPRIVILEGED: "all" },

@@ -21,6 +21,7 @@ import { type OwnerInfo, takeOwnership } from "./storage/sqlite/owner-lock.ts";
 import { openSqlite } from "./storage/sqlite/sqlite.ts";
 import type { Storage } from "./storage/storage.ts";
 import { wordsFor } from "./words/words.ts";
+import { probeImages } from "./workspace/workspace.ts";
 import { openYard } from "./yard.ts";
 
 /** A way to the yard of a data directory: this process is its owner, or a client of the process that is. */
@@ -154,6 +155,11 @@ async function own(
   lock: { readonly info: OwnerInfo; release(): void },
 ): Promise<Result<Attachment, Failure>> {
   const { config, logger, version } = options;
+  const images = config.workspace.disk === "image" ? await probeImages(config.paths.dataDir) : ok(undefined);
+  if (!images.ok) {
+    lock.release();
+    return images;
+  }
   const opened = openSqlite({
     path: config.paths.sessionDbPath,
     clock: systemClock,

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { accessSync, constants, globSync, readFileSync, type Stats, statfsSync, statSync } from "node:fs";
-import { release, userInfo } from "node:os";
+import { release, tmpdir, userInfo } from "node:os";
 import { basename, dirname } from "node:path";
 import { z } from "zod";
 import { systemClock } from "./base/clock.ts";
@@ -20,6 +20,7 @@ import {
   type Streams,
 } from "./terminal/terminal.ts";
 import type { Words } from "./words/words.ts";
+import { probeImages } from "./workspace/workspace.ts";
 
 type Parts = Streams & {
   readonly loaded: Result<Config, readonly ConfigFailure[]>;
@@ -50,6 +51,7 @@ async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts
       ...{ slot, model },
       server: URL.parse(baseUrl)?.host ?? baseUrl,
     })),
+    images: config?.workspace.disk === "image" ? await lookAtImages(config.paths.dataDir) : undefined,
     sandbox: await lookAtSandbox(words),
   };
 }
@@ -127,6 +129,11 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
+}
+
+/** One is mounted, where it would be if the directory is there. */
+function lookAtImages(folder: string): ReturnType<typeof probeImages> {
+  return probeImages(statOf(folder)?.isDirectory() ? folder : tmpdir());
 }
 
 /** The canary looks from inside; what it does not tell is asked of the same programs from outside. */

@@ -151,7 +151,9 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
   const uploads = { ...config.uploads };
   let { cleanAfterMs } = config.workspace;
   const { leave } = sandbox;
-  const workspaces = openWorkspaces({ dataDir: config.paths.dataDir, storage, clock, ids, logger, limits, leave });
+  const { dataDir } = config.paths;
+  const { disk } = config.workspace;
+  const workspaces = openWorkspaces({ dataDir, storage, clock, ids, logger, limits, disk, leave });
   return {
     workspaces,
     documents: openDocuments({ clock }),

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-const python = "/usr/bin/python3";
+export const python = "/usr/bin/python3";
 export const dataLibraries = "import pandas, matplotlib.pyplot";
 
 /** matplotlib keeps its list of fonts below `folder`, as our guests have one. */

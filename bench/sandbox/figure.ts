@@ -4,6 +4,8 @@ export type Figure = {
   readonly unit: string;
   readonly value: Spread | number;
   readonly against?: { readonly what: string; readonly value: Spread | number } | undefined;
+  /** The numbers that it was made of, to be shown beside it. */
+  readonly from?: readonly number[] | undefined;
   /** Of the ratio, or of the value where there is none; undefined when it is only shown. */
   readonly atMost?: number | undefined;
   /** Why there is no figure. */
@@ -12,14 +14,15 @@ export type Figure = {
 
 export type Spread = { readonly p50: number; readonly p95: number; readonly p99: number; readonly runs: number };
 
-export function lineOf({ what, unit, value, against, atMost, skipped }: Figure): string {
+export function lineOf({ what, unit, value, against, from, atMost, skipped }: Figure): string {
   if (skipped !== undefined) return `${what}: not measured, ${skipped}`;
   const judged = against === undefined ? middle(value) : middle(value) / middle(against.value);
   const ratio =
     against === undefined ? "" : `, ${judged.toFixed(3)}× ${against.what} (${shown(middle(against.value))} ${unit})`;
   const target = against === undefined ? `${atMost} ${unit}` : `${atMost}×`;
   const verdict = atMost === undefined ? "" : `; target ${target}: ${judged <= atMost ? "held" : "missed"}`;
-  return `${what}: ${shownSpread(value)} ${unit}${ratio}${verdict}`;
+  const origin = from === undefined ? "" : ` (${from.map((each) => Number(each.toFixed(1))).join(", ")})`;
+  return `${what}: ${shownSpread(value)} ${unit}${origin}${ratio}${verdict}`;
 }
 
 function middle(value: Spread | number): number {

@@ -1,10 +1,13 @@
 /** The memory that a sandbox takes while nothing runs in it. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Guest } from "../../src/sandbox/provider.ts";
+import { dataLibraries, python } from "./bare.ts";
 import type { Figure } from "./figure.ts";
 import { descendantsOf } from "./service.ts";
 import type { Sizes } from "./sizes.ts";
-import { untilIdle } from "./starts.ts";
+import { untilFontsAreListed, untilIdle, whyNoDataLibraries } from "./starts.ts";
 import type { World } from "./world.ts";
 
 const atMost = { bare: 12, dataLibraries: 80 };
@@ -13,21 +16,30 @@ const modules = ["numpy", "pandas", "matplotlib.pyplot"];
 
 export async function measureIdle(world: World, sizes: Sizes): Promise<Figure[]> {
   const names = ["idle sandbox", "idle sandbox with a Python", "idle sandbox with the data libraries"];
-  const [bare = "", python = "", heavy = ""] = names;
+  const [bare = "", light = "", heavy = ""] = names;
   if (process.geteuid?.() !== 0) {
     const skipped = "only root may look into the memory of a sandbox";
     return names.map((what) => ({ what, value: Number.NaN, unit: "MiB (PSS)", skipped }));
   }
+  const skipped = await whyNoDataLibraries(world, sizes);
+  // Else the sandbox that lists them may be counted, too.
+  if (skipped === undefined) await untilFontsAreListed(world);
   const judged = (target: number) => (sizes.isJudged ? target : undefined);
   const unit = "MiB (PSS)";
   const guestCount = sizes.isJudged ? sideBySide : 1;
   const figures: Figure[] = [
     { what: bare, unit, value: await idleMib(world, guestCount, () => {}), atMost: judged(atMost.bare) },
-    { what: python, unit, value: await idleMib(world, guestCount, (guest) => guest.warm("root", [])) },
+    { what: light, unit, value: await idleMib(world, guestCount, (guest) => guest.warm("root", [])) },
   ];
-  if (sizes.imports === 0) return [...figures, { what: heavy, value: Number.NaN, unit, skipped: "it takes long" }];
-  const value = await idleMib(world, guestCount, (guest) => guest.warm("root", modules));
-  return [...figures, { what: heavy, unit, value, atMost: judged(atMost.dataLibraries) }];
+  if (skipped !== undefined) return [...figures, { what: heavy, value: Number.NaN, unit, skipped }];
+  const warm = (guest: Guest) => guest.warm("root", modules);
+  const value = await idleMib(world, guestCount, warm);
+  return [
+    ...figures,
+    { what: heavy, unit, value, atMost: judged(atMost.dataLibraries) },
+    { what: `${heavy}, one alone`, unit, value: await idleMib(world, 1, warm), atMost: judged(atMost.dataLibraries) },
+    { what: "bare Python with the data libraries, one alone", unit, value: await bareMib() },
+  ];
 }
 
 /**
@@ -44,7 +56,24 @@ async function idleMib(world: World, guestCount: number, prepare: (guest: Guest)
     if ((await guest.usage()).processes > 1 || prepare.length > 0) await untilIdle(guest);
   }
   const own = descendantsOf(process.pid).filter((pid) => !before.has(pid));
-  const kibibytes = own.map((pid) => /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]);
+  const mib = own.map(pssMib).reduce((sum, each) => sum + each, 0);
   for (const guest of guests) await guest.close("measured");
-  return kibibytes.reduce((sum, text) => sum + Number(text ?? 0), 0) / 1024 / guestCount;
+  return mib / guestCount;
+}
+
+/** What a sandbox with the same libraries cannot do without. */
+async function bareMib(): Promise<number> {
+  const code = `${dataLibraries}; print(flush=True); input()`;
+  const env = { PATH: "/usr/bin:/bin", LANG: "C.UTF-8", MPLBACKEND: "Agg", OPENBLAS_NUM_THREADS: "1" };
+  const child = spawn(python, ["-c", code], { env, stdio: ["pipe", "pipe", "ignore"] });
+  await once(child.stdout, "data");
+  const mib = pssMib(child.pid ?? 0);
+  child.stdin.end("\n");
+  await once(child, "close");
+  return mib;
+}
+
+function pssMib(pid: number): number {
+  const kibibytes = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1];
+  return Number(kibibytes ?? 0) / 1024;
 }

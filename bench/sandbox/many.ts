@@ -5,32 +5,57 @@ import { holdings, openService, type Service } from "./service.ts";
 import type { Sizes } from "./sizes.ts";
 import type { World } from "./world.ts";
 
-/** Without growing it moves by some forty: the collector takes its time. */
-const growthMibMax = 48;
+/** With each pass, so a quarter of a KiB for each execution of a full one: all that stays is a row in the database. */
+const liveMibMax = 0.25;
+/** From half of the passes to the other. It goes up and down by more than that: the system gets it back in large pieces. */
+const residentMibMax = 16;
 const latencyMax = 3;
 
 export async function measureMany({ folder }: World, sizes: Sizes): Promise<Figure[]> {
   await using service = await openService(folder);
-  const { users, conversationsPerUser, executions, isJudged } = sizes;
-  // The first pass fills what is kept on purpose; what the second one adds is lost.
-  const before = await heldAfter(service, sizes);
-  const after = await heldAfter(service, sizes);
-  const what = `after ${executions} executions in ${users * conversationsPerUser} conversations`;
-  const grown = (key: keyof typeof before, unit: string, target: number): Figure => {
-    const value = after[key] - before[key];
-    return { what: `${unit} more ${what}`, unit, value, atMost: isJudged ? target : undefined };
+  const { passes, executions, users, conversationsPerUser, isJudged } = sizes;
+  const held: Held[] = [];
+  // The first pass fills what is kept on purpose; what the others add is lost.
+  for (let pass = 0; pass <= passes; pass += 1) held.push(await heldAfter(service, sizes));
+  const pass = `${executions} executions in ${users * conversationsPerUser} conversations`;
+  const figure = (what: string, unit: string, key: keyof Held, added: typeof slopeOf, target: number): Figure => {
+    const from = held.map((each) => each[key]);
+    const value = added(from.slice(1));
+    return { what: `${what} by ${pass}`, unit, value, from, atMost: isJudged ? target : undefined };
   };
   return [
-    { what: `memory of the server ${what}`, unit: "MiB", value: after.memoryMib },
-    grown("memoryMib", "MiB", growthMibMax),
-    grown("descriptors", "descriptors", 0),
-    grown("processes", "processes", 0),
+    figure("more objects in the server", "MiB", "liveMib", slopeOf, liveMibMax),
+    figure("more memory of the server", "MiB", "residentMib", riseOf, residentMibMax),
+    figure("more descriptors of the server", "of them", "descriptors", differenceOf, 0),
+    figure("more processes of the server", "of them", "processes", differenceOf, 0),
     ...(await measureNeighbours(service, sizes)),
   ];
 }
 
+type Held = { liveMib: number; residentMib: number; descriptors: number; processes: number };
+
+/** By how much each one is more than the one before it: of the straight line that is nearest to all. */
+function slopeOf(values: readonly number[]): number {
+  const middle = (values.length - 1) / 2;
+  const spread = values.reduce((sum, _, index) => sum + (index - middle) ** 2, 0);
+  return values.reduce((sum, value, index) => sum + (index - middle) * value, 0) / spread;
+}
+
+/** From the lowest of the first half to the lowest of the second. */
+function riseOf(values: readonly number[]): number {
+  const half = values.length / 2;
+  return Math.min(...values.slice(half)) - Math.min(...values.slice(0, half));
+}
+
+function differenceOf(counts: readonly number[]): number {
+  return (counts.at(-1) ?? 0) - (counts[0] ?? 0);
+}
+
 /** A few at a time; then all sessions are ended, and with them all sandboxes. */
-async function heldAfter(service: Service, { users, conversationsPerUser, executions, settleMs }: Sizes) {
+async function heldAfter(
+  service: Service,
+  { users, conversationsPerUser, executions, settleMs }: Sizes,
+): Promise<Held> {
   const lanes = Array.from({ length: users }, async (_, user) => {
     for (let index = 0; index < executions / users; index += 1) {
       const conversation_id = `u${user}-${index % conversationsPerUser}`;
@@ -41,7 +66,7 @@ async function heldAfter(service: Service, { users, conversationsPerUser, execut
   await Promise.all(lanes);
   await systemClock.wait(settleMs);
   for (let look = 0; look < looksMax && holdings(service.pid).processes > 0; look += 1) await systemClock.wait(lookMs);
-  return holdings(service.pid);
+  return { ...(await service.memory()), ...holdings(service.pid) };
 }
 
 /** A list of fonts may still be made, in a sandbox of its own. */

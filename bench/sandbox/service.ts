@@ -1,5 +1,5 @@
 /** `agentyard sandbox` as a process of its own, spoken to over HTTP. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +11,8 @@ export type Service = {
   /** The same, whatever comes of it. */
   tryRun(user: string, execution: Readonly<Record<string, unknown>>): Promise<void>;
   endSession(user: string): Promise<void>;
+  /** After all garbage was collected: what its objects take up, and what the whole process does. */
+  memory(): Promise<{ readonly liveMib: number; readonly residentMib: number }>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -20,7 +22,9 @@ export async function openService(folder: string): Promise<Service> {
   const bin = join(import.meta.dirname, "..", "..", "bin", "agentyard.mjs");
   const { PATH = "" } = process.env;
   const env = { PATH, HOME: data, TMPDIR: data, AGENTYARD_DATA: data, LANG: "C.UTF-8" };
-  const child = spawn(process.execPath, [bin, "sandbox", "--port", "0"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const node = ["--expose-gc", "--import", join(import.meta.dirname, "live-memory.ts")];
+  const stdio: StdioOptions = ["ignore", "pipe", "inherit", "ipc"];
+  const child = spawn(process.execPath, [...node, bin, "sandbox", "--port", "0"], { env, stdio });
   const address = await listening(child);
   const send = async (method: string, path: string, body?: object) => {
     const headers = { "content-type": "application/json" };
@@ -41,6 +45,10 @@ export async function openService(folder: string): Promise<Service> {
     },
     async endSession(user) {
       await send("DELETE", `/sessions/sb-session-${user}`);
+    },
+    async memory() {
+      child.send("memory");
+      return (await once(child, "message"))[0];
     },
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
@@ -63,14 +71,9 @@ async function listening(child: ChildProcess): Promise<string> {
   }
 }
 
-/** What a process holds: its memory in MiB, its open descriptors, and how many processes descend from it. */
-export function holdings(pid: number): { memoryMib: number; descriptors: number; processes: number } {
-  const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return {
-    memoryMib: Number(rss ?? 0) / 1024,
-    descriptors: readdirSync(`/proc/${pid}/fd`).length,
-    processes: descendantsOf(pid).length,
-  };
+/** What a process holds: its open descriptors, and how many processes descend from it. */
+export function holdings(pid: number): { descriptors: number; processes: number } {
+  return { descriptors: readdirSync(`/proc/${pid}/fd`).length, processes: descendantsOf(pid).length };
 }
 
 /** All processes below one. */

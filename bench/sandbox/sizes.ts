@@ -8,9 +8,14 @@ export type Sizes = {
   readonly imports: number;
   /** That the file report looks at. */
   readonly files: number;
+  /** That lie around when the first program comes, and how often that is measured. */
+  readonly manyFiles: number;
+  readonly manyFilesRuns: number;
   readonly users: number;
   readonly conversationsPerUser: number;
+  /** In each of how many passes, after one that does not count. */
   readonly executions: number;
+  readonly passes: number;
   /** Until connections that nobody uses any more are closed. */
   readonly settleMs: number;
   /** While a neighbour misbehaves; none leaves them out. */
@@ -24,9 +29,12 @@ export const full: Sizes = {
   launches: 100,
   imports: 100,
   files: 100,
+  manyFiles: 10_000,
+  manyFilesRuns: 3,
   users: 5,
   conversationsPerUser: 10,
   executions: 1_000,
+  passes: 4,
   settleMs: 6_000,
   neighbourRuns: 100,
   isJudged: true,
@@ -37,9 +45,12 @@ export const short: Sizes = {
   launches: 2,
   imports: 0,
   files: 10,
+  manyFiles: 200,
+  manyFilesRuns: 1,
   users: 1,
   conversationsPerUser: 2,
   executions: 6,
+  passes: 2,
   settleMs: 0,
   neighbourRuns: 0,
   isJudged: false,

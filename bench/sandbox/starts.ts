@@ -89,9 +89,7 @@ function coldInService(world: World, code: string): Job {
 
 export async function measureImports(world: World, sizes: Sizes): Promise<Figure[]> {
   const what = "cold to the first result with pandas and matplotlib";
-  const { degraded } = await world.provider.probe();
-  const isLacking = degraded.some(({ name }) => name === "no_data_libraries");
-  const skipped = isLacking ? "they are not installed here" : sizes.imports === 0 ? "it takes long" : undefined;
+  const skipped = await whyNoDataLibraries(world, sizes);
   if (skipped !== undefined) return [{ what, value: Number.NaN, unit: "ms", skipped }];
   await untilFontsAreListed(world);
   const [bare, cold] = await inTurns(sizes.imports, [
@@ -103,8 +101,15 @@ export async function measureImports(world: World, sizes: Sizes): Promise<Figure
   return [{ what, value: cold, unit: "ms", against, atMost: sizes.isJudged ? atMost.imports : undefined }];
 }
 
+/** Undefined: they are there, and wanted. */
+export async function whyNoDataLibraries(world: World, { imports }: Sizes): Promise<string | undefined> {
+  const { degraded } = await world.provider.probe();
+  const isLacking = degraded.some(({ name }) => name === "no_data_libraries");
+  return isLacking ? "they are not installed here" : imports === 0 ? "it takes long" : undefined;
+}
+
 /** That happens once in the life of a server, in the background. */
-async function untilFontsAreListed(world: World): Promise<void> {
+export async function untilFontsAreListed(world: World): Promise<void> {
   for (;;) {
     const guest = await world.open(await world.place());
     const isListed = await runAtPort(guest, "bash", "ls /tmp/.cache/matplotlib/fontlist-*.json").then(

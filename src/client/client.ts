@@ -21,7 +21,7 @@ export interface Client {
    * The conversation from a place on, until the signal fires. Reconnects by itself: every event comes once and in order,
    * no text comes twice. `lost` says that the server is away and we go on trying; `failed` is the last frame.
    */
-  follow(conversation: string, options: { after?: number; signal: AbortSignal }): AsyncGenerator<FollowFrame, void>;
+  follow(conversation: string, options: FollowOptions): AsyncGenerator<FollowFrame, void>;
   /** What a program says from its beginning on, then its result. Reconnects by itself; `failed` is the last frame. */
   followExecution(id: string, options: { signal: AbortSignal }): AsyncGenerator<ExecutionNews, void>;
   /** Puts a file into uploads/. A source is read no faster than it is sent; what it throws is thrown again here. */
@@ -38,6 +38,13 @@ export interface Client {
     options?: { signal?: AbortSignal | undefined },
   ): Promise<Result<Download, ClientFailure>>;
 }
+
+export type FollowOptions = {
+  readonly after?: number;
+  /** Somebody is about to go on with it, and does not only read. */
+  readonly opens?: boolean;
+  readonly signal: AbortSignal;
+};
 
 /** The part of the platform's fetch that a client needs. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
@@ -157,14 +164,20 @@ function following(
   { clock, language }: { clock: Clock; language: Language },
 ): Pick<Client, "follow" | "followExecution"> {
   return {
-    follow: (conversation, { after = 0, signal }) =>
-      followStream({
-        connect: (cursor, connection) =>
-          request("followEvents", { params: { id: conversation }, query: { after: cursor } }, connection),
+    follow(conversation, { after = 0, opens, signal }) {
+      // It is opened once, however often the connection breaks.
+      let opening = opens === true ? { opens } : {};
+      return followStream({
+        connect(cursor, connection) {
+          const query = { after: cursor, ...opening };
+          opening = {};
+          return request("followEvents", { params: { id: conversation }, query }, connection);
+        },
         after,
         signal,
         clock,
-      }),
+      });
+    },
     followExecution: (id, { signal }) =>
       followExecution({
         connect: (lastEventId, connection) => request("followExecution", { params: { id }, lastEventId }, connection),

@@ -119,6 +119,7 @@ test("limits on files are read in bytes and days [P5][W10][F4]", async (t) => {
           trashMs: 172_800_000,
         },
         cleanAfterMs: 43_200_000,
+        disk: "folder",
       },
       uploads: { fileBytesMax: 5, filesMax: 6, types: ["csv"] },
     },

@@ -7,7 +7,7 @@ import type { Slot } from "../protocol/message.ts";
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { NetworkSettings, SandboxSettings } from "../sandbox/sandbox.ts";
 import { type Language, languageOf } from "../words/words.ts";
-import type { WorkspaceLimits } from "../workspace/workspace.ts";
+import type { Disk, WorkspaceLimits } from "../workspace/workspace.ts";
 import { type ConfigFile, stampOf } from "./files.ts";
 import { openSources, type Sources } from "./open-sources.ts";
 import { findPlaces, type Surroundings } from "./places.ts";
@@ -36,7 +36,7 @@ export type Config = {
   };
   readonly context: { readonly messagesMax: number; readonly isManaged: boolean };
   /** `cleanAfterMs`: how long nobody must have used a workspace before its files are moved to the trash; 0 is never. */
-  readonly workspace: { readonly limits: WorkspaceLimits; readonly cleanAfterMs: number };
+  readonly workspace: { readonly limits: WorkspaceLimits; readonly cleanAfterMs: number; readonly disk: Disk };
   readonly uploads: UploadPolicy;
   readonly sandbox: SandboxSettings;
   readonly network: NetworkSettings;
@@ -135,7 +135,8 @@ export async function reloadConfig(
     return before;
   });
   const { paths, storage, logs } = config;
-  return ok({ config: deepFreeze({ ...fresh.value, paths, storage, logs, readings }), waiting });
+  const workspace = { ...fresh.value.workspace, disk: config.workspace.disk };
+  return ok({ config: deepFreeze({ ...fresh.value, paths, storage, logs, workspace, readings }), waiting });
 }
 
 export type ConfigRow = { readonly name: string; readonly value: string; readonly source: string };
@@ -183,6 +184,7 @@ function readWorkspace(reader: Reader): Config["workspace"] {
       trashMs: dayMs * reader.read(settings.trashDays),
     },
     cleanAfterMs: dayMs * reader.read(settings.cleanAfterDays),
+    disk: reader.read(settings.workspaceDisk),
   };
 }
 

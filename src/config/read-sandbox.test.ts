@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { defaultUploadPolicy } from "../documents/documents.ts";
 import { failureWords, type Language, wordsFor } from "../words/words.ts";
-import { type Config, explainConfig, loadConfig } from "./config.ts";
+import { type Config, explainConfig, loadConfig, reloadConfig } from "./config.ts";
 
 const mebibyte = 1024 ** 2;
 
@@ -29,6 +29,25 @@ test("without a word about it the sandbox has sensible limits and no network [P5
       network: { hosts: [], privateHosts: [], packageIndex: undefined, npmRegistry: undefined },
     },
   );
+});
+
+test("what workspaces lie in is a folder or an image, and stays so until the next start [P5][X4]", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-disk-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const request = (disk: string) => ({
+    ...{ cwd: folder, homeDir: folder, programDir: folder, flags: {} },
+    env: { AGENTYARD_DATA: folder, AGENTYARD_SANDBOX_DISK: disk },
+  });
+  const first = await loadConfig(request("IMAGE"));
+  assert.ok(first.ok);
+  assert.equal(first.value.workspace.disk, "image");
+  const changed = await reloadConfig(first.value, request("folder"));
+  assert.ok(changed.ok);
+  assert.deepEqual([changed.value.config.workspace.disk, changed.value.waiting], ["image", ["sandbox_platform.disk"]]);
+  const wrong = await loadConfig(request("quota"));
+  assert.deepEqual(wrong.ok || wrong.failure.map((failure) => failureWords(wordsFor("en"), failure)[1]), [
+    "Set it to one of folder, image.",
+  ]);
 });
 
 test("the block of the sandbox platform is read by the names that other programs know [P5][S1][F4]", async (t) => {

@@ -31,6 +31,13 @@ const platform = {
     kind: duration(1, 3_600_000, "500ms"),
     default: 500,
   },
+  workspaceDisk: {
+    variables: ["AGENTYARD_SANDBOX_DISK"],
+    key: "sandbox_platform.disk",
+    kind: choice(["folder", "image"]),
+    default: "folder",
+    isFixed: true,
+  },
   tempareaFileSize: {
     variables: ["AGENTYARD_SANDBOX_MAX_FILE_SIZE"],
     key: "sandbox_platform.file_upload_config.max_file_size",

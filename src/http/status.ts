@@ -62,6 +62,7 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   files_in_trash: 409,
   nothing_to_undo: 409,
   trash_not_found: 404,
+  images_unusable: 503,
 
   sandbox_unavailable: 503,
   sandbox_start_failed: 503,

@@ -16,6 +16,12 @@ export function rootPlace({ workspaces }: Parts, conversation: ConversationRow):
   return placeOf(conversation, workspaces.ofConversation(conversation));
 }
 
+/** A guest starts while a person reads and types. Whose files are in the trash gets none: it would make new ones. */
+export async function prewarmOpened(parts: Parts, conversation: ConversationRow): Promise<void> {
+  if ((await parts.workspaces.cleanedAt(conversation)) === undefined)
+    parts.sandbox.prewarm(rootPlace(parts, conversation));
+}
+
 /** A guest starts while the model thinks; with Python's data libraries only where they will probably be used. */
 export function prewarm(parts: Parts, { conversation, history }: Run): void {
   const [next] = history.queue;

@@ -49,6 +49,8 @@ export interface Engine {
   openDecisions(owner: ConversationRow["owner"]): Promise<Decision[]>;
   /** A new conversation with its folders. */
   create(owner: OwnerId, wanted: NewConversationInput): Promise<Result<ConversationRow, Failure>>;
+  /** Somebody is about to go on with it: makes ready what its next turn needs. Answers at once and never fails. */
+  open(conversation: ConversationRow): void;
   /** Takes back the last turn: the history is rewound, files that its tools changed are as before. */
   undo(conversation: ConversationRow): Promise<Result<UndoReport, Failure>>;
   /** What the user and the main agent work with. */

@@ -4,13 +4,16 @@ import type { FileState, LogEvent, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
-import { rootPlace } from "./guests.ts";
+import { prewarmOpened, rootPlace } from "./guests.ts";
 import type { Engine } from "./loop.ts";
 import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
-/** The whole conversation: begin it, forget it, share it, delete it. */
-export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" | "reset" | "branch" | "remove"> {
+/** The whole conversation: begin it, open it, forget it, share it, delete it. */
+export function openPlaces(
+  parts: Parts,
+  driver: Driver,
+): Pick<Engine, "create" | "open" | "reset" | "branch" | "remove"> {
   const { log, clock, ids, workspaces, sandbox, logger, sweepSoon } = parts;
   return {
     async create(owner, wanted) {
@@ -22,6 +25,12 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" 
       if (!made.ok) logger.error(`${conversation.id} has no folders yet`, { code: made.failure.code });
       else sandbox.prewarm(rootPlace(parts, conversation));
       return created;
+    },
+
+    open(conversation) {
+      void prewarmOpened(parts, conversation).catch((error) =>
+        logger.error(`the sandbox of ${conversation.id} could not be prewarmed`, { error }),
+      );
     },
 
     async reset(conversation) {
@@ -58,8 +67,11 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" 
       const event: NewEvent = { type: "conversation.deleted", by: conversation.owner };
       const stored = await log.append(conversation.number, [event], { with: { deleted: { at: clock.now() } } });
       if (!stored.ok) return stored;
-      // No program may still write while its files go, and none is begun any more: the conversation is gone.
-      await sandbox.leave(conversation.number);
+      // The answer waits neither for the programs nor for the files: who removes these waits for those. None is begun any
+      // more, for the conversation is gone.
+      void sandbox
+        .leave(conversation.number)
+        .catch((error) => logger.error(`programs of ${conversation.id} could not be ended`, { error }));
       sweepSoon();
       return ok(undefined);
     },

@@ -253,7 +253,11 @@ export const routes = {
     path: "/api/v1/conversations/{id}/stream",
     summary: "The log from a place on, then live, with the text of the running answer.",
     params: ById,
-    query: z.object({ after: z.coerce.number().int().min(0).default(0) }),
+    query: z.object({
+      after: z.coerce.number().int().min(0).default(0),
+      /** Somebody is about to go on with it, and does not only read: its sandbox is made ready meanwhile. */
+      opens: z.stringbool().default(false),
+    }),
     body: Empty,
     status: 200,
     streams: true,

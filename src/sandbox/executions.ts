@@ -274,7 +274,9 @@ async function execute(state: State, known: Known, prepared: Prepared): Promise<
   // Each row that is written waits for the disk; one that is over in a moment was never seen running.
   let stored = Promise.resolve();
   const stopTimer = clock.after(runningStoredAfterMs, () => {
-    stored = store(state, running);
+    stored = store(state, running).catch((error) =>
+      state.logger.error("an execution could not be recorded", { execution: running.id, error }),
+    );
   });
   const report = await run.value.report;
   stopTimer();

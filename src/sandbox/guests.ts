@@ -38,6 +38,8 @@ export type NoGuest = "owner" | "machine" | "agent";
 export type Held = {
   readonly opened: Promise<Result<Guest, GuestFailure>>;
   readonly watch: DiskWatch | undefined;
+  /** Programs ran here since the last turn ended: what they left may be at work. */
+  isContinued(): boolean;
   /** What became of files, without what we wrote ourselves. */
   changes(observation: Observation): Promise<readonly FileChange[]>;
   /** We write this one: no program did. */
@@ -67,6 +69,8 @@ export type GuestsOptions = {
   readonly network: Network;
   /** What was installed for a user's programs; undefined where nothing can be. */
   readonly folderOf: (owner: Place["owner"]) => Promise<string | undefined>;
+  /** Called when a guest sees the files of its place as we do, and when one did not and was not started. */
+  readonly onMounted?: ((owner: Place["owner"], isRight: boolean) => void) | undefined;
   /** Called when one is idle or gone: there may be room now. */
   readonly onRoom: () => void;
 };
@@ -84,7 +88,10 @@ type Entry = {
   /** Paths that we wrote and that no report told of yet. */
   readonly ours: Set<string>;
   observation: Observation | undefined;
-  isOpen: boolean;
+  /** Programs ran since the last turn ended. */
+  isContinued: boolean;
+  /** While it is open. */
+  guest: Guest | undefined;
   stopTimer: () => void;
 };
 type Use = { count: number; lastAt: number };
@@ -103,7 +110,7 @@ export function openGuests(options: GuestsOptions): Guests {
   const state: State = { ...options, live: new Map(), ending: new Map(), untold: new Map() };
   return {
     take(order, python) {
-      const found = state.live.get(keyOf(order.place)) ?? start(state, order);
+      const found = usable(state, order.place) ?? start(state, order);
       if (typeof found === "string") return found;
       return python?.isCell && found.cells.has(python.agent) ? "agent" : hold(state, found, python);
     },
@@ -121,6 +128,8 @@ export function openGuests(options: GuestsOptions): Guests {
       if (opened?.ok) await opened.value.endTurn();
       // An agent's Python lives on, and a thread in it can write.
       if (entry?.use.count === 0 && entry.kernels.size === 0) entry.watch?.settle();
+      // From here on changes are those of others: also of somebody who edits files on this machine between two turns.
+      if (entry?.use.count === 0) entry.isContinued = false;
       const changes = entry?.observation === undefined ? [] : await changesOf(state, entry, entry.observation);
       await Promise.all([...state.ending].filter(([, other]) => keyOf(other) === key).map(([gone]) => gone));
       const earlier = state.untold.get(key) ?? [];
@@ -140,6 +149,14 @@ function keyOf({ owner, conversation, workspace }: Place): string {
   return JSON.stringify([owner, conversation ?? null, workspace?.kind ?? null, workspace?.id ?? null]);
 }
 
+/** One that died under a program is there until its last process is gone; nobody waits for that. */
+function usable(state: State, place: Place): Entry | undefined {
+  const entry = state.live.get(keyOf(place));
+  if (entry?.guest?.isOpen() !== false) return entry;
+  void endEntry(state, entry, "lost");
+  return undefined;
+}
+
 /** Its room is taken before this answers: whoever asks next finds it. */
 function start(state: State, { place, session }: GuestOrder): Entry | "owner" | "machine" {
   const room = roomFor(state, place);
@@ -155,13 +172,14 @@ function start(state: State, { place, session }: GuestOrder): Entry | "owner" | 
     cells: new Set(),
     ours: new Set(),
     observation: undefined,
-    isOpen: false,
+    isContinued: false,
+    guest: undefined,
     stopTimer: () => {},
   };
   state.live.set(entry.key, entry);
   void entry.opened.then(async (opened) => {
-    entry.isOpen = opened.ok;
     if (opened.ok) {
+      entry.guest = opened.value;
       const { why } = await opened.value.ended;
       state.logger.debug("a sandbox ended", { guest: opened.value.id, why });
     }
@@ -179,7 +197,7 @@ function roomFor({ live, settings }: State, { owner }: Place): "free" | "owner" 
 }
 
 function longestIdle(entries: readonly Entry[]): Entry | undefined {
-  const idle = entries.filter(({ isOpen, use }) => isOpen && use.count === 0);
+  const idle = entries.filter(({ guest, use }) => guest !== undefined && use.count === 0);
   return idle.toSorted((a, b) => a.use.lastAt - b.use.lastAt)[0];
 }
 
@@ -208,7 +226,7 @@ async function endGreediest({ live }: State, noticed: Entry): Promise<void> {
 
 function forget({ live, onRoom }: State, entry: Entry): void {
   if (live.get(entry.key) === entry) live.delete(entry.key);
-  entry.isOpen = false;
+  entry.guest = undefined;
   entry.stopTimer();
   entry.watch?.stop();
   onRoom();
@@ -257,9 +275,11 @@ function hold(state: State, entry: Entry, python: PythonUse | undefined): Held {
   return {
     opened: entry.opened,
     watch: entry.watch,
+    isContinued: () => entry.isContinued,
     changes(observation) {
       // Where the guest is gone this is the last word.
       if (state.live.get(entry.key) === entry) entry.observation = observation;
+      entry.isContinued = true;
       return changesOf(state, entry, observation);
     },
     ours: (path) => void entry.ours.add(path),

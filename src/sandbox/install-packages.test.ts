@@ -68,7 +68,7 @@ function playedGuest({ id, workspace }: GuestWanted, play: Play): Guest {
   return {
     ...{ sharedFiles: async () => undefined, unnamedBytes: nobody },
     ...{ id, run, interrupt: quiet, kill: quiet, reset: done, warm: quiet, endTurn: nobody, usage, close: done },
-    ended: none,
+    ...{ ended: none, isOpen: () => true },
   };
 }
 

@@ -5,7 +5,7 @@ import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 import type { GuestFailure, GuestOrder, GuestsOptions } from "./guests.ts";
 import type { Guest, GuestWanted, SandboxFault } from "./provider.ts";
 
-type Host = Pick<GuestsOptions, "provider" | "ids" | "logger" | "settings" | "network" | "folderOf">;
+type Host = Pick<GuestsOptions, "provider" | "ids" | "logger" | "settings" | "network" | "folderOf" | "onMounted">;
 
 /** Starts a guest that sees the workspace of a place and nothing else; what went wrong on the host stays in the log. */
 export async function openGuest(host: Host, order: GuestOrder): Promise<Result<Guest, GuestFailure>> {
@@ -27,8 +27,12 @@ async function open(host: Host, order: GuestOrder): Promise<Result<Guest, GuestF
   const { owner } = order.place;
   const ways = { network: host.network.wayOut(owner), packages: await host.folderOf(owner) };
   const opened = await provider.open({ id, ...mounted.value, ...ways, limits, env });
-  if (opened.ok) return opened;
+  if (opened.ok) {
+    if (mounted.value.workspace !== undefined) host.onMounted?.(owner, true);
+    return opened;
+  }
   const { why, said } = opened.failure;
+  if (why === "wrong_workspace") host.onMounted?.(owner, false);
   logger.warn("a sandbox could not be started", { guest: id, why, said });
   return startRefusal(host, opened.failure);
 }
@@ -75,6 +79,7 @@ export async function startRefusal(
       return failure("sandbox_full", { retryAfterSeconds });
     case "start_failed":
     case "start_timeout":
+    case "wrong_workspace":
       return failure("sandbox_start_failed", { why });
     default:
       return unreachable(why);

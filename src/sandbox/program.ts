@@ -13,8 +13,6 @@ export type ProgramOrder = {
   readonly execution: Execution;
   readonly workspace: Workspace | undefined;
   readonly observation: Observation | undefined;
-  /** What the workspace took up when the program was asked for. */
-  readonly measured: Measured | undefined;
   readonly shownBytesMax: number | undefined;
   readonly live: LiveOutput;
   readonly clock: Clock;
@@ -32,11 +30,12 @@ export function beginProgram(order: ProgramOrder): Pick<Run, "report" | "kill"> 
     returned: undefined,
     figures: [],
     isOver: false,
-    hadCompany: false,
+    // What earlier ones left running is company, too.
+    hadCompany: order.observation?.hasEarlier === true,
     left: undefined,
   };
   const kill = () => guest.kill(execution.id);
-  const unwatch = held.watch?.begin(watchedOf(state, kill), order.measured);
+  const unwatch = held.watch?.begin(watchedOf(state, kill), order.observation?.measured());
   const finish = async () => {
     for await (const event of guest.run(execution)) take(state, event, order);
     const endedAt = clock.now();
@@ -130,10 +129,9 @@ function take(state: State, event: ExecutionEvent, { clock, live }: ProgramOrder
 async function reportOf(state: State, order: ProgramOrder, endedAt: number): Promise<RunReport> {
   const { exited, value, returned, figures, startedAt } = state;
   const how = exited?.how ?? "lost";
-  const measured = how === "done" ? await order.workspace?.measure() : undefined;
-  state.left = measured?.ok === true ? measured.value : undefined;
   // Before our own files are written: what is told here was done by programs.
   const changes = await changesOf(order);
+  state.left = how === "done" ? order.observation?.measured() : undefined;
   return {
     // One that came to its own end was not ended by us, whatever it left behind.
     how: state.isOver && (how === "killed" || how === "lost") ? "disk_full" : how,

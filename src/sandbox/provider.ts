@@ -93,6 +93,11 @@ export type GuestWorkspace = {
   readonly writable: readonly string[] | "all";
   /** A host folder that programs inside can read at `{inside}/skills`. */
   readonly skills?: string | undefined;
+  /**
+   * Device and inode of folders below it, by name, as those who write there know them. Programs inside see exactly these,
+   * or there is no guest: one bound to an orphan would look well and see no upload.
+   */
+  readonly marks?: Readonly<Record<string, string>> | undefined;
 };
 
 export type GuestLimits = {
@@ -130,6 +135,8 @@ export interface Guest {
   /** What files of its workspace take up that have no name any more and are still open. */
   unnamedBytes(): Promise<number>;
   close(why: string): Promise<void>;
+  /** False as soon as nothing can be run in it any more, which is a moment before it is gone. */
+  isOpen(): boolean;
   /** Resolves when it is gone with all its processes, for whatever reason; `why` is that of `close`, or a word of ours. */
   readonly ended: Promise<{ readonly why: string }>;
 }
@@ -181,7 +188,7 @@ export type ExecutionMetrics = {
 export type GuestUsage = { readonly memoryBytes: number; readonly processes: number; readonly cpuMs: number };
 
 export type SandboxFault = {
-  readonly why: "unavailable" | "start_failed" | "start_timeout" | "full";
+  readonly why: "unavailable" | "start_failed" | "start_timeout" | "full" | "wrong_workspace";
   /** What bubblewrap or the first process said: for the log only, for it may hold paths of the host. */
   readonly said: string;
 };

@@ -6,14 +6,14 @@ import { executionLimits, type SandboxProvider } from "./provider.ts";
 import type { Place, RunFailure, RunWanted } from "./sandbox.ts";
 
 /**
- * Why a program cannot be run at this place at all, before anything is done for it; otherwise what the workspace takes
- * up. One that is too full is no reason by itself: a program is how an agent makes room.
+ * Why a program cannot be run at this place at all, before anything is done for it. A workspace that is too full is no
+ * reason by itself: a program is how an agent makes room.
  */
 export async function checkRun(
   provider: Pick<SandboxProvider, "probe">,
   { workspace }: Place,
   wanted: RunWanted,
-): Promise<Result<Measured | undefined, RunFailure>> {
+): Promise<Result<void, RunFailure>> {
   const sizeBytes = Buffer.byteLength(wanted.code);
   const limitBytes = executionLimits.codeBytesMax;
   if (sizeBytes > limitBytes) return failure("code_too_long", { sizeBytes, limitBytes });
@@ -21,9 +21,10 @@ export async function checkRun(
   if (folder !== undefined) return folder;
   const [lack] = (await provider.probe()).missing;
   if (lack !== undefined) return failure("sandbox_unavailable", { reason: lack.reason, fix: lack.fix });
-  const measured = await workspace?.measure();
+  // The look before it runs counts once more: what was left in the background may have written since the last one.
+  const measured = await workspace?.measure({ mayBeOld: true });
   if (measured === undefined) return ok(undefined);
-  return measured.ok ? (roomRefusal(measured.value) ?? measured) : fileRefusal(measured.failure);
+  return measured.ok ? (roomRefusal(measured.value) ?? ok(undefined)) : fileRefusal(measured.failure);
 }
 
 type Refusal = { readonly ok: false; readonly failure: RunFailure };
@@ -40,7 +41,7 @@ function folderRefusal(folder: string): Refusal | undefined {
 const controlCharacter = /\p{Cc}/u;
 
 /** Without an end to it, one program after another could fill the disk a little more. */
-function roomRefusal({ over, isFarOver, bytesMax, filesMax }: Measured): Refusal | undefined {
+export function roomRefusal({ over, isFarOver, bytesMax, filesMax }: Measured): Refusal | undefined {
   if (over === "disk") return failure("write_failed", { path: ".", why: "full" });
   if (over === undefined || !isFarOver) return undefined;
   const limit = over === "bytes" ? bytesMax : filesMax;

@@ -2,15 +2,15 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
-import type { Measured } from "../workspace/workspace.ts";
+import type { Observation } from "../workspace/workspace.ts";
 import type { Activities, Activity } from "./activities.ts";
 import type { Admission, Ticket } from "./admission.ts";
 import type { Guests, Held } from "./guests.ts";
 import { createLiveOutput, type LiveOutput } from "./live.ts";
 import { fileRefusal } from "./open-guest.ts";
 import { beginProgram, unbegun } from "./program.ts";
-import type { Execution, SandboxProvider } from "./provider.ts";
-import { checkRun } from "./run-checks.ts";
+import type { Execution, Guest, SandboxProvider } from "./provider.ts";
+import { checkRun, roomRefusal } from "./run-checks.ts";
 import type { Place, Run, RunFailure, RunWanted, SandboxSettings, Session, Sessions } from "./sandbox.ts";
 
 /** One execution from the wish to its report. */
@@ -67,8 +67,8 @@ type Asked = { readonly place: Place; readonly wanted: RunWanted; readonly activ
 
 async function prepare(options: RunsOptions, asked: Asked): Promise<Result<Prepared, RunFailure>> {
   const { place, wanted, activity } = asked;
-  const measured = await checkRun(options.provider, place, wanted);
-  if (!measured.ok) return measured;
+  const checked = await checkRun(options.provider, place, wanted);
+  if (!checked.ok) return checked;
   const session = await options.sessions.use(place.owner);
   if (!session.ok) {
     // Only who asks for a new one is told that there is one.
@@ -85,19 +85,12 @@ async function prepare(options: RunsOptions, asked: Asked): Promise<Result<Prepa
       return typeof held === "string" ? held : { taken: held };
     },
   });
-  if (!ticket.ok) return ticket;
-  const granted = { session: session.value, ticket: ticket.value, measured: measured.value };
-  return ok(preparedOf(options, asked, granted));
+  return ticket.ok ? ok(preparedOf(options, asked, { session: session.value, ticket: ticket.value })) : ticket;
 }
 
-type Granted = {
-  readonly session: Session;
-  readonly ticket: Ticket<Held>;
-  /** What its files took up when it was asked for. */
-  readonly measured: Measured | undefined;
-};
+type Granted = { readonly session: Session; readonly ticket: Ticket<Held> };
 
-function preparedOf(options: RunsOptions, asked: Asked, { session, ticket, measured }: Granted): Prepared {
+function preparedOf(options: RunsOptions, asked: Asked, { session, ticket }: Granted): Prepared {
   const id = options.ids.hex(32);
   const live = createLiveOutput();
   const timeoutMs = Math.min(
@@ -125,7 +118,7 @@ function preparedOf(options: RunsOptions, asked: Asked, { session, ticket, measu
         return ready.ok ? ok(cancelled(options, id)) : ready;
       }
       try {
-        const begun = await begin(options, asked, { id, timeoutMs, live, measured, held });
+        const begun = await begin(options, asked, { id, timeoutMs, live, held });
         if (!begun.ok) {
           leave(held);
           return begun;
@@ -158,7 +151,6 @@ type Begun = {
   readonly id: string;
   readonly timeoutMs: number;
   readonly live: LiveOutput;
-  readonly measured: Measured | undefined;
   readonly held: Held;
 };
 
@@ -167,14 +159,30 @@ async function begin(options: RunsOptions, asked: Asked, begun: Begun): Promise<
   const opened = await begun.held.opened;
   if (!opened.ok) return opened;
   if (activity.signal.aborted) return ok(cancelled(options, begun.id));
-  const observation = await place.workspace?.observe({ sharedFiles: () => opened.value.sharedFiles() });
-  if (observation !== undefined && !observation.ok) return fileRefusal(observation.failure);
+  const observed = await observe(place, opened.value, begun.held);
+  if (!observed.ok) return observed;
   const program = beginProgram({
     ...{ guest: opened.value, held: begun.held, live: begun.live, clock: options.clock, logger: options.logger },
-    ...{ workspace: place.workspace, observation: observation?.value, shownBytesMax: wanted.shownBytesMax },
-    ...{ measured: begun.measured, execution: executionOf(asked, begun) },
+    ...{ workspace: place.workspace, observation: observed.value, shownBytesMax: wanted.shownBytesMax },
+    execution: executionOf(asked, begun),
   });
   return ok({ id: begun.id, output: begun.live.read(), ...program, hasBegun: true });
+}
+
+async function observe(
+  { workspace }: Place,
+  guest: Guest,
+  held: Held,
+): Promise<Result<Observation | undefined, RunFailure>> {
+  const isContinued = held.isContinued();
+  const observation = await workspace?.observe({ sharedFiles: () => guest.sharedFiles(), isContinued });
+  if (observation === undefined) return ok(undefined);
+  if (!observation.ok) return fileRefusal(observation.failure);
+  const measured = observation.value.measured();
+  const refusal = measured && roomRefusal(measured);
+  if (refusal === undefined) return observation;
+  observation.value.leave();
+  return refusal;
 }
 
 function executionOf({ place, wanted, activity }: Asked, { id, timeoutMs }: Begun): Execution {

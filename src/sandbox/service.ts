@@ -28,8 +28,11 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     ...{ ...options, reaped, network, rules, folders, activities },
     sessions: () => sessions,
   });
-  const folderOf = (owner: OwnerId) => packages.folderOf(owner);
-  const guests = openGuests({ ...options, reaped, network, folderOf, onRoom: () => admission.look() });
+  const guests = openGuests({
+    ...{ ...options, reaped, network, folderOf: (owner) => packages.folderOf(owner) },
+    onMounted: (owner, isRight) => sessions.noteMount(owner, isRight),
+    onRoom: () => admission.look(),
+  });
   const parts = { activities, guests };
   const sessions = openSessions({
     ...options,
@@ -126,7 +129,13 @@ async function prewarm(warmer: Warmer, place: Place, language: Language | undefi
     if (typeof held === "string") return;
     activity.busy();
     const opened = await held.opened;
-    if (opened.ok && python !== undefined) opened.value.warm(place.agent, settings.modules);
+    if (!opened.ok) return;
+    if (python !== undefined) opened.value.warm(place.agent, settings.modules);
+    // Who needs its room need not wait for the look.
+    held.release();
+    const { signal } = activity;
+    const looked = await place.workspace?.lookAhead({ sharedFiles: () => opened.value.sharedFiles(), signal });
+    if (looked?.ok === false) warmer.logger.warn("files could not be looked at ahead", { code: looked.failure.code });
   } finally {
     if (typeof held === "object") held.release();
     activity.over();

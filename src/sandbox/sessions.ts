@@ -14,6 +14,8 @@ import { tightenLimits, tightenUploads } from "./tighten.ts";
 export interface OwnSessions extends Sessions {
   /** It was used until now. */
   touch(owner: OwnerId): void;
+  /** Whether the last guest of this user saw the files of its place: a session without files is none. */
+  noteMount(owner: OwnerId, isRight: boolean): void;
   /** What became of its packages; undefined where it is no more. */
   notePackages(owner: OwnerId, packages: SessionPackages): Promise<Result<Session | undefined, RowFailure>>;
   /** Ends those whose time is over, those of earlier processes included. */
@@ -45,6 +47,8 @@ type State = SessionsOptions & {
   /** Those that are alive and were used by this process. */
   readonly live: Map<OwnerId, Live>;
   readonly lastWork: Map<OwnerId, Promise<unknown>>;
+  /** Whose last guest did not see the files that are there. */
+  readonly astray: Set<OwnerId>;
 };
 type Live = { kept: KeptSession; storedAt: number; stopTimer: () => void };
 
@@ -54,7 +58,7 @@ const storeEveryMs = 60_000;
 const outlivedEveryMs = 1000;
 
 export function openSessions(options: SessionsOptions): OwnSessions {
-  const state: State = { ...options, live: new Map(), lastWork: new Map() };
+  const state: State = { ...options, live: new Map(), lastWork: new Map(), astray: new Set() };
   const find = async (owner: OwnerId) => {
     const kept = await keptOf(state, owner);
     return kept && viewOf(state, kept, await state.provider.probe());
@@ -76,6 +80,10 @@ export function openSessions(options: SessionsOptions): OwnSessions {
     touch(owner) {
       const live = state.live.get(owner);
       if (live !== undefined) touch(state, live);
+    },
+    noteMount(owner, isRight) {
+      if (isRight) state.astray.delete(owner);
+      else state.astray.add(owner);
     },
     notePackages: (owner, packages) => inTurn(state, owner, () => notePackages(state, owner, packages)),
     sweep: () => sweep(state),
@@ -108,7 +116,7 @@ async function create(state: State, owner: OwnerId, wanted: NewSession): Promise
   const [lack] = probe.missing;
   if (lack !== undefined) return failure("sandbox_unavailable", { reason: lack.reason, fix: lack.fix });
   const before = await keptOf(state, owner);
-  if (before !== undefined && isAlive(state, before)) {
+  if (before !== undefined && isAlive(state, before) && !state.astray.delete(owner)) {
     const asked = wanted.id === undefined || wanted.id === before.id ? {} : { asked: wanted.id };
     return failure("session_exists", { id: before.id, ...asked });
   }
@@ -164,6 +172,7 @@ async function stop(
     : kept;
   const stored = await (forget ? state.storage.forgetSession(owner) : state.storage.putSession(sessionRow(stopped)));
   if (!stored.ok) return rowFailure(stored.failure);
+  state.astray.delete(owner);
   if (forget) await state.onForgotten(owner);
   state.live.get(owner)?.stopTimer();
   state.live.delete(owner);
@@ -206,11 +215,13 @@ function viewOf(state: State, kept: KeptSession, { missing, degraded }: Probe): 
   const { settings } = state;
   const { owner, id, dialect, createdAt, updatedAt, usedAt, generation, env } = kept;
   const isExpired = kept.status === "running" && !isAlive(state, kept);
-  const isBroken = kept.status === "running" && !isExpired && missing.length > 0;
+  const error =
+    missing.length > 0 ? "sandbox_unavailable" : state.astray.has(owner) ? "sandbox_start_failed" : undefined;
+  const isBroken = kept.status === "running" && !isExpired && error !== undefined;
   return {
     ...{ id, owner, dialect, createdAt, updatedAt, usedAt, generation, env },
     status: isBroken ? "error" : isExpired ? "stopped" : kept.status,
-    error: isBroken ? "sandbox_unavailable" : undefined,
+    error: isBroken ? error : undefined,
     endedAt: isExpired ? usedAt + settings.ttlMs : kept.endedAt,
     ttlMs: settings.ttlMs,
     agentId: kept.agentId,
@@ -242,9 +253,13 @@ function touch({ clock, storage, logger }: State, live: Live): void {
   live.kept = { ...live.kept, usedAt: now };
   if (now - live.storedAt < storeEveryMs) return;
   live.storedAt = now;
-  void storage.putSession(sessionRow(live.kept)).then((stored) => {
-    if (!stored.ok) logger.warn("the use of a session could not be written down", { code: stored.failure.code });
-  });
+  const warn = (why: { readonly code?: string; readonly error?: unknown }) =>
+    logger.warn("the use of a session could not be written down", why);
+  // Nobody waits for it: what it throws would end the process.
+  void storage.putSession(sessionRow(live.kept)).then(
+    (stored) => (stored.ok ? undefined : warn({ code: stored.failure.code })),
+    (error) => warn({ error }),
+  );
 }
 
 function armExpiry(state: State, live: Live): void {

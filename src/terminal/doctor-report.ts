@@ -17,6 +17,8 @@ export type DoctorFacts = {
   readonly database: DatabaseFacts | undefined;
   /** Those that are filled. */
   readonly models: readonly { readonly slot: string; readonly model: string; readonly server: string }[];
+  /** Whether workspaces can be images; undefined where they are not meant to be. */
+  readonly images: Result<void, Failure> | undefined;
   readonly sandbox: SandboxFacts;
 };
 
@@ -69,6 +71,7 @@ export function diagnose(facts: DoctorFacts, words: Words): readonly Check[] {
     ...(facts.otherPeople === 0 ? [] : [lesser("loopback", doctor.shared({ count: facts.otherPeople }))]),
     ...(facts.database === undefined ? [] : [diagnoseDatabase(facts.database, words)]),
     ...(facts.problems.length > 0 ? [] : diagnoseModels(facts, words)),
+    ...(facts.images === undefined ? [] : [diagnoseImages(facts.images, words)]),
     ...diagnoseSandbox(facts, words),
   ];
 }
@@ -106,6 +109,10 @@ function diagnoseDatabase(database: DatabaseFacts, words: Words): Check {
 function diagnoseModels({ models }: DoctorFacts, { doctor }: Words): Check[] {
   const filled = models.map((model) => fine("model", doctor.model(model)));
   return models.some(({ slot }) => slot === "base") ? filled : [lesser("model", doctor.modelDemo()), ...filled];
+}
+
+function diagnoseImages(images: Result<void, Failure>, words: Words): Check {
+  return images.ok ? fine("images", words.doctor.images()) : lacking("images", failureWords(words, images.failure));
 }
 
 function diagnoseSandbox({ sandbox, node }: DoctorFacts, { doctor }: Words): Check[] {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTestPipe, openTestTerminal } from "../../test/world/pty.ts";
 import { ok } from "../base/result.ts";
-import { makeFailure } from "../protocol/failure.ts";
+import { failure, makeFailure } from "../protocol/failure.ts";
 import { wordsFor } from "../words/words.ts";
 import { doctor } from "./doctor.ts";
 import { type Check, type DoctorFacts, diagnose, isFit } from "./doctor-report.ts";
@@ -16,6 +16,7 @@ const sandbox = {
 };
 const good: DoctorFacts = {
   ...{ node: "v26.0.0", system: "Debian, linux 6.1 x64", problems: [], notes: [], otherPeople: 0, sandbox },
+  images: undefined,
   data: { folder: "/srv/data", state: "there", freeBytes: 50 * 1024 ** 3, mode: 0o700 },
   database: ok({ format: 3, pid: undefined }),
   models: [{ slot: "base", model: "qwen3", server: "127.0.0.1:11434" }],
@@ -63,6 +64,7 @@ test("each shortcoming has its line, its advice and its weight [P2][X3]", () => 
     [{ otherPeople: 2 }, [["loopback", "degraded"]]],
     [{ database: { ok: false, failure: makeFailure("storage_busy", {}) } }, [["database", "missing"]]],
     [{ models: [] }, [["model", "degraded"]]],
+    [{ images: failure("images_unusable", { why: "no_root", said: "" }) }, [["images", "missing"]]],
     [
       { sandbox: missing },
       [

@@ -54,6 +54,7 @@ const reasons: Readonly<Record<string, ExitReason>> = {
   config_invalid: "configuration",
   setting_invalid: "configuration",
   storage_read_only: "configuration",
+  images_unusable: "configuration",
   model_half_set: "configuration",
   model_auth: "configuration",
   model_quota: "model_unavailable",

@@ -81,7 +81,7 @@ export class OpenConversation {
     for (const decision of state.decisions) this.#decisions.set(decision.id, decision);
     for (const event of recent) this.#view.learn(event);
     this.#isTurnOpen = state.isRunning;
-    this.#follow(state.head);
+    this.#follow({ after: state.head, opens: true });
   }
 
   get isStored(): boolean {
@@ -235,15 +235,15 @@ export class OpenConversation {
     // An answer that was lost on its way: the id is ours alone.
     if (!created.ok && created.failure.code !== "conversation_exists") return created;
     this.#isStored = true;
-    this.#follow(0);
+    this.#follow({ after: 0 });
     return ok(undefined);
   }
 
-  #follow(after: number): void {
+  #follow(from: { after: number; opens?: boolean }): void {
     const { client } = this.#parts;
     const { signal } = this.#closing;
     const reading = async () => {
-      for await (const frame of client.follow(this.id, { after, signal })) {
+      for await (const frame of client.follow(this.id, { ...from, signal })) {
         if (signal.aborted) return;
         this.#take(frame);
       }

@@ -30,6 +30,7 @@ export const enDoctor = {
     "No model is connected; the demo model answers, which is not an AI.",
     "Write MODEL_BASIC_API_KEY, MODEL_BASIC_BASE_URL and MODEL_BASIC_ID into .env; `agentyard model` finds local servers.",
   ],
+  images: () => "Workspaces are images of disks, each with a limit of its own; one was mounted",
   sandbox: (p: { version: string }) => `Code runs in a sandbox (bubblewrap ${p.version})`,
   python: (p: { version: string; libraries: string }) =>
     p.libraries === "" ? `Python ${p.version}` : `Python ${p.version} with ${p.libraries}`,

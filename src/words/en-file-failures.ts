@@ -54,6 +54,10 @@ export const enFileFailures = {
     `${p.path} is of a type that is not taken (${p.type}).`,
     `Taken are: ${p.allowed}.${p.setting === "" ? "" : ` ${p.setting} says which.`}`,
   ],
+  images_unusable: (p: { why: ImageFault; said: string }) => [
+    `sandbox_platform.disk is image, and ${imageFaults[p.why]}${p.said === "" ? "" : ` (${p.said})`}.`,
+    `${imageAdvice[p.why]}, or set sandbox_platform.disk to folder.`,
+  ],
   pattern_invalid: (p: { pattern: string; why: string }) => [
     `The pattern ${p.pattern} cannot be used: ${p.why}.`,
     "Search for the plain text instead, or correct the pattern.",
@@ -88,6 +92,20 @@ const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string
   hard_link: "it has several names (hard links)",
   special: "it is a pipe, a socket or a device",
   elsewhere: "it lies on another file system",
+};
+
+export type ImageFault = "no_root" | "no_programs" | "no_disk" | "no_loop";
+const imageFaults: Readonly<Record<ImageFault, string>> = {
+  no_root: "only root can mount images of disks",
+  no_programs: "programs are missing that make and mount them",
+  no_disk: "nothing can be written to the data directory",
+  no_loop: "this machine does not mount one",
+};
+const imageAdvice: Readonly<Record<ImageFault, string>> = {
+  no_root: "Run the server as root",
+  no_programs: "Install them (apt-get install -y e2fsprogs mount)",
+  no_disk: "Make room or give permission",
+  no_loop: "Give it loop devices (modprobe loop; a container needs --privileged) and a kernel with ext4",
 };
 
 export type DiskFault = "full" | "read_only" | "changed" | "broken_off" | "io" | "too_many_open";

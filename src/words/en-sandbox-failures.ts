@@ -1,8 +1,12 @@
 /** What can go wrong where code runs: what happened, and what a person can do. */
 export const enSandboxFailures = {
   sandbox_unavailable: (p: { reason: string; fix: string }) => [`Code cannot be run here: ${p.reason}`, p.fix],
-  sandbox_start_failed: (p: { why: "start_failed" | "start_timeout" }) => [
-    p.why === "start_timeout" ? "The sandbox did not start in time." : "The sandbox could not be started.",
+  sandbox_start_failed: (p: { why: "start_failed" | "start_timeout" | "wrong_workspace" }) => [
+    {
+      start_failed: "The sandbox could not be started.",
+      start_timeout: "The sandbox did not start in time.",
+      wrong_workspace: "The sandbox was not started: it would not have seen the files of this conversation.",
+    }[p.why],
     "Try again; `agentyard doctor` says what is wrong, and the log file has the details.",
   ],
   sandbox_full: (p: { retryAfterSeconds: number }) => [

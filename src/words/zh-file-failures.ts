@@ -1,4 +1,4 @@
-import type { AccessFault, DiskFault, enFileFailures, PathFault } from "./en-file-failures.ts";
+import type { AccessFault, DiskFault, enFileFailures, ImageFault, PathFault } from "./en-file-failures.ts";
 import { sizeText } from "./sizes.ts";
 
 export const zhFileFailures: typeof enFileFailures = {
@@ -41,6 +41,10 @@ export const zhFileFailures: typeof enFileFailures = {
     `不接受 ${p.path} 这种类型的文件（${p.type}）。`,
     `可以接受：${p.allowed}。${p.setting === "" ? "" : `由 ${p.setting} 决定。`}`,
   ],
+  images_unusable: (p) => [
+    `sandbox_platform.disk 设为 image，但${imageFaults[p.why]}${p.said === "" ? "" : `（${p.said}）`}。`,
+    `${imageAdvice[p.why]}；或者把 sandbox_platform.disk 设为 folder。`,
+  ],
   pattern_invalid: (p) => [`匹配模式 ${p.pattern} 无法使用：${p.why}。`, "请直接搜索普通文字，或者改正这个模式。"],
   files_in_trash: () => ["这个会话的文件在回收站里。", "请先用 /clean restore 取回；/clean list 可以查看编号。"],
   nothing_to_undo: () => ["没有可以撤销的内容。", "什么都没有改变。"],
@@ -69,6 +73,18 @@ const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string
   elsewhere: "它在另一个文件系统上",
 };
 
+const imageFaults: Readonly<Record<ImageFault, string>> = {
+  no_root: "只有 root 才能挂载磁盘映像",
+  no_programs: "缺少创建和挂载映像的程序",
+  no_disk: "数据目录无法写入",
+  no_loop: "本机无法挂载映像",
+};
+const imageAdvice: Readonly<Record<ImageFault, string>> = {
+  no_root: "请以 root 运行服务",
+  no_programs: "请安装这些程序（apt-get install -y e2fsprogs mount）",
+  no_disk: "请腾出空间或给予写权限",
+  no_loop: "请提供 loop 设备（modprobe loop；容器需要 --privileged）以及支持 ext4 的内核",
+};
 const diskFaults: Readonly<Record<DiskFault, string>> = {
   full: "磁盘已满",
   read_only: "磁盘是只读的",

@@ -4,7 +4,11 @@ import type { enSandboxFailures } from "./en-sandbox-failures.ts";
 export const zhSandboxFailures: typeof enSandboxFailures = {
   sandbox_unavailable: (p) => [`这台机器无法运行代码：${p.reason}`, p.fix],
   sandbox_start_failed: (p) => [
-    p.why === "start_timeout" ? "沙箱没有及时启动。" : "沙箱无法启动。",
+    {
+      start_failed: "沙箱无法启动。",
+      start_timeout: "沙箱没有及时启动。",
+      wrong_workspace: "沙箱没有启动：它看不到这个会话的文件。",
+    }[p.why],
     "请重试；`agentyard doctor` 会说明问题，日志文件里有细节。",
   ],
   sandbox_full: (p) => ["这台机器现在没有余力再运行程序。", `请在 ${p.retryAfterSeconds} 秒后重试。`],

@@ -12,10 +12,13 @@ export type Books = {
   readonly kept: Map<string, KeptBook>;
   readonly seen: Map<string, Seen>;
   readonly counts: Map<string, Count>;
+  /** Removals that go on, by the name that their folders have in the staging folder. */
+  readonly removals: Set<string>;
 };
 
 export function openBooks(): Books {
-  return { locks: openLocks(), usage: new Map(), kept: new Map(), seen: new Map(), counts: new Map() };
+  const maps = { usage: new Map(), kept: new Map(), seen: new Map(), counts: new Map() };
+  return { locks: openLocks(), ...maps, removals: new Set() };
 }
 
 /** The folder was moved away, or another one has its place. */

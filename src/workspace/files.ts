@@ -3,11 +3,13 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
+import type { DiskFault } from "../words/words.ts";
 import type { Books } from "./books.ts";
 import { emptyFolder, removeFile, restoreFile, writeFile } from "./change.ts";
 import { openRoot } from "./descend.ts";
 import { attempt, type Operation } from "./faults.ts";
 import { guestFolder } from "./guest.ts";
+import { asQuota, type FoundImage, findHere, type Here } from "./here.ts";
 import {
   countAll,
   digestOf,
@@ -21,7 +23,7 @@ import {
 } from "./look.ts";
 import { measure } from "./measure.ts";
 import { withNear } from "./near.ts";
-import { beginLook, tellChanges } from "./observe.ts";
+import { beginLook, leaveLook, lookAhead, tellChanges } from "./observe.ts";
 import { parsePath, parseWritable, shownPath } from "./path.ts";
 import type { FileContent, FileFailure, Workspace, WorkspaceLimits } from "./port.ts";
 
@@ -36,6 +38,8 @@ export type Place = {
   make(): Promise<Result<void, FileFailure>>;
   /** Called after each operation that succeeded: cheap. */
   used(): void;
+  /** Asked before each operation where files may lie in an image; undefined: they lie in the folder. */
+  readonly findImage?: (() => Promise<Result<FoundImage | undefined, DiskFault>>) | undefined;
 };
 
 export type FilesOptions = {
@@ -55,7 +59,7 @@ export type FilesOptions = {
 
 /** One operation on one path. `root` is open while it runs; undefined while the folder is not there. */
 export type Visit = FilesOptions & {
-  readonly at: Place;
+  readonly at: Here;
   readonly path: string;
   readonly names: readonly string[];
   readonly root: number | undefined;
@@ -98,9 +102,16 @@ export function openFiles(options: FilesOptions): Workspace {
     async observe(observing = {}) {
       const begun = await look(".", (here) => beginLook(here, observing));
       if (!begun.ok) return begun;
-      return ok({ changes: () => look(".", (here) => tellChanges(here, begun.value)) });
+      const observer = begun.value;
+      return ok({
+        hasEarlier: observer.hasEarlier,
+        changes: () => look(".", (here) => tellChanges(here, observer)),
+        measured: () => observer.measured,
+        leave: () => leaveLook(observer),
+      });
     },
-    measure: ({ moreBytes } = {}) => look(".", (here) => measure(here, moreBytes)),
+    lookAhead: (looking) => look(".", (here) => lookAhead(here, looking)),
+    measure: (measuring) => look(".", (here) => measure(here, measuring)),
     guestFolder: () => visit("write", ".", parsePath, guestFolder),
     openDescriptor: () =>
       look(".", ({ at }) => {
@@ -135,12 +146,15 @@ function visitor(options: FilesOptions) {
     if (!names.ok) return refuse(names.failure);
     const found = known === undefined ? await place() : ok(known);
     if (!found.ok) return found;
-    const at = found.value;
-    known = at;
+    known = found.value;
+    const here = await findHere(known, operation);
+    if (!here.ok) return here;
+    const at = here.value;
+    const stagingFolder = at.image?.isMade ? at.image.staging : options.stagingFolder;
     const done = await attempt(operation, path, () =>
-      withRoot(at.folder, (root) => work({ ...options, at, path, names: names.value, root })),
+      withRoot(at.folder, (root) => work({ ...options, stagingFolder, at, path, names: names.value, root })),
     );
-    if (!done.ok) return refuse(withNear(done.failure, at.folder, names.value));
+    if (!done.ok) return refuse(withNear(asQuota(done.failure, at, options.limits), at.folder, names.value));
     at.used();
     return done;
   };

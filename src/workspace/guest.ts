@@ -1,4 +1,4 @@
-import { closeSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import { makeRoot } from "./change.ts";
 import { makeFolders } from "./descend.ts";
@@ -13,10 +13,15 @@ export async function guestFolder(visit: Visit): Promise<GuestFolder> {
   const { folder, uid } = at;
   const isTask = kind === "task";
   const root = visit.root ?? (await makeRoot(visit));
+  const marks: Record<string, string> = { ".": markOf(root) };
   try {
     // Somebody may have taken one away. A link in its place is refused here: the sandbox would follow it.
     if (!isTask) closeSync(makeFolders(root, ["skills"], { uid: undefined }));
-    for (const name of isTask ? [] : writableFolders) closeSync(makeFolders(root, [name], { uid }));
+    for (const name of isTask ? [] : writableFolders) {
+      const made = makeFolders(root, [name], { uid });
+      marks[name] = markOf(made);
+      closeSync(made);
+    }
     if (uid !== undefined)
       await books.locks(`give ${folder}`, async () => {
         if (!isGiven(root, uid)) await giveAll(root, uid, isTask ? ["."] : writableFolders);
@@ -30,5 +35,12 @@ export async function guestFolder(visit: Visit): Promise<GuestFolder> {
     writable: isTask ? "all" : writableFolders,
     skills: isTask ? undefined : join(folder, "skills"),
     uid,
+    marks,
   };
+}
+
+/** The same inside, wherever it is mounted; of another folder it is another. */
+function markOf(folder: number): string {
+  const { dev, ino } = fstatSync(folder, { bigint: true });
+  return `${dev}:${ino}`;
 }

@@ -1,5 +1,8 @@
 import { join } from "node:path";
 
+/** What the files of a workspace lie in: a folder of the disk, or an image of a disk of their own. */
+export type Disk = "folder" | "image";
+
 /** The folders below the data directory. All are ours alone; what a workspace shows lies one level deeper. */
 export type Layout = {
   readonly dataDir: string;

@@ -1,11 +1,12 @@
 import { hash as digest } from "node:crypto";
 import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
 import type { FileState } from "../protocol/events.ts";
-import { openFolder, openRegular, statIn, withFolder } from "./descend.ts";
+import { openRegular, statIn, withFolder } from "./descend.ts";
 import { errorCode, Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import type { Kept, KeptNow } from "./kept.ts";
 import { digestOf } from "./look.ts";
+import { beginCount, type Count, type Counting } from "./measure.ts";
 import { parsePath, writableFolders } from "./path.ts";
 import type { FileChange, ObserveOptions } from "./port.ts";
 import { isSameStamp, type Seen, type SeenFile, stampOf } from "./seen.ts";
@@ -23,30 +24,29 @@ const smallBytesMax = 256 * 1024;
 export type LookOptions = ObserveOptions & {
   /** Does not ask which files are shared with memory, which takes a while: then nothing that is read becomes sure. */
   readonly isQuick?: boolean;
+  /** When it fires the look is broken off, and what it says is of no use. */
+  readonly signal?: AbortSignal;
 };
 
-/** Looks at every file that programs can change. Answers how many are not watched, as there are too many. */
-export async function lookAll(visit: Visit & LookOptions, seen: Seen, kept: Kept): Promise<number> {
-  const { root } = visit;
+/** `passedOver`: so many are not watched, as there are too many. `count`: undefined where not all were gone through. */
+type Looked = { readonly passedOver: number; readonly count: Count | undefined };
+
+/** Looks at every file that programs can change, and counts all there is: going through them is what takes the time. */
+export async function lookAll(visit: Visit & LookOptions, seen: Seen, kept: Kept): Promise<Looked> {
+  const { root, signal } = visit;
   const look = await beginLook(visit, seen, kept);
   if (root !== undefined) {
-    for (const top of visit.kind === "task" ? [[]] : writableFolders.map((name) => [name])) {
-      const folder = ifThere(() => openFolder(root, top));
-      if (folder === undefined) continue;
-      const prefix = top.map((name) => `${name}/`).join("");
-      try {
-        await inSlices(entriesIn(look, folder), (found) => meet(look, prefix, found));
-      } finally {
-        closeSync(folder);
-      }
-    }
-    for (const path of look.later) await meetLarge(look, root, path);
+    await inSlices(entriesIn(look, root, signal), (found) => meet(look, found));
+    for (const path of look.later) if (!signal?.aborted) await meetLarge(look, root, path);
   }
-  if (look.entries < entriesMax) await inSlices(findRemoved(look, root));
-  return look.passedOver;
+  if (look.isPartial) return { passedOver: look.passedOver, count: undefined };
+  await inSlices(findRemoved(look, root));
+  return { passedOver: look.passedOver, count: look.counting.count };
 }
 
 type Look = {
+  readonly kind: Visit["kind"];
+  readonly counting: Counting;
   readonly seen: Seen;
   readonly kept: Kept;
   readonly keptNow: KeptNow;
@@ -64,7 +64,12 @@ type Look = {
   readonly later: string[];
   /** There is no room for contents of this size and above. */
   noRoomBytes: number;
+  /** The folder that the last entry lay in, and whether programs can change what is there. */
+  prefix: string | undefined;
+  isWritable: boolean;
   entries: number;
+  /** It did not come to its end. */
+  isPartial: boolean;
   passedOver: number;
   hasUnreadable: boolean;
 };
@@ -82,17 +87,18 @@ async function beginLook(
     others ??= new Set([...seen.files.values(), ...seen.untold.map(({ before }) => ({ state: before }))].map(hashIn));
     return met.has(hash) || others.has(hash);
   };
-  const beganAt = timeOfDisk(visit) ?? Number.NEGATIVE_INFINITY;
-  // After the time is taken: what is shared from then on bears a later one.
   const isAsked = sharedFiles !== undefined && !isQuick;
+  const canBeSure = isAsked || sharedFiles === undefined;
+  const beganAt = (canBeSure ? timeOfDisk(visit) : undefined) ?? Number.NEGATIVE_INFINITY;
+  // After the time is taken: what is shared from then on bears a later one.
   const [shared, keptNow] = await Promise.all([isAsked ? sharedFiles() : none, kept.now()]);
   return {
-    ...{ seen, kept, met, isNeeded, beganAt, keptNow },
+    ...{ kind: visit.kind, counting: beginCount(), seen, kept, met, isNeeded, beganAt, keptNow, canBeSure },
     isShared: (inode) => shared === undefined || shared.has(inode),
-    canBeSure: isAsked || sharedFiles === undefined,
     device: root === undefined ? 0 : fstatSync(root).dev,
     keptFileBytesMax: limits.keptFileBytesMax,
-    ...{ later: [], noRoomBytes: Number.POSITIVE_INFINITY, entries: 0, passedOver: 0, hasUnreadable: false },
+    ...{ later: [], noRoomBytes: Number.POSITIVE_INFINITY, prefix: undefined, isWritable: false },
+    ...{ entries: 0, isPartial: false, passedOver: 0, hasUnreadable: false },
   };
 }
 
@@ -102,23 +108,25 @@ function hashIn({ state }: { readonly state: FileState | undefined }): string | 
   return state?.hash;
 }
 
-function* entriesIn(look: Look, folder: number): Generator<DeepEntry | Passing, void> {
-  for (const found of entriesBelow(folder, { isHiddenShown: true, isSorted: false, isExact: true })) {
-    if (look.entries === entriesMax) return;
+function* entriesIn(look: Look, root: number, signal?: AbortSignal): Generator<DeepEntry | Passing, void> {
+  for (const found of entriesBelow(root, { isHiddenShown: true, isSorted: false, isExact: true })) {
+    look.isPartial = look.entries === entriesMax || signal?.aborted === true;
+    if (look.isPartial) return;
     look.entries += 1;
     yield found;
   }
 }
 
 /** In one go: nobody else of us changes a file between the look at it and what is noted about it. */
-function meet(look: Look, top: string, found: DeepEntry | Passing): void {
+function meet(look: Look, found: DeepEntry | Passing): void {
   if (found === "unreadable") look.hasUnreadable = true;
   if (typeof found === "string") return;
   const { entry, folder, prefix } = found;
   const { stat, name, shown } = entry;
-  if (!stat.isFile() || stat.dev !== look.device) return;
+  look.counting.add(stat);
+  if (!stat.isFile() || stat.dev !== look.device || !isWritable(look, prefix)) return;
   const { seen } = look;
-  const path = top + prefix + shown;
+  const path = prefix + shown;
   const known = seen.files.get(path);
   if (known !== undefined) known.look = seen.look;
   if (known?.isSure && isSameStamp(known.stamp, stat) && !look.isShared(stat.ino)) return;
@@ -130,6 +138,14 @@ function meet(look: Look, top: string, found: DeepEntry | Passing): void {
   else if (!parsePath(path).ok) note(look, path, { stat, lost: "unreadable" });
   else if (stat.size > smallBytesMax) look.later.push(path);
   else meetSmall(look, path, { folder, name, stat });
+}
+
+/** Of a conversation only some folders can be written by programs, and nothing beside them. */
+function isWritable(look: Look, prefix: string): boolean {
+  if (look.prefix === prefix) return look.isWritable;
+  look.prefix = prefix;
+  look.isWritable = look.kind === "task" || writableFolders.some((name) => prefix.startsWith(`${name}/`));
+  return look.isWritable;
 }
 
 function meetSmall(look: Look, path: string, { folder, name, stat: listed }: Named): void {

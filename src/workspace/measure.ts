@@ -1,8 +1,8 @@
-import { statfsSync } from "node:fs";
+import { type Stats, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorCode } from "./faults.ts";
 import type { Visit } from "./files.ts";
-import type { Measured, WorkspaceLimits } from "./port.ts";
+import type { Measured, MeasureOptions, WorkspaceLimits } from "./port.ts";
 import { inSlices } from "./slices.ts";
 import { entriesBelow } from "./tree.ts";
 
@@ -12,20 +12,31 @@ export type Count = { bytes: number; files: number; folders: number; trustedUnti
 /** Where counting takes long it takes up this share of the time at the most, however often somebody asks. */
 const countingShareMax = 0.1;
 const longMs = 50;
+/** Few entries take long only where the machine is busy with something else. */
+const manyEntries = 1000;
 /** And yet never older than this: a program writes gigabytes in some seconds. */
 const trustedMsMax = 2000;
 
 /** Counts by blocks: a file of holes takes up nothing. Ends where a limit is passed by far: nothing more matters then. */
-export async function measure({ root, at, books, limits }: Visit, moreBytes = 0): Promise<Measured> {
+export async function measure(
+  visit: Visit,
+  { moreBytes = 0, mayBeOld = false }: MeasureOptions = {},
+): Promise<Measured> {
+  const { root, at, books, limits } = visit;
   const known = books.counts.get(at.folder);
   // The real time, as what matters is how long the machine was busy.
   const isFresh = known !== undefined && performance.now() < known.trustedUntil;
-  const counted = isFresh ? known : await countBlocks(root, limits);
+  const isGood = isFresh || (mayBeOld && known !== undefined && passed(known, limits) === undefined);
+  return measuredBy(visit, isGood ? known : await countBlocks(root, limits), moreBytes);
+}
+
+/** What a count says against the limits and the disk of this moment. */
+export function measuredBy({ root, at, books, limits }: Visit, counted: Count, moreBytes = 0): Measured {
   books.counts.set(at.folder, counted);
   const count = { ...counted, bytes: counted.bytes + moreBytes };
   const { bytes, files, folders } = count;
   const { bytesMax, filesMax, freeBytesMin } = limits;
-  const freeBytes = freeBelow(root === undefined ? dirname(at.folder) : `/proc/self/fd/${root}/.`);
+  const freeBytes = freeBelow(at.image?.disk ?? (root === undefined ? dirname(at.folder) : `/proc/self/fd/${root}/.`));
   const over = passed(count, limits) ?? (freeBytes < freeBytesMin ? "disk" : undefined);
   const isFarOver = passed(count, farOver(limits)) !== undefined;
   return { bytes, files, folders, bytesMax, filesMax, freeBytes, over, isFarOver };
@@ -42,30 +53,42 @@ function farOver({ bytesMax, filesMax }: Bounds): Bounds {
 type Bounds = Pick<WorkspaceLimits, "bytesMax" | "filesMax">;
 
 async function countBlocks(root: number | undefined, limits: Bounds): Promise<Count> {
-  const count: Count = { bytes: 0, files: 0, folders: 0, trustedUntil: 0 };
+  const counting = beginCount();
   const began = performance.now();
-  const far = farOver(limits);
-  if (root !== undefined) await inSlices(entriesUntil(root, count, () => passed(count, far) !== undefined));
-  const ended = performance.now();
-  if (ended - began > longMs) count.trustedUntil = ended + Math.min((ended - began) / countingShareMax, trustedMsMax);
+  if (root !== undefined) await inSlices(entriesUntil(root, counting, farOver(limits)));
+  const [{ count }, ended] = [counting, performance.now()];
+  const isLong = ended - began > longMs && count.files + count.folders > manyEntries;
+  if (isLong) count.trustedUntil = ended + Math.min((ended - began) / countingShareMax, trustedMsMax);
   return count;
 }
 
-function* entriesUntil(root: number, count: Count, isEnough: () => boolean): Generator<void, void> {
-  const linked = new Set<number>();
+function* entriesUntil(root: number, { count, add }: Counting, enough: Bounds): Generator<void, void> {
   for (const found of entriesBelow(root, { isHiddenShown: true, isSorted: false })) {
     if (typeof found === "object") {
-      const { stat } = found.entry;
-      if (stat.isDirectory()) count.folders += 1;
-      else count.files += 1;
-      // A file with several names takes up its room once.
-      const isOther = stat.isDirectory() || stat.nlink === 1 || !linked.has(stat.ino);
-      if (isOther) count.bytes += stat.blocks * blockBytes;
-      if (!stat.isDirectory() && stat.nlink > 1) linked.add(stat.ino);
-      if (isEnough()) return;
+      add(found.entry.stat);
+      if (passed(count, enough) !== undefined) return;
     }
     yield;
   }
+}
+
+/** For whoever comes by every entry: a look counts along with what it is there for. */
+export type Counting = { readonly count: Count; add(stat: Stats): void };
+
+export function beginCount(): Counting {
+  const count: Count = { bytes: 0, files: 0, folders: 0, trustedUntil: 0 };
+  const linked = new Set<number>();
+  return {
+    count,
+    add(stat) {
+      const isFolder = stat.isDirectory();
+      if (isFolder) count.folders += 1;
+      else count.files += 1;
+      // A file with several names takes up its room once.
+      if (isFolder || stat.nlink === 1 || !linked.has(stat.ino)) count.bytes += stat.blocks * blockBytes;
+      if (!isFolder && stat.nlink > 1) linked.add(stat.ino);
+    },
+  };
 }
 
 /** The unit of `blocks`, whatever the disk has. */

@@ -19,6 +19,7 @@ export function noWorkspace(id: string, reason: FileFailure): Workspace {
     empty: refuse,
     restore: refuse,
     observe: refuse,
+    lookAhead: refuse,
     measure: refuse,
     guestFolder: refuse,
     openDescriptor: refuse,

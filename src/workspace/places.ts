@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
@@ -7,10 +7,13 @@ import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { ConversationRow, Storage, StorageFailure, WorkspaceRow } from "../storage/storage.ts";
+import type { DiskFault } from "../words/words.ts";
 import { boundedMap } from "./bounded-map.ts";
 import { attempt, errorCode } from "./faults.ts";
 import type { Place } from "./files.ts";
-import { conversationFolder, keptFolder, type Layout } from "./layout.ts";
+import type { FoundImage } from "./here.ts";
+import type { Images } from "./images.ts";
+import { conversationFolder, type Disk, keptFolder, type Layout } from "./layout.ts";
 import { layOut } from "./metadata.ts";
 import { guestUid } from "./owner.ts";
 import type { FileFailure } from "./port.ts";
@@ -25,6 +28,10 @@ export type Places = {
 };
 
 export type PlacesOptions = {
+  /** Where there are images, or shall be. */
+  readonly images?: Images | undefined;
+  /** What a workspace that is made anew is. */
+  readonly disk?: Disk | undefined;
   readonly storage: Storage;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -50,9 +57,11 @@ export function openPlaces(options: PlacesOptions): Places {
     const folder = options.layout.hostPath(row.folder);
     const kept = options.layout.hostPath(keptFolder(row.folder));
     if (folder === undefined || kept === undefined) return failure("workspace_not_assigned", { agent: row.id });
-    const make = () => makeFolder({ ...options, row, folder });
+    const make = () => makeHome({ ...options, row, folder });
     const uid = guestUid(options.layout.dataDir, row.ordinal);
-    const place = { folder, keptFolder: kept, uid, make, used: recorder(options, row.folder, pending) };
+    const { images } = options;
+    const findImage = images && (() => imageFor(images, { ...options, name: row.folder, folder }));
+    const place = { folder, keptFolder: kept, uid, make, findImage, used: recorder(options, row.folder, pending) };
     places.set(key, place);
     return ok(place);
   }
@@ -110,23 +119,47 @@ function recorder({ storage, clock, logger }: PlacesOptions, folder: string, pen
   };
 }
 
+type Wanted = Pick<PlacesOptions, "disk"> & { readonly name: string; readonly folder: string };
+
+/** What is there counts, whatever is set by now: a folder stays a folder, and an image an image. */
+async function imageFor(
+  images: Images,
+  { disk, name, folder }: Wanted,
+): Promise<Result<FoundImage | undefined, DiskFault>> {
+  const opened = await images.open(name);
+  if (!opened.ok) return opened;
+  if (opened.value !== undefined) return ok({ ...opened.value, isMade: true });
+  return ok(disk === "image" && !existsSync(folder) ? { ...images.foldersOf(name), isMade: false } : undefined);
+}
+
 type Making = PlacesOptions & { readonly row: WorkspaceRow; readonly folder: string };
 
 /** Recorded first: a folder that no row knows of would never be cleaned up. */
-async function makeFolder(making: Making): Promise<Result<void, FileFailure>> {
-  const { storage, clock, row, folder } = making;
+async function makeHome(making: Making): Promise<Result<void, FileFailure>> {
+  const { storage, clock, row, folder, images } = making;
   const conversation = await storage.conversationByNumber(row.number);
   if (conversation === undefined || conversation.deletedAt !== undefined)
     return failure("workspace_not_assigned", { agent: row.id });
   const now = clock.now();
   const recorded = await storage.updateWorkspace(row.folder, { madeAt: now, usedAt: now, cleanedAt: null });
   if (!recorded.ok) return failed(asFileFailure(recorded.failure, row.id));
+  const image = images && (await imageFor(images, { ...making, name: row.folder }));
+  if (image?.ok === false) return failure("write_failed", { path: ".", why: image.failure });
+  if (images !== undefined && image?.value !== undefined)
+    return image.value.isMade ? ok(undefined) : makeImage(images, row);
   return attempt("write", ".", async () => {
     mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
     if (row.kind === "task") makeTaskFolder(folder);
     else makeConversationFolder(making);
     await syncEntries(dirname(folder));
   });
+}
+
+async function makeImage(images: Images, row: WorkspaceRow): Promise<Result<void, FileFailure>> {
+  const layOutFor = (folder: string) => (row.kind === "task" ? undefined : layOut(folder, row));
+  const made = await images.make(row.folder, layOutFor);
+  const opened = made.ok ? await images.open(row.folder) : made;
+  return opened.ok ? ok(undefined) : failure("write_failed", { path: ".", why: opened.failure });
 }
 
 /** In one step that another writer cannot repeat: a folder moved onto an empty one would take that writer's away. */

@@ -44,11 +44,13 @@ export interface Workspace {
    * to observe asks for the changes however the program ends: until then nothing counts as done by others.
    */
   observe(options?: ObserveOptions): Promise<Result<Observation, FileFailure>>;
+  /** Takes the long first look now where there was none, so that who observes next finds it done. Broken off by `signal`. */
+  lookAhead(options: LookAheadOptions): Promise<Result<void, FileFailure>>;
   /**
    * What it takes up on disk now, by blocks, against what it may; quick enough to be asked every second. `moreBytes`:
    * what no folder tells of.
    */
-  measure(options?: { readonly moreBytes?: number | undefined }): Promise<Result<Measured, FileFailure>>;
+  measure(options?: MeasureOptions): Promise<Result<Measured, FileFailure>>;
   /** Where a sandbox finds these files; made when they are not there. Host paths: for the sandbox alone. */
   guestFolder(): Promise<Result<GuestFolder, FileFailure>>;
 
@@ -156,10 +158,25 @@ export type FileChange = {
 export type ObserveOptions = {
   /** Inodes of files that are changed by writing into memory: only their content tells. Undefined: any may be. */
   readonly sharedFiles?: (() => Promise<ReadonlySet<number> | undefined>) | undefined;
+  /** Those who were observed before may have left something running: what it did since is told to this one. */
+  readonly isContinued?: boolean | undefined;
 };
 
-/** `changes`: what became of files since the last answer, by path, for the ledger. Links and other odd things are no files. */
-export type Observation = { changes(): Promise<Result<readonly FileChange[], FileFailure>> };
+export type LookAheadOptions = Pick<ObserveOptions, "sharedFiles"> & { readonly signal: AbortSignal };
+
+export type Observation = {
+  /** Some of what is told was done before this one began. */
+  readonly hasEarlier: boolean;
+  /** What became of files since the last answer, by path, for the ledger. Links and other odd things are no files. */
+  changes(): Promise<Result<readonly FileChange[], FileFailure>>;
+  /** What all of it took up at the last look: the one it began with, or that of `changes`. Undefined: that one failed. */
+  measured(): Measured | undefined;
+  /** There will be no program after all, and nobody asks for changes. */
+  leave(): void;
+};
+
+/** `mayBeOld`: the last count will do, whenever it was made, as long as it is within the limits. The disk is asked anew. */
+export type MeasureOptions = { readonly moreBytes?: number | undefined; readonly mayBeOld?: boolean | undefined };
 
 export type Measured = {
   /** When it is far over, what is said may not be all. */
@@ -187,6 +204,8 @@ export type GuestFolder = {
   readonly skills: string | undefined;
   /** Whom its files belong to when this process is root: nobody else's, now or later. */
   readonly uid: number | undefined;
+  /** Which folders these are, by name, `.` for all: from the descriptors that uploads go through. */
+  readonly marks: Readonly<Record<string, string>>;
 };
 
 export type Descriptor = { readonly fd: number; close(): void };

@@ -11,8 +11,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Ids } from "../base/ids.ts";
-import type { Result } from "../base/result.ts";
+import { failed, ok, type Result } from "../base/result.ts";
 import type { DiskFault } from "../words/words.ts";
+import type { Books } from "./books.ts";
 import { folderFlags, inFolder } from "./descend.ts";
 import { attemptDisk, errorCode } from "./faults.ts";
 import { inSlices } from "./slices.ts";
@@ -23,36 +24,73 @@ import { namesAsBytes } from "./tree.ts";
  * the staging folder first, so that it is gone at once and a crash leaves only what the next sweep removes. Folders
  * inside are moved there too, one by one: nothing recurses and no path grows.
  */
-export async function removeTree(
-  path: PathLike,
-  { stagingFolder, ids }: { readonly stagingFolder: string; readonly ids: Ids },
-): Promise<Result<void, DiskFault>> {
-  const place = () => join(stagingFolder, `gone-${ids.hex(24)}`);
-  return attemptDisk(async () => {
-    mkdirSync(stagingFolder, { recursive: true, mode: 0o700 });
+export async function removeTree(path: PathLike, removal: Removal): Promise<Result<void, DiskFault>> {
+  return removing(removal, async (place, go) => {
     const first = place();
-    if (!moveAway(path, first)) return;
-    await inSlices(removeAll([first], place));
+    if (moveAway(path, first)) await go(removeAll([first], place));
   });
 }
 
 /** The same for everything in an open folder, which itself stays, with the mode it has. */
-export async function emptyTree(
-  folder: number,
-  { stagingFolder, ids }: { readonly stagingFolder: string; readonly ids: Ids },
-): Promise<Result<void, DiskFault>> {
-  const place = () => join(stagingFolder, `gone-${ids.hex(24)}`);
-  return attemptDisk(async () => {
-    mkdirSync(stagingFolder, { recursive: true, mode: 0o700 });
+export async function emptyTree(folder: number, removal: Removal): Promise<Result<void, DiskFault>> {
+  return removing(removal, async (place, go) => {
     const { mode } = fstatSync(folder);
     const waiting: string[] = [];
     try {
-      await inSlices(emptyInto(folder, waiting, place));
+      await go(emptyInto(folder, waiting, place));
     } finally {
       chmodSync(`/proc/self/fd/${folder}`, mode & 0o7777);
     }
-    await inSlices(removeAll(waiting, place));
+    await go(removeAll(waiting, place));
   });
+}
+
+export type Removal = {
+  readonly stagingFolder: string;
+  readonly ids: Ids;
+  readonly books: Pick<Books, "removals">;
+  /** From then on it is left as it is; what lies in the staging folder is for the next sweep. */
+  readonly isOver?: (() => boolean) | undefined;
+};
+
+type Remove = (place: () => string, go: (steps: Iterable<void>) => Promise<void>) => Promise<void>;
+
+/** Whether folders there are still being worked on is told by their names. */
+async function removing(
+  { stagingFolder, ids, books, isOver = () => false }: Removal,
+  remove: Remove,
+): Promise<Result<void, DiskFault>> {
+  const name = `${goneMark}${ids.hex(24)}`;
+  let count = 0;
+  const place = () => {
+    count += 1;
+    return join(stagingFolder, `${name}.${count}`);
+  };
+  let isCut = false;
+  function* untilOver(steps: Iterable<void>): Generator<void, void> {
+    for (const step of steps) {
+      isCut ||= isOver();
+      if (isCut) return;
+      yield step;
+    }
+  }
+  books.removals.add(name);
+  try {
+    const done = await attemptDisk(() => {
+      mkdirSync(stagingFolder, { recursive: true, mode: 0o700 });
+      return remove(place, (steps) => inSlices(untilOver(steps)));
+    });
+    return done.ok && isCut ? failed("broken_off") : done.ok ? ok(undefined) : done;
+  } finally {
+    books.removals.delete(name);
+  }
+}
+
+const goneMark = "gone-";
+
+/** What a removal left there that was broken off or could not go on. */
+export function isLeftBehind(staged: string, { removals }: Pick<Books, "removals">): boolean {
+  return staged.startsWith(goneMark) && !removals.has(staged.replace(/\..*$/, ""));
 }
 
 /** False when nothing is there. */

@@ -1,19 +1,20 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, mkdirSync, readdirSync, renameSync } from "node:fs";
-import { dirname } from "node:path";
 import { ok, type Result } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { StorageFailure, TrashRow } from "../storage/storage.ts";
-import { forgetFolder } from "./books.ts";
+import type { DiskFault } from "../words/words.ts";
 import { inFolder, openFolder, openRoot, statIn } from "./descend.ts";
 import { attempt, errorCode, Refused } from "./faults.ts";
+import type { Home } from "./homes.ts";
 import { trashFolder } from "./layout.ts";
 import { notTheUsers } from "./metadata.ts";
 import { ungive } from "./owner.ts";
 import type { FileFailure } from "./port.ts";
+import { removeTree } from "./remove-tree.ts";
 import { inSlices } from "./slices.ts";
-import { isThere, type Parts, removeFolder } from "./trash.ts";
+import type { Parts } from "./trash.ts";
 import { namesAsBytes } from "./tree.ts";
 import type { Restored, Trashed, TrashFailure } from "./workspace.ts";
 
@@ -38,14 +39,13 @@ export async function restoreTrash(
   owner: OwnerId,
   id: string,
 ): Promise<Result<Restored, FileFailure | StorageFailure | TrashFailure>> {
-  const { storage, clock, books } = parts;
+  const { storage, clock, homes } = parts;
   const row = await findRow(parts, owner, id);
-  const [from, to] = [trashFolder(row?.id ?? ""), row?.folder ?? ""].map(parts.layout.hostPath);
-  if (row === undefined || from === undefined || to === undefined) return failure("trash_not_found", { id });
-  const given = await attempt("write", ".", () => giveBack(parts, { row, from, to }));
+  const isOurs = [trashFolder(row?.id ?? ""), row?.folder ?? ""].map(parts.layout.hostPath).every(Boolean);
+  if (row === undefined || !isOurs) return failure("trash_not_found", { id });
+  const given = await attempt("write", ".", () => giveBack(parts, row));
   if (!given.ok) return given;
-  if (given.value !== undefined) ungive(to);
-  forgetFolder(books, to);
+  homes.forget(row.folder);
   if (given.value !== undefined) {
     const now = clock.now();
     const recorded = await storage.updateWorkspace(row.folder, { madeAt: now, usedAt: now, cleanedAt: null });
@@ -66,24 +66,48 @@ async function findRow({ storage }: Parts, owner: OwnerId, id: string): Promise<
   return others.length === 0 ? first : undefined;
 }
 
-type Returning = { readonly row: TrashRow; readonly from: string; readonly to: string };
-
 /** Answers the places where things lie that could not go back to their own; undefined when there was nothing any more. */
-async function giveBack(parts: Parts, { row, from, to }: Returning): Promise<string[] | undefined> {
+async function giveBack(parts: Parts, row: TrashRow): Promise<string[] | undefined> {
+  const { homes } = parts;
+  const [from, to] = [trashFolder(row.id), row.folder];
   // A crash or a full disk after the move back, the last time.
-  if (!isThere(from)) return isThere(to) ? [] : undefined;
-  if (!isThere(to)) {
-    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-    renameSync(from, to);
-    return [];
-  }
+  if (!homes.has(from) && !homes.has(to)) return undefined;
+  const beside = !homes.has(from) ? [] : homes.has(to) ? await unite(parts, row) : await bringBack(parts, row);
+  ungive((await openHome(parts, to)).folder);
+  return beside;
+}
+
+async function bringBack(parts: Parts, row: TrashRow): Promise<string[]> {
+  const moved = await parts.homes.move(trashFolder(row.id), row.folder);
+  if (!moved.ok) throw cannotWrite(moved.failure);
+  return moved.value ? [] : unite(parts, row); // Somebody has just made it anew.
+}
+
+/** Both have something by now. */
+async function unite(parts: Parts, row: TrashRow): Promise<string[]> {
+  const { homes, ids, books } = parts;
+  const [from, to] = [await openHome(parts, trashFolder(row.id)), await openHome(parts, row.folder)];
+  const near = await homes.beside(from, to);
+  if (!near.ok) throw cannotWrite(near.failure);
   const beside = new Set<string>();
-  await inSlices(giveBackInto(row, from, to), (place) => {
+  await inSlices(giveBackInto(row, near.value, to.folder), (place) => {
     if (place !== undefined) beside.add(place);
   });
   // Only what we laid out is left; what is not gone now is gone with the time of the trash.
-  await removeFolder(parts, from);
+  if (near.value !== from.folder) await removeTree(near.value, { stagingFolder: to.stagingFolder, ids, books });
+  await homes.remove(trashFolder(row.id));
   return [...beside].sort();
+}
+
+async function openHome({ homes }: Parts, name: string): Promise<Home> {
+  const home = await homes.open(name);
+  if (!home.ok) throw cannotWrite(home.failure);
+  if (home.value === undefined) throw new Refused(makeFailure("file_not_found", { path: ".", near: "" }));
+  return home.value;
+}
+
+function cannotWrite(why: DiskFault): Refused {
+  return new Refused(makeFailure("write_failed", { path: ".", why }));
 }
 
 /** Each entry goes to its old place, or next to what has taken it; yields the places of the latter. */

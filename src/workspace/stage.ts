@@ -1,5 +1,16 @@
 import { createHash } from "node:crypto";
-import { closeSync, fchmodSync, fstatSync, fsync, mkdirSync, openSync, unlinkSync, write } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsync,
+  mkdirSync,
+  openSync,
+  statSync,
+  unlinkSync,
+  write,
+} from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { makeFailure } from "../protocol/failure.ts";
@@ -17,8 +28,9 @@ export type Staged = { readonly path: string; readonly bytes: number; readonly h
 
 /** Takes in what comes, as long as it is allowed; a failure leaves nothing behind. */
 export async function stage(visit: Visit, data: FileData, options: WriteOptions): Promise<Staged> {
-  const path = join(visit.stagingFolder, visit.ids.hex(24));
-  const fd = openNew(path, visit.stagingFolder);
+  const folder = await stagingFor(visit);
+  const path = join(folder, visit.ids.hex(24));
+  const fd = openNew(path, folder);
   try {
     const { bytes, hash } = await takeIn(fd, data, visit, options);
     const refused = options.inspect?.();
@@ -36,17 +48,24 @@ export async function stage(visit: Visit, data: FileData, options: WriteOptions)
   }
 }
 
-/** What the disk takes for now, as files there bear it; undefined when it takes nothing. */
-export function timeOfDisk({ stagingFolder, ids }: Pick<Visit, "stagingFolder" | "ids">): number | undefined {
-  const path = join(stagingFolder, ids.hex(24));
+/** An image that is not there yet is made for it: nothing can be moved from one file system to another. */
+async function stagingFor({ at, stagingFolder }: Visit): Promise<string> {
+  if (at.image === undefined || at.image.isMade) return stagingFolder;
+  const made = await at.make();
+  if (!made.ok) throw new Refused(made.failure);
+  return at.image.staging;
+}
+
+/**
+ * What the disk takes for now, as files there bear it; undefined when it takes nothing. No file is made for that: the
+ * next sync of anybody would wait for it.
+ */
+export function timeOfDisk({ stagingFolder }: Pick<Visit, "stagingFolder">): number | undefined {
   try {
-    const fd = openNew(path, stagingFolder);
-    try {
-      return fstatSync(fd).ctimeMs;
-    } finally {
-      closeSync(fd);
-      discard(path);
-    }
+    if (!existsSync(stagingFolder)) mkdirSync(stagingFolder, { recursive: true, mode: 0o700 });
+    // The mode that it has: only the time of the change is new. Where even that stays, files count as changed later.
+    chmodSync(stagingFolder, statSync(stagingFolder).mode & 0o7777);
+    return statSync(stagingFolder).ctimeMs;
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
     return undefined;

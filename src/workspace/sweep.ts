@@ -1,15 +1,17 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TrashRow, WorkspaceRow } from "../storage/storage.ts";
-import { forgetFolder } from "./books.ts";
 import { errorCode } from "./faults.ts";
 import type { Incoming } from "./incoming.ts";
 import { keptFolder, trashFolder } from "./layout.ts";
-import { eachRow, isThere, nothingRemoved, type Parts, removeFolder } from "./trash.ts";
+import { isLeftBehind } from "./remove-tree.ts";
+import { eachRow, nothingRemoved, type Parts, removeFolder } from "./trash.ts";
 import type { Swept } from "./workspace.ts";
 
 /** How long something may lie in the staging folder while this process runs. */
 const stagedMsMax = 24 * 3_600_000;
+/** For what was deleted together; after it others have their turn, and it is tried again. */
+const attemptMsMax = 30_000;
 
 /** Finishes what a crash interrupted, and removes what nobody can ask for any more. Each part can be repeated. */
 export function openSweep(parts: Parts & { readonly incoming: Pick<Incoming, "sweep"> }): () => Promise<Swept> {
@@ -17,27 +19,40 @@ export function openSweep(parts: Parts & { readonly incoming: Pick<Incoming, "sw
   // a clock that was put forward must not take away what is just being written.
   const seenAt = new Map(namesIn(parts.layout.stagingFolder).map((name) => [name, Number.NEGATIVE_INFINITY]));
   return async () => {
-    await removeExpired(parts);
+    const expired = await removeExpired(parts);
     await finishMoves(parts);
-    const left = await removeOrphans(parts);
-    await removeStaged(parts, seenAt);
+    const orphans = await removeOrphans(parts);
+    const staged = await removeStaged(parts, seenAt);
     await parts.incoming.sweep();
-    return { left };
+    return { left: expired + orphans + staged };
   };
 }
 
-/** Trash past its time, and that of deleted conversations. */
-async function removeExpired(parts: Parts): Promise<void> {
-  const { storage, clock, layout, limits } = parts;
+/** Trash past its time, and that of deleted conversations. Answers how many are left. */
+async function removeExpired(parts: Parts): Promise<number> {
+  let left = 0;
+  const { storage, clock, homes, limits } = parts;
   const list = (limit: number) => storage.expiredTrash(clock.now() - limits.trashMs, limit);
   for await (const row of eachRow(list, ({ id }) => id)) {
-    if (parts.isClosing()) return;
-    const folder = layout.hostPath(row.folder);
-    const isLast = folder !== undefined && !isThere(folder);
+    if (parts.isClosing()) return left;
+    const attempt = beginAttempt(parts);
+    const isLast = !homes.has(row.folder);
     // Earlier contents serve to undo what was done in files that cannot come back now.
-    const gone = (await removeNamed(parts, trashFolder(row.id))) && (!isLast || (await removeKept(parts, row.folder)));
+    const gone =
+      (await removeNamed(parts, trashFolder(row.id), attempt)) &&
+      (!isLast || (await removeKept(parts, row.folder, attempt)));
     if (gone) await storage.dropTrash(row.id);
+    else left += 1;
   }
+  return left;
+}
+
+type Attempt = { readonly isOver: () => boolean; readonly restMs: () => number };
+
+function beginAttempt({ clock }: Parts): Attempt {
+  const end = clock.monotonic() + attemptMsMax;
+  const restMs = () => Math.max(end - clock.monotonic(), 0);
+  return { isOver: () => restMs() === 0, restMs };
 }
 
 /** A crash came between the row and the move to the trash, or between the move back and the row. */
@@ -55,11 +70,9 @@ async function finishMoves(parts: Parts): Promise<void> {
     logger.warn("the trash has {count} folders that we did not put there", { count: unknown.length });
 }
 
-async function finishMove({ storage, clock, layout, logger }: Parts, row: TrashRow): Promise<void> {
-  const [from, to] = [trashFolder(row.id), row.folder].map(layout.hostPath);
-  if (from === undefined || to === undefined) return;
-  const isBack = isThere(to);
-  if (!isThere(from)) {
+async function finishMove({ storage, clock, homes, logger }: Parts, row: TrashRow): Promise<void> {
+  const isBack = homes.has(row.folder);
+  if (!homes.has(trashFolder(row.id))) {
     logger.info("{folder} is not in the trash", { folder: row.folder, trash: row.id, isBack });
     if (isBack) await storage.updateWorkspace(row.folder, { usedAt: clock.now(), cleanedAt: null });
     await storage.dropTrash(row.id);
@@ -76,16 +89,19 @@ async function workspaceOf(storage: Parts["storage"], { number, folder }: TrashR
 
 /** The row is forgotten last: until then the next sweep comes back to it. Answers how many it has to come back to. */
 async function removeOrphans(parts: Parts): Promise<number> {
-  const { storage, books, inUse, layout } = parts;
+  const { storage, inUse, homes } = parts;
   let left = 0;
   for await (const row of eachRow(
     (limit) => storage.orphanedWorkspaces(limit),
     ({ folder }) => folder,
   )) {
     if (parts.isClosing()) return left;
-    const folder = layout.hostPath(row.folder);
-    if (folder !== undefined) forgetFolder(books, folder);
-    const gone = (await removeNamed(parts, row.folder)) && (await removeKept(parts, row.folder));
+    homes.forget(row.folder);
+    const attempt = beginAttempt(parts);
+    const gone =
+      (await isDeserted(parts, row, attempt)) &&
+      (await removeNamed(parts, row.folder, attempt)) &&
+      (await removeKept(parts, row.folder, attempt));
     // A write that began before the conversation was deleted may still make the folder again.
     if (gone && !inUse.has(row)) await storage.forgetWorkspace(row.folder);
     else left += 1;
@@ -93,37 +109,51 @@ async function removeOrphans(parts: Parts): Promise<number> {
   return left;
 }
 
-async function removeKept(parts: Parts, folder: string): Promise<boolean> {
+/** No program may still write while its files go. False: one does not end. */
+async function isDeserted(parts: Parts, { number, folder }: WorkspaceRow, { restMs }: Attempt): Promise<boolean> {
+  const { leave, clock, logger } = parts;
+  if (leave === undefined) return true;
+  const isDone = new AbortController();
+  const left = await Promise.race([leave(number).then(() => true), clock.wait(restMs(), isDone.signal)]);
+  isDone.abort();
+  if (left !== true) logger.warn("{folder} is not removed yet: a program in it does not end", { folder });
+  return left === true;
+}
+
+async function removeKept(parts: Parts, folder: string, attempt: Attempt): Promise<boolean> {
   const kept = keptFolder(folder);
   const path = parts.layout.hostPath(kept);
   if (path !== undefined) parts.books.kept.delete(path);
-  return removeNamed(parts, kept);
+  return removeNamed(parts, kept, attempt);
 }
 
-async function removeNamed(parts: Parts, folder: string): Promise<boolean> {
-  const path = parts.layout.hostPath(folder);
-  if (path === undefined) {
+async function removeNamed(parts: Parts, folder: string, { isOver }: Attempt): Promise<boolean> {
+  if (parts.layout.hostPath(folder) === undefined) {
     parts.logger.error("{folder} is not removed: we would not have given it this name", { folder });
     return false;
   }
-  const removed = isThere(path) ? await removeFolder(parts, path) : undefined;
-  if (removed?.ok === false) parts.logger.warn("{folder} was not removed: {why}", { folder, why: removed.failure });
-  return removed?.ok !== false;
+  const removed = await parts.homes.remove(folder, isOver);
+  if (!removed.ok) parts.logger.warn("{folder} was not removed: {why}", { folder, why: removed.failure });
+  return removed.ok;
 }
 
-/** Drafts of files, and what was being removed. */
-async function removeStaged(parts: Parts, seenAt: Map<string, number>): Promise<void> {
-  const { clock, layout, logger } = parts;
+/** Drafts of files after their time, and at once what a removal left. Answers how much of that is still left. */
+async function removeStaged(parts: Parts, seenAt: Map<string, number>): Promise<number> {
+  const { clock, layout, logger, books } = parts;
+  let left = 0;
   const names = new Set(namesIn(layout.stagingFolder));
   for (const name of seenAt.keys()) if (!names.has(name)) seenAt.delete(name);
   for (const name of names) {
-    if (parts.isClosing()) return;
+    if (parts.isClosing()) return left;
     const since = seenAt.get(name) ?? clock.monotonic();
     seenAt.set(name, since);
-    if (clock.monotonic() - since < stagedMsMax) continue;
-    const removed = await removeFolder(parts, join(layout.stagingFolder, name));
-    if (!removed.ok) logger.warn("the staging folder keeps something: {why}", { why: removed.failure });
+    if (!isLeftBehind(name, books) && clock.monotonic() - since < stagedMsMax) continue;
+    const removed = await removeFolder(parts, join(layout.stagingFolder, name), beginAttempt(parts).isOver);
+    if (removed.ok) continue;
+    left += 1;
+    logger.warn("the staging folder keeps something: {why}", { why: removed.failure });
   }
+  return left;
 }
 
 /** None in a folder that is not there or cannot be read. */

@@ -1,15 +1,15 @@
-import { lstatSync, mkdirSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Storage, WorkspaceRow } from "../storage/storage.ts";
-import { type Books, forgetFolder } from "./books.ts";
+import type { Books } from "./books.ts";
 import { attemptDisk } from "./faults.ts";
+import type { Homes } from "./homes.ts";
 import type { InUse } from "./in-use.ts";
-import type { Layout } from "./layout.ts";
+import { type Layout, trashFolder } from "./layout.ts";
 import { isLaidOutFor, removeLaidOut } from "./metadata.ts";
 import type { Workspace, WorkspaceLimits } from "./port.ts";
 import { removeTree } from "./remove-tree.ts";
@@ -24,6 +24,7 @@ export type Parts = {
   readonly limits: WorkspaceLimits;
   readonly layout: Layout;
   readonly books: Books;
+  readonly homes: Homes;
   readonly inUse: InUse;
   /** The files of a row, looked at without counting as a use. */
   readonly filesOf: (row: WorkspaceRow) => Workspace;
@@ -87,16 +88,17 @@ async function cleanOne(
   row: WorkspaceRow,
   isStillUnused: () => Promise<boolean>,
 ): Promise<Result<Moved | undefined, string>> {
-  const { storage, clock, layout, inUse } = parts;
-  const folder = layout.hostPath(row.folder);
-  if (folder === undefined) return failed("we would not have given it this name");
-  const found = lstatSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) {
+  const { storage, clock, layout, inUse, homes } = parts;
+  if (layout.hostPath(row.folder) === undefined) return failed("we would not have given it this name");
+  const home = await homes.open(row.folder);
+  if (!home.ok) return home;
+  if (home.value === undefined) {
     // Somebody else removed it. It has its turn again after as long as all others.
     await storage.updateWorkspace(row.folder, { usedAt: clock.now() });
     return ok(undefined);
   }
-  if (!found.isDirectory()) return failed("it is no folder");
+  const { folder, isImage } = home.value;
+  if (!lstatSync(folder).isDirectory()) return failed("it is no folder");
   if (row.kind === "conversation" && !isLaidOutFor(folder, row)) return failed("it has no metadata of ours");
   // Asked right before something is removed for good: the list may be old by now.
   if (inUse.has(row) || !(await isStillUnused())) return ok(undefined);
@@ -108,16 +110,15 @@ async function cleanOne(
   if (!info.ok) return failed(info.failure.code);
   const { fileCount, totalSize, isPartial } = info.value;
   if (isPartial) return failed("some of its folders may not be read");
-  if (fileCount === 0 && !inUse.has(row) && removeLaidOut(folder, row)) {
+  if (fileCount === 0 && !isImage && !inUse.has(row) && removeLaidOut(folder, row)) {
     await storage.updateWorkspace(row.folder, { cleanedAt: nothingRemoved });
     return ok(undefined);
   }
-  return moveAway(parts, { row, folder, files: fileCount, bytes: totalSize }, isStillUnused);
+  return moveAway(parts, { row, files: fileCount, bytes: totalSize }, isStillUnused);
 }
 
 type Leaving = {
   readonly row: WorkspaceRow;
-  readonly folder: string;
   readonly files: number;
   readonly bytes: number;
 };
@@ -125,10 +126,10 @@ type Leaving = {
 /** The fact first: a folder in the trash that no row knows of could neither be given back nor be removed. */
 async function moveAway(
   parts: Parts,
-  { row, folder, files, bytes }: Leaving,
+  { row, files, bytes }: Leaving,
   isStillUnused: () => Promise<boolean>,
 ): Promise<Result<Moved | undefined, string>> {
-  const { storage, clock, layout, books, inUse, logger } = parts;
+  const { storage, clock, inUse, homes, logger } = parts;
   const { owner, number } = row;
   const movedAt = clock.now();
   const id = freshId(parts);
@@ -148,33 +149,26 @@ async function moveAway(
     await storage.dropTrash(id);
     return ok(undefined);
   }
-  try {
-    renameSync(folder, join(layout.trashFolder, id));
-  } catch (error) {
-    await storage.dropTrash(id);
-    throw error;
-  }
-  forgetFolder(books, folder);
-  const cleanedAt = files === 0 ? nothingRemoved : movedAt;
-  const noted = await storage.updateWorkspace(row.folder, { cleanedAt });
-  if (!noted.ok) logger.warn("{folder} is in the trash, but not yet said to be", { folder: row.folder });
-  return ok(files === 0 ? undefined : { bytes });
+  const moved = await homes.move(row.folder, trashFolder(id), async () => {
+    homes.forget(row.folder);
+    const cleanedAt = files === 0 ? nothingRemoved : movedAt;
+    const noted = await storage.updateWorkspace(row.folder, { cleanedAt });
+    if (!noted.ok) logger.warn("{folder} is in the trash, but not yet said to be", { folder: row.folder });
+  });
+  if (moved.ok && moved.value) return ok(files === 0 ? undefined : { bytes });
+  await storage.dropTrash(id);
+  return moved.ok ? ok(undefined) : moved;
 }
 
 /** Eight characters are few: one that is taken must not be given again. */
-function freshId({ ids, layout }: Parts): string {
-  mkdirSync(layout.trashFolder, { recursive: true, mode: 0o700 });
+function freshId({ ids, homes }: Parts): string {
   for (;;) {
     const id = ids.hex(8);
-    if (!isThere(join(layout.trashFolder, id))) return id;
+    if (!homes.has(trashFolder(id))) return id;
   }
 }
 
-export function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
 /** Removes a folder below the data directory with everything in it. */
-export function removeFolder({ layout: { stagingFolder }, ids }: Parts, path: string) {
-  return removeTree(path, { stagingFolder, ids });
+export function removeFolder({ layout: { stagingFolder }, ids, books }: Parts, path: string, isOver?: () => boolean) {
+  return removeTree(path, { stagingFolder, ids, books, isOver });
 }

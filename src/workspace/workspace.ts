@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
@@ -9,10 +11,12 @@ import { type NewAgent, openAssignments } from "./assignments.ts";
 import { openBooks } from "./books.ts";
 import { checkDisk } from "./check.ts";
 import { type Copied, copyFiles, copyKept } from "./copy.ts";
+import { openHomes } from "./homes.ts";
+import { openImages } from "./images.ts";
 import { openInUse } from "./in-use.ts";
 import { type Incoming, openIncoming } from "./incoming.ts";
 import { openKept } from "./kept.ts";
-import { layoutOf } from "./layout.ts";
+import { type Disk, layoutOf } from "./layout.ts";
 import { openLocks } from "./locks.ts";
 import { openPlaces } from "./places.ts";
 import type { FileFailure, Workspace, WorkspaceLimits } from "./port.ts";
@@ -25,7 +29,9 @@ import { openViews } from "./views.ts";
 export { openBooks } from "./books.ts";
 export { openFiles } from "./files.ts";
 export { type FileBelow, filesBelow } from "./files-below.ts";
+export { probeImages } from "./image-probe.ts";
 export type { IncomingUpload } from "./incoming.ts";
+export type { Disk } from "./layout.ts";
 export { noWorkspace } from "./none.ts";
 export { parsePath, shownPath } from "./path.ts";
 export type * from "./port.ts";
@@ -107,6 +113,8 @@ export type WorkspacesOptions = {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly limits: WorkspaceLimits;
+  /** What workspaces lie in that are made from now on: a folder, unless said otherwise. */
+  readonly disk?: Disk | undefined;
   /** Ends the programs of a conversation, before its folders are moved away. */
   readonly leave?: ((conversation: number) => Promise<void>) | undefined;
 };
@@ -117,12 +125,14 @@ const closeMsMax = 1000;
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const { storage } = options;
   const layout = layoutOf(options.dataDir);
-  const places = openPlaces({ ...options, layout });
-  const assignments = openAssignments(storage, layout);
   const [inUse, books] = [openInUse(), openBooks()];
+  const images = hasImages(options) ? openImages({ ...options, layout, books }) : undefined;
+  const places = openPlaces({ ...options, layout, images });
+  const assignments = openAssignments(storage, layout);
   const views = openViews({ ...options, stagingFolder: layout.stagingFolder, places, books, inUse });
   let isClosing = false;
-  const parts = { ...options, layout, books, inUse, filesOf: views.unnoticed, isClosing: () => isClosing };
+  const homes = openHomes({ ...options, layout, images, books });
+  const parts = { ...options, layout, books, inUse, homes, filesOf: views.unnoticed, isClosing: () => isClosing };
   const incoming = openIncoming(options);
   const sweep = openSweep({ ...parts, incoming });
   // Cleaning up, giving back and removing would pull folders away under each other.
@@ -178,6 +188,12 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       const isDone = new AbortController();
       await Promise.race([inTurn(places.settled), options.clock.wait(closeMsMax, isDone.signal)]);
       isDone.abort();
+      await images?.close();
     },
   };
+}
+
+/** Those that were made once are there whatever is set by now. */
+function hasImages({ disk, dataDir }: WorkspacesOptions): boolean {
+  return disk === "image" || existsSync(join(dataDir, "images"));
 }

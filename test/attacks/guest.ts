@@ -89,7 +89,7 @@ async function openWeak(wanted: GuestWanted, weakness: Weakness): Promise<GuestC
       ...{ helloTimeoutMs: 20_000, clock: systemClock, ids: systemIds },
     });
     if (guest.ok) connected.resolve(guest.value);
-    return guest.ok ? undefined : guest.failure.said;
+    return guest.ok ? undefined : guest.failure;
   };
   const launched = await launch(
     { command: program.command, files: Object.fromEntries(files), programs: [node], greet },

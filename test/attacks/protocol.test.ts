@@ -226,7 +226,7 @@ async function connectTakenOver(
         ...{ helloTimeoutMs: 2_000_000, clock, ids: systemIds },
       });
       if (guest.ok) connected.resolve(guest.value);
-      return guest.ok ? undefined : guest.failure.said;
+      return guest.ok ? undefined : guest.failure;
     },
   });
   const guest = await connected.promise;

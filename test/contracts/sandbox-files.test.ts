@@ -117,7 +117,7 @@ test("a name that several conversations have is not guessed: the answer names th
   assert.deepEqual(refusal(await door.call("GET", "/sessions/sb-session-bob/files/data.csv")), [404, "file_not_found"]);
 });
 
-test("a listing shows what was uploaded, folders exactly, and other folders on request, in both dialects [S3]", async () => {
+test("defect 1: a listing shows what was uploaded, folders exactly, and other folders on request, in both dialects [S3]", async () => {
   await using door = await openFileDoor();
   const base = `/sessions/${session}/files`;
   await door.upload(csv("数据 1.csv"), { conversation_id: "c1" });
@@ -167,6 +167,43 @@ test("a listing shows what was uploaded, folders exactly, and other folders on r
     assert.deepEqual(refusal(await door.call("GET", `${base}?${query}`)), [status, code], query);
 });
 
+test("defect 1: what is removed or listed for one user, conversation or folder leaves others alone whose names begin alike [S3][S7]", async () => {
+  await using door = await openFileDoor(playedSessions());
+  const users = ["u1", "u10"];
+  const put = (user: string, path: string) =>
+    door.call("PUT", `/sessions/sess-${user}/files/${path}`, {
+      body: Buffer.from("a,b\n1,2\n"),
+      headers: { "content-type": "application/octet-stream" },
+    });
+  for (const user of users) {
+    const body = JSON.stringify({ user_id: user });
+    await door.call("POST", "/sessions", { body, headers: { "content-type": "application/json" } });
+    for (const path of ["c1/outputs/src/a.csv", "c1/outputs/src2/b.csv", "c10/outputs/c.csv"])
+      assert.ok((await put(user, path)).status < 300);
+  }
+  const files = async (user: string, conversation: string) =>
+    (await door.call("GET", `/sessions/sess-${user}/files?conversation_id=${conversation}&subdir=outputs`)).json.files;
+  const all = () => Promise.all(users.flatMap((user) => [files(user, "c1"), files(user, "c10")]));
+  const untouched = [["src/a.csv", "src2/b.csv"], ["c.csv"]];
+  assert.deepEqual(await all(), [...untouched, ...untouched]);
+  assert.equal(
+    (await door.call("DELETE", "/sessions/sess-u1/files?conversation_id=c1&subdir=outputs/src")).status,
+    204,
+  );
+  assert.deepEqual(await all(), [["src2/b.csv"], ["c.csv"], ...untouched]);
+  assert.equal((await door.call("DELETE", "/sessions/sess-u1/files?conversation_id=c1")).status, 204);
+  assert.deepEqual(await all(), [[], ["c.csv"], ...untouched]);
+  assert.equal((await door.call("DELETE", "/sessions/sess-u1")).status, 204);
+  const sessions = await Promise.all(users.map((user) => door.call("GET", `/sessions/sess-${user}`)));
+  assert.deepEqual(
+    sessions.map(({ status }) => status),
+    [404, 200],
+  );
+  const headers = { "x-account-id": "u1" };
+  assert.ok((await door.call("DELETE", "/conversations/c1", { headers })).status < 300);
+  assert.deepEqual((await all()).slice(1), [["c.csv"], ...untouched]);
+});
+
 test("files are removed one by one or all at once, and each removal stands in the ledger [S3][W12]", async () => {
   await using door = await openFileDoor();
   const base = `/sessions/${session}/files`;
@@ -196,7 +233,18 @@ test("files are removed one by one or all at once, and each removal stands in th
   ]);
 });
 
-test("a download comes whole or in ranges, under its own name only, and never as a page [S3]", async () => {
+test("defect 15: a download of more than 10 MiB is its bytes like every other [S3]", async () => {
+  await using door = await openFileDoor();
+  const text = "0123456789abcde\n".repeat(700_000);
+  assert.equal((await door.upload(csv("large.csv", text), { conversation_id: "c1" })).status, 200);
+  const file = await door.call("GET", `/sessions/${session}/files/large.csv?conversation_id=c1`);
+  assert.deepEqual(
+    [file.status, file.headers.get("content-type"), file.bytes.equals(Buffer.from(text))],
+    [200, "application/octet-stream", true],
+  );
+});
+
+test("defect 15: a download comes whole or in ranges, under its own name only, and never as a page [S3]", async () => {
   await using door = await openFileDoor();
   const name = 'a";\r\nset-cookie: x=1.html';
   const named = await door.upload(csv("报告 “1”.html", "0123456789"), { conversation_id: "c1" });

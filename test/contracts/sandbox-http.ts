@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
 import { listen } from "../../src/http/http.ts";
 import { SandboxExecution } from "../../src/protocol/sandbox-resources.ts";
+import type { LocalSandboxOptions } from "../../src/sandbox/local/local.ts";
+import { openSandbox } from "../../src/sandbox/sandbox.ts";
+import { wordsFor } from "../../src/words/words.ts";
 import { startYard, type TestYard, type TestYardOptions } from "../world/yard.ts";
+import { openProvider } from "./sandbox-guests.ts";
 
 /** What came back; `body` is empty when it has none. */
 export type Reply = { readonly status: number; readonly headers: Headers; readonly body: Body };
@@ -53,6 +58,22 @@ export async function openDoor(options: TestYardOptions = {}): Promise<Door> {
       await close();
       await yard[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** A real sandbox on a provider that is opened otherwise than usual. */
+export function sandboxWith(changes: Partial<LocalSandboxOptions>): NonNullable<TestYardOptions["openSandbox"]> {
+  return ({ config, storage, clock, logger }) => {
+    const provider = openProvider(changes);
+    const words = wordsFor("en");
+    const sandbox = openSandbox({ provider, storage, clock, ids: systemIds, logger, words, settings: config.sandbox });
+    return {
+      ...sandbox,
+      async close() {
+        await sandbox.close();
+        await provider.close();
+      },
+    };
   };
 }
 

@@ -66,6 +66,28 @@ test("a mistake of ours while a sandbox starts fails its programs, and nobody wa
   assert.deepEqual(ground.sandbox.load(), nothing);
 });
 
+test("a sandbox that died is not given to the next program, however long its last process takes to go [X1][X2]", async (t) => {
+  let isDying = false;
+  const ground = await openGround(t, {
+    provider: (played) => ({
+      async open(wanted) {
+        const opened = await played.open(wanted);
+        if (!opened.ok || played.guests.length > 1) return opened;
+        // Never quite gone.
+        const isOpen = () => !isDying;
+        return { ok: true, value: { ...opened.value, isOpen, ended: new Promise(() => {}), close: async () => {} } };
+      },
+    }),
+  });
+  const place = await ground.place("c1");
+  await (await ground.run(place, "at once")).report;
+  await (await ground.run(place, "at once")).report;
+  assert.equal(ground.provider.guests.length, 1);
+  isDying = true;
+  assert.equal((await (await ground.run(place, "at once")).report).how, "done");
+  assert.deepEqual([ground.provider.guests.length, ground.sandbox.load().guests], [2, 1]);
+});
+
 test("a mistake of ours while a program begins is told as a crash, and takes no room away [X2][X4]", async (t) => {
   const ground = await openGround(t);
   const place = await ground.place("c1");

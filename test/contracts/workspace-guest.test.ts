@@ -24,6 +24,13 @@ test("a sandbox finds the folders of a conversation and of a task made, and know
   unwrap(await ground.workspaces.assignTask(row, { agent: "agent-1", parent: "root" }));
   const conversation = unwrap(await ground.workspaces.ofConversation(row).guestFolder());
   const task = unwrap(await unwrap(await ground.workspaces.taskOf(row, "agent-1")).guestFolder());
+  const marksOf = ({ folder }: { folder: string }, names: readonly string[]) =>
+    Object.fromEntries(
+      names.map((name) => {
+        const { dev, ino } = lstatSync(join(folder, name));
+        return [name, `${dev}:${ino}`];
+      }),
+    );
   assert.deepEqual(
     [conversation, task].map(({ uid, ...rest }) => ({ ...rest, hasUid: uid !== undefined })),
     [
@@ -32,6 +39,7 @@ test("a sandbox finds the folders of a conversation and of a task made, and know
         inside: "/workspace/c-1",
         writable: ["uploads", "outputs", "temp"],
         skills: ground.path("workspace", "c-1", "skills"),
+        marks: marksOf(conversation, [".", "uploads", "outputs", "temp"]),
         hasUid: isRoot,
       },
       {
@@ -39,6 +47,7 @@ test("a sandbox finds the folders of a conversation and of a task made, and know
         inside: "/workspace/agent-1",
         writable: "all",
         skills: undefined,
+        marks: marksOf(task, ["."]),
         hasUid: isRoot,
       },
     ],

@@ -3,13 +3,19 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import type { Logger } from "../../src/observe/observe.ts";
 import type { OwnerId } from "../../src/protocol/ids.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
-import { openWorkspaces, type Workspace, type Workspaces } from "../../src/workspace/workspace.ts";
+import {
+  type Disk,
+  openWorkspaces,
+  type Workspace,
+  type WorkspaceLimits,
+  type Workspaces,
+} from "../../src/workspace/workspace.ts";
 import { testLimits } from "../world/workspace.ts";
 import { alice, idOf, morning, unwrap } from "./storage-place.ts";
 
@@ -24,31 +30,42 @@ export type Ground = {
   readonly logged: string[];
   /** A conversation as it is when it was just made; with its folders unless `bare`. */
   start(id: string, options?: { owner?: OwnerId; bare?: boolean }): Promise<ConversationRow>;
-  /** One more process on the same data, after this one ended. */
-  restart(): Promise<Ground>;
+  /** One more process on the same data, after this one ended; with other options where they are given. */
+  restart(changed?: Options): Promise<Ground>;
   path(...names: string[]): string;
 };
 
-type Options = { readonly wrapStorage?: (storage: Storage) => Storage };
+type Options = {
+  readonly wrapStorage?: (storage: Storage) => Storage;
+  readonly disk?: Disk;
+  readonly limits?: Partial<WorkspaceLimits>;
+  readonly clock?: Partial<Clock>;
+};
 
 export async function openGround(t: TestContext, options: Options = {}): Promise<Ground> {
   const base = mkdtempSync(join(tmpdir(), "workspaces-"));
-  t.after(() => rmSync(base, { recursive: true, force: true }));
+  const closers: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const close of closers) await close();
+    rmSync(base, { recursive: true, force: true });
+  });
   // One level deeper, so that what leaves the data directory is seen.
   const data = join(base, "data");
   mkdirSync(data);
   let now = morning;
-  const clock = { ...systemClock, now: () => now, monotonic: () => now - morning };
+  const clock = { ...systemClock, now: () => now, monotonic: () => now - morning, ...options.clock };
   const move = (ms: number) => {
     now += ms;
   };
 
-  function open(): Ground {
+  function open(options: Options): Ground {
     const real = unwrap(openSqlite({ path: join(base, "sessions.db"), clock }));
     const storage = options.wrapStorage?.(real) ?? real;
     const logged: string[] = [];
     const logger = loggerInto(logged);
-    const workspaces = openWorkspaces({ dataDir: data, storage, clock, ids: systemIds, logger, limits: testLimits });
+    const limits = { ...testLimits, ...options.limits };
+    const { disk } = options;
+    const workspaces = openWorkspaces({ dataDir: data, storage, clock, ids: systemIds, logger, limits, disk });
     let isOpen = true;
     const close = async () => {
       if (!isOpen) return;
@@ -56,7 +73,7 @@ export async function openGround(t: TestContext, options: Options = {}): Promise
       await workspaces.close();
       await real.close();
     };
-    t.after(close);
+    closers.push(close);
     return {
       ...{ data, storage, workspaces, logged, clock: { move, now: clock.now } },
       async start(id, { owner = alice, bare = false } = {}) {
@@ -64,14 +81,14 @@ export async function openGround(t: TestContext, options: Options = {}): Promise
         if (!bare) unwrap(await workspaces.create(row));
         return row;
       },
-      async restart() {
+      async restart(changed = {}) {
         await close();
-        return open();
+        return open({ ...options, ...changed });
       },
       path: (...names) => join(data, ...names),
     };
   }
-  return open();
+  return open(options);
 }
 
 function loggerInto(lines: string[]): Logger {

@@ -62,7 +62,9 @@ function playedGuest(wanted: GuestWanted): PlayedGuest {
   const running = new Map<string, PlayedExecution>();
   const told: string[] = [];
   const { promise: ended, resolve } = Promise.withResolvers<{ readonly why: string }>();
+  let isOpen = true;
   const end = (why: string) => {
+    isOpen = false;
     for (const execution of [...running.values()]) execution.finish(execution.signal?.aborted ? "cancelled" : "lost");
     resolve({ why });
   };
@@ -96,6 +98,7 @@ function playedGuest(wanted: GuestWanted): PlayedGuest {
       end(why);
     },
     crash: () => end("accident"),
+    isOpen: () => isOpen,
   };
 }
 

@@ -152,6 +152,7 @@ function playedEngine(asked: SmallYard["asked"]): Omit<Engine, Remembered> {
       return ok({ decision, seq: 2 });
     },
     openDecisions: async () => [],
+    open: () => void asked.push(["open", undefined]),
     undo: async () => failure("nothing_to_undo", {}),
     emptyFolder: note("emptyFolder", undefined),
     reset: async ({ id }) => failure("conversation_busy", { id }),

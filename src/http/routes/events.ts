@@ -20,6 +20,7 @@ export function eventHandlers({ engine, log, clock, logger }: Parts): Pick<Handl
       const conversation = row.value;
       // A browser that reconnects by itself repeats the first address and says in this header how far it came.
       const after = /^\d{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : query.after;
+      if (query.opens && lastEventId === undefined) engine.open(conversation);
       return ok(
         eventStream((ended) => follow({ engine, log, clock, conversation, after, signal: ended }), {
           idOf: (frame) => (frame.frame === "event" ? frame.event.seq : undefined),

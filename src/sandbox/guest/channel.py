@@ -3,11 +3,14 @@
 import json
 import struct
 from collections import deque
+from itertools import islice
 
 VERSION = 1
 HEADER_BYTES_MAX = 64 * 1024
 PAYLOAD_BYTES_MAX = 64 * 1024
 LENGTHS = struct.Struct(">II")
+# That are handed to the kernel in one call.
+FRAMES_AT_ONCE = 16
 
 
 class ProtocolError(Exception):
@@ -23,33 +26,38 @@ class Channel:
         self.want_write = want_write
         self.received = bytearray()
         self.waiting = deque()
+        self.is_full = False  # The host has to read first.
 
-    def send(self, header, payload=b"", owner=None):
+    def send(self, header, payload=b"", owner=None, is_later=False):
+        """`is_later`: it goes out with what follows, or with the next `flush`."""
         text = json.dumps(header).encode()
         frame = LENGTHS.pack(len(text), len(payload)) + text + payload
         self.waiting.append([memoryview(frame), owner, len(frame)])
         if owner is not None:
             owner.queued += len(frame)
-        if len(self.waiting) == 1:
+        if not (is_later or self.is_full):
             self.flush()
 
     def flush(self):
-        while self.waiting:
-            entry = self.waiting[0]
+        was_full, self.is_full = self.is_full, False
+        while self.waiting and not self.is_full:
             try:
-                sent = self.socket.send(entry[0])
+                self._take_off(self.socket.sendmsg([entry[0] for entry in islice(self.waiting, FRAMES_AT_ONCE)]))
             except BlockingIOError:
-                self.want_write(True)
-                return
+                self.is_full = True
             except OSError:
                 self.waiting.clear()  # The host is gone; the next `receive` says so.
-                break
-            entry[0] = entry[0][sent:]
-            if len(entry[0]) == 0:
-                self.waiting.popleft()
-                if entry[1] is not None:
-                    entry[1].sent(entry[2])
-        self.want_write(False)
+        if self.is_full != was_full:
+            self.want_write(self.is_full)
+
+    def _take_off(self, sent):
+        while self.waiting and sent >= len(self.waiting[0][0]):
+            rest, owner, frame_bytes = self.waiting.popleft()
+            sent -= len(rest)
+            if owner is not None:
+                owner.sent(frame_bytes)
+        if sent > 0:
+            self.waiting[0][0] = self.waiting[0][0][sent:]
 
     def receive(self):
         """The frames that are complete, or None when the host is gone."""

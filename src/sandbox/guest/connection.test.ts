@@ -13,10 +13,9 @@ const exited = { type: "exited", code: 0, signal: null, cpuMs: 1, memoryPeakByte
 test("an execution has its events in order, and its time is measured outside [X1]", async () => {
   const { guest, far, clock } = await played();
   const events = allOf(guest.run(execution({ event: "[1]" })));
-  assert.deepEqual(await far.next(3), [
-    [{ type: "part", id: "e", name: "code" }, "code"],
+  assert.deepEqual(await far.next(2), [
     [{ type: "part", id: "e", name: "event" }, "[1]"],
-    [{ type: "exec", id: "e", language: "bash", agent: "a", folder: "", env: {} }, ""],
+    [{ type: "exec", id: "e", language: "bash", agent: "a", folder: "", env: {} }, "code"],
   ]);
   clock.move(50);
   far.say({ type: "started", id: "e", first: true });
@@ -45,7 +44,7 @@ test("an execution has its events in order, and its time is measured outside [X1
 test("an execution over its time is interrupted, then killed, then its guest is given up [X1]", async () => {
   const { guest, far, clock } = await played();
   const outcome = outcomeOf(guest.run(execution({ timeoutMs: 1000 })));
-  await far.next(2);
+  await far.next(1);
   const heard: string[] = [];
   for (const ms of [999, 1, 1999, 1]) {
     clock.move(ms);
@@ -71,7 +70,7 @@ test("memory that ran out is told from a program that was killed [X1][X4]", asyn
     [1, { code: 1, signal: null }],
   ] as const) {
     const outcome = outcomeOf(guest.run(execution({})));
-    await far.next(2);
+    await far.next(1);
     oomKills += kills;
     far.say({ ...exited, id: "e", ...end });
     ends.push((await outcome).end);
@@ -82,7 +81,7 @@ test("memory that ran out is told from a program that was killed [X1][X4]", asyn
 test("frames for an execution that is over or never was are dropped and counted [X1]", async () => {
   const { guest, far } = await played();
   const outcome = outcomeOf(guest.run(execution({})));
-  await far.next(2);
+  await far.next(1);
   far.say({ ...exited, id: "never" });
   far.say({ ...exited, id: "e" });
   await outcome;
@@ -132,7 +131,7 @@ for (const [what, why, say] of faults) {
   test(`a guest ${what} is closed, and who waits for it is told [X1][Q2]`, async () => {
     const { guest, far } = await played();
     const outcome = outcomeOf(guest.run(execution({})));
-    await far.next(2);
+    await far.next(1);
     say(far);
     assert.deepEqual([await guest.ended, (await outcome).end], [{ why }, "lost undefined"]);
   });
@@ -228,13 +227,29 @@ test("a guest that greets wrongly, late or not at all does not open [X1]", async
   );
 });
 
+test("a guest that sees another folder than it should, or none, does not open [X1][S4]", async () => {
+  const marks = { "/workspace/c": "1:2", "/workspace/c/uploads": "1:3" };
+  const answers = await Promise.all(
+    [{ marks: ["1:2", "1:3"] }, { marks: ["1:2", "9:3"] }, { marks: [null, "1:3"] }, { marks: ["1:2"] }, {}].map(
+      async (seen) => {
+        const { connected, far, nonce } = await begun({ marks });
+        far.say({ type: "hello", version: 1, nonce, ...seen });
+        const { ok, ...rest } = await connected;
+        return ok || rest;
+      },
+    ),
+  );
+  const wrong = { failure: { why: "wrong_workspace", said: "wrong_workspace" } };
+  assert.deepEqual(answers, [true, wrong, wrong, wrong, wrong]);
+});
+
 test("code up to the limit is taken in parts; longer code is a mistake of ours [X1]", async () => {
   const { codeBytesMax } = executionLimits;
   const { guest, far } = await played();
   const outcome = outcomeOf(guest.run(execution({ code: "x".repeat(codeBytesMax) })));
   const parts = (await far.types()).filter((type) => type === "part");
   far.say({ ...exited, id: "e" });
-  assert.deepEqual([parts.length, (await outcome).end], [64, "done 0"]);
+  assert.deepEqual([parts.length, (await outcome).end], [63, "done 0"]);
   assert.throws(() => guest.run(execution({ code: "x".repeat(codeBytesMax + 1) })));
 });
 
@@ -284,6 +299,7 @@ async function begun(settings: Partial<GuestSettings> = {}) {
   const hello = {
     type: "hello",
     nonce,
+    folders: Object.keys(settings.marks ?? {}),
     workspace: "/workspace/c",
     javascript: null,
     env: {},

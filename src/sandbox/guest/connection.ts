@@ -21,6 +21,8 @@ export type GuestSettings = {
   readonly id: string;
   /** The folder where executions start, as programs inside see it; figures go to `outputs/` below it. */
   readonly workspace: string;
+  /** By folder inside, which one it must be, as `GuestWorkspace` has it. */
+  readonly marks?: Readonly<Record<string, string>> | undefined;
   /** The command that runs JavaScript, when there is one inside. */
   readonly javascript: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string>>;
@@ -83,7 +85,8 @@ export async function connectGuest(
   const greeted = await greet(state);
   if (greeted === "ready") return ok(connectionOf(state, ended));
   leave(state, greeted);
-  return failed({ why: greeted === "start_timeout" ? "start_timeout" : "start_failed", said: greeted });
+  const isNamed = greeted === "start_timeout" || greeted === "wrong_workspace";
+  return failed({ why: isNamed ? greeted : "start_failed", said: greeted });
 }
 
 function connectionOf(state: State, ended: Guest["ended"]): GuestConnection {
@@ -103,13 +106,15 @@ function connectionOf(state: State, ended: Guest["ended"]): GuestConnection {
       return ask(state, 0, (answer) => state.pings.set(n, answer), { type: "ping", n });
     },
     dropped: () => state.dropped,
+    isOpen: () => state.isOpen,
     close: (why) => close(state, why, ended),
   };
 }
 
 /** Listens from now on; what comes before the greeting or instead of it ends the connection. */
-function greet(state: State): Promise<"ready" | "start_timeout" | "wrong_greeting" | "ended"> {
+function greet(state: State): Promise<"ready" | "start_timeout" | "wrong_greeting" | "wrong_workspace" | "ended"> {
   const { settings, socket } = state;
+  const { marks = {} } = settings;
   const nonce = settings.ids.hex(32);
   return new Promise((resolve) => {
     const stopTimer = settings.clock.after(settings.helloTimeoutMs, () => resolve("start_timeout"));
@@ -118,7 +123,9 @@ function greet(state: State): Promise<"ready" | "start_timeout" | "wrong_greetin
       if (isGreeted) return takeMessage(state, message, payload);
       isGreeted = message.type === "hello" && message.version === protocolVersion && message.nonce === nonce;
       stopTimer();
-      resolve(isGreeted ? "ready" : "wrong_greeting");
+      const seen = message.type === "hello" ? (message.marks ?? []) : [];
+      const isMounted = Object.values(marks).every((mark, index) => seen[index] === mark);
+      resolve(!isGreeted ? "wrong_greeting" : isMounted ? "ready" : "wrong_workspace");
       return isGreeted ? undefined : "protocol_error";
     };
     listen(state, take);
@@ -134,7 +141,7 @@ function greet(state: State): Promise<"ready" | "start_timeout" | "wrong_greetin
     const { outputBytesMax, fileBytesMax } = limits;
     const { memoryBytes = null, processesMax = null } = settings.processLimits ?? {};
     const hello = { workspace, javascript, env, outputBytesMax, fileBytesMax, memoryBytes, processesMax };
-    send(state, { type: "hello", nonce, ...hello });
+    send(state, { type: "hello", nonce, folders: Object.keys(marks), ...hello });
   });
 }
 

@@ -26,7 +26,8 @@ export function createEventQueue<E>(): EventQueue<E> {
         while (waiting.length > 0 || !isEnded) {
           const batch = waiting;
           waiting = [];
-          yield* batch;
+          // Not `yield*`, which would make a second iterator of it, and wait for that.
+          for (const event of batch) yield event;
           if (waiting.length === 0 && !isEnded) await new Promise<void>((resolve) => (wake = resolve));
         }
       } finally {

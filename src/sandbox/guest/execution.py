@@ -7,7 +7,8 @@ import socket
 import sys
 
 import processes
-from outputs import QUEUED_BYTES_MAX, Stream
+import timers
+from outputs import FIRST_SECONDS, QUEUED_BYTES_MAX, Stream
 
 RESULT_BYTES_MAX = 1024 * 1024
 # What a piece of a result counts for at least, as the host has it.
@@ -72,6 +73,7 @@ class Kernel:
             theirs.close()
             os.close(null)
         self.link.setblocking(False)
+        self.look = processes.Look(self.pid)
 
     def is_running(self):
         return self.execution is not None
@@ -79,14 +81,14 @@ class Kernel:
     def count_from(self, usage):
         """What the next cell uses is counted from here; what threads of this one go on to use is its, too."""
         self.usage = usage
-        processes.forget_peak(self.pid)
+        self.look.forget_peak()
 
-    def tell(self, message, fds=()):
+    def tell(self, message, texts=(), fds=()):
         """False: it does not listen any more."""
         try:
             # As it is and not escaped: escaped it could be longer than the kernel reads.
-            text = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
-            socket.send_fds(self.link, [text], fds)
+            header = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            socket.send_fds(self.link, [header + b"\0", *texts], fds)
             return True
         except OSError:
             return False
@@ -106,10 +108,9 @@ class Execution:
         self.folder = os.path.join(supervisor.options["workspace"], header["folder"])
         self.env = header["env"]
         self.parts = parts
-        for fd in parts.values():
-            os.lseek(fd, 0, os.SEEK_SET)
-        self.given = list(parts.values())
+        self.given = []
         self.streams = []
+        self.first_look = None
         self.pid = self.kernel = self.exit = None
         self.is_first = False  # Of its Python, which knows nothing of earlier ones.
         self.token = 0
@@ -136,25 +137,14 @@ class Execution:
         except ProcessLookupError:
             os.kill(leader, signal.SIGINT)  # So young that it has no group of its own yet.
 
-    def read_part(self, name):
-        fd = self.parts.get(name)
-        return b"" if fd is None else os.pread(fd, os.fstat(fd).st_size, 0)
-
     # Descriptors for the child; our copies are closed as soon as it has them.
 
-    def open_stdio(self):
+    def open_outputs(self):
         bytes_max = self.supervisor.options["outputBytesMax"]
-        return [self._open_stdin(), self.open_pipe("stdout", bytes_max), self.open_pipe("stderr", bytes_max)]
-
-    def _open_stdin(self):
-        if "stdin" in self.parts:
-            return self.parts["stdin"]  # A file, so nobody has to feed a program that reads slowly.
-        fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        self.given.append(fd)
-        return fd
+        return [self.open_pipe("stdout", bytes_max), self.open_pipe("stderr", bytes_max)]
 
     def open_pipe(self, name, bytes_max):
-        read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
+        read_fd, write_fd = self.supervisor.outputs.open_pipe()
         self.streams.append(Stream(self, name, read_fd, bytes_max))
         self.given.append(write_fd)
         return write_fd
@@ -162,11 +152,24 @@ class Execution:
     def close_given(self):
         for fd in self.given:
             os.close(fd)
-        self.given = []
+        for part in self.parts.values():
+            part.close()
+        self.given, self.parts = [], {}
+
+    def tell(self, kernel):
+        """What is short goes with the message, the rest as files. False: it does not listen any more."""
+        short = {name: part.read() for name, part in self.parts.items() if name != "stdin" and part.is_short()}
+        files = {name: part.file() for name, part in self.parts.items() if name not in short}
+        files["stdout"], files["stderr"] = self.open_outputs()
+        job = {"token": self.token, "folder": self.folder, "env": self.env, "files": [*files]}
+        job["texts"] = [(name, len(text)) for name, text in short.items()]
+        return kernel.tell(job, short.values(), files.values())
 
     def fork(self, code):
         """bash or node, in a process of its own."""
-        fds = self.open_stdio()
+        # Its input is a file, so nobody has to feed a program that reads slowly.
+        stdin = self.parts["stdin"].file() if "stdin" in self.parts else self.supervisor.null
+        fds = [stdin, *self.open_outputs()]
         argv = self._command(code, fds)
         pid = os.fork()
         if pid != 0:
@@ -184,17 +187,25 @@ class Execution:
         if self.language == "javascript":
             command = [*self.supervisor.options["javascript"], "--eval"]
             # A program that has no such name and gets nothing stays as it was written.
-            is_plain = b"handler" not in code and self.read_part("event") == b"{}"
-            if is_plain or "event" not in self.parts:
+            event = self.parts.get("event")
+            if event is None or (b"handler" not in code and event.read() == b"{}"):
                 return [*command, code]
-            fds += [self.parts["event"], self.open_pipe("result", RESULT_BYTES_MAX)]
+            fds += [event.file(), self.open_pipe("result", RESULT_BYTES_MAX)]
             return [*command, code + CALL_JAVASCRIPT_HANDLER]
         if len(code) <= ARGUMENT_BYTES_MAX:
             return ["bash", "-c", code, "bash"]
-        fds.append(self.parts["code"])
+        fds.append(self.parts["code"].file())
         return ["bash", f"/proc/self/fd/{len(fds) - 1}"]
 
     # Output that waits for the host.
+
+    def listen_soon(self):
+        self.first_look = self.supervisor.after(FIRST_SECONDS, self.listen)
+
+    def listen(self):
+        self.supervisor.channel.flush()
+        for stream in self.streams:
+            self.supervisor.outputs.wake(stream)
 
     def hold(self, is_held):
         self.is_held = is_held
@@ -215,9 +226,12 @@ class Execution:
 
     def end(self, code, signal_name, usage):
         self.exit = {"code": code, "signal": signal_name, **NOTHING_USED, **usage}
+        if self.first_look is not None:
+            timers.forget(self.first_look)
         for stream in self.streams:
-            self.supervisor.outputs.wake(stream)
+            self.supervisor.outputs.drain(stream)
         if not self.complete_if_all_is_said():
+            self.supervisor.channel.flush()
             self.supervisor.after(DRAIN_SECONDS, lambda: self.supervisor.complete(self))
 
     def met_file_limit(self):

@@ -5,7 +5,6 @@ Costs nothing until matplotlib is imported: as a finder of modules it waits for 
 
 import functools
 import importlib.machinery
-import logging
 import os
 import sys
 import weakref
@@ -76,6 +75,8 @@ class Figures:
 
         module.FontManager._find_fonts_by_props = find_with_chinese
         # "SimHei not found", once per label, helps nobody when the label is readable.
+        import logging  # Here matplotlib has loaded it; a Python without it does not need it.
+
         logging.getLogger(module.__name__).setLevel(logging.ERROR)
 
     def _complete_figure(self, module):

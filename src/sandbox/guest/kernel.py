@@ -33,6 +33,7 @@ FAILED = 1
 CANNOT_START = 126
 INTERRUPTED = 130
 OWN_FILES = (__file__, figures.__file__)
+OWN_MODULES = "channel execution figures forward kernel outputs parts processes timers".split()
 
 
 def serve(link_fd, workspace):
@@ -49,7 +50,7 @@ class Kernel:
         self.is_running = False
         self.waiting = []
         self.null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-        self.stdout = self.stderr = None
+        self.stdin = self.stdout = self.stderr = None
         self.main = types.ModuleType("__main__")
         self.main.__builtins__ = builtins
         self.figures = figures.Figures(workspace, lambda path: self.send(b"p", path.encode(errors="replace")))
@@ -59,7 +60,7 @@ class Kernel:
             signal.signal(number, signal.SIG_IGN)
 
     def _look_like_a_fresh_python(self):
-        for name in ("channel", "execution", "figures", "forward", "kernel", "outputs", "processes"):
+        for name in OWN_MODULES:
             sys.modules.pop(name, None)
         self.supervisor = sys.modules["__main__"]  # Kept alive: its sockets would close our descriptors.
         sys.modules["__main__"] = self.main
@@ -85,7 +86,11 @@ class Kernel:
         text, ancillary, _, _ = self.link.recvmsg(MESSAGE_BYTES_MAX, space, socket.MSG_CMSG_CLOEXEC | flags)
         if not text:
             os._exit(0)
-        return json.loads(text), [fd for _, _, data in ancillary for (fd,) in struct.iter_unpack("i", data)]
+        header, _, rest = text.partition(b"\0")
+        message = json.loads(header)
+        for index, (name, length) in enumerate(message.get("texts", ())):
+            message["texts"][index], rest = (name, rest[:length]), rest[length:]
+        return message, [fd for _, _, data in ancillary for (fd,) in struct.iter_unpack("i", data)]
 
     def on_interrupt(self, *_):
         if self.is_running:
@@ -111,8 +116,10 @@ class Kernel:
 
     def run(self, job, fds):
         self.token = job["token"]
-        self.take_stdio(fds[:3])
-        source, *event = [read_all(fd).decode() for fd in fds[3:]]
+        files, texts = dict(zip(job["files"], fds)), dict(job["texts"])
+        self.take_stdio(files)
+        texts.update({name: read_all(fd) for name, fd in files.items()})
+        source, event = texts["code"].decode(), texts.get("event")
         before = {name: os.environ.get(name) for name in job["env"]}
         peak_before = children_peak()
         code = self.enter(job["folder"], job["env"]) or self.guarded(source, event)
@@ -128,18 +135,25 @@ class Kernel:
         peak = children_peak()
         self.link.send(b"D" + struct.pack(">IBI", self.token, code, peak if peak > peak_before else 0))
 
-    def take_stdio(self, fds):
-        for number, fd in enumerate(fds):
-            os.dup2(fd, number)
-            os.close(fd)
+    def take_stdio(self, files):
+        is_fed = "stdin" in files  # Else there is nothing to read, as there was nothing between the cells.
+        for number, name in enumerate(("stdin", "stdout", "stderr")):
+            if name in files:
+                fd = files.pop(name)
+                os.dup2(fd, number)
+                os.close(fd)
         # A cell may have replaced or closed them; a fresh cell has them as they should be.
-        if self.stdout is None or self.stdout.closed:
+        if not is_open(self.stdout):
             self.stdout = text_stream(1)
-        if self.stderr is None or self.stderr.closed:
+        if not is_open(self.stderr):
             self.stderr = text_stream(2)
         sys.stdout = sys.__stdout__ = self.stdout
         sys.stderr = sys.__stderr__ = self.stderr
-        sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="replace", closefd=False)
+        if is_fed or not is_open(self.stdin):
+            self.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)
+        sys.stdin = sys.__stdin__ = self.stdin
+        if is_fed:
+            self.stdin = None  # What it did not read is not for others.
 
     def enter(self, folder, env):
         try:
@@ -190,10 +204,11 @@ class Kernel:
         last = ast.Expression(tree.body.pop().value) if is_value else None
         exec(compile(tree, name, "exec"), scope)
         value = None if last is None else eval(compile(last, name, "eval"), scope)
-        handler = scope.get("handler") if event else None
+        handler = None if event is None else scope.get("handler")
         # One that an earlier cell left behind is not meant; one that was imported anew may be the same.
         is_own = callable(handler) and (handler is not earlier or binds_handler(source))
-        if not (event and self.called(handler if is_own else None, json.loads(event[0]))) and value is not None:
+        is_answered = event is not None and self.called(handler if is_own else None, json.loads(event))
+        if not is_answered and value is not None:
             self.send(b"t", cut(repr(value)))
             self.figures.show(value)
 
@@ -300,6 +315,13 @@ def reap(pids):
 
 def children_peak():
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+def is_open(stream):
+    try:
+        return stream is not None and not stream.closed
+    except ValueError:
+        return False  # What it was made of was taken from it.
 
 
 def text_stream(fd):

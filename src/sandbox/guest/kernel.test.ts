@@ -234,10 +234,31 @@ test("a cell may close, replace or fill its output with anything; the next one p
   assert.deepEqual(await run("import sys; sys.stdout.close()"), done({}));
   assert.deepEqual(await run("import io, sys; sys.stdout = io.StringIO(); print('kept')"), done({}));
   assert.deepEqual(await run("import os; os.close(1); os.close(2)"), done({}));
+  assert.deepEqual(await run("for stream in (sys.stdin, sys.stdout): stream.detach()"), done({}));
   assert.deepEqual(await run("print('\\udcff ü 中文')"), done({ stdout: "\\udcff ü 中文\n" }));
   assert.deepEqual(await run("import json; json.dumps = json.loads = None"), done({}));
   assert.equal((await run("1")).end, "lost 126");
   assert.deepEqual(await run("try: input()\nexcept EOFError: print('no input')"), done({ stdout: "no input\n" }));
+});
+
+test("what a cell left unread of its input is not there for the next one [X1]", async (t) => {
+  const { run } = await guestWithPython(t);
+  const read = "try: print(input())\nexcept EOFError: print('no input')";
+  const said: string[] = [];
+  for (const stdin of [undefined, "one\ntwo\n", undefined, "three\n", ""]) {
+    said.push((await run(read, stdin === undefined ? {} : { stdin: Buffer.from(stdin) })).stdout);
+  }
+  assert.deepEqual(said, ["no input\n", "one\n", "no input\n", "three\n", "no input\n"]);
+});
+
+test("code and events of any length arrive as they are, with whatever is in them [X1]", async (t) => {
+  const { run } = await guestWithPython(t);
+  for (const length of [1, 8191, 8192, 8193, 65_536, 65_537]) {
+    const event = JSON.stringify("é".repeat(length));
+    const code = `text = """${"\n".repeat(length)}"""\ndef handler(event): return [len(event), len(text)]`;
+    assert.deepEqual(await run(code, { event }), done({ results: [`json [${length}, ${length}]`] }));
+  }
+  assert.match((await run("1\0 + 1")).stderr, /null bytes/);
 });
 
 test("a cell starts in the workspace or below it, with its own environment, and imports from there [X1]", async (t) => {

@@ -10,7 +10,13 @@ const count = z.int().min(0);
 
 /** What a guest may say. It is checked in full: nothing that runs inside is trusted, the supervisor not either. */
 export const guestMessage = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("hello"), version: z.int(), nonce: z.string().max(64) }),
+  /** `marks`: of the folders it was asked for, null for one that it cannot see. */
+  z.object({
+    type: z.literal("hello"),
+    version: z.int(),
+    nonce: z.string().max(64),
+    marks: z.array(z.string().max(64).nullable()).max(16).optional(),
+  }),
   /** `first`: of an agent's Python, which has no names of earlier executions. */
   z.object({ type: z.literal("started"), id, first: z.boolean().optional() }),
   z.object({ type: z.literal("out"), id, stream }),
@@ -36,13 +42,15 @@ export const guestMessage = z.discriminatedUnion("type", [
 ]);
 export type GuestMessage = z.infer<typeof guestMessage>;
 
-/** What we say to a guest. Code, event and input come before their `exec` as parts, because a frame is short. */
+/** What we say to a guest. Event, input and most of long code come before their `exec` as parts: a frame is short. */
 export type HostMessage =
   | {
       readonly type: "hello";
       readonly nonce: string;
       /** As programs inside see it. */
       readonly workspace: string;
+      /** Folders inside: it answers which ones they are. */
+      readonly folders: readonly string[];
       /** The command that runs JavaScript, when there is one inside. */
       readonly javascript: readonly string[] | null;
       readonly env: Readonly<Record<string, string>>;
@@ -54,6 +62,7 @@ export type HostMessage =
       readonly processesMax: number | null;
     }
   | { readonly type: "part"; readonly id: string; readonly name: "code" | "event" | "stdin" }
+  /** With the end of the code as its payload, which mostly is all of it. */
   | {
       readonly type: "exec";
       readonly id: string;

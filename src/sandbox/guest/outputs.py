@@ -11,6 +11,8 @@ from channel import PAYLOAD_BYTES_MAX
 QUEUED_BYTES_MAX = 256 * 1024
 # The end of what was said beyond the limit: mistakes and results stand there. One frame takes it.
 TAIL_BYTES_MAX = 64 * 1024
+# For a program to say its first words: what is over by then is read once, and told in one piece.
+FIRST_SECONDS = 0.002
 # A pipe that had little to say is left alone for a moment: a write of one byte must not become a frame each time.
 REST_SECONDS = 0.004
 REST_BELOW_BYTES = 4096
@@ -19,20 +21,21 @@ CUT_REST_SECONDS = 0.001
 # What is left running must be able to write, or it would end; nobody reads it, so it may wait.
 LEFT_REST_SECONDS = 0.05
 LEFT_STREAMS_MAX = 64
+# Of one execution.
+PIPES_READY = 2
 
 
 class Stream:
     """One pipe out of an execution. More than `left` bytes are read and counted, but only their end is kept."""
 
     def __init__(self, execution, name, fd, bytes_max):
-        os.set_blocking(fd, False)
         self.execution, self.name, self.fd, self.left = execution, name, fd, bytes_max
         self.cut = 0
         self.tail = b""
         self.tail_bytes_max = max(1, min(TAIL_BYTES_MAX, bytes_max))
         self.kept = bytearray()
         self.is_watched = False
-        self.is_resting = False
+        self.is_resting = True  # Until its first words can be expected.
         self.is_over = False  # Its execution has ended: what is said now is for nobody.
 
     def read(self, bytes_max):
@@ -59,6 +62,19 @@ class Outputs:
     def __init__(self, selector, channel, after):
         self.selector, self.channel, self.after = selector, channel, after
         self.left = deque()  # Those that programs in the background still hold, oldest first.
+        self.ready = []
+
+    def open_pipe(self):
+        """Its two ends."""
+        return self.ready.pop() if self.ready else new_pipe()
+
+    def prepare(self):
+        """Pipes for the next execution, made while nobody waits."""
+        try:
+            while len(self.ready) < PIPES_READY:
+                self.ready.append(new_pipe())
+        except OSError:
+            pass  # The next execution will meet the same reason, and has somebody to tell it to.
 
     def watch(self, stream):
         is_wanted = stream.fd is not None and not stream.is_resting and not stream.execution.is_held
@@ -72,9 +88,19 @@ class Outputs:
         stream.is_resting = False
         self.watch(stream)
 
+    def drain(self, stream):
+        """Its execution has ended. What is said now, and then its end, unless somebody in the background holds it open."""
+        for _ in range(2):
+            if stream.fd is not None and not stream.execution.is_held:
+                self.take_output(stream, is_later=True)
+        self.wake(stream)
+
     def on_output(self, stream):
-        if not stream.is_watched:
-            return  # Closed or put to rest by what came before in the same round.
+        # Else it was closed or put to rest by what came before in the same round.
+        if stream.is_watched:
+            self.take_output(stream)
+
+    def take_output(self, stream, is_later=False):
         data = stream.read(PAYLOAD_BYTES_MAX)
         if data is None:
             return
@@ -85,7 +111,7 @@ class Outputs:
         if stream.is_over:
             self.rest(stream, LEFT_REST_SECONDS)
             return
-        self.pass_on(stream, data)
+        self.pass_on(stream, data, is_later)
         if stream.execution.queued >= QUEUED_BYTES_MAX:
             stream.execution.hold(True)
         elif stream.execution.exit is None and (stream.left == 0 or len(data) < REST_BELOW_BYTES):
@@ -96,13 +122,13 @@ class Outputs:
         self.watch(stream)
         self.after(seconds, lambda: self.wake(stream))
 
-    def pass_on(self, stream, data):
+    def pass_on(self, stream, data, is_later=False):
         kept = stream.take(data)
         if stream.name == "result":
             stream.kept += kept
         elif kept:
             header = {"type": "out", "id": stream.execution.id, "stream": stream.name}
-            self.channel.send(header, kept, stream.execution)
+            self.channel.send(header, kept, stream.execution, is_later)
 
     def close(self, stream):
         if stream.is_watched:
@@ -128,3 +154,10 @@ class Outputs:
     def close_left(self):
         for stream in [*self.left]:
             self.close(stream)
+
+
+def new_pipe():
+    """Read without waiting; whoever writes waits."""
+    read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(read_fd, False)
+    return read_fd, write_fd

@@ -146,16 +146,10 @@ def _living():
     """Parent and session of every process that has not ended."""
     table = {}
     for name in os.listdir("/proc"):
-        fields = _stat(name) if name.isdigit() else None
-        if fields is not None and fields[0] not in (b"Z", b"X"):
+        fields = _fields(_read(f"/proc/{name}/stat")) if name.isdigit() else []
+        if fields and fields[0] not in (b"Z", b"X"):
             table[int(name)] = (int(fields[1]), int(fields[3]))
     return table
-
-
-def _stat(pid):
-    """The fields after the name, which may hold any character, also ")"."""
-    text = _read(f"/proc/{pid}/stat")
-    return None if text is None else text[text.rindex(b")") + 2 :].split()
 
 
 def _read(path):
@@ -163,45 +157,65 @@ def _read(path):
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return None
+        return b""
     try:
         return os.read(fd, PROC_BYTES_MAX)
     except OSError:
-        return None
+        return b""
     finally:
         os.close(fd)
 
 
-def usage_of(pid):
-    """What a living process and its finished children have used so far; all numbers are 0 where nothing can be read."""
-    fields = _stat(pid) or []
-    ticks = sum(int(field) for field in fields[11:15])
-    status, io = _read(f"/proc/{pid}/status") or b"", _read(f"/proc/{pid}/io") or b""
-    return {
-        "cpuMs": ticks * 1000 // TICKS_PER_SECOND,
-        "memoryPeakBytes": _number_after(b"\nVmHWM:", status) * 1024,
-        "readBytes": _number_after(b"\nread_bytes:", io),
-        "writtenBytes": _number_after(b"\nwrite_bytes:", io),
-    }
+def _fields(stat):
+    """Those after the name, which may hold any character, also ")"."""
+    return stat[stat.rindex(b")") + 2 :].split() if stat else []
+
+
+class Look:
+    """At a living child, again and again: what the kernel tells about it is opened once."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        self.fds = {}
+
+    def usage(self):
+        """Of it and its finished children so far; all numbers are 0 where nothing can be read."""
+        ticks = sum(int(field) for field in _fields(self._read("stat"))[11:15])
+        status, io = self._read("status"), self._read("io")
+        return {
+            "cpuMs": ticks * 1000 // TICKS_PER_SECOND,
+            "memoryPeakBytes": _number_after(b"\nVmHWM:", status) * 1024,
+            "readBytes": _number_after(b"\nread_bytes:", io),
+            "writtenBytes": _number_after(b"\nwrite_bytes:", io),
+        }
+
+    def forget_peak(self):
+        """The memory peak starts again from what it has now."""
+        try:
+            os.write(self._open("clear_refs", os.O_WRONLY), b"5")
+        except OSError:
+            pass
+
+    def close(self):
+        for fd in self.fds.values():
+            os.close(fd)
+        self.fds = {}
+
+    def _read(self, name):
+        try:
+            return os.pread(self._open(name, os.O_RDONLY), PROC_BYTES_MAX, 0)
+        except OSError:
+            return b""
+
+    def _open(self, name, flags):
+        if name not in self.fds:
+            self.fds[name] = os.open(f"/proc/{self.pid}/{name}", flags | os.O_CLOEXEC)
+        return self.fds[name]
 
 
 def _number_after(name, text):
     start = text.find(name)
     return 0 if start < 0 else int(text[start + len(name) :].split(None, 1)[0])
-
-
-def forget_peak(pid):
-    """The memory peak of a living process starts again from what it has now."""
-    try:
-        fd = os.open(f"/proc/{pid}/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        os.write(fd, b"5")
-    except OSError:
-        pass
-    finally:
-        os.close(fd)
 
 
 def usage_from(rusage):
@@ -212,6 +226,15 @@ def usage_from(rusage):
         "readBytes": rusage.ru_inblock * 512,
         "writtenBytes": rusage.ru_oublock * 512,
     }
+
+
+def mark_of(folder):
+    """Which folder it is, as the host knows it, too."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return f"{found.st_dev}:{found.st_ino}"
 
 
 def bytes_in(fd):

@@ -15,7 +15,9 @@ const names = [
   "forward.py",
   "kernel.py",
   "outputs.py",
+  "parts.py",
   "processes.py",
+  "timers.py",
 ];
 
 /**

@@ -108,12 +108,15 @@ function begin(state: State): void {
   if (state.phase !== "waiting") return;
   state.phase = "running";
   state.beganAt = host.clock.monotonic();
-  state.oomKillsBefore = host.oomKills();
   const { id, language, agent, folder = "", env = {} } = execution;
-  sendPart(state, "code", Buffer.from(execution.code));
   if (execution.event !== undefined) sendPart(state, "event", Buffer.from(execution.event));
   if (execution.stdin !== undefined) sendPart(state, "stdin", execution.stdin);
-  host.send({ type: "exec", id, language, agent, folder, env });
+  const code = Buffer.from(execution.code);
+  const rest = Math.max(0, code.length - payloadBytesMax);
+  if (rest > 0) sendPart(state, "code", code.subarray(0, rest));
+  host.send({ type: "exec", id, language, agent, folder, env }, code.subarray(rest));
+  // While the guest begins: it would need the whole of its memory in the meantime to make it wrong.
+  state.oomKillsBefore = host.oomKills();
   state.stopTimer = host.clock.after(execution.timeoutMs, () => stop(state, "timeout"));
 }
 

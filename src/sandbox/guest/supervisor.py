@@ -6,7 +6,6 @@ a child in the background may hold that open for ever.
 """
 
 import errno
-import heapq
 import os
 import selectors
 import signal
@@ -24,6 +23,8 @@ from channel import PAYLOAD_BYTES_MAX, VERSION, Channel
 from execution import ARGUMENT_BYTES_MAX, CANNOT_START, RESULT_BYTES_MAX, RESULT_PIECE_BYTES_MIN
 from execution import Execution, Kernel, load_kernel_program
 from outputs import Outputs
+from parts import Part
+from timers import Timers
 
 del sys.path[0]
 
@@ -50,17 +51,18 @@ class Supervisor:
     def __init__(self, control):
         self.selector = selectors.DefaultSelector()
         self.channel = Channel(control, self.want_write)
+        self.timers = Timers()
+        self.after = self.timers.after
         self.outputs = Outputs(self.selector, self.channel, self.after)
         self.options = None
         self.executions = {}  # By id, until their last frame.
         self.kernels = {}  # By agent, while they can be given work.
         self.children = {}  # By pid, until they are reaped: executions with a process of their own, and kernels.
-        self.parts = {}  # By execution id, then by name: files in memory with code, event and input.
+        self.parts = {}  # By execution id, then by name: code, event and input.
         self.turn_ends = deque()  # What was killed, and until when it is waited for.
-        self.timers = []
-        self.timer_count = 0
         self.token = 0
         self.dropped = 0
+        self.null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -69,22 +71,15 @@ class Supervisor:
 
     def serve(self):
         while True:
-            wait = max(0, self.timers[0][0] - time.monotonic()) if self.timers else None
-            for key, mask in self.selector.select(wait):
+            for key, mask in self.selector.select(self.timers.seconds_left()):
                 key.data(mask)
-            while self.timers and self.timers[0][0] <= time.monotonic():
-                heapq.heappop(self.timers)[2]()
-
-    def after(self, seconds, action):
-        self.timer_count += 1
-        heapq.heappush(self.timers, (time.monotonic() + seconds, self.timer_count, action))
+            self.timers.act()
 
     # What the host says.
 
     def want_write(self, is_wanted):
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if is_wanted else 0)
-        if self.selector.get_key(CONTROL_FD).events != events:
-            self.selector.modify(CONTROL_FD, events, self.on_control)
+        self.selector.modify(CONTROL_FD, events, self.on_control)
 
     def on_control(self, mask):
         if mask & selectors.EVENT_WRITE:
@@ -104,17 +99,17 @@ class Supervisor:
         os.environ.pop("AGENTYARD_GUEST", None)  # For the host, which reads it from outside.
         os.environ.update(header["env"])
         os.environ.setdefault("MPLBACKEND", "Agg")
-        self.channel.send({"type": "hello", "version": VERSION, "nonce": header["nonce"]})
+        marks = [processes.mark_of(folder) for folder in header["folders"]]
+        self.channel.send({"type": "hello", "version": VERSION, "nonce": header["nonce"], "marks": marks})
         self.after(0, load_kernel_program)
 
     def host_part(self, header, payload):
-        files, name = self.parts.setdefault(header["id"], {}), header["name"]
-        if name not in files:
-            files[name] = os.memfd_create(name)
-        os.write(files[name], payload)
+        name = header["name"]
+        self.parts.setdefault(header["id"], {}).setdefault(name, Part(name)).add(payload)
 
-    def host_exec(self, header, _):
-        execution = Execution(self, header, self.parts.pop(header["id"], {}))
+    def host_exec(self, header, payload):
+        self.host_part({"id": header["id"], "name": "code"}, payload)
+        execution = Execution(self, header, self.parts.pop(header["id"]))
         self.executions[execution.id] = execution
         self.try_to_start(execution)
 
@@ -224,7 +219,7 @@ class Supervisor:
             return self.start_cell(execution)
         if execution.language == "javascript" and not self.options["javascript"]:
             return self.refuse(execution, "JavaScript cannot be run here: there is no node in this sandbox")
-        code = execution.read_part("code")
+        code = execution.parts["code"].read()
         if len(code) > ARGUMENT_BYTES_MAX and execution.language == "javascript":
             return self.refuse(execution, "the code is too long: write it to a file and run that with bash")
         execution.pid = execution.fork(code)
@@ -244,13 +239,11 @@ class Supervisor:
         kernel = self.kernel_of(execution.agent)
         if kernel.execution is not None:
             return self.refuse(execution, "the Python of this agent is busy")
-        fds = execution.open_stdio() + [execution.parts[name] for name in ("code", "event") if name in execution.parts]
         self.token += 1
-        job = {"token": self.token, "folder": execution.folder, "env": execution.env}
-        kernel.execution, execution.kernel = execution, kernel
         execution.token, execution.usage_before = self.token, kernel.usage
         # Told first: it begins while we tell the host. What it says is read later.
-        has_heard = kernel.tell(job, fds)
+        has_heard = execution.tell(kernel)
+        kernel.execution, execution.kernel = execution, kernel
         execution.is_first, kernel.has_run = not kernel.has_run, True
         self.started(execution)
         if not has_heard:
@@ -266,9 +259,9 @@ class Supervisor:
         return self.kernels[agent]
 
     def started(self, execution):
-        self.channel.send({"type": "started", "id": execution.id, "first": execution.is_first})
-        for stream in execution.streams:
-            self.outputs.watch(stream)
+        # What is over in a moment is told in one piece.
+        self.channel.send({"type": "started", "id": execution.id, "first": execution.is_first}, is_later=True)
+        execution.listen_soon()
 
     # What children say. All of it is put under the id of the execution that is theirs.
 
@@ -302,11 +295,12 @@ class Supervisor:
             return False
         if kind == b"D":
             execution.kernel.execution = None
-            used = processes.usage_of(execution.kernel.pid)
+            used = execution.kernel.look.usage()
             usage = execution.usage_since(used)
             peak = max(usage["memoryPeakBytes"], number * 1024)
             execution.end(what, None, {**usage, "memoryPeakBytes": peak})
             execution.kernel.count_from(used)  # While nobody waits: the next cell begins at once.
+            self.outputs.prepare()
         elif what in RESULT_KINDS and (counted := max(len(body), RESULT_PIECE_BYTES_MIN)) <= execution.result_left:
             execution.result_left -= counted
             self.send_result(execution, RESULT_KINDS[what], body, number == 1)
@@ -355,6 +349,7 @@ class Supervisor:
         while self.read_kernel(kernel):
             pass  # What it still said. A child of its own may hold the link open: nothing now is the end.
         self.close_link(kernel)
+        kernel.look.close()
         self.end_kernel(kernel)
         execution, kernel.execution = kernel.execution, None
         lost = {"type": "kernel_lost", "agent": kernel.agent, "asked": kernel.was_asked}

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { release } from "node:os";
+import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
@@ -137,6 +138,7 @@ async function startGuest(
         const connected = await connectGuest(control, {
           id: wanted.id,
           workspace: wanted.workspace?.inside ?? noWorkspace,
+          marks: marksInside(wanted),
           javascript: javascript?.command,
           env,
           limits: wanted.limits,
@@ -146,7 +148,7 @@ async function startGuest(
           clock,
           ids,
         });
-        if (!connected.ok) return connected.failure.said;
+        if (!connected.ok) return connected.failure;
         held.connection = connected.value;
         return undefined;
       },
@@ -158,6 +160,12 @@ async function startGuest(
   held.group = launched.value.group;
   if (launched.value.network !== undefined) wanted.network?.(launched.value.network);
   return ok(guestOf(held.connection, launched.value, deviceOf(wanted)));
+}
+
+/** By their places inside. */
+function marksInside({ workspace }: GuestWanted): Record<string, string> {
+  const marks = Object.entries(workspace?.marks ?? {});
+  return Object.fromEntries(marks.map(([name, mark]) => [join(workspace?.inside ?? "/", name), mark]));
 }
 
 /** What no control group limits. Older kernels count the processes of a user on the whole machine: then not those. */

@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { Duplex, PassThrough } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
-import type { GuestWanted } from "../provider.ts";
+import type { GuestWanted, SandboxFault } from "../provider.ts";
 import { type Bwrap, descriptors, hiddenArguments, type Plan, type Source, visibleArguments } from "./bwrap.ts";
 import { endProcess, type Groups } from "./groups.ts";
 import { readText } from "./hierarchies.ts";
@@ -18,7 +18,7 @@ export type GuestProgram = {
   /** By their place inside, where they lead. */
   readonly links?: Readonly<Record<string, string>> | undefined;
   /** Resolves when it said that it is ready; with what is wrong when it said something else. */
-  greet(control: Duplex): Promise<string | undefined>;
+  greet(control: Duplex): Promise<SandboxFault | undefined>;
 };
 
 /** What all guests of a provider are started with. */
