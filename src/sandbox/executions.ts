@@ -106,7 +106,11 @@ export function openExecutions(options: ExecutionsOptions): OwnExecutions {
     },
     async wait(owner, id, signal) {
       const known = knownOf(owner, id);
-      if (known !== undefined && !(await isBefore(known.over, signal))) return undefined;
+      if (known !== undefined && !(await isBefore(known.over, signal))) {
+        // Its id is told now.
+        await store(state, known.record);
+        return undefined;
+      }
       const record = await find(owner, id);
       return record?.endedAt === undefined ? undefined : record;
     },
@@ -238,8 +242,10 @@ async function submit(state: State, place: Place, wanted: ExecutionWanted): Retu
     ...{ createdAt: state.clock.now(), startedAt: undefined, endedAt: undefined },
     ...{ failure: undefined, wasCutOff: false, report: undefined, artifacts: [] },
   };
-  // Written down first: whatever happens from here on, somebody can ask what became of it.
-  const stored = await state.storage.putExecution(executionRow(record)).catch((error) => {
+  // Written down first: whatever happens from here on, somebody can ask what became of it. Where nobody has its id yet,
+  // the disk is waited for only when they get it: with its end, or with the word that it runs.
+  const isOnDisk = wanted.isWaitedFor !== true;
+  const stored = await state.storage.putExecution(executionRow(record), { isOnDisk }).catch((error) => {
     prepared.value.abandon();
     throw error;
   });

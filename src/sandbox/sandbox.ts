@@ -275,6 +275,8 @@ export interface Executions {
 export type ExecutionWanted = Omit<RunWanted, "signal"> & {
   /** The conversation's id as the caller knows it, for the record. */
   readonly conversationId: string | undefined;
+  /** Whoever submits it waits for its end and learns its id only then, or when it has run for a while. */
+  readonly isWaitedFor?: boolean | undefined;
   /** Told all that it did to files, for the ledger, before its end is written down; the record holds a part of it. */
   readonly onChanges?: ((changes: readonly FileChange[]) => Promise<void>) | undefined;
 };

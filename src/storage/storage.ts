@@ -109,8 +109,11 @@ export interface Storage {
   /** With the records of its executions. */
   forgetSession(owner: OwnerId): Promise<Result<void, StorageFailure>>;
 
-  /** The same id again replaces it, until it has its end: what is over stays as it is, and the answer is false. */
-  putExecution(row: ExecutionRow): Promise<Result<boolean, StorageFailure>>;
+  /**
+   * The same id again replaces it, until it has its end: what is over stays as it is, and the answer is false.
+   * `isOnDisk: false`: it is safe from the end of this process, but from a power cut only with the next write.
+   */
+  putExecution(row: ExecutionRow, options?: { readonly isOnDisk: boolean }): Promise<Result<boolean, StorageFailure>>;
   findExecution(owner: OwnerId, id: string): Promise<ExecutionRow | undefined>;
   /** For a caller whom nothing else names. */
   ownerOfExecution(id: string): Promise<OwnerId | undefined>;

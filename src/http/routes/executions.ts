@@ -49,7 +49,7 @@ export function executionHandlers(parts: Parts): Pick<Handlers, Names> {
 
   return {
     async execute(call) {
-      const record = await submit(parts, call);
+      const record = await submit(parts, call, { isWaitedFor: false });
       if (!record.ok) return record;
       const { id, session, status, createdAt } = record.value;
       return ok({ execution_id: id, session_id: session, status, created_at: isoTime(createdAt) });
@@ -115,7 +115,7 @@ function openGate(perOwnerMax: number): (owner: OwnerId) => (() => void) | undef
 }
 
 async function executeSync(parts: Parts, call: Call<"executeSync">): Promise<Answered<"executeSync">> {
-  const record = await submit(parts, call);
+  const record = await submit(parts, call, { isWaitedFor: true });
   if (!record.ok) return record;
   const { sandbox, clock } = parts;
   const { id, owner } = record.value;
@@ -136,7 +136,11 @@ function executionNotFound(id: string) {
 
 type Execute = Pick<Call<"execute">, "account" | "params" | "query" | "body" | "header">;
 
-async function submit(parts: Parts, call: Execute): Promise<Result<ExecutionRecord, Failure>> {
+async function submit(
+  parts: Parts,
+  call: Execute,
+  { isWaitedFor }: { readonly isWaitedFor: boolean },
+): Promise<Result<ExecutionRecord, Failure>> {
   const { account, params, body } = call;
   const named = placeNamed(call);
   if (!named.ok) return named;
@@ -158,7 +162,7 @@ async function submit(parts: Parts, call: Execute): Promise<Result<ExecutionReco
   const wanted = { language, code, timeoutMs: timeout * 1000, folder, env, event, shownBytesMax, conversationId };
   const { row } = place.value;
   const onChanges = row && ((changes: readonly FileChange[]) => keepLedger(parts, row, changes));
-  return parts.sandbox.executions.submit(place.value.place, { ...wanted, onChanges });
+  return parts.sandbox.executions.submit(place.value.place, { ...wanted, isWaitedFor, onChanges });
 }
 
 /** Whether the caller stays or not: what a program did to the files stands in the log of their conversation. */

@@ -8,15 +8,20 @@ import { failureOf } from "./failures.ts";
 export type GroupCommit = {
   /**
    * Runs `work` in the next transaction; resolves after its commit. `work` looks before it writes: a failure that it
-   * returns must have written nothing, for the transaction goes on with the others.
+   * returns must have written nothing, for the transaction goes on with the others. `isOnDisk: false` does not wait for
+   * the disk: it outlives this process, and the power with the next write that does wait.
    */
-  write<T>(work: () => Result<T, StorageFailure>): Promise<Result<T, StorageFailure>>;
+  write<T>(
+    work: () => Result<T, StorageFailure>,
+    options?: { readonly isOnDisk: boolean },
+  ): Promise<Result<T, StorageFailure>>;
   /** Commits what waits, without waiting for others. Nothing can be written afterwards. */
   close(): void;
 };
 
 export type GroupOptions = {
   readonly database: DatabaseSync;
+  readonly synchronous: "full" | "normal";
   readonly clock: Clock;
   readonly busyTimeoutMs: number;
   readonly onBegin: () => void;
@@ -82,10 +87,10 @@ export function groupCommit(options: GroupOptions): GroupCommit {
   }
 
   return {
-    write(work) {
+    write(work, { isOnDisk } = { isOnDisk: true }) {
       assert(!isClosed, "the storage is open");
       return new Promise((resolve, reject) => {
-        waiting.push(makeWrite(work, resolve, reject));
+        waiting.push({ isOnDisk, ...makeWrite(work, resolve, reject) });
         schedule();
       });
     },
@@ -101,6 +106,7 @@ const groupWritesMax = 1000;
 const busyRetryMs = 25;
 
 type Write = {
+  readonly isOnDisk: boolean;
   readonly run: () => void;
   readonly settle: (failure: StorageFailure | undefined) => void;
   readonly reject: (error: unknown) => void;
@@ -115,7 +121,7 @@ function makeWrite<T>(
   work: () => Result<T, StorageFailure>,
   resolve: (outcome: Result<T, StorageFailure>) => void,
   reject: (error: unknown) => void,
-): Write {
+): Omit<Write, "isOnDisk"> {
   let outcome: Result<T, StorageFailure> | undefined;
   return {
     run() {
@@ -130,13 +136,20 @@ function makeWrite<T>(
   };
 }
 
-function prepareTransaction({ database, onBegin, onRollback }: GroupOptions): (group: readonly Write[]) => End {
+function prepareTransaction({
+  database,
+  synchronous,
+  onBegin,
+  onRollback,
+}: GroupOptions): (group: readonly Write[]) => End {
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
   const rollback = database.prepare("ROLLBACK");
   return (group) => {
     let current: Write | undefined;
+    const isQuick = synchronous === "full" && !group.some(({ isOnDisk }) => isOnDisk);
     try {
+      if (isQuick) database.exec("PRAGMA synchronous = normal");
       begin.run();
       onBegin();
       for (const write of group) {
@@ -151,6 +164,8 @@ function prepareTransaction({ database, onBegin, onRollback }: GroupOptions): (g
       onRollback();
       const failure = failureOf(error);
       return failure === undefined ? { kind: "threw", error, write: current } : { kind: "failed", failure };
+    } finally {
+      if (isQuick) database.exec("PRAGMA synchronous = full");
     }
   };
 }

@@ -34,7 +34,7 @@ function tryToOpen(options: SqliteOptions): Result<Storage, OpenFailure> {
   const { path, synchronous = "full", busyTimeoutMs = 5000 } = options;
   try {
     const connections = openConnections({ path, synchronous, busyTimeoutMs });
-    return connections.ok ? ok(storageOn(connections.value, { ...options, busyTimeoutMs })) : connections;
+    return connections.ok ? ok(storageOn(connections.value, { ...options, busyTimeoutMs, synchronous })) : connections;
   } catch (error) {
     const reason = failureOf(error);
     if (reason === undefined) throw error;
@@ -42,14 +42,18 @@ function tryToOpen(options: SqliteOptions): Result<Storage, OpenFailure> {
   }
 }
 
-function storageOn(connections: Connections, options: SqliteOptions & { busyTimeoutMs: number }): Storage {
-  const { path, clock, busyTimeoutMs } = options;
+function storageOn(
+  connections: Connections,
+  options: SqliteOptions & { busyTimeoutMs: number; synchronous: "full" | "normal" },
+): Storage {
+  const { path, clock, busyTimeoutMs, synchronous } = options;
   const tables = tablesOn(connections, clock);
   const { conversations, events, received, leases, decisions, blobs } = tables;
   const opened = statSync(path).ino;
   const reserve = openReserve(path, connections.writer, clock);
   const group = groupCommit({
     database: connections.writer,
+    synchronous,
     clock,
     busyTimeoutMs,
     onBegin: events.began,
@@ -192,7 +196,7 @@ function running({ sessions, executions }: Tables, group: GroupCommit): Pick<Sto
         executions.forget(owner);
         return ok(sessions.forget(owner));
       }),
-    putExecution: async (row) => group.write(() => ok(executions.put(row))),
+    putExecution: async (row, options) => group.write(() => ok(executions.put(row)), options),
     findExecution: async (owner, id) => executions.find(owner, id),
     ownerOfExecution: async (id) => executions.ownerOf(id),
     listExecutions: async (owner, page) => executions.list(owner, page),
