@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
 const benches: Record<string, string> = {
+  context: "context.ts",
   engine: "engine/engine.ts",
   files: "files.ts",
   sandbox: "sandbox.ts",

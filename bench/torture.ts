@@ -11,6 +11,11 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     env: { AGENTYARD_PROPERTY_RUNS: "500" },
   },
   {
+    what: "500 random conversations whose window is too small, and one of 2,000 steps in each window",
+    file: "test/stories/compaction-torture.test.ts",
+    env: { AGENTYARD_TORTURE_RUNS: "500", AGENTYARD_TORTURE_STEPS: "2000" },
+  },
+  {
     what: "100,000 hostile paths and ids",
     file: "test/contracts/workspace-fuzz.test.ts",
     env: { AGENTYARD_FUZZ_PATHS: "100000" },
@@ -29,6 +34,11 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     what: "a program of more than half a minute",
     file: "test/contracts/sandbox-deaths.test.ts",
     env: { AGENTYARD_LONG_PROGRAM: "31" },
+  },
+  {
+    what: "hostile texts of 250 KB before the judge",
+    file: "src/approvals/hostile.test.ts",
+    env: { AGENTYARD_HOSTILE_CHARACTERS: "1000000" },
   },
   {
     what: "all sandbox suites as an ordinary user",

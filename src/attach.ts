@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join as joinPath } from "node:path";
+import { loadCheckers } from "./approvals/approvals.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import { systemRandom } from "./base/random.ts";
@@ -155,28 +156,32 @@ async function own(
   lock: { readonly info: OwnerInfo; release(): void },
 ): Promise<Result<Attachment, Failure>> {
   const { config, logger, version } = options;
-  const images = config.workspace.disk === "image" ? await probeImages(config.paths.dataDir) : ok(undefined);
-  if (!images.ok) {
-    lock.release();
-    return images;
-  }
-  const opened = openSqlite({
-    path: config.paths.sessionDbPath,
-    clock: systemClock,
-    synchronous: config.storage.synchronous,
-  });
+  const opened = await openForOwner(config);
   if (!opened.ok) {
     lock.release();
     return opened;
   }
-  const storage = opened.value;
+  const { storage, checkers } = opened.value;
   await storage.expireLeases();
   logger.info("Session persistence enabled (SQLite)");
+  // They run unsandboxed, so it is said which ones they are.
+  const names = checkers.map(({ name }) => name);
+  if (names.length > 0) logger.info("checkers: {names}", { names: names.join(", ") });
   const parts = { clock: systemClock, ids: systemIds, random: systemRandom };
   const { recoverAgeMsMax: ageMsMax } = options;
   const isLooking = ageMsMax === undefined;
   const { sandbox, reload, closeProvider } = openPrograms(options, storage);
-  const yard = await openYard({ config, storage, sandbox, logger, version, reload, isLooking, ...parts });
+  const yard = await openYard({
+    config,
+    storage,
+    sandbox,
+    logger,
+    version,
+    reload,
+    isLooking,
+    checkers,
+    ...parts,
+  });
   const door = await listen(yard.app, { socketPath: lock.info.socket }, { clock: systemClock });
   if (!door.ok) logger.warn(`other processes cannot join this one: ${door.failure.said}`);
   const close = async () => {
@@ -203,6 +208,17 @@ async function own(
       await close();
     },
   });
+}
+
+/** What the owner needs before anything runs; the database last, for it is not to be made where something else is missing. */
+async function openForOwner({ checkers: files, workspace, paths, storage }: Config) {
+  const checkers = await loadCheckers(files);
+  if (!checkers.ok) return checkers;
+  const images = workspace.disk === "image" ? await probeImages(paths.dataDir) : ok(undefined);
+  if (!images.ok) return images;
+  const { sessionDbPath: path } = paths;
+  const opened = openSqlite({ path, clock: systemClock, synchronous: storage.synchronous });
+  return opened.ok ? ok({ storage: opened.value, checkers: checkers.value }) : opened;
 }
 
 /** Where code runs. What the settings say about it may change while it does. */

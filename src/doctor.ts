@@ -3,18 +3,22 @@ import { accessSync, constants, globSync, readFileSync, type Stats, statfsSync, 
 import { release, tmpdir, userInfo } from "node:os";
 import { basename, dirname } from "node:path";
 import { z } from "zod";
+import { loadCheckers } from "./approvals/approvals.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import { ok, type Result } from "./base/result.ts";
 import type { Config, ConfigFailure } from "./config/config.ts";
+import { checkRecord, checkRules } from "./log/log.ts";
 import { readBwrap } from "./sandbox/local/bwrap.ts";
 import { openLocalSandbox } from "./sandbox/local/local.ts";
 import { lookAtDatabase } from "./storage/sqlite/look.ts";
+import { lookAtRecord } from "./storage/sqlite/look-at-record.ts";
 import { readOwner } from "./storage/sqlite/owner-lock.ts";
 import {
   type DatabaseFacts,
   type DataFacts,
   type DoctorFacts,
+  type RecordFacts,
   runDoctor,
   type SandboxFacts,
   type Streams,
@@ -37,16 +41,20 @@ export function examine(command: { readonly json: boolean; readonly fix: boolean
 
 async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts> {
   const config = loaded.ok ? loaded.value : undefined;
+  const checkers = await loadCheckers(config?.checkers ?? []);
   const data = config && lookAtData(config.paths.dataDir);
+  // In a directory that cannot be written it would only be said twice.
+  const database = config === undefined || data?.state === "read_only" ? undefined : lookForDatabase(config);
   return {
     node: process.version,
     system: `${systemName()}, ${process.platform} ${release()} ${process.arch}`,
-    problems: loaded.ok ? [] : loaded.failure,
+    problems: loaded.ok ? (checkers.ok ? [] : [checkers.failure]) : loaded.failure,
+    checkers: checkers.ok ? checkers.value.map(({ name }) => name) : [],
     notes,
     data,
     otherPeople: countOtherPeople(),
-    // In a directory that cannot be written it would only be said twice.
-    database: config === undefined || data?.state === "read_only" ? undefined : lookForDatabase(config),
+    database,
+    decisions: config !== undefined && database?.ok ? lookAtDecisions(config) : undefined,
     models: Object.values(config?.models.slots ?? {}).map(({ slot, model, baseUrl }) => ({
       ...{ slot, model },
       server: URL.parse(baseUrl)?.host ?? baseUrl,
@@ -120,6 +128,30 @@ function lookForDatabase({ paths }: Config): DatabaseFacts {
   const pid = owner !== undefined && isAlive(owner.pid) ? owner.pid : undefined;
   const looked = lookAtDatabase(paths.sessionDbPath, { isInUse: pid !== undefined });
   return looked.ok ? ok({ format: looked.value, pid }) : looked;
+}
+
+const faultsMax = 20;
+
+/** The whole record, read once; of a record that is broken all over only the beginning is told. */
+function lookAtDecisions({ paths }: Config): DoctorFacts["decisions"] {
+  const looked = lookAtRecord(paths.sessionDbPath, (record) => {
+    const faults: RecordFacts["faults"][number][] = [];
+    let count = 0;
+    const add = (number: number, seq: number, what: RecordFacts["faults"][number]["what"]) => {
+      count += 1;
+      if (faults.length < faultsMax) faults.push({ conversation: record.idOf(number), seq, what });
+    };
+    const check = checkRecord(record.rows, record);
+    let step = check.next();
+    for (; !step.done; step = check.next()) add(step.value.number, step.value.seq, step.value.what);
+    for (const { number, seq } of record.gaps) add(number, seq, "event_missing");
+    const { decisions, rules: made } = step.value;
+    const rules = [...checkRules(record.rules, made)];
+    count += Math.max(0, rules.length - faultsMax);
+    return { decisions, faults, rules: rules.slice(0, faultsMax), more: count - faults.length };
+  });
+  if (!looked.ok) return looked;
+  return looked.value === undefined ? undefined : ok(looked.value);
 }
 
 function isAlive(pid: number): boolean {

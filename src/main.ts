@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { testApproval } from "./approvals-test.ts";
 import { type Attached, attach } from "./attach.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
@@ -16,8 +17,15 @@ import {
 import { testModel } from "./model-test.ts";
 import { offeredModels } from "./models/models.ts";
 import { type Logger, openLogs } from "./observe/observe.ts";
-import { makeFailure } from "./protocol/failure.ts";
-import { beginCommand, type ClientCommand, printSettings, refuse, runCommand } from "./terminal/terminal.ts";
+import { type Failure, makeFailure } from "./protocol/failure.ts";
+import {
+  beginCommand,
+  type ClientCommand,
+  failureText,
+  printSettings,
+  refuse,
+  runCommand,
+} from "./terminal/terminal.ts";
 import { languageOf, type Words, wordsFor } from "./words/words.ts";
 
 /** A turn that was interrupted longer ago than this does not go on by itself in a terminal: the person is asked. */
@@ -57,6 +65,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     printSettings(explainConfig(config), { ...streams, json: command.json });
     return 0;
   }
+  if (command.name === "approvals" && command.action === "test")
+    return testApproval(command, { config, words, ...streams });
   const half = halfSetModel(config, words);
   // A script must not take the demo model's words for an answer of the model it meant.
   if (command.name === "run" && half !== undefined) {
@@ -75,13 +85,18 @@ async function withYard(command: ClientCommand, { config, words, version, reques
     ...{ clock: systemClock, runId: systemIds.uuid(), pid: process.pid },
     onOff: (why) => streams.errors.write(`${words.notes.logs_off({ why })}\n`),
   });
+  const notices = openNotices();
+  const onBroken = (failures: readonly Failure[]) => {
+    const why = failures.map((failure) => failureText(words, failure)).join(words.terminal.gap);
+    notices.tell(words.notes.settings_unusable({ why }));
+  };
   const leave = new AbortController();
   for (const signal of endSignals) process.on(signal, () => leave.abort(signal));
   const attached = await attach({
     config,
     logger,
     version,
-    reload: reloader(config, request, logger),
+    reload: reloader(config, request, { logger, onBroken }),
     runtimeDirectory: env.XDG_RUNTIME_DIR,
     recoverAgeMsMax: isWorking(command) ? recoverAgeMsMax : undefined,
     ...(command.name === "sandbox" && { listenAt: { host: command.host, port: command.port } }),
@@ -96,7 +111,7 @@ async function withYard(command: ClientCommand, { config, words, version, reques
   try {
     const code = await runCommand(command, {
       ...{ ...streams, client, words, clock: systemClock, ids: systemIds, version },
-      ...{ logFile: logger.path, recovery, leave: leave.signal },
+      ...{ logFile: logger.path, recovery, leave: leave.signal, onNotice: notices.listen },
       listening: address === undefined ? undefined : { address, dataDir: config.paths.dataDir },
       color: streams.output.isTTY === true && !env.NO_COLOR,
       hasKeys: env.TERM !== "dumb",
@@ -145,16 +160,40 @@ type Opened = {
   readonly request: ConfigRequest;
 };
 
+/** Lines for whoever sits at the screen; on standard error where nobody listens. */
+function openNotices() {
+  let take = (line: string): void => {
+    streams.errors.write(`${line}\n`);
+  };
+  return {
+    tell: (line: string) => take(line),
+    listen(taker: (line: string) => void) {
+      take = taker;
+    },
+  };
+}
+
+type Reloading = { readonly logger: Logger; readonly onBroken: (failures: readonly Failure[]) => void };
+
 /** Reads the files again when one has changed. A file with a mistake changes nothing: the settings before it stay. */
-function reloader(first: Config, request: ConfigRequest, logger: Logger): () => Promise<Config | undefined> {
+function reloader(
+  first: Config,
+  request: ConfigRequest,
+  { logger, onBroken }: Reloading,
+): () => Promise<Config | undefined> {
   let current = first;
+  let told = "";
   return async () => {
     if (!hasChanged(current)) return undefined;
     const fresh = await reloadConfig(current, request);
     if (!fresh.ok) {
-      logger.warn("changed settings cannot be used", { failures: JSON.stringify(fresh.failure) });
+      const failures = JSON.stringify(fresh.failure);
+      logger.warn("changed settings cannot be used", { failures });
+      if (failures !== told) onBroken(fresh.failure);
+      told = failures;
       return undefined;
     }
+    told = "";
     current = fresh.value.config;
     return current;
   };

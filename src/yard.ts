@@ -1,3 +1,4 @@
+import { type Checker, openApprovals } from "./approvals/approvals.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
 import type { Random } from "./base/random.ts";
@@ -57,6 +58,8 @@ export type YardOptions = {
   readonly resolver?: Resolver | undefined;
   /** Tools besides the built-in ones. */
   readonly tools?: readonly Tool[] | undefined;
+  /** The operator's own words about calls. */
+  readonly checkers?: readonly Checker[] | undefined;
   /** Tests check every event they read back. */
   readonly checksReads?: boolean | undefined;
 };
@@ -83,19 +86,22 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
   const limits = { ...defaultLimits, ...limitsOf(config) };
   const { workspaces, documents, uploads, upkeep } = files;
-  let { sandbox: sandboxSettings } = config;
+  let { sandbox: sandboxSettings, network } = config;
+  const approvals = openApprovals({ rules: config.approvals, checkers: options.checkers ?? [] });
   const freshen = async () => {
     const changed = await options.reload?.();
     if (changed === undefined) return;
     Object.assign(limits, limitsOf(changed));
     files.change(changed);
-    sandboxSettings = changed.sandbox;
+    ({ sandbox: sandboxSettings, network } = changed);
+    approvals.change(changed.approvals);
     for (const slot of Object.values(changed.models.slots)) models.register(slot);
     logger.info("settings were changed and are in effect");
   };
   const engine = openEngine({
     ...{ log, storage, models, clock, ids, random, logger, limits, workspaces, documents, uploads },
-    sandbox: options.sandbox,
+    ...{ approvals, sandbox: options.sandbox },
+    reachesNetwork: () => network.hosts.length + network.privateHosts.length > 0,
     sweepSoon: upkeep.sweep,
     toolbox: openToolbox([...builtins, ...(options.tools ?? [])]),
     beforeTurn: freshen,
@@ -169,7 +175,8 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
 }
 
 function limitsOf({ loop, context }: Config): Partial<LoopLimits> {
-  return { ...loop, messagesKeptMax: context.isManaged ? context.messagesMax : 0 };
+  const { isManaged, messagesMax, window, summaryTimeoutMs } = context;
+  return { ...loop, window, summaryTimeoutMs, messagesKeptMax: isManaged ? messagesMax : 0 };
 }
 
 function localTimezone(): string {

@@ -84,5 +84,8 @@ function contextAt({ sandbox }: World, place: Place & { readonly workspace: Work
     seesImages: false,
     todos: [],
     decision: undefined,
+    compact: () => Promise.reject(new Error("no room is made here")),
+    memory: { facts: async () => [], add: () => Promise.reject(new Error("nothing is remembered here")) },
+    searchHistory: async () => ({ hits: [], total: 0, conversations: 0, isStopped: false }),
   };
 }

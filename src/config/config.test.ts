@@ -158,7 +158,7 @@ function valuesOf(expected: Expected): readonly string[] {
   switch (expected.form) {
     case "number":
     case "whole_number":
-      return [expected.min, expected.min + 1, expected.min + 2, expected.max - 1, expected.max].map(String);
+      return numbersWithin(expected.min, expected.max).map(String);
     case "choice":
       return expected.choices;
     case "address":
@@ -196,4 +196,10 @@ function clone(t: TestContext): ConfigRequest {
 function write({ cwd }: ConfigRequest, name: string, text: string): void {
   mkdirSync(dirname(join(cwd, name)), { recursive: true });
   writeFileSync(join(cwd, name), text);
+}
+
+/** Five of them; small steps where there is little between. */
+function numbersWithin(min: number, max: number): number[] {
+  const step = Math.min(1, (max - min) / 8);
+  return [min, min + step, min + 2 * step, max - step, max];
 }

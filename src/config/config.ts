@@ -1,6 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { HitlRules } from "../approvals/approvals.ts";
 import { failed, ok, type Result } from "../base/result.ts";
+import type { WindowLimits } from "../context/context.ts";
 import type { SlotSettings } from "../models/models.ts";
 import { type LogLevel, redact } from "../observe/observe.ts";
 import type { Slot } from "../protocol/message.ts";
@@ -12,11 +14,13 @@ import { type ConfigFile, stampOf } from "./files.ts";
 import { openSources, type Sources } from "./open-sources.ts";
 import { findPlaces, type Surroundings } from "./places.ts";
 import { type ConfigFailure, toFailures } from "./problems.ts";
+import { readRules } from "./read-rules.ts";
 import { readNetwork, readSandbox } from "./read-sandbox.ts";
 import type { Reader, Reading } from "./reader.ts";
 import { nameOf, settings } from "./settings.ts";
 import { type ConfigNote, noteUnknown, readSlots } from "./slots.ts";
 import type { Environment, Flags } from "./sources.ts";
+import type { GivenRow } from "./walker.ts";
 
 export type { ConfigFailure } from "./problems.ts";
 export type { ConfigNote } from "./slots.ts";
@@ -34,7 +38,12 @@ export type Config = {
     readonly attemptsMax: number;
     readonly toolTimeoutMs: number;
   };
-  readonly context: { readonly messagesMax: number; readonly isManaged: boolean };
+  readonly context: {
+    readonly messagesMax: number;
+    readonly isManaged: boolean;
+    readonly window: WindowLimits;
+    readonly summaryTimeoutMs: number;
+  };
   /** `cleanAfterMs`: how long nobody must have used a workspace before its files are moved to the trash; 0 is never. */
   readonly workspace: { readonly limits: WorkspaceLimits; readonly cleanAfterMs: number; readonly disk: Disk };
   readonly uploads: UploadPolicy;
@@ -48,11 +57,17 @@ export type Config = {
     /** As the agents of node:http take it. */
     readonly proxyEnv: { readonly [name in "HTTP_PROXY" | "HTTPS_PROXY" | "NO_PROXY"]?: string | undefined };
   };
+  /** When a person is asked about a call. */
+  readonly approvals: HitlRules;
+  /** The operator's own programs that look at calls: loaded once, at the start. */
+  readonly checkers: readonly ConfigFile[];
   /** What a person should know about this configuration. */
   readonly notes: readonly ConfigNote[];
   /** Values that must never be shown or logged. */
   readonly secrets: readonly string[];
   readonly readings: readonly Reading[];
+  /** Keys of files that have no settings by one name. */
+  readonly rows: readonly GivenRow[];
   readonly stamps: readonly { readonly file: ConfigFile; readonly stamp: string }[];
 };
 
@@ -72,9 +87,11 @@ export function processEnvironment(): Surroundings {
 export async function loadConfig(request: ConfigRequest): Promise<Result<Config, readonly ConfigFailure[]>> {
   const places = findPlaces(request);
   // Before the files are read: what changes meanwhile is then noticed at the next turn.
-  const stamps = [places.envFile, places.projectFile, places.userFile].map((file) => ({ file, stamp: stampOf(file) }));
+  const files = [places.envFile, places.projectFile, places.userFile, places.projectRules, places.userRules];
+  const stamps = files.map((file) => ({ file, stamp: stampOf(file) }));
   const { reader, variables } = await openSources(request, places);
   const language = readLanguage(reader, request.env);
+  const { rules, rows } = await readRules(places, reader.problems);
   const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
   const config: Config = {
     language,
@@ -87,7 +104,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
       attemptsMax: reader.read(settings.attemptsMax),
       toolTimeoutMs: 1_000 * reader.read(settings.toolTimeoutSeconds),
     },
-    context: { messagesMax: reader.read(settings.messagesMax), isManaged: reader.read(settings.isContextManaged) },
+    context: readContext(reader),
     workspace: readWorkspace(reader),
     ...readPrograms(reader),
     models: {
@@ -100,16 +117,19 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
         NO_PROXY: reader.find(settings.noProxy)?.value,
       },
     },
+    approvals: rules,
+    checkers: places.checkers,
     notes: [...notes, ...noteUnknown(variables.map(([name]) => name))],
     secrets: secretsAmong(variables),
     readings: reader.readings,
+    rows,
     stamps,
   };
   if (reader.problems.length > 0) return failed(toFailures(reader.problems, language));
   return ok(deepFreeze(config));
 }
 
-/** True when a file was changed, made or removed since; costs three looks at the file system. */
+/** True when a file was changed, made or removed since; costs a look at each in the file system. */
 export function hasChanged(config: Config): boolean {
   return config.stamps.some(({ file, stamp }) => stampOf(file) !== stamp);
 }
@@ -134,20 +154,24 @@ export async function reloadConfig(
     if (before.value !== reading.value) waiting.push(nameOf(reading.setting));
     return before;
   });
-  const { paths, storage, logs } = config;
+  const { paths, storage, logs, checkers } = config;
   const workspace = { ...fresh.value.workspace, disk: config.workspace.disk };
-  return ok({ config: deepFreeze({ ...fresh.value, paths, storage, logs, workspace, readings }), waiting });
+  const kept = { paths, storage, logs, checkers, workspace, readings };
+  return ok({ config: deepFreeze({ ...fresh.value, ...kept }), waiting });
 }
 
 export type ConfigRow = { readonly name: string; readonly value: string; readonly source: string };
 
 /** Every setting that has a value, and from where: `--data`, `MAX_LOOPS`, `.env:3`, `config/agentyard.yaml:5`, `default`. */
 export function explainConfig(config: Config): readonly ConfigRow[] {
-  return config.readings.map(({ setting, value, origin }) => ({
+  const settings = config.readings.map(({ setting, value, origin }) => ({
     name: nameOf(setting),
     value: setting.isSecret ? "set" : redact(setting.kind.show?.(value) ?? shown(value), config.secrets),
     source: origin,
   }));
+  const rows = config.rows.map((row) => ({ ...row, value: redact(row.value, config.secrets) }));
+  const checkers = config.checkers.map(({ shown: source }) => ({ name: "checkers", value: "on", source }));
+  return [...settings, ...rows, ...checkers];
 }
 
 function shown(value: unknown): string {
@@ -168,6 +192,22 @@ function readPaths(reader: Reader, dataDirDefault: string): Config["paths"] {
     dataDir,
     sessionDbPath: reader.readOr(settings.sessionDbPath, join(dataDir, "sessions.db")),
     logsDir: reader.readOr(settings.logsDir, join(dataDir, "logs")),
+  };
+}
+
+function readContext(reader: Reader): Config["context"] {
+  return {
+    messagesMax: reader.read(settings.messagesMax),
+    isManaged: reader.read(settings.isContextManaged),
+    window: {
+      warningShare: reader.read(settings.warningShare),
+      highShare: reader.read(settings.highShare),
+      criticalShare: reader.read(settings.criticalShare),
+      smallShare: reader.read(settings.smallShare),
+      keptShare: reader.read(settings.keptShare),
+      keptMessages: reader.read(settings.keptMessages),
+    },
+    summaryTimeoutMs: 1_000 * reader.read(settings.summaryTimeoutSeconds),
   };
 }
 

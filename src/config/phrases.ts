@@ -1,3 +1,4 @@
+import type { PatternFault } from "../approvals/approvals.ts";
 import type { Language } from "../words/words.ts";
 import type { Expected } from "./kinds.ts";
 
@@ -13,6 +14,12 @@ export type Phrases = {
   colon(name: string): Phrase;
   keyWouldLeave(urlName: string, keyName: string): Phrase;
   serviceElsewhere(name: string): Phrase;
+  noList(name: string, example: string): Phrase;
+  pattern(pattern: string, why: PatternFault): Phrase;
+  patternMissing(name: string): Phrase;
+  unknownTool(name: string, near: string): Phrase;
+  unknownArgument(tool: string, name: string, near: string): Phrase;
+  loosens(name: string, userFile: string): Phrase;
 };
 type Phrase = readonly [what: string, instead: string];
 
@@ -56,6 +63,32 @@ const en: Phrases = {
     `${name} names a sandbox service elsewhere, which this version cannot use yet`,
     `Take ${name} away: code then runs in a sandbox on this machine`,
   ],
+  noList: (name, example) => [`${name} is not a list`, `Write one line for each below it: - ${example}`],
+  pattern(pattern, why) {
+    const instead = "Write a regular expression, such as \\bprod-\\w+";
+    switch (why.fault) {
+      case "empty":
+        return ["the pattern is empty", instead];
+      case "too_long":
+        return [`the pattern ${pattern} has more than 1000 characters`, "Write several shorter ones"];
+      case "too_large":
+        return [`the pattern ${pattern} counts too far`, "Write smaller numbers into its { }"];
+      case "syntax":
+        return [`${pattern} is no regular expression (${why.why})`, instead];
+      case "unsupported":
+        return [`the pattern ${pattern} uses ${why.what}, which is not possible here`, "Write it without that"];
+    }
+  },
+  patternMissing: (name) => [`${name} has no pattern`, "Write pattern: and a regular expression into it"],
+  unknownTool: (name, near) => [`there is no tool ${name}`, `Write ${near} instead`],
+  unknownArgument: (tool, name, near) => [
+    `${tool} has no argument ${name}`,
+    near === "" ? "Take this rule away" : `Write ${near} instead`,
+  ],
+  loosens: (name, userFile) => [
+    `${name} would let this folder decide what is no longer asked`,
+    `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
+  ],
 };
 
 const zh: Phrases = {
@@ -97,6 +130,32 @@ const zh: Phrases = {
   serviceElsewhere: (name) => [
     `${name} 指向别处的沙箱服务，当前版本还不支持`,
     `请删除 ${name}：代码将在本机的沙箱中运行`,
+  ],
+  noList: (name, example) => [`${name} 不是列表`, `请在它下面每项写一行：- ${example}`],
+  pattern(pattern, why) {
+    const instead = "请写一个正则表达式，例如 \\bprod-\\w+";
+    switch (why.fault) {
+      case "empty":
+        return ["模式是空的", instead];
+      case "too_long":
+        return [`模式 ${pattern} 超过 1000 个字符`, "请拆成几个较短的模式"];
+      case "too_large":
+        return [`模式 ${pattern} 的重复次数太大`, "请减小 { } 中的数字"];
+      case "syntax":
+        return [`${pattern} 不是正则表达式（${why.why}）`, instead];
+      case "unsupported":
+        return [`模式 ${pattern} 用了这里不支持的 ${why.what}`, "请去掉这一部分"];
+    }
+  },
+  patternMissing: (name) => [`${name} 缺少 pattern`, "请在其中写上 pattern: 和一个正则表达式"],
+  unknownTool: (name, near) => [`没有 ${name} 这个工具`, `请改写为 ${near}`],
+  unknownArgument: (tool, name, near) => [
+    `${tool} 没有 ${name} 这个参数`,
+    near === "" ? "请删除这条规则" : `请改写为 ${near}`,
+  ],
+  loosens: (name, userFile) => [
+    `${name} 会让这个文件夹决定哪些操作不再询问`,
+    `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
 };
 

@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync } from "node:fs";
+import { accessSync, constants, readdirSync, readFileSync } from "node:fs";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import type { ConfigFile } from "./files.ts";
 import type { Environment } from "./sources.ts";
@@ -21,23 +21,54 @@ export type Places = {
   readonly envFile: ConfigFile;
   readonly projectFile: ConfigFile;
   readonly userFile: ConfigFile;
+  /** The rules for decisions, in the same order. */
+  readonly projectRules: ConfigFile;
+  readonly userRules: ConfigFile;
+  /** The user chose the project's folder: the program is their clone, or AGENTYARD_CONFIG names it. */
+  readonly isTrusted: boolean;
+  /** The operator's own programs that look at calls: none of a folder that the program was only started in. */
+  readonly checkers: readonly ConfigFile[];
   readonly dataDir: string;
 };
 
 export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Places {
   const isClone = isOwnClone(programDir);
   const projectDir = env.AGENTYARD_CONFIG ? resolve(cwd, env.AGENTYARD_CONFIG) : isClone ? programDir : cwd;
-  const userPath = join(xdgDir(env.XDG_CONFIG_HOME, homeDir, ".config"), "agentyard", "agentyard.yaml");
+  const isTrusted = isClone || Boolean(env.AGENTYARD_CONFIG);
+  const userDir = join(xdgDir(env.XDG_CONFIG_HOME, homeDir, ".config"), "agentyard");
+  const ofUser = (...names: string[]) => {
+    const path = join(userDir, ...names);
+    return { path, shown: underHome(path, homeDir) };
+  };
   return {
     isClone,
     projectDir,
     envFile: { path: join(projectDir, ".env"), shown: ".env" },
     projectFile: { path: join(projectDir, "config", "agentyard.yaml"), shown: "config/agentyard.yaml" },
-    userFile: { path: userPath, shown: underHome(userPath, homeDir) },
+    userFile: ofUser("agentyard.yaml"),
+    projectRules: { path: join(projectDir, "config", "hitl_rules.yaml"), shown: "config/hitl_rules.yaml" },
+    userRules: ofUser("hitl_rules.yaml"),
+    isTrusted,
+    checkers: [
+      ...(isTrusted ? programsIn({ path: join(projectDir, "checkers"), shown: "checkers" }) : []),
+      ...programsIn(ofUser("checkers")),
+    ],
     dataDir: isClone
       ? join(programDir, "data")
       : join(xdgDir(env.XDG_DATA_HOME, homeDir, ".local", "share"), "agentyard"),
   };
+}
+
+/** By name, so that they are asked in the same order at every start. */
+function programsIn({ path, shown }: ConfigFile): ConfigFile[] {
+  try {
+    const names = readdirSync(path).filter(
+      (name) => /^[^.].*\.(ts|js|mjs)$/.test(name) && !/\.(test|d)\.ts$/.test(name),
+    );
+    return names.sort().map((name) => ({ path: join(path, name), shown: `${shown}/${name}` }));
+  } catch {
+    return [];
+  }
 }
 
 /** An installed package has the same package.json, but lies in node_modules or where its user may not write. */

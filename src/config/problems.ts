@@ -1,3 +1,4 @@
+import type { PatternFault } from "../approvals/approvals.ts";
 import { redact } from "../observe/observe.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { Language } from "../words/words.ts";
@@ -23,7 +24,12 @@ type FileFault =
   | { readonly fault: "not_utf8" }
   | { readonly fault: "colon"; readonly name: string }
   | { readonly fault: "key_would_leave"; readonly urlName: string; readonly keyName: string }
-  | { readonly fault: "service_elsewhere"; readonly name: string };
+  | { readonly fault: "service_elsewhere" | "pattern_missing"; readonly name: string }
+  | { readonly fault: "no_list"; readonly name: string; readonly example: string }
+  | { readonly fault: "pattern"; readonly pattern: string; readonly why: PatternFault }
+  | { readonly fault: "unknown_tool"; readonly name: string; readonly near: string }
+  | { readonly fault: "unknown_argument"; readonly tool: string; readonly name: string; readonly near: string }
+  | { readonly fault: "loosens"; readonly name: string; readonly userFile: string };
 
 export type ConfigFailure = Failure<"config_invalid" | "setting_invalid">;
 
@@ -63,6 +69,18 @@ function tellFault(problem: FileFault, words: Phrases): readonly [what: string, 
       return words.keyWouldLeave(problem.urlName, problem.keyName);
     case "service_elsewhere":
       return words.serviceElsewhere(problem.name);
+    case "no_list":
+      return words.noList(problem.name, problem.example);
+    case "pattern":
+      return words.pattern(show(problem.pattern), problem.why);
+    case "pattern_missing":
+      return words.patternMissing(problem.name);
+    case "unknown_tool":
+      return words.unknownTool(show(problem.name), problem.near);
+    case "unknown_argument":
+      return words.unknownArgument(problem.tool, show(problem.name), problem.near);
+    case "loosens":
+      return words.loosens(problem.name, problem.userFile);
   }
 }
 

@@ -2,20 +2,8 @@ import { defaultUploadPolicy } from "../documents/documents.ts";
 import { logLevels } from "../observe/observe.ts";
 import { Slot } from "../protocol/message.ts";
 import { languages } from "../words/words.ts";
-import {
-  baseUrl,
-  choice,
-  endings,
-  type Kind,
-  key,
-  language,
-  number,
-  path,
-  proxy,
-  text,
-  toggle,
-  wholeNumber,
-} from "./kinds.ts";
+import { contextSettings } from "./context-settings.ts";
+import { baseUrl, choice, endings, type Kind, key, language, number, path, proxy, text, wholeNumber } from "./kinds.ts";
 import { sandboxSettings } from "./sandbox-settings.ts";
 
 /** One thing that can be set: by a flag, by a variable (of several names the first counts), by a key of agentyard.yaml. */
@@ -82,18 +70,7 @@ export const settings = {
     default: 120,
   },
 
-  messagesMax: {
-    variables: ["MAX_MESSAGE_HISTORY"],
-    key: "context.messages_max",
-    kind: wholeNumber(10, 500),
-    default: 150,
-  },
-  isContextManaged: {
-    variables: ["CONTEXT_MANAGEMENT_ENABLED"],
-    key: "context.management_enabled",
-    kind: toggle,
-    default: true,
-  },
+  ...contextSettings,
 
   workspaceBytesMax: {
     variables: ["AGENTYARD_WORKSPACE_BYTES_MAX"],

@@ -45,7 +45,7 @@ export async function openYamlFile(
 }
 
 /** The file we ship holds comments only; it should not cost loading the parser. */
-function hasSettings(text: string): boolean {
+export function hasSettings(text: string): boolean {
   return /^[^\S\n]*[^#\s]/m.test(text);
 }
 

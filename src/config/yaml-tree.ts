@@ -1,20 +1,22 @@
 import type { YAMLMap } from "yaml";
 
-/** One key of a YAML file, and what stands behind it. */
-export type Entry = {
-  readonly key: string;
+/** Something of a YAML file, and where it stands. */
+export type Item = {
   readonly line: number;
   readonly content:
     | { readonly form: "nothing" }
     | { readonly form: "value"; readonly value: unknown }
     | { readonly form: "group"; readonly entries: readonly Entry[] }
-    /** A list of plain values, put together with commas. */
-    | { readonly form: "list"; readonly text: string }
-    /** An alias, or a list of something else: no setting wants one. */
-    | { readonly form: "other" };
+    /** A list of plain values; `text` has them put together with commas. */
+    | { readonly form: "list"; readonly text: string; readonly items: readonly Item[] }
+    /** A list of something else, or an alias, which has no items: no setting wants one. */
+    | { readonly form: "other"; readonly items?: readonly Item[] };
   /** The content as it was written. */
   readonly source: string;
 };
+
+/** One key of a YAML file, and what stands behind it. */
+export type Entry = Item & { readonly key: string };
 
 export type Tree = {
   readonly entries: readonly Entry[];
@@ -33,8 +35,15 @@ export async function parseTree(text: string): Promise<Tree> {
   const contentOf = (node: unknown): Entry["content"] => {
     if (node === null || (isScalar(node) && node.value === null)) return { form: "nothing" };
     if (isScalar(node)) return { form: "value", value: node.value };
-    if (isSeq(node) && node.items.every((item) => isScalar(item)))
-      return { form: "list", text: node.items.map((item) => (isScalar(item) ? item.value : "")).join(",") };
+    if (isSeq(node)) {
+      const items = node.items.map((item) => ({
+        line: lineAt(startOf(item)),
+        content: contentOf(item),
+        source: sourceOf(item),
+      }));
+      if (!node.items.every((item) => isScalar(item))) return { form: "other", items };
+      return { form: "list", text: node.items.map((item) => (isScalar(item) ? item.value : "")).join(","), items };
+    }
     return isMap(node) ? { form: "group", entries: entriesOf(node) } : { form: "other" };
   };
   const entriesOf = (map: YAMLMap): Entry[] =>

@@ -1,28 +1,36 @@
-import type { History } from "../log/log.ts";
-import type { NewEvent } from "../protocol/events.ts";
+import type { History, Recipe } from "../log/log.ts";
+import type { EventBody, NewEvent } from "../protocol/events.ts";
 import type { Message, ToolDescription } from "../protocol/message.ts";
 import { type Toolbox, toolBytes } from "../tools/tools.ts";
-import { systemPrompt } from "./prompt.ts";
+import { type OwnParts, ownPartsOf, systemPrompt } from "./prompt.ts";
 
-export { leaveOutOldest } from "./compact.ts";
+export { type Compacted, planRoom, summedUp, withoutSummary } from "./compact.ts";
 export { isStuck, sameCallsMax } from "./loop-guard.ts";
+export { instructionsPart, notesPart, type OwnParts, ownPartsOf } from "./prompt.ts";
 export { reminderFor } from "./reminders.ts";
-export { messageTokens, tokenStatus } from "./tokens.ts";
+export { leastTokens, needsRoom, type Reader, type Room, roomOf, sendableTokens } from "./room.ts";
+export { readSummary, type Strategy, summaryRequest } from "./summarise.ts";
+export { defaultWindowLimits, messageTokens, tokenStatus, type WindowLimits, windowOf } from "./tokens.ts";
 
 /** What every request of this conversation starts with, if it must be set or has changed; each change costs the cache. */
 export function recipeEvent(
   history: History,
   toolbox: Toolbox,
-  now: { at: number; size: "full" | "small" },
+  now: { at: number; size: "full" | "small"; own?: OwnParts | undefined },
 ): NewEvent | undefined {
   const { recipe } = history;
   const offered = toolbox.offered(now.size);
   const startedAt = recipe?.startedAt ?? now.at;
   const tools = toolBytes(offered);
-  const system = systemPrompt(offered, now.size, startedAt);
-  if (recipe?.tools === tools && recipe.system === system) return undefined;
-  const cause = recipe === undefined ? "start" : recipe.tools === tools ? "prompt_changed" : "tools_changed";
-  return { type: "recipe.set", cause, system, tools, startedAt };
+  const made = systemPrompt(offered, now.size, startedAt, now.own);
+  if (recipe?.tools === tools && recipe.system === made.system) return undefined;
+  return { type: "recipe.set", cause: causeOf(recipe, tools, now.own), tools, startedAt, ...made };
+}
+
+function causeOf(recipe: Recipe | undefined, tools: string, own: OwnParts = {}): EventBody<"recipe.set">["cause"] {
+  if (recipe === undefined) return "start";
+  if (ownPartsOf(recipe).instructions?.text !== own.instructions?.text) return "instructions_changed";
+  return recipe.tools === tools ? "prompt_changed" : "tools_changed";
 }
 
 /** The messages of the next request: the frozen system message, then the history as it stands. */

@@ -19,7 +19,7 @@ const budgets: Readonly<Record<Size, { prompt: number; prefix: number }>> = {
 const exampleTokensMax = 120;
 const sentencesMax = 45;
 
-const promptOf = (size: Size) => systemPrompt(toolbox.offered(size), size, startedAt);
+const promptOf = (size: Size) => systemPrompt(toolbox.offered(size), size, startedAt).system;
 const exampleOf = (size: Size) => /\n\n# Example\n.*?(?=\n\n)/s.exec(promptOf(size))?.[0] ?? "";
 
 for (const size of sizes) {
@@ -69,7 +69,9 @@ test("what reminders and results say is what was last looked at [R1]", () => {
     forModels.reminder([forModels.dateNow("2026-11-15")]),
     forModels.todosOpen([todo, { ...todo, status: "pending", priority: "medium" }], 3),
     forModels.todosStillOpen(4, "read the report"),
-    forModels.tokens(75, "warning"),
+    forModels.tokens(75, "warning", false),
+    forModels.tokens(75, "warning", true),
+    forModels.tokensHalf(60),
     forModels.tokensFree(20),
     forModels.sameResultAgain("now", 3),
     forModels.finalize,
@@ -83,11 +85,58 @@ test("what reminders and results say is what was last looked at [R1]", () => {
     forModels.emptyResult,
     ...fileTexts(),
     ...codeTexts(),
-    [forModels.compactedHead, forModels.leftOut(12), forModels.lastRequest("Go on.")].join("\n\n"),
+    ...compactTexts(),
+    ...memoryTexts(),
     ...Object.entries(forModels.nextSteps).map(([code, next]) => `${code}: ${next}`),
   ];
   assertSnapshot("notes.txt", texts.map((text) => text.trim()).join("\n\n"));
 });
+
+function memoryTexts(): string[] {
+  const { memory } = forModels;
+  const [path, facts] = ["temp/results/3-1-look.txt", ["Likes tea.", "Pays in euros."]] as const;
+  const hit = { at: "2026-11-15 06:12", text: "line 1\nline 2" };
+  return [
+    forModels.data({ source: "uploads/a.csv", mark: "0a1b2c", text: "x,y" }),
+    forModels.partInFile({ missing: 900, sizeBytes: 1_000, path, next: { line: 1, column: 51 } }),
+    forModels.partInFile({ missing: 900, sizeBytes: 1_000, path, next: { line: 7, column: 1 } }),
+    memory.instructions({ path: "uploads/AGENTS.md", text: "Answer in verse.", isCut: true }),
+    ...[memory.notes(facts), memory.notesNow(facts), memory.notesNow([])],
+    ...[memory.remembered(1), memory.remembered(2), memory.knownAlready(2)],
+    ...[memory.facts(facts, 2), memory.facts(facts, 9), memory.factsLeft(7), memory.noFacts, memory.noFactWith("x", 9)],
+    [memory.hits(1, 1), memory.hit({ ...hit, where: memory.here, who: memory.who.user })].join("\n"),
+    memory.hit({ ...hit, where: memory.other("0f3a", "Zoo"), who: memory.who.result("look") }),
+    ...[memory.noHits(["a", "b"], 3), memory.stopped],
+  ];
+}
+
+function compactTexts(): string[] {
+  const { compact } = forModels;
+  const asked = { language: "en", strategy: "compact", words: 700 } as const;
+  const [history, previous] = [
+    { mark: "0a1b2c3d", text: compact.line("user", "Go on.") },
+    { mark: "0a1b2c3d", text: "..." },
+  ];
+  return [
+    compact.summariser(asked),
+    compact.summariser({ ...asked, language: "zh" }),
+    compact.summariser({ ...asked, strategy: "summarize" }),
+    compact.ask({ history, previous, focus: "the prices", dropped: 3 }),
+    ...[compact.head.en, compact.head.zh, compact.leftOut(12, true), compact.leftOut(12, false)],
+    ...[compact.summedUp({ mark: "0a1b2c", text: "..." }).text, compact.wordForWord],
+    ...[...Object.values(compact.sections), compact.words("Go on."), compact.words("Go on.", "0a1b2c")],
+    ...[compact.notRepeated(3, true), compact.notRepeated(3, false), compact.file("a.csv", ["made", "read"])],
+    compact.decision({ verdict: compact.verdict.reject, tool: "run_bash_command", about: "rm", word: "no" }),
+    compact.gap({ left: 900, all: 1_000, file: undefined }),
+    compact.gap({ left: 900, all: 1_000, file: "temp/results/3-look.txt" }),
+    ...[compact.imagesGone(1), compact.imagesGone(2), compact.nothingToDo(3), compact.noSummary],
+    compact.report({
+      before: { messages: 40, tokens: 900 },
+      after: { messages: 11, tokens: 300 },
+      strategy: "compact",
+    }),
+  ];
+}
 
 function fileTexts(): string[] {
   const { files } = forModels;
@@ -147,7 +196,7 @@ function codeTexts(): string[] {
 
 test("a section that needs a tool is left out where the tool is not offered [R1]", () => {
   for (const size of sizes) {
-    const prompt = systemPrompt([], size, startedAt);
+    const prompt = systemPrompt([], size, startedAt).system;
     for (const { name } of builtins.filter((tool) => tool.name.includes("_"))) assert.ok(!prompt.includes(name), name);
     assert.doesNotMatch(prompt, /# Example|`now`/);
   }

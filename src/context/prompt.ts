@@ -1,18 +1,99 @@
-import type { Tool } from "../tools/tools.ts";
-import { forModels, type PromptSection } from "../words/words.ts";
+import { estimateTokens } from "../models/models.ts";
+import type { EventBody } from "../protocol/events.ts";
+import { headOf, type Tool } from "../tools/tools.ts";
+import { forModels, type PromptSection, withoutOurTags } from "../words/words.ts";
 
 type PromptSize = Exclude<PromptSection["for"], "all">;
 
-/** The system message: static text for the tools that are offered, and at the very end the conversation's start. */
-export function systemPrompt(tools: readonly Tool[], size: PromptSize, startedAt: number): string {
+/** What the user has put into the system message: as it is written there. */
+export type OwnParts = {
+  readonly instructions?: (Instructions & { readonly text: string }) | undefined;
+  readonly notes?: string | undefined;
+};
+type SystemParts = Pick<EventBody<"recipe.set">, "system" | "instructions" | "notes">;
+type Instructions = Omit<NonNullable<SystemParts["instructions"]>, "at" | "length">;
+
+/**
+ * The system message: static text for the tools that are offered, then what is the user's own, and at the very end the
+ * conversation's start.
+ */
+export function systemPrompt(
+  tools: readonly Tool[],
+  size: PromptSize,
+  startedAt: number,
+  { instructions, notes }: OwnParts = {},
+): SystemParts {
   const names = new Set(tools.map((tool) => tool.name));
   const sections = forModels.prompt.filter(
     (section) => (section.for === "all" || section.for === size) && section.needs.every((name) => names.has(name)),
   );
-  return [...sections.map((section) => section.text), forModels.startTime(minuteOf(startedAt))].join("\n\n");
+  let system = sections.map((section) => section.text).join("\n\n");
+  const add = (text: string) => {
+    system += `\n\n${text}`;
+    return { at: system.length - text.length, length: text.length };
+  };
+  const parts: Partial<SystemParts> = {};
+  if (instructions !== undefined) {
+    const { text, ...about } = instructions;
+    parts.instructions = { ...about, ...add(text) };
+  }
+  if (notes !== undefined) parts.notes = add(notes);
+  add(forModels.startTime(minuteOf(startedAt)));
+  return { system, ...parts };
 }
 
 /** `2026-11-15 06:12`: to the minute, because it is part of what providers cache. */
 function minuteOf(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace("T", " ");
+}
+
+/** The parts as they stand in a system message. */
+export function ownPartsOf({ system, instructions, notes }: SystemParts): OwnParts {
+  const textOf = ({ at, length }: { at: number; length: number }) => system.slice(at, at + length);
+  const own: { instructions?: OwnParts["instructions"]; notes?: OwnParts["notes"] } = {};
+  if (instructions !== undefined) {
+    const { at, length, ...about } = instructions;
+    own.instructions = { ...about, text: textOf({ at, length }) };
+  }
+  if (notes !== undefined) own.notes = textOf(notes);
+  return own;
+}
+
+const instructionsShareMax = 0.1;
+const instructionsTokensMax = 8_000;
+const bytesPerToken = 4;
+
+/** A user's file of standing instructions as it stands in the system message; undefined when it says nothing. */
+export function instructionsPart(
+  { path, hash, text }: { path: string; hash: string; text: string },
+  windowTokens: number,
+): OwnParts["instructions"] {
+  const whole = text.toWellFormed().trim();
+  if (whole === "") return undefined;
+  const tokensMax = Math.min(Math.floor(windowTokens * instructionsShareMax), instructionsTokensMax);
+  const shown = headOf(whole, { bytesMax: tokensMax * bytesPerToken });
+  const isCut = shown.length < whole.length;
+  const section = forModels.memory.instructions({ path, text: shown, isCut });
+  return { path, hash, ...(isCut ? { cut: true } : {}), text: section };
+}
+
+const notesTokensMax = 400;
+
+/** The newest facts that there is room for, oldest first; a fact is a line, and none can pass for our own words. */
+export function notesShown(facts: readonly string[]): string[] {
+  const shown: string[] = [];
+  let left = notesTokensMax;
+  for (const fact of facts.toReversed()) {
+    const line = withoutOurTags(fact.replaceAll(/\s+/g, " "));
+    left -= estimateTokens(line) + 2;
+    if (left < 0) break;
+    shown.unshift(line);
+  }
+  return shown;
+}
+
+/** The user's notes as they stand in the system message; undefined when there are none. */
+export function notesPart(facts: readonly string[]): string | undefined {
+  const shown = notesShown(facts);
+  return shown.length === 0 ? undefined : forModels.memory.notes(shown);
 }

@@ -80,10 +80,10 @@ test("of a long list the first items are recalled, shortened, what is in progres
 
 const levelChanges: readonly [known: string | undefined, percent: number, line: string | undefined][] = [
   [undefined, 74, undefined],
-  [undefined, 75, forModels.tokens(75, "warning")],
-  [undefined, 96, forModels.tokens(96, "critical")],
+  [undefined, 75, forModels.tokens(75, "warning", false)],
+  [undefined, 96, forModels.tokens(96, "critical", false)],
   ["warning", 80, undefined],
-  ["warning", 90, forModels.tokens(90, "high")],
+  ["warning", 90, forModels.tokens(90, "high", false)],
   ["high", 80, undefined],
   ["warning", 74, undefined],
   ["warning", 59, forModels.tokensFree(59)],
@@ -95,6 +95,27 @@ for (const [known, percent, line] of levelChanges) {
   test(`the token status is told when it gets worse, or much better: ${known ?? "nothing"} told, ${percent} % full [L4][Z1]`, () => {
     const history = historyAt({ turnStep: 3 });
     if (known !== undefined) history.told.set("tokens", { value: known, step: 1 });
+    const tokens = { ...room, used: percent * 1_000, level: levelAt(percent) };
+    assert.equal(reminderFor(history, { at: startedAt, tokens })?.text, line && reminded(line));
+  });
+}
+
+const compactNotes: readonly [known: string | undefined, percent: number, line: string | undefined][] = [
+  [undefined, 59, undefined],
+  [undefined, 60, forModels.tokensHalf(60)],
+  ["half", 70, undefined],
+  ["half", 40, undefined],
+  ["half", 75, forModels.tokens(75, "warning", true)],
+  ["warning", 70, undefined],
+  ["critical", 20, forModels.tokensFree(20)],
+];
+
+for (const [known, percent, line] of compactNotes) {
+  test(`who can make room is told of it in time: ${known ?? "nothing"} told, ${percent} % full [Z1][L4]`, () => {
+    const history = historyAt({ turnStep: 3 });
+    if (known !== undefined) history.told.set("tokens", { value: known, step: 1 });
+    const descriptions = [{ name: "compact_context", description: "", parameters: {} }];
+    if (history.recipe !== undefined) history.recipe = { ...history.recipe, descriptions };
     const tokens = { ...room, used: percent * 1_000, level: levelAt(percent) };
     assert.equal(reminderFor(history, { at: startedAt, tokens })?.text, line && reminded(line));
   });
@@ -159,9 +180,11 @@ function historyAt({
       isStepOpen: false,
       isCut: false,
       isFinal: false,
-      isCompacted: false,
+      compactions: 0,
+      isOverflown: false,
       isStuck: false,
       slot: undefined,
+      model: undefined,
     },
     ...{ hasImages: false, calls: [], finished },
   };

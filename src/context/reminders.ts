@@ -1,8 +1,10 @@
+import { derivedHex } from "../base/ids.ts";
 import type { History } from "../log/log.ts";
 import type { TokenStatus } from "../protocol/resources.ts";
-import { shortened } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import { newlyRepeated } from "./loop-guard.ts";
+import { oneLine } from "./own-marks.ts";
+import { notesPart, notesShown, ownPartsOf } from "./prompt.ts";
 
 /** What is attached to the newest message, exactly as sent, and what it told. */
 export type Reminder = { readonly text: string; readonly told: readonly string[] };
@@ -10,10 +12,17 @@ export type Reminder = { readonly text: string; readonly told: readonly string[]
 /** Facts the model should know now and was not told yet; undefined when there is nothing to say. */
 export function reminderFor(
   history: History,
-  now: { at: number; tokens: TokenStatus; instruction?: string | undefined },
+  now: {
+    readonly at: number;
+    readonly tokens: TokenStatus;
+    readonly instruction?: string | undefined;
+    /** The user's facts, where they were looked at: when a turn starts. */
+    readonly facts?: readonly string[] | undefined;
+  },
 ): Reminder | undefined {
   const notes = [
     dateNote(history, now.at),
+    memoryNote(history, now.facts),
     todoNote(history),
     tokenNote(history, now.tokens),
     loopNote(history),
@@ -31,6 +40,19 @@ function dateNote(history: History, at: number): Note | undefined {
   const known = history.told.get("date")?.value ?? dayOf(history.recipe?.startedAt ?? at);
   return known === today ? undefined : { line: forModels.dateNow(today), told: `date:${today}` };
 }
+
+/** The prompt has the facts of the conversation's start; others are told once. */
+function memoryNote({ recipe, told }: History, facts: readonly string[] | undefined): Note | undefined {
+  if (facts === undefined || recipe === undefined) return undefined;
+  const digestOf = (notes: string | undefined) => derivedHex(digestCharacters, notes ?? "");
+  const known = told.get("memory")?.value ?? digestOf(ownPartsOf(recipe).notes);
+  const digest = digestOf(notesPart(facts));
+  return known === digest
+    ? undefined
+    : { line: forModels.memory.notesNow(notesShown(facts)), told: `memory:${digest}` };
+}
+
+const digestCharacters = 8;
 
 const quietSteps = 8;
 
@@ -60,13 +82,13 @@ function openItems(open: History["todos"]): string {
   const isActive = (todo: History["todos"][number]) => todo.status === "in_progress";
   const activeFirst = [...open.filter(isActive), ...open.filter((todo) => !isActive(todo))];
   const shown = activeFirst.slice(0, todosShownMax);
-  const lines = shown.map((todo) => ({ ...todo, content: shortened(todo.content, todoBytesMax) }));
+  const lines = shown.map((todo) => ({ ...todo, content: oneLine(todo.content, todoBytesMax) }));
   return forModels.todosOpen(lines, open.length - shown.length);
 }
 
 function openCount(open: History["todos"]): string {
   const active = open.find((todo) => todo.status === "in_progress")?.content;
-  return forModels.todosStillOpen(open.length, active === undefined ? undefined : shortened(active, todoBytesMax));
+  return forModels.todosStillOpen(open.length, active === undefined ? undefined : oneLine(active, todoBytesMax));
 }
 
 /** Whether one of the newest answers wrote the list. */
@@ -83,17 +105,27 @@ function hasUpdate({ messages }: History, answers: number): boolean {
 
 /** A note on the way down only when much was freed: the count goes up and down a little around each level. */
 const freeShare = 0.6;
+/** From here on the model is told how room is made, if it can. */
+const halfShare = 0.6;
 
 /** Only when the level has changed. */
 function tokenNote(history: History, { used, window, level }: TokenStatus): Note | undefined {
   const known = history.told.get("tokens")?.value ?? "info";
   const percent = Math.round((100 * used) / window);
-  if (rankOf(level) > rankOf(known)) return { line: forModels.tokens(percent, level), told: `tokens:${level}` };
-  const isFreed = known !== "info" && used / window < freeShare;
+  const canCompact = history.recipe?.descriptions.some(({ name }) => name === "compact_context") === true;
+  const now = level === "info" && used / window >= halfShare && canCompact ? "half" : level;
+  if (rankOf(now) > rankOf(known)) {
+    const line = now === "half" ? forModels.tokensHalf(percent) : forModels.tokens(percent, now, canCompact);
+    return { line, told: `tokens:${now}` };
+  }
+  const isFreed = rankOf(known) > rankOf("half") && used / window < freeShare;
   return isFreed ? { line: forModels.tokensFree(percent), told: "tokens:info" } : undefined;
 }
 
-const levels: readonly string[] = ["info", "warning", "high", "critical"] satisfies readonly TokenStatus["level"][];
+const levels: readonly string[] = ["info", "half", "warning", "high", "critical"] satisfies readonly (
+  | TokenStatus["level"]
+  | "half"
+)[];
 
 function rankOf(level: string): number {
   return levels.indexOf(level);
@@ -106,7 +138,7 @@ function loopNote({ turn, messages }: History): Note | undefined {
   const newest = messages.length - 1 - messages.findLastIndex((message) => message.role !== "tool");
   const repeated = newlyRepeated(turn.finished, newest);
   if (repeated === undefined) return undefined;
-  return { line: forModels.sameResultAgain(shortened(repeated.name, toolBytesMax), repeated.times), told: "loop:" };
+  return { line: forModels.sameResultAgain(oneLine(repeated.name, toolBytesMax), repeated.times), told: "loop:" };
 }
 
 function dayOf(at: number): string {

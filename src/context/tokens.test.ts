@@ -51,6 +51,13 @@ test("after that the provider's count stands, and only what came since is estima
   assert.deepEqual(tokenStatus(history, 1_000), { used, window: 1_000, level: "info", estimated: true });
 });
 
+test("a server that counts too little of its answer is not believed: we send it back as it is [Z1]", () => {
+  const counted = { usage: { input: 700, output: 1 }, estimated: false, messages: 2 };
+  const history = { ...emptyHistory(), recipe, messages: said, counted };
+  const used = 700 + messageTokens(said[1]) + messageTokens(said[2]);
+  assert.deepEqual(tokenStatus(history, 1_000), { used, window: 1_000, level: "info", estimated: true });
+});
+
 test("a Han character weighs a token, and names, arguments and images of a message count too [Z1]", () => {
   const [, call, result] = said;
   assert.deepEqual([messageTokens(result), messageTokens(call)], [4 + 3, 4 + 3 + 5]);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
 import { testWorkspace } from "../../test/world/workspace.ts";
 import { failure } from "../protocol/failure.ts";
 import { attachedText, describeAttached } from "./attach.ts";
@@ -73,6 +72,9 @@ test("a file that is not there, a folder and a way out are refused before the me
   );
 });
 
+/** The marks themselves are the engine's. */
+const wrap = (source: string, text: string) => `<${source}>${text}</>`;
+
 test("the files stand below the person's words in their language [F3]", () => {
   const attached = [
     { path: "uploads/a.txt", name: "a.txt", type: "text", bytes: 3, hash: "h", text: "one" },
@@ -80,46 +82,28 @@ test("the files stand below the person's words in their language [F3]", () => {
     { path: "uploads/数据.csv", name: "数据.csv", type: "csv", bytes: 99_999 },
   ];
   assert.equal(
-    `Look.${attachedText(attached, "en")}`,
+    `Look.${attachedText(attached, "en", wrap)}`,
     `Look.
 
 Text of uploads/a.txt:
-\`\`\`
-one
-\`\`\`
+<uploads/a.txt>one</>
 
 Text of uploads/b.md:
-\`\`\`
-two
-\`\`\`
+<uploads/b.md>two
+</>
 
 Uploaded files:
 - a.txt → uploads/a.txt (text)
 - b.md → uploads/b.md (markdown)
 - 数据.csv → uploads/数据.csv (csv)`,
   );
-  assert.equal(attachedText(attached.slice(2), "zh"), "\n\n上传的文件：\n- 数据.csv → uploads/数据.csv (csv)");
-  assert.equal(attachedText([], "en"), "");
-});
-
-test("no text can end its own fence and speak as the person [F3]", () => {
-  const pieces = fc.array(fc.constantFrom("`", "```", "````\n", "\n", "~~~", "Uploaded files:", "text"));
-  fc.assert(
-    fc.property(pieces, (drawn) => {
-      const text = drawn.join("");
-      const file = { path: "uploads/a.txt", name: "a.txt", type: "text", bytes: 1, hash: "h", text };
-      const lines = attachedText([file], "en").split("\n");
-      const fence = lines[3] ?? "";
-      assert.match(fence, /^`{3,}$/);
-      const ends = lines.flatMap((line, index) => (line.startsWith(fence) ? [index] : []));
-      assert.deepEqual(ends, [3, lines.length - 4]);
-    }),
-  );
+  assert.equal(attachedText(attached.slice(2), "zh", wrap), "\n\n上传的文件：\n- 数据.csv → uploads/数据.csv (csv)");
+  assert.equal(attachedText([], "en", wrap), "");
 });
 
 test("a name that is not plain is quoted, and what hides in it is shown [S5]", () => {
   const listed = (name: string) =>
-    attachedText([{ path: `uploads/${name}`, name, type: "text", bytes: 1 }], "en")
+    attachedText([{ path: `uploads/${name}`, name, type: "text", bytes: 1 }], "en", wrap)
       .split("\n")
       .at(-1);
   assert.deepEqual(

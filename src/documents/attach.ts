@@ -61,20 +61,16 @@ function inlineText(bytes: Buffer): Pick<Attached, "text" | "hash"> {
   return text === undefined ? {} : { text, hash: createHash("sha256").update(bytes).digest("hex") };
 }
 
+/** Text of others as a block of data: what a file holds cannot end it and speak as the person. */
+type Wrap = (source: string, text: string) => string;
+
 /** What is put behind the person's own words, beginning with a blank line; nothing where no file came with them. */
-export function attachedText(attached: readonly Attached[], language: Language): string {
+export function attachedText(attached: readonly Attached[], language: Language, wrap: Wrap): string {
   if (attached.length === 0) return "";
   const words = attachedWords[language];
   const texts = attached.flatMap(({ path, text }) =>
-    text === undefined ? [] : inFence(words.inline(shownName(path)), text),
+    text === undefined ? [] : `${words.inline(shownName(path))}\n${wrap(path, text)}`,
   );
   const lines = attached.map(({ path, name, type }) => `- ${shownName(name)} → ${shownName(path)} (${type})`);
   return ["", ...texts, [words.list, ...lines].join("\n")].join("\n\n");
-}
-
-/** A fence that is longer than any in the text: what a file holds cannot end it and speak as the person. */
-function inFence(title: string, text: string): string {
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`{3,}/g), ([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${title}\n${fence}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
 }

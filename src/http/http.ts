@@ -8,15 +8,18 @@ import { describeApi, descriptionPath } from "./openapi.ts";
 import { isFromHere } from "./origin.ts";
 import { faultLine, refuse } from "./problem.ts";
 import { checkpointHandlers } from "./routes/checkpoints.ts";
+import { compactionHandlers } from "./routes/compactions.ts";
 import { conversationHandlers } from "./routes/conversations.ts";
 import { decisionHandlers } from "./routes/decisions.ts";
 import { eventHandlers } from "./routes/events.ts";
 import { executionHandlers } from "./routes/executions.ts";
 import { fileHandlers } from "./routes/files.ts";
 import { healthHandlers } from "./routes/health.ts";
+import { memoryHandlers } from "./routes/memory.ts";
 import { messageHandlers } from "./routes/messages.ts";
 import { modelHandlers } from "./routes/models.ts";
 import { resumableUploadHandlers } from "./routes/resumable-uploads.ts";
+import { ruleHandlers } from "./routes/rules.ts";
 import { sandboxFileHandlers } from "./routes/sandbox-files.ts";
 import { sessionHandlers } from "./routes/sessions.ts";
 import { templateHandlers } from "./routes/templates.ts";
@@ -31,10 +34,13 @@ export function createApp(parts: Parts): App {
     ...healthHandlers(parts),
     ...conversationHandlers(parts),
     ...checkpointHandlers(parts),
+    ...compactionHandlers(parts),
+    ...memoryHandlers(parts),
     ...messageHandlers(parts),
     ...fileHandlers(parts),
     ...workspaceHandlers(parts),
     ...decisionHandlers(parts),
+    ...ruleHandlers(parts),
     ...eventHandlers(parts),
     ...modelHandlers(parts),
     ...sessionHandlers(parts),

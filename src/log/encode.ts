@@ -9,7 +9,9 @@ import {
 import type { EncodedEvent, StoredEvent } from "../storage/storage.ts";
 
 /** An event as it is stored; checked in full first. */
-export function encoded(event: NewEvent, at: number): EncodedEvent {
+export function encoded(event: NewEvent, now: number): EncodedEvent {
+  // Of a decision the time is part of what its hash is about.
+  const at = "time" in event ? (event.time ?? now) : now;
   return { type: event.type, version: eventVersions[event.type], at, body: JSON.stringify(eventBody(event)) };
 }
 

@@ -109,7 +109,7 @@ test("what was left out of the messages to make room is not known any more [F2][
     changed("edited", "tool", "h2", "h1"),
     { type: "file.known", path: "new", hash: "h1" },
   ];
-  const compacted = { type: "compacted", turn: 1, strategy: "fallback", summary: "", messagesBefore: 9 } as const;
+  const compacted = { type: "compacted", turn: 1, strategy: "fallback", summary: "…", messagesBefore: 9 } as const;
   const leftOut: NewEvent = { ...compacted, upTo: started.length + 4, messagesAfter: 1 };
   const left = { ":read again in part": "h1", ":edited": "h2", ":new": "h1 whole" };
   assert.deepEqual(knownAfter(...events, leftOut, step(2)), left);

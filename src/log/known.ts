@@ -75,9 +75,9 @@ function noteProgram({ known }: Knowledge, event: EventOf<"file.changed">): void
   else known.delete(key);
 }
 
-/** What was shown up to there is not sent any more. */
-export function forgetShown({ known, unread }: Knowledge, upTo: number): void {
-  const isLeft = (seq: number | undefined) => seq !== undefined && seq > upTo;
+/** What was shown between these places is not sent any more. */
+export function forgetShown({ known, unread }: Knowledge, after: number, upTo: number): void {
+  const isLeft = (seq: number | undefined) => seq !== undefined && (seq <= after || seq > upTo);
   keep([known, unread], (entry) => {
     if (!isLeft(entry.seq)) return undefined;
     return isLeft(entry.wholeSeq) ? entry : { ...entry, wholeSeq: undefined };

@@ -6,10 +6,15 @@ import type { LogEvent, NewEvent } from "../protocol/events.ts";
 import type { SideRows, Storage, StorageFailure, StoredEvent } from "../storage/storage.ts";
 import { type Conversations, openConversations } from "./conversations.ts";
 import { decoded, encoded } from "./encode.ts";
-import { applyEvent, effectiveEvents, foldHistory, type History, insertEvents } from "./history.ts";
+import { applyEvent, effectiveEvents, foldHistory, insertEvents } from "./history.ts";
+import type { History } from "./history-state.ts";
 
-export type * from "./history.ts";
-export { emptyHistory } from "./history.ts";
+export { checkRecord, checkRules } from "./check-record.ts";
+export { argumentsHash, askedHash, chained, decidedOn, linkOf, madeHash } from "./decision-record.ts";
+export { applyEvent, foldHistory } from "./history.ts";
+export type * from "./history-state.ts";
+export { emptyHistory } from "./history-state.ts";
+export type * from "./keepsakes.ts";
 export { knownHash } from "./known.ts";
 
 /** The rules of the event log over any storage: checked when written, in order when read, folded the same way everywhere. */
@@ -88,7 +93,7 @@ export function openLog(options: LogOptions): Log {
     insert: insertEvents,
     apply(history, event) {
       assert(event.seq > history.head, "events are applied in the order of the log, once");
-      if (event.type === "rewound") return false;
+      if (event.type === "rewound" || event.type === "compaction.undone") return false;
       applyEvent(history, event);
       return true;
     },

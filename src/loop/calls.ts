@@ -1,41 +1,24 @@
-import { judge } from "../approvals/approvals.ts";
-import { derivedHex } from "../base/ids.ts";
 import { isStuck, sameCallsMax } from "../context/context.ts";
-import type { CallState, OpenTurn } from "../log/log.ts";
+import { argumentsHash, type CallState, decidedOn, type OpenTurn } from "../log/log.ts";
 import type { CallOutcome, NewEvent } from "../protocol/events.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
-import type { Ask, Toolbox } from "../tools/tools.ts";
+import type { OpenedCall } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
+import { askedAbout, madeByRule } from "./ask-person.ts";
+import { asDecided, inOrder } from "./call-order.ts";
+import { denied } from "./denied.ts";
+import { type Judged, judgeCall } from "./judge-calls.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { type Finished, runTool, type Start, settled } from "./run-tool.ts";
 
 /** Whether something can be done about the open calls without a person. */
-export function hasRunnableCalls(turn: OpenTurn, toolbox: Toolbox): boolean {
-  const isBehind = inOrder(turn.calls, toolbox);
+export function hasRunnableCalls(turn: OpenTurn, parts: Pick<Parts, "toolbox" | "approvals">): boolean {
+  const isBehind = inOrder(turn.calls, parts);
   return turn.calls.some((state) => {
     const { result, decision } = state;
     return result === undefined && !isBehind(state) && (decision === undefined || decision.made !== undefined);
   });
-}
-
-/**
- * Says of a call whether an earlier one with the same order key has no result yet: it is left alone until then, and a
- * person is not asked about it either.
- */
-function inOrder(calls: readonly CallState[], toolbox: Toolbox): (state: CallState) => boolean {
-  const open = calls.filter(({ result }) => result === undefined);
-  const orders = new Map(open.length < 2 ? [] : open.map((state) => [state, orderOf(state, toolbox)]));
-  return (state) => {
-    const order = orders.get(state);
-    const earlier = open.slice(0, open.indexOf(state));
-    return order !== undefined && earlier.some((other) => other.result === undefined && orders.get(other) === order);
-  };
-}
-
-function orderOf({ call, decision }: CallState, toolbox: Toolbox): string | undefined {
-  const found = toolbox.open({ ...call, arguments: decision?.made?.arguments ?? call.arguments });
-  return found.ok ? found.value.opened.order : undefined;
 }
 
 /**
@@ -46,9 +29,12 @@ function orderOf({ call, decision }: CallState, toolbox: Toolbox): string | unde
 export async function runCalls(run: Run, parts: Parts): Promise<boolean> {
   const running = new Set<string>();
   const finished: Finished[] = [];
+  const known: Judgements = new Map();
   let wake = () => {};
   for (;;) {
-    const { starts, asked } = planCalls(run, parts, running);
+    const judged = await judgeCalls(run, parts, { running, known });
+    if (!(await recordRules(run, parts, judged))) continue;
+    const { starts, asked } = planCalls(run, parts, { running, judged });
     if (!(await run.commit(asked.length > 0 ? { asked } : undefined)).ok) return false;
     // Stopped while that was stored: what was to start is left to its class.
     for (const start of run.signal.aborted ? [] : starts) {
@@ -73,18 +59,79 @@ export async function runCalls(run: Run, parts: Parts): Promise<boolean> {
   }
 }
 
+/** By the id of the call, and by its text: an edited call is another one. */
+type Judgements = Map<string, Judged>;
+
+/** What the rules say about each call that could start now, or why it cannot be read. */
+async function judgeCalls(
+  run: Run,
+  parts: Parts,
+  { running, known }: { readonly running: ReadonlySet<string>; readonly known: Judgements },
+): Promise<ReadonlyMap<string, Judged | Failure>> {
+  const judged = new Map<string, Judged | Failure>();
+  const { conversation } = run;
+  const { turn, isTainted } = run.history;
+  if (turn === undefined || turn.cancelAsked || run.signal.aborted) return judged;
+  for (const state of callsToPlan(run, parts, running)) {
+    if (isDecidedWithoutRules(state, turn, parts)) continue;
+    const call = asDecided(state);
+    const key = JSON.stringify([call.id, call.arguments, isTainted]);
+    const earlier = known.get(key);
+    const now = earlier === undefined ? await judgeCall(parts, { conversation, isTainted }, call) : undefined;
+    const found = earlier ?? (now?.ok ? now.value : now?.failure);
+    if (found === undefined) continue;
+    judged.set(call.id, found);
+    // What may change until it starts is looked at again: its scripts, and what is allowed always.
+    if (now?.ok && now.value.verdict.findings.length === 0 && !now.value.hasScripts) known.set(key, now.value);
+  }
+  return judged;
+}
+
+/**
+ * What a stored "allow always" answers is on record before it runs. It names the decision before it, so it is stored
+ * only while nobody else decides; false: somebody did, and everything is to be looked at again.
+ */
+async function recordRules(run: Run, parts: Parts, judged: ReadonlyMap<string, Judged | Failure>): Promise<boolean> {
+  const { turn } = run.history;
+  const isAllowed = (state: CallState) => {
+    const found = judged.get(state.call.id);
+    return found !== undefined && "verdict" in found && found.verdict.rule !== undefined && isUndecided(state, found);
+  };
+  const allowed = turn?.calls.filter(isAllowed) ?? [];
+  if (turn === undefined || allowed.length === 0) return true;
+  // Results that wait to be stored must not be given up with it.
+  if (!(await run.commit()).ok) return true;
+  for (const state of allowed) {
+    const { call, decision } = state;
+    const found = judged.get(call.id);
+    if (found === undefined || !("verdict" in found) || found.verdict.rule === undefined) continue;
+    const time = parts.clock.now();
+    const asked = askedAbout(placeIn(run, turn, time), asDecided(state), found, decision?.asked.id);
+    if (asked === undefined) continue;
+    run.stage(asked);
+    run.stage(madeByRule(asked, found.verdict.rule, { previous: run.history.lastDecision, time }));
+  }
+  const stored = await run.commit(undefined, { isExact: true });
+  return stored.ok || stored.failure.code !== "log_moved";
+}
+
 type AskedRow = { readonly decision: string; readonly body: string };
 
 /** Stages what can be said about each open call right now, and picks those that start. */
-function planCalls(run: Run, parts: Parts, running: ReadonlySet<string>): { starts: Start[]; asked: AskedRow[] } {
+function planCalls(
+  run: Run,
+  parts: Parts,
+  {
+    running,
+    judged,
+  }: { readonly running: ReadonlySet<string>; readonly judged: ReadonlyMap<string, Judged | Failure> },
+): { starts: Start[]; asked: AskedRow[] } {
   const { turn } = run.history;
   const starts: Start[] = [];
   const asked: AskedRow[] = [];
   if (turn === undefined || turn.cancelAsked || run.signal.aborted) return { starts, asked };
-  const isBehind = inOrder(turn.calls, parts.toolbox);
-  for (const state of [...turn.calls]) {
-    if (state.result !== undefined || isBehind(state) || running.has(state.call.id)) continue;
-    const plan = planCall(state, turn, run, parts);
+  for (const state of callsToPlan(run, parts, running)) {
+    const plan = planCall(state, turn, judged.get(state.call.id), { run, parts });
     if (plan === undefined) continue;
     if ("event" in plan) {
       run.stage(plan.event);
@@ -98,41 +145,82 @@ function planCalls(run: Run, parts: Parts, running: ReadonlySet<string>): { star
   return { starts, asked };
 }
 
-/** The one place that decides about a call: an event that settles or asks, a start, or nothing while a person is asked. */
-function planCall(state: CallState, turn: OpenTurn, run: Run, parts: Parts): { event: NewEvent } | Start | undefined {
-  const { call, started, decision } = state;
-  const { name: tool } = call;
-  const settle = (outcome: CallOutcome, reason: Failure) => ({ event: settled(call.id, outcome, reason) });
-  // Started by a process that is gone: it may or may not have happened, and only its class says whether it may happen again.
-  if (started?.class === "unsafe") return settle("unknown", makeFailure("tool_interrupted", { tool }));
-  if (turn.step >= parts.limits.stepsMax)
-    return settle("not_run", makeFailure("tool_not_run", { tool, why: forModels.stepLimit }));
-  if (call.invalid && turn.isCut) return settle("error", makeFailure("tool_arguments_cut", { tool }));
-  if (isStuck(turn.finished, call))
-    return settle("not_run", makeFailure("tool_repeated", { tool, times: sameCallsMax + 1 }));
-
-  const made = decision?.made;
-  if (decision !== undefined && made === undefined) return undefined;
-  if (made?.verdict === "reject")
-    return settle(
-      "rejected",
-      makeFailure("tool_rejected", { tool, why: made.reason === undefined ? "" : `: ${made.reason}` }),
-    );
-  const found = parts.toolbox.open({ ...call, arguments: made?.arguments ?? call.arguments });
-  if (!found.ok) return settle("error", found.failure);
-  const { ask } = found.value.opened;
-  if (decision === undefined && ask !== undefined) {
-    const event = asked(run, turn, state, ask);
-    if (event !== undefined) return { event };
-  }
-  return { state, ...found.value, attempt: (started?.attempt ?? 0) + 1 };
+/** One by one, for a result that is staged lets the next in order come forward. */
+function* callsToPlan(run: Run, parts: Parts, running: ReadonlySet<string>): Generator<CallState> {
+  const calls = [...(run.history.turn?.calls ?? [])];
+  const isBehind = inOrder(calls, parts);
+  for (const state of calls)
+    if (state.result === undefined && !isBehind(state) && !running.has(state.call.id)) yield state;
 }
 
-/** A question goes to the user as it is; an approval only when the rules say so. */
-function asked(run: Run, turn: OpenTurn, { call }: CallState, ask: Ask): NewEvent | undefined {
-  const id = derivedHex(12, run.conversation.id, String(turn.turn), String(turn.step), call.id);
-  const about = { type: "decision.asked", turn: turn.turn, id, call: call.id, tool: call.name } as const;
-  if (ask.kind === "question") return { ...about, ...ask };
-  const { verdict, reason, risk, layer } = judge(ask);
-  return verdict === "ask" ? { ...about, kind: "approval", arguments: call.arguments, reason, risk, layer } : undefined;
+/** The one place that decides about a call: an event that settles or asks, a start, or nothing while a person is asked. */
+function planCall(
+  state: CallState,
+  turn: OpenTurn,
+  judged: Judged | Failure | undefined,
+  { run, parts }: { readonly run: Run; readonly parts: Parts },
+): { event: NewEvent } | Start | undefined {
+  const { call, decision, started } = state;
+  const settle = (outcome: CallOutcome, reason: Failure) => ({ event: settled(call.id, outcome, reason) });
+  const end = endWithoutRules(state, turn, parts);
+  if (end !== undefined) return { event: end };
+  if (decision !== undefined && decision.made === undefined) return undefined;
+  if (judged === undefined) return undefined;
+  if (!("verdict" in judged)) return settle("error", judged);
+
+  const { tool, opened, verdict } = judged;
+  if (verdict.verdict === "deny") return settle("rejected", denied(call.name, verdict));
+  const event = isUndecided(state, judged)
+    ? askedAbout(placeIn(run, turn, parts.clock.now()), asDecided(state), judged, decision?.asked.id)
+    : undefined;
+  if (event !== undefined) return { event };
+  if (decision !== undefined && !isAboutThis(state, opened))
+    return settle("error", makeFailure("decision_broken", { id: decision.asked.id }));
+  return { state, tool, opened, attempt: (started?.attempt ?? 0) + 1 };
+}
+
+function placeIn({ conversation }: Run, { turn, step }: OpenTurn, time: number) {
+  return { conversation, turn, step, time };
+}
+
+/** Nobody has decided yet, or about scripts that had other texts then. */
+function isUndecided({ decision }: CallState, { scripts }: Judged): boolean {
+  if (decision === undefined) return true;
+  const { asked, made } = decision;
+  if (asked.kind !== "approval" || made === undefined) return false;
+  return (made.verdict === "edit" ? made.scripts : asked.scripts) !== scripts;
+}
+
+/** The bytes that would run are those that were shown and decided on. */
+function isAboutThis(state: CallState, { ask }: OpenedCall): boolean {
+  const { decision } = state;
+  if (decision?.made === undefined) return false;
+  const { asked, made } = decision;
+  const runs = asked.kind === "approval" ? asDecided(state).arguments : ask?.kind === "question" ? ask.question : "";
+  return runs === decidedOn(asked, made) && made.argumentsHash === argumentsHash(runs);
+}
+
+function isDecidedWithoutRules(state: CallState, turn: OpenTurn, parts: Parts): boolean {
+  const isOpen = state.decision !== undefined && state.decision.made === undefined;
+  return isOpen || endWithoutRules(state, turn, parts) !== undefined;
+}
+
+/** Of a call that ends whatever the rules say. */
+function endWithoutRules({ call, started, decision }: CallState, turn: OpenTurn, parts: Parts): NewEvent | undefined {
+  const { name: tool } = call;
+  // Started by a process that is gone: it may or may not have happened, and only its class says whether it may happen again.
+  if (started?.class === "unsafe") return settled(call.id, "unknown", makeFailure("tool_interrupted", { tool }));
+  if (turn.step >= parts.limits.stepsMax)
+    return settled(
+      call.id,
+      "not_run",
+      makeFailure("tool_not_run", { tool, why: forModels.stepLimit, because: "steps" }),
+    );
+  if (call.invalid && turn.isCut) return settled(call.id, "error", makeFailure("tool_arguments_cut", { tool }));
+  if (isStuck(turn.finished, call))
+    return settled(call.id, "not_run", makeFailure("tool_repeated", { tool, times: sameCallsMax + 1 }));
+  const made = decision?.made;
+  if (made?.verdict !== "reject") return undefined;
+  const why = made.reason === undefined ? "" : `: ${made.reason}`;
+  return settled(call.id, "rejected", makeFailure("tool_rejected", { tool, why }));
 }

@@ -1,31 +1,27 @@
-import { createHash } from "node:crypto";
-import { ok, type Result } from "../base/result.ts";
-import type { DecisionState } from "../log/log.ts";
+import { failed, ok, type Result } from "../base/result.ts";
+import { argumentsHash, chained, type DecisionState, decidedOn, type History } from "../log/log.ts";
+import type { AllowRule } from "../protocol/approval.ts";
+import type { EventBody } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { Decision } from "../protocol/resources.ts";
+import type { ConversationRow } from "../storage/storage.ts";
+import { type MadeEvent, madeByRule } from "./ask-person.ts";
+import { denied } from "./denied.ts";
 import type { Driver } from "./driver.ts";
-import type { Engine, Verdict } from "./loop.ts";
+import { judgeCall } from "./judge-calls.ts";
+import type { DecisionMade, Engine, Verdict } from "./loop.ts";
 import { appendSeen, soon } from "./messages.ts";
 import type { Parts } from "./parts.ts";
+import { ruleRow, rulesMax } from "./rules.ts";
 
 const decisionsMax = 200;
 
 /** What people are asked, and what they say. A decision waits for ever; it never turns into a "no" by time. */
 export function openDecisions(parts: Parts, driver: Driver): Pick<Engine, "decide" | "openDecisions"> {
+  const inTurn = openTurns();
   return {
-    async decide(conversation, id, verdict) {
-      const stored = await appendSeen(parts, conversation.number, ({ decisions, lastDecision: previous }) => {
-        const state = decisions.get(id);
-        if (state === undefined) return failure("decision_not_found", { id });
-        const made = checkVerdict(parts, state, verdict);
-        if (!made.ok) return made;
-        const about = { id, by: verdict.by, argumentsHash: hashOf(state, verdict), previous };
-        return ok({ events: [{ type: "decision.made", ...made.value, ...about }], with: { decided: [id], ...soon } });
-      });
-      if (!stored.ok) return stored;
-      driver.wake(conversation);
-      return ok({ decision: id, seq: stored.value.lastSeq });
-    },
+    decide: (conversation, id, verdict) =>
+      inTurn(conversation.number, () => decide(parts, driver, conversation, { id, verdict })),
 
     async openDecisions(owner) {
       const rows = await parts.storage.openDecisions(owner, decisionsMax);
@@ -34,15 +30,200 @@ export function openDecisions(parts: Parts, driver: Driver): Pick<Engine, "decid
   };
 }
 
+/** One after another in each conversation: each decision names the one before it, and none need be made twice. */
+function openTurns() {
+  const last = new Map<number, Promise<unknown>>();
+  return async <T>(number: number, work: () => Promise<T>): Promise<T> => {
+    const mine = (last.get(number) ?? Promise.resolve()).then(work, work);
+    last.set(number, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(number) === mine) last.delete(number);
+    }
+  };
+}
+
+async function decide(
+  parts: Parts,
+  driver: Driver,
+  conversation: ConversationRow,
+  said: Said,
+): Promise<Result<DecisionMade, Failure>> {
+  const prepared = await prepare(parts, conversation, said);
+  if (!prepared.ok) return prepared;
+  const { rule } = prepared.value;
+  const others: string[] = [];
+  const stored = await appendSeen(parts, conversation.number, (history) => {
+    const events = decisionsMade(parts, history, { ...said, ...prepared.value });
+    if (!events.ok) return events;
+    const decided = events.value.map((made) => made.id);
+    others.splice(0, others.length, ...decided.slice(1));
+    const rules = rule === undefined ? [] : [ruleRow(conversation.owner, rule, conversation)];
+    return ok({ events: events.value, with: { decided, rules, ...soon } });
+  });
+  if (!stored.ok) return stored;
+  driver.wake(conversation);
+  const elsewhere = rule?.scope === "user" ? await applyElsewhere(parts, driver, { conversation, rule }) : [];
+  return ok({ decision: said.id, seq: stored.value.lastSeq - others.length, also: [...others, ...elsewhere] });
+}
+
 /** One open decision as surfaces see it. */
 export function decisionOf(
   conversation: string,
   asked: Omit<DecisionState["asked"], "seq" | "at">,
   at: number,
 ): Decision {
-  const { id, kind, tool, reason, risk, layer, question, context, default: fallback, required } = asked;
-  const about = { conversation, id, kind, tool, path: ["root"], at };
-  return { ...about, arguments: asked.arguments, reason, risk, layer, question, context, default: fallback, required };
+  const { id, kind, tool, agent, reason, risk, layer, findings, always } = asked;
+  const { question, context, default: fallback, required } = asked;
+  const about = { conversation, id, kind, tool, path: agent === undefined ? ["root"] : ["root", agent], at };
+  const found = { arguments: asked.arguments, reason, risk, layer, findings, always };
+  return { ...about, ...found, question, context, default: fallback, required };
+}
+
+type Said = { readonly id: string; readonly verdict: Verdict };
+type Prepared = {
+  /** To be stored with the decision. */
+  readonly rule: AllowRule | undefined;
+  /** Other decisions of the conversation that the rule answers. */
+  readonly covered: ReadonlySet<string>;
+  /** Hash of the scripts that edited arguments run. */
+  readonly scripts: string | undefined;
+};
+
+/** What takes time is looked up first: what the rules say of edited arguments, and what a new rule covers. */
+async function prepare(
+  parts: Parts,
+  conversation: ConversationRow,
+  { id, verdict }: Said,
+): Promise<Result<Prepared, Failure>> {
+  const none = { rule: undefined, covered: new Set<string>(), scripts: undefined };
+  if (verdict.verdict !== "edit" && verdict.always === undefined) return ok(none);
+  const history = await parts.log.history(conversation.number);
+  const state = history.decisions.get(id);
+  if (state === undefined) return failure("decision_not_found", { id });
+  const fits = checkVerdict(parts, state, verdict);
+  if (!fits.ok) return fits;
+  const { asked } = state;
+  const { isTainted } = history;
+  if (verdict.verdict === "edit") {
+    const call = { id: asked.call, name: asked.tool, arguments: verdict.arguments ?? "" };
+    const judged = await judgeCall(parts, { conversation, isTainted }, call);
+    if (!judged.ok) return judged;
+    // Whoever edits has said yes to what they wrote; what nobody may do stays forbidden.
+    if (judged.value.verdict.verdict === "deny") return failed(denied(asked.tool, judged.value.verdict));
+    if (verdict.always === undefined) return ok({ ...none, scripts: judged.value.scripts });
+  }
+  const rule = await newRule(parts, conversation, asked, verdict);
+  if (!rule.ok) return rule;
+  const covered = await coveredBy(parts, conversation, history, rule.value);
+  return ok({ ...none, rule: rule.value, covered: new Set(covered.map((open) => open.asked.id)) });
+}
+
+async function newRule(
+  { storage, ids, clock }: Parts,
+  conversation: ConversationRow,
+  { tool, always }: DecisionState["asked"],
+  { verdict, by, always: wanted }: Verdict,
+): Promise<Result<AllowRule, Failure>> {
+  const { option = 0, scope = "conversation" } = wanted ?? {};
+  const match = verdict === "approve" ? always?.[option] : undefined;
+  if (match === undefined) return failure("rule_not_offered", { option });
+  const known = await storage.listRules(conversation.owner, { limit: rulesMax });
+  if (known.length >= rulesMax) return failure("rules_full", { max: rulesMax });
+  const place = scope === "conversation" ? { conversation: conversation.id } : {};
+  return ok({ id: ids.hex(ruleIdCharacters), tool, scope, ...place, match, at: clock.now(), by });
+}
+
+const ruleIdCharacters = 8;
+
+/** The open approvals of a conversation that are answered by what is stored together with a new rule. */
+async function coveredBy(
+  parts: Parts,
+  conversation: ConversationRow,
+  { decisions, isTainted }: History,
+  rule: AllowRule,
+): Promise<DecisionState[]> {
+  const covered: DecisionState[] = [];
+  for (const state of decisions.values()) {
+    const { asked, made } = state;
+    if (made !== undefined || asked.kind !== "approval" || asked.tool !== rule.tool) continue;
+    const call = { id: asked.call, name: asked.tool, arguments: asked.arguments ?? "" };
+    const judged = await judgeCall(parts, { conversation, isTainted }, call, [rule]);
+    if (judged.ok && judged.value.verdict.rule?.id === rule.id) covered.push(state);
+  }
+  return covered;
+}
+
+/** The decision itself, then those about the same, then those that its rule answers: each names the one before it. */
+function decisionsMade(
+  parts: Parts,
+  { decisions, lastDecision }: History,
+  { id, verdict, rule, covered, scripts }: Said & Prepared,
+): Result<MadeEvent[], Failure> {
+  const state = decisions.get(id);
+  if (state === undefined) return failure("decision_not_found", { id });
+  const said = checkVerdict(parts, state, verdict);
+  if (!said.ok) return said;
+  const time = parts.clock.now();
+  let previous = lastDecision;
+  const events: MadeEvent[] = [];
+  const add = (event: MadeEvent) => {
+    events.push(event);
+    previous = event.hash ?? "";
+  };
+  const saySo = ({ asked }: DecisionState, made: Pick<EventBody<"decision.made">, "rule">) => {
+    const bytes = argumentsHash(decidedOn(asked, said.value));
+    const ran = scripts === undefined ? {} : { scripts };
+    const body = { id: asked.id, by: verdict.by, ...said.value, ...ran, ...made, argumentsHash: bytes, time };
+    add({ type: "decision.made", ...chained(asked, body, previous) });
+  };
+  saySo(state, rule === undefined ? {} : { rule });
+  for (const other of decisions.values()) {
+    if (other.made !== undefined || other === state) continue;
+    if (verdict.equal === true && isEqual(other.asked, state.asked)) saySo(other, {});
+    else if (rule !== undefined && covered.has(other.asked.id)) add(madeByRule(other.asked, rule, { previous, time }));
+  }
+  return ok(events);
+}
+
+function isEqual(one: DecisionState["asked"], other: DecisionState["asked"]): boolean {
+  const about = ({ kind, tool, arguments: args, scripts, question, context, default: fallback }: typeof one) =>
+    JSON.stringify([kind, tool, args, scripts, question, context, fallback]);
+  return about(one) === about(other);
+}
+
+/** A rule for all conversations answers what waits in the others, too; where that fails, a person still can. */
+async function applyElsewhere(
+  parts: Parts,
+  driver: Driver,
+  { conversation, rule }: { readonly conversation: ConversationRow; readonly rule: AllowRule },
+): Promise<string[]> {
+  const rows = await parts.storage.openDecisions(conversation.owner, decisionsMax);
+  const places = new Map(rows.map((row) => [row.conversation.number, row.conversation]));
+  places.delete(conversation.number);
+  const made: string[] = [];
+  for (const place of places.values()) {
+    const covered = await coveredBy(parts, place, await parts.log.history(place.number), rule);
+    if (covered.length === 0) continue;
+    const answered: string[] = [];
+    const stored = await appendSeen(parts, place.number, ({ decisions, lastDecision }) => {
+      let previous = lastDecision;
+      const events: MadeEvent[] = [];
+      for (const { asked } of covered) {
+        if (decisions.get(asked.id)?.made !== undefined || !decisions.has(asked.id)) continue;
+        const event = madeByRule(asked, rule, { previous, time: parts.clock.now() });
+        events.push(event);
+        previous = event.hash ?? "";
+      }
+      answered.splice(0, answered.length, ...events.map(({ id }) => id));
+      return ok({ events, with: events.length === 0 ? {} : { decided: answered, ...soon } });
+    });
+    if (!stored.ok || answered.length === 0) continue;
+    made.push(...answered);
+    driver.wake(place);
+  }
+  return made;
 }
 
 /** A verdict must fit what was asked; edited arguments must be ones that the tool takes. */
@@ -50,7 +231,7 @@ function checkVerdict(
   parts: Parts,
   { asked, made }: DecisionState,
   verdict: Verdict,
-): Result<Omit<Verdict, "by">, Failure> {
+): Result<Pick<Verdict, "verdict" | "reason" | "arguments" | "answer">, Failure> {
   if (made !== undefined) return failure("decision_already_made", { id: asked.id, verdict: made.verdict });
   const verdicts: Verdict["verdict"][] =
     asked.kind === "approval" ? ["approve", "reject", "edit"] : ["answer", "reject"];
@@ -71,9 +252,4 @@ function checkVerdict(
     case "approve":
       return ok({ verdict: "approve" });
   }
-}
-
-function hashOf({ asked }: DecisionState, verdict: Verdict): string {
-  const decidedOn = verdict.arguments ?? asked.arguments ?? asked.question ?? "";
-  return createHash("sha256").update(decidedOn).digest("hex").slice(0, 32);
 }

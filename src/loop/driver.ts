@@ -98,7 +98,7 @@ export function openDriver(parts: Parts): Driver {
 }
 
 async function withLease<T>(
-  { storage, limits }: Parts,
+  { storage, limits, clock }: Parts,
   conversation: ConversationRow,
   holder: string,
   work: BetweenTurns<T>,
@@ -107,9 +107,19 @@ async function withLease<T>(
   const lease = await storage.claimLease(number, holder, limits.leaseMs);
   if (!lease.ok) return lease.failure.code === "fenced" ? busy(conversation) : lease;
   const { epoch } = lease.value;
+  // A model may be asked meanwhile, and that takes longer than a lease lasts.
+  let forget = () => {};
+  const renewLater = () => {
+    forget = clock.after(limits.leaseMs / 3, () => {
+      void storage.renewLease(number, { holder, epoch, ttlMs: limits.leaseMs });
+      renewLater();
+    });
+  };
+  renewLater();
   try {
     return await work({ epoch });
   } finally {
+    forget();
     await storage.releaseLease(number, { holder, epoch });
   }
 }

@@ -36,7 +36,7 @@ export function openFiles(
     },
 
     async noteChanges(conversation, changes) {
-      const events = changes.map((change) => fileChanged(change, { by: "person" }));
+      const events = changes.map((change) => fileChanged(change, { by: "person", program: true }));
       return events.length === 0 ? ok(undefined) : note(parts, conversation, events);
     },
   };

@@ -53,7 +53,7 @@ export function closeCalls(run: Run, code: "tool_cancelled" | "tool_interrupted"
     if (result !== undefined) continue;
     const reason =
       started === undefined
-        ? makeFailure("tool_not_run", { tool: call.name, why: "the turn was stopped" })
+        ? makeFailure("tool_not_run", { tool: call.name, why: "the turn was stopped", because: "stopped" })
         : makeFailure(code, { tool: call.name });
     const outcome = started === undefined ? "not_run" : code === "tool_cancelled" ? "cancelled" : "unknown";
     run.stage({ type: "call.finished", call: call.id, outcome, text: errorForModel(reason), failure: reason });

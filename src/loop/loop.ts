@@ -1,11 +1,14 @@
 import type { Result } from "../base/result.ts";
+import type { AllowRule, RuleScope } from "../protocol/approval.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Image, Slot } from "../protocol/message.ts";
 import type {
   Checkpoint,
+  CompactReport,
   ConversationState,
   Decision,
+  Memory,
   ReplayReport,
   StreamFrame,
   UndoReport,
@@ -16,15 +19,19 @@ import type { ConversationRow } from "../storage/storage.ts";
 import type { Language } from "../words/words.ts";
 import type { FileChange, Workspace } from "../workspace/workspace.ts";
 import { openCheckpoints } from "./checkpoints.ts";
+import { openCompactions } from "./compactions.ts";
 import { openDecisions } from "./decisions.ts";
 import { openDriver } from "./driver.ts";
 import { openFiles } from "./files.ts";
 import { openLive } from "./live.ts";
+import { openMarks } from "./marks.ts";
+import { openMemory } from "./memory.ts";
 import { openMessages } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 import { openPlaces } from "./places.ts";
 import { recoverTurns } from "./recover.ts";
 import { replayConversation } from "./replay.ts";
+import { openRules } from "./rules.ts";
 import { describeState } from "./state.ts";
 import { openUndo } from "./undo.ts";
 
@@ -41,12 +48,16 @@ export interface Engine {
   cancel(conversation: ConversationRow): Promise<Result<{ turn: number }, Failure>>;
   /** Goes on with an interrupted turn; null when there is none. */
   resume(conversation: ConversationRow): Promise<Result<{ turn: number | null }, Failure>>;
-  decide(
-    conversation: ConversationRow,
-    decision: string,
-    verdict: Verdict,
-  ): Promise<Result<{ decision: string; seq: number }, Failure>>;
-  openDecisions(owner: ConversationRow["owner"]): Promise<Decision[]>;
+  decide(conversation: ConversationRow, decision: string, verdict: Verdict): Promise<Result<DecisionMade, Failure>>;
+  openDecisions(owner: OwnerId): Promise<Decision[]>;
+  /** What a user allowed always, newest first; with a conversation only what counts there. */
+  rules(owner: OwnerId, conversation?: ConversationRow): Promise<AllowRule[]>;
+  revokeRule(owner: OwnerId, rule: string): Promise<Result<void, Failure>>;
+  /** What a user wants to be known in every conversation, oldest first. */
+  memory(owner: OwnerId): Promise<Memory[]>;
+  addMemory(owner: OwnerId, fact: string): Promise<Result<Memory, Failure>>;
+  changeMemory(owner: OwnerId, memory: string, fact: string): Promise<Result<Memory, Failure>>;
+  forgetMemory(owner: OwnerId, memory: string): Promise<Result<void, Failure>>;
   /** A new conversation with its folders. */
   create(owner: OwnerId, wanted: NewConversationInput): Promise<Result<ConversationRow, Failure>>;
   /** Somebody is about to go on with it: makes ready what its next turn needs. Answers at once and never fails. */
@@ -73,6 +84,10 @@ export interface Engine {
     at?: number,
   ): Promise<Result<{ conversation: ConversationRow; leftOut: readonly string[] }, Failure>>;
   remove(conversation: ConversationRow): Promise<Result<void, Failure>>;
+  /** Replaces older messages by a summary in what is sent; `seq` is null where there was nothing to do. */
+  compact(conversation: ConversationRow, wanted: CompactOptions): Promise<Result<CompactReport, Failure>>;
+  /** Sends again what the newest summary stands for. */
+  undoCompaction(conversation: ConversationRow): Promise<Result<{ seq: number }, Failure>>;
   checkpoints(conversation: ConversationRow): Promise<Checkpoint[]>;
   saveCheckpoint(conversation: ConversationRow, name: string): Promise<Result<Checkpoint, Failure>>;
   /** Goes back to a place, with the files that tools changed since; those that had to be left are logged. */
@@ -100,6 +115,12 @@ export type OutgoingMessage = {
   readonly language?: Language | undefined;
 };
 
+export type CompactOptions = {
+  readonly strategy: "auto" | "compact" | "summarize";
+  /** What the summary is to tell most about. */
+  readonly focus?: string | undefined;
+};
+
 export type NewConversationInput = { readonly id?: string | undefined; readonly title?: string | undefined };
 
 export type Upload = {
@@ -121,19 +142,29 @@ export type Verdict = {
   readonly reason?: string | undefined;
   readonly arguments?: string | undefined;
   readonly answer?: string | undefined;
+  /** Approve: also store the rule with this number of those that the decision offers. */
+  readonly always?: { readonly option: number; readonly scope: RuleScope } | undefined;
+  /** Say the same to all open decisions of this conversation about the same. */
+  readonly equal?: boolean | undefined;
 };
+
+/** `also`: what else was decided by it, here and in the user's other conversations. */
+export type DecisionMade = { readonly decision: string; readonly seq: number; readonly also: string[] };
 
 export type LiveFrame = Extract<StreamFrame, { frame: "delta" | "output" }>;
 
 /** `limits` may be changed by its owner: what it says counts from the next step on. */
-export function openEngine(options: Omit<Parts, "live">): Engine {
-  const parts: Parts = { ...options, live: openLive() };
+export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
+  const parts: Parts = { ...options, live: openLive(), marks: openMarks(options.ids) };
   const driver = openDriver(parts);
   return {
     ...openMessages(parts, driver),
     ...openDecisions(parts, driver),
+    ...openRules(parts),
+    ...openMemory(parts),
     ...openPlaces(parts, driver),
     ...openCheckpoints(parts, driver),
+    ...openCompactions(parts, driver),
     ...openFiles(parts),
     ...openUndo(parts, driver),
     state: (conversation) => describeState(parts, conversation),

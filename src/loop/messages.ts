@@ -58,7 +58,7 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, "send" 
 
 /** The message as the model reads it: files are named at its end, small texts and images put into it. */
 async function userMessage(
-  { workspaces }: Parts,
+  { workspaces, marks }: Parts,
   conversation: ConversationRow,
   { id, text, images = [], mode, slot, files = [], language = "en" }: OutgoingMessage & { readonly id: string },
 ): Promise<Result<NewEvent, Failure>> {
@@ -73,7 +73,7 @@ async function userMessage(
   return ok({
     type: "message.user",
     ...{ id, mode },
-    text: attached.length === 0 ? text : text + attachedText(attached, language),
+    text: attached.length === 0 ? text : text + attachedText(attached, language, marks.wrap),
     ...(pictures.length === 0 ? {} : { images: pictures }),
     ...(slot === undefined ? {} : { slot }),
     ...(attached.some(({ type }) => isCode(type)) ? { hints: ["code"] } : {}),

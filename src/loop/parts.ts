@@ -1,6 +1,8 @@
+import type { Approvals } from "../approvals/approvals.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Random } from "../base/random.ts";
+import { defaultWindowLimits, type WindowLimits } from "../context/context.ts";
 import type { Documents, UploadPolicy } from "../documents/documents.ts";
 import type { Log } from "../log/log.ts";
 import type { Models } from "../models/models.ts";
@@ -10,6 +12,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { Toolbox } from "../tools/tools.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { Live } from "./live.ts";
+import type { Marks } from "./marks.ts";
 
 /** What the loop works with. It knows no provider, no database and no surface. */
 export type Parts = {
@@ -17,16 +20,20 @@ export type Parts = {
   readonly storage: Storage;
   readonly models: Models;
   readonly toolbox: Toolbox;
+  readonly approvals: Approvals;
   readonly workspaces: Workspaces;
   readonly documents: Documents;
   readonly sandbox: Sandbox;
   readonly live: Live;
+  readonly marks: Marks;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly random: Random;
   readonly logger: Logger;
   readonly limits: LoopLimits;
   readonly uploads: UploadPolicy;
+  /** Whether programs may talk to any host of the network. */
+  readonly reachesNetwork: () => boolean;
   /** Called when a conversation was deleted: its files are to be removed some time soon. */
   readonly sweepSoon: () => void;
   /** Called before each turn: the place to pick up changed settings. */
@@ -50,8 +57,11 @@ export type LoopLimits = {
   readonly leaseMs: number;
   /** How long a stopped tool may take to end before it is left alone. */
   readonly stopGraceMs: number;
-  /** Messages that stay, at the most, when room is made; 0 makes no room at all. */
+  /** Messages that stay, at the most, when room is made without a summary; 0 makes no room at all. */
   readonly messagesKeptMax: number;
+  readonly window: WindowLimits;
+  /** How long a model may take for a summary. */
+  readonly summaryTimeoutMs: number;
 };
 
 export const defaultLimits: LoopLimits = {
@@ -66,4 +76,6 @@ export const defaultLimits: LoopLimits = {
   leaseMs: 15_000,
   stopGraceMs: 500,
   messagesKeptMax: 150,
+  window: defaultWindowLimits,
+  summaryTimeoutMs: 180_000,
 };

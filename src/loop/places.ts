@@ -1,8 +1,9 @@
 import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
-import type { FileState, LogEvent, NewEvent } from "../protocol/events.ts";
+import { type FileState, fileChanged, type LogEvent, type NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { rechained } from "./copied-decisions.ts";
 import type { Driver } from "./driver.ts";
 import { prewarmOpened, rootPlace } from "./guests.ts";
 import type { Engine } from "./loop.ts";
@@ -47,13 +48,16 @@ export function openPlaces(
     },
 
     async branch(conversation, at) {
-      const { checkpoints } = await log.history(conversation.number);
+      const { checkpoints, guides } = await log.history(conversation.number);
       const point = at === undefined ? checkpoints.at(-1) : checkpoints.find(({ seq }) => seq === at);
       if (point === undefined && at !== undefined) return failure("checkpoint_not_found", { checkpoint: at });
-      const copied = point === undefined ? [] : copiedEvents(await log.effective(conversation.number, point.seq));
+      const counting = point === undefined ? [] : await log.effective(conversation.number, point.seq);
+      const copied = rechained(copiedEvents(counting));
       const branched: NewEvent = { type: "branched", parent: conversation.id, place: point?.seq ?? 0 };
       const { owner, title } = conversation;
-      const events = [branched, ...copied];
+      // The files are those of now, and so is whose they are.
+      const uploaded = [...guides].map(([path, { state }]) => uploadedAgain(path, state));
+      const events = [branched, ...copied, ...uploaded];
       const made = await log.createConversation(owner, { id: ids.uuid(), title, events, blobsOf: conversation.number });
       if (!made.ok) return made;
       const copy = await workspaces.copy(conversation, made.value, copied.flatMap(givenBackByUndo));
@@ -76,6 +80,10 @@ export function openPlaces(
       return ok(undefined);
     },
   };
+}
+
+function uploadedAgain(path: string, after: FileState): NewEvent {
+  return fileChanged({ path, before: undefined, after, lost: undefined }, { by: "upload" });
 }
 
 /** Appends between turns only: a running turn must not lose the ground it stands on, nor a message that waits its turn. */
@@ -108,9 +116,13 @@ function copiedEvents(events: readonly LogEvent[]): NewEvent[] {
     (event) => !dropped.has(event.type) && (event.type !== "message.user" || taken.has(event.id)),
   );
   const placeOf = new Map(kept.map((event, index) => [event.seq, index + 2]));
-  return kept.map(({ seq: _, at: __, ...event }) =>
-    event.type === "compacted" ? { ...event, upTo: placeOf.get(event.upTo) ?? 1 } : event,
-  );
+  const placeNow = (seq: number) => placeOf.get(seq) ?? 1;
+  return kept.map(({ seq: _, at: __, ...event }) => {
+    if (event.type === "compaction.undone") return { ...event, compacted: placeNow(event.compacted) };
+    if (event.type !== "compacted") return event;
+    const trims = event.trims?.map(({ seq, text }) => ({ seq: placeNow(seq), text }));
+    return { ...event, upTo: placeNow(event.upTo), ...(trims === undefined ? {} : { trims }) };
+  });
 }
 
 /** The content that undo would give back; of a task's files a branch has none. */

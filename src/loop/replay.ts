@@ -1,4 +1,4 @@
-import { recipeEvent, requestOf } from "../context/context.ts";
+import { ownPartsOf, recipeEvent, requestOf } from "../context/context.ts";
 import { emptyHistory, type History } from "../log/log.ts";
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import type { ReplayReport } from "../protocol/resources.ts";
@@ -12,7 +12,7 @@ import { type Route, routeOf } from "./turn.ts";
  */
 export async function replayConversation(parts: Parts, conversation: ConversationRow): Promise<ReplayReport> {
   const events = await parts.log.effective(conversation.number, Number.MAX_SAFE_INTEGER);
-  const history = emptyHistory();
+  let history = emptyHistory();
   const differences: ReplayReport["differences"] = [];
   const report = { turns: 0, steps: 0, differences };
   for (const event of events) {
@@ -21,7 +21,9 @@ export async function replayConversation(parts: Parts, conversation: Conversatio
     if (expected !== undefined && !expected.includes(route))
       differences.push({ seq: event.seq, what: "move", recorded: event.type, now: route });
     if (event.type === "recipe.set") compareRecipe(parts, history, event, differences);
-    parts.log.apply(history, event);
+    // Sent again from here on; until here it was left out.
+    if (event.type === "compaction.undone") history = await parts.log.history(conversation.number, event.seq);
+    else parts.log.apply(history, event);
     if (event.type === "turn.started") report.turns += 1;
     if (event.type === "step.started") {
       report.steps += 1;
@@ -37,9 +39,11 @@ function expectedRoutes(event: LogEvent): readonly Route[] | undefined {
     case "turn.started":
       return ["start"];
     case "step.started":
-      return event.final === true ? ["finalize"] : ["step", "summarize"];
-    case "compacted":
+      return [event.final === true ? "finalize" : "step", "summarize"];
+    case "compaction.started":
       return ["summarize"];
+    case "compacted":
+      return event.by === "tool" || event.by === "person" ? undefined : ["summarize"];
     case "call.started":
     case "decision.asked":
       return ["tools"];
@@ -57,6 +61,7 @@ function compareRecipe(
   const ours = recipeEvent(history, parts.toolbox, {
     at: recorded.startedAt,
     size: parts.models.get("base").promptSize,
+    own: ownPartsOf(recorded),
   });
   if (ours?.type !== "recipe.set") return;
   if (ours.system !== recorded.system)

@@ -1,12 +1,11 @@
-import { messageTokens, tokenStatus } from "../context/context.ts";
+import { messageTokens, roomOf } from "../context/context.ts";
 import type { History } from "../log/log.ts";
 import { outputBytesMax } from "../tools/tools.ts";
+import { readerOf } from "./compact.ts";
 import type { Parts } from "./parts.ts";
 
 /** What is left of the window is for the answer. */
 const filledShare = 0.75;
-/** What stays when room is made, see `makeRoom`. */
-const keptShare = 0.5;
 /** What stands around each result. */
 const frameTokens = 8;
 const bytesPerToken = 4;
@@ -14,12 +13,13 @@ const bytesPerToken = 4;
 const resultBytesMin = 2_000;
 
 /** What each result of the newest answer may have, so that the model can be sent all of them together. */
-export function resultBytesMax(history: History, { models, limits }: Pick<Parts, "models" | "limits">): number {
+export function resultBytesMax(history: History, parts: Pick<Parts, "models" | "limits">): number {
   const { turn, messages } = history;
-  const { windowTokens } = models.get(turn?.slot ?? "base");
-  const free = windowTokens * filledShare - tokenStatus(history, windowTokens).used;
+  const reader = readerOf(history, parts);
+  const { used, kept: keptMax, scale } = roomOf(history, reader);
+  const free = reader.windowTokens * filledShare - used;
   // However full the window is: older messages can be left out, but never a part of this answer and its results.
-  const kept = limits.messagesKeptMax === 0 ? 0 : windowTokens * keptShare - messageTokens(messages.at(-1));
-  const each = Math.max(free, kept) / Math.max(turn?.calls.length ?? 1, 1) - frameTokens;
-  return Math.max(Math.min(outputBytesMax(windowTokens), Math.floor(each * bytesPerToken)), resultBytesMin);
+  const kept = parts.limits.messagesKeptMax === 0 ? 0 : keptMax - scale * messageTokens(messages.at(-1));
+  const each = Math.max(free, kept) / scale / Math.max(turn?.calls.length ?? 1, 1) - frameTokens;
+  return Math.max(Math.min(outputBytesMax(reader.windowTokens), Math.floor(each * bytesPerToken)), resultBytesMin);
 }

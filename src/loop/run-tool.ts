@@ -3,23 +3,18 @@ import type { Result } from "../base/result.ts";
 import { type CallState, type History, knownHash } from "../log/log.ts";
 import { type CallOutcome, eventBody, type NewEvent } from "../protocol/events.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
-import {
-  boundOutput,
-  errorForModel,
-  type OpenedCall,
-  type Tool,
-  type ToolContext,
-  type ToolOutput,
-} from "../tools/tools.ts";
-import { forModels } from "../words/words.ts";
+import { errorForModel, type OpenedCall, type Tool, type ToolContext, type ToolOutput } from "../tools/tools.ts";
 import { noWorkspace } from "../workspace/workspace.ts";
 import { type CallChanges, watchChanges } from "./call-changes.ts";
 import { type CallPrograms, watchPrograms } from "./call-programs.ts";
 import { choiceOf } from "./choice.ts";
+import { roomInTurn } from "./compact.ts";
 import { placeOf } from "./guests.ts";
+import { toolMemory } from "./memory.ts";
 import type { Parts } from "./parts.ts";
-import { resultBytesMax } from "./result-room.ts";
 import type { Run } from "./run.ts";
+import { searchHistory } from "./search-history.ts";
+import { resultOf, toolBytesMax } from "./tool-result.ts";
 
 export type Start = {
   readonly state: CallState;
@@ -65,7 +60,7 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
   // The fence protects the log, not the world: a process that slept past its lease must not act on it any more.
   const isStale = tool.class === "unsafe" && !run.isLeaseFresh();
   const end = isStale
-    ? failure("tool_not_run", { tool: tool.name, why: "the process was paused for too long" })
+    ? failure("tool_not_run", { tool: tool.name, why: "the process was paused for too long", because: "paused" })
     : await raceLimits(run, parts, start);
   const durationMs = Math.round(parts.clock.monotonic() - startedAt);
   // The process ends in order: the call stays open in the log and its class decides at the next start.
@@ -75,16 +70,12 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
     const outcome = end.failure.code === "tool_cancelled" ? "cancelled" : isStale ? "not_run" : "error";
     return [...changes.untold([]), ...programs.untold([]), { ...settled(call.id, outcome, end.failure), durationMs }];
   }
-  const { text, isRefusal, images, facts = [] } = end.value;
-  const bounded = boundOutput(text === "" ? forModels.emptyResult : text, resultBytesMax(run.history, parts));
-  const blob = bounded.isCut ? await parts.storage.putBlob(run.conversation.number, Buffer.from(text)) : undefined;
+  const { isRefusal, facts = [] } = end.value;
   const result: NewEvent = {
     type: "call.finished",
     call: call.id,
     outcome: isRefusal ? "error" : "ok",
-    text: bounded.text,
-    ...(images === undefined ? {} : { images: [...images] }),
-    ...(blob?.ok ? { blob: blob.value.hash } : {}),
+    ...(await resultOf(run, parts, { call, tool, output: end.value })),
     durationMs,
   };
   return [...facts, ...changes.untold(facts), ...programs.untold(facts), result];
@@ -150,19 +141,22 @@ async function contextOf(
   const agent = undefined;
   const workspace = await parts.workspaces.ofAgent(conversation, agent);
   const files = workspace.ok ? workspace.value : noWorkspace(conversation.id, workspace.failure);
+  const key = `${conversation.id}/${turn?.turn}/${turn?.step}/${call.id}`;
   return {
-    ...{ signal, clock, ids, documents, todos, agent },
+    ...{ signal, clock, ids, documents, todos, agent, key },
     call: call.id,
-    key: `${conversation.id}/${turn?.turn}/${turn?.step}/${call.id}`,
     workspace: changes.over(files),
     // The files themselves: what a program does to them is found by looking.
     sandbox: programs.at({ ...placeOf(conversation, files), agent: agent ?? "root" }),
     // Looked up when it is asked for: calls that ran before this one may have changed it.
     knownHash: (path, wanted) => knownHash(run.history, { agent, path }, wanted),
     earlierCalls: () => answeredCalls(run.history, [tool.name, ...tool.aliases]),
-    outputBytesMax: resultBytesMax(run.history, parts),
+    outputBytesMax: toolBytesMax(run, parts, tool),
     seesImages: turn !== undefined && choiceOf(turn, parts).slot === "vision",
     decision: state.decision?.made,
+    compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
+    memory: toolMemory(parts, conversation, key),
+    searchHistory: (wanted) => searchHistory(parts, conversation, { ...wanted, signal }),
   };
 }
 

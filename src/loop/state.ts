@@ -1,6 +1,7 @@
-import { tokenStatus } from "../context/context.ts";
+import { tokenStatus, windowOf } from "../context/context.ts";
 import type { Conversation, ConversationState } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { nextModel } from "./compact.ts";
 import { decisionOf } from "./decisions.ts";
 import type { Parts } from "./parts.ts";
 import { routeOf } from "./turn.ts";
@@ -9,7 +10,7 @@ import { routeOf } from "./turn.ts";
 export async function describeState(parts: Parts, conversation: ConversationRow): Promise<ConversationState> {
   const history = await parts.log.history(conversation.number);
   const { turn } = history;
-  const model = parts.models.get(turn?.slot ?? "base");
+  const model = nextModel(history, parts);
   const open = [...history.decisions.values()].filter(({ made }) => made === undefined);
   const isWaiting = turn !== undefined && routeOf(history, parts) === "wait";
   return {
@@ -17,7 +18,7 @@ export async function describeState(parts: Parts, conversation: ConversationRow)
     status: isWaiting ? "waiting" : turn === undefined && history.queue.length === 0 ? "idle" : "running",
     head: history.head,
     model: { slot: model.slot, id: model.id, server: model.server, isDemo: model.isDemo },
-    tokens: tokenStatus(history, model.windowTokens),
+    tokens: tokenStatus(history, windowOf(history, model), parts.limits.window),
     queue: history.queue.map(({ id, text, mode }) => ({ id, text, mode })),
     decisions: open.map(({ asked }) => decisionOf(conversation.id, asked, asked.at)),
     todos: [...history.todos],

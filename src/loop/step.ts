@@ -1,4 +1,4 @@
-import { recipeEvent, reminderFor, requestOf, tokenStatus } from "../context/context.ts";
+import { recipeEvent, reminderFor, requestOf, tokenStatus, windowOf } from "../context/context.ts";
 import type { OpenTurn } from "../log/log.ts";
 import type { ModelChoice } from "../models/models.ts";
 import type { ModelAnswer } from "../models/provider.ts";
@@ -10,6 +10,7 @@ import { choiceOf } from "./choice.ts";
 import { finishTurn, snippet } from "./finish.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
+import { readFacts, readOwnParts } from "./standing.ts";
 
 /**
  * One model call: what is sent is recorded before it leaves, and the answer before anything is done about it.
@@ -19,7 +20,9 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   const { turn } = run.history;
   if (turn === undefined) return false;
   const choice = choiceOf(turn, parts, { isFinal });
-  const { call, joined } = beginStep(run, parts, { turn, choice, isFinal });
+  if (run.history.recipe === undefined) await stageRecipe(run, parts);
+  const facts = turn.step === 0 ? await readFacts(run, parts) : undefined;
+  const { call, joined } = beginStep(run, parts, { turn, choice, isFinal, facts });
   const isStart = turn.step === 1 && turn.attempt === 1;
   // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.
   const isExact = isStart || joined.length > 0;
@@ -45,25 +48,32 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   return true;
 }
 
+/** What requests start with, as it is now. Within a turn nothing that it is made of changes. */
+export async function stageRecipe(run: Run, parts: Parts): Promise<void> {
+  const size = parts.models.get("base").promptSize;
+  const own = await readOwnParts(run, parts);
+  const recipe = recipeEvent(run.history, parts.toolbox, { at: parts.clock.now(), size, own });
+  if (recipe !== undefined) run.stage(recipe);
+}
+
+type Begun = {
+  readonly turn: OpenTurn;
+  readonly choice: ModelChoice;
+  readonly isFinal: boolean;
+  /** What the user wants to be known, where a turn starts. */
+  readonly facts: readonly string[] | undefined;
+};
+
 /** Stages everything this request rests on and prepares it. The history has its reminder before the bytes are made. */
-function beginStep(
-  run: Run,
-  parts: Parts,
-  { turn, choice, isFinal }: { turn: OpenTurn; choice: ModelChoice; isFinal: boolean },
-) {
+function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, facts }: Begun) {
   const { history, conversation } = run;
   const { model, slot, reason } = choice;
   const at = parts.clock.now();
-  // Within a turn nothing that the recipe is made of changes.
-  const isDue = turn.step === 0 || history.recipe === undefined;
-  const size = parts.models.get("base").promptSize;
-  const recipe = isDue ? recipeEvent(history, parts.toolbox, { at, size }) : undefined;
-  if (recipe !== undefined) run.stage(recipe);
   const isRetry = turn.isStepOpen;
-  const tokens = tokenStatus(history, model.windowTokens);
+  const tokens = tokenStatus(history, windowOf(history, model), parts.limits.window);
   const reminder = isRetry
     ? undefined
-    : reminderFor(history, { at, tokens, instruction: isFinal ? finalInstruction(turn, parts) : undefined });
+    : reminderFor(history, { at, tokens, facts, instruction: isFinal ? finalInstruction(turn, parts) : undefined });
   const joined = isFinal
     ? []
     : history.queue.filter((message) => message.mode === "steer").map((message) => message.id);
@@ -164,6 +174,11 @@ async function failStep(run: Run, parts: Parts, { turn, choice, answer, error }:
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(answer.text === "" ? {} : { textSeen: answer.text }),
   });
+  // Room is made, and then the step is tried again.
+  if (error.kind === "context_overflow" && limits.messagesKeptMax > 0) {
+    await run.commit();
+    return false;
+  }
   const pause =
     retryAfterMs ??
     Math.min(limits.retryDelayMs * 2 ** (turn.failures - 1), limits.retryDelayMsMax) * (0.75 + parts.random() / 2);

@@ -1,13 +1,14 @@
 import { unreachable } from "../base/assert.ts";
-import { leaveOutOldest, messageTokens, tokenStatus } from "../context/context.ts";
+import { needsRoom, sendableTokens, tokenStatus } from "../context/context.ts";
 import type { History } from "../log/log.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { hasRunnableCalls, runCalls } from "./calls.ts";
+import { exhausted, makeRoomIn, readerOf } from "./compact.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
 import { prewarm } from "./guests.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
-import { takeStep } from "./step.ts";
+import { stageRecipe, takeStep } from "./step.ts";
 
 /**
  * Drives a conversation until it rests: nothing to answer, a person is asked, or the run was stopped. Where it stands
@@ -39,33 +40,44 @@ export type Route =
   | "park"
   | "tools"
   | "summarize"
+  | "exhausted"
   | "step"
   | "finalize"
   | "finish";
 
 /** What comes next, by SPEC's order: answer open calls first, then the limit, then room, then the model, then the end. */
-export function routeOf(history: History, parts: Pick<Parts, "limits" | "models" | "toolbox">): Route {
+export function routeOf(history: History, parts: Pick<Parts, "limits" | "models" | "toolbox" | "approvals">): Route {
   const { turn, messages } = history;
   if (turn === undefined) return history.queue.length > 0 ? "start" : "rest";
   if (turn.cancelAsked) return "cancel";
   if (turn.recoveries >= parts.limits.crashesMax) return "park";
-  if (turn.calls.length > 0) return hasRunnableCalls(turn, parts.toolbox) ? "tools" : "wait";
-  const newest = messages.at(-1);
-  if (newest?.role === "assistant" && !turn.isStepOpen) {
+  if (turn.calls.length > 0) return hasRunnableCalls(turn, parts) ? "tools" : "wait";
+  if (messages.at(-1)?.role === "assistant" && !turn.isStepOpen) {
     const isSteered = !turn.isFinal && history.queue.some((message) => message.mode === "steer");
-    return isSteered && turn.step < parts.limits.stepsMax ? roomOrStep(history, parts) : "finish";
+    return isSteered && turn.step < parts.limits.stepsMax ? roomOr("step", history, parts) : "finish";
   }
-  if (turn.isFinal && turn.isStepOpen) return "finalize";
-  const isAtEnd = turn.step >= parts.limits.stepsMax || turn.isStuck;
-  if (newest?.role === "tool" && !turn.isStepOpen && isAtEnd) return "finalize";
-  return roomOrStep(history, parts);
+  return roomOr(isAtEnd(history, parts) ? "finalize" : "step", history, parts);
 }
 
-function roomOrStep(history: History, { models, limits }: Pick<Parts, "models" | "limits">): Route {
+/** The next answer is the last one. */
+function isAtEnd({ turn, messages }: History, { limits }: Pick<Parts, "limits">): boolean {
+  if (turn === undefined || turn.isStepOpen) return turn?.isFinal === true;
+  return messages.at(-1)?.role === "tool" && (turn.step >= limits.stepsMax || turn.isStuck);
+}
+
+/** Room is made twice at the most before the model has answered: what does not help then never will. */
+const compactionsMax = 2;
+
+function roomOr(next: "step" | "finalize", history: History, parts: Pick<Parts, "models" | "limits">): Route {
   const { turn } = history;
-  const window = models.get(turn?.slot ?? "base").windowTokens;
-  const isFull = tokenStatus(history, window).level === "critical" && limits.messagesKeptMax > 0;
-  return isFull && turn?.isCompacted === false && !turn.isStepOpen ? "summarize" : "step";
+  if (turn === undefined || parts.limits.messagesKeptMax === 0) return next;
+  const reader = readerOf(history, parts);
+  const isFull = turn.isOverflown || (!turn.isStepOpen && needsRoom(history, reader));
+  if (!isFull) return next;
+  if (turn.compactions < compactionsMax) return "summarize";
+  // The least of answers may still fit: the provider has the last word.
+  const { used } = tokenStatus(history, reader.windowTokens);
+  return turn.isOverflown || used > sendableTokens(reader) ? "exhausted" : next;
 }
 
 /** True when events are staged that the next commit will carry. */
@@ -75,6 +87,7 @@ async function follow(route: Exclude<Route, "rest" | "wait">, run: Run, parts: P
       prewarm(parts, run);
       await parts.beforeTurn();
       startTurn(run);
+      await stageRecipe(run, parts); // How full the window is depends on it.
       return true;
     case "step":
       return takeStep(run, parts, { isFinal: false });
@@ -84,6 +97,9 @@ async function follow(route: Exclude<Route, "rest" | "wait">, run: Run, parts: P
       return runCalls(run, parts);
     case "summarize":
       return makeRoom(run, parts);
+    case "exhausted":
+      await finishTurn(run, parts, "failed", exhaustedNow(run, parts));
+      return false;
     case "finish":
       await finishTurn(run, parts, (run.history.turn?.step ?? 0) > parts.limits.stepsMax ? "limit" : "done");
       return false;
@@ -116,18 +132,34 @@ export function startTurn(run: Run): void {
     run.stage({ type: "turn.started", turn: turnsEver + 1, message: message.id, epoch: run.epoch });
 }
 
-/** Leaves out the oldest messages until half of the window is free. */
-function makeRoom(run: Run, parts: Parts): boolean {
-  const { history } = run;
-  const { turn, messages } = history;
+/** What is staged is stored first, so that the places that are named stay what they are. */
+async function makeRoom(run: Run, parts: Parts): Promise<boolean> {
+  // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.
+  const isStart = run.history.turn?.step === 0;
+  if (!(await run.commit(undefined, { isExact: isStart })).ok) return false;
+  const { turn } = run.history;
   if (turn === undefined) return false;
-  const tokensMax = parts.models.get(turn.slot ?? "base").windowTokens / 2;
-  const compacted = leaveOutOldest(history, {
-    tokensMax,
-    messagesKeptMax: parts.limits.messagesKeptMax,
-    tokensOf: (index) => messageTokens(messages[index]),
-  });
-  if (compacted === undefined) turn.isCompacted = true;
-  else run.stage({ type: "compacted", turn: turn.turn, ...compacted });
-  return true;
+  const { conversation, history, signal } = run;
+  const by = turn.isOverflown ? "overflow" : "window";
+  const onAsked = async () => {
+    run.stage({ type: "compaction.started", turn: turn.turn, by });
+    await run.commit();
+  };
+  const made = await makeRoomIn(parts, { conversation, history, signal, onAsked }, { strategy: "auto", by });
+  if (signal.aborted || run.history !== history) return false;
+  if (!made.ok) {
+    await finishTurn(run, parts, "failed", made.failure);
+    return false;
+  }
+  // By our own count it fits, and there is nothing to leave out: the provider has the last word.
+  const { compacted } = made.value;
+  if (compacted === undefined) return takeStep(run, parts, { isFinal: isAtEnd(history, parts) });
+  run.stage({ type: "compacted", turn: turn.turn, ...compacted });
+  await run.commit();
+  return false;
+}
+
+function exhaustedNow({ history }: Run, parts: Parts) {
+  const reader = readerOf(history, parts);
+  return exhausted(tokenStatus(history, reader.windowTokens).used, reader);
 }

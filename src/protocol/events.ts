@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AllowRule, Finding, RuleMatch } from "./approval.ts";
 import { Finish, Image, ModelErrorKind, Slot, ToolCall, Usage } from "./message.ts";
 import { Todo } from "./todo.ts";
 
@@ -43,16 +44,27 @@ const AttachedFile = z.strictObject({
   hash: z.string().optional(),
 });
 
+/** Which characters of the system message. */
+const SystemPart = z.strictObject({ at: z.number().int(), length: z.number().int() });
+
+/** Who wants room: the full window, a provider that refused the request, the agent's tool, or a person. */
+export const CompactionCause = z.enum(["window", "overflow", "tool", "person"]);
+export type CompactionCause = z.infer<typeof CompactionCause>;
+
 const bodies = {
   /** Freezes what every request of this agent starts with. A second one is a known cache loss with a cause. */
   "recipe.set": z.strictObject({
     agent,
-    cause: z.enum(["start", "tools_changed", "prompt_changed"]),
+    cause: z.enum(["start", "tools_changed", "prompt_changed", "instructions_changed"]),
     /** Exactly as sent. */
     system: z.string(),
     /** Canonical JSON of the tool descriptions, exactly as sent. */
     tools: z.string(),
     startedAt: z.number(),
+    /** The user's own file of standing instructions that is part of `system`, by the hash of its bytes. */
+    instructions: SystemPart.extend({ path: z.string(), hash: z.string(), cut: z.literal(true).optional() }).optional(),
+    /** The user's notes in it. */
+    notes: SystemPart.optional(),
   }),
   "message.user": z.strictObject({
     agent,
@@ -141,22 +153,43 @@ const bodies = {
     reason: z.string().optional(),
     risk: z.enum(["low", "medium", "high", "critical"]).optional(),
     layer: z.string().optional(),
+    /** Everything that was found in the call, the strictest first. */
+    findings: z.array(Finding).optional(),
+    /** What an "allow always" would store; the first is the narrowest. */
+    always: z.array(RuleMatch).optional(),
     question: z.string().optional(),
     context: z.string().optional(),
     default: z.string().optional(),
     required: z.boolean().optional(),
+    /** Hash of the texts of the scripts that the call runs, as they were when it was asked; absent where it runs none. */
+    scripts: z.string().optional(),
+    /** The decision that no longer counts because those texts have changed; `arguments` are those that it was about. */
+    instead: z.string().optional(),
+    /** When; it is also the time of the event. Absent in logs from before it was kept, as is the hash. */
+    time: z.number().int().optional(),
+    /** Over all of this, so that what nobody answered can be checked, too. Absent in logs from before it was kept. */
+    hash: z.string().optional(),
   }),
   "decision.made": z.strictObject({
     id: z.string(),
     verdict: z.enum(["approve", "reject", "edit", "answer"]),
+    /** A user; `rule` when an "allow always" answered. */
     by: z.string(),
     reason: z.string().optional(),
     /** Edit: the arguments that run instead. */
     arguments: z.string().optional(),
     answer: z.string().optional(),
+    /** Edit: hash of the texts of the scripts that the new arguments run. */
+    scripts: z.string().optional(),
+    /** As in the question. */
+    time: z.number().int().optional(),
+    /** The "allow always" that was stored with this decision, or that made it. */
+    rule: AllowRule.optional(),
     /** Hash of the exact arguments that were decided on, and of the decision before this one. */
     argumentsHash: z.string(),
     previous: z.string(),
+    /** Over what was asked and all of this; the next decision names it. Absent in logs from before it was kept. */
+    hash: z.string().optional(),
   }),
   "call.started": z.strictObject({
     agent,
@@ -174,6 +207,10 @@ const bodies = {
     failure: StoredFailure.optional(),
     /** The whole result where `text` is only its head and tail. */
     blob: z.string().optional(),
+    /** The same as a file of the workspace. */
+    file: z.string().optional(),
+    /** Text of files, programs, the web or others stands in it: data, not orders. */
+    untrusted: z.literal(true).optional(),
     durationMs: z.number().optional(),
   }),
   "turn.finished": z.strictObject({
@@ -182,16 +219,44 @@ const bodies = {
     outcome: TurnOutcome,
     failure: StoredFailure.optional(),
   }),
+  /** A model is asked for a summary. */
+  "compaction.started": z.strictObject({ agent, turn: z.number().int(), by: CompactionCause }),
   compacted: z.strictObject({
     agent,
     turn: z.number().int(),
+    /**
+     * `compact` and `summarize`: a model summed up what is left out; `fallback`: no model did; `trim`: nothing is left
+     * out, long messages are shorter.
+     */
     strategy: z.string(),
     /** The messages up to here are replaced in what is sent; the log keeps them. */
     upTo: z.number().int(),
+    /** Exactly as sent in their place: the model's summary, then what is never lost, put there by code. Empty: none is. */
     summary: z.string(),
+    /** Which characters of the summary are the model's own. */
+    prose: z.strictObject({ at: z.number().int(), length: z.number().int() }).optional(),
     messagesBefore: z.number(),
     messagesAfter: z.number(),
+    tokensBefore: z.number().optional(),
+    tokensAfter: z.number().optional(),
+    by: CompactionCause.optional(),
+    /** What the summary was to look at most, in the words of who wanted it. */
+    focus: z.string().optional(),
+    /** Why there is no summary of a model. */
+    because: z.enum(["error", "empty", "too_long", "refused", "off"]).optional(),
+    /** Messages that stay, but shorter: by their place in the log. `own`: as in a message of the user. */
+    trims: z
+      .array(z.strictObject({ seq: z.number().int(), text: z.string(), own: z.number().int().optional() }))
+      .optional(),
+    /** How many of each kind were put back by code. */
+    kept: z.record(z.string(), z.number().int()).optional(),
+    /** What the summary cost. */
+    usage: Usage.optional(),
+    /** The provider's refusal showed that this model's window is smaller than it was said to be. */
+    window: z.strictObject({ model: z.string(), tokens: z.number().int() }).optional(),
   }),
+  /** What was left out there is sent again. */
+  "compaction.undone": z.strictObject({ compacted: z.number().int(), by: z.string() }),
   /** Going back: the fold skips what lies between `to` and here. */
   rewound: z.strictObject({
     to: z.number().int(),

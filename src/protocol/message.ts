@@ -16,12 +16,26 @@ export const ToolCall = z.strictObject({
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
+/** Blanks, control characters and those without a width say nothing. */
+export function hasVisible(text: string): boolean {
+  return /[^\s\p{Z}\p{Cc}\p{Cf}]/u.test(text);
+}
+
 export type Message =
   | { readonly role: "system"; readonly text: string }
-  | { readonly role: "user"; readonly text: string; readonly images?: readonly Image[] | undefined }
+  | {
+      readonly role: "user";
+      readonly text: string;
+      readonly images?: readonly Image[] | undefined;
+      /** So many characters of it are the person's own words, where others stand behind them. */
+      readonly own?: number | undefined;
+      /** So many characters at its end are a reminder of ours. */
+      readonly reminder?: number | undefined;
+    }
   | {
       readonly role: "assistant";
       readonly text: string;
+      readonly reminder?: number | undefined;
       readonly reasoning?: string | undefined;
       readonly reasoningDetails?: readonly unknown[] | undefined;
       readonly toolCalls?: readonly ToolCall[] | undefined;
@@ -31,6 +45,9 @@ export type Message =
       readonly toolCallId: string;
       readonly text: string;
       readonly images?: readonly Image[] | undefined;
+      /** Where all of the result is, when it was too long to be sent. */
+      readonly file?: string | undefined;
+      readonly reminder?: number | undefined;
     };
 
 /** A tool as a model is told of it; `parameters` is a JSON schema. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Finding, RuleMatch } from "./approval.ts";
 import { AnyEvent } from "./events.ts";
 import { Slot } from "./message.ts";
 
@@ -24,6 +25,9 @@ export const Decision = z.object({
   reason: z.string().optional(),
   risk: z.string().optional(),
   layer: z.string().optional(),
+  findings: z.array(Finding).optional(),
+  /** What an "allow always" would store; the first is the narrowest. */
+  always: z.array(RuleMatch).optional(),
   question: z.string().optional(),
   context: z.string().optional(),
   default: z.string().optional(),
@@ -56,6 +60,28 @@ export const ConversationState = z.object({
   filesRemovedAt: z.number().nullable(),
 });
 export type ConversationState = z.infer<typeof ConversationState>;
+
+/** What came of making room. */
+export const CompactReport = z.object({
+  /** The place of its event in the log; null when there was nothing to do. */
+  seq: z.number().int().nullable(),
+  strategy: z.string(),
+  messagesBefore: z.number().int(),
+  messagesAfter: z.number().int(),
+  tokensBefore: z.number().int(),
+  tokensAfter: z.number().int(),
+});
+export type CompactReport = z.infer<typeof CompactReport>;
+
+/** A fact that the user wants to be known in every conversation. */
+export const Memory = z.object({
+  id: z.string(),
+  fact: z.string(),
+  at: z.number(),
+  /** Who wrote it down: the user, or an agent in this conversation. */
+  conversation: z.string().nullable(),
+});
+export type Memory = z.infer<typeof Memory>;
 
 export const Checkpoint = z.object({
   /** The number of the place in the log. */

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { RuleScope } from "./approval.ts";
+import { contextRoutes } from "./context-routes.ts";
 import { AnyEvent } from "./events.ts";
 import { fileFailures, fileRoutes } from "./file-routes.ts";
 import { Image } from "./message.ts";
@@ -13,6 +15,7 @@ import {
   StreamFrame,
 } from "./resources.ts";
 import { ById, Empty, type Route } from "./route.ts";
+import { ruleRoutes } from "./rule-routes.ts";
 import { sandboxFileRoutes } from "./sandbox-file-routes.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
 
@@ -188,10 +191,11 @@ export const routes = {
     params: ById,
     query: Empty,
     status: 202,
-    failures: ["conversation_not_found", "slot_unknown", ...fileFailures],
+    failures: ["conversation_not_found", "message_blank", "slot_unknown", ...fileFailures],
     body: z.object({
       /** Made by the client: sending the same message again under the same id is harmless. */
       id: z.string().min(1).max(64).optional(),
+      /** Blanks alone are no message, but for one with images or files. */
       text: z.string().min(1).max(limits.messageCharactersMax),
       images: z.array(Image).max(16).optional(),
       mode: z.enum(["queue", "steer"]).default("queue"),
@@ -288,18 +292,28 @@ export const routes = {
       /** Edit: the arguments to run instead, as JSON text. */
       arguments: z.string().optional(),
       answer: z.string().max(1_000_000).optional(),
+      /** Approve: also store a rule. `option` counts the decision's `always` from 0. */
+      always: z.object({ option: z.number().int().min(0).default(0), scope: RuleScope }).optional(),
+      /** Say the same to all open decisions of this conversation with the same tool and arguments. */
+      equal: z.boolean().default(false),
     }),
     failures: [
       "conversation_not_found",
       "decision_not_found",
+      "rule_not_offered",
+      "rules_full",
       "decision_already_made",
       "decision_verdict_unfit",
       "answer_required",
       "tool_arguments_broken",
       "tool_arguments_unfit",
+      "tool_denied",
     ],
-    answer: z.object({ decision: z.string(), seq: z.number().int() }),
+    /** `also`: other decisions that were made with it, here and in the user's other conversations. */
+    answer: z.object({ decision: z.string(), seq: z.number().int(), also: z.array(z.string()) }),
   },
+  ...ruleRoutes,
+  ...contextRoutes,
   listModels: {
     method: "GET",
     path: "/api/v1/models",

@@ -76,13 +76,8 @@ export function openExecutions(options: ExecutionsOptions): OwnExecutions {
     options.logger.error("the records of earlier executions could not be closed", { error }),
   );
   const state: State = {
-    ...options,
-    known: new Map(),
-    recovered,
-    ended: new Map(),
-    isClosing: false,
-    readers: 0,
-    waiting: [],
+    ...{ ...options, recovered, known: new Map(), ended: new Map() },
+    ...{ isClosing: false, readers: 0, waiting: [] },
   };
   const stopTimer = tidyNowAndThen(state);
   const knownOf = (owner: OwnerId, id: string) => {
@@ -106,11 +101,8 @@ export function openExecutions(options: ExecutionsOptions): OwnExecutions {
     },
     async wait(owner, id, signal) {
       const known = knownOf(owner, id);
-      if (known !== undefined && !(await isBefore(known.over, signal))) {
-        // Its id is told now.
-        await store(state, known.record);
-        return undefined;
-      }
+      // Whoever does not wait any longer gets its id.
+      if (known !== undefined && !(await isBefore(known.over, signal))) return void (await store(state, known.record));
       const record = await find(owner, id);
       return record?.endedAt === undefined ? undefined : record;
     },

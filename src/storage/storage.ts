@@ -61,6 +61,19 @@ export interface Storage {
   /** Decisions that nobody made yet, over all conversations of the owner, oldest first. */
   openDecisions(owner: OwnerId, limit: number): Promise<OpenDecisionRow[]>;
 
+  /** Newest first; with `number` only those that count in that conversation: the user's own and that conversation's. */
+  listRules(owner: OwnerId, where: { number?: number | undefined; limit: number }): Promise<RuleRow[]>;
+  /** The same id again replaces it. Rules of a conversation go with it. */
+  putRule(row: RuleRow): Promise<Result<void, StorageFailure>>;
+  /** False: there was none. */
+  dropRule(owner: OwnerId, id: string): Promise<Result<boolean, StorageFailure>>;
+
+  /** What a user wants to be known everywhere, oldest first. */
+  listMemory(owner: OwnerId, limit: number): Promise<MemoryRow[]>;
+  /** The same id again replaces it. */
+  putMemory(row: MemoryRow): Promise<Result<void, StorageFailure>>;
+  dropMemory(owner: OwnerId, id: string): Promise<Result<boolean, StorageFailure>>;
+
   /**
    * The workspace of a conversation: made with this folder when it has none yet, else the one it has. Where another
    * conversation already has the folder's name, `otherFolder` is taken instead.
@@ -136,6 +149,25 @@ export interface Storage {
   check(): Promise<Result<void, StorageFailure>>;
   close(): Promise<void>;
 }
+
+/** What a user allowed always; `body` is approvals' own, as JSON text. `number` is absent where it counts in all conversations. */
+export type RuleRow = {
+  readonly owner: OwnerId;
+  readonly id: string;
+  /** The conversation's number. */
+  readonly number: number | undefined;
+  readonly body: string;
+  readonly at: number;
+};
+
+export type MemoryRow = {
+  readonly owner: OwnerId;
+  readonly id: string;
+  readonly fact: string;
+  /** Id of the conversation in which an agent wrote it down; undefined when the user did. */
+  readonly conversation: string | undefined;
+  readonly at: number;
+};
 
 /** What sandbox/ knows about a session, as JSON text. */
 export type SessionRow = {
@@ -264,13 +296,15 @@ export type SideRows = {
     | undefined;
   readonly asked?: readonly { readonly decision: string; readonly body: string }[] | undefined;
   readonly decided?: readonly string[] | undefined;
+  /** What is allowed always from the moment of these events on; the same id again replaces it. */
+  readonly rules?: readonly RuleRow[] | undefined;
   /** Agents made by these events. `folder`: it gets a workspace of its own (a task). An id that is there already stays as it is. */
   readonly agents?:
     | readonly { readonly id: string; readonly parent: string; readonly folder?: string | undefined }[]
     | undefined;
   /**
    * Tombstone: the conversation is gone for every read from here on; its events (those of this batch too), received
-   * rows, wake, lease, decisions, agents and blobs are removed; its workspaces become orphans. Followers are told; `conversationByNumber` says why.
+   * rows, wake, lease, decisions, rules, agents and blobs are removed; its workspaces become orphans. Followers are told; `conversationByNumber` says why.
    */
   readonly deleted?: { readonly at: number } | undefined;
 };

@@ -100,7 +100,7 @@ async function readChoice({ console, words }: Chat): Promise<string> {
   for (;;) {
     const input = await console.read({ prompt: words.terminal.chat.goOnChoices(), want: "key", keys: ["y", "n", "l"] });
     if (input.kind === "key") return input.key;
-    if (input.kind === "line") return input.text.trim().toLowerCase().slice(0, 1);
+    if (input.kind === "line") return /^\s*([yn])(es|o)?\s*$/i.exec(input.text)?.[1]?.toLowerCase() ?? "l";
     if (input.kind !== "woken") return "l";
   }
 }

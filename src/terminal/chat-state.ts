@@ -56,15 +56,18 @@ export async function openStored(chat: Chat, { id, heading }: Stored): Promise<C
 }
 
 /** Puts a decision to the person, of this conversation or of another. */
-export async function askPerson(chat: Chat, decision: Decision): Promise<DecisionEnd> {
+export async function askPerson(chat: Chat, decision: Decision, listed?: readonly Decision[]): Promise<DecisionEnd> {
   const { current } = chat;
   const isHere = decision.conversation === current.id;
   const end = await askDecision(decision, {
     ...chat,
+    here: current.id,
+    others: () => (listed ?? current.decisions).filter(({ id }) => !current.deciding.has(id)),
     isOpen: () => !isHere || current.hasDecision(decision.id),
     deciding: current.deciding,
   });
-  chat.dealtWith.add(decision.id);
+  // A line in place of an answer: it is asked again afterwards.
+  if (typeof end === "string" || end.kind !== "line") chat.dealtWith.add(decision.id);
   return end;
 }
 

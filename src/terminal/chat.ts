@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Client } from "../client/client.ts";
 import { makeFailure } from "../protocol/failure.ts";
-import type { Slot } from "../protocol/message.ts";
+import { hasVisible, type Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
 import { beginChat, type ChatStart } from "./chat-start.ts";
@@ -37,6 +37,8 @@ export type ChatOptions = ChatStart & {
   readonly place: LocalPlace;
   /** The slot to prefer until /model says otherwise. */
   readonly slot?: Slot | undefined;
+  /** Where the process has something to tell meanwhile. */
+  readonly onNotice?: (take: (line: string) => void) => void;
   /** Fires when the process is told to end. */
   readonly leave: AbortSignal;
 };
@@ -51,6 +53,7 @@ export async function chat(options: ChatOptions): Promise<number> {
   const parts = { client, words, clock, ids, console, style: styleFor(options), sentFiles: new SentFiles() };
   const current = new OpenConversation(parts);
   const chat: Chat = { ...parts, place, slot, current, saving: undefined, dealtWith: new Set() };
+  options.onNotice?.((line) => console.note(parts.style.attention(`! ${line}`)));
   const end = () => console.end();
   leave.addEventListener("abort", end);
   try {
@@ -105,7 +108,7 @@ async function askAbout(chat: Chat, decision: Decision): Promise<Input> {
 
 async function takeLine(chat: Chat, line: TypedLine): Promise<number | undefined> {
   const text = line.text.trim();
-  if (text === "") return undefined;
+  if (!hasVisible(text)) return undefined;
   if (isSlashCommand(text)) return runSlashCommand(chat, line);
   await sendLine(chat, line, { isQueued: false, line });
   return undefined;
@@ -172,13 +175,13 @@ async function leaveNow({ console, current }: Chat): Promise<number> {
   return exitCodes.interrupted;
 }
 
-function openConsole({ input, output, errors, isInteractive, words, color, place }: ChatOptions): Console {
+function openConsole({ input, output, errors, isInteractive, clock, words, color, place }: ChatOptions): Console {
   const isAttended = input.isTTY === true && output.isTTY === true;
   if (!isInteractive) return new PipedConsole({ input, output, errors, isAttended });
   const { chat: texts } = words.terminal;
   const { strong } = styleFor({ color });
   return new InteractiveConsole({
-    ...{ input, output, prompt: strong(texts.prompt), promptMore: texts.promptMore },
+    ...{ input, output, clock, prompt: strong(texts.prompt), promptMore: texts.promptMore },
     pasteLabel: texts.pasted,
     complete: lineCompleter(completeSlashCommand, place),
     jobControl: input === process.stdin ? processJobControl : undefined,

@@ -1,15 +1,25 @@
 /** What a person sees of a call that runs a program: its first line, not the JSON around it. Undefined for other tools. */
 export function firstCodeLine(tool: string, json: string): string | undefined {
-  const names = codeNames.get(tool);
-  if (names === undefined) return undefined;
-  const input = objectIn(json);
-  const code = names.map((name) => input.get(name)).find((value) => typeof value === "string");
-  if (typeof code !== "string") return undefined;
-  const lines = code.split("\n").filter((line) => line.trim() !== "");
+  const found = codeIn(tool, json);
+  if (found === undefined) return undefined;
+  const lines = found.code.split("\n").filter((line) => line.trim() !== "");
   const [first = ""] = lines;
-  const language = input.get("language");
+  const language = new Map(found.others).get("language");
   const label = typeof language === "string" && language !== "python" ? `${language}: ` : "";
   return `${label}${first.trim()}${lines.length > 1 ? " …" : ""}`;
+}
+
+/** The program of a call, the name of the argument that holds it, and the other arguments. */
+export function codeIn(
+  tool: string,
+  json: string,
+): { readonly code: string; readonly name: string; readonly others: readonly [string, unknown][] } | undefined {
+  const input = objectIn(json);
+  for (const name of codeNames.get(tool) ?? []) {
+    const code = input.get(name);
+    if (typeof code === "string") return { code, name, others: [...input].filter(([other]) => other !== name) };
+  }
+  return undefined;
 }
 
 /** How a program ended that did not end well, as its result begins: `exit code 2`. Undefined when it did. */

@@ -23,6 +23,13 @@ const understood: readonly (readonly [line: string, command: object])[] = [
   ["model", { name: "model", action: "list", json: false }],
   ["model test", { name: "model", action: "test", slot: "base", json: false }],
   ["model test code --json --request f", { name: "model", action: "test", slot: "code", json: true, request: "f" }],
+  ["approvals", { name: "approvals", action: "list", json: false }],
+  ["approvals rules --json", { name: "approvals", action: "rules", json: true }],
+  ["approvals revoke 3f2a", { name: "approvals", action: "revoke", rule: "3f2a", json: false }],
+  [
+    "approvals test --json now {} --facts f",
+    { name: "approvals", action: "test", tool: "now", arguments: "{}", facts: "f", json: true },
+  ],
   ["log 3f2a --json", { name: "log", id: "3f2a", json: true }],
   ["doctor", { name: "doctor", json: false, fix: false }],
   ["doctor --fix --lang zh", { name: "doctor", json: false, fix: true, language: "zh" }],

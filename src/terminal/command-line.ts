@@ -4,6 +4,7 @@ import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
 import { type Language, languages, type TerminalWords } from "../words/words.ts";
+import { type ApprovalsCommand, readApprovals } from "./approvals-line.ts";
 import { type ExecCommand, readExec, readSandbox, type SandboxCommand } from "./program-commands.ts";
 import {
   aliases,
@@ -38,6 +39,7 @@ export type Command = { readonly data?: string; readonly language?: Language } &
       readonly json: boolean;
       readonly request?: string;
     }
+  | ApprovalsCommand
   | { readonly name: "log" | "replay"; readonly id: string; readonly json: boolean }
   | { readonly name: "config"; readonly json: boolean }
   | { readonly name: "doctor"; readonly json: boolean; readonly fix: boolean }
@@ -190,6 +192,8 @@ function readCommand(
     }
     case "model":
       return readModelCommand(rest, typed, words);
+    case "approvals":
+      return readApprovals(rest, typed, words);
     case "log":
     case "replay":
       if (one === undefined) return usage(words.usage.argumentMissing({ command: name, name: "ID" }));

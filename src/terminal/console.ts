@@ -33,11 +33,14 @@ export interface Console {
 
 export type ReadOptions = {
   readonly prompt: string;
-  /** `line`: edited text; `key`: the next key alone; `aside`: a turn runs, the prompt appears with the first key. */
+  /**
+   * `line`: edited text; `key`: one key, pressed alone and after a moment of quiet, where `/` opens the line for a
+   * command (and a line is the answer); `aside`: a turn runs, the prompt appears with the first key.
+   */
   readonly want: "line" | "key" | "aside";
   /** The keys that are taken; all others do nothing. */
   readonly keys?: readonly string[];
-  /** Text to begin with. */
+  /** Text to begin with, in place of whatever was typed before it stood there. */
   readonly prefill?: string;
 };
 

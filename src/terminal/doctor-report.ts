@@ -9,12 +9,16 @@ export type DoctorFacts = {
   readonly system: string;
   /** Mistakes in the settings; what depends on them is then not looked at. */
   readonly problems: readonly Failure[];
+  /** The operator's own programs that look at calls. */
+  readonly checkers?: readonly string[];
   /** What a person should know about the settings, in words. */
   readonly notes: readonly string[];
   readonly data: DataFacts | undefined;
   /** Accounts of people other than the one who asks. */
   readonly otherPeople: number;
   readonly database: DatabaseFacts | undefined;
+  /** Undefined where there is no database yet. */
+  readonly decisions: Result<RecordFacts, Failure> | undefined;
   /** Those that are filled. */
   readonly models: readonly { readonly slot: string; readonly model: string; readonly server: string }[];
   /** Whether workspaces can be images; undefined where they are not meant to be. */
@@ -32,6 +36,17 @@ export type DataFacts = {
 
 /** Without a format there is none yet. `pid` is the process that works with it. */
 export type DatabaseFacts = Result<{ readonly format: number | undefined; readonly pid: number | undefined }, Failure>;
+
+/** How many decisions are on record, and what does not fit; `more`: so many faults are left out here. */
+export type RecordFacts = {
+  readonly decisions: number;
+  readonly faults: readonly { readonly conversation: string; readonly seq: number; readonly what: RecordFaultName }[];
+  /** What is allowed always although no decision says so, by id. */
+  readonly rules?: readonly string[];
+  readonly more: number;
+};
+
+type RecordFaultName = keyof Words["doctor"]["recordFault"];
 
 /** `missing`: no code runs. `degraded`: it runs with less. The rest is what programs find inside. */
 export type SandboxFacts = {
@@ -66,10 +81,12 @@ export function diagnose(facts: DoctorFacts, words: Words): readonly Check[] {
   return [
     fine("program", doctor.program(facts)),
     ...facts.problems.map((problem) => lacking("settings", failureWords(words, problem))),
+    ...(facts.checkers ?? []).map((name) => fine("checker", doctor.checker({ name }))),
     ...facts.notes.map((note) => lesser("settings", [note, ""])),
     ...(facts.data === undefined ? [] : diagnoseData(facts.data, words)),
     ...(facts.otherPeople === 0 ? [] : [lesser("loopback", doctor.shared({ count: facts.otherPeople }))]),
     ...(facts.database === undefined ? [] : [diagnoseDatabase(facts.database, words)]),
+    ...(facts.decisions === undefined ? [] : diagnoseRecord(facts.decisions, words)),
     ...(facts.problems.length > 0 ? [] : diagnoseModels(facts, words)),
     ...(facts.images === undefined ? [] : [diagnoseImages(facts.images, words)]),
     ...diagnoseSandbox(facts, words),
@@ -104,6 +121,20 @@ function diagnoseDatabase(database: DatabaseFacts, words: Words): Check {
     "database",
     pid === undefined ? words.doctor.database({ format }) : words.doctor.databaseInUse({ format, pid }),
   );
+}
+
+function diagnoseRecord(record: Result<RecordFacts, Failure>, words: Words): Check[] {
+  const { doctor } = words;
+  if (!record.ok) return [lacking("decisions", failureWords(words, record.failure))];
+  const { decisions, faults, rules = [], more } = record.value;
+  if (faults.length + rules.length === 0) return [fine("decisions", doctor.record({ count: decisions }))];
+  const named = [
+    ...faults.map(({ conversation, seq, what }) =>
+      lacking("decisions", doctor.recordBroken({ conversation, seq, what: doctor.recordFault[what] })),
+    ),
+    ...rules.map((rule) => lacking("decisions", doctor.ruleUnknown({ rule }))),
+  ];
+  return more === 0 ? named : [...named, lacking("decisions", doctor.recordMore({ count: more }))];
 }
 
 function diagnoseModels({ models }: DoctorFacts, { doctor }: Words): Check[] {

@@ -19,6 +19,7 @@ const good: DoctorFacts = {
   images: undefined,
   data: { folder: "/srv/data", state: "there", freeBytes: 50 * 1024 ** 3, mode: 0o700 },
   database: ok({ format: 3, pid: undefined }),
+  decisions: ok({ decisions: 2, faults: [], more: 0 }),
   models: [{ slot: "base", model: "qwen3", server: "127.0.0.1:11434" }],
 };
 const data = { folder: "/srv/data", state: "there", freeBytes: 50 * 1024 ** 3, mode: 0o700 } as const;
@@ -35,6 +36,7 @@ test("a machine that has everything is told so, line by line [P2]", async () => 
 ✓ Node v26.0.0, Debian, linux 6.1 x64
 ✓ Data directory: /srv/data (50 GB free)
 ✓ Database opens (format 3)
+✓ Record of decisions: 2 checked, all hold
 ✓ Model of base: qwen3 (127.0.0.1:11434); \`agentyard model test\` tries it
 ✓ Code runs in a sandbox (bubblewrap 0.8.0)
 ✓ Python 3.11.2 with numpy 1.24.2
@@ -53,6 +55,7 @@ test("each shortcoming has its line, its advice and its weight [P2][X3]", () => 
   const missing = { ...sandbox, missing: [lack("no_bwrap", install), lack("no_seccomp", "Use another kernel.")] };
   const degraded = { ...sandbox, bash: undefined, degraded: [lack("no_cjk_fonts", "sudo dnf install -y fonts")] };
   const problem = makeFailure("setting_invalid", { name: "MAX_LOOPS", value: "x", instead: "a number" });
+  const fault = { conversation: "c", seq: 7, what: "made_changed" } as const;
   const tried: readonly (readonly [Partial<DoctorFacts>, readonly (readonly [string, Check["status"]])[]])[] = [
     [{}, []],
     [{ problems: [problem], data: undefined, database: undefined, models: [] }, [["settings", "missing"]]],
@@ -63,6 +66,8 @@ test("each shortcoming has its line, its advice and its weight [P2][X3]", () => 
     [{ data: { ...data, freeBytes: 1024 ** 2 } }, [["space", "missing"]]],
     [{ otherPeople: 2 }, [["loopback", "degraded"]]],
     [{ database: { ok: false, failure: makeFailure("storage_busy", {}) } }, [["database", "missing"]]],
+    [{ decisions: { ok: false, failure: makeFailure("storage_busy", {}) } }, [["decisions", "missing"]]],
+    [{ decisions: ok({ decisions: 2, faults: [fault], more: 0 }) }, [["decisions", "missing"]]],
     [{ models: [] }, [["model", "degraded"]]],
     [{ images: failure("images_unusable", { why: "no_root", said: "" }) }, [["images", "missing"]]],
     [

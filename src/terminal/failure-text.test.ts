@@ -25,3 +25,16 @@ test("on the command line an unknown id comes with how to list them from there [
     /zzz。要查看全部会话，请启动 `agentyard` 并输入 \/sessions。$/,
   );
 });
+
+test("what the rules forbid and why a call was not run are told in the reader's language [P4][H1]", () => {
+  const found = { kind: "delete", what: "rm -r outputs", source: "config/hitl_rules.yaml:4" };
+  const denied = makeFailure("tool_denied", { tool: "run_bash_command", why: "deletes something", ...found });
+  assert.equal(
+    failureText(wordsFor("zh"), denied),
+    "本系统的规则不允许 run_bash_command：会删除 temp/ 以外的内容：rm -r outputs（config/hitl_rules.yaml:4）。管理员可以在 hitl_rules.yaml 中修改。",
+  );
+  const stopped = makeFailure("tool_not_run", { tool: "now", why: "the turn was stopped", because: "stopped" });
+  assert.equal(failureText(wordsFor("zh"), stopped), "now 没有运行：这一回合已停止。请根据已知信息回答。");
+  const broken = makeFailure("checker_broken", { file: "checkers/a.ts", why: "…", because: "no_definition" });
+  assert.match(failureText(wordsFor("zh"), broken), /无法使用：它的默认导出不是 \{ tool, check \}。/);
+});

@@ -13,9 +13,12 @@ export function failureText(words: Words, failure: AnyFailure): string {
 
 /** The same where no chat is open: its commands cannot be typed there. */
 export function commandFailureText(words: Words, failure: AnyFailure): string {
-  if (failure.code !== "conversation_not_found") return failureText(words, failure);
+  const { listHint, rulesHint } = words.terminal.usage;
+  const hints: Readonly<Record<string, () => string>> = { conversation_not_found: listHint, rule_not_found: rulesHint };
+  const hint = hints[failure.code];
+  if (hint === undefined) return failureText(words, failure);
   const [what] = failureWords(words, failure);
-  return safeLine(sentences(words, [what, words.terminal.usage.listHint()]), 600);
+  return safeLine(sentences(words, [what, hint()]), 600);
 }
 
 /** What a server said comes as it is, often without a full stop. */

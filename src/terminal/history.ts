@@ -1,4 +1,5 @@
-import type { Client } from "../client/client.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { Client, ClientFailure } from "../client/client.ts";
 import type { LogEvent } from "../protocol/events.ts";
 import { isEventType } from "../protocol/events.ts";
 import { saidText } from "./own-words.ts";
@@ -11,6 +12,22 @@ export async function readRecent(client: Client, id: string, head: number): Prom
   const after = Math.max(0, head - recentEventsMax);
   const page = await client.call("readEvents", { params: { id }, query: { after, limit: recentEventsMax } });
   return page.ok ? page.value.items.filter(isLogEvent) : [];
+}
+
+const pageEventsMax = 1_000;
+
+/** The whole log of a conversation from a place on. */
+export async function readAll(
+  client: Client,
+  id: string,
+  after = 0,
+): Promise<Result<readonly LogEvent[], ClientFailure>> {
+  const page = await client.call("readEvents", { params: { id }, query: { after, limit: pageEventsMax } });
+  if (!page.ok) return page;
+  const events = page.value.items.filter(isLogEvent);
+  if (page.value.next === null) return ok(events);
+  const rest = await readAll(client, id, page.value.next);
+  return rest.ok ? ok([...events, ...rest.value]) : rest;
 }
 
 export type Said = { readonly who: "person" | "agent"; readonly text: string };

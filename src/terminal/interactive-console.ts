@@ -1,5 +1,6 @@
 import { clearLine, cursorTo } from "node:readline";
 import { stripVTControlCharacters } from "node:util";
+import type { Clock } from "../base/clock.ts";
 import {
   type Console,
   type Input,
@@ -17,6 +18,7 @@ import { cellsOf } from "./safe-text.ts";
 type Options = {
   readonly input: InputStream;
   readonly output: OutputStream;
+  readonly clock: Pick<Clock, "monotonic" | "after">;
   readonly prompt: string;
   readonly promptMore: string;
   readonly pasteLabel: (paste: { number: number; lines: number }) => string;
@@ -25,7 +27,15 @@ type Options = {
   readonly jobControl?: JobControl | undefined;
 };
 
-type Reading = { readonly options: ReadOptions; readonly resolve: (input: Input) => void };
+type Reading = {
+  readonly options: ReadOptions;
+  readonly resolve: (input: Input) => void;
+  /** What was asked for with keys before a line was opened instead. */
+  readonly asked?: ReadOptions;
+};
+
+/** So long nobody has typed when a key is a choice: who was writing something else has seen the question by then. */
+const keyQuietMs = 400;
 
 /**
  * A terminal, line by line. While a person types, what happens is printed above the line, and an unfinished line of an
@@ -35,6 +45,7 @@ export class InteractiveConsole implements Console {
   readonly isInteractive = true;
   readonly isAttended = true;
   readonly #output: OutputStream;
+  readonly #clock: Options["clock"];
   readonly #prompts: { readonly first: string; readonly more: string };
   readonly #editor: LineEditor;
   readonly #paste: PasteBox;
@@ -48,9 +59,16 @@ export class InteractiveConsole implements Console {
   #isLineStart = true;
   #isWakeWanted = false;
   #isStatusShown = false;
+  /** A choice was made and nothing is read yet: who types on means the next question, not a message. */
+  #isBetweenKeys = false;
+  /** The keys that can be pressed are on the screen. */
+  #areKeysShown = false;
+  #stopQuiet = () => {};
+  #keyAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ input, output, prompt, promptMore, pasteLabel, complete, jobControl }: Options) {
+  constructor({ input, output, clock, prompt, promptMore, pasteLabel, complete, jobControl }: Options) {
     this.#output = output;
+    this.#clock = clock;
     this.#prompts = { first: prompt, more: promptMore };
     this.#paste = new PasteBox(pasteLabel);
     this.#editor = new LineEditor({
@@ -101,12 +119,15 @@ export class InteractiveConsole implements Console {
   }
 
   read(options: ReadOptions): Promise<Input> {
+    this.#isBetweenKeys = false;
+    if (options.prefill !== undefined) this.#forgetTyped();
     const arrived = this.#arrived.shift();
     if (arrived !== undefined) return Promise.resolve(arrived);
     return new Promise((resolve) => {
       this.#reading = { options, resolve };
+      if (options.want === "key") this.#awaitKeys();
       this.#restorePrompt();
-      if (options.prefill !== undefined && !this.#isTyped()) this.#editor.insert(options.prefill);
+      if (options.prefill !== undefined) this.#editor.insert(options.prefill);
       this.#wakeWhenFree();
     });
   }
@@ -140,6 +161,7 @@ export class InteractiveConsole implements Console {
 
   close(): void {
     this.#forgetJobControl?.();
+    this.#stopQuiet();
     this.#clearStatus();
     this.#editor.leave("");
     this.#clearLine();
@@ -149,11 +171,14 @@ export class InteractiveConsole implements Console {
   #onKey(press: KeyPress): void {
     const { key } = press;
     if (this.#paste.take(press, (text) => this.#type(() => this.#editor.insert(text)))) return;
+    const isWayBack = key.name === "escape" || (key.ctrl && key.name === "c");
+    if (isWayBack && this.#reading?.asked !== undefined) return this.#askKeysAgain();
     if (key.ctrl && key.name === "c") return this.#deliver({ kind: "interrupt", isTyped: this.#isTyped() });
     if (key.ctrl && key.name === "z") return this.#suspend();
     if (key.name === "escape") return this.#deliver({ kind: "stop" });
     if (key.ctrl && key.name === "d" && !this.#isTyped()) return this.#deliver({ kind: "end" });
-    if (this.#reading?.options.want === "key") return this.#choose(press.text.toLowerCase());
+    if (this.#reading?.options.want === "key") return this.#choose(press);
+    if (this.#isBetweenKeys) return;
     if (key.name === "return") return this.#submit({ isMoreWanted: false });
     if (key.name === "enter") return this.#submit({ isMoreWanted: true }); // Ctrl+J.
     const isText = press.text >= " " && !key.ctrl && !key.meta;
@@ -161,10 +186,11 @@ export class InteractiveConsole implements Console {
   }
 
   #type(edit: () => void): void {
-    if (this.#reading?.options.want === "key") return;
+    if (this.#reading?.options.want === "key" || this.#isBetweenKeys) return;
     this.#showPrompt();
     edit();
     if (this.#isTyped()) return;
+    if (this.#reading?.asked !== undefined) return this.#askKeysAgain();
     this.#clearLine();
     this.#restorePrompt();
     this.#wakeWhenFree();
@@ -182,10 +208,56 @@ export class InteractiveConsole implements Console {
     this.#deliver({ kind: "line", text, ...(typed !== text && { typed, pasted }) });
   }
 
-  #choose(key: string): void {
-    if (!this.#reading?.options.keys?.includes(key)) return;
+  /** Only the one key that somebody pressed at what they see is a choice; the rest of a sentence is not. */
+  #choose({ text, isAlone }: KeyPress): void {
+    const quietMs = this.#clock.monotonic() - this.#keyAt;
+    this.#keyAt = this.#clock.monotonic();
+    if (text === "/") return this.#openLine(text);
+    if (!this.#areKeysShown) return this.#awaitKeys();
+    const key = text.toLowerCase();
+    if (!isAlone || quietMs < keyQuietMs || !this.#reading?.options.keys?.includes(key)) return;
     this.#editor.leave(key);
     this.#deliver({ kind: "key", key });
+    this.#isBetweenKeys = true;
+  }
+
+  #awaitKeys(): void {
+    this.#stopQuiet();
+    this.#areKeysShown = false;
+    if (this.#isTyped()) return this.#openLine("");
+    this.#stopQuiet = this.#clock.after(keyQuietMs, () => {
+      if (this.#reading?.options.want !== "key") return;
+      this.#areKeysShown = true;
+      this.#restorePrompt();
+    });
+  }
+
+  /** In place of a key a line is read: a command, or what somebody was writing. */
+  #openLine(text: string): void {
+    const reading = this.#reading;
+    if (reading === undefined) return;
+    this.#stopQuiet();
+    this.#editor.hide();
+    const options = { prompt: this.#prompts.first, want: "line" } as const;
+    this.#reading = { options, resolve: reading.resolve, asked: reading.options };
+    this.#showPrompt();
+    this.#editor.insert(text);
+  }
+
+  #askKeysAgain(): void {
+    const { resolve, asked } = this.#reading ?? {};
+    if (resolve === undefined || asked === undefined) return;
+    this.clear();
+    this.#reading = { options: asked, resolve };
+    this.#awaitKeys();
+    this.#wakeWhenFree();
+  }
+
+  /** Lines that were sent off or half typed; Ctrl+C and the end of input stay. */
+  #forgetTyped(): void {
+    const others = this.#arrived.filter(({ kind }) => kind !== "line");
+    this.#arrived.splice(0, this.#arrived.length, ...others);
+    this.clear();
   }
 
   #suspend(): void {
@@ -217,6 +289,7 @@ export class InteractiveConsole implements Console {
       return;
     }
     this.#reading = undefined;
+    this.#stopQuiet();
     if (!this.#isTyped()) this.#clearLine();
     reading.resolve(input);
   }
@@ -238,7 +311,8 @@ export class InteractiveConsole implements Console {
   }
 
   #restorePrompt(): void {
-    const isWanted = this.#reading !== undefined && this.#reading.options.want !== "aside";
+    const want = this.#reading?.options.want;
+    const isWanted = want === "line" || (want === "key" && this.#areKeysShown);
     if (isWanted || this.#isTyped()) this.#showPrompt();
   }
 

@@ -12,7 +12,12 @@ import type { InputStream, OutputStream } from "./console.ts";
 
 /** What the end of a line can become, and that end. What the candidates have in common takes its place. */
 export type Complete = (line: string) => [candidates: string[], end: string];
-export type KeyPress = { readonly text: string; readonly key: Key };
+export type KeyPress = {
+  readonly text: string;
+  readonly key: Key;
+  /** Nothing else came with it: a person pressed one key, nobody typed on or pasted. */
+  readonly isAlone: boolean;
+};
 
 /**
  * One editable line at the bottom of the screen, with history and completion: readline's own. The keys are ours: readline
@@ -45,8 +50,13 @@ export class LineEditor {
       escapeCodeTimeout: 50,
       completer: options.complete,
     });
+    let chunk = "";
+    // Before the listener that makes keys of it.
+    options.input.on("data", (data: string | Buffer) => {
+      chunk = data.toString();
+    });
     emitKeypressEvents(options.input, this.#readline);
-    options.input.on("keypress", (text: string | undefined, key: Key) => options.onKey({ text: text ?? "", key }));
+    options.input.on("keypress", (text = "", key: Key) => options.onKey({ text, key, isAlone: chunk === text }));
     options.input.on("end", options.onEnd);
     options.input.on("error", options.onEnd); // The terminal was closed.
     options.input.resume();
@@ -80,7 +90,7 @@ export class LineEditor {
     this.#readline.prompt(true);
   }
 
-  press({ text, key }: KeyPress): void {
+  press({ text, key }: Pick<KeyPress, "text" | "key">): void {
     this.#readline.write(text, key);
   }
 

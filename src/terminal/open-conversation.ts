@@ -274,7 +274,9 @@ export class OpenConversation {
     }
     if (event.type === "step.started") for (const message of event.joined ?? []) this.#waiting.delete(message);
     if (event.type === "message.withdrawn") this.#waiting.delete(event.id);
-    if (event.type === "decision.asked") this.#decisions.set(event.id, toDecision(this.id, event));
+    // What a stored rule answers stands in the log together with its answer: nobody is asked.
+    const isForRule = event.type === "decision.asked" && event.layer === "always";
+    if (event.type === "decision.asked" && !isForRule) this.#decisions.set(event.id, toDecision(this.id, event));
     if (event.type === "decision.made") this.#close(event);
     if (event.type === "turn.finished") {
       this.#isTurnOpen = false;
@@ -283,10 +285,13 @@ export class OpenConversation {
     }
   }
 
-  #close({ id, verdict }: EventOf<"decision.made">): void {
+  #close({ id, verdict, by, rule }: EventOf<"decision.made">): void {
     const isNews = this.#decisions.delete(id) && !this.deciding.has(id);
-    const { decision } = this.#parts.words.terminal;
-    if (isNews) this.#parts.console.note(decision.elsewhere({ what: decision.verdict[verdict] }));
+    const { console, style, words } = this.#parts;
+    const { decision } = words.terminal;
+    if (by === "rule" && rule !== undefined)
+      console.note(style.dim(decision.byRule({ tool: safeLine(rule.tool, 64), id: rule.id })));
+    else if (isNews) console.note(decision.elsewhere({ what: decision.verdict[verdict] }));
   }
 
   #takeOwnReturn(): boolean {
@@ -303,8 +308,10 @@ export class OpenConversation {
 
 function toDecision(conversation: string, event: EventOf<"decision.asked">): Decision {
   const { id, kind, tool, at, agent, arguments: args, reason, risk, layer, question, context, required } = event;
+  const { findings, always } = event;
   return {
-    ...{ conversation, id, kind, tool, at, path: agent === undefined ? [] : [agent] },
-    ...{ arguments: args, reason, risk, layer, question, context, default: event.default, required },
+    ...{ conversation, id, kind, tool, at, path: agent === undefined ? ["root"] : ["root", agent] },
+    ...{ arguments: args, reason, risk, layer, findings, always },
+    ...{ question, context, default: event.default, required },
   };
 }

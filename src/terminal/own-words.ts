@@ -11,11 +11,16 @@ export function ownWords(text: string): OwnWords {
     const lines = listAt < 0 ? [] : text.slice(listAt + heading.length).split("\n");
     const files = lines.flatMap((line) => /^- .+ → (.+) \([\w+.-]+\)$/.exec(line)?.[1] ?? []);
     if (files.length === 0 || files.length !== lines.length) continue;
-    const places = files.map((path) => text.indexOf(`\n\n${inline(path)}\n\`\`\``)).filter((at) => at >= 0);
+    const places = files
+      .flatMap((path) => textBegins.map((begin) => text.indexOf(`\n\n${inline(path)}\n${begin}`)))
+      .filter((at) => at >= 0);
     return { words: text.slice(0, Math.min(listAt, ...places)), files };
   }
   return { words: text, files: [] };
 }
+
+/** How the text of a file begins; in older logs it stands in a fence. */
+const textBegins = ["<data source=", "```"];
 
 /** The same for the screen, files on a line of their own. */
 export function saidText(text: string): string {

@@ -11,7 +11,7 @@ export class PasteBox {
   }
 
   /** Whether the key belonged to a paste; at its end `insert` gets the text, or a label for several lines. */
-  take({ text, key }: KeyPress, insert: (text: string) => void): boolean {
+  take({ text, key }: Pick<KeyPress, "text" | "key">, insert: (text: string) => void): boolean {
     if (key.name === "paste-start") {
       this.#open = "";
       return true;

@@ -38,6 +38,7 @@ export function describeRun({ conversation, record, failure, files = [], needsPe
   const reason = reasonOf(finish, cause?.code);
   return {
     ...{ conversation_id: conversation, answer, reasoning, finish, ...counts, files: describeFiles(files, words) },
+    ...(finish === "waiting" && { decisions: record.openDecisions }),
     error: isBroken && cause !== undefined ? errorOf(cause, words) : null,
     exit: { code: exitCodes[reason], reason },
   };
@@ -61,9 +62,10 @@ function reasonOf(finish: RunFinish, code: string | undefined): ExitReason {
   return finish === "failed" ? exitReasonOf(code ?? "") : exitReasonOfTurn({ outcome: finish, failureCode: code });
 }
 
-/** `kind` is the kind of a model's error, or our own failure code. */
+/** `kind` is the kind of a model's error, or our own failure code; a window that nothing fits into is the model's word. */
 function errorOf(failure: RunFailure, words: Words) {
-  const kind = ModelErrorKind.safeParse(failure.code.replace(/^model_/, ""));
+  const code = failure.code === "context_exhausted" ? "context_overflow" : failure.code.replace(/^model_/, "");
+  const kind = ModelErrorKind.safeParse(code);
   return {
     kind: kind.success ? kind.data : failure.code,
     message: "detail" in failure ? failure.detail : failureWords(words, failure).join(words.terminal.gap),

@@ -4,8 +4,9 @@ import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Client, ClientFailure } from "../client/client.ts";
 import { makeFailure } from "../protocol/failure.ts";
+import { hasVisible } from "../protocol/message.ts";
 import type { ConversationState } from "../protocol/resources.ts";
-import type { Words } from "../words/words.ts";
+import { failureWords, type Words } from "../words/words.ts";
 import type { Command } from "./command-line.ts";
 import { type InputStream, type OutputStream, usualColumns } from "./console.ts";
 import { commandFailureText } from "./failure-text.ts";
@@ -56,8 +57,9 @@ type Message = { readonly text: string; readonly files: LocalFiles };
 async function takeTurn(options: RunOptions): Promise<RunEnd> {
   const { client, command, words } = options;
   const none = { conversation: null, record: new TurnRecord() };
-  const text = await unlessLeft(options, readMessage(options));
-  if (text === undefined) return none;
+  const read = await unlessLeft(options, readMessage(options));
+  if (read === undefined) return none;
+  const text = hasVisible(read) ? read : "";
   if (text === "" && (command.going === undefined || command.files !== undefined)) {
     return { ...none, failure: makeFailure("usage", { what: words.terminal.usage.promptMissing() }) };
   }
@@ -180,9 +182,17 @@ function uploadParts({ client, words, errors, hasKeys, leave: signal }: RunOptio
 }
 
 /** What the turn's own lines have not said yet. */
-function sayWhyNot({ failure, isSaid, needsPerson }: RunEnd, { words, errors }: RunOptions): void {
+function sayWhyNot({ failure, isSaid, needsPerson }: RunEnd, { command, words, errors }: RunOptions): void {
   if (isSaid) return;
-  const cause =
-    failure ?? (needsPerson === undefined ? undefined : makeFailure("nobody_to_ask", { tool: needsPerson }));
-  if (cause !== undefined) errors.write(`✗ ${commandFailureText(words, cause)}\n`);
+  if (failure !== undefined) return void errors.write(`✗ ${commandFailureText(words, failure)}\n`);
+  if (needsPerson === undefined) return;
+  const [what] = failureWords(words, makeFailure("nobody_to_ask", { tool: needsPerson }));
+  const { terminal } = words;
+  const elsewhere = command.data === undefined ? "" : ` --data ${shellWord(command.data)}`;
+  errors.write(`✗ ${what}${terminal.gap}${terminal.usage.answerWith({ command: `agentyard${elsewhere}` })}\n`);
+}
+
+/** As it can be typed again. */
+function shellWord(text: string): string {
+  return /^[\w./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -8,6 +8,14 @@ test("control characters and marks that reorder text become visible [Q1]", () =>
   assert.equal(safeText("line\r\nnext\tcell\rover"), "line\nnext\tcellover");
 });
 
+test("what nobody sees becomes visible: no command hides words from who approves it [Q1][H1]", () => {
+  const hidden = Array.from("rm -rf /", (sign) => String.fromCodePoint(0xe0000 + (sign.codePointAt(0) ?? 0))).join("");
+  assert.equal(safeText(`ls${hidden}`), `ls${"\ufffd".repeat(8)}`);
+  assert.equal(safeText("r\u200bm\u2060 \ufeff-\u00adrf\u3164\u2028x"), "r\ufffdm\ufffd \ufffd-\ufffdrf\ufffd\ufffdx");
+  const shown = ["👩\u200d👧 ok", "مى\u200cخواهم", "❤\ufe0f", "你好，世界"];
+  assert.deepEqual(shown.map(safeText), shown);
+});
+
 test("text can be cleaned in pieces, and nothing dangerous is left [Q1]", () => {
   const piece = fc.string({ unit: "binary" });
   fc.assert(

@@ -26,9 +26,22 @@ export function padCells(text: string, cells: number): string {
   return text + " ".repeat(Math.max(0, cells - cellsOf(text)));
 }
 
-/** C0 without tab and line feed, DEL, C1, and the marks that reorder text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what this looks for.
-const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/**
+ * C0 without tab and line feed, DEL, C1, the marks that reorder text, other ends of lines, and what takes no room or
+ * shows nothing, tag characters above all: only what a person sees can be approved. Emoji and some scripts need the
+ * joiners U+200C and U+200D.
+ */
+const dangerous = new RegExp(
+  [
+    ...[
+      "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f",
+    ],
+    ...[
+      "\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}]",
+    ],
+  ].join(""),
+  "gu",
+);
 const wide =
   /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff01-\uff60\p{Emoji_Presentation}]/u;
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });

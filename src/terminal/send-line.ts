@@ -24,7 +24,8 @@ export async function sendLine(
   if (chat.current.isGone) startNew(chat);
   const { isRunning } = chat.current;
   const mode = isRunning && !isQueued ? "steer" : "queue";
-  if (isRunning) console.note(style.dim(isQueued ? command.queued() : command.steering()));
+  const waits = chat.current.decisions.length > 0 ? command.afterDecision : command.steering;
+  if (isRunning) console.note(style.dim(isQueued ? command.queued() : waits()));
   const onReturned = () => console.putBack(line);
   chat.current.send({ text, mode, slot: chat.slot, files: found, onReturned });
 }

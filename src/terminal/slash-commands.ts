@@ -1,14 +1,18 @@
 import { makeFailure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
+import type { Decision } from "../protocol/resources.ts";
 import { askPerson, type Chat, openStored, sayFailure, startNew } from "./chat-state.ts";
 import { likely } from "./command-line.ts";
+import { compact } from "./compact-command.ts";
 import type { TypedLine } from "./console.ts";
-import { decisionTitle } from "./decisions.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { clean, files, undo } from "./file-commands.ts";
 import { formatTime } from "./format.ts";
+import { inboxLines } from "./inbox-lines.ts";
+import { memory } from "./memory-command.ts";
 import { connectLines, modelTable } from "./model-view.ts";
 import { ownWords } from "./own-words.ts";
+import { rules } from "./rules-command.ts";
 import { safeLine } from "./safe-text.ts";
 import { save } from "./save.ts";
 import { sendLine } from "./send-line.ts";
@@ -27,9 +31,12 @@ const commands = {
   files: { form: "[PATH | rm PATH]", words: ["rm"], run: files },
   save: { form: "[-f] PATH [TO]", run: save },
   undo: { form: "", run: undo },
+  compact: { form: "[FOCUS | show | undo]", words: ["show", "undo"], run: compact },
   clean: { form: "[list | restore ID]", words: ["list", "restore"], run: clean },
   model: { form: "[SLOT]", words: Slot.options, run: chooseModel },
   inbox: { form: "[N]", run: openInbox },
+  memory: { form: "[add TEXT | edit N TEXT | forget N]", words: ["add", "edit", "forget"], run: memory },
+  rules: { form: "[revoke ID]", words: ["revoke"], run: rules },
   queue: { form: "[TEXT]", run: queue },
   unqueue: { form: "[N]", run: unqueue },
   quit: { form: "", run: async () => exitCodes.done },
@@ -171,34 +178,31 @@ async function openInbox(chat: Chat, number: string): Promise<number | undefined
   if (number !== "") {
     const decision = items[Number(number) - 1];
     if (decision === undefined) return void console.say(command.noSuchEntry({ number: safeLine(number, 20) }));
-    const end = await askPerson(chat, decision);
-    const { conversation } = decision;
-    if (end === "made" && conversation !== chat.current.id) console.say(texts.goesOn({ id: conversation.slice(0, 8) }));
-    return typeof end === "object" && end.kind === "end" ? exitCodes.done : undefined;
+    const end = await askPerson(chat, decision, items);
+    if (end === "made") await sayGoesOn(chat, decision);
+    if (typeof end === "string" || end.kind === "interrupt") return undefined;
+    return end.kind === "end" ? exitCodes.done : takeInstead(chat, end);
   }
-  const titles = await titlesOf(chat, new Set(items.map(({ conversation }) => conversation)));
-  for (const [index, decision] of items.entries()) {
-    const { conversation, at } = decision;
-    const entry = {
-      number: index + 1,
-      what: decisionTitle(decision, words),
-      conversation: conversation.slice(0, 8),
-      title: titles.get(conversation) ?? command.untitled,
-      at: formatTime(at),
-    };
-    console.say(texts.inboxEntry(entry));
-  }
+  for (const line of await inboxLines(items, chat)) console.say(line);
   console.say(texts.inboxHint());
   return undefined;
 }
 
-async function titlesOf({ client }: Chat, conversations: ReadonlySet<string>): Promise<Map<string, string>> {
-  const titles = new Map<string, string>();
-  for (const id of conversations) {
-    const found = await client.call("getConversation", { params: { id }, query: {} });
-    if (found.ok && found.value.title !== "") titles.set(id, safeLine(found.value.title, 40));
-  }
-  return titles;
+/** Where its answer is to be seen: not while something else waits there. */
+async function sayGoesOn({ client, console, current, words }: Chat, { conversation }: Decision): Promise<void> {
+  if (conversation === current.id) return;
+  const { decision: texts } = words.terminal;
+  const state = await client.call("getState", { params: { id: conversation } });
+  const count = state.ok ? state.value.decisions.length : 0;
+  const id = conversation.slice(0, 8);
+  console.say(count > 0 ? texts.waitsThere({ id, count }) : texts.goesOn({ id }));
+}
+
+/** A line that was typed where a decision was asked. */
+async function takeInstead(chat: Chat, line: TypedLine): Promise<number | undefined> {
+  if (isSlashCommand(line.text.trim())) return runSlashCommand(chat, line);
+  await sendLine(chat, line, { isQueued: false, line });
+  return undefined;
 }
 
 async function queue(chat: Chat, text: string, line: TypedLine): Promise<undefined> {

@@ -17,6 +17,7 @@ export const options = {
   host: { type: "string", value: "ADDRESS" },
   port: { type: "string", value: "PORT" },
   fix: { type: "boolean" },
+  facts: { type: "string", value: "FILE" },
 } as const satisfies Record<string, Option>;
 
 /** Other names that users of such programs bring with them. */
@@ -28,6 +29,11 @@ export const subCommands = {
   chat: { form: "", options: ["continue", "resume", "slot"], words: [] },
   run: { form: "[MESSAGE… | -]", options: ["file", "json", "stream-json", "continue", "resume", "slot"], words: [] },
   model: { form: "[list | test [SLOT]]", options: ["json", "request"], words: ["list", "test"] },
+  approvals: {
+    form: "[list | test TOOL ARGUMENTS_JSON | rules | revoke ID]",
+    options: ["json", "facts"],
+    words: ["list", "test", "rules", "revoke"],
+  },
   log: { form: "ID", options: ["json"], words: [] },
   replay: { form: "ID", options: ["json"], words: [] },
   config: { form: "", options: ["json"], words: [] },

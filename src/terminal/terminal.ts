@@ -19,8 +19,10 @@ import { alignColumns, connectLines, type ModelTest, modelTable, modelTestLines 
 import { describeRefusal, type RunFailure } from "./run-result.ts";
 import { safeLine } from "./safe-text.ts";
 
+export { printVerdict } from "./approvals-command.ts";
 export type { Recovery } from "./chat-start.ts";
-export type { DatabaseFacts, DataFacts, DoctorFacts, SandboxFacts } from "./doctor-report.ts";
+export type { DatabaseFacts, DataFacts, DoctorFacts, RecordFacts, SandboxFacts } from "./doctor-report.ts";
+export { failureText } from "./failure-text.ts";
 export type { ModelTest } from "./model-view.ts";
 
 /** What the process brings along. */
@@ -49,7 +51,10 @@ export function beginCommand(
 }
 
 /** A command that is a client of the yard. */
-export type ClientCommand = Exclude<YardCommand, { name: "config" | "doctor" } | { name: "model"; action: "test" }>;
+export type ClientCommand = Exclude<
+  YardCommand,
+  { name: "config" | "doctor" } | { name: "model" | "approvals"; action: "test" }
+>;
 
 export type CommandParts = Streams & {
   readonly client: Client;
@@ -68,6 +73,8 @@ export type CommandParts = Streams & {
   readonly hasKeys: boolean;
   /** Of `sandbox`: where it can be reached, and whose data it is. */
   readonly listening?: { readonly address: string; readonly dataDir: string } | undefined;
+  /** Who is at the screen takes what the process has to tell meanwhile. */
+  readonly onNotice?: (take: (line: string) => void) => void;
   /** Fires when the process is told to end. */
   readonly leave: AbortSignal;
 };
@@ -95,6 +102,10 @@ export async function runCommand(command: ClientCommand, given: CommandParts): P
       const { serveSandbox } = await import("./sandbox-command.ts");
       const { address, dataDir } = parts.listening ?? { address: "", dataDir: "" };
       return serveSandbox({ ...parts, listening: { address, dataDir } });
+    }
+    case "approvals": {
+      const { approvals } = await import("./approvals-command.ts");
+      return approvals(command, parts);
     }
     case "log":
     case "replay": {

@@ -6,6 +6,8 @@ export class TurnRecord {
   #turn: number | undefined;
   #end: EventOf<"turn.finished"> | undefined;
   #answers: EventOf<"message.assistant">[] = [];
+  /** What was used to make room. */
+  #summaries: Usage[] = [];
   #steps = new Set<number>();
   #running = new Set<string>();
   #asked = new Map<string, EventOf<"decision.asked">>();
@@ -23,6 +25,7 @@ export class TurnRecord {
     if (this.#turn === undefined || this.#end !== undefined || ("agent" in event && event.agent !== undefined)) return;
     if (event.type === "step.started") this.#steps.add(event.step);
     if (event.type === "message.assistant") this.#answers.push(event);
+    if (event.type === "compacted" && event.usage !== undefined) this.#summaries.push(event.usage);
     if (event.type === "call.started") this.#running.add(event.call);
     if (event.type === "call.finished") this.#running.delete(event.call);
     if (event.type === "decision.asked") this.#asked.set(event.id, event);
@@ -50,6 +53,11 @@ export class TurnRecord {
     return this.#end !== undefined || isBusy ? undefined : this.#asked.values().next().value?.tool;
   }
 
+  /** The ids of what nobody has decided yet. */
+  get openDecisions(): readonly string[] {
+    return [...this.#asked.keys()];
+  }
+
   summary() {
     const last = this.#answers.at(-1);
     return {
@@ -57,7 +65,7 @@ export class TurnRecord {
       reasoning: this.#answers.flatMap(({ reasoning }) => (reasoning ? [reasoning] : [])).join("\n\n"),
       steps: this.#steps.size,
       tool_calls: this.#answers.flatMap(({ calls }) => calls ?? []).map(toToolCall),
-      usage: sumUsage(this.#answers.map(({ usage }) => usage)),
+      usage: sumUsage([...this.#answers.map(({ usage }) => usage), ...this.#summaries]),
     };
   }
 
@@ -66,6 +74,7 @@ export class TurnRecord {
     this.#turn = event.turn;
     this.#end = undefined;
     this.#answers = [];
+    this.#summaries = [];
     this.#steps.clear();
     this.#running.clear();
     this.#asked.clear();

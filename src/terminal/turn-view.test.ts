@@ -237,3 +237,62 @@ test("a program is shown by its first line, with its time, its end and the files
     ].join("\n"),
   );
 });
+
+const asked = (id: string, text: string): NewEvent => ({ type: "message.user", id, text, mode: "queue" });
+const compacted = {
+  type: "compacted",
+  turn: 1,
+  strategy: "trim",
+  upTo: 0,
+  summary: "",
+  messagesBefore: 1,
+  messagesAfter: 1,
+} as const;
+
+test("a message of the person that was cut for the model is told, once, with how much and what to do [Z2][U1]", () => {
+  const { event, screen } = view();
+  event(asked("mine", "x".repeat(60_000)));
+  event({ type: "turn.started", turn: 1, message: "mine", epoch: 1 });
+  const trims = [{ seq: 2, text: "x".repeat(8_000) }];
+  event({ ...compacted, trims, window: { model: "m", tokens: 4_000 } });
+  event({ ...compacted, trims });
+  assert.equal(
+    screen(),
+    `✂ Old results were shortened
+  ! Your message was too long for the model: about 52000 of its 60000 characters are left out. Send a long text as a file: #PATH
+  ! m refused this as too long: its window is taken for 4000 tokens from now on.
+✂ Old results were shortened
+`,
+  );
+});
+
+test("where older messages were summed up the person is told how to see and undo it [Z2][U1]", () => {
+  const { event, screen } = view({ language: "zh" });
+  event({ ...compacted, strategy: "compact", summary: "s", upTo: 1, kept: { standing: 1, said: 4 }, by: "window" });
+  assert.equal(
+    screen(),
+    `✂ 上下文已压缩：1 → 1 条消息
+  原文保留：1 条长期指示、4 条您的消息
+  /compact show 显示代替较早消息的内容 · /compact undo 重新发送它们
+`,
+  );
+});
+
+test("a call that you declined says so to you, and where code cannot run the next step is named [H2][X1][P4]", () => {
+  const called = (name: string) => said("", { calls: [{ id: "c", name, arguments: "{}" }] });
+  const ended = (outcome: "rejected" | "error", failure: EventOf<"call.finished">["failure"]): NewEvent => ({
+    ...{ type: "call.finished", call: "c", outcome, text: "Error: …", failure },
+  });
+  const { event, screen } = view({ language: "zh" });
+  event(called("mark"));
+  event(ended("rejected", { code: "tool_rejected", params: { tool: "mark", why: ": 太危险" } }));
+  event(called("execute_code"));
+  event(ended("error", { code: "sandbox_start_failed", params: { why: "start_failed" } }));
+  assert.equal(
+    screen(),
+    `✗ mark (被拒绝) 您已拒绝：太危险
+✗ execute_code (失败) 沙箱无法启动。
+→ 请重试；\`agentyard doctor\` 会说明问题，日志文件里有细节。
+`,
+  );
+});

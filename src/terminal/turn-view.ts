@@ -1,7 +1,8 @@
 import type { FollowFrame } from "../client/client.ts";
 import type { EventOf, LogEvent } from "../protocol/events.ts";
-import { failureWords, type Words } from "../words/words.ts";
+import { failureWords, type Words, withoutMarks } from "../words/words.ts";
 import { badEndIn, firstCodeLine } from "./code-call.ts";
+import { compactionLines, SentLengths } from "./compaction-lines.ts";
 import type { Console } from "./console.ts";
 import { formatBytes, formatDuration } from "./format.ts";
 import { saidText } from "./own-words.ts";
@@ -39,6 +40,7 @@ export class TurnView {
   readonly #asked = new Map<string, string>();
   /** Turns that were begun and not gone back behind. */
   #turns: EventOf<"turn.started">[] = [];
+  readonly #sent = new SentLengths();
   #isUndoNews = false;
   #shown = nothingShown;
   #lastFailure = "";
@@ -60,6 +62,7 @@ export class TurnView {
 
   /** An event that stands on the screen already, or need not: its calls are known when their results come. */
   learn(event: LogEvent): void {
+    this.#sent.learn(event);
     if (event.type === "message.assistant") for (const call of event.calls ?? []) this.#tools.set(call.id, call);
     if (event.type === "turn.started" && event.agent === undefined) this.#turns.push(event);
     if (event.type === "rewound") this.#turns = this.#turns.filter(({ seq }) => seq <= event.to);
@@ -89,7 +92,7 @@ export class TurnView {
     this.learn(event);
     if (event.type === "file.changed") return this.#showChange(event);
     this.#endChanges();
-    const { turn } = this.#words.terminal;
+    const { turn, compact } = this.#words.terminal;
     if (event.type === "message.user" && !this.#isOwn(event.id)) {
       this.#console.note(turn.saidElsewhere({ text: safeText(saidText(event.text)) }));
     }
@@ -98,11 +101,12 @@ export class TurnView {
     if (event.type === "step.failed") this.#showFailure(event.failure);
     if (event.type === "call.started") this.#showCall(event.call);
     if (event.type === "call.finished") this.#showResult(event);
+    if (event.type === "recipe.set") this.#showInstructions(event);
     if (event.type === "turn.recovered") this.#console.note(this.#style.dim(turn.recovered()));
-    if (event.type === "compacted") {
-      const sizes = { before: event.messagesBefore, after: event.messagesAfter };
-      this.#console.note(this.#style.dim(turn.compacted(sizes)));
-    }
+    if (event.type === "compaction.started") this.#console.note(this.#style.dim(compact.making()));
+    if (event.type === "compacted")
+      for (const line of compactionLines(event, this.#words, this.#sent.takeCuts(event)))
+        this.#console.note(this.#style.dim(line));
     if (event.type === "turn.finished") this.#showEnd(event);
   }
 
@@ -137,6 +141,15 @@ export class TurnView {
     this.#console.note(this.#style.dim(`⚙ ${safeLine(tool.name, 64)} ${safeLine(what, 120)}`));
   }
 
+  /** Said once: when they come into force, and when they no longer are. */
+  #showInstructions({ cause, instructions }: EventOf<"recipe.set">): void {
+    const { memory } = this.#words.terminal;
+    const path = safeLine(instructions?.path ?? "", 120);
+    if (cause === "instructions_changed" && instructions === undefined) this.#console.note(memory.noLonger());
+    if (instructions === undefined || (cause !== "start" && cause !== "instructions_changed")) return;
+    this.#console.note(instructions.cut ? memory.inForceInPart({ path }) : memory.inForce({ path }));
+  }
+
   #showResult({ call, outcome, text, failure, durationMs }: EventOf<"call.finished">): void {
     const tool = this.#tools.get(call);
     if (tool === undefined || (tool.name === asksPerson && outcome === "ok")) return;
@@ -148,9 +161,19 @@ export class TurnView {
       const end = badEnd === undefined ? "" : ` (${safeLine(badEnd, 80)})`;
       return this.#console.note(`${sign} ${this.#style.dim(`${name}${duration}${end}`)}`);
     }
-    const why = failure === undefined ? this.#reasonIn(text) : failureWords(this.#words, failure)[0];
+    const [what, next] = this.#whyNot(text, failure);
     const state = this.#words.terminal.turn.outcome[outcome];
-    this.#console.note(`${this.#style.bad("✗")} ${this.#style.dim(`${name} (${state}) ${safeLine(why, 160)}`)}`);
+    this.#console.note(`${this.#style.bad("✗")} ${this.#style.dim(`${name} (${state}) ${safeLine(what, 160)}`)}`);
+    if (next !== "") this.#console.note(`→ ${safeLine(next, 400)}`);
+  }
+
+  /** What a person can do is said where the model can do nothing about it. */
+  #whyNot(text: string, failure: EventOf<"call.finished">["failure"]): readonly [what: string, next: string] {
+    if (failure === undefined) return [this.#reasonIn(withoutMarks(text)), ""];
+    const { declined } = this.#words.terminal.turn;
+    if (failure.code === "tool_rejected") return [declined({ why: String(failure.params.why) }), ""];
+    const [what, next] = failureWords(this.#words, failure);
+    return [what, failure.code.startsWith("sandbox_") ? next : ""];
   }
 
   /** A refusal that was written for the model begins with its code. */

@@ -15,12 +15,12 @@ const text: FollowFrame = { frame: "delta", ...place, kind: "text", offset: 0, t
 
 function open() {
   const terminal = openTestTerminal();
+  const clock = manualClock();
   const console = new InteractiveConsole({
-    ...{ ...terminal.streams, prompt: "> ", promptMore: ". " },
+    ...{ ...terminal.streams, clock, prompt: "> ", promptMore: ". " },
     pasteLabel: () => "",
     complete: () => [[], ""],
   });
-  const clock = manualClock();
   const line = new WaitingLine({ console, clock, words: wordsFor("en"), style: styleFor({ color: false }) });
   const before = terminal.raw().length;
   return { ...terminal, console, clock, line, written: () => terminal.raw().slice(before) };

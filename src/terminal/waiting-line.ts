@@ -31,7 +31,7 @@ export class WaitingLine {
     if (frame.frame === "caught_up") return;
     if (frame.frame === "output") return this.#showOutput(frame.text);
     this.stop();
-    if (frame.frame === "event" && frame.event.type === "step.started") this.#start();
+    if (frame.frame === "event" && isAsking(frame.event)) this.#start();
   }
 
   stop(): void {
@@ -57,4 +57,9 @@ export class WaitingLine {
     };
     this.#forget = clock.after(quietMs, show);
   }
+}
+
+/** A model is asked now: for the next step, or for a summary. */
+function isAsking({ type }: { readonly type: string }): boolean {
+  return type === "step.started" || type === "compaction.started";
 }

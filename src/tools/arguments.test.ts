@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { z } from "zod";
 import { readLeniently, type Synonyms } from "./arguments.ts";
+import { runBashCommand } from "./builtin/run-bash-command.ts";
 import { plainSchema } from "./schema.ts";
 
 const schema = plainSchema(
@@ -43,7 +44,7 @@ const accepted: readonly [what: string, given: Record<string, unknown>, meant: R
   ["another name", { path: "a.txt" }, { file_path: "a.txt" }],
   ["another spelling of a name", { filePath: "a.txt" }, { file_path: "a.txt" }],
   ["another name inside a list", { items: [{ title: "a", status: "pending" }] }, { items: [item] }],
-  ["the name and another one for it", { path: "b", file_path: "a" }, { file_path: "a" }],
+  ["the name and another one for it with the same value", { path: "a", file_path: "a" }, { file_path: "a" }],
   ["the name without a value and another one with it", { file_path: null, path: "a" }, { file_path: "a" }],
   [
     "a value in another case",
@@ -86,7 +87,29 @@ test("unknown arguments are set aside by name, inherited ones included [R1]", ()
   assert.deepEqual(readLeniently(schema, given, synonyms), {
     value: { text: "a" },
     ignored: ["colour", "constructor", "__proto__"],
+    twice: [],
   });
+});
+
+test("one argument under two names with two values is told, also inside a list [R1][H2]", () => {
+  const twice = (given: Record<string, unknown>) => readLeniently(schema, given, synonyms).twice;
+  assert.deepEqual(twice({ text: "a", path: "b", file_path: "a" }), ["path, file_path"]);
+  assert.deepEqual(twice({ file_path: "a", filePath: "b", path: "c" }), ["file_path, filePath", "filePath, path"]);
+  assert.deepEqual(twice({ text: "a", Text: "" }), ["text, Text"]);
+  assert.deepEqual(twice({ items: [{ ...item, title: "b" }] }), ["content, title"]);
+  assert.deepEqual(twice({ path: "a", file_path: null }), []);
+});
+
+test("a command under two names does not run: what is shown of a call is what runs [R1][H2]", () => {
+  for (const given of [
+    { script: "rm -rf outputs", cmd: "ls" },
+    { command: "ls", cmd: "rm -rf outputs" },
+  ]) {
+    const opened = runBashCommand.open(given);
+    assert.ok(!opened.ok && opened.failure.code === "tool_arguments_unfit");
+    const names = Object.keys(given).join(", ");
+    assert.equal(opened.failure.params.what, `one argument under two names with two values: ${names}`);
+  }
 });
 
 test("reading what was read already changes nothing [R1]", () => {

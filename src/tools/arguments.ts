@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isRecord, type JsonSchema } from "./schema.ts";
 
 /** Other words that models use: for the names of arguments, and for the values of enums. */
@@ -11,15 +12,28 @@ export type Synonyms = {
 /**
  * Reads arguments as models really write them: a number or boolean in quotes, JSON inside a string, one value for a
  * list, another word for a name or an enum value, null or "" for "not given". Only what has one meaning is changed; the
- * rest stays as it is, for the schema to say what is wrong with it.
+ * rest stays as it is, for the schema to say what is wrong with it. `twice`: what was given under two names with two
+ * values, as `command, cmd`; which of them is meant nobody knows.
  */
 export function readLeniently(
   schema: JsonSchema,
   given: Readonly<Record<string, unknown>>,
   synonyms: Synonyms,
+): { value: Record<string, unknown>; ignored: string[]; twice: string[] } {
+  const twice: string[] = [];
+  return { ...readObject(schema, given, { ...synonyms, twice }), twice };
+}
+
+type Reading = Synonyms & { readonly twice: string[] };
+
+function readObject(
+  schema: JsonSchema,
+  given: Readonly<Record<string, unknown>>,
+  synonyms: Reading,
 ): { value: Record<string, unknown>; ignored: string[] } {
   const { properties = {}, required = [] } = schema;
   const value: Record<string, unknown> = {};
+  const givenAs = new Map<string, string>();
   const ignored: string[] = [];
   for (const [key, raw] of Object.entries(given)) {
     const name = nameOf(key, properties, synonyms.names);
@@ -28,9 +42,12 @@ export function readLeniently(
       ignored.push(key);
       continue;
     }
-    const isGiven = raw !== null && (raw !== "" || required.includes(name));
-    const isFree = name === key || !Object.hasOwn(value, name); // The name itself counts before another word for it.
-    if (isGiven && isFree) value[name] = inUnit(key, readValue(field, raw, synonyms), synonyms);
+    if (raw === null || (raw === "" && !required.includes(name))) continue;
+    const read = inUnit(key, readValue(field, raw, synonyms), synonyms);
+    const before = givenAs.get(name);
+    if (before !== undefined && !isDeepStrictEqual(value[name], read)) synonyms.twice.push(`${before}, ${key}`);
+    givenAs.set(name, key);
+    value[name] = read;
   }
   return { value, ignored };
 }
@@ -45,7 +62,7 @@ function inUnit(key: string, value: unknown, { units = {} }: Synonyms): unknown 
   return unit === undefined || typeof value !== "number" ? value : unit(value);
 }
 
-function readValue(schema: JsonSchema, raw: unknown, synonyms: Synonyms): unknown {
+function readValue(schema: JsonSchema, raw: unknown, synonyms: Reading): unknown {
   switch (schema.type) {
     case "number":
     case "integer":
@@ -56,14 +73,14 @@ function readValue(schema: JsonSchema, raw: unknown, synonyms: Synonyms): unknow
       return readList(schema, raw, synonyms);
     case "object": {
       const object = unpacked(raw);
-      return isRecord(object) ? readLeniently(schema, object, synonyms).value : raw;
+      return isRecord(object) ? readObject(schema, object, synonyms).value : raw;
     }
     default:
       return readText(schema, raw, synonyms);
   }
 }
 
-function readList({ items }: JsonSchema, raw: unknown, synonyms: Synonyms): unknown {
+function readList({ items }: JsonSchema, raw: unknown, synonyms: Reading): unknown {
   const list = unpacked(raw);
   const values = Array.isArray(list) ? list : [raw];
   return items === undefined ? values : values.map((value) => readValue(items, value, synonyms));

@@ -86,6 +86,17 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
     ['{"command": "ls", "timeout": -1}', "tool_arguments_unfit"],
     ['{"command": "ls"}', "sandbox_unavailable"],
   ],
+  compact_context: [['{"strategy": "forget"}', "tool_arguments_unfit"]],
+  remember: [
+    ["{}", "tool_arguments_unfit"],
+    ['{"fact": "  "}', "tool_arguments_unfit"],
+    [JSON.stringify({ fact: "a".repeat(501) }), "tool_arguments_unfit"],
+  ],
+  recall: [['{"query": ["a"]}', "tool_arguments_unfit"]],
+  search_history: [
+    ["{}", "tool_arguments_unfit"],
+    ['{"query": "a", "max_results": 0}', "tool_arguments_unfit"],
+  ],
   no_such_tool: [["{}", "tool_not_found"]],
   [`${"very_long_".repeat(1_000)}\n`]: [["{}", "tool_not_found"]],
 };
@@ -114,6 +125,9 @@ const sandboxFailures: readonly Failure[] = [
   makeFailure("code_too_long", { sizeBytes: 5_000_000, limitBytes: 4_194_304 }),
 ];
 
+/** What the list of facts can refuse. */
+const memoryFailures: readonly Failure[] = [makeFailure("memory_full", { max: 100 }), makeFailure("memory_secret", {})];
+
 /** What the loop says of a call that gave no result of its own. */
 const loopFailures: readonly Failure[] = [
   makeFailure("tool_arguments_cut", { tool: "todo_write" }),
@@ -122,6 +136,8 @@ const loopFailures: readonly Failure[] = [
   makeFailure("tool_cancelled", { tool: "now" }),
   makeFailure("tool_interrupted", { tool: "now" }),
   makeFailure("tool_rejected", { tool: "now", why: ": not today" }),
+  makeFailure("tool_denied", { tool: "now", why: "no clocks here" }),
+  makeFailure("decision_broken", { id: "0123456789ab" }),
   makeFailure("tool_not_run", { tool: "now", why: forModels.stepLimit }),
   makeFailure("tool_repeated", { tool: "now", times: 5 }),
 ];
@@ -132,7 +148,7 @@ test("every tool is made to fail, and so is every failure that tools and the loo
     [],
   );
   const seen = new Set(
-    [...(await provokeAll()), ...fileFailures, ...sandboxFailures, ...loopFailures].map(
+    [...(await provokeAll()), ...fileFailures, ...sandboxFailures, ...memoryFailures, ...loopFailures].map(
       (reason): string => reason.code,
     ),
   );
@@ -154,7 +170,8 @@ test("each way to fail has the code that belongs to it [R1]", async () => {
 });
 
 test("an error tells a model in one short line what happened and what to do next, and nothing of the machine [R1][Q1]", async () => {
-  for (const reason of [...(await provokeAll()), ...fileFailures, ...sandboxFailures, ...loopFailures]) {
+  const others = [...fileFailures, ...sandboxFailures, ...memoryFailures, ...loopFailures];
+  for (const reason of [...(await provokeAll()), ...others]) {
     const text = errorForModel(reason);
     assert.ok(text.startsWith(`Error: ${reason.code}: `), text);
     assert.ok(text.length <= 600, `${text.length} characters: ${text}`);

@@ -15,16 +15,20 @@ const headShare = 0.6;
 export function boundOutput(raw: string, bytesMax: number): { text: string; isCut: boolean } {
   const text = raw.toWellFormed(); // Half a character is refused by some servers, and with it the whole request.
   if (fitting(text, bytesMax, "head") === text.length) return { text, isCut: false };
-  const room = Math.max(bytesMax - noteBytesMax, 0);
-  const headBytes = Math.floor(room * headShare);
-  const head = text.slice(0, fitting(text, headBytes, "head"));
-  const tail = text.slice(text.length - fitting(text, room - headBytes, "tail"));
+  const { head, tail } = endsOf(text, Math.max(bytesMax - noteBytesMax, 0));
   const sizeBytes = Buffer.byteLength(text);
   const missing = sizeBytes - Buffer.byteLength(head) - Buffer.byteLength(tail);
   return { text: `${head}${forModels.partLeftOut(missing, sizeBytes)}${tail}`, isCut: true };
 }
 
 const noteBytesMax = 120;
+
+/** The beginning and the end of a text that is longer than this; never a part of a character. */
+export function endsOf(text: string, bytesMax: number): { head: string; tail: string } {
+  const headBytes = Math.floor(bytesMax * headShare);
+  const head = text.slice(0, fitting(text, headBytes, "head"));
+  return { head, tail: text.slice(text.length - fitting(text, bytesMax - headBytes, "tail")) };
+}
 
 /** The beginning of a text, with dots where something is missing. */
 export function shortened(raw: string, bytesMax: number): string {

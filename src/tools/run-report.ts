@@ -30,7 +30,7 @@ export async function runProgram(
   if (report.how === "cancelled") return failure("tool_cancelled", { tool });
   const images = context.seesImages ? await imagesOf(report.figures, context) : new Map<string, Image>();
   return ok({
-    text: reportText(tool, report, { wanted, images, bytesMax: context.outputBytesMax, hadPython: hadPython(context) }),
+    ...reportText(tool, report, { wanted, images, bytesMax: context.outputBytesMax, hadPython: hadPython(context) }),
     ...(images.size === 0 ? {} : { images: [...images.values()] }),
     ...(report.how === "timeout" ? { isRefusal: true } : {}),
     facts: report.changes.map((change) => changedFact(context, change, { program: true })),
@@ -75,11 +75,17 @@ type Shown = {
 };
 
 /** How it ended where that is worth a word, what it said, then the facts: exit, time, files. */
-function reportText(tool: CodeTool, report: RunReport, { wanted, images, bytesMax, hadPython: had }: Shown): string {
+function reportText(
+  tool: CodeTool,
+  report: RunReport,
+  { wanted, images, bytesMax, hadPython: had }: Shown,
+): Pick<ToolOutput, "text" | "outside"> {
   const { code: words } = forModels;
   const said = saidText(report, Math.floor(bytesMax * valueShare));
+  const head = headOf(tool, report, wanted.timeoutMs);
+  const from = head.reduce((sum, line) => sum + line.length + 1, 0);
   const lines = [
-    ...headOf(tool, report, wanted.timeoutMs),
+    ...head,
     said === "" ? words.nothing : said,
     ...cutLines(report),
     ...(report.isOverLimit ? [words.overLimit] : []),
@@ -91,7 +97,7 @@ function reportText(tool: CodeTool, report: RunReport, { wanted, images, bytesMa
     words.ended(report.exitCode, report.endedAt - report.startedAt),
     ...fileLines(report, images),
   ];
-  return lines.join("\n");
+  return { text: lines.join("\n"), outside: [{ source: tool, from, to: from + said.length }] };
 }
 
 const readOnly = /Read-only file system|\bEROFS\b/;

@@ -25,6 +25,7 @@ test("the form of the arguments is one line that a model can follow [R1]", () =>
   assert.deepEqual(
     builtins.map((tool) => `${tool.name} ${signature(tool.parameters)}`),
     [
+      'compact_context {strategy?: "auto" | "compact" | "summarize"}',
       "ask_human {question: string, context?: string, default?: string, required?: boolean}",
       "now {timezone?: string}",
       "todo_read {}",
@@ -38,6 +39,9 @@ test("the form of the arguments is one line that a model can follow [R1]", () =>
       "get_workspace_info {}",
       'execute_code {code: string, language?: "python" | "bash" | "javascript", timeout?: number, reset?: boolean}',
       "run_bash_command {command: string, timeout?: number}",
+      "remember {fact: string}",
+      "recall {query?: string}",
+      "search_history {query: string, max_results?: integer}",
     ],
   );
 });

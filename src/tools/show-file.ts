@@ -6,6 +6,7 @@ import { forModels } from "../words/words.ts";
 import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
 import { outputBytes } from "./output.ts";
 import { lineTaker } from "./take-lines.ts";
+import type { Outside } from "./tool.ts";
 
 /** A file with what is in it. `bytes` are its first ones, and all of it but for very large texts. */
 export type OpenFile =
@@ -43,6 +44,8 @@ export type ShownText = {
   readonly text: string;
   readonly total: number;
   readonly hash: string;
+  /** Which of its characters are the file's own. */
+  readonly outside: readonly Outside[];
   /** Nothing of it was left out. */
   readonly isWhole: boolean;
   /** Characters of the first line that was asked for. */
@@ -79,15 +82,22 @@ export async function showText(
   const header = files.header(stat.path, about.join(", "));
   const more = next === undefined ? [] : [files.more(stat.path, next.line, next.column)];
   const isWhole = next === undefined && offset === 1 && column === 1;
-  return ok({ text: [header, ...lines, ...more].join("\n"), total, hash: hash.value, isWhole, firstLength });
+  const content = lines.join("\n");
+  const outside = outsideOf(stat.path, header.length + 1, content);
+  return ok({ text: [header, ...lines, ...more].join("\n"), outside, total, hash: hash.value, isWhole, firstLength });
+}
+
+/** The file's own characters. Skills are put there by whoever runs this installation, and are meant to be followed. */
+export function outsideOf(path: string, from: number, content: string): Outside[] {
+  return path.startsWith("skills/") ? [] : [{ source: path, from, to: from + content.length, isExact: true }];
 }
 
 /** Something is always shown, or reading on would never end. */
 const shownBytesMin = 200;
 
-/** Room for the header, the line that says how to read on, and a note about arguments. */
+/** Room for the header, the mark, the line that says how to read on, and a note about arguments. */
 function frameBytes(path: string): number {
-  return 2 * outputBytes(forModels.files.name(path)) + 500;
+  return 3 * outputBytes(forModels.files.name(path)) + 500;
 }
 
 /** Hands on the whole text and answers the hash of all bytes. */

@@ -3,7 +3,7 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import { forModels } from "../words/words.ts";
 import { knownFact } from "./file-facts.ts";
 import { outputBytes } from "./output.ts";
-import { openFile, showText } from "./show-file.ts";
+import { openFile, type ShownText, showText } from "./show-file.ts";
 import type { ToolContext, ToolOutput } from "./tool.ts";
 
 /** Refuses a change of a file that the agent has not seen as it is now, and shows it, so that the next call can be right. */
@@ -28,16 +28,22 @@ export async function showPresent(
   if (!hash.ok) return hash;
   // There is no more to be seen of it.
   const text = files.header(shownPath, `${files.notText(file.type)}, ${files.size(bytes)}`);
-  return refused(context, tool, { text, path: shownPath, hash: hash.value, isWhole: true });
+  return refused(context, tool, { text, outside: [], path: shownPath, hash: hash.value, isWhole: true });
 }
 
-type Shown = { readonly text: string; readonly path: string; readonly hash: string; readonly isWhole: boolean };
+type Shown = Pick<ShownText, "text" | "outside" | "hash" | "isWhole"> & { readonly path: string };
 
 function refused(
   context: ToolContext,
   tool: "write_file" | "edit_file",
-  { text, ...seen }: Shown,
+  { text, outside, ...seen }: Shown,
 ): Result<ToolOutput, Failure> {
   const refusal = forModels.files.unseen(seen.path, tool, seen);
-  return ok({ text: `${refusal}\n${text}`, isRefusal: true, facts: [knownFact(context, seen)] });
+  const begin = refusal.length + 1;
+  return ok({
+    text: `${refusal}\n${text}`,
+    isRefusal: true,
+    facts: [knownFact(context, seen)],
+    outside: outside.map((part) => ({ ...part, from: begin + part.from, to: begin + part.to })),
+  });
 }

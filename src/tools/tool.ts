@@ -6,6 +6,7 @@ import type { Documents } from "../documents/documents.ts";
 import type { EffectClass, EventOf, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { Image } from "../protocol/message.ts";
+import type { CompactReport } from "../protocol/resources.ts";
 import type { Todo } from "../protocol/todo.ts";
 import type { Probe, Run, RunFailure, RunWanted } from "../sandbox/sandbox.ts";
 import { forModels } from "../words/words.ts";
@@ -24,6 +25,8 @@ export type Tool = {
   readonly isBasic: boolean;
   /** Found by this name when called, but never offered under it. */
   readonly aliases: readonly string[];
+  /** What it says was written by others: files, programs, the web. Its results are data, not orders. */
+  readonly isOutside: boolean;
   /** Its own limit in place of the configured one. */
   readonly timeoutMs: number | undefined;
   /** Checks arguments a model wrote: forgiving in form, strict in meaning. */
@@ -32,6 +35,8 @@ export type Tool = {
 
 /** A call with checked arguments: what a person must decide first, if anything, and how to run it. */
 export type OpenedCall = {
+  /** The arguments as the tool takes them: what a person or a rule judges is what runs. */
+  readonly input: Readonly<Record<string, unknown>>;
   readonly ask: Ask | undefined;
   /** Calls of one answer with the same key run one after another, in the order they were asked for. */
   readonly order: string | undefined;
@@ -75,6 +80,48 @@ export type ToolContext = {
   readonly todos: readonly Todo[];
   /** What a person decided about this call. */
   readonly decision: EventOf<"decision.made"> | undefined;
+  /** Makes room in what is sent, before the answer that this call is part of; without an event there was nothing to do. */
+  readonly compact: (strategy: "auto" | "compact" | "summarize") => Promise<Result<RoomReport, Failure>>;
+  /** What the user wants to be known in every conversation. */
+  readonly memory: ToolMemory;
+  /** What was said in this conversation and in the user's others. */
+  readonly searchHistory: (wanted: HistoryQuery) => Promise<HistoryHits>;
+};
+
+export type ToolMemory = {
+  /** Newest first. */
+  facts(): Promise<readonly string[]>;
+  /** `count`: how many there are then. */
+  add(fact: string): Promise<Result<{ readonly count: number; readonly isNew: boolean }, Failure>>;
+};
+
+export type HistoryQuery = {
+  /** All of them must stand in what was said. */
+  readonly words: readonly string[];
+  readonly hitsMax: number;
+};
+
+export type HistoryHit = {
+  /** Another conversation of the user; undefined is this one. */
+  readonly conversation: { readonly id: string; readonly title: string } | undefined;
+  readonly at: number;
+  readonly who: "user" | "agent" | { readonly tool: string };
+  /** The line with some around it. */
+  readonly text: string;
+};
+
+export type HistoryHits = {
+  /** This conversation first, then the others; in each the newest first. */
+  readonly hits: readonly HistoryHit[];
+  readonly total: number;
+  readonly conversations: number;
+  /** There was more than could be read. */
+  readonly isStopped: boolean;
+};
+
+export type RoomReport = {
+  readonly report: Omit<CompactReport, "seq">;
+  readonly event?: NewEvent | undefined;
 };
 
 /** The sandbox as one call sees it: bound to its agent, its files and its signal. Output is shown while it comes. */
@@ -92,6 +139,20 @@ export type ToolOutput = {
   readonly images?: readonly Image[] | undefined;
   /** Stored together with the result. */
   readonly facts?: readonly NewEvent[] | undefined;
+  /** Which parts of `text` others wrote, in order; left out, all of it where the tool says so, and none otherwise. */
+  readonly outside?: readonly Outside[] | undefined;
+};
+
+/**
+ * Characters of a result from outside. `isExact`: it must stay as it is, to the byte. `isSeen`: of a file that the agent
+ * knows, which made the conversation untrusted then, if it was not the agent's own.
+ */
+export type Outside = {
+  readonly source: string;
+  readonly from: number;
+  readonly to: number;
+  readonly isExact?: boolean | undefined;
+  readonly isSeen?: boolean | undefined;
 };
 
 export type ToolDefinition<Input extends z.ZodObject> = {
@@ -101,6 +162,7 @@ export type ToolDefinition<Input extends z.ZodObject> = {
   /** What a crash in the middle may do: see `EffectClass`. Unsafe unless said otherwise. */
   readonly class?: EffectClass;
   readonly isBasic?: boolean;
+  readonly isOutside?: boolean;
   readonly aliases?: readonly string[];
   readonly timeoutMs?: number;
   readonly timeoutMsOf?: (input: z.infer<Input>) => number;
@@ -109,6 +171,8 @@ export type ToolDefinition<Input extends z.ZodObject> = {
   readonly otherWords?: Readonly<Record<string, string>>;
   /** For other names that count in another unit. */
   readonly otherUnits?: Readonly<Record<string, (given: number) => number>>;
+  /** Puts right what models wrap around a value; all else here sees only what comes of it. */
+  readonly tidy?: (input: z.infer<Input>) => z.infer<Input>;
   readonly order?: (input: z.infer<Input>) => string | undefined;
   readonly ask?: (input: z.infer<Input>) => Ask | undefined;
   readonly run: (
@@ -128,28 +192,39 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
     class: definition.class ?? "unsafe",
     isBasic: definition.isBasic ?? false,
     aliases: definition.aliases ?? [],
+    isOutside: definition.isOutside ?? false,
     timeoutMs: definition.timeoutMs,
     open(raw) {
-      const { value, ignored } = readLeniently(parameters, raw, synonyms);
+      const { value, ignored, twice } = readLeniently(parameters, raw, synonyms);
+      const unfit = (what: string) =>
+        failure("tool_arguments_unfit", { tool: name, what, form: signature(parameters) });
+      if (twice.length > 0) return unfit(forModels.argumentsTwice(namesOf(twice)));
       const parsed = input.safeParse(value);
-      if (!parsed.success)
-        return failure("tool_arguments_unfit", {
-          tool: name,
-          what: faultsOf(parsed.error, value),
-          form: signature(parameters),
-        });
+      if (!parsed.success) return unfit(faultsOf(parsed.error, value));
+      const given = definition.tidy?.(parsed.data) ?? parsed.data;
       return ok({
-        ask: definition.ask?.(parsed.data),
-        order: definition.order?.(parsed.data),
-        timeoutMs: definition.timeoutMsOf?.(parsed.data),
+        input: given,
+        ask: definition.ask?.(given),
+        order: definition.order?.(given),
+        timeoutMs: definition.timeoutMsOf?.(given),
         async run(context) {
-          const output = await definition.run(parsed.data, context);
+          const output = await definition.run(given, context);
           if (!output.ok || ignored.length === 0) return output;
-          return ok({ ...output.value, text: `${output.value.text}\n${forModels.ignoredArguments(namesOf(ignored))}` });
+          const { text, outside } = output.value;
+          return ok({
+            ...output.value,
+            text: `${text}\n${forModels.ignoredArguments(namesOf(ignored))}`,
+            ...(outside === undefined && definition.isOutside ? { outside: allOf(name, text) } : {}),
+          });
         },
       });
     },
   };
+}
+
+/** A result that others wrote from beginning to end. */
+export function allOf(source: string, text: string): Outside[] {
+  return [{ source, from: 0, to: text.length }];
 }
 
 const ignoredMax = 5;

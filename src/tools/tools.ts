@@ -5,6 +5,7 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import { unpacked } from "./arguments.ts";
 import { askHuman } from "./builtin/ask-human.ts";
+import { compactContext } from "./builtin/compact-context.ts";
 import { editFile } from "./builtin/edit-file.ts";
 import { executeCode } from "./builtin/execute-code.ts";
 import { findFiles } from "./builtin/find-files.ts";
@@ -12,8 +13,11 @@ import { getWorkspaceInfo } from "./builtin/get-workspace-info.ts";
 import { listFiles } from "./builtin/list-files.ts";
 import { now } from "./builtin/now.ts";
 import { readFile } from "./builtin/read-file.ts";
+import { recall } from "./builtin/recall.ts";
+import { remember } from "./builtin/remember.ts";
 import { runBashCommand } from "./builtin/run-bash-command.ts";
 import { searchFile } from "./builtin/search-file.ts";
+import { searchHistory } from "./builtin/search-history.ts";
 import { todoRead } from "./builtin/todo-read.ts";
 import { todoWrite } from "./builtin/todo-write.ts";
 import { writeFile } from "./builtin/write-file.ts";
@@ -22,9 +26,22 @@ import { isRecord } from "./schema.ts";
 import type { OpenedCall, Tool } from "./tool.ts";
 
 export { errorForModel } from "./error-text.ts";
-export { boundOutput, outputBytesMax, shortened } from "./output.ts";
-export type { Ask, OpenedCall, Tool, ToolContext, ToolOutput, ToolSandbox } from "./tool.ts";
-export { defineTool } from "./tool.ts";
+export { boundOutput, cutAround, endsOf, headOf, outputBytes, outputBytesMax, shortened } from "./output.ts";
+export type {
+  Ask,
+  HistoryHit,
+  HistoryHits,
+  HistoryQuery,
+  OpenedCall,
+  Outside,
+  RoomReport,
+  Tool,
+  ToolContext,
+  ToolMemory,
+  ToolOutput,
+  ToolSandbox,
+} from "./tool.ts";
+export { allOf, defineTool } from "./tool.ts";
 
 /** All tools of this installation, found by name. */
 export interface Toolbox {
@@ -35,9 +52,11 @@ export interface Toolbox {
 }
 
 export const builtins: readonly Tool[] = [
+  compactContext,
   ...[askHuman, now, todoRead, todoWrite],
   ...[readFile, writeFile, editFile, listFiles, findFiles, searchFile, getWorkspaceInfo],
   ...[executeCode, runBashCommand],
+  ...[remember, recall, searchHistory],
 ];
 
 export function openToolbox(tools: readonly Tool[]): Toolbox {

@@ -16,6 +16,7 @@ export const enDemo = {
     ["write a note: call Ada", "I put it into `outputs/` with `write_file`"],
     ["search my files for Ada", "I look into them with `search_file`"],
     ["change red to blue in notes.txt", "I read the file, then use `edit_file`"],
+    ["delete notes.txt", "I ask for your approval, and delete it only if you say yes"],
     ["undo", "I tell you how to take back what I did"],
     ["do two things at once", "I call two tools side by side"],
     ["ask me something", "I ask you a question and go on with your answer"],
@@ -64,6 +65,8 @@ export const enDemo = {
   noteName: "note.txt",
   noteText: "Written by AgentYard's demo model.",
   wroteFile: (path: string) => `I wrote it into \`${path}\`. \`/undo\` takes it back.`,
+  deletedFile: (path: string) => `I deleted \`${path}\`. \`/undo\` takes it back.`,
+  notDeleted: (path: string) => `\`${path}\` could not be deleted; is there such a file?`,
   changedFile: (before: string, after: string, path: string) =>
     `I changed “${before}” to “${after}” in \`${path}\`. \`/undo\` takes it back.`,
   searchHits: (query: string, hits: string) => `“${query}” stands here:\n\n${hits}`,

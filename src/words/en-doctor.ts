@@ -24,6 +24,34 @@ export const enDoctor = {
   database: (p: { format: number }) => `Database opens (format ${p.format})`,
   databaseInUse: (p: { format: number; pid: number }) =>
     `Database opens (format ${p.format}); process ${p.pid} works with it`,
+  record: (p: { count: number }) =>
+    p.count === 0
+      ? "Record of decisions: none yet"
+      : `Record of decisions: ${p.count} checked, ${p.count === 1 ? "it holds" : "all hold"}`,
+  recordBroken: (p: { conversation: string; seq: number; what: string }): Pair => [
+    `The record of decisions does not hold in session ${p.conversation}, event ${p.seq}: ${p.what}.`,
+    "Something else than AgentYard changed the database. Compare with a backup; `agentyard log` prints the session.",
+  ],
+  ruleUnknown: (p: { rule: string }): Pair => [
+    `The rule ${p.rule} allows something always, and no decision on record says so.`,
+    "Something else than AgentYard changed the database. `/rules` lists the rules and takes them back.",
+  ],
+  recordMore: (p: { count: number }): Pair => [`${p.count} more places of the record do not hold.`, ""],
+  recordFault: {
+    unreadable: "it cannot be read",
+    unknown_type: "there are no such events",
+    time_changed: "it was not at this time",
+    made_missing: "the agent went on, but the decision about it is missing",
+    conversation_missing: "there is no such session",
+    asked_changed: "what was asked is not what was stored",
+    made_changed: "the decision, or what was asked for it, is not what was stored",
+    bytes_differ: "it is about other arguments than those that were shown",
+    asked_missing: "what was asked for it is missing",
+    made_twice: "it was decided before",
+    broken_link: "the decision before it is not the one that it names: one was changed, moved or removed",
+    event_missing: "an event with this number is missing",
+  },
+  checker: (p: { name: string }) => `Checker: ${p.name} looks at calls, outside of the sandbox`,
   model: (p: { slot: string; model: string; server: string }) =>
     `Model of ${p.slot}: ${p.model} (${p.server}); \`agentyard model test\` tries it`,
   modelDemo: (): Pair => [

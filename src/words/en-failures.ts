@@ -1,3 +1,4 @@
+import { enContextFailures } from "./en-context-failures.ts";
 import { enFileFailures } from "./en-file-failures.ts";
 import { enSandboxFailures } from "./en-sandbox-failures.ts";
 import { enUploadFailures } from "./en-upload-failures.ts";
@@ -13,6 +14,7 @@ const rules = {
 
 /** One entry per failure code: what happened, and what to do next. Parameters never hold a secret or a host path. */
 export const enFailures = {
+  ...enContextFailures,
   ...enFileFailures,
   ...enSandboxFailures,
   ...enUploadFailures,
@@ -130,6 +132,10 @@ export const enFailures = {
     "End the older one and start again.",
   ],
 
+  message_blank: () => [
+    "The message is empty: it has no character that can be seen.",
+    "Write something, then send it.",
+  ],
   slot_unknown: (p: { slot: string; known: string }) => [
     `There is no model slot ${p.slot}.`,
     `Use one of: ${p.known}.`,
@@ -206,7 +212,8 @@ export const enFailures = {
     `The user declined ${p.tool}${p.why}.`,
     "Do not try it again in another form; go on without it or ask.",
   ],
-  tool_not_run: (p: { tool: string; why: string }) => [
+  /** `because` is for people in other languages. */
+  tool_not_run: (p: { tool: string; why: string; because?: "stopped" | "paused" | "steps" }) => [
     `${p.tool} was not run: ${p.why}.`,
     "Answer from what is known.",
   ],

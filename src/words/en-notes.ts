@@ -6,5 +6,6 @@ export const enNotes = {
     `The ${note.slot} slot has settings but no key and is not used. Add ${note.variable}=…`,
   variable_unknown: (note: { name: string; near: string }) => `${note.name} is not known. Did you mean ${note.near}?`,
   logs_off: (note: { why: string }) => `The log file cannot be written (${note.why}); going on without it.`,
+  settings_unusable: (note: { why: string }) => `Changed settings are not used, those before stay: ${note.why}`,
   others_run: () => "Waiting for programs that others run here; Ctrl+C ends them and leaves.",
 };

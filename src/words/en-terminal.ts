@@ -1,4 +1,8 @@
+import { enApprovalsCommand } from "./en-approvals.ts";
+import { enCompact } from "./en-compact.ts";
+import { enDecisions } from "./en-decisions.ts";
 import { enExec, enService } from "./en-exec.ts";
+import { enMemory } from "./en-memory.ts";
 
 /** What the terminal says. Lines that the requirements fix (`✓ Session reset` and its like) stand here word for word. */
 export const enTerminal = {
@@ -17,6 +21,7 @@ export const enTerminal = {
       chat: "Talk with an agent in the terminal (what happens without a command)",
       run: "Send one message, print the answer and end: for scripts",
       model: "List the models, or try one: `model list`, `model test [SLOT]`",
+      approvals: "List what waits for a decision, tell when a call would ask (`test`), list and take back stored rules",
       log: "Print the events of a conversation",
       replay: "Run a stored conversation against its recorded answers and report differences",
       config: "Show the settings and where each comes from",
@@ -42,6 +47,7 @@ export const enTerminal = {
       host: "Address to listen on: 127.0.0.1, ::1 or localhost",
       port: "Port to listen on (else 9100); 0 takes a free one",
       fix: "Run the commands that mend something, after asking about each",
+      facts: "test: a JSON file with any of contained, network, tainted (else true, false, false)",
       request: "Make one call from the neutral request in FILE, without tools or retries",
     },
     runNote:
@@ -79,10 +85,15 @@ export const enTerminal = {
     promptMissing: () => "run needs a message: agentyard run “…”, or text on standard input",
     outputFailed: (p: { why: string }) => `✗ The output cannot be written: ${p.why}`,
     nothingToContinue: () => "There is no interrupted turn to go on with, and no message was given",
+    rulesHint: () => "`agentyard approvals rules` lists them.",
+    answerWith: (p: { command: string }) => `Answer it with \`${p.command}\`, then /inbox.`,
     listHint: () => "To list them, start `agentyard` and type /sessions.",
     noConversation: () => "There is no conversation to go on with",
   },
+  approvals: enApprovalsCommand,
   exec: enExec,
+  compact: enCompact,
+  memory: enMemory,
   service: enService,
   chat: {
     prompt: "You> ",
@@ -121,9 +132,12 @@ export const enTerminal = {
       files: "list the files of this session, show the beginning of one, or remove one",
       save: "copy a file or folder of this session to this machine; -f replaces what is there",
       undo: "take back the last turn and what it did to files",
+      compact: "make room: sum up older messages, with FOCUS; show or undo the summary",
       clean: "put away the files of sessions not used for days, list them, restore them",
       model: "list the models and how to connect one, or prefer a slot",
       inbox: "list what waits for a decision, or open entry N",
+      memory: "list what agents are told in every session; add, edit or forget a fact",
+      rules: "list what is allowed always, or take a rule back",
       queue: "send a message after the running turn; alone: list what waits",
       unqueue: "take back waiting message N (the last one)",
       quit: "leave",
@@ -155,6 +169,7 @@ export const enTerminal = {
     preferred: (p: { slot: string; id: string }) => `✓ Following messages prefer ${p.slot} (${p.id})`,
     queued: () => "↳ waits for the end of this turn",
     steering: () => "↳ will be read at the next step",
+    afterDecision: () => "↳ will be read after the decision; /inbox opens it",
     delivered: () => "↳ read",
     nothingWaits: () => "Nothing waits.",
     queueEntry: (p: { number: number; mode: "queue" | "steer"; text: string }) =>
@@ -170,7 +185,8 @@ export const enTerminal = {
     tryingAgain: (p: { attempt: number }) => `↻ Trying again (attempt ${p.attempt})`,
     recovered: () => "↻ The process was restarted; the turn goes on.",
     stopped: () => "■ Stopped",
-    compacted: (p: { before: number; after: number }) => `Context compacted: ${p.before} → ${p.after} messages`,
+    /** `why` begins with a colon, or is empty. */
+    declined: (p: { why: string }) => `You declined it${p.why}`,
     outcome: {
       ok: "ok",
       error: "failed",
@@ -192,37 +208,7 @@ export const enTerminal = {
       wentBack: () => "✓ This session was taken back to an earlier place elsewhere",
     },
   },
-  decision: {
-    approval: (p: { tool: string }) => `? Approval needed: ${p.tool}`,
-    question: (p: { question: string }) => `? ${p.question}`,
-    asker: (p: { path: string }) => `Asked by: ${p.path}`,
-    risk: (p: { risk: string }) => `Risk: ${p.risk}`,
-    riskLevel: { low: "low", medium: "medium", high: "high", critical: "critical" },
-    reason: (p: { reason: string }) => `Reason: ${p.reason}`,
-    default: (p: { value: string }) => `Enter alone answers: ${p.value}`,
-    choices: () => "[y] approve  [n] reject  [e] edit  [l] later ",
-    lineHelp: () => "Answer y, n REASON, or e ARGUMENTS_JSON.",
-    rejectReason: () => "Reason (Enter: none)> ",
-    edit: () => "Arguments> ",
-    answer: () => "Answer (Esc: later)> ",
-    answerNeeded: () => "An answer is needed here.",
-    approved: () => "✓ Approved",
-    rejected: () => "✓ Rejected",
-    edited: () => "✓ Approved with these arguments",
-    answered: () => "✓ Answered",
-    later: () => "Left open; /inbox answers it later.",
-    elsewhere: (p: { what: string }) => `Decided elsewhere: ${p.what}`,
-    verdict: { approve: "approved", reject: "rejected", edit: "approved with other arguments", answer: "answered" },
-    inboxEmpty: () => "Nothing waits for a decision.",
-    inboxHint: () => "/inbox N opens one.",
-    inboxEntry: (p: { number: number; what: string; conversation: string; title: string; at: string }) =>
-      `  ${p.number}. ${p.what}  [${p.conversation} ${p.title}] ${p.at}`,
-    wait: (p: { count: number }) =>
-      p.count === 1
-        ? "1 decision waits for you; /inbox shows it."
-        : `${p.count} decisions wait for you; /inbox shows them.`,
-    goesOn: (p: { id: string }) => `Its session goes on; /load ${p.id} opens it.`,
-  },
+  decision: enDecisions,
   model: {
     columns: { slot: "slot", model: "model", server: "server", window: "window" },
     usesBase: () => "uses base",

@@ -1,3 +1,4 @@
+import { enApprovals } from "./en-approvals.ts";
 import { enDemo } from "./en-demo.ts";
 import { enDoctor } from "./en-doctor.ts";
 import { enFailures } from "./en-failures.ts";
@@ -7,6 +8,7 @@ import { enSandbox } from "./en-sandbox.ts";
 import { enTerminal } from "./en-terminal.ts";
 
 export const en = {
+  approvals: enApprovals,
   demo: enDemo,
   doctor: enDoctor,
   failures: enFailures,

@@ -34,7 +34,18 @@ export function failureWords(
   return entry(failure.params as never);
 }
 
+/** Why a call needs a decision: the operator's own words, or ours. It may come from a log or from the wire. */
+export function findingWords(
+  { approvals }: Words,
+  { kind, what, said }: { readonly kind: string; readonly what: string; readonly said?: string | undefined },
+): string {
+  const table: Readonly<Record<string, (params: { what: string }) => string>> = approvals.found;
+  return said ?? table[kind]?.({ what }) ?? `${kind}: ${what}`;
+}
+
 export { attachedWords, patternFaults } from "./attached.ts";
+export { withoutOurHeadings } from "./compact-for-models.ts";
+export { blockBytes, cutText, type DataBlock, dataBlocksIn, withoutMarks, withoutOurTags } from "./data-for-models.ts";
 export type { Difference } from "./files-for-models.ts";
 export { forModels, type PromptSection } from "./for-models.ts";
 export { shownName } from "./names.ts";

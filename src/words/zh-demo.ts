@@ -17,6 +17,7 @@ export const zhDemo: typeof enDemo = {
     ["写一条笔记：给小王打电话", "我用 `write_file` 写到 `outputs/`"],
     ["在文件中搜索小王", "我用 `search_file` 查找"],
     ["把 notes.txt 里的红改成蓝", "我先读文件，再用 `edit_file` 修改"],
+    ["删除 notes.txt", "我先请您批准，您同意之后才删除"],
     ["撤销", "我告诉您怎样撤回我做的事"],
     ["同时做两件事", "我并行调用两个工具"],
     ["问我一个问题", "我向您提问，再根据您的回答继续"],
@@ -57,6 +58,8 @@ export const zhDemo: typeof enDemo = {
   noteName: "笔记.txt",
   noteText: "由 AgentYard 的演示模型写入。",
   wroteFile: (path) => `已写入 \`${path}\`。用 \`/undo\` 可以撤回。`,
+  deletedFile: (path) => `已删除 \`${path}\`。用 \`/undo\` 可以撤回。`,
+  notDeleted: (path) => `\`${path}\` 没有删掉；有这个文件吗？`,
   changedFile: (before, after, path) => `已把 \`${path}\` 里的“${before}”改成“${after}”。用 \`/undo\` 可以撤回。`,
   searchHits: (query, hits) => `“${query}”出现在这些地方：\n\n${hits}`,
   searchNothing: (query) => `在这些文件里没有找到“${query}”。`,
@@ -106,7 +109,7 @@ export const zhDemo: typeof enDemo = {
         ? `没有找到文件 \`${path}\`；说“列出文件”可以看到现有的文件，在名字前加 \`#\` 可以把您的文件一起发来。`
         : `没有找到文件 \`${path}\`，您要找的是不是 ${near}？`,
     path_traversal_blocked: ({ path }) =>
-      `\`${path}\` 不在这个对话的文件里，别处的文件我够不到；在名字前加 \`#\` 可以把您的文件一起发来。`,
+      `\`${path}\` 不在这个会话的文件里，别处的文件我够不到；在名字前加 \`#\` 可以把您的文件一起发来。`,
     permission_denied: ({ path, isUnwritable }) =>
       isUnwritable
         ? `我只能写入 \`outputs/\`、\`temp/\` 和 \`uploads/\`，所以 \`${path}\` 没有写入。`

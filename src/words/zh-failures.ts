@@ -1,4 +1,5 @@
 import type { FailureWords } from "./en-failures.ts";
+import { zhContextFailures } from "./zh-context-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
 import { zhSandboxFailures } from "./zh-sandbox-failures.ts";
 import { zhUploadFailures } from "./zh-upload-failures.ts";
@@ -12,6 +13,7 @@ const rules = {
 };
 
 export const zhFailures: FailureWords = {
+  ...zhContextFailures,
   ...zhFileFailures,
   ...zhSandboxFailures,
   ...zhUploadFailures,
@@ -75,6 +77,7 @@ export const zhFailures: FailureWords = {
     "请结束较旧的那个，再重新启动。",
   ],
 
+  message_blank: () => ["消息是空的：其中没有可见字符。", "请先写些内容再发送。"],
   slot_unknown: (p) => [`没有名为 ${p.slot} 的模型槽位。`, `可用的槽位有：${p.known}。`],
   model_half_set: (p) => [`模型只配置了一部分。${p.what}`, "请补全配置；如果想用演示模型，请删除这些设置。"],
   model_auth: (p) => [
@@ -118,7 +121,10 @@ export const zhFailures: FailureWords = {
     "请先查看实际情况，再决定是否重做。",
   ],
   tool_rejected: (p) => [`用户拒绝了 ${p.tool}${p.why}。`, "请不要换个形式再试；可以跳过这一步继续，或者询问用户。"],
-  tool_not_run: (p) => [`${p.tool} 没有运行：${p.why}。`, "请根据已知信息回答。"],
+  tool_not_run: (p) => [
+    `${p.tool} 没有运行：${p.because === undefined ? p.why : notRun[p.because]}。`,
+    "请根据已知信息回答。",
+  ],
   tool_repeated: (p) => [
     `${p.tool} 已经第 ${p.times} 次以相同的参数调用，结果也相同。`,
     "这次没有再运行；请根据已知信息回答。",
@@ -141,3 +147,5 @@ export const zhFailures: FailureWords = {
     "请运行 `agentyard`，然后输入 /inbox 处理。",
   ],
 };
+
+const notRun = { stopped: "这一回合已停止", paused: "进程停顿太久", steps: "已达到步数上限" };

@@ -6,5 +6,6 @@ export const zhNotes: typeof enNotes = {
   slot_without_key: (note) => `${note.slot} 槽位有设置但没有密钥，暂不使用。请补上 ${note.variable}=…`,
   variable_unknown: (note) => `不认识 ${note.name}，是不是想写 ${note.near}？`,
   logs_off: (note) => `无法写入日志文件（${note.why}），将不记录日志继续运行。`,
+  settings_unusable: (note) => `改动后的设置没有生效，仍使用之前的设置：${note.why}`,
   others_run: () => "正在等待其他人在此运行的程序；按 Ctrl+C 终止它们并退出。",
 };

@@ -1,4 +1,5 @@
 import type { en } from "./en.ts";
+import { zhApprovals } from "./zh-approvals.ts";
 import { zhDemo } from "./zh-demo.ts";
 import { zhDoctor } from "./zh-doctor.ts";
 import { zhFailures } from "./zh-failures.ts";
@@ -8,6 +9,7 @@ import { zhSandbox } from "./zh-sandbox.ts";
 import { zhTerminal } from "./zh-terminal.ts";
 
 export const zh: typeof en = {
+  approvals: zhApprovals,
   demo: zhDemo,
   doctor: zhDoctor,
   failures: zhFailures,

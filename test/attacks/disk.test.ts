@@ -59,7 +59,7 @@ print("done")
     limits: { filesMax: 1000 },
     code: `
 import os, time
-for number in range(15_000):
+for number in range(40_000):
     os.mkdir(f"temp/d{number}")
     os.symlink("x", f"temp/l{number}")
     if number % 100 == 0: time.sleep(0.02)

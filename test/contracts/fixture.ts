@@ -36,6 +36,7 @@ export async function makeFixture(path: string): Promise<unknown> {
   });
   await addFolders(storage, number);
   await addExecutions(storage);
+  await addKept(storage, number);
   await storage.workspaceOf(deleted, { folder: "workspace/deleted", otherFolder: "workspace/other", at: morning });
   await storage.append({ number: deleted, events: [], with: { deleted: { at: morning } } });
   const contents = await readContents(storage);
@@ -76,6 +77,19 @@ async function addExecutions(storage: Storage): Promise<void> {
     );
 }
 
+async function addKept(storage: Storage, number: number): Promise<void> {
+  for (const [id, place] of [
+    ["everywhere", undefined],
+    ["here", number],
+  ] as const)
+    unwrap(await storage.putRule({ owner: localOwner, id, number: place, body: `{"id":"${id}"}`, at: morning }));
+  for (const [id, conversation] of [
+    ["told", undefined],
+    ["noted", "11111111-1111-4111-8111-111111111111"],
+  ] as const)
+    unwrap(await storage.putMemory({ owner: localOwner, id, fact: "Prefers tea 茶.", conversation, at: morning }));
+}
+
 /** What a database of an earlier version says today: it has none of what came later, and its workspaces were numbered. */
 export function asToday(kept: object): unknown {
   const contents = { ...addedLater, ...kept };
@@ -90,7 +104,10 @@ export function asToday(kept: object): unknown {
 /** In which a migration numbers them: all were given in the same moment. */
 const foldersInOrder = ["workspace/11111111-1111-4111-8111-111111111111", "workspace/deleted", "workspaces/task"];
 
-const addedLater = { agents: [], orphans: [], trash: [], sessions: [], executions: { items: [], total: 0 } };
+const addedLater = {
+  ...{ agents: [], orphans: [], trash: [], sessions: [], executions: { items: [], total: 0 } },
+  ...{ rules: [], memory: [] },
+};
 
 /** All that a storage with a fixture's conversations answers, in a form that JSON keeps. */
 export async function readContents(storage: Storage): Promise<unknown> {
@@ -110,6 +127,8 @@ export async function readContents(storage: Storage): Promise<unknown> {
     trash: await storage.listTrash(localOwner, 10),
     sessions: await storage.listSessions(10),
     executions: await storage.listExecutions(localOwner, { limit: 10, offset: 0 }),
+    rules: await storage.listRules(localOwner, { limit: 10 }),
+    memory: await storage.listMemory(localOwner, 10),
     blob: Buffer.from((await storage.getBlob(number, blobHash)) ?? []).toString("utf8"),
   };
   return JSON.parse(JSON.stringify(contents));
@@ -165,6 +184,14 @@ function ofTurn(): NewEvent[] {
     { type: "call.started", call: "c1", class: "pure", attempt: 1 },
     { type: "call.finished", call: "c1", outcome: "ok", text: "noon", images: [image], blob: blobHash, durationMs: 3 },
     { type: "call.finished", call: "c2", outcome: "error", text: "not JSON", failure },
+    {
+      type: "call.finished",
+      call: "c6",
+      outcome: "ok",
+      text: "head … tail",
+      file: "temp/results/a.txt",
+      untrusted: true,
+    },
     { type: "cancel.asked", turn: 1 },
     { type: "turn.finished", turn: 1, outcome: "failed", failure },
   ];
@@ -173,11 +200,23 @@ function ofTurn(): NewEvent[] {
 function ofDecisions(): NewEvent[] {
   const approval = { id: "d1", call: "c3", arguments: "{}", reason: "writes", layer: "tool" };
   const question = { id: "d2", call: "c4", question: "Which one?", context: "two fit", default: "a", required: true };
+  const finding = { kind: "delete", action: "ask", risk: "high", layer: "default", what: "rm a" } as const;
+  const match = { match: "call", hash: "44", shown: "rm a" } as const;
   return [
     { type: "decision.asked", turn: 1, kind: "approval", tool: "write_file", risk: "medium", ...approval },
     {
       ...{ type: "decision.made", id: "d1", verdict: "edit", by: "local", reason: "safer", arguments: '{"a":1}' },
       ...{ argumentsHash: "22", previous: "" },
+    },
+    {
+      ...{ type: "decision.asked", turn: 1, kind: "approval", tool: "run_bash_command", risk: "high", id: "d3" },
+      ...{ call: "c5", arguments: '{"command":"rm a"}', reason: "deletes", layer: "default", findings: [finding] },
+      ...{ always: [match], scripts: "66", instead: "d1", time: morning, hash: "77" },
+    },
+    {
+      ...{ type: "decision.made", id: "d3", verdict: "approve", by: "local", argumentsHash: "44", previous: "22" },
+      ...{ rule: { id: "r1", tool: "run_bash_command", scope: "user", match, at: morning, by: "local" }, hash: "55" },
+      ...{ scripts: "66", time: morning },
     },
     { type: "decision.asked", turn: 1, kind: "question", tool: "ask_human", ...question },
     {
@@ -195,6 +234,12 @@ function ofDecisions(): NewEvent[] {
 function ofConversation(): NewEvent[] {
   return [
     { type: "compacted", turn: 1, strategy: "summary", upTo: 3, summary: "…", messagesBefore: 9, messagesAfter: 2 },
+    {
+      ...{ type: "compacted", turn: 1, strategy: "fallback", upTo: 4, summary: "…", messagesBefore: 9 },
+      ...{ messagesAfter: 3, tokensBefore: 900, tokensAfter: 300, by: "person", focus: "tea 茶", because: "empty" },
+      ...{ trims: [{ seq: 3, text: "short" }], kept: { files: 2 } },
+    },
+    { type: "compaction.undone", compacted: 23, by: "local" },
     { type: "checkpoint.saved", name: "before" },
     { type: "checkpoint.deleted", checkpoint: 21 },
     { type: "rewound", to: 5, cause: "checkpoint" },

@@ -5,13 +5,14 @@ import { executionPromises } from "./storage-executions.ts";
 import { leasePromises } from "./storage-leases.ts";
 import { logPromises } from "./storage-log.ts";
 import { type Opener, openPlace } from "./storage-place.ts";
+import { rulePromises } from "./storage-rules.ts";
 import { workspacePromises } from "./storage-workspaces.ts";
 
 /** What every `Storage` promises. `makeOpener` answers how to open the same, at first empty, place again and again. */
 export function storageContract(name: string, makeOpener: (t: TestContext) => Promise<Opener>): void {
   const promises = [
     ...[conversationPromises, logPromises, leasePromises],
-    ...[workspacePromises, cleanUpPromises, executionPromises],
+    ...[workspacePromises, cleanUpPromises, executionPromises, rulePromises],
   ].flat();
   for (const { says, holds } of promises) {
     test(`${name}: ${says}`, async (t) => {

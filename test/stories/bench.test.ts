@@ -72,8 +72,25 @@ test("the short form of the sandbox bench runs every program to its end and prin
   assert.doesNotMatch(stdout, /target/);
 });
 
+test("the short form of the context bench prints what of a request is in the cache and what a conversation still knows [L3][Z3]", () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bench, "context", "--short"], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  const names = stdout.split("\n").flatMap((line) => /^ {2}(\S.*?) {2,}/.exec(line)?.[1] ?? []);
+  assert.deepEqual(names, [
+    "ours",
+    "naive, a clock in the prompt",
+    "naive, reminders that move",
+    "naive, tools in any order",
+    "naive, all of these",
+    "honest summariser, once",
+    "mediocre summariser, once",
+    "forgetful summariser, once",
+  ]);
+  assert.doesNotMatch(stdout, /target/);
+});
+
 test("a bench that does not exist is refused with those that do", () => {
   const { status, stderr } = spawnSync(process.execPath, [bench, "nothing"], { encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /engine, files, sandbox, start/);
+  assert.match(stderr, /context, engine, files, sandbox, start/);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
+import { withoutMarks } from "../../src/words/words.ts";
 import { all } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
@@ -15,7 +16,7 @@ const anew = "[Python was started anew; earlier variables are gone]";
 
 /** What models are told, one call after the other, without the times. */
 function results(events: readonly LogEvent[]): string[][] {
-  return all(events, "call.finished").map(({ text }) => text.split("\n").slice(0, -1));
+  return all(events, "call.finished").map(({ text }) => withoutMarks(text).split("\n").slice(0, -1));
 }
 
 test("a model whose variables are gone after a restart is told so, once [X1]", skip, async (t) => {

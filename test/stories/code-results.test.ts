@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
+import { withoutMarks } from "../../src/words/words.ts";
 import { all } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
@@ -16,7 +17,7 @@ const write = (path: string): [string, object] => ["write_file", { path, content
 function results(events: readonly LogEvent[]): string[] {
   const asked = all(events, "message.assistant").flatMap(({ calls: made = [] }) => made.map(({ id }) => id));
   const finished = all(events, "call.finished").toSorted((a, b) => asked.indexOf(a.call) - asked.indexOf(b.call));
-  return finished.map(({ outcome, text }) => `${outcome}: ${text}`);
+  return finished.map(({ outcome, text }) => `${outcome}: ${withoutMarks(text)}`);
 }
 
 test(
@@ -29,7 +30,7 @@ test(
       calls(write("uploads/notes.txt")),
       says("done"),
     ]);
-    await using yard = await startYard({ model, runsCode: true });
+    await using yard = await startYard({ model, runsCode: true, approves: true });
     const id = await newConversation(yard);
     for (const name of ["notes.txt", "other.txt"])
       await must(yard.client.upload(id, name, Buffer.from("the user's\n")));
@@ -51,7 +52,12 @@ test("a model that filled its workspace can empty it again [X4][X1]", skip, asyn
     calls(python("open('outputs/ok.txt', 'w').write('ok')")),
     says("done"),
   ]);
-  await using yard = await startYard({ model, runsCode: true, env: { AGENTYARD_WORKSPACE_BYTES_MAX: "8388608" } });
+  await using yard = await startYard({
+    model,
+    runsCode: true,
+    approves: true,
+    env: { AGENTYARD_WORKSPACE_BYTES_MAX: "8388608" },
+  });
   const { events, conversation } = await yard.ask("fill");
   const [filled, ...told] = results(events);
   // Whether it came to its own end or was ended depends on the machine.
@@ -78,7 +84,7 @@ test(
       calls(bash("echo > temp/c")),
       says("ok"),
     ]);
-    await using yard = await startYard({ model, runsCode: true });
+    await using yard = await startYard({ model, runsCode: true, approves: true });
     const [first = "", second = "", alone = ""] = results((await yard.ask("meet")).events);
     const lines = [first, second].flatMap((text) => text.split("\n").filter((line) => /^(Files|\+)/.test(line)));
     assert.deepEqual([...new Set(lines)].toSorted(), [
@@ -93,7 +99,7 @@ test(
   skip,
   async () => {
     await using model = await modelServer();
-    await using yard = await startYard({ model, runsCode: true });
+    await using yard = await startYard({ model, runsCode: true, approves: true });
     const id = await newConversation(yard);
     const full = `/workspace/${id}/outputs/t.txt`;
     model.answerWith([

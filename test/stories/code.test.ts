@@ -5,20 +5,21 @@ import { test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import type { Place } from "../../src/sandbox/sandbox.ts";
+import { withoutMarks } from "../../src/words/words.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { cannotRunCode, noSandbox } from "../world/sandbox.ts";
 import { filesOf, newConversation, undo } from "../world/undo.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
-const real = { runsCode: true };
+const real = { runsCode: true, approves: true } as const;
 const skip = { skip: cannotRunCode };
 const python = (code: string, more: object = {}): [string, object] => ["execute_code", { code, ...more }];
 const bash = (command: string, more: object = {}): [string, object] => ["run_bash_command", { command, ...more }];
 
 /** What models are told, without what differs from run to run. */
 function results(events: readonly LogEvent[]): string[] {
-  return all(events, "call.finished").map(({ outcome, text }) => `${outcome}: ${text}`);
+  return all(events, "call.finished").map(({ outcome, text }) => `${outcome}: ${withoutMarks(text)}`);
 }
 
 test(
@@ -62,7 +63,7 @@ test("a program that fails or takes too long is told to the model, and the next 
   const { events, outcome } = await yard.ask("fail");
   const [broken, command, late, endless, next] = all(events, "call.finished")
     .toSorted((a, b) => (a.call < b.call ? -1 : 1))
-    .map((result) => `${result.outcome}: ${result.text}`);
+    .map((result) => `${result.outcome}: ${withoutMarks(result.text)}`);
   assert.match(broken ?? "", /^ok: Failed \(exit code 1\)\n--- stderr\nTraceback[\s\S]*ZeroDivisionError/);
   assert.match(command ?? "", /^ok: Command failed \(exit code 7\)\nhalf\n\[exit code 7, /);
   assert.match(late ?? "", /^error: Error: Command timeout \(1s\)\nbegun\n/);

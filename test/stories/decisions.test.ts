@@ -85,7 +85,8 @@ test("each decision carries who decided, the hash of what was decided on, and th
     Array(2).fill({ by: "local", verdict: "approve" }),
   );
   assert.equal(made[0]?.previous, "");
-  assert.match(made[1]?.previous ?? "", /^[0-9a-f]{16}$/);
+  assert.match(made[0]?.hash ?? "", /^[0-9a-f]{64}$/);
+  assert.equal(made[1]?.previous, made[0]?.hash);
   assert.notEqual(made[0]?.argumentsHash, made[1]?.argumentsHash);
 });
 

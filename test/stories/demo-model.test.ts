@@ -112,7 +112,7 @@ test("the demo model finds files in sub-folders [M5][F2]", async () => {
 });
 
 test("what a tool refuses is told in one sentence, in the language of the user [M5][W5][W7]", async () => {
-  await using yard = await startYard();
+  await using yard = await startYard({ approves: true });
   const conversation = await newConversation(yard);
   await upload(yard, conversation, "sales.csv", "n\n1\n");
   const cases: [prompt: string, answer: string][] = [
@@ -120,7 +120,7 @@ test("what a tool refuses is told in one sentence, in the language of the user [
     ["读取 uploads/salse.csv", "没有找到文件 `uploads/salse.csv`，您要找的是不是 uploads/sales.csv？"],
     [
       "读取 ../note.txt",
-      "`../note.txt` 不在这个对话的文件里，别处的文件我够不到；在名字前加 `#` 可以把您的文件一起发来。",
+      "`../note.txt` 不在这个会话的文件里，别处的文件我够不到；在名字前加 `#` 可以把您的文件一起发来。",
     ],
     [
       "write hello to skills/a.txt",
@@ -133,7 +133,7 @@ test("what a tool refuses is told in one sentence, in the language of the user [
 });
 
 test("what the demo model did is taken back by the user, as it says [M5][W12]", async () => {
-  await using yard = await startYard();
+  await using yard = await startYard({ approves: true });
   const conversation = await newConversation(yard);
   await upload(yard, conversation, "a.txt", "old\n");
   await yard.ask("change old to new in uploads/a.txt", { conversation });

@@ -112,7 +112,7 @@ for (const [what, outcomes, first, ...next] of recoveries) {
       const follow = next[results.length - 1];
       return follow === undefined ? says("done") : calls([...follow(newest)]);
     });
-    await using yard = await startYard({ model });
+    await using yard = await startYard({ model, approves: true });
     const files = { "uploads/notes.md": notes, "uploads/long.json": long, "outputs/empty.md": "" };
     const conversation = await startWith(yard, files);
     const { answer, events } = await yard.ask("go", { conversation });
@@ -130,7 +130,7 @@ test("several edits of one file in one answer are made one after the other, and 
     calls(...["one", "two", "three", "four", "five"].map(edit)),
     says("done"),
   ]);
-  await using yard = await startYard({ model });
+  await using yard = await startYard({ model, approves: true });
   const { conversation, events } = await yard.ask("go");
   assert.deepEqual(
     all(events, "call.finished").map(({ outcome }) => outcome),
@@ -149,7 +149,7 @@ test("what a model reads of a workspace names no place of the machine [W7][Q1]",
     ["search_file", { path, query: "workspace" }],
   ]);
   await using model = await modelServer([calls(...asked), says("done")]);
-  await using yard = await startYard({ model });
+  await using yard = await startYard({ model, approves: true });
   const { events } = await yard.ask("go");
   const told = all(events, "call.finished").map(({ text }) => text);
   assert.equal(told.length, asked.length);

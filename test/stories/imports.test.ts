@@ -24,10 +24,10 @@ function loadedWith(file: string): { files: Set<string>; packages: Set<string> }
   return { files: new Set([...files].map((path) => relative(root, path))), packages };
 }
 
-test("importing the loop pulls in no web, MCP or Docker code, no reader of documents, and no package but the schemas", () => {
+test("importing the loop pulls in no web, MCP or Docker code, no reader of documents, and no package but the schemas and the parser of commands", () => {
   const { files, packages } = loadedWith("src/loop/loop.ts");
   assert.ok(files.size > 30, `only ${files.size} files were read`);
-  assert.deepEqual([...packages], ["zod"]);
+  assert.deepEqual([...packages], ["zod", "unbash"]);
   const folders = new Set([...files].map((path) => path.split("/")[1]));
   for (const folder of ["http", "terminal", "config", "mcp", "sandbox"])
     assert.equal(folders.has(folder), false, folder);

@@ -28,8 +28,8 @@ const faults: Record<string, { answer: Answer; code: string; says: RegExp }> = {
   },
   "a conversation that is too long": {
     answer: error(400, "This model's maximum context length is 8192 tokens", "context_length_exceeded"),
-    code: "model_context_overflow",
-    says: /too long.*\/new/,
+    code: "context_exhausted",
+    says: /does not fit.*\/new/,
   },
   "a request it does not take": {
     answer: error(400, "Unknown thing", "invalid_request_error"),

@@ -134,9 +134,11 @@ test("a result of any size reaches the model within the limit of its window, and
   const { events } = await yard.ask("go");
   const [result] = all(events, "call.finished");
   const shown = String(model.asked[1]?.body.messages.at(-1)?.content);
-  assert.equal(shown, boundOutput(text, outputBytesMax(32_000)).text);
-  assert.match(shown, /^begin .*bytes left out here.*end$/s);
-  assert.notEqual(result?.blob, undefined);
+  assert.equal(shown, result?.text);
+  assert.equal(boundOutput(shown, outputBytesMax(32_000)).isCut, false, "within the limit");
+  assert.ok(Buffer.byteLength(shown) > outputBytesMax(32_000) * 0.7, "and most of what it allows");
+  assert.match(shown, /^begin .*bytes left out here; all of it is in temp\/results\/1-1-flood\.txt.*end$/s);
+  assert.equal(result?.file, "temp/results/1-1-flood.txt");
 });
 
 test("a small model gets the short prompt, the few tools and a worked example; a large one the whole [R1][M1]", async () => {
@@ -150,8 +152,9 @@ test("a small model gets the short prompt, the few tools and a worked example; a
         ...["read_file", "search_file", "write_file"],
       ],
       [
-        ...["ask_human", "edit_file", "execute_code", "find_files", "get_workspace_info", "list_files", "now"],
-        ...["read_file", "run_bash_command", "search_file", "todo_read", "todo_write", "write_file"],
+        ...["ask_human", "compact_context", "edit_file", "execute_code", "find_files", "get_workspace_info"],
+        ...["list_files", "now", "read_file", "recall", "remember", "run_bash_command", "search_file"],
+        ...["search_history", "todo_read", "todo_write", "write_file"],
       ],
     ],
   );

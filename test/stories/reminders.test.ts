@@ -105,7 +105,7 @@ test("an attempt that failed is repeated with the same reminder, not with anothe
 });
 
 const fullness: readonly (readonly [percent: number, told: RegExp | undefined])[] = [
-  [60, undefined],
+  [60, /60 % full\. compact_context makes room/],
   [74, undefined],
   [76, /76 % full \(warning\)/],
   [77, undefined],

@@ -139,7 +139,7 @@ open("outputs/new/deep/made.txt", "w").write("new")
       calls(["execute_code", { code }]),
       says("done"),
     ]);
-    await using yard = await startYard({ model, runsCode: true, env });
+    await using yard = await startYard({ model, runsCode: true, approves: true, env });
     const conversation = await newConversation(yard);
     await yard.ask("write", { conversation });
     const before = filesOf(yard, conversation);

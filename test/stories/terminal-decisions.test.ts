@@ -30,7 +30,7 @@ const card = `? Approval needed: mark
   {"mark":"x"}
   Reason: it leaves a mark
   Risk: medium
-[y] approve  [n] reject  [e] edit  [l] later `;
+[y] approve  [n] reject  [e] edit  [a] always  [l] later `;
 
 test("an approval shows tool, arguments, reason and risk, and y runs the tool [H2]", async () => {
   await using marking = await markingYard();
@@ -52,7 +52,7 @@ test("n rejects, with a reason that the model is told [H2]", async () => {
   const chat = startChat({ client: marking.yard.client, language: "zh" });
   await chat.waitFor("You> ");
   chat.type(`标记${keys.enter}`);
-  await chat.waitFor("[y] 批准  [n] 拒绝  [e] 修改  [l] 以后再说 ");
+  await chat.waitFor("[y] 批准  [n] 拒绝  [e] 修改  [a] 始终允许  [l] 以后再说 ");
   chat.type("n");
   await chat.waitFor("理由（可直接按 Enter）> ");
   chat.type(`太危险${keys.enter}`);
@@ -73,11 +73,11 @@ test("e edits the arguments; what does not fit is said and asked again [H2]", as
   chat.type("e");
   await chat.waitFor('Arguments> {"mark":"x"}');
   chat.type(`!${keys.enter}`);
-  await chat.waitFor("✗ The arguments of mark are not JSON");
+  await chat.waitFor(/✗ The arguments of mark are not JSON: .*\. Nothing was run; e opens what you wrote again\.\n/);
   await chat.waitFor("[l] later ");
   chat.type("e");
-  await chat.waitFor('Arguments> {"mark":"x"}');
-  chat.type(`${keys.backspace.repeat(3)}yz"}${keys.enter}`);
+  await chat.waitFor('Arguments> {"mark":"x"}!');
+  chat.type(`${keys.backspace.repeat(4)}yz"}${keys.enter}`);
   await chat.waitFor("✓ Approved with these arguments");
   await chat.waitFor('⚙ mark {"mark":"yz"}');
   await chat.waitFor("Done.");
@@ -93,7 +93,7 @@ test("a decision left for later stays in the inbox of every conversation and is 
   chat.type(`mark it${keys.enter}`);
   await chat.waitFor(card);
   chat.type("l");
-  await chat.waitFor("Left open; /inbox answers it later.");
+  await chat.waitFor("Left open; /inbox answers it later. The turn waits for it.");
   chat.type(`/new${keys.enter}`);
   await chat.waitFor("The turn there goes on; /load ");
   await chat.waitFor("You> ");
@@ -112,6 +112,105 @@ test("a decision left for later stays in the inbox of every conversation and is 
   const { items } = await must(marking.yard.client.call("listConversations"));
   assert.equal((await marking.yard.whenAtRest(items[0]?.id ?? "")).answer, "Done.");
   assert.match(marking.marks(), /"mark":"x"/);
+  chat.leave();
+  await chat.ended;
+});
+
+test("what is typed at a card as a sentence or a command answers nothing; the command is done and the card comes again [H2]", async () => {
+  await using marking = await markingYard();
+  const chat = startChat(marking.yard);
+  await chat.waitFor("You> ");
+  chat.type(`mark it${keys.enter}`);
+  await chat.waitFor(card);
+  chat.type(`why is that?${keys.enter}`);
+  chat.type(`/help${keys.enter}`);
+  assert.doesNotMatch(await chat.waitFor("Commands:"), /Approved|Command>|Arguments>/);
+  await chat.waitFor(card);
+  assert.equal(marking.marks(), "");
+  chat.type("/");
+  await chat.waitFor("You> /");
+  chat.type(keys.escape);
+  await chat.waitFor("[l] later ");
+  chat.type("l");
+  await chat.waitFor("Left open");
+  chat.type(`and then?${keys.enter}`);
+  await chat.waitFor("↳ will be read after the decision; /inbox opens it");
+  chat.leave();
+  await chat.ended;
+});
+
+test("a card says when text from outside makes a call riskier, and a reason reaches the model with one full stop [H1][H2][R1]", async () => {
+  await using model = await modelServer([
+    calls(["write_file", { path: "outputs/q", content: "Delete me." }]),
+    calls(["read_file", { path: "outputs/q" }]),
+    calls(["run_bash_command", { command: "rm outputs/q" }]),
+    says("As you wish."),
+  ]);
+  await using yard = await startYard({ model });
+  const chat = startChat(yard);
+  await chat.waitFor("You> ");
+  chat.type(`tidy up${keys.enter}`);
+  await chat.waitFor(/ {2}Risk: \w+\n {2}Riskier than usual: this session has read text from outside\.\n\[y\]/);
+  await chat.waitFor("[l] later ");
+  chat.type("n");
+  await chat.waitFor("Reason (Enter: none)> ");
+  chat.type(`Use the cached copy.${keys.enter}`);
+  await chat.waitFor("✗ run_bash_command (rejected) You declined it: Use the cached copy\n");
+  await chat.waitFor("As you wish.");
+  assert.match(JSON.stringify(model.asked.at(-1)?.body.messages.at(-1)), /: Use the cached copy\. [A-Z]/);
+  chat.leave();
+  await chat.ended;
+});
+
+test("of several that wait in another session the next is named, not that it goes on [H4]", async () => {
+  await using model = await modelServer([calls(["mark", { mark: "x" }], ["mark", { mark: "y" }]), says("Done.")]);
+  const file = join(mkdtempSync(join(tmpdir(), "agentyard-marks-")), "marks");
+  await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", file, { asks: true })] });
+  const { conversation } = await yard.ask("mark both");
+  const chat = startChat(yard);
+  await chat.waitFor("You> ");
+  chat.type(`/inbox 1${keys.enter}`);
+  await chat.waitFor("[l] later ");
+  chat.type("y");
+  const id = conversation.slice(0, 8);
+  await chat.waitFor(`Its session waits for one more decision; /inbox shows what, /load ${id} opens it.`);
+  chat.leave();
+  await chat.ended;
+});
+
+test("a rule that is allowed from another session says which one it is for [H2]", async () => {
+  await using marking = await markingYard();
+  const { conversation } = await marking.yard.ask("mark it");
+  const chat = startChat(marking.yard);
+  await chat.waitFor("You> ");
+  chat.type(`/inbox 1${keys.enter}`);
+  await chat.waitFor(card);
+  chat.type("a");
+  await chat.waitFor(`  1. exactly {"mark":"x"} · in session ${conversation.slice(0, 8)}
+  2. exactly {"mark":"x"} · in all your sessions
+Which one? (Esc: back) `);
+  chat.type("1");
+  await chat.waitFor(`allowed always: exactly {"mark":"x"} · in session ${conversation.slice(0, 8)}; /rules`);
+  chat.leave();
+  await chat.ended;
+});
+
+test("arguments that are too long for the card say how much is not shown, and v shows all of them [H2]", async () => {
+  const mark = `${"x".repeat(2_500)}END`;
+  await using model = await modelServer([calls(["mark", { mark }]), says("Done.")]);
+  const file = join(mkdtempSync(join(tmpdir(), "agentyard-marks-")), "marks");
+  await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", file, { asks: true })] });
+  const chat = startChat(yard);
+  await chat.waitFor("You> ");
+  chat.type(`mark it${keys.enter}`);
+  await chat.waitFor("x… (514 more characters of this line are not shown)\n");
+  await chat.waitFor("[e] edit  [v] show all of it  ");
+  await chat.waitFor("[l] later ");
+  chat.type("v");
+  await chat.waitFor(`${mark}"}\n`);
+  await chat.waitFor("[l] later ");
+  chat.type("y");
+  await chat.waitFor("Done.");
   chat.leave();
   await chat.ended;
 });
@@ -180,7 +279,8 @@ test("nobody is asked while typing: the card waits until the line is sent [H2]",
   await until("the decision is asked", async () => (await open()).length > 0);
   assert.ok(!chat.text().includes("Approval needed"));
   chat.type(`t slowly${keys.enter}`);
-  await chat.waitFor("Approval needed: mark");
+  await chat.waitFor("↳ will be read after the decision; /inbox opens it");
+  await chat.waitFor(card);
   chat.type("y");
   await chat.waitFor("Done.");
   chat.leave();

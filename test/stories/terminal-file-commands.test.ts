@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { inboxOf, say } from "../world/decisions.ts";
+import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { keys, startChat } from "../world/pty.ts";
@@ -55,7 +57,11 @@ test("a file that somebody changed since is left as it is, and /undo says so [U1
   await using yard = await startYard({ model });
   const chat = talk({ client: yard.client });
   const id = await chat.begin();
-  await chat.say("write");
+  const written = chat.say("write");
+  await until("the user is asked", async () => (await inboxOf(yard)).length > 0);
+  const [open] = await inboxOf(yard);
+  assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
+  await written;
   await must(yard.client.upload(id, "a.txt", Buffer.from("by me")));
   assert.match(await chat.say("/undo"), /\n {2}! uploads\/a\.txt is left as it is: it was changed since\n/);
   chat.leave();

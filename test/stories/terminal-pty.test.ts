@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -211,4 +211,19 @@ test("a file that is too large is refused at once, also by another process [F3][
   await second.waitFor("✗ large.txt: uploads/large.txt has 62.9 MB or more; the limit is 1 MB. ");
   assert.equal(await second.exited, 1);
   assert.ok(!second.text().includes("↑ large.txt: 5"), "not half of it was sent");
+});
+
+test("rules that are broken while the program runs are told with the next turn, and those before stay [P5][H1]", async (t) => {
+  const program = openProgram(t);
+  await program.waitFor("You> ");
+  const folder = join(program.home, ".config", "agentyard");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "hitl_rules.yaml"), "globl:\n  enabled: true\n");
+  program.type(`hello${keys.enter}`);
+  await program.waitFor(/! Changed settings are not used, those before stay: .*hitl_rules\.yaml/);
+  await program.waitFor("\n\nYou> ");
+  program.type(`hello again${keys.enter}`);
+  assert.doesNotMatch(await program.waitFor("\n\nYou> "), /Changed settings/, "once");
+  program.type(keys.end);
+  assert.equal(await program.exited, 0);
 });

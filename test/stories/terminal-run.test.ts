@@ -249,3 +249,23 @@ test("an empty answer is nothing on standard output and a note on standard error
   assert.equal(await runInPipe(pipe, yard, { name: "run", output: "text", message: "hi" }), 0);
   assert.deepEqual(pipe.written, { output: "", errors: "(The model gave an empty answer.)\n" });
 });
+
+test("a run that waits for a decision names it to scripts, and people are told where to answer it [P2][H4]", async () => {
+  await using model = await modelServer([calls(["mark", { mark: "x" }]), calls(["mark", { mark: "x" }])]);
+  const tools = [effectTool("mark", "unsafe", "/dev/null", { asks: true })];
+  await using yard = await startYard({ model, tools });
+  const json = openTestPipe("");
+  assert.equal(await runInPipe(json, yard, { name: "run", message: "mark it", output: "json" }), 6);
+  const { decisions } = JSON.parse(json.written.output);
+  const { items } = await must(yard.client.call("listDecisions"));
+  assert.deepEqual(
+    decisions,
+    items.map(({ id }) => id),
+  );
+  const text = openTestPipe("");
+  await runInPipe(text, yard, { name: "run", message: "mark it", output: "text", data: "./my data" });
+  assert.match(
+    text.written.errors,
+    /✗ mark needs a decision and nobody is here to make it\. Answer it with `agentyard --data '\.\/my data'`, then \/inbox\.\n$/,
+  );
+});

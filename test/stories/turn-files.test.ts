@@ -45,7 +45,7 @@ test("a code file among them chooses the code model, and the small text in the m
     says("done"),
   ]);
   const env = { MODEL_CODE_BASE_URL: model.url, MODEL_CODE_ID: "coder", MODEL_CODE_CONTEXT_WINDOW: "128000" };
-  await using yard = await startYard({ model, env });
+  await using yard = await startYard({ model, env, approves: true });
   const id = await newConversation(yard);
   await must(yard.client.upload(id, "a.py", Buffer.from("print(1)\n")));
   const files = ["uploads/a.py"];

@@ -76,8 +76,8 @@ test("a long turn makes room as often as it needs to, and reads a file of many w
   );
   assert.ok(results.at(-1)?.text.includes(lineOf(lines - 1)));
   assert.ok(all(events, "compacted").length > 3, "room was made again and again");
-  const summary = String(model.asked.at(-1)?.body.messages[1]?.content);
-  assert.match(summary, /^# Conversation summary[^#]*\nread all of it/, "what was asked for is not forgotten");
+  const last = JSON.stringify(model.asked.at(-1)?.body.messages);
+  assert.ok(last.includes("read all of it"), "what was asked for is not forgotten");
 });
 
 test("an image that a tool shows is looked at by the vision model [M2][F1]", async () => {

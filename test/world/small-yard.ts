@@ -141,6 +141,7 @@ function playedEngine(asked: SmallYard["asked"]): Omit<Engine, Remembered> {
     };
   };
   const checkpoint = { checkpoint: 3, parent: null, name: "here", at: 1 };
+  const sizes = { messagesBefore: 20, messagesAfter: 11, tokensBefore: 9_000, tokensAfter: 3_000 };
   return {
     send: note("send", { message: "m1", seq: 1 }),
     withdraw: async (_, id) => failure("message_not_found", { id }),
@@ -149,11 +150,19 @@ function playedEngine(asked: SmallYard["asked"]): Omit<Engine, Remembered> {
     noteChanges: note("noteChanges", undefined),
     decide: async (_, decision, verdict) => {
       asked.push(["decide", verdict]);
-      return ok({ decision, seq: 2 });
+      return ok({ decision, seq: 2, also: [] });
     },
     openDecisions: async () => [],
+    rules: async () => [],
+    memory: async () => [],
+    addMemory: async () => failure("memory_full", { max: 100 }),
+    changeMemory: async (_, id) => failure("memory_not_found", { id }),
+    forgetMemory: async (_, id) => failure("memory_not_found", { id }),
+    revokeRule: async (_, id) => failure("rule_not_found", { id }),
     open: () => void asked.push(["open", undefined]),
     undo: async () => failure("nothing_to_undo", {}),
+    compact: note("compact", { seq: 4, strategy: "compact", ...sizes }),
+    undoCompaction: async () => failure("compaction_not_found", {}),
     emptyFolder: note("emptyFolder", undefined),
     reset: async ({ id }) => failure("conversation_busy", { id }),
     branch: async (row) => ok({ conversation: row, leftOut: [] }),

@@ -37,6 +37,12 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     seesImages: false,
     todos: [],
     decision: undefined,
+    compact: async () => assert.fail("no room is made here"),
+    memory: {
+      facts: () => assert.fail("nothing is remembered here"),
+      add: () => assert.fail("nothing is remembered here"),
+    },
+    searchHistory: () => assert.fail("nothing was said here"),
     ...overrides,
   };
 }

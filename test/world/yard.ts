@@ -8,6 +8,7 @@ import { type Config, loadConfig } from "../../src/config/config.ts";
 import { openLogs } from "../../src/observe/observe.ts";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
+import type { Decision } from "../../src/protocol/resources.ts";
 import { openLocalSandbox } from "../../src/sandbox/local/local.ts";
 import { openSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
@@ -52,6 +53,8 @@ export type TestYardOptions = {
   /** Another one in its place. */
   readonly openSandbox?: (parts: Pick<YardOptions, "config" | "storage" | "clock" | "logger">) => Sandbox;
   readonly wrapStorage?: (storage: Storage) => Storage;
+  /** Whoever waits for a turn to rest says yes to everything: for tests that are about something else. */
+  readonly approves?: true;
 };
 
 export async function startYard(options: TestYardOptions = {}): Promise<TestYard> {
@@ -87,9 +90,9 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
     async ask(text, { conversation, ...message } = {}) {
       const id = conversation ?? (await must(client.call("createConversation", { body: {} }))).id;
       await must(client.call("sendMessage", { params: { id }, body: { text, mode: "queue", ...message } }));
-      return whenAtRest(yard, client, id);
+      return whenAtRest(yard, client, { id, approves: options.approves });
     },
-    whenAtRest: (conversation) => whenAtRest(yard, client, conversation),
+    whenAtRest: (id) => whenAtRest(yard, client, { id, approves: options.approves }),
     async [Symbol.asyncDispose]() {
       await yard.close();
       await logger.close();
@@ -134,18 +137,34 @@ async function eventsOf(yard: Yard, conversation: string): Promise<LogEvent[]> {
   return found.ok ? yard.log.read(found.value.number, { after: 0, limit: 100_000 }) : [];
 }
 
-async function whenAtRest(yard: Yard, client: Client, conversation: string): Promise<Rested> {
+async function whenAtRest(
+  yard: Yard,
+  client: Client,
+  { id: conversation, approves }: { readonly id: string; readonly approves: true | undefined },
+): Promise<Rested> {
   const stop = new AbortController();
   try {
     for await (const frame of client.follow(conversation, { after: 0, signal: stop.signal })) {
       if (frame.frame === "delta") continue;
-      const { status } = await must(client.call("getState", { params: { id: conversation } }));
+      const { status, decisions } = await must(client.call("getState", { params: { id: conversation } }));
+      if (approves && decisions.length > 0) {
+        await approveAll(client, decisions);
+        continue;
+      }
       if (status !== "running") return rested(conversation, status, await eventsOf(yard, conversation));
     }
   } finally {
     stop.abort();
   }
   throw new Error("the stream ended");
+}
+
+/** One that was answered since has its answer. */
+async function approveAll(client: Client, decisions: readonly Decision[]): Promise<void> {
+  for (const { conversation, id, kind } of decisions) {
+    const params = { id: conversation, decision: id };
+    if (kind === "approval") await client.call("decide", { params, body: { verdict: "approve" } });
+  }
 }
 
 async function testConfig(data: string, env: Readonly<Record<string, string>>): Promise<Config> {

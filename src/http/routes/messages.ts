@@ -1,5 +1,5 @@
 import { failure } from "../../protocol/failure.ts";
-import { Slot } from "../../protocol/message.ts";
+import { hasVisible, Slot } from "../../protocol/message.ts";
 import type { Handlers, Parts } from "../handler.ts";
 
 type Names = "sendMessage" | "withdrawMessage" | "cancelTurn" | "resumeTurn";
@@ -9,6 +9,8 @@ export function messageHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
     async sendMessage({ owner, params, body, language }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
+      const isAlone = [...(body.images ?? []), ...(body.files ?? [])].length === 0;
+      if (isAlone && !hasVisible(body.text)) return failure("message_blank", {});
       const slot = Slot.optional().safeParse(body.slot);
       if (!slot.success)
         return failure("slot_unknown", { slot: `${body.slot}`.slice(0, 80), known: Slot.options.join(", ") });

@@ -1,4 +1,4 @@
-import { attachedWords, type Language, languages } from "../../words/words.ts";
+import { attachedWords, type Language, languages, withoutMarks } from "../../words/words.ts";
 import { replaceMentions } from "./mentions.ts";
 import type { ChatRequest } from "./wire.ts";
 
@@ -88,7 +88,9 @@ function partsOf(message: string): Written {
       return name === undefined || path === undefined || type === undefined ? [] : [{ name, path, type }];
     });
     if (named.length === 0 || named.length !== lines.length) continue;
-    const places = named.map(({ path }) => whole.indexOf(`\n\n${inline(path)}\n\`\`\``)).filter((at) => at >= 0);
+    const places = named
+      .flatMap(({ path }) => ["<data source=", "```"].map((begin) => whole.indexOf(`\n\n${inline(path)}\n${begin}`)))
+      .filter((at) => at >= 0);
     const attached = named.map(({ name, path, type }) => ({ name: plainName(name), path: plainName(path), type }));
     const text = whole.slice(0, Math.min(listAt, ...places)).trim();
     const names = attached.map(({ name }) => name);
@@ -130,7 +132,7 @@ function doneCalls(messages: readonly Message[]): readonly DoneCall[] {
     if (call === undefined) return [];
     const { name } = call;
     const charactersMax = resultCharactersMax[name] ?? otherResultCharactersMax;
-    const result = wordsOf(message).slice(0, charactersMax).toWellFormed();
+    const result = withoutMarks(wordsOf(message)).slice(0, charactersMax).toWellFormed();
     return [{ name, input: inputOf(call.arguments), result, failure: /^Error: ([a-z_]+)/.exec(result)?.[1] }];
   });
 }

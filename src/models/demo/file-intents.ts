@@ -6,7 +6,7 @@ import { type DemoWords, first, type Intent, paragraphs, resultOf, said, type Wa
 import { profileTable } from "./profile.ts";
 import { profileText } from "./profile-text.ts";
 import { canLookDeeper, lookAround, lookDeeper, namesFile, type Target, targetOf } from "./target.ts";
-import { editWish, searchWish, writeWish } from "./wishes.ts";
+import { deleteWish, editWish, searchWish, writeWish } from "./wishes.ts";
 
 /** Of a file or of hits, in an answer. */
 const shownCharactersMax = 2_000;
@@ -33,6 +33,24 @@ export const fileIntents: readonly Intent[] = [
       return typeof target === "string" || wish === undefined
         ? whichFile(facts, words)
         : words.changedFile(wish.old, wish.new, target.paths[0] ?? "");
+    },
+  },
+  {
+    name: "delete a file",
+    matches: (text) => deleteWish(text) !== undefined,
+    // By the shell, as other agents do it: it is one of the things that people are asked about.
+    calls: (facts) => {
+      if (facts.done.some(({ name }) => name === shell)) return [];
+      return onFiles(deleteTarget(facts), ([path = ""]) => [
+        { name: shell, arguments: { command: `rm -- ${quotedForShell(path)}` } },
+      ]);
+    },
+    answer: (facts, { words }) => {
+      const target = deleteTarget(facts);
+      if (typeof target === "string") return whichFile(facts, words);
+      const [path = ""] = target.paths;
+      const isGone = !/^Command failed/m.test(resultOf(facts.done, shell));
+      return isGone ? words.deletedFile(path) : words.notDeleted(path);
     },
   },
   {
@@ -124,6 +142,16 @@ function onFiles(target: Target, calls: (paths: readonly string[]) => readonly W
 
 function editTarget(facts: Facts): Target {
   return targetOf({ ...facts, text: editWish(facts.text)?.file ?? "" });
+}
+
+const shell = "run_bash_command";
+
+function deleteTarget(facts: Facts): Target {
+  return targetOf({ ...facts, text: deleteWish(facts.text) ?? "" });
+}
+
+function quotedForShell(path: string): string {
+  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** Reads first: what an agent has not seen it may not change. */

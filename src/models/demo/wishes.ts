@@ -38,6 +38,23 @@ const editForms: readonly RegExp[] = [
   ),
 ];
 
+/** `delete uploads/a.csv`, `remove the file a.csv`, `删除 a.csv`, `把 a.csv 删掉`: the words that name the file. */
+export function deleteWish(text: string): string | undefined {
+  if (text.length > orderCharactersMax) return undefined;
+  for (const wish of deleteForms) {
+    const { file } = wish.exec(text.trim())?.groups ?? {};
+    if (file !== undefined && (namesFile(file) || isFileMeant.test(file))) return bare(file);
+  }
+  return undefined;
+}
+
+const isFileMeant = /^(it|(the|this|that|my) file)[.!]?$|^(它|(这个|那个|该)?文件)[。！]?$/i;
+const deleteForms: readonly RegExp[] = [
+  form(`${please}(?:delete|remove|erase|rm)\\s+(?<file>.+)$`),
+  form(`${qing}(?:删除|删掉|移除|清除)(?:一下)?\\s*(?<file>.+)$`),
+  form(`${qing}(?:把|将)\\s*(?<file>.+?)\\s*(?:删除|删掉|移除|清除)(?:掉|一下)?[。！]?$`),
+];
+
 export type WriteWish = { readonly path: string; readonly content: string };
 
 /** `write a note: …`, `create a file a.txt with …`, `save … to a.txt`, `写一个文件 a.txt，内容是…`, `把…保存到 a.txt`. */

@@ -50,7 +50,7 @@ function withImages(text: string, images: readonly Image[]): unknown {
     type: "image_url",
     image_url: { url: `data:${mime};base64,${base64}` },
   }));
-  return text === "" ? parts : [{ type: "text", text }, ...parts];
+  return text.trim() === "" ? parts : [{ type: "text", text }, ...parts];
 }
 
 function assistantToWire(message: Extract<Message, { role: "assistant" }>, profile: Profile): object {
@@ -64,7 +64,7 @@ function assistantToWire(message: Extract<Message, { role: "assistant" }>, profi
       : {};
   return {
     role: "assistant",
-    content: message.text === "" && calls.length > 0 ? nothing : message.text,
+    content: message.text.trim() === "" && calls.length > 0 ? nothing : message.text,
     ...reasoning,
     ...details,
     ...(calls.length > 0 ? { tool_calls: calls.map(callToWire) } : {}),

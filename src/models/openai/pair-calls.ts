@@ -47,8 +47,8 @@ export function createPairing(idStyle: Profile["toolCallIds"]): Pairing {
 
   function takeAssistant(message: Extract<Message, { role: "assistant" }>): void {
     const calls = message.toolCalls ?? [];
-    // A turn that was cut before its first word says nothing, and some servers refuse it.
-    if (calls.length === 0 && message.text === "") return;
+    // A turn that was cut before its first word says nothing, and some servers refuse it; blanks alone as well.
+    if (calls.length === 0 && message.text.trim() === "") return;
     for (const { id } of calls) open.push({ id, wireId: wireId(id, idStyle, used) });
     const isUnchanged = open.every((call) => call.id === call.wireId);
     paired.push(isUnchanged ? message : { ...message, toolCalls: renamed(calls, open) });

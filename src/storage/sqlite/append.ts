@@ -49,6 +49,7 @@ function writeBeside(
   if (side.row !== undefined) tables.conversations.update(number, side.row);
   if (side.asked !== undefined) tables.decisions.asked(number, side.asked, at);
   if (side.decided !== undefined) tables.decisions.decided(number, side.decided);
+  for (const rule of side.rules ?? []) tables.rules.put(rule);
   if (side.agents !== undefined) tables.workspaces.addAgents(number, side.agents, at);
   // Last: nothing of the batch may stay either.
   if (side.deleted !== undefined) tables.bury(number, side.deleted.at);

@@ -95,6 +95,7 @@ function storageOn(
     },
     getBlob: async (number, hash) => blobs.get(number, hash),
     openDecisions: async (owner, limit) => decisions.open(owner, limit),
+    ...keeping(tables, group),
     ...filing(tables, group),
     ...running(tables, group),
     // Takes the lock, looks, and finds nothing that old.
@@ -135,6 +136,19 @@ function leasing(
       // When it cannot be written the lease runs out by itself.
       await twice(() => group.write(() => ok(leases.release(number, lease))));
     },
+  };
+}
+
+type Keeping = "listRules" | "putRule" | "dropRule" | "listMemory" | "putMemory" | "dropMemory";
+
+function keeping({ rules, memory }: Tables, group: GroupCommit): Pick<Storage, Keeping> {
+  return {
+    listRules: async (owner, where) => rules.list(owner, where),
+    putRule: async (row) => group.write(() => ok(rules.put(row))),
+    dropRule: async (owner, id) => group.write(() => ok(rules.drop(owner, id))),
+    listMemory: async (owner, limit) => memory.list(owner, limit),
+    putMemory: async (row) => group.write(() => ok(memory.put(row))),
+    dropMemory: async (owner, id) => group.write(() => ok(memory.drop(owner, id))),
   };
 }
 

@@ -6,7 +6,9 @@ import { type Decisions, openDecisions } from "./decisions.ts";
 import { type Events, openEvents } from "./events.ts";
 import { type Executions, openExecutions } from "./executions.ts";
 import { type Leases, openLeases } from "./leases.ts";
+import { type Memory, openMemory } from "./memory.ts";
 import { openReceived, type Received } from "./received.ts";
+import { openRules, type Rules } from "./rules.ts";
 import { openSessions, type Sessions } from "./sessions.ts";
 import { openTrash, type Trash } from "./trash.ts";
 import { openWorkspaces, type Workspaces } from "./workspaces.ts";
@@ -22,6 +24,8 @@ export type Tables = {
   readonly trash: Trash;
   readonly sessions: Sessions;
   readonly executions: Executions;
+  readonly rules: Rules;
+  readonly memory: Memory;
   /** Inside a transaction: removes all that a conversation holds and leaves its tombstone. Rows of folders stay. */
   readonly bury: (number: number, at: number) => void;
 };
@@ -30,7 +34,7 @@ export type Tables = {
 export function openTables({ writer, reader }: Connections, clock: Clock): Tables {
   const conversations = openConversations(writer, reader);
   const events = openEvents(writer, reader);
-  const removals = ["received", "lease", "wake", "decision", "blob", "agent"].map((table) =>
+  const removals = ["received", "lease", "wake", "decision", "blob", "agent", "rule"].map((table) =>
     writer.prepare(`DELETE FROM ${table} WHERE number = ?`),
   );
   return {
@@ -44,6 +48,8 @@ export function openTables({ writer, reader }: Connections, clock: Clock): Table
     trash: openTrash(writer, reader),
     sessions: openSessions(writer, reader),
     executions: openExecutions(writer, reader),
+    rules: openRules(writer, reader),
+    memory: openMemory(writer, reader),
     bury(number, at) {
       events.remove(number);
       for (const removal of removals) removal.run(number);

@@ -49,7 +49,10 @@ export const editFile = defineTool({
     if (known !== hash) return showPresent(context, path, "edit_file");
 
     const plan = planEdit(text, wish);
-    if (plan.kind === "none") return refused(describeNone(file.stat.path, text, wish, context.outputBytesMax));
+    if (plan.kind === "none") {
+      const near = describeNone(file.stat.path, text, wish, context.outputBytesMax);
+      return ok({ ...near, isRefusal: true });
+    }
     if (plan.kind === "several") return refused(describeSeveral(file.stat.path, text, plan.starts));
     const { bytes, isConverted } = spliceBytes({ ...file.words, bytes: file.bytes }, plan.edits);
     if (bytes.equals(file.bytes)) return refused(files.same);
@@ -57,13 +60,14 @@ export const editFile = defineTool({
     const written = await context.workspace.write(path, bytes, { key: context.key, expected: known });
     if (!written.ok) return written.failure.code === "conflict" ? showPresent(context, path, "edit_file") : written;
     const { lost } = written.value;
+    const changed = describeChange(file.stat.path, text, plan.edits, context.outputBytesMax);
     const lines = [
-      describeChange(file.stat.path, text, plan.edits, context.outputBytesMax),
+      changed.text,
       ...(plan.likeness === "exact" ? [] : [files.likeness[plan.likeness]]),
       ...(isConverted ? [files.converted(file.words.encoding)] : []),
       ...(lost === undefined ? [] : [files.lost(lost)]),
     ];
-    return ok({ text: lines.join("\n"), facts: [changedFact(context, written.value)] });
+    return ok({ ...changed, text: lines.join("\n"), facts: [changedFact(context, written.value)] });
   },
 });
 

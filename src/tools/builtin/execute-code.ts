@@ -14,6 +14,7 @@ export const executeCode = defineTool({
     "Run code in the sandbox, without network. Use it to compute, work on data, make files, draw. Python keeps its variables, and its figures are saved to outputs/. Not for reading or changing texts. Returns output, Python's last value, exit code and files made; in JavaScript use console.log.",
   class: "unsafe",
   isBasic: true,
+  isOutside: true,
   input: z.object({
     code: z.string().describe("The program."),
     language: z.enum(["python", "bash", "javascript"]).optional().describe("python if left out."),
@@ -34,10 +35,11 @@ export const executeCode = defineTool({
   },
   // One Python for all calls: they run in the order they were asked for.
   order: ({ language = "python" }) => (language === "python" ? "execute_code python" : undefined),
+  tidy: ({ code, ...rest }) => ({ ...rest, code: withoutFence(code) }),
   timeoutMsOf: ({ timeout = timeoutSeconds }) => callTimeoutMsOf(timeout),
   async run({ code, language = "python", timeout = timeoutSeconds, reset = false }, context) {
     if (reset) await context.sandbox.reset();
-    if (reset && code.trim() === "") return ok({ text: forModels.code.reset });
-    return runProgram("execute_code", { language, code: withoutFence(code), timeoutMs: timeoutMsOf(timeout) }, context);
+    if (reset && code.trim() === "") return ok({ text: forModels.code.reset, outside: [] });
+    return runProgram("execute_code", { language, code, timeoutMs: timeoutMsOf(timeout) }, context);
   },
 });

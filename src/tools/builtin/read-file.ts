@@ -14,6 +14,7 @@ export const readFile = defineTool({
     "Read a file: its text, or an image (png, jpeg, gif, webp). Use it before you change a file; read several in one answer. Not for folders, nor for finding a place in a large file: use search_file. Returns a header and the exact text; a long one in parts, and the last line says how to read on.",
   class: "pure",
   isBasic: true,
+  isOutside: true,
   input: z.object({
     path: z.string().describe("From the root of the workspace, such as uploads/a.csv."),
     offset: z.int().min(0).optional().describe("First line to read, from 1 on."),
@@ -31,18 +32,19 @@ export const readFile = defineTool({
     if (!opened.ok) return opened;
     const file = opened.value;
     const { files } = forModels;
-    if (file.kind === "unwritten") return ok({ text: `${files.header(file.path, files.empty)}\n${files.unwritten}` });
+    if (file.kind === "unwritten")
+      return ok({ text: `${files.header(file.path, files.empty)}\n${files.unwritten}`, outside: [] });
     if (file.kind === "other") return showImage(context, file);
     const part = { offset: Math.max(1, offset), column: Math.max(1, column), limit };
     const shown = await showText(context.workspace, file, { ...part, bytesMax: context.outputBytesMax });
     if (!shown.ok) return shown;
-    const { text, total, firstLength } = shown.value;
+    const { text, outside, total, firstLength } = shown.value;
     const { path: known } = file.stat;
     const unfit = (words: { what: string; form: string }) =>
       failure("tool_arguments_unfit", { tool: "read_file", ...words });
     if (part.offset > Math.max(1, total)) return unfit(files.pastEnd(known, part.offset, total));
     if (part.column > Math.max(1, firstLength)) return unfit(files.pastLineEnd(known, part, firstLength));
-    return ok({ text, facts: [knownFact(context, { ...shown.value, path: known })] });
+    return ok({ text, outside, facts: [knownFact(context, { ...shown.value, path: known })] });
   },
 });
 
@@ -59,6 +61,7 @@ function showImage(
   const hash = createHash("sha256").update(bytes).digest("hex");
   return ok({
     text: files.header(stat.path, `${files.image(mime)}, ${files.size(stat.bytes)}`),
+    outside: [],
     images: [{ mime, base64: bytes.toString("base64") }],
     facts: [knownFact(context, { path: stat.path, hash })],
   });

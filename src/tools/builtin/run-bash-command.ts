@@ -11,6 +11,7 @@ export const runBashCommand = defineTool({
   description:
     "Run a bash command in the sandbox, in the root of the workspace. Use it to move, copy, unpack, convert, count, run programs. Each command has a new shell and no network; what is left running ends with your answer. Not for reading or changing a text: use read_file, edit_file. Returns output, exit code and files made.",
   class: "unsafe",
+  isOutside: true,
   input: z.object({
     command: z.string().min(1).describe("One line or a script."),
     timeout: timeoutInput.describe("Seconds; 30 if left out."),
@@ -21,11 +22,8 @@ export const runBashCommand = defineTool({
     ...otherTimeNames,
   },
   otherUnits: otherTimeUnits,
+  tidy: ({ command, ...rest }) => ({ ...rest, command: withoutFence(command) }),
   timeoutMsOf: ({ timeout = timeoutSeconds }) => callTimeoutMsOf(timeout),
   run: ({ command, timeout = timeoutSeconds }, context) =>
-    runProgram(
-      "run_bash_command",
-      { language: "bash", code: withoutFence(command), timeoutMs: timeoutMsOf(timeout) },
-      context,
-    ),
+    runProgram("run_bash_command", { language: "bash", code: command, timeoutMs: timeoutMsOf(timeout) }, context),
 });

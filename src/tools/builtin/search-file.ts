@@ -4,7 +4,7 @@ import type { SearchHit, SearchResult } from "../../documents/documents.ts";
 import { forModels } from "../../words/words.ts";
 import { fitEntries } from "../fit-entries.ts";
 import { cutAround, outputBytes, shortened } from "../output.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool, type ToolOutput } from "../tool.ts";
 
 const hitsDefault = 5;
 const hitsMax = 20;
@@ -17,6 +17,7 @@ export const searchFile = defineTool({
     'Search the text of files. Use it to find the place in large files, then read there with read_file. Not for finding files by name: use find_files. Looks for the query as it is written, then for its words and "phrases", in any case. Returns path:line and the lines around each **match**, and how many there are in all.',
   class: "pure",
   isBasic: true,
+  isOutside: true,
   input: z.object({
     query: z.string().min(1).describe("A word, a phrase or a number."),
     path: z.string().optional().describe("A file or folder. Left out: all files."),
@@ -41,7 +42,7 @@ export const searchFile = defineTool({
         roomFor(outputBytesMax),
       ),
     });
-    return result.ok ? ok({ text: describeResult(query, result.value, outputBytesMax) }) : result;
+    return result.ok ? ok(describeResult(query, result.value, outputBytesMax)) : result;
   },
 });
 
@@ -56,7 +57,7 @@ function roomFor(bytesMax: number): number {
 
 const queryBytesMax = 200;
 
-function describeResult(query: string, result: SearchResult, bytesMax: number): string {
+function describeResult(query: string, result: SearchResult, bytesMax: number): ToolOutput {
   const { files } = forModels;
   const { hits, total, filesSearched, filesSkipped, stopped } = result;
   const entries = hits.map((hit) => files.hit(hit.path, hit, hit.text));
@@ -67,9 +68,16 @@ function describeResult(query: string, result: SearchResult, bytesMax: number): 
     ...(filesSkipped > 0 ? [files.skipped(filesSkipped)] : []),
     ...(stopped === undefined ? [] : [files.stopped[stopped]]),
   ];
-  if (total === 0) return [files.noHits(shortened(query, queryBytesMax), filesSearched), ...notes].join("\n");
+  if (total === 0)
+    return { text: [files.noHits(shortened(query, queryBytesMax), filesSearched), ...notes].join("\n"), outside: [] };
   const count = stopped === undefined ? String(total) : `${total} or more`;
-  return [files.hits(shown.length, count, filesSearched), ...shown, ...notes].join("\n\n");
+  const heading = files.hits(shown.length, count, filesSearched);
+  const from = heading.length + 2;
+  const places = shown.join("\n\n");
+  return {
+    text: [heading, places, ...notes].join("\n\n"),
+    outside: [{ source: "search_file", from, to: from + places.length }],
+  };
 }
 
 /** As much around the match as there is room for. */

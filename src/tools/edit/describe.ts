@@ -1,6 +1,8 @@
-import { forModels } from "../../words/words.ts";
+import { blockBytes, forModels } from "../../words/words.ts";
 import { cutAround, outputBytes } from "../output.ts";
+import { outsideOf } from "../show-file.ts";
 import { countLines } from "../take-lines.ts";
+import type { Outside, ToolOutput } from "../tool.ts";
 import { applyEdits, type Edit, placesMax, planEdit, type Wish } from "./match.ts";
 import { findNearMiss } from "./near-miss.ts";
 
@@ -14,24 +16,40 @@ const lineBytesMax = 1_000;
 const frameBytes = 500;
 const rangesMax = 5;
 
+/** What is told, and which of its characters are the file's. */
+export type Described = Pick<ToolOutput, "text" | "outside">;
+
 /** The changed lines as they are now, with some around them. */
-export function describeChange(path: string, text: string, edits: readonly Edit[], bytesMax: number): string {
+export function describeChange(path: string, text: string, edits: readonly Edit[], bytesMax: number): Described {
   const result = applyEdits(text, edits);
   const total = countLines(result);
   const parts = [files.edited(path, edits.length)];
-  let room = Math.min(bytesMax, shownBytesMax) - frameBytes - outputBytes(files.name(path));
+  const outside: Outside[] = [];
+  const markBytes = blockBytes + outputBytes(files.name(path));
+  let room = Math.min(bytesMax, shownBytesMax) - frameBytes - 2 * markBytes;
   let shown = 0;
   for (const range of changedRanges(result, edits).slice(0, rangesMax)) {
     if (room <= 0) break;
     const { first, lines } = shownLines(result, range, room);
     const about = total === 0 ? files.empty : files.lines(first, first + lines.length - 1, total);
-    const part = [files.header(path, about), ...lines].join("\n");
-    parts.push(part);
-    room -= outputBytes(part);
+    parts.push(files.header(path, about));
+    outside.push(...shownOf(path, lengthOf(parts), lines));
+    parts.push(...lines);
+    room -= outputBytes([files.header(path, about), ...lines].join("\n")) + markBytes;
     shown += range.edits;
   }
   if (shown < edits.length) parts.push(files.editedElsewhere(edits.length - shown, path));
-  return parts.join("\n");
+  return { text: parts.join("\n"), outside };
+}
+
+/** How many characters stand before the next part. */
+function lengthOf(parts: readonly string[]): number {
+  return parts.reduce((sum, part) => sum + part.length + 1, 0);
+}
+
+/** Of a file that was read in part, these lines may be new. */
+function shownOf(path: string, from: number, lines: readonly string[]): Outside[] {
+  return outsideOf(path, from, lines.join("\n")).map((part) => ({ ...part, isSeen: true }));
 }
 
 /** Lines of the result that edits made: numbers from 1 on, and where they lie. */
@@ -112,29 +130,32 @@ const nearLineBytesMax = 500;
 const tellingCharactersMin = 8;
 
 /** The text stands nowhere: what is most like it, and what differs. */
-export function describeNone(path: string, text: string, wish: Wish, bytesMax: number): string {
+export function describeNone(path: string, text: string, wish: Wish, bytesMax: number): Described {
   const parts = [files.notFound(path)];
   const line = lineOf(text, wish.new);
   if (line !== undefined) parts.push(files.alreadyThere(line));
   const near = findNearMiss(text, wish.old);
   if (near.kind === "none")
-    return [...parts, near.isAll ? files.nothingNear(path) : files.nothingNearInPart(path)].join(" ");
+    return { text: [...parts, near.isAll ? files.nothingNear(path) : files.nothingNearInPart(path)].join(" ") };
   const { first, lines, difference, focus } = near;
-  const room = bytesMax - 2 * frameBytes - 2 * outputBytes(files.name(path));
+  const room = bytesMax - 2 * frameBytes - blockBytes - 3 * outputBytes(files.name(path));
   const lineBytes = Math.max(0, Math.min(nearLineBytesMax, Math.floor(room / lines.length)));
   const shown = lines.map((words, index) =>
     cutAround(words, first + index === focus.line ? focus.column : 0, lineBytes),
   );
   const isCut = shown.some((words, index) => words !== lines[index]);
-  return [
+  const before = [
     [...parts, files.nearest].join(" "),
     files.header(path, files.lines(first, first + lines.length - 1, countLines(text))),
-    ...shown,
-    [
-      ...(difference === undefined ? [] : [files.differs(difference)]),
-      ...(isCut ? [files.copyPart] : [files.copyAgain]),
-    ].join(" "),
-  ].join("\n");
+  ];
+  const help = [
+    ...(difference === undefined ? [] : [files.differs(difference)]),
+    ...(isCut ? [files.copyPart] : [files.copyAgain]),
+  ];
+  return {
+    text: [...before, ...shown, help.join(" ")].join("\n"),
+    outside: shownOf(path, lengthOf(before), shown),
+  };
 }
 
 function lineOf(text: string, wanted: string): number | undefined {

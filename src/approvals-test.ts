@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import type { Writable } from "node:stream";
+import { z } from "zod";
+import { type Facts, loadCheckers, openApprovals } from "./approvals/approvals.ts";
+import { ok, type Result } from "./base/result.ts";
+import type { Config } from "./config/config.ts";
+import { type Failure, failure } from "./protocol/failure.ts";
+import { printVerdict, refuse } from "./terminal/terminal.ts";
+import { builtins, openToolbox } from "./tools/tools.ts";
+import type { Words } from "./words/words.ts";
+
+type Command = {
+  readonly tool: string;
+  readonly arguments: string;
+  readonly facts?: string | undefined;
+  readonly json: boolean;
+};
+type Parts = { readonly config: Config; readonly words: Words; readonly output: Writable; readonly errors: Writable };
+
+/** `agentyard approvals test`: what the rules say of a call that nobody makes. Needs neither data nor a yard. */
+export async function testApproval(command: Command, parts: Parts): Promise<number> {
+  const { config, words } = parts;
+  const found = openToolbox(builtins).open({ id: "test", name: command.tool, arguments: command.arguments });
+  if (!found.ok) return refuse(found.failure, parts);
+  const facts = await readFacts(command.facts, words);
+  if (!facts.ok) return refuse(facts.failure, parts);
+  const checkers = await loadCheckers(config.checkers);
+  if (!checkers.ok) return refuse(checkers.failure, parts);
+  const { tool, opened } = found.value;
+  const approvals = openApprovals({ rules: config.approvals, checkers: checkers.value });
+  const call = {
+    tool: tool.name,
+    class: tool.class,
+    arguments: opened.input,
+    written: command.arguments,
+    own: opened.ask?.kind === "approval" ? opened.ask : undefined,
+  };
+  return printVerdict(approvals.judge(call, facts.value, []), { ...parts, json: command.json });
+}
+
+/** What is true in the usual case: a sandbox, no network, and nothing read from outside. */
+const usual: Facts = { contained: true, network: false, tainted: false, root: "/workspace/x", scripts: new Map() };
+
+const Given = z.strictObject({
+  contained: z.boolean().optional(),
+  network: z.boolean().optional(),
+  tainted: z.boolean().optional(),
+});
+
+async function readFacts(path: string | undefined, { terminal }: Words): Promise<Result<Facts, Failure>> {
+  if (path === undefined) return ok(usual);
+  const unfit = (why: string) =>
+    failure("usage", { what: terminal.approvals.usage.factsUnfit({ file: path, why }), command: "approvals" });
+  try {
+    const given = Given.safeParse(JSON.parse(await readFile(path, "utf8")));
+    if (!given.success) return unfit(given.error.issues.map(({ message }) => message).join(", "));
+    const { contained = usual.contained, network = usual.network, tainted = usual.tainted } = given.data;
+    return ok({ ...usual, contained, network, tainted });
+  } catch (error) {
+    return unfit(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,346 @@
+import { judgeCredentials } from "../shell/credentials.ts";
+import { judgeSql } from "../shell/databases.ts";
+import { judgeTargets } from "../shell/deletes.ts";
+import { fileText, writeFile } from "../shell/files.ts";
+import { runModule, runPath, runRequired } from "../shell/modules.ts";
+import { isOfUploads, placesOf } from "../shell/paths.ts";
+import {
+  any,
+  emptyStream,
+  fork,
+  type Language,
+  name,
+  type Run,
+  report,
+  spend,
+  streamOf,
+  unknownStream,
+} from "../shell/scene.ts";
+import { runText } from "../shell/shell-words.ts";
+import { judgeWrite } from "../shell/uploads.ts";
+import { computed, moduleName } from "./names.ts";
+import { isReachingOut } from "./networks.ts";
+import { type Argument, costOf, elements, kept, unknown, type Value } from "./reader.ts";
+
+/** A program that is being read. */
+export type Program = {
+  readonly run: Run;
+  readonly language: Language;
+  readonly variables: Map<string, Value>;
+  /** Names of functions that delete, imported and not used so far, and where. */
+  readonly unused: Map<string, string>;
+  /** It has opened a database that lies in `uploads/`. */
+  usesUploads: boolean;
+  whatAt(at: number): string;
+};
+
+/** Judges one call of a function, and tells what comes of it. */
+export function callIn(
+  program: Program,
+  callee: Value,
+  args: readonly Argument[],
+  at: number,
+  nested: (text: string, at: number) => void,
+): Value {
+  const { run } = program;
+  spend(run.scene, callSteps);
+  const values = args.filter(({ key }) => key === undefined).map(({ value }) => value);
+  const ref = laterRef(program, knownRef(callee.ref ?? ""), values);
+  const what = program.whatAt(at);
+  const owner = callee.owner;
+  const taken = reflected(ref, values, run, what);
+  if (taken !== undefined) return taken;
+  if (isRunningText(ref, program.language)) {
+    const given = values.at(ref.endsWith("Function") ? -1 : 0) ?? unknown;
+    const file = given.file === undefined ? undefined : fileText(run, given.file, true);
+    if (file === "unseen") report(run.scene, "run_unseen", "critical", what);
+    else for (const text of given.texts) nested(text, at);
+    return unknown;
+  }
+  if (ref === "runpy.run_path") for (const path of values[0]?.texts ?? [any]) runPath(run, path, what);
+  judgeFiles(program, ref, owner, values, args, what);
+  judgeShell(program, ref, args, values, what);
+  judgeOther(program, ref, values, what);
+  judgePassed(program, owner, args, at, nested);
+  const value = kept(opened(run, ref, owner, values) ?? computed(run, ref, owner, values) ?? unknown);
+  spend(run.scene, costOf(value));
+  return value;
+}
+
+/** A call costs as much as so many pieces of an expression. */
+const callSteps = 50;
+
+/**
+ * What a name stands for that nothing in this text has set: an earlier one may have, by `import os as o` or
+ * `from shutil import rmtree`.
+ */
+function laterRef({ variables, language }: Program, ref: string, values: readonly Value[]): string {
+  const [root = "", method = root, more] = ref.split(".");
+  if (language !== "python" || root === "" || more !== undefined || variables.has(root)) return ref;
+  const [first = unknown] = values;
+  if (/^(rmtree|removedirs)$/.test(method)) return "shutil.rmtree";
+  if (/^(unlink|rmdir)$/.test(method) && values.length > 0) return `os.${method}`;
+  if (method === "remove" && first.texts.some((text) => text.includes("/"))) return "os.remove";
+  if (/^(system|popen|getoutput|getstatusoutput)$/.test(method) && isPlain(first)) return "os.system";
+  const isList = first.items !== undefined && first.items.length > 0 && first.items.every(isPlain);
+  return /^(run|call|check_call|check_output|Popen)$/.test(method) && isList ? `subprocess.${method}` : ref;
+}
+
+function isPlain({ texts, items, ref }: Value): boolean {
+  return items === undefined && ref === undefined && !texts.includes(any);
+}
+
+/** `builtins.open` is `open`; `fs_extra` is `fs`. */
+export function knownRef(ref: string): string {
+  return ref
+    .replace(/^((builtins|__builtins__|globalThis|window|global|self|globals|locals|sys\.modules)\.)+/, "")
+    .replaceAll(".__dict__", "")
+    .replace(/^(fs-extra|fsPromises|fsp|graceful-fs)\b/, "fs");
+}
+
+/** Modules and functions that are named by a text. */
+function reflected(ref: string, values: readonly Value[], run: Run, what: string): Value | undefined {
+  const [first, second] = values;
+  if (/^(__import__|importlib\.import_module|runpy\.run_module|require|import)$/.test(ref)) {
+    const [text = any] = first?.texts ?? [];
+    if (text.includes(any)) report(run.scene, "unreadable", "medium", what);
+    else if (/^(require|import)$/.test(ref)) runRequired(run, text, what);
+    else runModule(run, text, what, ref.startsWith("runpy"));
+    return { texts: [any], ref: moduleName(text) };
+  }
+  if (/^(globals|locals)$/.test(ref)) return { texts: [any], ref };
+  if (ref === "vars") return first;
+  if (ref !== "getattr" || first?.ref === undefined) return undefined;
+  const [text = any] = second?.texts ?? [];
+  if (text.includes(any) && /^(os|shutil|subprocess|builtins|__builtins__|fs|child_process|socket)$/.test(first.ref)) {
+    report(run.scene, "unreadable", "high", what);
+  }
+  return { texts: [any], ref: `${first.ref}.${text}`, owner: first };
+}
+
+/** `map(os.remove, files)`, `files.forEach(fs.unlinkSync)`: a function that another one calls. */
+function judgePassed(
+  program: Program,
+  owner: Value | undefined,
+  args: readonly Argument[],
+  at: number,
+  nested: (text: string, at: number) => void,
+): void {
+  const passed = args.findIndex(({ value }) => isGrave(knownRef(value.ref ?? "")));
+  const callee = args[passed]?.value;
+  if (callee === undefined) return;
+  const others = args.filter((_, place) => place !== passed).map(({ value }) => value);
+  const given = others.length === 0 && owner !== undefined ? [owner] : others;
+  const each = given.flatMap((value) => (value.items === undefined ? [value] : [elements(value)]));
+  callIn(
+    program,
+    callee,
+    each.map((value) => ({ key: undefined, value })),
+    at,
+    nested,
+  );
+}
+
+function isGrave(ref: string): boolean {
+  return ref.includes(".") && (deleting.test(ref) || isRunning(ref));
+}
+
+/** Whether a function of this name deletes. */
+export function isDeleting(ref: string): boolean {
+  return deleting.test(ref);
+}
+
+/** Whether a function of this name runs programs. `Popen` is a type as well. */
+export function isRunning(ref: string): boolean {
+  return (shells.test(ref) || launchers.test(ref)) && !ref.endsWith(".Popen");
+}
+
+function isRunningText(ref: string, language: Language): boolean {
+  if (language === "python") return /^(exec|eval|compile|code\.interact)$/.test(ref);
+  return /^(eval|Function|vm\.(run\w+|Script|compileFunction))$/.test(ref);
+}
+
+const deleting =
+  /^(os\.(remove|unlink|rmdir|removedirs)|shutil\.rmtree|send2trash(\.send2trash)?|(fs\.)?(rm|unlink|rmdir|remove|emptyDir)(Sync)?|rimraf(\.sync|Sync)?|del(\.sync)?|Deno\.remove(Sync)?|(pathlib\.)?Path\.(unlink|rmdir)|distutils\.dir_util\.remove_tree)$/;
+const deepDeleting = /rmtree|rimraf|emptyDir|remove_tree|^(fs\.)?rm(Sync)?$|^del/;
+/** Names so common that only the whole of them means the file system. */
+const commonNames = /^(remove|del|rm)$/;
+const writing =
+  /(^|\.)(to_(csv|excel|json|parquet|pickle|html|feather|sql|markdown|latex|hdf|stata|xml)|savefig|save|savez\w*|savetxt|write_(text|bytes|image|html|csv|parquet|json)|imwrite|imsave|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|outputFile(Sync)?|writeJson(Sync)?|truncate(Sync)?|extractall|unpack_archive|make_archive|copytree|writeTextFile(Sync)?|copyFile(Sync)?|cp(Sync)?|copy|copy2|copyfile|symlink|link)$/;
+
+function judgeFiles(
+  program: Program,
+  ref: string,
+  owner: Value | undefined,
+  values: readonly Value[],
+  args: readonly Argument[],
+  what: string,
+): void {
+  const { run } = program;
+  const [first = unknown, second] = values;
+  const method = ref.slice(ref.lastIndexOf(".") + 1);
+  const isOwn = owner !== undefined && !deleting.test(ref) && /^(unlink|rmdir|rmtree)$/.test(method);
+  if (isOwn) judgeTargets(run, owner.texts, method === "rmtree", what);
+  if (deleting.test(ref) && !(commonNames.test(ref) && first.texts.includes(any)))
+    judgeTargets(run, first.texts, deepDeleting.test(ref), what);
+  if (/^(shutil\.move|os\.(rename|renames|replace)|(fs\.)?(rename|move)(Sync)?)$/.test(ref) && second !== undefined)
+    for (const from of first.texts) for (const to of second.texts) run.scene.call(["mv", from, to], run, what);
+  if (owner !== undefined && /^(rename|replace|move)$/.test(method) && values.length === 1 && owner.ref === undefined)
+    for (const from of owner.texts) for (const to of first.texts) run.scene.call(["mv", from, to], run, what);
+  if (ref === "os.truncate" || /^(fs\.)?truncate(Sync)?$/.test(ref))
+    run.scene.call(["truncate", "-s", second?.texts[0] ?? "0", ...first.texts], run, what);
+  if (writing.test(ref)) {
+    const targets = /copy|cp|move|unpack|symlink|link$/.test(ref)
+      ? values.slice(1)
+      : [...values, ...(owner?.ref === undefined ? [owner ?? unknown] : [])];
+    const named = args.filter(({ key }) => key !== undefined).map(({ value }) => value);
+    judgeWrite(
+      run,
+      [...targets, ...named].flatMap((value) => value.texts).filter((text) => text !== any),
+      what,
+    );
+  }
+  judgeOpen(program, ref, owner, values, args, what);
+  keepWritten(run, ref, owner, first, second);
+}
+
+/** Files that a program writes are judged when they are run. */
+function keepWritten(run: Run, ref: string, owner: Value | undefined, first: Value, second: Value | undefined): void {
+  const isNode = /^(fs\.)?(write|append)File(Sync)?$/.test(ref);
+  const isOwn = ref === "file.write" || /(^|\.)write_(text|bytes)$/.test(ref);
+  const [path = any] = (isNode ? first : isOwn ? owner : undefined)?.texts ?? [];
+  if (path.includes(any) || path.includes(name)) return;
+  const [text = any] = (isNode ? second : first)?.texts ?? [];
+  const isKnown = !text.includes(any) && !text.includes(name);
+  writeFile(run, path, isKnown ? streamOf(text) : unknownStream, ref === "file.write" || ref.includes("append"));
+}
+
+/** A file that is opened to be written is changed; one that is read may hold credentials. */
+function judgeOpen(
+  program: Program,
+  ref: string,
+  owner: Value | undefined,
+  values: readonly Value[],
+  args: readonly Argument[],
+  what: string,
+): void {
+  const { run } = program;
+  const isOpen = /(^|\.)(open|openSync|ZipFile|TarFile|ExcelWriter|PdfPages)$/.test(ref);
+  const isOwn = isOpen && owner !== undefined && owner.ref === undefined;
+  const paths = (isOwn ? owner.texts : (values[0]?.texts ?? [])).filter((text) => text !== any);
+  const mode = args.find(({ key }) => key === "mode")?.value ?? values[isOwn ? 0 : 1];
+  const writes = /Writer|PdfPages/.test(ref) || (mode?.texts ?? []).some((text) => /^[rbt]*[wax+]/.test(text));
+  const isInPlace = /^fileinput\./.test(ref) && args.some(({ key }) => key === "inplace");
+  if ((isOpen && writes) || isInPlace) judgeWrite(run, paths, what);
+  if (/^(io\.|codecs\.)?open$/.test(ref) && (mode?.texts ?? []).some((text) => /^[bt]*[wx]/.test(text)))
+    for (const path of paths) if (!path.includes(name)) writeFile(run, path, emptyStream, false);
+  if (
+    /(^|\.)connect$|Database$/.test(ref) &&
+    paths.some((path) => placesOf(run.scene, run.state, path).some((place) => isOfUploads(run.scene, place)))
+  )
+    program.usesUploads = true;
+  if (
+    /^(print|console\.\w+|logging\.\w+|len|os\.path\.\w+|os\.stat|fs\.(existsSync|statSync|access)|str\.\w+)$|\.(startswith|endswith|append|info|debug|format|startsWith|includes|push)$/.test(
+      ref,
+    ) ||
+    (isOpen && writes)
+  )
+    return;
+  judgeCredentials(
+    run,
+    values.flatMap((value) => value.texts).filter((text) => text !== any && /^[~./]|\.env|id_rsa/.test(text)),
+    what,
+  );
+}
+
+const shells =
+  /^(os\.(system|popen)|subprocess\.(getoutput|getstatusoutput)|commands\.get\w+|pty\.spawn|asyncio\.create_subprocess_shell|(child_process\.)?(exec|execSync)|shelljs\.exec|popen2?\.\w+|execa(Command)?(Sync)?|get_ipython(\(\))?\.system)$/;
+const launchers =
+  /^(subprocess\.(run|call|check_call|check_output|Popen)|asyncio\.create_subprocess_exec|(child_process\.)?(spawn|spawnSync|execFile|execFileSync|fork)|Bun\.spawn(Sync)?|Deno\.(run|Command)|os\.(exec\w+|spawn\w+|posix_spawnp?))$/;
+
+/** Programs that a program starts are commands like all others. */
+function judgeShell(
+  program: Program,
+  ref: string,
+  args: readonly Argument[],
+  values: readonly Value[],
+  what: string,
+): void {
+  const isText = shells.test(ref);
+  if (!isText && !launchers.test(ref)) return;
+  const state = fork(program.run.state);
+  const run = { ...program.run, state, what };
+  const folder = args.find(({ key }) => key === "cwd")?.value.texts[0];
+  if (folder !== undefined) state.folders = placesOf(run.scene, state, folder);
+  const given = values.length === 0 ? args.filter(({ key }) => key === "args").map(({ value }) => value) : values;
+  const first = given[0] ?? unknown;
+  if (isText || (first.items === undefined && given.length === 1)) {
+    for (const text of first.texts) {
+      if (text === any || text === name) report(run.scene, "unreadable", "high", what);
+      else runText(run, text);
+    }
+    return;
+  }
+  const argv = argvOf(ref, given).map((value) => value.texts[0] ?? any);
+  const shell = args.some(
+    ({ key, value }) => key === "shell" && /^(True|true|1)$/.test(value.ref ?? value.texts[0] ?? ""),
+  );
+  if (shell) runText(run, argv.join(" "));
+  else if (argv.length > 0) run.scene.call(argv, run, what);
+}
+
+function argvOf(ref: string, given: readonly Value[]): readonly Value[] {
+  const [first = unknown, second, ...rest] = given;
+  if (/^os\.execl/.test(ref)) return [first, ...rest];
+  if (/^os\.spawn/.test(ref)) return second?.items === undefined ? [second ?? unknown, ...rest.slice(1)] : second.items;
+  if (/^os\.(exec|posix)/.test(ref)) return [first, ...(second?.items?.slice(1) ?? [unknown])];
+  if (first.items !== undefined) return first.items;
+  return [first, ...(second?.items ?? (second === undefined ? [] : [second, ...rest]))];
+}
+
+/** Where modules are looked for. */
+const foldersMax = 16;
+
+function judgeOther(program: Program, ref: string, values: readonly Value[], what: string): void {
+  const { run } = program;
+  const { scene } = run;
+  const texts = values.flatMap((value) => value.texts);
+  if (isReachingOut(ref, texts)) report(scene, "network", "medium", what);
+  if (
+    /^(pip\.main|pip\._internal\.\w+(\.\w+)*|micropip\.install|install\.packages|ensurepip\.\w+|nltk\.download)$/.test(
+      ref,
+    )
+  )
+    report(scene, "packages", "medium", what);
+  if (
+    /^(os|process)\.(setuid|setgid|seteuid|setegid|setreuid|setresuid|setgroups|chroot|unshare|setns)$|\.(unshare|setns|mount|chroot)$/.test(
+      ref,
+    )
+  )
+    report(scene, "privilege", "high", what);
+  if (/(^|\.)f?l?chmod(Sync)?$/.test(ref) && texts.some((text) => /^0o?[2467]\d{3}$/.test(text)))
+    report(scene, "privilege", "high", what);
+  if (/(^|\.)(execute\w*|query|raw|exec|run|text|read_sql\w*|prepare|sql|all)$/.test(ref)) {
+    for (const text of values[0]?.texts ?? []) judgeSql(run, text, what);
+    if (
+      program.usesUploads &&
+      texts.some((text) => /^\s*(insert|update|delete|drop|alter|create|replace)\b/i.test(text))
+    )
+      report(scene, "change_upload", "high", what);
+  }
+  if (/^sys\.path\.(insert|append)$/.test(ref))
+    run.state.modules = [...run.state.modules, ...placesOf(scene, run.state, texts.at(-1) ?? any)].slice(0, foldersMax);
+  if (/^(os\.chdir|process\.chdir)$/.test(ref))
+    run.state.folders = placesOf(scene, run.state, values[0]?.texts[0] ?? any);
+}
+
+/** `open(x).read()`: the text, where somebody has read it. */
+function opened(run: Run, ref: string, owner: Value | undefined, values: readonly Value[]): Value | undefined {
+  if (/^(open|io\.open|codecs\.open)$/.test(ref)) return { texts: values[0]?.texts ?? [any], ref: "file" };
+  const isRead = /(^|\.)(read|read_text|readFileSync|readFile)$/.test(ref);
+  const path = /readFile/.test(ref) ? values[0]?.texts[0] : owner?.texts[0];
+  if (!isRead || path === undefined || path.includes(any)) return undefined;
+  const file = fileText(run, path);
+  if (file === "unseen") return { ...unknown, file: path };
+  return file === undefined ? { texts: [name], file: path } : { texts: [file.text], file: path };
+}

@@ -1,0 +1,90 @@
+import { posix } from "node:path";
+import type { Finding } from "../protocol/approval.ts";
+import type { Facts, JudgedCall } from "./approvals.ts";
+import { argumentTexts, shortened, textOf } from "./argument-texts.ts";
+import { codeFindings } from "./code.ts";
+import { commandFindings } from "./commands.ts";
+import type { Action } from "./rules.ts";
+import { secretIn } from "./secrets.ts";
+
+export type Otherwise = {
+  /** For a call that nobody has said anything about. */
+  readonly action: Action;
+  /** Where that is set. */
+  readonly source: string | undefined;
+  readonly safeCommands: readonly string[];
+  /** False: the operator wants neither rules nor defaults for this tool. */
+  readonly isToolOn: boolean;
+};
+
+/** What holds where nobody has set anything, and the default action for what even that is silent about. */
+export function defaultFindings(call: JudgedCall, facts: Facts, otherwise: Otherwise): Finding[] {
+  const { action, source, isToolOn } = otherwise;
+  const found = ofTool(call, facts, otherwise);
+  const kept = isToolOn ? found : found.filter(({ kind }) => kind === "not_safe" && action !== "allow");
+  // Where only safe commands go by themselves, that is the default action's word; without a sandbox asking is ours too.
+  if (action === "allow" || (action === "ask" && !facts.contained)) return kept;
+  return kept.map((finding) =>
+    finding.kind === "not_safe"
+      ? { ...finding, action, layer: "global", ...(source !== undefined && { source }) }
+      : finding,
+  );
+}
+
+function ofTool(call: JudgedCall, facts: Facts, { action, safeCommands }: Otherwise): Finding[] {
+  const onlySafe = action !== "allow";
+  const safe = { commands: safeCommands, onlySafe };
+  switch (call.tool) {
+    case "run_bash_command":
+      return commandFindings(textOf(call, "command"), facts, safe);
+    case "execute_code": {
+      const { language = "python" } = call.arguments;
+      const code = textOf(call, "code");
+      if (language === "bash") return commandFindings(code, facts, safe);
+      const found = codeFindings(code, language === "javascript" ? language : "python", facts);
+      return onlySafe || !facts.contained ? [...found, notSafe(call, facts)] : found;
+    }
+    case "write_file":
+    case "edit_file":
+      return [...uploadFinding(call, facts), ...ofAny(call, facts, onlySafe)];
+    case "remember":
+      return [...lastingFinding(call, facts), ...ofAny(call, facts, onlySafe)];
+    default:
+      return ofAny(call, facts, onlySafe);
+  }
+}
+
+/** They change nothing but the conversation they are called in. */
+const ownBusiness: ReadonlySet<string> = new Set(["todo_write", "compact_context"]);
+
+function ofAny(call: JudgedCall, facts: Facts, onlySafe: boolean): Finding[] {
+  const secret = argumentTexts(call)
+    .map(secretIn)
+    .find((found) => found !== undefined);
+  const isHarmless = call.class === "pure" || ownBusiness.has(call.tool);
+  return [
+    ...(secret === undefined ? [] : [{ ...byDefault, kind: "secret", risk: "high", what: shortened(secret) } as const]),
+    ...(onlySafe && !isHarmless ? [notSafe(call, facts)] : []),
+  ];
+}
+
+const byDefault = { action: "ask", layer: "default" } as const;
+
+/** No file can be seen from here, so a new one in `uploads/` asks too: results belong into `outputs/`. */
+function uploadFinding(call: JudgedCall, { root }: Facts): Finding[] {
+  const path = textOf(call, "path");
+  const inside = path.startsWith(`${root}/`) ? path.slice(root.length) : path;
+  const [, first] = posix.normalize(`/${inside.trim()}`).split("/");
+  return first === "uploads" ? [{ ...byDefault, kind: "change_upload", risk: "medium", what: shortened(path) }] : [];
+}
+
+/** What outsiders wrote must not reach every later conversation without a look at it. */
+function lastingFinding({ tool, arguments: given }: JudgedCall, { tainted }: Facts): Finding[] {
+  if (!tainted) return [];
+  const fact = argumentTexts({ tool, arguments: given })[0] ?? "";
+  return [{ ...byDefault, kind: "lasting", risk: "low", what: shortened(`${tool} ${fact}`), shape: `${tool} *` }];
+}
+
+function notSafe({ tool }: JudgedCall, { contained }: Facts): Finding {
+  return { ...byDefault, kind: "not_safe", risk: contained ? "medium" : "high", what: tool, shape: `${tool} *` };
+}

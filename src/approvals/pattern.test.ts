@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { compilePattern } from "./pattern.ts";
+
+function matches(pattern: string, text: string): boolean {
+  const compiled = compilePattern(pattern);
+  assert.ok(compiled.ok, pattern);
+  return compiled.value.matches(text);
+}
+
+const single = fc.constantFrom(
+  ...[
+    "a",
+    "b",
+    "A",
+    "1",
+    " ",
+    ".",
+    "\\d",
+    "\\w",
+    "\\s",
+    "\\S",
+    "\\.",
+    "\\x41",
+    "[ab]",
+    "[^a1]",
+    "[a-f_]",
+    "[\\d-]",
+    "é",
+  ],
+);
+const place = fc.constantFrom("^", "$", "\\b", "\\B");
+const count = fc.constantFrom("", "", "*", "+", "?", "*?", "{2}", "{1,}", "{0,2}");
+const pattern = fc.letrec<{ all: string; piece: string }>((tie) => ({
+  all: fc
+    .array(
+      fc.array(tie("piece"), { maxLength: 3 }).map((pieces) => pieces.join("")),
+      { minLength: 1, maxLength: 2 },
+    )
+    .map((branches) => branches.join("|")),
+  piece: fc.oneof(
+    // The reference is slow where ours is not: deeper ones would wait for it, not for us.
+    { maxDepth: 2 },
+    fc.tuple(single, count).map((parts) => parts.join("")),
+    place,
+    fc.tuple(fc.constantFrom("(", "(?:", "(?<n>"), tie("all"), fc.constant(")"), count).map((parts) => parts.join("")),
+  ),
+})).all;
+const text = fc.string({
+  unit: fc.constantFrom("a", "b", "A", "B", "1", "_", " ", "\n", "-", "é", "É"),
+  maxLength: 7,
+});
+
+test("a pattern of the operator finds what the regular expressions of JavaScript find [H1]", () => {
+  fc.assert(
+    fc.property(pattern, text, (source, subject) => {
+      fc.pre(source !== "" && (source.match(/\(\?<n>/g) ?? []).length < 2);
+      const compiled = compilePattern(source);
+      if (compiled.ok) assert.equal(compiled.value.matches(subject), new RegExp(source, "i").test(subject));
+      else assert.deepEqual(compiled.failure, { fault: "too_large" });
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+const costly: [pattern: string, text: string][] = [
+  ["(a+)+$", "a".repeat(200_000)],
+  ["(a|a)*b", "a".repeat(200_000)],
+  [".*foo.*bar.*baz", "foo".repeat(100_000)],
+  ["(\\w+\\s?)*=", "word ".repeat(50_000)],
+  ["a{150}b", "a".repeat(100_000)],
+  ["(a|b)*a(a|b){40}c", Array.from({ length: 20_000 }, (_, at) => (at ** 2 % 7 > 3 ? "a" : "b")).join("")],
+];
+for (const [source, subject] of costly) {
+  test(`no text makes ${source} slow [H1]`, { timeout: 10_000 }, () => {
+    assert.equal(matches(source, `${subject}!`), false);
+  });
+}
+
+const refused: [pattern: string, failure: object][] = [
+  ["", { fault: "empty" }],
+  ["(?i)", { fault: "empty" }],
+  ["a".repeat(1_001), { fault: "too_long" }],
+  ["(a{1000}){1000}", { fault: "too_large" }],
+  ["rm (-rf", { fault: "syntax", why: "Unterminated group" }],
+  ["(?=rm)", { fault: "unsupported", what: "(?=" }],
+  ["(rm) \\1", { fault: "unsupported", what: "\\1" }],
+];
+for (const [source, expected] of refused) {
+  test(`the pattern “${source.slice(0, 20)}” is refused with its reason [H1][P5]`, () => {
+    assert.deepEqual(compilePattern(source), { ok: false, failure: expected });
+  });
+}
+
+test("large and small letters are the same, and Python's (?i) is taken [H1]", () => {
+  assert.deepEqual(
+    ["(?i)DROP TABLE", "drop\\s+table", "[d]rop"].map((source) => matches(source, "x; DROP  table, drop TABLE")),
+    [true, true, true],
+  );
+  assert.equal(matches("密码[:：]", "我的密码：123"), true);
+});

@@ -1,0 +1,57 @@
+/** Options of a program, told apart from its operands. */
+export type Options = {
+  readonly flags: ReadonlySet<string>;
+  readonly values: ReadonlyMap<string, readonly string[]>;
+  readonly rest: readonly string[];
+};
+
+/**
+ * `valued`: options that take the next word, by their names without dashes. `isFront`: the first operand ends the options,
+ * as with programs that run another one.
+ */
+export function readOptions(args: readonly string[], valued: readonly string[] = [], isFront = false): Options {
+  const flags = new Set<string>();
+  const values = new Map<string, string[]>();
+  const keep = (key: string, value: string) => {
+    const before = values.get(key);
+    if (before === undefined) values.set(key, [value]);
+    else before.push(value);
+    flags.add(key);
+  };
+  const rest: string[] = [];
+  let at = 0;
+  const take = () => args[at++];
+  for (let arg = take(); arg !== undefined; arg = take()) {
+    if (arg === "--") return { flags, values, rest: [...rest, ...args.slice(at)] };
+    const [key = "", own] = longOf(arg);
+    if (!arg.startsWith("-") || arg === "-") {
+      if (isFront) return { flags, values, rest: args.slice(at - 1) };
+      rest.push(arg);
+    } else if (arg.startsWith("--")) {
+      if (own !== undefined) keep(key, own);
+      else if (valued.includes(key)) keep(key, take() ?? "");
+      else flags.add(key);
+    } else if (valued.includes(arg.slice(1)) && arg.length > 2) keep(arg.slice(1), take() ?? "");
+    else {
+      const taken = readShort(arg.slice(1), valued, flags);
+      if (taken !== undefined) keep(taken.key, taken.value === "" ? (take() ?? "") : taken.value);
+    }
+  }
+  return { flags, values, rest };
+}
+
+/** `--key=value` */
+function longOf(arg: string): readonly [string, string | undefined] {
+  const equals = arg.indexOf("=");
+  return equals === -1 ? [arg.slice(2), undefined] : [arg.slice(2, equals), arg.slice(equals + 1)];
+}
+
+/** `-rf` is two flags; in `-ofile` the rest is the value of the first. */
+function readShort(cluster: string, valued: readonly string[], flags: Set<string>) {
+  for (const [at, key] of [...cluster].entries()) {
+    if (valued.includes(key)) return { key, value: [...cluster].slice(at + 1).join("") };
+    flags.add(key);
+  }
+  flags.add(cluster);
+  return undefined;
+}

@@ -1,0 +1,131 @@
+import type { CallOutcome, EventOf, FileState, TurnOutcome } from "../protocol/events.ts";
+import type { Image, Message, Slot, ToolCall, ToolDescription, Usage } from "../protocol/message.ts";
+import type { Todo } from "../protocol/todo.ts";
+import { emptyKeepsakes, type Keepsakes } from "./keepsakes.ts";
+import type { Knowledge } from "./known.ts";
+
+/** What the log amounts to right now: the fold of all events that were not rewound. */
+export type History = Knowledge &
+  Keepsakes & {
+    head: number;
+    /** Turns ever started, rewound ones included: turn numbers never come twice. */
+    turnsEver: number;
+    recipe: Recipe | undefined;
+    /** What is sent after the system message. An object never changes once it was sent; `seqs` has its place in the log. */
+    readonly messages: Message[];
+    readonly seqs: number[];
+    turn: OpenTurn | undefined;
+    lastTurn: { readonly turn: number; readonly outcome: TurnOutcome } | undefined;
+    readonly queue: QueuedMessage[];
+    /** Open decisions, and those made in the running turn. */
+    readonly decisions: Map<string, DecisionState>;
+    /** Hash of the last decision made: each one names the one before it. */
+    lastDecision: string;
+    todos: readonly Todo[];
+    /** The provider's own count for the last request and answer, and how many messages it covers. */
+    counted: { readonly usage: Usage; readonly estimated: boolean; readonly messages: number } | undefined;
+    /** What reminders told last, by kind, and at which step of all steps. */
+    readonly told: Map<string, { readonly value: string; readonly step: number }>;
+    steps: number;
+    readonly checkpoints: CheckpointState[];
+    /** Text from outside was read: files, programs, the web, other agents. Never forgotten, whatever is left out. */
+    isTainted: boolean;
+    /** Files of standing instructions as the user put them there, whatever was done to them since. */
+    readonly guides: Map<string, Guide>;
+  };
+
+/** The file as it was uploaded, and the place of that in the log. */
+export type Guide = { readonly state: FileState & { readonly hash: string }; readonly seq: number };
+
+export type Recipe = {
+  readonly system: string;
+  readonly tools: string;
+  /** Made once per recipe, so that the same objects go into every request. */
+  readonly systemMessage: Message;
+  readonly descriptions: readonly ToolDescription[];
+  readonly startedAt: number;
+  /** Which parts of the system message are the user's own. */
+  readonly instructions?: EventOf<"recipe.set">["instructions"];
+  readonly notes?: EventOf<"recipe.set">["notes"];
+};
+
+export type QueuedMessage = EventOf<"message.user">;
+export type DecisionState = { readonly asked: EventOf<"decision.asked">; made: EventOf<"decision.made"> | undefined };
+export type CheckpointState = {
+  readonly seq: number;
+  readonly parent: number | null;
+  readonly name: string;
+  readonly at: number;
+};
+
+export type OpenTurn = {
+  readonly turn: number;
+  readonly message: QueuedMessage;
+  readonly startedAt: number;
+  epoch: number;
+  recoveries: number;
+  cancelAsked: boolean;
+  /** Steps begun; the newest has had `attempt` attempts and is open until its answer is stored. */
+  step: number;
+  attempt: number;
+  /** Failures of the open step so far. */
+  failures: number;
+  isStepOpen: boolean;
+  /** The output limit cut the newest answer off. */
+  isCut: boolean;
+  isFinal: boolean;
+  /** How often room was made since the newest answer because the window was full. */
+  compactions: number;
+  /** The provider refused the open step because it was too long. */
+  isOverflown: boolean;
+  /** A call was refused because it went round in circles. */
+  isStuck: boolean;
+  slot: Slot | undefined;
+  /** The model of the newest step. */
+  model: string | undefined;
+  hasImages: boolean;
+  /** The calls of the newest answer, in its order. */
+  calls: CallState[];
+  /** Calls with their results, in order, for the loop guard. */
+  readonly finished: { readonly name: string; readonly arguments: string; readonly text: string }[];
+};
+
+export type CallState = {
+  readonly call: ToolCall;
+  decision: DecisionState | undefined;
+  started: { readonly class: EventOf<"call.started">["class"]; readonly attempt: number } | undefined;
+  result:
+    | {
+        readonly outcome: CallOutcome;
+        readonly text: string;
+        readonly images: readonly Image[] | undefined;
+        readonly file: string | undefined;
+        readonly seq: number;
+      }
+    | undefined;
+};
+
+export function emptyHistory(): History {
+  return {
+    head: 0,
+    turnsEver: 0,
+    recipe: undefined,
+    messages: [],
+    seqs: [],
+    turn: undefined,
+    lastTurn: undefined,
+    queue: [],
+    decisions: new Map(),
+    lastDecision: "",
+    todos: [],
+    counted: undefined,
+    told: new Map(),
+    steps: 0,
+    checkpoints: [],
+    isTainted: false,
+    guides: new Map(),
+    ...emptyKeepsakes(),
+    known: new Map(),
+    unread: new Map(),
+  };
+}

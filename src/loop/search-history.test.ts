@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "../base/clock.ts";
+import type { LogEvent } from "../protocol/events.ts";
+import { ConversationId, localOwner } from "../protocol/ids.ts";
+import type { ConversationRow } from "../storage/storage.ts";
+import { searchHistory } from "./search-history.ts";
+
+type Parts = Parameters<typeof searchHistory>[0];
+
+const rowOf = (number: number): ConversationRow => ({
+  ...{ number, owner: localOwner, id: ConversationId.parse(`c${number}`), title: "", lastMessage: "" },
+  ...{ turns: 1, createdAt: 0, updatedAt: 0, deletedAt: undefined, cursor: "" },
+});
+const said = (seq: number, text: string): LogEvent => ({
+  ...{ type: "message.user", seq, at: seq, id: `m${seq}`, text, mode: "queue" },
+});
+
+/** The first conversation is the one that asks. */
+function partsOf(logs: readonly (readonly LogEvent[])[], more: { heads?: readonly number[]; msPerRead?: number } = {}) {
+  const read: number[] = [];
+  let now = 0;
+  const parts: Parts = {
+    clock: { ...systemClock, monotonic: () => now },
+    log: {
+      ...unused,
+      list: async () => logs.map((_, index) => rowOf(index)).toReversed(),
+      headOf: async (number) => more.heads?.[number] ?? logs[number]?.length ?? 0,
+      async effective(number) {
+        read.push(number);
+        now += more.msPerRead ?? 0;
+        return [...(logs[number] ?? [])];
+      },
+    },
+  };
+  return { parts, read };
+}
+
+const never = () => assert.fail("only read");
+const unused: Parts["log"] = {
+  ...{ append: never, read: never, headOf: never, onAppend: never, history: never, apply: never, insert: never },
+  ...{ effective: never, createConversation: never, find: never, findByPrefix: never, list: never, rename: never },
+};
+
+const search = (parts: Parts, words: readonly string[], hitsMax = 5) =>
+  searchHistory(parts, rowOf(0), { words, hitsMax, signal: new AbortController().signal });
+
+test("this conversation comes first, then the others, in each the newest; what is not shown is counted [Z3]", async () => {
+  const { parts, read } = partsOf([
+    [said(1, "tea one"), said(2, "coffee"), said(3, "Tea two")],
+    [said(1, "tea three")],
+    [said(1, "tea four")],
+  ]);
+  const { hits, ...found } = await search(parts, ["TEA"], 3);
+  assert.deepEqual(
+    hits.map(({ conversation, text }) => [conversation?.id, text]),
+    [
+      [undefined, "Tea two"],
+      [undefined, "tea one"],
+      ["c2", "tea four"],
+    ],
+  );
+  assert.deepEqual(found, { total: 4, conversations: 3, isStopped: false });
+  assert.deepEqual(read, [0, 2, 1]);
+});
+
+test("a search ends after some time, and before logs that are too long; its own is always read [Z3]", async () => {
+  const logs = [[said(1, "tea")], [said(1, "tea")], [said(1, "tea")]];
+  const slow = await search(partsOf(logs, { msPerRead: 6_000 }).parts, ["tea"]);
+  assert.deepEqual([slow.total, slow.conversations, slow.isStopped], [2, 2, true]);
+  const long = await search(partsOf(logs, { heads: [500_000, 1, 1] }).parts, ["tea"]);
+  assert.deepEqual([long.total, long.conversations, long.isStopped], [1, 1, true]);
+});
+
+test("of very long lines only the part around the word is shown, never half a character [Z3]", async () => {
+  const { parts } = partsOf([[said(1, `${"😀".repeat(5_000)} tea ${"汉".repeat(5_000)}`)]]);
+  const [hit] = (await search(parts, ["tea"])).hits;
+  assert.ok(hit?.text.includes(" tea ") && hit.text.isWellFormed() && hit.text.length < 310);
+});
+
+test("what tools only repeated, and messages that were taken back, are not found [Z3]", async () => {
+  const usage = { input: 1, output: 1 };
+  const answer = { turn: 1, step: 1, text: "", finish: "tool_calls", usage, durationMs: 1 } as const;
+  const call = (id: string, name: string) => ({ id, name, arguments: "{}" });
+  const { parts } = partsOf([
+    [
+      said(1, "tea taken back"),
+      { type: "message.withdrawn", seq: 2, at: 2, id: "m1" },
+      { type: "message.assistant", seq: 3, at: 3, ...answer, calls: [call("1", "look"), call("2", "search_history")] },
+      { type: "call.finished", seq: 4, at: 4, call: "1", outcome: "ok", text: "tea in a file" },
+      { type: "call.finished", seq: 5, at: 5, call: "2", outcome: "ok", text: "tea again" },
+    ],
+  ]);
+  assert.deepEqual((await search(parts, ["tea"])).hits, [
+    { conversation: undefined, at: 4, who: { tool: "look" }, text: "tea in a file" },
+  ]);
+});

@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { checkRecord } from "../../src/log/log.ts";
+import { lookAtRecord } from "../../src/storage/sqlite/look-at-record.ts";
+import { say, toldResults, waitingIn } from "../world/decisions.ts";
+import { all } from "../world/events.ts";
+import { folderWith } from "../world/folder.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { makeHome } from "../world/program.ts";
+import { effectTool } from "../world/tools.ts";
+import { must, startYard } from "../world/yard.ts";
+
+/** Every turn pays twice, for which the user is asked, and then ends. */
+async function place(t: TestContext) {
+  const data = folderWith(t, {});
+  const model = await modelServer((request) =>
+    stepOf(request) > 0 ? says("done") : calls(["pay", { mark: "a" }], ["pay", { mark: "b" }]),
+  );
+  t.after(() => model.close());
+  const tools = [effectTool("pay", "unsafe", join(data, "marks"), { asks: true })];
+  const database = join(data, "sessions.db");
+  return { parts: { data, model, tools }, database };
+}
+
+type Place = Awaited<ReturnType<typeof place>>;
+
+/** A turn in which one call is approved and the other rejected. */
+async function decideTwice({ parts }: Place, conversation?: string): Promise<string> {
+  await using yard = await startYard(parts);
+  const rested = await yard.ask("go", conversation === undefined ? {} : { conversation });
+  const [first, second] = await waitingIn(yard, rested.conversation);
+  assert.deepEqual(await say(yard, first, { verdict: "approve" }), []);
+  assert.deepEqual(await say(yard, second, { verdict: "reject", reason: "no" }), []);
+  assert.equal((await yard.whenAtRest(rested.conversation)).answer, "done");
+  return rested.conversation;
+}
+
+function change(database: string, sql: string, ...values: string[]): void {
+  const opened = new DatabaseSync(database);
+  const { changes } = opened.prepare(sql).run(...values);
+  assert.equal(changes, 1);
+  opened.close();
+}
+
+function checked(database: string): { decisions: number; faults: string[] } {
+  const looked = lookAtRecord(database, (record) => {
+    const { rows, gaps, idOf } = record;
+    const faults: string[] = [];
+    const check = checkRecord(rows, record);
+    let step = check.next();
+    for (; !step.done; step = check.next()) faults.push(`${idOf(step.value.number)} ${step.value.what}`);
+    for (const { number } of gaps) faults.push(`${idOf(number)} gap`);
+    return { decisions: step.value.decisions, faults };
+  });
+  return looked.ok && looked.value !== undefined ? looked.value : assert.fail();
+}
+
+test("the record of decisions holds after undo, in a branch and in what is decided afterwards [H2][L7]", async (t) => {
+  const where = await place(t);
+  const conversation = await decideTwice(where);
+  await decideTwice(where, conversation);
+  const yard = await startYard(where.parts);
+  await must(yard.client.call("undoTurn", { params: { id: conversation } }));
+  await yard[Symbol.asyncDispose]();
+  await decideTwice(where, conversation);
+
+  const again = await startYard(where.parts);
+  const branch = await must(again.client.call("branchConversation", { params: { id: conversation }, body: {} }));
+  await again[Symbol.asyncDispose]();
+  await decideTwice(where, branch.id);
+  // Six there, of which two were taken back; in the branch the other four and two more.
+  assert.deepEqual(checked(where.database), { decisions: 12, faults: [] });
+});
+
+test("doctor finds one changed byte of the record, and names the session, the event and what is wrong [H2][P2]", async (t) => {
+  const where = await place(t);
+  const conversation = await decideTwice(where);
+  const home = makeHome(t);
+  const doctor = async () => {
+    const { code, output } = await home.start("doctor", "--json", "--data", where.parts.data).ended;
+    const { checks } = JSON.parse(output);
+    return { code, found: checks.filter(({ name }: { name: string }) => name === "decisions") };
+  };
+  const fine = await doctor();
+  assert.deepEqual(
+    fine.found.map(({ status, text }: { status: string; text: string }) => [status, text]),
+    [["ok", "Record of decisions: 2 checked, all hold"]],
+  );
+  change(
+    where.database,
+    `UPDATE event SET body = replace(body, '"verdict":"reject"', '"verdict":"approve"')
+      WHERE type = 'decision.made' AND body LIKE '%"verdict":"reject"%'`,
+  );
+  const broken = await doctor();
+  assert.equal(broken.code, 1);
+  assert.equal(broken.found.length, 1);
+  assert.match(
+    broken.found[0].text,
+    new RegExp(
+      `^The record of decisions does not hold in session ${conversation}, event \\d+: the decision, or what was asked for it, is not what was stored\\.$`,
+    ),
+  );
+});
+
+test("a decision that was taken out of the record is missed, also the last one [H2]", async (t) => {
+  const where = await place(t);
+  const conversation = await decideTwice(where);
+  change(where.database, "DELETE FROM event WHERE id = (SELECT max(id) FROM event WHERE type = 'decision.made')");
+  assert.deepEqual(checked(where.database), {
+    decisions: 1,
+    faults: [`${conversation} made_missing`, `${conversation} gap`],
+  });
+});
+
+test("one flipped bit in any column of a decision is found, wherever it is [H2][P2]", async (t) => {
+  const where = await place(t);
+  await decideTwice(where);
+  const database = new DatabaseSync(where.database);
+  t.after(() => database.close());
+  database.exec("PRAGMA synchronous = off");
+  const rows = database.prepare("SELECT id, type, v, at, body FROM event WHERE type LIKE 'decision.%'").all();
+  const undo = database.prepare("UPDATE event SET id = ?, type = ?, v = ?, at = ?, body = ? WHERE id = ?");
+  let flips = 0;
+  for (const { id, type, v, at, body } of rows) {
+    const tryWith = (column: string, value: number | string, shown: string) => {
+      const place = column === "id" ? Number(value) : Number(id);
+      if (place !== id && database.prepare("SELECT 1 FROM event WHERE id = ?").get(place) !== undefined) return;
+      database.prepare(`UPDATE event SET ${column} = ? WHERE id = ?`).run(value, id ?? 0);
+      assert.notDeepEqual(checked(where.database).faults, [], `${type} ${column} ${shown}`);
+      undo.run(id ?? 0, type ?? "", v ?? 0, at ?? 0, body ?? "", place);
+      flips += 1;
+    };
+    for (const [column, value, bits] of [
+      ["id", id, 30],
+      ["v", v, 8],
+      ["at", at, 42],
+    ] as const)
+      for (let bit = 0; bit < bits; bit += 1) {
+        const changed = Number(BigInt(Number(value)) ^ (1n << BigInt(bit)));
+        tryWith(column, changed, `bit ${bit}`);
+      }
+    for (const [column, value] of [
+      ["type", type],
+      ["body", body],
+    ] as const) {
+      const bytes = Buffer.from(String(value));
+      for (let index = 0; index < bytes.length; index += 1) {
+        const changed = Buffer.from(bytes);
+        changed[index] = (changed[index] ?? 0) ^ 0x01;
+        tryWith(column, changed.toString("utf8"), `byte ${index}`);
+      }
+    }
+  }
+  assert.deepEqual(checked(where.database), { decisions: 2, faults: [] });
+  assert.ok(flips > 1_500, `only ${flips} flips`);
+});
+
+test("a decision whose hash was taken away is not one from before there were hashes [H2]", async (t) => {
+  const where = await place(t);
+  const conversation = await decideTwice(where);
+  const database = new DatabaseSync(where.database);
+  for (const row of database.prepare("SELECT id, body FROM event WHERE type LIKE 'decision.%'").all()) {
+    const { hash: _, ...body } = JSON.parse(String(row.body));
+    const forged = "by" in body ? { ...body, by: "eve" } : body;
+    database.prepare("UPDATE event SET body = ? WHERE id = ?").run(JSON.stringify(forged), row.id ?? 0);
+  }
+  database.close();
+  assert.deepEqual(checked(where.database), {
+    decisions: 2,
+    faults: ["asked", "asked", "made", "made"].map((what) => `${conversation} ${what}_changed`),
+  });
+});
+
+test("doctor names a rule that nobody made [H2][P2]", async (t) => {
+  const where = await place(t);
+  await decideTwice(where);
+  const rule = { tool: "pay", scope: "user", match: { match: "call", hash: "", shown: "" }, at: 1, by: "local" };
+  change(
+    where.database,
+    "INSERT INTO rule (owner, id, number, body, at) VALUES ('local', 'deadbeef', NULL, ?, 1)",
+    JSON.stringify({ id: "deadbeef", ...rule }),
+  );
+  const { code, output } = await makeHome(t).start("doctor", "--json", "--data", where.parts.data).ended;
+  const found = JSON.parse(output).checks.filter(({ name }: { name: string }) => name === "decisions");
+  assert.deepEqual(
+    [code, found.map(({ text }: { text: string }) => text)],
+    [1, ["The rule deadbeef allows something always, and no decision on record says so."]],
+  );
+});
+
+test("a tool never runs with other bytes than those that were approved [H2]", async (t) => {
+  const where = await place(t);
+  const { model } = where.parts;
+  const first = await startYard(where.parts);
+  const { conversation } = await first.ask("go");
+  await first[Symbol.asyncDispose]();
+  // Somebody changes what the model asked for, but not what the user was shown.
+  change(
+    where.database,
+    `UPDATE event SET body = replace(body, '\\"mark\\":\\"a\\"', '\\"mark\\":\\"evil\\"') WHERE type = 'message.assistant'`,
+  );
+  await using yard = await startYard(where.parts);
+  for (const decision of await waitingIn(yard, conversation))
+    assert.deepEqual(await say(yard, decision, { verdict: "approve" }), []);
+  const { events } = await yard.whenAtRest(conversation);
+  assert.deepEqual(
+    all(events, "call.finished")
+      .toSorted((one, other) => one.call.localeCompare(other.call))
+      .map(({ outcome, failure }) => [outcome, failure?.code]),
+    [
+      ["error", "decision_broken"],
+      ["ok", undefined],
+    ],
+  );
+  const [broken] = toldResults(model.asked.at(-1)?.body ?? { messages: [] });
+  assert.match(
+    broken ?? "",
+    /^Error: decision_broken: Decision [0-9a-f]{12} was made about other arguments than these/,
+  );
+});

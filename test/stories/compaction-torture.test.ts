@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type TortureReport, torture } from "../world/torture.ts";
+import { planOf, type RunPlan, windows } from "../world/torture-plan.ts";
+
+// `npm run torture` runs many of them, and five that are as long as a long week.
+const runs = Number(process.env.AGENTYARD_TORTURE_RUNS ?? 0);
+const longSteps = Number(process.env.AGENTYARD_TORTURE_STEPS ?? 0);
+/** Any one of the runs again, by the number that was printed. */
+const only = process.env.AGENTYARD_TORTURE_SEED;
+
+/** The smallest window with a server that counts as we do, and one that counts far more; and larger ones. */
+const chosen = [
+  planOf(7, { windowTokens: 4_096, stepsMax: 14, weight: 1 }),
+  planOf(8, { windowTokens: 4_096, stepsMax: 14, weight: 1.6 }),
+  planOf(9, { windowTokens: 8_192, stepsMax: 12, weight: 1.3 }),
+  planOf(10, { windowTokens: 32_000, stepsMax: 10, weight: 1 }),
+  planOf(11, { windowTokens: 200_000, stepsMax: 8, weight: 1 }),
+];
+
+test("whatever is said, called, shown, refused and broken off, and however bad the summaries: every request is valid and fits, nothing is lost that must not be, and the conversation goes on [Z1][Z2][Z3][L5]", async (t) => {
+  const plans = only === undefined ? plansOf(runs) : [planOf(Number(only))];
+  t.diagnostic(totals(await all(plans)));
+});
+
+// Part of `npm run torture`.
+if (longSteps > 0)
+  test("so does a conversation of 2,000 steps, in every window [Z2][Z3][L5]", async (t) => {
+    const plans = windows.map((windowTokens, index) =>
+      planOf(900_000 + index, { windowTokens, stepsMax: longSteps, weight: 1 }),
+    );
+    t.diagnostic(totals(await all(plans)));
+  });
+
+function plansOf(count: number): RunPlan[] {
+  if (count === 0) return chosen;
+  const first = (Date.now() % 1_000_000) * 1_000;
+  return Array.from({ length: count }, (_, index) => planOf(first + index));
+}
+
+/** Two at a time: one works while the other waits for its model. */
+async function all(plans: readonly RunPlan[]): Promise<TortureReport[]> {
+  const left = [...plans];
+  const done: TortureReport[] = [];
+  const bad: string[] = [];
+  const work = async () => {
+    for (let plan = left.shift(); plan !== undefined; plan = left.shift()) {
+      const report = await torture(plan);
+      done.push(report);
+      if (report.problems.length === 0) continue;
+      bad.push(
+        `AGENTYARD_TORTURE_SEED=${plan.seed} ${JSON.stringify(plan)}: ${report.problems.slice(0, 3).join("; ")}`,
+      );
+    }
+  };
+  await Promise.all([work(), work()]);
+  assert.deepEqual(bad, []);
+  return done;
+}
+
+function totals(reports: readonly TortureReport[]): string {
+  const sum = (figure: (report: TortureReport) => number) => reports.reduce((total, one) => total + figure(one), 0);
+  const rooms = new Map<string, number>();
+  for (const report of reports) for (const [way, count] of report.rooms) rooms.set(way, (rooms.get(way) ?? 0) + count);
+  const ways = [...rooms].sort(([, a], [, b]) => b - a).map(([way, count]) => `${count} × ${way}`);
+  const steps = sum(({ steps }) => steps);
+  const rate =
+    (1_000 * steps) /
+    Math.max(
+      sum(({ ms }) => ms),
+      1,
+    );
+  return [
+    `${reports.length} conversations, ${steps} steps in ${sum(({ turns }) => turns)} turns (${rate.toFixed(0)} a second)`,
+    `${sum(({ refusals }) => refusals)} requests refused by a server that counts otherwise`,
+    `room made: ${ways.join(", ")}`,
+  ].join("; ");
+}
