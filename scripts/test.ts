@@ -46,7 +46,9 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   const home = join(temporary, "home");
   mkdirSync(home);
   const { PATH, CI } = process.env;
-  return { PATH, HOME: home, TMPDIR: temporary, LANG: "C.UTF-8", ...(CI && { CI }) };
+  // Each test file is a process of its own: what one has compiled the others need not, which halves their start.
+  const compiled = join(temporary, "compiled");
+  return { PATH, HOME: home, TMPDIR: temporary, LANG: "C.UTF-8", NODE_COMPILE_CACHE: compiled, ...(CI && { CI }) };
 }
 
 async function runTests(part: string, globs: string[], args: string[], env: NodeJS.ProcessEnv): Promise<Count> {

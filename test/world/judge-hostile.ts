@@ -6,7 +6,7 @@ import { callOf, inSandbox } from "./judging.ts";
 const language = (["python", "javascript"] as const).find((one) => one === process.argv[2]) ?? "bash";
 const approvals = openApprovals({ rules: defaultRules, checkers: [] });
 /** Whole in `npm run torture`. */
-const charactersMost = Number(process.env.AGENTYARD_HOSTILE_CHARACTERS ?? 40_000);
+const charactersMost = Number(process.env.AGENTYARD_HOSTILE_CHARACTERS ?? 16_000);
 // The first time round pays for the loading and for the compiler.
 for (const charactersMax of [2_000, charactersMost]) {
   for (const [what, text] of Object.entries(hostileTexts[language])) {
