@@ -95,3 +95,13 @@ test("what tools only repeated, and messages that were taken back, are not found
     { conversation: undefined, at: 4, who: { tool: "look" }, text: "tea in a file" },
   ]);
 });
+
+test("after 64 MB of text no further conversation is read, and it is said [Z3]", async () => {
+  const full = "x".repeat(64 * 1024 * 1024);
+  const whole = partsOf([[said(1, "tea")], [said(1, "tea one")], [said(1, full.slice(3))]]);
+  assert.equal((await search(whole.parts, ["tea"])).isStopped, false);
+  assert.deepEqual(whole.read, [0, 2, 1]);
+  const over = partsOf([[said(1, "tea")], [said(1, "tea one")], [said(1, full)]]);
+  assert.equal((await search(over.parts, ["tea"])).isStopped, true);
+  assert.deepEqual(over.read, [0, 2]);
+});
