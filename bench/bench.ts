@@ -6,6 +6,7 @@ const benches: Record<string, string> = {
   context: "context.ts",
   engine: "engine/engine.ts",
   files: "files.ts",
+  http: "http.ts",
   sandbox: "sandbox.ts",
   start: "start.ts",
 };

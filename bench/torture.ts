@@ -21,6 +21,11 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     env: { AGENTYARD_FUZZ_PATHS: "100000" },
   },
   {
+    what: "20,000 requests of every kind over every route",
+    file: "test/stories/http-fuzz.test.ts",
+    env: { AGENTYARD_FUZZ_REQUESTS: "20000" },
+  },
+  {
     what: "100 kills in the middle of a write",
     file: "test/contracts/workspace-writes.test.ts",
     env: { AGENTYARD_WRITE_KILLS: "100" },

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
-import { join as joinPath } from "node:path";
+import { dirname, join as joinPath } from "node:path";
 import { loadCheckers } from "./approvals/approvals.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
@@ -11,14 +10,16 @@ import { createClient, type Fetch } from "./client/client.ts";
 import { socketFetch } from "./client/socket-fetch.ts";
 import { socketPathFor } from "./client/socket-path.ts";
 import type { Config } from "./config/config.ts";
-import { type App, listen } from "./http/http.ts";
+import { findUnfinished, makeFolder } from "./data-place.ts";
+import { type App, freePortAfter, isLoopbackHost, listen } from "./http/http.ts";
 import type { Engine } from "./loop/loop.ts";
-import type { Logger } from "./observe/observe.ts";
+import { type Logger, type Metrics, noMetrics, openMetrics, openTracer, type Tracer } from "./observe/observe.ts";
+import { isEverywhere, openableAddress } from "./openable-address.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import { protocolVersion } from "./protocol/routes.ts";
 import { openLocalSandbox } from "./sandbox/local/local.ts";
 import { openSandbox } from "./sandbox/sandbox.ts";
-import { type OwnerInfo, takeOwnership } from "./storage/sqlite/owner-lock.ts";
+import { type OwnerInfo, type OwnerLock, takeOwnership } from "./storage/sqlite/owner-lock.ts";
 import { openSqlite } from "./storage/sqlite/sqlite.ts";
 import type { Storage } from "./storage/storage.ts";
 import { wordsFor } from "./words/words.ts";
@@ -33,6 +34,10 @@ export type Attached = {
   readonly notes: readonly string[];
   /** Where it listens for others, if it was asked to. */
   readonly address: string | undefined;
+  /** And at every other address of this machine. */
+  readonly isEverywhere: boolean;
+  /** Where the server of this data is reached, whichever process it is. */
+  readonly servedAt: string | undefined;
   /** Resolves when no program that anybody asked this process for waits or runs. */
   quiet(): Promise<void>;
   close(): Promise<void>;
@@ -48,7 +53,15 @@ export type AttachOptions = {
   /** Interrupted turns older than this are named, not resumed; undefined leaves all of them alone. */
   readonly recoverAgeMsMax: number | undefined;
   /** Listen here too. Then only the owner will do: `data_in_use` where another process is. */
-  readonly listenAt?: { readonly host: string; readonly port: number } | undefined;
+  readonly listenAt?: ListenAt | undefined;
+};
+
+/** `serve` also for other machines, where there are users; `sandbox` for this one. */
+export type ListenAt = {
+  readonly as: "serve" | "sandbox";
+  readonly host: string;
+  readonly port: number;
+  readonly basePath?: string;
 };
 
 type Recovery = Awaited<ReturnType<Engine["recover"]>>;
@@ -82,6 +95,8 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
     recovery: current.recovery,
     notes: current.notes,
     address: current.address,
+    isEverywhere: current.isEverywhere,
+    servedAt: current.servedAt,
     async fetch(url, init) {
       for (let moves = 0; ; moves += 1) {
         const used = current;
@@ -118,7 +133,7 @@ async function become(options: AttachOptions): Promise<Result<Attachment, Failur
     if (taken.ok) return own(options, taken.value);
     if (taken.failure.kind === "failed") return failed(taken.failure.failure);
     const { owner } = taken.failure;
-    if (owner !== undefined && options.listenAt !== undefined) return failure("data_in_use", { pid: owner.pid });
+    if (owner !== undefined && options.listenAt !== undefined) return inUse(owner, options.listenAt);
     const joined = owner === undefined ? undefined : await join(owner, systemClock);
     if (joined?.ok || joined?.failure.code === "owner_other_version") return joined;
     if (systemClock.monotonic() - startedAt > attachLimitMs)
@@ -127,12 +142,16 @@ async function become(options: AttachOptions): Promise<Result<Attachment, Failur
   }
 }
 
+/** Two servers cannot share a directory, and a server cannot be a client of a terminal. */
+function inUse({ pid, address }: OwnerInfo, { as }: ListenAt) {
+  return as === "serve" && address !== undefined
+    ? failure("already_served", { pid, address })
+    : failure("data_in_use", { pid });
+}
+
 function placeOf(dataDir: string, runtimeDirectory: string | undefined): Result<string, Failure> {
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  } catch {
-    return failure("storage_read_only", {}); // Whatever stands in the way, the user has to choose or permit a directory.
-  }
+  // Whatever stands in the way, the user has to choose or permit a directory.
+  if (!makeFolder(dataDir)) return failure("data_unusable", { path: dataDir });
   const { uid } = userInfo();
   return socketPathFor({ dataDirectory: dataDir, runtimeDirectory, temporaryDirectory: tmpdir(), uid });
 }
@@ -145,19 +164,27 @@ async function join(owner: OwnerInfo, clock: Clock): Promise<Result<Attachment, 
   const fetch = socketFetch(owner.socket);
   const health = await createClient({ fetch, clock }).call("health", {});
   if (!health.ok) return failure("owner_unreachable", { pid: owner.pid });
-  return ok({ fetch, isOwner: false, recovery: undefined, notes: [], address: undefined, ...nobodys });
+  return ok({
+    fetch,
+    isOwner: false,
+    recovery: undefined,
+    notes: [],
+    address: undefined,
+    isEverywhere: false,
+    servedAt: owner.address,
+    ...nobodys,
+  });
 }
 
 /** What runs is the owner's business. */
 const nobodys = { quiet: async () => {}, close: async () => {} };
 
-async function own(
-  options: AttachOptions,
-  lock: { readonly info: OwnerInfo; release(): void },
-): Promise<Result<Attachment, Failure>> {
+async function own(options: AttachOptions, lock: OwnerLock): Promise<Result<Attachment, Failure>> {
   const { config, logger, version } = options;
-  const opened = await openForOwner(config);
+  const observers = await openObservers(options);
+  const opened = await openForOwner(options, observers.metrics);
   if (!opened.ok) {
+    await observers.close();
     lock.release();
     return opened;
   }
@@ -170,7 +197,7 @@ async function own(
   const parts = { clock: systemClock, ids: systemIds, random: systemRandom };
   const { recoverAgeMsMax: ageMsMax } = options;
   const isLooking = ageMsMax === undefined;
-  const { sandbox, reload, closeProvider } = openPrograms(options, storage);
+  const { sandbox, reload, closeProvider } = openPrograms(options, storage, observers.tracer);
   const yard = await openYard({
     config,
     storage,
@@ -180,6 +207,8 @@ async function own(
     reload,
     isLooking,
     checkers,
+    metrics: observers.metrics,
+    tracer: observers.tracer,
     ...parts,
   });
   const door = await listen(yard.app, { socketPath: lock.info.socket }, { clock: systemClock });
@@ -188,6 +217,7 @@ async function own(
     if (door.ok) await door.value.close();
     await yard.close();
     await closeProvider();
+    await observers.close();
     lock.release();
   };
   const others = await openToOthers(yard.app, options);
@@ -195,13 +225,18 @@ async function own(
     await close();
     return others;
   }
+  const address = others.value && openableAddress(others.value.address) + (options.listenAt?.basePath ?? "");
+  const servedAt = options.listenAt?.as === "serve" ? address : undefined;
+  if (servedAt !== undefined) lock.tellAddress(servedAt);
   const recovery = ageMsMax === undefined ? undefined : await yard.engine.recover({ ageMsMax });
   return ok({
     fetch: yard.fetch,
     isOwner: true,
     recovery,
     notes: yard.notes,
-    address: others.value?.address,
+    address,
+    isEverywhere: isEverywhere(others.value?.address ?? ""),
+    servedAt,
     quiet: () => sandbox.executions.quiet(),
     async close() {
       await others.value?.close();
@@ -210,19 +245,43 @@ async function own(
   });
 }
 
+/** Who counts and traces. Counts are for those who can ask for them. */
+async function openObservers({ config, listenAt, logger, version }: AttachOptions) {
+  const tracer = await openTracer({ settings: config.traces, version, clock: systemClock, logger });
+  const metrics = listenAt === undefined ? noMetrics : await openMetrics({ version });
+  return {
+    tracer,
+    metrics,
+    async close() {
+      metrics.close();
+      await tracer.close();
+    },
+  };
+}
+
 /** What the owner needs before anything runs; the database last, for it is not to be made where something else is missing. */
-async function openForOwner({ checkers: files, workspace, paths, storage }: Config) {
+async function openForOwner({ config, listenAt }: AttachOptions, { committed: onCommitted }: Metrics) {
+  const { checkers: files, workspace, paths, storage } = config;
   const checkers = await loadCheckers(files);
   if (!checkers.ok) return checkers;
   const images = workspace.disk === "image" ? await probeImages(paths.dataDir) : ok(undefined);
   if (!images.ok) return images;
+  const unfinished = findUnfinished(paths);
+  if (unfinished !== undefined) return failed(unfinished);
   const { sessionDbPath: path } = paths;
-  const opened = openSqlite({ path, clock: systemClock, synchronous: storage.synchronous });
-  return opened.ok ? ok({ storage: opened.value, checkers: checkers.value }) : opened;
+  if (!makeFolder(dirname(path))) return failure("data_unusable", { path: dirname(path) });
+  const opened = openSqlite({ path, clock: systemClock, synchronous: storage.synchronous, onCommitted });
+  if (!opened.ok) return opened;
+  // On this machine's own address nobody has to sign in; elsewhere everybody would be let in.
+  if (listenAt !== undefined && !isLoopbackHost(listenAt.host) && (await opened.value.listUsers(1)).length === 0) {
+    await opened.value.close();
+    return failure("users_needed", { host: listenAt.host });
+  }
+  return ok({ storage: opened.value, checkers: checkers.value });
 }
 
 /** Where code runs. What the settings say about it may change while it does. */
-function openPrograms({ config, logger, reload }: AttachOptions, storage: Storage) {
+function openPrograms({ config, logger, reload }: AttachOptions, storage: Storage, tracer: Tracer) {
   const { dataDir } = config.paths;
   const parts = { clock: systemClock, ids: systemIds };
   const words = wordsFor(config.language);
@@ -237,7 +296,7 @@ function openPrograms({ config, logger, reload }: AttachOptions, storage: Storag
   });
   return {
     sandbox: openSandbox({
-      ...{ ...parts, provider, storage, logger, settings, words, network },
+      ...{ ...parts, provider, storage, logger, settings, words, network, tracer },
       packagesDir: joinPath(dataDir, "packages"),
     }),
     closeProvider: provider.close,
@@ -255,8 +314,12 @@ function openPrograms({ config, logger, reload }: AttachOptions, storage: Storag
 /** The door for programs on this machine, where one is wanted. */
 async function openToOthers(app: App, { listenAt }: AttachOptions) {
   if (listenAt === undefined) return ok(undefined);
-  const opened = await listen(app, listenAt, { clock: systemClock });
+  const { as, host, port, basePath = "" } = listenAt;
+  const opened = await listen(app, { host, port }, { clock: systemClock, basePath });
   if (opened.ok) return opened;
-  const { host, port } = listenAt;
-  return failure("address_unusable", { host, port, said: opened.failure.said });
+  if (as === "serve" && opened.failure.reason === "taken") {
+    const next = await freePortAfter({ host, port });
+    if (next !== 0) return failure("port_taken", { port, next });
+  }
+  return failure("address_unusable", { host, port, why: opened.failure.reason, said: opened.failure.said });
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { testApproval } from "./approvals-test.ts";
-import { type Attached, attach } from "./attach.ts";
+import { type Attached, attach, type ListenAt } from "./attach.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import { createClient } from "./client/client.ts";
@@ -9,11 +9,13 @@ import {
   type ConfigNote,
   type ConfigRequest,
   explainConfig,
+  findPlaces,
   hasChanged,
   loadConfig,
   processEnvironment,
   reloadConfig,
 } from "./config/config.ts";
+import { findMissing, makeFolder } from "./data-place.ts";
 import { testModel } from "./model-test.ts";
 import { offeredModels } from "./models/models.ts";
 import { type Logger, openLogs } from "./observe/observe.ts";
@@ -21,15 +23,21 @@ import { type Failure, makeFailure } from "./protocol/failure.ts";
 import {
   beginCommand,
   type ClientCommand,
+  exitCodes,
   failureText,
+  ownCommand,
   printSettings,
+  programAsTyped,
   refuse,
   runCommand,
+  type YardCommand,
 } from "./terminal/terminal.ts";
 import { languageOf, type Words, wordsFor } from "./words/words.ts";
 
 /** A turn that was interrupted longer ago than this does not go on by itself in a terminal: the person is asked. */
 const recoverAgeMsMax = 3_600_000;
+/** Nobody sits before a server whom it could ask. */
+const servedAgeMsMax = 86_400_000;
 /** Models of a server that are named when the user has chosen none. */
 const offeredMax = 8;
 
@@ -41,14 +49,17 @@ export async function main(argv: readonly string[]): Promise<number> {
   const { env } = surroundings;
   const version = readVersion();
   const locale = languageOf(env.AGENTYARD_LANG ?? (env.LC_ALL || env.LC_MESSAGES || env.LANG));
-  const command = beginCommand(argv, { ...streams, language: locale, version });
+  const { isClone } = findPlaces(surroundings);
+  const program = programAsTyped({ ...surroundings, isClone, script: process.argv[1] ?? "" });
+  const command = beginCommand(argv, { ...streams, language: locale, version, program });
   if (command.name === "ended") return command.code;
 
-  const { data, language } = command;
-  const flags = { ...(data === undefined ? {} : { data }), ...(language === undefined ? {} : { lang: language }) };
+  const { language } = command;
+  const flags = flagsOf(command);
   const loaded = await loadConfig({ ...surroundings, flags });
   if (command.name === "doctor") {
-    const words = wordsFor(loaded.ok ? loaded.value.language : (language ?? locale));
+    const own = ownCommand({ program, data: loaded.ok ? typedData(command, loaded.value) : undefined });
+    const words = { ...wordsFor(loaded.ok ? loaded.value.language : (language ?? locale)), command: own };
     const notes = loaded.ok ? loaded.value.notes.map((note) => noteText(note, words, [])) : [];
     const { examine } = await import("./doctor.ts");
     return examine(command, { ...streams, loaded, notes, words, version });
@@ -60,13 +71,20 @@ export async function main(argv: readonly string[]): Promise<number> {
     return Math.max(...codes);
   }
   const config = loaded.value;
-  const words = wordsFor(config.language);
+  const words = {
+    ...wordsFor(config.language),
+    command: ownCommand({ program, data: typedData(command, config) }),
+  };
   if (command.name === "config") {
     printSettings(explainConfig(config), { ...streams, json: command.json });
     return 0;
   }
   if (command.name === "approvals" && command.action === "test")
     return testApproval(command, { config, words, ...streams });
+  if (command.name === "restore") {
+    const { restore } = await import("./copies.ts");
+    return restore(command, { config, words, ...streams });
+  }
   const half = halfSetModel(config, words);
   // A script must not take the demo model's words for an answer of the model it meant.
   if (command.name === "run" && half !== undefined) {
@@ -77,11 +95,26 @@ export async function main(argv: readonly string[]): Promise<number> {
   return withYard(command, { config, words, version, request: { ...surroundings, flags } });
 }
 
+/** A client of the yard, or one that copies all of it. */
+type AttachedCommand = ClientCommand | Extract<YardCommand, { name: "backup" }>;
+
+/** The data directory that was typed, as it is found from anywhere. */
+function typedData({ data }: YardCommand, { paths }: Config): string | undefined {
+  return data === undefined ? undefined : paths.dataDir;
+}
+
 /** Attaches to the yard, as its owner or as a client of the owner, for as long as the command runs. */
-async function withYard(command: ClientCommand, { config, words, version, request }: Opened): Promise<number> {
+async function withYard(command: AttachedCommand, { config, words, version, request }: Opened): Promise<number> {
   const { env } = request;
+  const { dataDir, logsDir } = config.paths;
+  const missing = isLooking(command) ? findMissing(config.paths) : undefined;
+  if (missing !== undefined) return refuse(missing, { ...streams, command, words });
+  if (!makeFolder(dataDir))
+    return refuse(makeFailure("data_unusable", { path: dataDir }), { ...streams, command, words });
+  const hasLogs = makeFolder(logsDir);
+  if (!hasLogs) streams.errors.write(`${words.notes.logs_off({ why: logsDir })}\n`);
   const logger = openLogs({
-    ...{ dir: config.paths.logsDir, level: config.logs.level, secrets: config.secrets },
+    ...{ dir: logsDir, level: hasLogs ? config.logs.level : "off", secrets: config.secrets },
     ...{ clock: systemClock, runId: systemIds.uuid(), pid: process.pid },
     onOff: (why) => streams.errors.write(`${words.notes.logs_off({ why })}\n`),
   });
@@ -91,32 +124,45 @@ async function withYard(command: ClientCommand, { config, words, version, reques
     notices.tell(words.notes.settings_unusable({ why }));
   };
   const leave = new AbortController();
-  for (const signal of endSignals) process.on(signal, () => leave.abort(signal));
+  let toldAt = 0;
+  for (const signal of endSignals)
+    process.on(signal, () => {
+      const isAgain = leave.signal.aborted && systemClock.monotonic() - toldAt > sameSignalMsMax;
+      // Whoever says it twice does not want to wait for a safe point; the log is safe at every point.
+      if (isAgain && listens(command)) process.exit(exitCodes.interrupted);
+      if (!leave.signal.aborted) toldAt = systemClock.monotonic();
+      leave.abort(signal);
+    });
   const attached = await attach({
     config,
     logger,
     version,
     reload: reloader(config, request, { logger, onBroken }),
     runtimeDirectory: env.XDG_RUNTIME_DIR,
-    recoverAgeMsMax: isWorking(command) ? recoverAgeMsMax : undefined,
-    ...(command.name === "sandbox" && { listenAt: { host: command.host, port: command.port } }),
+    recoverAgeMsMax: !isWorking(command) ? undefined : command.name === "serve" ? servedAgeMsMax : recoverAgeMsMax,
+    listenAt: listenAtOf(command, config),
   });
   if (!attached.ok) {
     await logger.close();
     return refuse(attached.failure, { ...streams, command, words });
   }
-  const { fetch, recovery, notes, address } = attached.value;
+  const { fetch, recovery, notes, address, servedAt } = attached.value;
   if (isWorking(command)) for (const note of notes) streams.errors.write(`${note}\n`);
-  const client = createClient({ fetch, language: config.language, clock: systemClock });
+  const client = createClient({ fetch, language: config.language, clock: systemClock, newKey: systemIds.uuid });
   try {
+    if (command.name === "backup") {
+      const { backUp } = await import("./copies.ts");
+      return await backUp(command, { fetch, words, leave: leave.signal, ...streams });
+    }
     const code = await runCommand(command, {
       ...{ ...streams, client, words, clock: systemClock, ids: systemIds, version },
       ...{ logFile: logger.path, recovery, leave: leave.signal, onNotice: notices.listen },
-      listening: address === undefined ? undefined : { address, dataDir: config.paths.dataDir },
+      listening: address === undefined ? undefined : { address, dataDir, isEverywhere: attached.value.isEverywhere },
+      servedAt,
       color: streams.output.isTTY === true && !env.NO_COLOR,
       hasKeys: env.TERM !== "dumb",
     });
-    if (command.name !== "sandbox") await untilOthersAreDone(attached.value, words, leave.signal);
+    if (!listens(command)) await untilOthersAreDone(attached.value, words, leave.signal);
     return code;
   } catch (error) {
     logger.error("the command broke down", { error });
@@ -144,13 +190,42 @@ async function untilOthersAreDone({ quiet }: Attached, words: Words, leave: Abor
   for (const signal of endSignals) process.off(signal, go);
 }
 
+/** npm passes Ctrl+C on to a child that has heard it already. */
+const sameSignalMsMax = 500;
 const endSignals = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
 /** What was just ended itself may take a moment to be gone. */
 const othersSaidAfterMs = 300;
 
 /** Looking at something does not set anything going. */
-function isWorking({ name }: ClientCommand): boolean {
-  return name === "chat" || name === "run" || name === "sandbox";
+function isWorking(command: AttachedCommand): boolean {
+  return command.name === "chat" || command.name === "run" || listens(command);
+}
+
+/** A directory that was typed and that it would only look at must be there. An empty backup helps nobody at all. */
+function isLooking(command: AttachedCommand): boolean {
+  if (command.name === "backup") return true;
+  const begins = isWorking(command) || command.name === "exec" || (command.name === "user" && command.action === "add");
+  return command.data !== undefined && !begins;
+}
+
+/** It is there for others until it is told to end. */
+function listens({ name }: AttachedCommand): boolean {
+  return name === "serve" || name === "sandbox";
+}
+
+function listenAtOf(command: AttachedCommand, { server }: Config): ListenAt | undefined {
+  if (command.name === "sandbox") return { as: "sandbox", host: command.host, port: command.port };
+  if (command.name !== "serve") return undefined;
+  const { host, port, basePath } = server;
+  return { as: "serve", host, port, basePath };
+}
+
+/** What was typed and is a setting: it is stronger than every file. */
+function flagsOf(command: YardCommand): ConfigRequest["flags"] {
+  const { data, language } = command;
+  const served = command.name === "serve" ? command : undefined;
+  const given = { data, lang: language, host: served?.host, port: served?.port, "base-path": served?.basePath };
+  return given;
 }
 
 type Opened = {

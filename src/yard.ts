@@ -3,7 +3,7 @@ import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
 import type { Random } from "./base/random.ts";
 import { type Fetch, inProcessFetch } from "./client/client.ts";
-import type { Config } from "./config/config.ts";
+import { type Config, windowVariableOf } from "./config/config.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { type App, createApp } from "./http/http.ts";
 import { type Log, openLog } from "./log/log.ts";
@@ -18,11 +18,20 @@ import {
   type Resolver,
 } from "./models/models.ts";
 import { openAiCompatible } from "./models/openai/openai.ts";
-import type { Logger } from "./observe/observe.ts";
+import {
+  type Logger,
+  type Metrics,
+  noMetrics,
+  noTracer,
+  openWatch,
+  type Tracer,
+  type Watch,
+} from "./observe/observe.ts";
 import { makeFailure } from "./protocol/failure.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Storage } from "./storage/storage.ts";
 import { builtins, openToolbox, type Tool } from "./tools/tools.ts";
+import { openSignInService, openUsers } from "./users/users.ts";
 import { failureWords, type Words, wordsFor } from "./words/words.ts";
 import { openUpkeep, openWorkspaces, type Workspaces } from "./workspace/workspace.ts";
 
@@ -60,25 +69,24 @@ export type YardOptions = {
   readonly tools?: readonly Tool[] | undefined;
   /** The operator's own words about calls. */
   readonly checkers?: readonly Checker[] | undefined;
+  /** Who counts and traces what happens; nobody unless it is given. Closed by whoever made them. */
+  readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
   /** Tests check every event they read back. */
   readonly checksReads?: boolean | undefined;
 };
 
 /** Builds the parts in order; `close` takes them down in reverse, storage included. */
 export async function openYard(options: YardOptions): Promise<Yard> {
-  const { config, storage, clock, ids, random, logger, version } = options;
+  const { config, storage, clock, ids, random, logger, version, tracer = noTracer, metrics = noMetrics } = options;
+  const tools = [...builtins, ...(options.tools ?? [])];
   const words = wordsFor(config.language);
   const notes: string[] = [];
-  const log = openLog({
-    storage,
-    clock,
-    ids,
-    checksReads: options.checksReads ?? false,
-    onBrokenRecord: ({ number, seq, why }) =>
-      logger.error(failureWords(words, makeFailure("log_record_broken", { seq, why })).join(" "), { number }),
-  });
+  const watch = watchTurns(options, { tracer, metrics }, new Set(tools.map(({ name }) => name)));
+  const log = openLogPart(options, words, watch);
   const models = await openModelParts(options, (note) => {
-    const text = words.models.notes[note.code](note);
+    const variable = note.slot && windowVariableOf(note.slot);
+    const text = words.models.notes[note.code]({ ...note, variable });
     notes.push(text);
     logger.warn(text);
   });
@@ -86,14 +94,14 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
   const limits = { ...defaultLimits, ...limitsOf(config) };
   const { workspaces, documents, uploads, upkeep } = files;
-  let { sandbox: sandboxSettings, network } = config;
+  let { sandbox: sandboxSettings, network, agents, server } = config;
   const approvals = openApprovals({ rules: config.approvals, checkers: options.checkers ?? [] });
   const freshen = async () => {
     const changed = await options.reload?.();
     if (changed === undefined) return;
     Object.assign(limits, limitsOf(changed));
     files.change(changed);
-    ({ sandbox: sandboxSettings, network } = changed);
+    ({ sandbox: sandboxSettings, network, agents, server } = changed);
     approvals.change(changed.approvals);
     for (const slot of Object.values(changed.models.slots)) models.register(slot);
     logger.info("settings were changed and are in effect");
@@ -103,11 +111,13 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     ...{ approvals, sandbox: options.sandbox },
     reachesNetwork: () => network.hosts.length + network.privateHosts.length > 0,
     sweepSoon: upkeep.sweep,
-    toolbox: openToolbox([...builtins, ...(options.tools ?? [])]),
+    toolbox: openToolbox(tools),
+    agents: () => agents,
     beforeTurn: freshen,
   });
   const app = createApp({
-    ...{ engine, log, workspaces, storage, models, clock, ids, version, freshen },
+    ...openUserParts(options, () => server),
+    ...{ engine, log, workspaces, storage, models, clock, ids, version, freshen, tracer, metrics },
     sandbox: options.sandbox,
     sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
@@ -134,18 +144,57 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   };
 }
 
+function openLogPart(
+  { storage, clock, ids, logger, checksReads }: YardOptions,
+  words: Words,
+  watch: Watch | undefined,
+) {
+  return openLog({
+    ...{ storage, clock, ids, checksReads: checksReads ?? false, onAppended: watch?.appended },
+    onBrokenRecord: ({ number, seq, why }) =>
+      logger.error(failureWords(words, makeFailure("log_record_broken", { seq, why })).join(" "), { number }),
+  });
+}
+
+/** Who may call. A sign-in service is asked about itself at the first sign-in, not at the start. */
+function openUserParts({ storage, clock, ids }: YardOptions, server: () => Config["server"]) {
+  const { oidc } = server();
+  return {
+    users: openUsers({ storage, clock, ids, signInLastsMs: () => server().signInLastsMs }),
+    signInService: oidc && openSignInService(oidc, { clock, ids }),
+    server,
+  };
+}
+
 function openModelParts(
   { config, clock, ids, resolver }: YardOptions,
   onNote: Parameters<typeof openModels>[0]["onNote"],
 ): Promise<Models> {
-  const { slots, proxyEnv, idleTimeoutMs, firstDataTimeoutMs } = config.models;
+  const { slots, proxyEnv, callsMax, idleTimeoutMs, firstDataTimeoutMs } = config.models;
   return openModels({
-    ...{ slots, clock, resolver, onNote, idleTimeoutMs, firstDataTimeoutMs },
+    ...{ slots, clock, resolver, onNote, callsMax, idleTimeoutMs, firstDataTimeoutMs },
     makeProvider: (endpoint) => openAiCompatible({ endpoint, clock, ids, proxyEnv }),
     startDemo: () =>
       startDemoServer({ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) }),
     describeServer: (baseUrl) => describeServer(baseUrl, { clock }),
   });
+}
+
+/** Tells those who count and trace what is in the log, and how things stand when somebody asks. */
+function watchTurns(
+  { storage, sandbox }: YardOptions,
+  observers: { readonly tracer: Tracer; readonly metrics: Metrics },
+  tools: ReadonlySet<string>,
+): Watch | undefined {
+  const { tracer, metrics } = observers;
+  if (!tracer.isOn && !metrics.isOn) return undefined;
+  metrics.lookAt(async () => {
+    const [sessions, counts] = await Promise.all([sandbox.sessions.count(), storage.count()]);
+    const { guests, running, waiting } = sandbox.load();
+    return { sessions, guests, executions: { running, waiting }, ...counts };
+  });
+  const idOf = async (number: number) => (await storage.conversationByNumber(number))?.id;
+  return openWatch({ ...observers, idOf, isKnownTool: (name) => tools.has(name) });
 }
 
 /** Where nothing is cleaned up by itself, a person who asks for it means what nobody used for a week. */

@@ -7,8 +7,10 @@ import type { Language } from "../words/words.ts";
 import { answerUnreadable, brokenOff, type ClientFailure, failureOf, noAnswer, readJson } from "./failure.ts";
 import { type FollowFrame, followStream } from "./follow.ts";
 import { type ExecutionNews, followExecution } from "./follow-execution.ts";
+import { readEvents } from "./sse.ts";
 import { type Download, openBody, piecesOf, type UploadOptions } from "./transfer.ts";
 
+export { applyIncrement } from "./chat-document.ts";
 export type { ClientFailure } from "./failure.ts";
 export type { FollowFrame } from "./follow.ts";
 export type { ExecutionNews } from "./follow-execution.ts";
@@ -17,6 +19,23 @@ export type { Download, UploadOptions } from "./transfer.ts";
 /** Every request of the API by its name in the route table, and the event stream of a conversation. */
 export interface Client {
   call<N extends CallName>(name: N, ...input: CallArguments<N>): Promise<Result<CallAnswer<N>, ClientFailure>>;
+  /** A route that may answer with a stream, where its body asks for one: the data of each event, as it comes. */
+  stream<N extends StreamName>(
+    name: N,
+    input: CallInput<N>,
+    options: { signal: AbortSignal },
+  ): Promise<Result<AsyncGenerator<unknown, void>, ClientFailure>>;
+  /** A route whose body is the bytes of a file. */
+  put<N extends PutName>(
+    name: N,
+    input: BytesInput<N> & { readonly bytes: Uint8Array },
+  ): Promise<Result<z.output<Table[N]["answer"]>, ClientFailure>>;
+  /** A route whose answer is the bytes of a file; whoever does not take them fires the signal. */
+  get<N extends GetName>(
+    name: N,
+    input: BytesInput<N>,
+    options?: { signal?: AbortSignal },
+  ): Promise<Result<ReadableStream<Uint8Array>, ClientFailure>>;
   /**
    * The conversation from a place on, until the signal fires. Reconnects by itself: every event comes once and in order,
    * no text comes twice. `lost` says that the server is away and we go on trying; `failed` is the last frame.
@@ -40,7 +59,8 @@ export interface Client {
 }
 
 export type FollowOptions = {
-  readonly after?: number;
+  /** A place in the log, or the id of the last frame that came. */
+  readonly after?: number | string;
   /** Somebody is about to go on with it, and does not only read. */
   readonly opens?: boolean;
   readonly signal: AbortSignal;
@@ -59,8 +79,18 @@ type FetchInit = {
 };
 
 type Table = typeof routes;
-type NoJson = { streams: true } | { takesBytes: true } | { takesForm: true } | { givesBytes: true };
+type NoJson =
+  | { streams: true }
+  | { takesBytes: true }
+  | { takesForm: true }
+  | { givesBytes: true }
+  | { givesText: true };
 type CallName = { [N in RouteName]: Table[N] extends NoJson ? never : N }[RouteName];
+type StreamName = { [N in RouteName]: Table[N] extends { mayStream: true } ? N : never }[RouteName];
+type PutName = { [N in RouteName]: Table[N] extends { takesBytes: true } ? N : never }[RouteName];
+type GetName = { [N in RouteName]: Table[N] extends { givesBytes: true } ? N : never }[RouteName];
+type BytesInput<N extends PutName | GetName> = Part<"params", z.output<Table[N]["params"]>> &
+  Part<"query", Partial<z.output<Table[N]["query"]>>>;
 export type CallAnswer<N extends CallName> = z.output<Table[N]["answer"]>;
 
 /** `params`, `query` and `body` as far as the route has them; every query parameter can be left out. */
@@ -91,35 +121,16 @@ export type ClientOptions = {
   readonly language?: Language;
   /** Act as this user, where nobody has to sign in. */
   readonly account?: string | undefined;
+  /** An API key, where somebody has to. */
+  readonly key?: string | undefined;
   readonly clock?: Clock;
+  /** Makes the key under which a creating call is done once, also where it has to be sent twice; without it none is. */
+  readonly newKey?: (() => string) | undefined;
 };
 
-export function createClient({
-  fetch,
-  baseUrl = "http://localhost",
-  language = "en",
-  account,
-  clock = systemClock,
-}: ClientOptions): Client {
-  const headers = { "accept-language": language, ...(account !== undefined && { "x-account-id": account }) };
-
-  async function request(name: RouteName, input: AnyInput, signal?: AbortSignal) {
-    const { params = {}, query = {}, ...sent } = input;
-    const { method, path } = routes[name];
-    const { body, about } = bodyAndHeaders(sent);
-    try {
-      const response = await fetch(baseUrl + fillPath(path, params) + queryText(query), {
-        method,
-        headers: { ...headers, ...about },
-        ...(body !== undefined && { body }),
-        ...(body instanceof ReadableStream && { duplex: "half" }),
-        ...(signal !== undefined && { signal }),
-      });
-      return response.ok ? ok(response) : failed(await failureOf(response, language));
-    } catch (error) {
-      return failed(noAnswer(error, language));
-    }
-  }
+export function createClient(options: ClientOptions): Client {
+  const { language = "en", clock = systemClock } = options;
+  const request = asking(options, { language, clock });
 
   /** The answer of a route by its schema. */
   async function readAnswer<Answer>(response: Response, schema: z.ZodType<Answer>) {
@@ -131,6 +142,18 @@ export function createClient({
     async call<N extends CallName>(name: N, input: AnyInput = {}): Promise<Result<CallAnswer<N>, ClientFailure>> {
       const response = await request(name, input);
       return response.ok ? readAnswer(response.value, schemas[name].answer) : response;
+    },
+    async stream(name, input, { signal }) {
+      const response = await request(name, input, signal);
+      return response.ok ? ok(dataOf(response.value, signal)) : response;
+    },
+    async put(name, input) {
+      const response = await request(name, input);
+      return response.ok ? readAnswer(response.value, putSchemas[name].answer) : response;
+    },
+    async get(name, input, { signal } = {}) {
+      const response = await request(name, input, signal);
+      return response.ok ? ok(response.value.body ?? new Blob([]).stream()) : response;
     },
     async upload(conversation, name, data, { keep = false, bytes: announced, signal, onProgress } = {}) {
       const { sent: bytes, faults, end } = openBody(data, { bytes: announced, onProgress });
@@ -157,7 +180,44 @@ export function createClient({
   };
 }
 
-type Ask = (name: RouteName, input: AnyInput, signal: AbortSignal) => Promise<Result<Response, ClientFailure>>;
+/** Sends a request of the table, and once more where it was not answered and may be repeated. */
+function asking(
+  { fetch, baseUrl = "http://localhost", account, key: apiKey, newKey }: ClientOptions,
+  { language, clock }: { language: Language; clock: Clock },
+): Ask {
+  const headers = {
+    "accept-language": language,
+    ...(account !== undefined && { "x-account-id": account }),
+    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+  };
+  return async (name, input, signal) => {
+    const { params = {}, query = {}, ...sent } = input;
+    const { method, path } = routes[name];
+    const { body, about } = bodyAndHeaders(sent);
+    const key = keyFor(name, sent, newKey);
+    const send = () =>
+      fetch(baseUrl + fillPath(path, params) + queryText(query), {
+        method,
+        headers: { ...headers, ...about, ...key },
+        ...(body !== undefined && { body }),
+        ...(body instanceof ReadableStream && { duplex: "half" }),
+        ...(signal !== undefined && { signal }),
+      });
+    // Whether it arrived is not known. Under its key it is done once; a stream of bytes is used up.
+    const mayRepeat = key !== undefined && !(body instanceof ReadableStream);
+    try {
+      const response = await send().catch(async (error: unknown) => {
+        if (!mayRepeat || (await clock.wait(repeatAfterMs, signal)) === "aborted") throw error;
+        return send();
+      });
+      return response.ok ? ok(response) : failed(await failureOf(response, language));
+    } catch (error) {
+      return failed(noAnswer(error, language));
+    }
+  };
+}
+
+type Ask = (name: RouteName, input: AnyInput, signal?: AbortSignal) => Promise<Result<Response, ClientFailure>>;
 
 function following(
   request: Ask,
@@ -190,6 +250,21 @@ function following(
 
 /** The table as a map from a route's name to what it answers, so that the type of an answer follows from the name. */
 const schemas: { readonly [N in CallName]: { readonly answer: z.ZodType<CallAnswer<N>> } } = routes;
+
+const putSchemas: { readonly [N in PutName]: { readonly answer: z.ZodType<z.output<Table[N]["answer"]>> } } = routes;
+
+async function* dataOf(response: Response, signal: AbortSignal): AsyncGenerator<unknown, void> {
+  for await (const { data } of readEvents(response, signal)) yield data;
+}
+
+/** A call that was not answered is sent once more after this. */
+const repeatAfterMs = 200;
+
+/** A call whose body has an id of its own needs no key. */
+function keyFor(name: RouteName, { body }: Sent, newKey: ClientOptions["newKey"]) {
+  const hasId = typeof body === "object" && body !== null && "id" in body && body.id !== undefined;
+  return newKey !== undefined && "creates" in routes[name] && !hasId ? { "idempotency-key": newKey() } : undefined;
+}
 
 type Sent = Pick<AnyInput, "body" | "bytes" | "announced" | "lastEventId">;
 

@@ -3,10 +3,10 @@ import type { Result } from "../base/result.ts";
 import { ExecutionFrame } from "../protocol/sandbox-resources.ts";
 import type { ClientFailure } from "./failure.ts";
 import { endSilence, isFinal } from "./follow.ts";
-import { readEvents, type ServerEvent } from "./sse.ts";
+import { known, readEvents, type ServerEvent } from "./sse.ts";
 
 export type ExecutionNews =
-  | Exclude<ExecutionFrame, { frame: "ping" }>
+  | Exclude<ExecutionFrame, { frame: "ping" | "closing" | "part" }>
   /** Nothing more is to be heard of it: the last frame. */
   | { readonly frame: "failed"; readonly failure: ClientFailure };
 
@@ -43,11 +43,11 @@ export async function* followExecution(following: Following): AsyncGenerator<Exe
         failure = cutOff(response.value);
         const events = readEvents(response.value, connection.signal);
         for (let next = await soon(nextEvent(events)); next !== undefined; next = await soon(nextEvent(events))) {
-          const frame = ExecutionFrame.parse(next.data);
+          const frame = known(ExecutionFrame, next.data);
           fruitless = 0;
           after = next.id ?? after;
-          if (frame.frame !== "ping") yield frame;
-          if (frame.frame === "result" || signal.aborted) return;
+          if (isNews(frame)) yield frame;
+          if (frame?.frame === "result" || signal.aborted) return;
         }
       }
     } finally {
@@ -57,6 +57,10 @@ export async function* followExecution(following: Following): AsyncGenerator<Exe
     await clock.wait(Math.min(retryMsMax, retryFirstMs * 2 ** fruitless), signal);
   }
   if (!signal.aborted && failure !== undefined) yield { frame: "failed", failure };
+}
+
+function isNews(frame: ExecutionFrame | undefined): frame is Exclude<ExecutionNews, { frame: "failed" }> {
+  return frame?.frame === "output" || frame?.frame === "cut" || frame?.frame === "result";
 }
 
 /** None at the end of the connection or when it breaks, which for us are the same. */

@@ -1,8 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Result } from "../base/result.ts";
-import type { StreamFrame } from "../protocol/resources.ts";
 import type { ClientFailure } from "./failure.ts";
-import { readFrames } from "./sse.ts";
+import { type CameFrame, readFrames } from "./sse.ts";
 import { onlyUnseen, type UnseenFrame } from "./unseen.ts";
 
 export type FollowFrame =
@@ -18,13 +17,13 @@ const retryMsMax = 5_000;
 const silenceMsMax = 50_000;
 
 type Following = {
-  readonly connect: (after: number, signal: AbortSignal) => Promise<Result<Response, ClientFailure>>;
-  readonly after: number;
+  readonly connect: (after: string, signal: AbortSignal) => Promise<Result<Response, ClientFailure>>;
+  readonly after: number | string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
 };
 
-/** Many connections as one stream: each begins after the last event that the ones before delivered. */
+/** Many connections as one stream: each begins after what the ones before delivered. */
 export async function* followStream({ connect, after, signal, clock }: Following): AsyncGenerator<FollowFrame, void> {
   const unseen = onlyUnseen(after);
   let fruitless = 0;
@@ -73,7 +72,7 @@ export async function endSilence<V>(step: Promise<V>, connection: AbortControlle
 }
 
 /** None at the end of the connection or when it breaks, which for us are the same. */
-async function nextFrame(frames: AsyncGenerator<StreamFrame, void>): Promise<StreamFrame | undefined> {
+async function nextFrame(frames: AsyncGenerator<CameFrame, void>): Promise<CameFrame | undefined> {
   try {
     const next = await frames.next();
     return next.done ? undefined : next.value;

@@ -9,7 +9,7 @@ const frames: StreamFrame[] = [
   { frame: "delta", turn: 1, step: 1, attempt: 1, kind: "text", offset: 0, text: "data: \n\n" },
   { frame: "caught_up", head: 1 },
   { frame: "ping" },
-  { frame: "behind", after: 1 },
+  { frame: "behind", after: "1~1.1.1.t3" },
 ];
 const bytes = new TextEncoder().encode(
   frames.map((frame) => `event: ${frame.frame}\nid: 1\ndata: ${JSON.stringify(frame)}\n\n`).join(""),
@@ -26,6 +26,28 @@ test("frames are the same however the network splits them [C3]", async () => {
   );
 });
 
+test("a long event that came in parts is one again, and kinds that only a newer server knows are passed over [C3]", async () => {
+  const long: StreamFrame = { frame: "event", event: { type: "conversation.renamed", seq: 2, at: 5, title: '"🌍\\' } };
+  const json = JSON.stringify(long);
+  const parts = [json.slice(0, 61), json.slice(61)].map((text, index) => ({
+    frame: "part",
+    of: "2",
+    index,
+    count: 2,
+    text,
+  }));
+  const sent = [{ frame: "invented", by: "a newer server" }, ...parts, { frame: "ping" }];
+  const body = sent.map((frame) => `event: ${frame.frame}\ndata: ${JSON.stringify(frame)}\n\n`).join("");
+  const hints = `retry: 1000\n\n: a comment\n\n`;
+  const seen = await read([new TextEncoder().encode(hints + body)]);
+  assert.deepEqual(
+    seen.filter(({ frame }) => frame !== "part"),
+    [long, { frame: "ping" }],
+  );
+  const broken = `data: ${JSON.stringify({ frame: "caught_up", head: "x" })}\n\n`;
+  await assert.rejects(read([new TextEncoder().encode(broken)]));
+});
+
 test("a frame that was cut off is not delivered", async () => {
   assert.deepEqual(await read([bytes.subarray(0, bytes.length - 1)]), frames.slice(0, -1));
 });
@@ -38,7 +60,8 @@ test("a body that is not ours is an error, not a frame", async () => {
 async function read(chunks: Uint8Array[]): Promise<StreamFrame[]> {
   const seen: StreamFrame[] = [];
   const response = new Response(ReadableStream.from(chunks));
-  for await (const frame of readFrames(response, new AbortController().signal)) seen.push(frame);
+  for await (const { frame } of readFrames(response, new AbortController().signal))
+    if (frame !== undefined) seen.push(frame);
   return seen;
 }
 

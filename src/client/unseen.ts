@@ -1,5 +1,6 @@
 import { isEventType, type LogEvent } from "../protocol/events.ts";
 import type { StreamFrame } from "../protocol/resources.ts";
+import type { CameFrame } from "./sse.ts";
 
 export type UnseenFrame = EventFrame | Delta | Output | CaughtUp;
 type EventFrame = { readonly frame: "event"; readonly event: LogEvent };
@@ -8,24 +9,27 @@ type Output = Extract<StreamFrame, { frame: "output" }>;
 type CaughtUp = Extract<StreamFrame, { frame: "caught_up" }>;
 
 type Unseen = {
-  /** The last event that came through. */
-  readonly cursor: () => number;
+  /** How far the reader has come, in the server's own words. */
+  readonly cursor: () => string;
   /** What of this frame is new, if anything is. */
-  readonly pass: (frame: StreamFrame) => UnseenFrame | undefined;
+  readonly pass: (came: CameFrame) => UnseenFrame | undefined;
 };
 
 /** Lets through what earlier connections have not delivered: every event once, no text twice, one `caught_up`. */
-export function onlyUnseen(after: number): Unseen {
-  let cursor = after;
+export function onlyUnseen(after: number | string): Unseen {
+  let cursor = String(after);
+  let seq = Number.parseInt(cursor, 10);
   let isCaughtUp = false;
   let attempt = "";
   let shown = { text: 0, reasoning: 0 };
   const said = new Map<string, number>();
 
   function passEvent({ event }: Extract<StreamFrame, { frame: "event" }>): EventFrame | undefined {
-    if (event.seq <= cursor) return undefined;
-    cursor = event.seq;
+    if (event.seq <= seq) return undefined;
+    seq = event.seq;
     if (event.type === "call.finished") said.clear();
+    // Also where an attempt that died with its process is tried again under the same number.
+    if (event.type === "step.started" && event.agent === undefined) shown = { text: 0, reasoning: 0 };
     // A type that only a newer server knows is passed over.
     return isLogEvent(event) ? { frame: "event", event } : undefined;
   }
@@ -50,8 +54,9 @@ export function onlyUnseen(after: number): Unseen {
 
   return {
     cursor: () => cursor,
-    pass(frame) {
-      switch (frame.frame) {
+    pass({ frame, id }) {
+      cursor = id ?? cursor;
+      switch (frame?.frame) {
         case "event":
           return passEvent(frame);
         case "delta":
@@ -62,8 +67,8 @@ export function onlyUnseen(after: number): Unseen {
           if (isCaughtUp) return undefined;
           isCaughtUp = true;
           return frame;
-        case "behind":
-        case "ping":
+        default:
+          // What ends a connection is seen by its end.
           return undefined;
       }
     },

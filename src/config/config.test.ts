@@ -28,11 +28,29 @@ test("for every setting a flag beats the environment, which beats .env, the proj
       }
       const rows = explainConfig(await load(request, options));
       const row = rows.find(({ name }) => name === nameOf(setting));
-      if (expected[0] !== undefined) assert.equal(row?.value, expected[0]);
+      if (expected[0] !== undefined) assert.equal(row?.value, setting.isSecret ? "set" : expected[0]);
       else assert.ok(row === undefined || row.source === "default");
     }),
     { numRuns: 150 },
   );
+});
+
+test("traces go where .env of the user's own clone says, and never where that of a foreign folder says [O1][Q1]", async (t) => {
+  const own = clone(t);
+  const foreign = { ...own, programDir: join(own.cwd, "node_modules", "agentyard") };
+  const variables =
+    "OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example\nLANGCHAIN_TRACING_V2=true\nLANGCHAIN_API_KEY=k\n";
+  const wanted = { flags: {}, env: {}, ".env": variables, project: "", user: "" };
+  const targets = async (request: ConfigRequest, env: Record<string, string> = {}) =>
+    (await load(request, { ...wanted, env })).traces?.targets.map(({ url }) => url);
+  assert.deepEqual(await targets(own), [
+    "http://collector.example/v1/traces",
+    "https://api.smith.langchain.com/otel/v1/traces",
+  ]);
+  assert.equal(await targets(foreign), undefined);
+  const chosen = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://own.example" };
+  assert.deepEqual(await targets(foreign, chosen), ["http://own.example/v1/traces"]);
+  assert.equal((await targets(foreign, { AGENTYARD_CONFIG: own.cwd }))?.length, 2, "a folder that the user named");
 });
 
 test("whatever is written, the answer is a configuration or mistakes with words in both languages [P5][P4]", async (t) => {
@@ -105,6 +123,7 @@ test("limits on files are read in bytes and days [P5][W10][F4]", async (t) => {
     AGENTYARD_FREE_BYTES_MIN: "7",
     AGENTYARD_CLEAN_AFTER_DAYS: "0.5",
     AGENTYARD_TRASH_DAYS: "2",
+    AGENTYARD_PROGRAM_DAYS: "3",
     AGENTYARD_UPLOAD_FILE_BYTES_MAX: "5",
     AGENTYARD_UPLOAD_FILES_MAX: "6",
     AGENTYARD_UPLOAD_TYPES: "csv",
@@ -116,7 +135,7 @@ test("limits on files are read in bytes and days [P5][W10][F4]", async (t) => {
       workspace: {
         limits: {
           ...{ bytesMax: 1, filesMax: 2, freeBytesMin: 7, keptFileBytesMax: 3, keptBytesMax: 4 },
-          trashMs: 172_800_000,
+          ...{ trashMs: 172_800_000, programMs: 259_200_000 },
         },
         cleanAfterMs: 43_200_000,
         disk: "folder",
@@ -165,12 +184,21 @@ function valuesOf(expected: Expected): readonly string[] {
       return ["http://a.example:1", "http://b.example:2", "https://c.example"];
     case "duration":
       return ["1ms", "250ms", "60000ms"];
+    case "origins":
+      return ["https://a.example", "http://b.example:2"];
+    case "networks":
+      return ["10.0.0.0/8", "127.0.0.1"];
+    case "sub_path":
+      return ["/one", "/two/three"];
+    case "host":
+      return ["127.0.0.1", "0.0.0.0", "localhost"];
     case "toggle":
       return ["true", "false"];
     case "path":
       return ["/one", "/two", "/three/four", "/five"];
     case "key":
     case "list":
+    case "name":
     case "text":
       return ["one", "two", "three"];
   }

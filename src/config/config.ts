@@ -3,8 +3,10 @@ import { join } from "node:path";
 import type { HitlRules } from "../approvals/approvals.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { WindowLimits } from "../context/context.ts";
+import type { ServerSettings } from "../http/http.ts";
 import type { SlotSettings } from "../models/models.ts";
-import { type LogLevel, redact } from "../observe/observe.ts";
+import { type LogLevel, redact, type TraceSettings, traceSecrets, traceSettingsFrom } from "../observe/observe.ts";
+import type { AgentRole } from "../protocol/agent.ts";
 import type { Slot } from "../protocol/message.ts";
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { NetworkSettings, SandboxSettings } from "../sandbox/sandbox.ts";
@@ -14,16 +16,20 @@ import { type ConfigFile, stampOf } from "./files.ts";
 import { openSources, type Sources } from "./open-sources.ts";
 import { findPlaces, type Surroundings } from "./places.ts";
 import { type ConfigFailure, toFailures } from "./problems.ts";
+import { readAgents } from "./read-agents.ts";
 import { readRules } from "./read-rules.ts";
 import { readNetwork, readSandbox } from "./read-sandbox.ts";
+import { changeServer, readServer } from "./read-server.ts";
 import type { Reader, Reading } from "./reader.ts";
 import { nameOf, settings } from "./settings.ts";
 import { type ConfigNote, noteUnknown, readSlots } from "./slots.ts";
 import type { Environment, Flags } from "./sources.ts";
 import type { GivenRow } from "./walker.ts";
 
+export { findPlaces } from "./places.ts";
 export type { ConfigFailure } from "./problems.ts";
 export type { ConfigNote } from "./slots.ts";
+export { windowVariableOf } from "./slots.ts";
 
 /** Everything that can be set, checked and frozen. */
 export type Config = {
@@ -49,9 +55,14 @@ export type Config = {
   readonly uploads: UploadPolicy;
   readonly sandbox: SandboxSettings;
   readonly network: NetworkSettings;
+  readonly server: ServerSettings;
+  /** Where traces go; undefined where nobody wants any. */
+  readonly traces: TraceSettings | undefined;
   readonly models: {
     /** Only the slots that are filled. */
     readonly slots: { readonly [slot in Slot]?: SlotSettings };
+    /** Calls at once to one server. */
+    readonly callsMax: number;
     readonly firstDataTimeoutMs: number;
     readonly idleTimeoutMs: number;
     /** As the agents of node:http take it. */
@@ -59,6 +70,8 @@ export type Config = {
   };
   /** When a person is asked about a call. */
   readonly approvals: HitlRules;
+  /** The agents there are; the main one first. */
+  readonly agents: readonly AgentRole[];
   /** The operator's own programs that look at calls: loaded once, at the start. */
   readonly checkers: readonly ConfigFile[];
   /** What a person should know about this configuration. */
@@ -87,11 +100,16 @@ export function processEnvironment(): Surroundings {
 export async function loadConfig(request: ConfigRequest): Promise<Result<Config, readonly ConfigFailure[]>> {
   const places = findPlaces(request);
   // Before the files are read: what changes meanwhile is then noticed at the next turn.
-  const files = [places.envFile, places.projectFile, places.userFile, places.projectRules, places.userRules];
+  const { projectFile, userFile, projectRules, userRules, projectAgents, userAgents } = places;
+  const files = [places.envFile, projectFile, userFile, projectRules, userRules, projectAgents, userAgents];
   const stamps = files.map((file) => ({ file, stamp: stampOf(file) }));
   const { reader, variables } = await openSources(request, places);
   const language = readLanguage(reader, request.env);
-  const { rules, rows } = await readRules(places, reader.problems);
+  // By the names that OpenTelemetry and LangSmith have given them; the environment is stronger than `.env`.
+  // Somebody else's folder must not have the user's words sent anywhere; what its `.env` says is for other programs.
+  const traces = traceSettingsFrom(places.isTrusted ? Object.fromEntries(variables.toReversed()) : request.env);
+  const { rules, rows: ruleRows } = await readRules(places, reader.problems);
+  const { agents, rows: agentRows } = await readAgents(places, language, reader.problems);
   const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
   const config: Config = {
     language,
@@ -107,8 +125,11 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     context: readContext(reader),
     workspace: readWorkspace(reader),
     ...readPrograms(reader),
+    server: readServer(reader, places),
+    traces,
     models: {
       slots,
+      callsMax: reader.read(settings.modelCallsMax),
       firstDataTimeoutMs: 1_000 * reader.read(settings.firstDataTimeoutSeconds),
       idleTimeoutMs: 1_000 * reader.read(settings.idleTimeoutSeconds),
       proxyEnv: {
@@ -118,11 +139,12 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
       },
     },
     approvals: rules,
+    agents,
     checkers: places.checkers,
     notes: [...notes, ...noteUnknown(variables.map(([name]) => name))],
-    secrets: secretsAmong(variables),
+    secrets: [...secretsAmong(variables), ...traceSecrets(traces)],
     readings: reader.readings,
-    rows,
+    rows: [...ruleRows, ...agentRows],
     stamps,
   };
   if (reader.problems.length > 0) return failed(toFailures(reader.problems, language));
@@ -154,9 +176,10 @@ export async function reloadConfig(
     if (before.value !== reading.value) waiting.push(nameOf(reading.setting));
     return before;
   });
-  const { paths, storage, logs, checkers } = config;
+  const { paths, storage, logs, checkers, traces } = config;
   const workspace = { ...fresh.value.workspace, disk: config.workspace.disk };
-  const kept = { paths, storage, logs, checkers, workspace, readings };
+  const server = changeServer(config.server, fresh.value.server);
+  const kept = { paths, storage, logs, checkers, workspace, server, traces, readings };
   return ok({ config: deepFreeze({ ...fresh.value, ...kept }), waiting });
 }
 
@@ -222,6 +245,7 @@ function readWorkspace(reader: Reader): Config["workspace"] {
       keptFileBytesMax: reader.read(settings.keptFileBytesMax),
       keptBytesMax: reader.read(settings.keptBytesMax),
       trashMs: dayMs * reader.read(settings.trashDays),
+      programMs: dayMs * reader.read(settings.programDays),
     },
     cleanAfterMs: dayMs * reader.read(settings.cleanAfterDays),
     disk: reader.read(settings.workspaceDisk),
@@ -234,11 +258,7 @@ function readPrograms(reader: Reader): Pick<Config, "uploads" | "sandbox" | "net
     filesMax: reader.read(settings.uploadFilesMax),
     types: reader.read(settings.uploadTypes),
   };
-  const programs = { uploads, sandbox: readSandbox(reader, uploads), network: readNetwork(reader) };
-  // For a sandbox service elsewhere: read and checked, and without a use as long as there is no such thing.
-  reader.read(settings.serviceRetriesMax);
-  reader.read(settings.serviceRetryMs);
-  return programs;
+  return { uploads, sandbox: readSandbox(reader, uploads), network: readNetwork(reader) };
 }
 
 /** Every variable that sounds like a secret counts as one, also those of other programs. */

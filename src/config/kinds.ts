@@ -1,3 +1,4 @@
+import { BlockList, isIP, isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { type Language, languageOf } from "../words/words.ts";
@@ -16,7 +17,10 @@ export type Expected =
   | { readonly form: "number" | "whole_number"; readonly min: number; readonly max: number }
   | { readonly form: "choice"; readonly choices: readonly string[] }
   | { readonly form: "address"; readonly example: string }
-  | { readonly form: "list" | "duration"; readonly example: string }
+  | {
+      readonly form: "list" | "duration" | "name" | "origins" | "networks" | "sub_path" | "host";
+      readonly example: string;
+    }
   | { readonly form: "toggle" | "path" | "key" | "text" };
 
 /** Where a relative path starts, and what `~` stands for. */
@@ -90,6 +94,44 @@ export const hosts: Kind<readonly string[]> = kind(
       .filter((word) => word !== ""),
 );
 
+/** Words as they are: large and small letters count. */
+export const words: Kind<readonly string[]> = kind(
+  z.array(z.string().regex(/^[\x21-\x7e]+$/)).min(1),
+  { form: "list", example: "openid, profile" },
+  wordsOf,
+);
+
+/** Pages of other sites, as browsers name them: `https://app.example.com`; an empty list is one. */
+export const origins: Kind<readonly string[]> = kind(
+  z.array(z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text && text !== "null")),
+  { form: "origins", example: "https://app.example.com" },
+  (text) => wordsOf(text).map((word) => word.toLowerCase().replace(/\/$/, "")),
+);
+
+/** Addresses and networks: `10.0.0.0/8`, `::1`; an empty list is one. */
+export const networks: Kind<readonly string[]> = kind(
+  z.array(z.string().refine(isNetwork)),
+  { form: "networks", example: "10.0.0.0/8, ::1" },
+  wordsOf,
+);
+
+/** Where a server listens: an address of this machine, or a name for one. */
+export const address: Kind<string> = kind(
+  z.string().refine((text) => isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text)),
+  { form: "host", example: "127.0.0.1" },
+  (text) => text.replace(/^\[(.*)\]$/, "$1"),
+);
+
+/** The path of a server below another one: `/yard`; empty is none. */
+export const subPath: Kind<string> = kind(
+  z
+    .string()
+    .regex(/^(\/[A-Za-z0-9._~-]+)*$/)
+    .refine((text) => !/\/\.{1,2}(\/|$)/.test(text)),
+  { form: "sub_path", example: "/yard" },
+  (text) => text.replace(/^(?=[^/])/, "/").replace(/\/+$/, ""),
+);
+
 /** Travels in an HTTP header, where only ASCII passes; quotes are never meant. */
 export const key: Kind<string> = kind(z.string().regex(/^[!#-&(-~]+$/), { form: "key" });
 
@@ -102,21 +144,30 @@ export const path: Kind<string> = {
   },
 };
 
-const address = z.url({ protocol: /^https?$/ });
+const webAddress = z.url({ protocol: /^https?$/ });
 
 /** An address of an HTTP server, without the slashes at its end. */
-export const baseUrl: Kind<string> = kind(address, { form: "address", example: "https://api.openai.com/v1" }, (text) =>
-  text.replace(/\/+$/, ""),
+export const baseUrl: Kind<string> = kind(
+  webAddress,
+  { form: "address", example: "https://api.openai.com/v1" },
+  (text) => text.replace(/\/+$/, ""),
 );
+
+/** An address that is compared as a text: a slash at its end counts. */
+export function exactAddress(example: string): Kind<string> {
+  return kind(webAddress, { form: "address", example });
+}
 
 /** As `baseUrl`, or empty: none. */
 export function anyBaseUrl(example: string): Kind<string> {
-  return kind(z.union([z.literal(""), address]), { form: "address", example }, (text) => text.replace(/\/+$/, ""));
+  return kind(z.union([z.literal(""), webAddress]), { form: "address", example }, (text) => text.replace(/\/+$/, ""));
 }
 
 /** `proxy.example:3128`, as many systems have it, means `http://proxy.example:3128`. */
-export const proxy: Kind<string> = kind(address, { form: "address", example: "http://proxy.example:3128" }, (text) =>
-  text.includes("://") ? text : `http://${text}`,
+export const proxy: Kind<string> = kind(
+  webAddress,
+  { form: "address", example: "http://proxy.example:3128" },
+  (text) => (text.includes("://") ? text : `http://${text}`),
 );
 
 /** Variables and flags are text, and a number in a file may stand in quotes: text is read first, then checked. */
@@ -133,4 +184,22 @@ function kind<T>(
 
 function numberFromText(text: string): unknown {
   return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter((word) => word !== "");
+}
+
+/** `10.0.0.0/8`, or one address. */
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...more] = text.split("/");
+  if (isIP(address) === 0 || more.length > 0) return false;
+  if (bits === undefined) return true;
+  if (!/^\d{1,3}$/.test(bits)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(bits), isIPv4(address) ? "ipv4" : "ipv6");
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -20,6 +20,8 @@ export type Phrases = {
   unknownTool(name: string, near: string): Phrase;
   unknownArgument(tool: string, name: string, near: string): Phrase;
   loosens(name: string, userFile: string): Phrase;
+  opensServer(name: string, userFile: string): Phrase;
+  changesAgent(id: string, userFile: string): Phrase;
 };
 type Phrase = readonly [what: string, instead: string];
 
@@ -38,12 +40,22 @@ const en: Phrases = {
         return `words with commas between them, such as ${expected.example}`;
       case "duration":
         return `a time such as ${expected.example}`;
+      case "origins":
+        return `sites with commas between them, such as ${expected.example}`;
+      case "networks":
+        return `addresses or networks with commas between them, such as ${expected.example}`;
+      case "sub_path":
+        return `a path such as ${expected.example}`;
+      case "host":
+        return `an address of this machine such as ${expected.example}`;
       case "toggle":
         return "true or false";
       case "path":
         return "a path such as ./data";
       case "key":
         return "the key alone, without blanks or quotes";
+      case "name":
+        return `a name of letters, digits and . _ - such as ${expected.example}`;
       case "text":
         return "a text";
     }
@@ -89,6 +101,14 @@ const en: Phrases = {
     `${name} would let this folder decide what is no longer asked`,
     `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
   ],
+  opensServer: (name, userFile) => [
+    `${name} would let this folder decide who may call the server`,
+    `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
+  ],
+  changesAgent: (id, userFile) => [
+    `this folder would change the agent ${id}`,
+    `Write it into ${userFile}, give it another id, or name the folder with AGENTYARD_CONFIG`,
+  ],
 };
 
 const zh: Phrases = {
@@ -106,12 +126,22 @@ const zh: Phrases = {
         return `以逗号分隔的词，例如 ${expected.example}`;
       case "duration":
         return `时长，例如 ${expected.example}`;
+      case "origins":
+        return `以逗号分隔的站点，例如 ${expected.example}`;
+      case "networks":
+        return `以逗号分隔的地址或网段，例如 ${expected.example}`;
+      case "sub_path":
+        return `路径，例如 ${expected.example}`;
+      case "host":
+        return `本机的地址，例如 ${expected.example}`;
       case "toggle":
         return "true 或 false";
       case "path":
         return "路径，例如 ./data";
       case "key":
         return "密钥本身，不带空格和引号";
+      case "name":
+        return `由字母、数字和 . _ - 组成的名称，例如 ${expected.example}`;
       case "text":
         return "文本";
     }
@@ -156,6 +186,14 @@ const zh: Phrases = {
   loosens: (name, userFile) => [
     `${name} 会让这个文件夹决定哪些操作不再询问`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
+  ],
+  opensServer: (name, userFile) => [
+    `${name} 会让这个文件夹决定谁可以访问服务器`,
+    `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
+  ],
+  changesAgent: (id, userFile) => [
+    `这个文件夹想要更改智能体 ${id}`,
+    `请写进 ${userFile}，换一个 id，或者用 AGENTYARD_CONFIG 指明这个文件夹`,
   ],
 };
 

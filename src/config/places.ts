@@ -24,6 +24,9 @@ export type Places = {
   /** The rules for decisions, in the same order. */
   readonly projectRules: ConfigFile;
   readonly userRules: ConfigFile;
+  /** The agents there are, in the same order. */
+  readonly projectAgents: ConfigFile;
+  readonly userAgents: ConfigFile;
   /** The user chose the project's folder: the program is their clone, or AGENTYARD_CONFIG names it. */
   readonly isTrusted: boolean;
   /** The operator's own programs that look at calls: none of a folder that the program was only started in. */
@@ -48,6 +51,8 @@ export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Pla
     userFile: ofUser("agentyard.yaml"),
     projectRules: { path: join(projectDir, "config", "hitl_rules.yaml"), shown: "config/hitl_rules.yaml" },
     userRules: ofUser("hitl_rules.yaml"),
+    projectAgents: { path: join(projectDir, "config", "agents.yaml"), shown: "config/agents.yaml" },
+    userAgents: ofUser("agents.yaml"),
     isTrusted,
     checkers: [
       ...(isTrusted ? programsIn({ path: join(projectDir, "checkers"), shown: "checkers" }) : []),

@@ -29,7 +29,7 @@ type FileFault =
   | { readonly fault: "pattern"; readonly pattern: string; readonly why: PatternFault }
   | { readonly fault: "unknown_tool"; readonly name: string; readonly near: string }
   | { readonly fault: "unknown_argument"; readonly tool: string; readonly name: string; readonly near: string }
-  | { readonly fault: "loosens"; readonly name: string; readonly userFile: string };
+  | { readonly fault: "loosens" | "opens_server" | "changes_agent"; readonly name: string; readonly userFile: string };
 
 export type ConfigFailure = Failure<"config_invalid" | "setting_invalid">;
 
@@ -81,6 +81,10 @@ function tellFault(problem: FileFault, words: Phrases): readonly [what: string, 
       return words.unknownArgument(problem.tool, show(problem.name), problem.near);
     case "loosens":
       return words.loosens(problem.name, problem.userFile);
+    case "opens_server":
+      return words.opensServer(problem.name, problem.userFile);
+    case "changes_agent":
+      return words.changesAgent(problem.name, problem.userFile);
   }
 }
 

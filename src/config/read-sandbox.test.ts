@@ -23,7 +23,7 @@ test("without a word about it the sandbox has sensible limits and no network [P5
         ttlMs: 7_200_000,
         ...{ guestsPerOwnerMax: 16, guestsMax: 32, executionsPerOwnerMax: 8, executionsMax: 16 },
         ...{ waitingMax: 64, waitMsMax: 60_000, kernelIdleMs: 600_000, guestIdleMs: 900_000 },
-        ...{ executionTimeoutMsMax: 3_600_000, recordsMs: 7 * 86_400_000 },
+        ...{ executionTimeoutMsMax: 3_600_000, recordsMs: 7 * 86_400_000, readyRetriesMax: 30, readyRetryMs: 500 },
         modules: ["numpy", "pandas", "matplotlib.pyplot"],
       },
       network: { hosts: [], privateHosts: [], packageIndex: undefined, npmRegistry: undefined },
@@ -115,7 +115,7 @@ test("our own names for the sandbox are read in their units [P5][X4][X5]", async
       ttlMs: 7_200_000,
       ...{ guestsPerOwnerMax: 1, guestsMax: 2, executionsPerOwnerMax: 3, executionsMax: 4 },
       ...{ waitingMax: 0, waitMsMax: 1_500, kernelIdleMs: 6_000, guestIdleMs: 7_000 },
-      ...{ executionTimeoutMsMax: 20_000, recordsMs: 43_200_000 },
+      ...{ executionTimeoutMsMax: 20_000, recordsMs: 43_200_000, readyRetriesMax: 30, readyRetryMs: 500 },
       modules: [],
       network: {
         hosts: ["pypi.org", "*.example.com", "mirror.local:8080"],

@@ -29,6 +29,8 @@ export function readSandbox(reader: Reader, uploads: UploadPolicy): SandboxSetti
     kernelIdleMs: 1_000 * reader.read(settings.kernelIdleSeconds),
     guestIdleMs: 1_000 * reader.read(settings.guestIdleSeconds),
     executionTimeoutMsMax: 1_000 * reader.read(settings.executionSecondsMax),
+    readyRetriesMax: reader.read(settings.serviceRetriesMax),
+    readyRetryMs: reader.read(settings.serviceRetryMs),
     recordsMs: dayMs * reader.read(settings.executionRecordDays),
     modules: reader.read(settings.pythonModules),
   };

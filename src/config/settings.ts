@@ -5,6 +5,7 @@ import { languages } from "../words/words.ts";
 import { contextSettings } from "./context-settings.ts";
 import { baseUrl, choice, endings, type Kind, key, language, number, path, proxy, text, wholeNumber } from "./kinds.ts";
 import { sandboxSettings } from "./sandbox-settings.ts";
+import { serverSettings } from "./server-settings.ts";
 
 /** One thing that can be set: by a flag, by a variable (of several names the first counts), by a key of agentyard.yaml. */
 export type Setting<T> = {
@@ -19,7 +20,7 @@ export type Setting<T> = {
   /** Absent where it follows from the surroundings, or where nothing is meant. */
   readonly default?: T;
 };
-export type FlagName = "data" | "lang";
+export type FlagName = "data" | "lang" | "host" | "port" | "base-path";
 
 /** What a setting is called where settings are listed. */
 export function nameOf({ key, variables }: Setting<unknown>): string {
@@ -114,6 +115,12 @@ export const settings = {
     kind: number(0, 36_500),
     default: 30,
   },
+  programDays: {
+    variables: ["AGENTYARD_PROGRAM_DAYS"],
+    key: "workspace.program_days",
+    kind: number(0, 36_500),
+    default: 30,
+  },
 
   uploadFileBytesMax: {
     variables: ["AGENTYARD_UPLOAD_FILE_BYTES_MAX"],
@@ -134,6 +141,12 @@ export const settings = {
     default: defaultUploadPolicy.types,
   },
 
+  modelCallsMax: {
+    variables: ["AGENTYARD_MODEL_CALLS_MAX"],
+    key: "models.calls_max",
+    kind: wholeNumber(1, 10_000),
+    default: 256,
+  },
   firstDataTimeoutSeconds: {
     variables: ["AGENTYARD_FIRST_DATA_TIMEOUT_SECONDS"],
     key: "models.first_data_timeout_seconds",
@@ -148,6 +161,7 @@ export const settings = {
   },
 
   ...sandboxSettings,
+  ...serverSettings,
 
   // Small letters first, as curl and Node have it.
   httpProxy: { variables: ["http_proxy", "HTTP_PROXY"], kind: proxy },

@@ -44,6 +44,11 @@ export function noteUnknown(names: readonly string[]): ConfigNote[] {
     .map((name) => ({ code: "variable_unknown", name, near: nearest(name, known, 1)[0] ?? name }));
 }
 
+/** The variable that tells the window of the model of a slot. */
+export function windowVariableOf(slot: Slot): string {
+  return slotSettings(slot).contextWindow.variables[0] ?? "";
+}
+
 type GivenSlot = ReturnType<typeof findSlot>;
 
 /** OpenAI's own variables come as a pair, or not at all: a key must not go to a server that it was not meant for. */

@@ -1,6 +1,6 @@
 import { nearest } from "../base/nearest.ts";
 import { type ConfigFile, readText } from "./files.ts";
-import type { Folders } from "./kinds.ts";
+import type { Expected, Folders } from "./kinds.ts";
 import type { Problem } from "./problems.ts";
 import type { Setting } from "./settings.ts";
 import type { Given, Source } from "./sources.ts";
@@ -31,7 +31,7 @@ export async function openYamlFile(
     const setting = keys.get(name);
     const example = exampleOf(name, keys);
     if (setting !== undefined) {
-      const isList = content.form === "list" && setting.kind.expected.form === "list";
+      const isList = content.form === "list" && listForms.includes(setting.kind.expected.form);
       if (content.form === "value") given.set(name, { name, value: content.value, place });
       else if (isList) given.set(name, { name, value: content.text, place });
       else if (content.form !== "nothing") problems.push({ fault: "value", name, value: source, setting, place });
@@ -43,6 +43,8 @@ export async function openYamlFile(
     }
   }
 }
+
+const listForms: readonly Expected["form"][] = ["list", "origins", "networks"];
 
 /** The file we ship holds comments only; it should not cost loading the parser. */
 export function hasSettings(text: string): boolean {

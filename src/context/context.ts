@@ -2,7 +2,7 @@ import type { History, Recipe } from "../log/log.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import type { Message, ToolDescription } from "../protocol/message.ts";
 import { type Toolbox, toolBytes } from "../tools/tools.ts";
-import { type OwnParts, ownPartsOf, systemPrompt } from "./prompt.ts";
+import { type AgentParts, type OwnParts, ownPartsOf, systemPrompt } from "./prompt.ts";
 
 export { type Compacted, planRoom, summedUp, withoutSummary } from "./compact.ts";
 export { isStuck, sameCallsMax } from "./loop-guard.ts";
@@ -13,19 +13,23 @@ export { readSummary, type Strategy, summaryRequest } from "./summarise.ts";
 export { defaultWindowLimits, messageTokens, tokenStatus, type WindowLimits, windowOf } from "./tokens.ts";
 
 /** What every request of this conversation starts with, if it must be set or has changed; each change costs the cache. */
-export function recipeEvent(
-  history: History,
-  toolbox: Toolbox,
-  now: { at: number; size: "full" | "small"; own?: OwnParts | undefined },
-): NewEvent | undefined {
+export function recipeEvent(history: History, toolbox: Toolbox, now: RecipeNow): NewEvent | undefined {
   const { recipe } = history;
   const offered = toolbox.offered(now.size);
   const startedAt = recipe?.startedAt ?? now.at;
-  const tools = toolBytes(offered);
-  const made = systemPrompt(offered, now.size, startedAt, now.own);
+  const tools = toolBytes([...offered, ...(now.functions ?? [])]);
+  const made = systemPrompt(offered, now.size, startedAt, now.own, now);
   if (recipe?.tools === tools && recipe.system === made.system) return undefined;
   return { type: "recipe.set", cause: causeOf(recipe, tools, now.own), tools, startedAt, ...made };
 }
+
+type RecipeNow = AgentParts & {
+  readonly at: number;
+  readonly size: "full" | "small";
+  readonly own?: OwnParts | undefined;
+  /** Of the program that calls, beside our tools. */
+  readonly functions?: readonly ToolDescription[] | undefined;
+};
 
 function causeOf(recipe: Recipe | undefined, tools: string, own: OwnParts = {}): EventBody<"recipe.set">["cause"] {
   if (recipe === undefined) return "start";

@@ -41,7 +41,12 @@ export function keepNewest(history: History, room: Room, wanted: Wanted): Kept {
     [first, tokens] = [unit.start, tokens + fitted];
   }
   // Results stand in the order of the calls, but in the log as they finished: the last one need not be the latest.
-  return { first, upTo: Math.max(0, ...seqs.slice(0, first)), trims: trimsOf(history, texts), tokens };
+  return { first, upTo: latestOf(seqs.slice(0, first)), trims: trimsOf(history, texts), tokens };
+}
+
+/** Given messages have places before the log begins. */
+function latestOf(seqs: readonly number[]): number {
+  return seqs.length === 0 ? 0 : seqs.reduce((latest, seq) => Math.max(latest, seq));
 }
 
 /** Old results and images in short, the newest ones as they are. */

@@ -49,6 +49,7 @@ function chosen(history: History, { tokensMax, saidTokensMax = tokensMax, isGone
   budget.take(words.standing, standingShareMax);
   budget.take(openOf(history));
   budget.take(todosOf(history));
+  budget.take(selectedOf(history, isGone));
   budget.takeAgain("standing");
   budget.take(requestOf(words.request, Math.min(requestShareMax * tokensMax, requestLeftShareMax * budget.left())));
   budget.take(decidedOf(history.decided));
@@ -181,12 +182,20 @@ function todosOf({ todos }: History): Entry[] {
 
 function openOf({ decisions }: History): Entry[] {
   const { decision, waits } = forModels.compact;
-  const open = [...decisions.values()].filter(({ made }) => made === undefined);
+  const open = [...decisions.values()].filter(({ asked, made }) => made === undefined && asked.kind !== "function");
   return open.map(({ asked: { tool, seq, question, arguments: written = "" } }) => {
     const about = question ?? written;
     const text = decision({ verdict: waits, tool: inLine(tool), about: inLine(about), word: undefined });
     return { section: "open", order: seq, text };
   });
+}
+
+/** Newest first; selected twice, it stands where it was selected last. */
+function selectedOf({ selected }: History, isGone: Wanted["isGone"]): Entry[] {
+  const gone = selected.filter(({ seq }) => isGone(seq)).flatMap(({ files }) => files);
+  const sent = new Set(selected.filter(({ seq }) => !isGone(seq)).flatMap(({ files }) => files));
+  const files = [...new Set(gone.toReversed())].filter((path) => !sent.has(path)).slice(0, filesMax);
+  return files.map((path, order) => ({ section: "selected", order, text: `- ${shownName(path)}` }));
 }
 
 function decidedOf(decided: readonly Decided[]): Entry[] {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { estimateTokens } from "../models/models.ts";
 import { builtins, openToolbox, toolBytes } from "../tools/tools.ts";
-import { forModels } from "../words/words.ts";
+import { builtInAgents, forModels, selectedMessage } from "../words/words.ts";
 import { systemPrompt } from "./prompt.ts";
 
 const toolbox = openToolbox(builtins);
@@ -63,6 +63,15 @@ for (const size of sizes) {
   });
 }
 
+const selected = ["/workspace/c1/uploads/temparea/data.csv", "/workspace/c1/uploads/temparea/a\tb.csv"];
+
+test("the prompt of the agent for short questions is what was last looked at [R1][A3]", () => {
+  const { prompt, tools } = builtInAgents.simple;
+  const offered = toolbox.only(tools).offered("full");
+  const { system } = systemPrompt(offered, "full", startedAt, {}, { prompt, program: "Answer in JSON." });
+  assertSnapshot("simple.txt", [system, ...offered.map(({ name }) => name)].join("\n\n"));
+});
+
 test("what reminders and results say is what was last looked at [R1]", () => {
   const todo = { content: "read the report", status: "in_progress", priority: "high" };
   const texts = [
@@ -83,6 +92,10 @@ test("what reminders and results say is what was last looked at [R1]", () => {
     forModels.defaultAnswer("a.csv"),
     forModels.ignoredArguments("colour, size"),
     forModels.emptyResult,
+    forModels.noResult,
+    forModels.programPart("Answer in JSON."),
+    forModels.inputs(['- colour: "red"']),
+    selectedMessage({ root: "/workspace/c1/uploads/temparea/", session: "sess-me", files: selected }),
     ...fileTexts(),
     ...codeTexts(),
     ...compactTexts(),

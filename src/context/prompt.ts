@@ -10,6 +10,8 @@ export type OwnParts = {
   readonly instructions?: (Instructions & { readonly text: string }) | undefined;
   readonly notes?: string | undefined;
 };
+/** What is not the main agent's: the words of another one, and those of the program that calls. */
+export type AgentParts = { readonly prompt?: string | undefined; readonly program?: string | undefined };
 type SystemParts = Pick<EventBody<"recipe.set">, "system" | "instructions" | "notes">;
 type Instructions = Omit<NonNullable<SystemParts["instructions"]>, "at" | "length">;
 
@@ -22,12 +24,18 @@ export function systemPrompt(
   size: PromptSize,
   startedAt: number,
   { instructions, notes }: OwnParts = {},
+  { prompt, program }: AgentParts = {},
 ): SystemParts {
   const names = new Set(tools.map((tool) => tool.name));
   const sections = forModels.prompt.filter(
-    (section) => (section.for === "all" || section.for === size) && section.needs.every((name) => names.has(name)),
+    (section) =>
+      (section.for === "all" || section.for === size) &&
+      section.needs.every((name) => names.has(name)) &&
+      (prompt === undefined || section.isMain !== true),
   );
-  let system = sections.map((section) => section.text).join("\n\n");
+  const own = prompt === undefined ? [] : [prompt.trim()];
+  const wanted = program === undefined || program.trim() === "" ? [] : [forModels.programPart(program.trim())];
+  let system = [...own, ...sections.map((section) => section.text), ...wanted.map(withoutOurTags)].join("\n\n");
   const add = (text: string) => {
     system += `\n\n${text}`;
     return { at: system.length - text.length, length: text.length };

@@ -22,6 +22,7 @@ export function reminderFor(
 ): Reminder | undefined {
   const notes = [
     dateNote(history, now.at),
+    inputsNote(history),
     memoryNote(history, now.facts),
     todoNote(history),
     tokenNote(history, now.tokens),
@@ -39,6 +40,18 @@ function dateNote(history: History, at: number): Note | undefined {
   const today = dayOf(at);
   const known = history.told.get("date")?.value ?? dayOf(history.recipe?.startedAt ?? at);
   return known === today ? undefined : { line: forModels.dateNow(today), told: `date:${today}` };
+}
+
+const inputBytesMax = 4_000;
+const inputsMax = 50;
+
+/** What the caller sent beside the words of the message, once, at the start of its turn. */
+function inputsNote({ turn }: History): Note | undefined {
+  if (turn === undefined || turn.step > 0) return undefined;
+  const inputs = Object.entries(turn.message.inputs ?? {}).slice(0, inputsMax);
+  if (inputs.length === 0) return undefined;
+  const lines = inputs.map(([name, value]) => `- ${oneLine(`${name}: ${JSON.stringify(value)}`, inputBytesMax)}`);
+  return { line: forModels.inputs(lines), told: "inputs:" };
 }
 
 /** The prompt has the facts of the conversation's start; others are told once. */

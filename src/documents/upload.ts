@@ -177,8 +177,9 @@ function openTextGauge(head: Buffer): TextGauge {
         decoder === undefined
           ? chunk
           : Uint16Array.from(decoder.decode(chunk, { stream: true }), (character) => character.charCodeAt(0));
-      codes += seen.length;
-      for (const code of seen) if (isControl(code)) controls += 1;
+      const looked = seen.subarray(0, codesLookedAtMax);
+      codes += looked.length;
+      for (const code of looked) if (isControl(code)) controls += 1;
       hasNul ||= seen.includes(0);
     },
     isText: () => !hasNul && controls <= codes * utf8ControlsMax,
@@ -186,3 +187,6 @@ function openTextGauge(head: Buffer): TextGauge {
   gauge.add(head);
   return gauge;
 }
+
+/** Of each piece: a share is asked for, and all of a large upload goes through here. */
+const codesLookedAtMax = 4_096;

@@ -1,29 +1,35 @@
 import type { z } from "zod";
-import { ok, type Result } from "../base/result.ts";
-import { type Failure, makeFailure } from "../protocol/failure.ts";
-import { localOwner } from "../protocol/ids.ts";
-import type { Route } from "../protocol/route.ts";
+import { failed, ok, type Result } from "../base/result.ts";
+import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
+import { bodyBytesMaxOf, type Route } from "../protocol/route.ts";
 import { type RouteName, routes } from "../protocol/routes.ts";
 import { readBody } from "./body.ts";
 import { leaveBytes, noBytes, openBytes } from "./bytes.ts";
-import { accountNamed } from "./caller.ts";
-import { type App, goneSignal, type HttpCall, isLocal } from "./door.ts";
+import { accountNamed, ownerOf } from "./caller.ts";
+import { openDoOnce } from "./do-once.ts";
+import { type App, type Caller, closingSignal, goneSignal, type HttpCall, isLocal } from "./door.ts";
 import { sendDownload } from "./download.ts";
 import type { Answer, Answered, Call, Handlers, Parts } from "./handler.ts";
-import { descriptionPath } from "./openapi.ts";
+import { descriptionPaths } from "./openapi.ts";
 import { parsePart } from "./parse.ts";
 import { faultLine, refuse } from "./problem.ts";
+import type { Tries } from "./tries.ts";
+import { keyOf, type Responded, replayed, underKey } from "./under-key.ts";
 
 /** Every row of the route table, bound to the handler of its name. */
-export function bindRoutes(app: App, handlers: Handlers, logger: Parts["logger"]): void {
+export function bindRoutes(app: App, handlers: Handlers, parts: Behind): void {
+  const { logger, tries } = parts;
+  const binder = { app, handlers, tries, doOnce: openDoOnce(parts) };
   for (const name of routeNames) {
     if (givesBytes(name))
-      bind(app, name, handlers, (c, file) =>
+      bind(binder, name, (c, file) =>
         sendDownload(c, file, (error) => logger?.(faultLine(c.get("requestId"), "a download", error))),
       );
-    else bind(app, name, handlers, (c, answer, status = routes[name].status) => accept(c, status, answer));
+    else bind(binder, name, (c, answer, status = routes[name].status) => accept(c, status, answer));
   }
 }
+
+type Behind = Pick<Parts, "logger" | "storage" | "clock"> & { readonly tries: Tries };
 
 const routeNames = Object.keys(routes).filter((name): name is RouteName => Object.hasOwn(routes, name));
 
@@ -33,20 +39,43 @@ function givesBytes(name: RouteName): name is DownloadName {
   return "givesBytes" in routes[name];
 }
 
+type Binder = {
+  readonly app: App;
+  readonly handlers: Handlers;
+  readonly tries: Tries;
+  readonly doOnce: ReturnType<typeof openDoOnce>;
+};
+
 function bind<N extends RouteName>(
-  app: App,
+  { app, handlers, tries, doOnce }: Binder,
   name: N,
-  handlers: Handlers,
   send: (c: HttpCall, answer: Answer<N>, status?: Route["status"]) => Response | Promise<Response>,
 ): void {
   const route: Route = routes[name];
-  app.on(route.method, honoPath(route), async (c) => {
-    const call = await readCall(c, name);
+  const respond = async (c: HttpCall, call: Result<Call<N>, Failure>): Promise<Responded> => {
     const answer: Answered<N> = call.ok ? await handlers[name](call.value) : call;
-    if (takesBytes(route)) await leaveBytes(c.req.raw);
     for (const [header, value] of Object.entries(answer.headers ?? {})) c.header(header, value);
-    if (!answer.ok) return refuse(c, answer.failure, answer.beside);
-    return send(c, answer.value, answer.status);
+    if (answer.ok) return { response: await send(c, answer.value, answer.status), answer };
+    return { response: refuse(c, answer.failure, answer.beside), answer };
+  };
+  app.on(route.method, honoPath(route), async (c) => {
+    const tooMany = route.isTry === true && !isLocal(c) ? await tries.from(c.get("arrival").address) : undefined;
+    const asked = tooMany === undefined ? await readCall(c, name) : failed(tooMany);
+    const key = route.creates === true && asked.ok ? keyOf(c.req.raw) : ok(undefined);
+    if (!asked.ok || !key.ok || key.value === undefined) {
+      const call = !asked.ok ? asked : key.ok ? ok(asked.value.call) : key;
+      const { response } = await respond(c, call);
+      if (takesBytes(route)) await leaveBytes(c.req.raw);
+      return response;
+    }
+    const { call, json } = asked.value;
+    const keyed = { key: key.value, request: c.req.raw, owner: call.owner, signal: call.signal, bytes: call.bytes };
+    const done = await underKey(doOnce, { ...keyed, json: route.hasSecret === true ? null : json }, ({ once, bytes }) =>
+      respond(c, ok({ ...call, once, bytes })),
+    );
+    if (takesBytes(route)) await leaveBytes(c.req.raw);
+    if (!done.ok) return refuse(c, done.failure);
+    return "response" in done.value ? done.value.response : replayed(c, done.value.before);
   });
 }
 
@@ -58,52 +87,78 @@ function takesBytes(route: Route): boolean {
 const schemas: { readonly [N in RouteName]: { readonly [P in PartName]: z.ZodType<Call<N>[P]> } } = routes;
 type PartName = "params" | "query" | "body";
 
-async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Result<Call<N>, Failure>> {
+/** `json`: the body as it came. */
+type Asked<N extends RouteName> = { readonly call: Call<N>; readonly json: unknown };
+
+async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Result<Asked<N>, Failure>> {
   const { params: Params, query: Query, body: Body } = schemas[name];
   const route: Route = routes[name];
   const language = c.get("language");
+  const caller = c.get("caller");
+  const refused = refusalFor(route, caller);
+  if (refused !== undefined) return refused;
   const account = accountNamed(c.req.header("x-account-id"));
   if (!account.ok) return account;
+  const owner = ownerOf(caller, account.value);
+  if (!owner.ok) return owner;
   const params = parsePart("path", Params, c.req.param(), language);
   if (!params.ok) return params;
   const query = parsePart("query", Query, c.req.query(), language);
   if (!query.ok) return query;
   const bytes = takesBytes(route) ? openBytes(c.req.raw, { isForm: route.takesForm === true }) : ok(noBytes);
   if (!bytes.ok) return bytes;
-  const json = takesBytes(route) ? ok({}) : await readBody(c.req.raw);
+  const json = takesBytes(route) ? ok({}) : await readBody(c.req.raw, bodyBytesMaxOf(route));
   if (!json.ok) return json;
   const body = parsePart("body", Body, json.value, language);
   if (!body.ok) return body;
-  return ok({
+  const call: Call<N> = {
     params: params.value,
     query: query.value,
     body: body.value,
     bytes: bytes.value,
     language,
-    owner: account.value ?? localOwner,
+    owner: owner.value,
     account: account.value,
-    header: (name) => c.req.header(name),
+    caller,
+    arrival: c.get("arrival"),
+    once: undefined,
+    header: (header) => c.req.header(header),
     isLocal: isLocal(c),
     requestId: c.get("requestId"),
     lastEventId: c.req.header("last-event-id"),
     signal: goneSignal(c),
-  });
+    gone: c.req.raw.signal,
+    closing: closingSignal(c),
+  };
+  return ok({ call, json: json.value });
+}
+
+/** Nobody who has to be known is let in unknown, and a key opens only what it was made for. */
+function refusalFor({ scope }: Route, { signedIn, scopes }: Caller) {
+  if (scope === "open") return undefined;
+  if (signedIn === undefined && scopes.length === 0) return failure("sign_in_required", {});
+  return scope === "any" || scopes.includes(scope) ? undefined : failure("scope_missing", { scope });
 }
 
 function accept(c: HttpCall, status: Route["status"], answer: unknown): Response {
   if (answer instanceof ReadableStream) {
-    const headers = { "content-type": "text/event-stream" };
+    // A proxy that gathers an answer before it sends it on would keep all of this one.
+    const headers = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
     if (c.req.method !== "HEAD") return c.body(answer, 200, headers);
     void answer.cancel();
     return c.body(null, 200, headers);
   }
   if (status === 204) return c.body(null, 204);
+  if (typeof answer === "string") return c.body(answer, status, { "content-type": plainText });
   return c.body(JSON.stringify(answer), status, { "content-type": "application/json" });
 }
 
+/** As Prometheus wants it; for everybody else it is plain text. */
+const plainText = "text/plain; version=0.0.4; charset=utf-8";
+
 /** A path that exists under other methods says which. Bound after all routes. */
 export function refuseOtherMethods(app: App): void {
-  const methodsOf = new Map<string, Set<string>>([[descriptionPath, new Set(["GET", "HEAD"])]]);
+  const methodsOf = new Map<string, Set<string>>(descriptionPaths.map((path) => [path, new Set(["GET", "HEAD"])]));
   for (const route of Object.values(routes)) {
     const { method } = route;
     const path = honoPath(route);

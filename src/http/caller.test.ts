@@ -5,7 +5,10 @@ import { callerNamed, isOwnSession, type Named } from "./caller.ts";
 
 const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob@example.com")];
 
-const callers: [what: string, named: Named, caller: string][] = [
+type Naming = Omit<Named, "caller"> & Partial<Pick<Named, "caller">>;
+const isAnn = { caller: { signedIn: ann } };
+
+const callers: [what: string, named: Naming, caller: string][] = [
   ["nobody", {}, "local"],
   ["the body before everything", { userId: "ann", account: bob, owners: [bob] }, "ann"],
   ["the account before the conversation", { account: bob, owners: [ann] }, "bob@example.com"],
@@ -25,11 +28,18 @@ const callers: [what: string, named: Named, caller: string][] = [
   ["a user id with a blank", { userId: "a b" }, "bad_request"],
   ["a user id of 49 characters", { userId: "x".repeat(49) }, "bad_request"],
   ["an empty user id", { userId: "", account: ann }, "bad_request"],
+  ["who is signed in, and nobody named", isAnn, "ann"],
+  ["who is signed in, whoever has the conversation", { ...isAnn, owners: [bob] }, "ann"],
+  ["who is signed in, by every name", { ...isAnn, userId: "ann", account: ann, sessionId: "sess-ann" }, "ann"],
+  ["who is signed in, in the session of anybody", { ...isAnn, sessionId: "sess-agent-default" }, "ann"],
+  ["another user in the body of who is signed in", { ...isAnn, userId: "bob" }, "user_unknown"],
+  ["another account of who is signed in", { ...isAnn, account: bob }, "user_unknown"],
+  ["another user's session of who is signed in", { ...isAnn, sessionId: "sess-bob" }, "session_not_found"],
 ];
 
 test("who is calling is the first that a request names, and nobody reaches another user's session [S7]", () => {
   const told = callers.map(([what, named]) => {
-    const caller = callerNamed(named);
+    const caller = callerNamed({ caller: { signedIn: undefined }, ...named });
     return [what, named, caller.ok ? caller.value : caller.failure.code];
   });
   assert.deepEqual(told, callers);

@@ -3,6 +3,7 @@ import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
 import { type Language, languageOf } from "../words/words.ts";
+import type { Caller } from "./door.ts";
 
 /** Without sign-in the request names the user; of nobody named the routes make the local owner. */
 export function accountNamed(accountId: string | undefined): Result<OwnerId | undefined, Failure<"bad_request">> {
@@ -14,8 +15,20 @@ function userNamed(id: string, where: string): Result<OwnerId, Failure<"bad_requ
   return user.success ? ok(user.data) : failure("bad_request", { what: where, rule: "user_id" });
 }
 
+/** Whose request it is where nothing but `x-account-id` names anybody; who is signed in is nobody else. */
+export function ownerOf(
+  { signedIn }: Pick<Caller, "signedIn">,
+  account: OwnerId | undefined,
+): Result<OwnerId, Failure<"user_unknown">> {
+  if (signedIn === undefined) return ok(account ?? localOwner);
+  if (account === undefined || account === signedIn) return ok(signedIn);
+  return failure("user_unknown", { id: account, as: signedIn });
+}
+
 /** Everything in a request that can say who is calling. */
 export type Named = {
+  /** Who is signed in, if anybody: then the rest may name nobody else. */
+  readonly caller: Pick<Caller, "signedIn">;
   /** `user_id` of the body. */
   readonly userId?: string | undefined;
   readonly account?: OwnerId | undefined;
@@ -25,20 +38,24 @@ export type Named = {
   readonly owners?: readonly OwnerId[] | undefined;
 };
 
-/** Who is calling where nobody has to sign in: the first that is named (SPEC S7). */
-export function callerNamed(named: Named): Result<OwnerId, Failure<"bad_request" | "session_not_found">> {
-  const { userId, account, sessionId = "", owners = [] } = named;
+/** Who is calling: who is signed in, else the first that is named (SPEC S7). */
+export function callerNamed(
+  named: Named,
+): Result<OwnerId, Failure<"bad_request" | "session_not_found" | "user_unknown">> {
+  const { userId, account, sessionId = "", owners = [], caller: known } = named;
   const user = userId === undefined ? ok(account) : userNamed(userId, "body.user_id");
   if (!user.ok) return user;
+  const signedIn = known.signedIn === undefined ? ok(user.value) : ownerOf(known, user.value);
+  if (!signedIn.ok) return signedIn;
   const inSession = userOfSession(sessionId);
-  const caller = user.value ?? inSession ?? (owners.length === 1 ? owners[0] : undefined) ?? localOwner;
+  const caller = signedIn.value ?? inSession ?? (owners.length === 1 ? owners[0] : undefined) ?? localOwner;
   if (inSession === undefined || inSession === caller) return ok(caller);
   return failure("session_not_found", { id: sessionId.slice(0, idCharactersShown) });
 }
 
 /** Whether it is of no use to look who has the conversation. */
-export function namesSomebody({ userId, account, sessionId = "" }: Named): boolean {
-  return (userId ?? account ?? userOfSession(sessionId)) !== undefined;
+export function namesSomebody({ caller, userId, account, sessionId = "" }: Named): boolean {
+  return (caller.signedIn ?? userId ?? account ?? userOfSession(sessionId)) !== undefined;
 }
 
 /** The user inside `sb-session-{user}` or `sess-{user}`; `sess-agent-default` is anybody's name for their own session. */

@@ -1,4 +1,5 @@
 import { ok, type Result } from "../base/result.ts";
+import type { NewConversationInput } from "../loop/loop.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { ConversationId, type OwnerId } from "../protocol/ids.ts";
 import type { ConversationRow } from "../storage/storage.ts";
@@ -44,12 +45,13 @@ export async function adoptConversation(
   { engine, log }: Pick<Parts, "engine" | "log">,
   owner: OwnerId,
   id: string,
+  wanted: Pick<NewConversationInput, "title" | "agent"> = {},
 ): Promise<Result<ConversationRow, Failure>> {
   if (!ConversationId.safeParse(id).success)
     return failure("bad_request", { what: "conversation_id", rule: "conversation_id" });
   const found = await log.find(owner, id);
   if (found.ok) return found;
-  const made = await engine.create(owner, { id });
+  const made = await engine.create(owner, { ...wanted, id });
   // Two that come at once mean the same one.
   return !made.ok && made.failure.code === "conversation_exists" ? log.find(owner, id) : made;
 }

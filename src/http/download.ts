@@ -20,8 +20,8 @@ export async function sendDownload(c: HttpCall, download: Download, onFault: OnF
 }
 
 /** Its length is not known before its end, so there are no ranges of it. */
-function sendArchive(c: HttpCall, { name, chunks }: Archive, onFault: OnFault): Response {
-  const headers = { "content-type": "application/zip", ...attached(name) };
+function sendArchive(c: HttpCall, { name, type = "application/zip", chunks }: Archive, onFault: OnFault): Response {
+  const headers = { "content-type": type, ...attached(name) };
   if (c.req.method === "HEAD") return c.body(null, 200, headers);
   const body = streamOf(chunks(), (error) => {
     onFault(error);

@@ -21,7 +21,7 @@ test("silence is filled with pings, and a reader that goes leaves nothing waitin
   const after = { stdout: 0, stderr: 0 };
   const clock = manualClock();
   const view = { executions, clock, owner: localOwner, id: "e", after, language: "en" } as const;
-  const frames = followExecution({ ...view, signal: gone.signal });
+  const frames = followExecution({ ...view, signal: gone.signal, closing: never });
   for (let ping = 0; ping < 2; ping += 1) {
     const next = frames.next();
     await nextLoop();
@@ -43,7 +43,7 @@ test("what a program printed before anybody looked comes as one piece, and its g
   const clock = manualClock();
   const view = { executions: played(() => lines()), clock, owner: localOwner, id: "e" } as const;
   const signal = new AbortController().signal;
-  const frames = followExecution({ ...view, after: { stdout: 0, stderr: 0 }, language: "en", signal });
+  const frames = followExecution({ ...view, after: { stdout: 0, stderr: 0 }, language: "en", signal, closing: never });
   const batches: unknown[] = [];
   for await (const batch of frames) batches.push(batch);
   assert.deepEqual(batches, [
@@ -56,6 +56,25 @@ test("what a program printed before anybody looked comes as one piece, and its g
   ]);
   assert.equal(clock.timers(), 0);
 });
+
+test("a reader is told when the server ends, and where to go on [X2]", async () => {
+  async function* lines(): AsyncGenerator<RunOutput> {
+    yield { stream: "stdout", text: "x\n", cutBytes: 0, at: { stdout: 2, stderr: 0 } };
+    await new Promise(() => {});
+  }
+  const closing = new AbortController();
+  const view = { executions: played(() => lines()), clock: manualClock(), owner: localOwner, id: "e" } as const;
+  const start = { after: { stdout: 0, stderr: 0 }, language: "en" } as const;
+  const frames = followExecution({ ...view, ...start, signal: never, closing: closing.signal });
+  const said = [{ frame: "output", stream: "stdout", text: "x\n", at: { stdout: 2, stderr: 0 } }];
+  assert.deepEqual((await frames.next()).value, said);
+  const last = frames.next();
+  closing.abort();
+  assert.deepEqual((await last).value, [{ frame: "closing", after: "2-0" }]);
+  assert.deepEqual(await frames.next(), { done: true, value: undefined });
+});
+
+const never = new AbortController().signal;
 
 function played(follow: Executions["follow"]): Executions {
   return {

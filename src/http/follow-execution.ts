@@ -3,17 +3,34 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { ExecutionFrame } from "../protocol/sandbox-resources.ts";
 import type { OutputPlace, RunOutput, Sandbox } from "../sandbox/sandbox.ts";
 import type { Language } from "../words/words.ts";
+import { pingMs } from "./bell.ts";
 import { toExecution } from "./execution-answer.ts";
-
-const pingMs = 15_000;
 
 /** The id of a frame, by which a reader goes on after it. */
 export function idOfFrame(frame: ExecutionFrame): string | undefined {
-  return "at" in frame ? `${frame.at.stdout}-${frame.at.stderr}` : undefined;
+  switch (frame.frame) {
+    case "output":
+    case "cut":
+      return idOf(frame.at);
+    case "result":
+      return endId;
+    case "closing":
+      return frame.after;
+    default:
+      return undefined;
+  }
+}
+
+/** Who has the result has everything; who asks again gets it again. */
+const endId = "end";
+
+function idOf({ stdout, stderr }: OutputPlace): string {
+  return `${stdout}-${stderr}`;
 }
 
 /** What an id stands for: the beginning where it is none of ours. */
 export function placeOfId(id: string | undefined): OutputPlace {
+  if (id === endId) return { stdout: Number.MAX_SAFE_INTEGER, stderr: Number.MAX_SAFE_INTEGER };
   const [, stdout, stderr] = /^(\d{1,15})-(\d{1,15})$/.exec(id ?? "") ?? [];
   return { stdout: Number(stdout ?? 0), stderr: Number(stderr ?? 0) };
 }
@@ -26,26 +43,32 @@ type View = {
   /** What of the output the reader has already. */
   readonly after: OutputPlace;
   readonly language: Language;
+  /** Fires when the reader is gone. */
   readonly signal: AbortSignal;
+  /** Fires when the server ends; the reader is told. */
+  readonly closing: AbortSignal;
 };
 
 /** What an execution says as it says it, from a place on; its end is the last frame. Silence is filled with pings. */
 export async function* followExecution(view: View): AsyncGenerator<ExecutionFrame[], void, undefined> {
-  const { executions, owner, id, after, signal } = view;
+  const { executions, owner, id, after } = view;
+  const ended = AbortSignal.any([view.signal, view.closing]);
+  let place = after;
   const output = executions.follow(owner, id, after)?.[Symbol.asyncIterator]();
   const pulse = openPulse(view);
   try {
     let next = output?.next();
     while (output !== undefined && next !== undefined) {
       const first = yield* patiently(pulse, next);
-      if (first === undefined) return;
-      if (first.done === true) break;
+      if (first === undefined || first.done === true) break;
       const batch = await gather(output, first.value);
+      place = batch.at;
       yield batch.frames;
       next = batch.next ?? output.next();
     }
-    const over = yield* patiently(pulse, executions.wait(owner, id, signal));
+    const over = ended.aborted ? undefined : yield* patiently(pulse, executions.wait(owner, id, ended));
     if (over !== undefined) yield [{ frame: "result", execution: toExecution(over, view.language) }];
+    else if (view.closing.aborted && !view.signal.aborted) yield [{ frame: "closing", after: idOf(place) }];
   } finally {
     pulse.stop();
     void output?.return?.();
@@ -61,23 +84,26 @@ type Next = Promise<IteratorResult<RunOutput, unknown>>;
 async function gather(
   output: AsyncIterator<RunOutput, unknown>,
   first: RunOutput,
-): Promise<{ readonly frames: ExecutionFrame[]; readonly next: Next | undefined }> {
+): Promise<{ readonly frames: ExecutionFrame[]; readonly at: OutputPlace; readonly next: Next | undefined }> {
   const frames: ExecutionFrame[] = [];
   let characters = add(frames, first);
+  let { at } = first;
   let next: Next | undefined;
   const turn = nextTurn();
   while (characters < batchCharactersMax) {
     next = output.next();
     const more = await Promise.race([next, turn]);
-    if (more === undefined || more.done === true) return { frames, next };
+    if (more === undefined || more.done === true) return { frames, at, next };
     next = undefined;
     characters += add(frames, more.value);
+    ({ at } = more.value);
   }
   await turn;
-  return { frames, next };
+  return { frames, at, next };
 }
 
 const batchCharactersMax = 64 * 1024;
+const frameCharactersMax = 10_000;
 
 function nextTurn(): Promise<undefined> {
   return new Promise((resolve) => {
@@ -90,7 +116,9 @@ function add(frames: ExecutionFrame[], { stream, text, cutBytes: bytes, at }: Ru
   if (bytes > 0) frames.push({ frame: "cut", stream, bytes, at });
   if (text === "") return 0;
   const last = frames.at(-1);
-  if (last?.frame === "output" && last.stream === stream)
+  const isJoined = last?.frame === "output" && last.stream === stream;
+  // One event holds no more, so that it need not go out in parts.
+  if (isJoined && last.text.length + text.length <= frameCharactersMax)
     frames[frames.length - 1] = { ...last, text: last.text + text, at };
   else frames.push({ frame: "output", stream, text, at });
   return text.length;
@@ -127,7 +155,8 @@ type Pulse = {
   stop(): void;
 };
 
-function openPulse({ clock, signal }: View): Pulse {
+function openPulse({ clock, signal: gone, closing }: View): Pulse {
+  const signal = AbortSignal.any([gone, closing]);
   let spokeAt = clock.monotonic();
   let isDue = false;
   let wake = () => {};

@@ -1,93 +1,74 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../log/log.ts";
 import type { Engine } from "../loop/loop.ts";
-import type { StreamFrame } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import { type Attempt, attemptAfter } from "./attempt.ts";
+import { every, makeBell, pingMs } from "./bell.ts";
+import { type Cursor, openPlace, type PlacedFrame } from "./cursor.ts";
 import { gatherLiveText } from "./live-text.ts";
 
 /** One page is all of the log that a stream holds; a slow reader simply makes it read the next page later. */
-const pageEvents = 64;
-const pingMs = 15_000;
-/** Text of the running answer that may wait for its reader. */
-const unsentCharactersMax = 1024 * 1024;
+export const pageEvents = 64;
 
 type View = {
   readonly engine: Pick<Engine, "live">;
   readonly log: Pick<Log, "read" | "find" | "headOf" | "onAppend">;
   readonly clock: Clock;
   readonly conversation: ConversationRow;
-  /** The place in the log that the reader has already. */
-  readonly after: number;
+  /** What the reader has already. */
+  readonly after: Cursor;
+  /** Fires when the reader is gone. */
   readonly signal: AbortSignal;
+  /** Fires when the server ends; the reader is told. */
+  readonly closing: AbortSignal;
 };
 
 /**
  * A conversation as a reader sees it: the log from a place on, then live, with the text of the running answer.
  * It is pulled: nothing is read before the reader takes it. Listens first and reads second, so that nothing falls between.
  */
-export async function* follow({
-  engine,
-  log,
-  clock,
-  conversation,
-  after,
-  signal,
-}: View): AsyncGenerator<StreamFrame[], void, undefined> {
+export async function* follow(view: View): AsyncGenerator<PlacedFrame[], void, undefined> {
+  const { engine, log, conversation, after, signal, closing } = view;
   const { number } = conversation;
-  const bell = makeBell();
+  const news = openNews(view);
   const text = gatherLiveText();
-  let head = 0;
-  let isPingDue = false;
-  const stops = [
-    log.onAppend(number, (lastSeq) => {
-      head = Math.max(head, lastSeq);
-      bell.ring();
-    }),
-    every(clock, pingMs, () => {
-      isPingDue = true;
-      bell.ring();
-    }),
-  ];
-  signal.addEventListener("abort", bell.ring);
   try {
     const headAtStart = await log.headOf(number);
-    head = Math.max(head, headAtStart);
-    let attempt = await attemptAt(log, number, after);
-    let sent = after;
+    news.note(headAtStart);
+    const place = openPlace(after, after.answer ?? (await attemptAt(log, number, after.seq)));
+    let sent = after.seq;
     let isCaughtUp = false;
     while (!signal.aborted) {
+      if (closing.aborted) return yield place.pass({ frame: "closing", after: place.cursor() });
       if (sent >= headAtStart && !isCaughtUp) {
         isCaughtUp = true;
-        yield [{ frame: "caught_up", head: headAtStart }];
+        yield place.pass({ frame: "caught_up", head: Math.max(sent, headAtStart) });
         const stop = engine.live(number, (delta) => {
           text.add(delta);
-          bell.ring();
+          news.ring();
         });
-        stops.push(stop);
+        news.onStop(stop);
         // The answer so far came at once and may be long: only what gathers from here on means a slow reader.
         text.startCounting();
-      } else if (sent < head) {
-        const upTo = Math.min(head, sent + pageEvents);
+      } else if (sent < news.head()) {
+        const upTo = Math.min(news.head(), sent + pageEvents);
         const events = await log.read(number, { after: sent, limit: pageEvents, upTo });
-        if (events.length === 0 && !(await log.find(conversation.owner, conversation.id)).ok) return;
+        const isGone = events.length === 0 && !(await log.find(conversation.owner, conversation.id)).ok;
+        if (isGone) return yield place.pass({ frame: "deleted" });
         sent = upTo;
-        attempt = events.reduce(attemptAfter, attempt);
-        if (events.length > 0) yield events.map((event) => ({ frame: "event", event }));
-      } else if (text.unsent() > unsentCharactersMax) {
-        yield [{ frame: "behind", after: sent }];
-        return;
+        if (events.length > 0) yield events.flatMap((event) => place.pass({ frame: "event", event }));
+        if (events.at(-1)?.type === "conversation.deleted") return yield place.pass({ frame: "deleted" });
+      } else if (text.isTooMuch()) {
+        return yield place.pass({ frame: "behind", after: place.cursor() });
       } else {
-        const frames: StreamFrame[] = text.take(attempt);
-        if (isPingDue) frames.push({ frame: "ping" });
-        isPingDue = false;
+        const frames = text.take(place.open()).flatMap((frame) => place.pass(frame));
+        if (news.isPingDue()) frames.push(...place.pass({ frame: "ping" }));
         if (frames.length > 0) yield frames;
-        else await bell.heard();
+        else await news.heard();
       }
     }
   } finally {
-    signal.removeEventListener("abort", bell.ring);
-    for (const stop of stops) stop();
+    news.stop();
   }
 }
 
@@ -98,25 +79,55 @@ async function attemptAt(log: View["log"], number: number, place: number): Promi
   return page.reduce(attemptAfter, undefined);
 }
 
-type Bell = { readonly ring: () => void; readonly heard: () => Promise<void> };
+/** All that a stream may wait for. */
+type News = {
+  /** The newest place of the log that we know of. */
+  readonly head: () => number;
+  readonly note: (head: number) => void;
+  readonly ring: () => void;
+  /** Resolves when something rang since the last time. */
+  readonly heard: () => Promise<void>;
+  /** True once for each time that a ping fell due. */
+  readonly isPingDue: () => boolean;
+  readonly onStop: (stop: () => void) => void;
+  readonly stop: () => void;
+};
 
-/** Remembers a ring that nobody waited for yet. */
-function makeBell(): Bell {
-  let next = Promise.withResolvers<void>();
+function openNews({ log, clock, conversation, signal, closing }: View): News {
+  const { ring, heard } = makeBell();
+  let head = 0;
+  let isDue = false;
+  const note = (lastSeq: number) => {
+    head = Math.max(head, lastSeq);
+    ring();
+  };
+  const stops = [
+    log.onAppend(conversation.number, note),
+    every(clock, pingMs, () => {
+      isDue = true;
+      ring();
+    }),
+    onAbort(signal, ring),
+    onAbort(closing, ring),
+  ];
   return {
-    ring: () => next.resolve(),
-    async heard() {
-      await next.promise;
-      next = Promise.withResolvers();
+    head: () => head,
+    note,
+    ring,
+    heard,
+    isPingDue() {
+      const was = isDue;
+      isDue = false;
+      return was;
+    },
+    onStop: (stop) => void stops.push(stop),
+    stop() {
+      for (const stop of stops) stop();
     },
   };
 }
 
-function every(clock: Clock, ms: number, action: () => void): () => void {
-  let cancel = clock.after(ms, tick);
-  function tick(): void {
-    cancel = clock.after(ms, tick);
-    action();
-  }
-  return () => cancel();
+function onAbort(signal: AbortSignal, action: () => void): () => void {
+  signal.addEventListener("abort", action);
+  return () => signal.removeEventListener("abort", action);
 }

@@ -4,16 +4,21 @@ import type { Ids } from "../base/ids.ts";
 import type { Log } from "../log/log.ts";
 import type { Engine } from "../loop/loop.ts";
 import type { Models } from "../models/models.ts";
+import type { Metrics, Tracer } from "../observe/observe.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Route } from "../protocol/route.ts";
 import type { RouteName, routes } from "../protocol/routes.ts";
 import type { Sandbox, SandboxSettings } from "../sandbox/sandbox.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { SignInService, Users } from "../users/users.ts";
 import type { Language } from "../words/words.ts";
 import type { Workspace, Workspaces } from "../workspace/workspace.ts";
+import type { Arrival } from "./arrival.ts";
 import type { IncomingBytes } from "./bytes.ts";
+import type { Caller } from "./door.ts";
 import type { Download } from "./download.ts";
+import type { ServerSettings } from "./settings.ts";
 
 type Table = typeof routes;
 
@@ -22,32 +27,49 @@ export type Parts = {
   readonly engine: Omit<Engine, "recover" | "close" | "files"> & {
     files(...conversation: Parameters<Engine["files"]>): Pick<Workspace, "list" | "stat" | "stream">;
   };
-  readonly log: Pick<Log, "find" | "findByPrefix" | "list" | "rename" | Reading>;
+  readonly log: Pick<Log, "find" | "findByPrefix" | "list" | "rename" | "markRead" | Reading>;
   readonly workspaces: Pick<
     Workspaces,
-    "clean" | "trash" | "restore" | "ofConversation" | "sweep" | "check" | "spool" | "incoming"
+    "clean" | "trash" | "restore" | "ofConversation" | "sweep" | "check" | "spool" | "incoming" | "archive"
   >;
   readonly sandbox: Pick<Sandbox, "probe" | "sessions" | "executions" | "packages" | "reset" | "load" | "sweep">;
   /** Takes over what was changed in the settings: before a session or a program begins. */
   readonly freshen?: (() => Promise<void>) | undefined;
   readonly sandboxSettings: () => Pick<SandboxSettings, "limits" | "uploads" | "executionTimeoutMsMax">;
   /** Who has what, for callers whom nothing else names, and whether facts can be stored. */
-  readonly storage: Pick<Storage, "ownersOfConversation" | "ownerOfExecution" | "check">;
+  readonly storage: Pick<
+    Storage,
+    | "ownersOfConversation"
+    | "received"
+    | "searchConversations"
+    | "ownerOfExecution"
+    | "check"
+    | "beginOnce"
+    | "endOnce"
+    | "dropOnceBefore"
+  >;
   /** For how long nobody used what is moved to the trash, unless the caller says otherwise. */
   readonly cleanAfterMs: () => number;
   readonly models: Pick<Models, "get">;
   /** Looks for model servers on this machine. */
   readonly detectServers: () => Promise<Answer<"listModels">["found"]>;
+  readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly version: string;
   /** Hears of our own mistakes, one line each; callers only get an id. */
   readonly logger?: ((line: string) => void) | undefined;
+  readonly users: Users;
+  /** Where else people can sign in. */
+  readonly signInService?: SignInService | undefined;
+  /** As the settings are now; the usual ones without it. */
+  readonly server?: (() => ServerSettings) | undefined;
   /** Host names besides the loopback ones under which this server may be called. */
   readonly trustedHosts?: readonly string[] | undefined;
 };
 
-type Reading = "read" | "headOf" | "onAppend";
+type Reading = "read" | "headOf" | "onAppend" | "effective";
 
 /** One request, parsed by the schemas of its route. */
 export type Call<N extends RouteName> = {
@@ -59,6 +81,11 @@ export type Call<N extends RouteName> = {
   readonly owner: OwnerId;
   /** Who `x-account-id` names; undefined when it was not sent. */
   readonly account: OwnerId | undefined;
+  readonly caller: Caller;
+  /** From where and under which name. */
+  readonly arrival: Arrival;
+  /** The call came under an `Idempotency-Key`. */
+  readonly once: Once | undefined;
   readonly header: (name: string) => string | undefined;
   readonly language: Language;
   /** The caller is this process or came over the local socket, so it is the same user on the same machine. */
@@ -67,7 +94,13 @@ export type Call<N extends RouteName> = {
   readonly lastEventId: string | undefined;
   /** Fires when the caller is gone or the server closes. */
   readonly signal: AbortSignal;
+  /** The same two apart: a stream tells its reader that the server closes. */
+  readonly gone: AbortSignal;
+  readonly closing: AbortSignal;
 };
+
+/** Ids made from `seed` are the same when the call is repeated; `isRetry`: it began before, and may have been done in part. */
+export type Once = { readonly seed: string; readonly isRetry: boolean };
 
 /** With status 204 nothing of it is sent. */
 export type Answer<N extends RouteName> = Table[N] extends { streams: true }
@@ -76,14 +109,17 @@ export type Answer<N extends RouteName> = Table[N] extends { streams: true }
     ? Download
     : Table[N]["status"] extends 204
       ? unknown
-      : z.output<Table[N]["answer"]>;
+      : z.output<Table[N]["answer"]> | (Table[N] extends { mayStream: true } ? ReadableStream<Uint8Array> : never);
 
 /** Translates and hands on; decides nothing. */
 type Handler<N extends RouteName> = (call: Call<N>) => Promise<Answered<N>>;
 
-/** `status` where it is not that of the route; `beside` goes with the failure's own fields. */
+/**
+ * `status` where it is not that of the route; `beside` goes with the failure's own fields. `again`: what a repeat under
+ * the same key is told instead, and all that is kept of the answer: a secret is shown once.
+ */
 export type Answered<N extends RouteName> = (
-  | { readonly ok: true; readonly value: Answer<N>; readonly status?: Route["status"] }
+  | { readonly ok: true; readonly value: Answer<N>; readonly status?: Route["status"]; readonly again?: Answer<N> }
   | { readonly ok: false; readonly failure: Failure; readonly beside?: Readonly<Record<string, unknown>> }
 ) & { readonly headers?: Readonly<Record<string, string>> };
 export type Handlers = { readonly [N in RouteName]: Handler<N> };

@@ -1,12 +1,20 @@
 import { Hono } from "hono";
 import { makeFailure } from "../protocol/failure.ts";
+import { openAdmission } from "./admit.ts";
 import { bindRoutes, refuseOtherMethods } from "./bind.ts";
 import { languageWanted, requestIdOf } from "./caller.ts";
-import { type App, isLocal } from "./door.ts";
+import { dialectOf } from "./dialect.ts";
+import { bindDocs } from "./docs/docs.ts";
+import type { App, HttpCall } from "./door.ts";
 import type { Handlers, Parts } from "./handler.ts";
-import { describeApi, descriptionPath } from "./openapi.ts";
-import { isFromHere } from "./origin.ts";
 import { faultLine, refuse } from "./problem.ts";
+import { openRate } from "./rate.ts";
+import { routedPath } from "./routed-path.ts";
+import { agentHandlers } from "./routes/agents.ts";
+import { backupHandlers } from "./routes/backup.ts";
+import { chatHandlers } from "./routes/chat.ts";
+import { chatAgentHandlers } from "./routes/chat-agents.ts";
+import { chatConversationHandlers } from "./routes/chat-conversations.ts";
 import { checkpointHandlers } from "./routes/checkpoints.ts";
 import { compactionHandlers } from "./routes/compactions.ts";
 import { conversationHandlers } from "./routes/conversations.ts";
@@ -18,20 +26,35 @@ import { healthHandlers } from "./routes/health.ts";
 import { memoryHandlers } from "./routes/memory.ts";
 import { messageHandlers } from "./routes/messages.ts";
 import { modelHandlers } from "./routes/models.ts";
+import { observeHandlers } from "./routes/observe.ts";
+import { openAiHandlers } from "./routes/openai.ts";
 import { resumableUploadHandlers } from "./routes/resumable-uploads.ts";
 import { ruleHandlers } from "./routes/rules.ts";
 import { sandboxFileHandlers } from "./routes/sandbox-files.ts";
 import { sessionHandlers } from "./routes/sessions.ts";
+import { signInHandlers } from "./routes/sign-in.ts";
 import { templateHandlers } from "./routes/templates.ts";
+import { userHandlers } from "./routes/users.ts";
 import { workspaceHandlers } from "./routes/workspaces.ts";
+import { defaultServerSettings } from "./settings.ts";
+import { bindSignInPages } from "./sign-in-pages.ts";
+import { openTries } from "./tries.ts";
+import { watchRequests } from "./watch-requests.ts";
 
 export type { App } from "./door.ts";
-export { listen } from "./server.ts";
+export { freePortAfter, isLoopbackHost, listen } from "./server.ts";
+export { defaultServerSettings, type ServerSettings } from "./settings.ts";
 
 /** The HTTP app: every route of the one table, one error shape, one place that catches everything. */
 export function createApp(parts: Parts): App {
+  const rate = openRate();
+  const server = serverOf(parts);
+  const admit = openAdmission({ users: parts.users, server, rate });
+  const tries = openTries(rate, server);
   const handlers: Handlers = {
     ...healthHandlers(parts),
+    ...observeHandlers(parts),
+    ...backupHandlers(parts),
     ...conversationHandlers(parts),
     ...checkpointHandlers(parts),
     ...compactionHandlers(parts),
@@ -41,26 +64,36 @@ export function createApp(parts: Parts): App {
     ...workspaceHandlers(parts),
     ...decisionHandlers(parts),
     ...ruleHandlers(parts),
+    ...agentHandlers(parts),
     ...eventHandlers(parts),
     ...modelHandlers(parts),
+    ...openAiHandlers(parts),
     ...sessionHandlers(parts),
     ...executionHandlers(parts),
     ...templateHandlers(parts),
     ...sandboxFileHandlers(parts),
     ...resumableUploadHandlers(parts),
+    ...chatHandlers(parts),
+    ...chatConversationHandlers(parts),
+    ...chatAgentHandlers(parts),
+    ...signInHandlers(parts, tries),
+    ...userHandlers(parts, tries),
   };
-  const app: App = new Hono();
+  const app: App = new Hono({ getPath: routedPath });
+  app.use(watchRequests(parts));
   app.use(async (c, next) => {
     const requestId = requestIdOf(c.req.header("x-request-id"), parts.ids);
     c.set("requestId", requestId);
-    c.set("language", languageWanted(c.req.header("accept-language")));
+    c.set("dialect", dialectOf(c.req.path));
+    c.set("language", languageWanted(languageHeader(c)));
     c.header("x-request-id", requestId);
     c.header("cache-control", "no-store");
-    if (isLocal(c) || isFromHere(c.req.raw, parts.trustedHosts ?? [])) return next();
-    return refuse(c, makeFailure("forbidden_origin", {}));
+    c.header("x-content-type-options", "nosniff");
+    return (await admit(c)) ?? next();
   });
-  bindRoutes(app, handlers, parts.logger);
-  bindDescription(app, parts.version);
+  bindRoutes(app, handlers, { ...parts, tries });
+  bindDocs(app, parts);
+  bindSignInPages(app, parts, tries);
   refuseOtherMethods(app);
   app.notFound((c) => refuse(c, makeFailure("route_not_found", { path: c.req.path.slice(0, 200) })));
   app.onError((error, c) => {
@@ -71,10 +104,12 @@ export function createApp(parts: Parts): App {
   return app;
 }
 
-function bindDescription(app: App, version: string): void {
-  let description: string | undefined;
-  app.get(descriptionPath, (c) => {
-    description ??= JSON.stringify(describeApi(version));
-    return c.body(description, 200, { "content-type": "application/json" });
-  });
+/** Clients of the chat service name their language in a header of its own. */
+function languageHeader(c: HttpCall): string | undefined {
+  const own = c.get("dialect") === "chat" ? c.req.header("x-language") : undefined;
+  return own ?? c.req.header("accept-language");
+}
+
+function serverOf({ server = () => defaultServerSettings, trustedHosts }: Parts): typeof server {
+  return trustedHosts === undefined ? server : () => ({ ...server(), trustedHosts });
 }

@@ -8,11 +8,13 @@ type LiveText = {
   readonly add: (frame: LiveFrame) => void;
   /** What gathered for this attempt, if it is the one that is being written, and what programs said. */
   readonly take: (open: Attempt | undefined) => LiveFrame[];
-  /** Characters that gathered since counting began or the last take. */
-  readonly unsent: () => number;
+  /** More gathered since counting began or the last take than may wait for its reader: from then on nothing does. */
+  readonly isTooMuch: () => boolean;
   readonly startCounting: () => void;
 };
 
+/** Text of the running answer that may wait for its reader, who loses nothing by coming back for the rest. */
+const unsentCharactersMax = 256 * 1024;
 /** Of what one program said; a slow reader misses the beginning. */
 const outputCharactersMax = 16_000;
 
@@ -21,6 +23,8 @@ export function gatherLiveText(): LiveText {
   let gathered: Delta[] = [];
   let outputs = new Map<string, Output>();
   let characters = 0;
+  let isCounting = false;
+  const isTooMuch = () => isCounting && characters > unsentCharactersMax;
   return {
     add(delta) {
       if (delta.frame === "output") {
@@ -28,6 +32,7 @@ export function gatherLiveText(): LiveText {
         return;
       }
       const last = gathered.at(-1);
+      if (last !== undefined && isSameAttempt(last, delta) && isTooMuch()) return;
       characters += delta.text.length;
       if (last === undefined || !isSameAttempt(last, delta)) {
         // The text of an older attempt is of no use any more: its end is in the log.
@@ -47,8 +52,9 @@ export function gatherLiveText(): LiveText {
       characters = 0;
       return [...said, ...taken];
     },
-    unsent: () => characters,
+    isTooMuch,
     startCounting() {
+      isCounting = true;
       characters = 0;
     },
   };

@@ -1,20 +1,51 @@
+import { isIP } from "node:net";
+import type { Arrival } from "./arrival.ts";
+import type { ServerSettings } from "./settings.ts";
+
+type Named = Pick<ServerSettings, "host" | "trustedHosts">;
+
 /**
- * Whether a request over TCP comes from this machine's own user. A page of another site can make a browser call
- * 127.0.0.1, by its address (CSRF) or by a name of its own that it points there (DNS rebinding). The second shows in
- * `Host`; the first in `Origin` or `Sec-Fetch-Site`, which a page cannot leave out. Programs send neither.
+ * Whether a request was meant for us. A page of another site can point a name of its own at this machine (DNS
+ * rebinding); its browser then sends that name as `Host`, and believes that our answers are the page's own. An address
+ * in numbers cannot be pointed anywhere: where we listen on all of them and everybody signs in, each of them is ours.
  */
-export function isFromHere(request: Request, trustedHosts: readonly string[]): boolean {
-  const host = request.headers.get("host") ?? new URL(request.url).host;
+export function isOurHost({ host }: Arrival, { host: listening, trustedHosts }: Named, usersExist: boolean): boolean {
   const name = hostName(host);
-  if (name === undefined || !(isLoopback(name) || trustedHosts.includes(name))) return false;
-  const site = request.headers.get("sec-fetch-site");
-  if (site !== null && site !== "same-origin" && site !== "none") return false;
-  const origin = request.headers.get("origin");
-  return origin === null || origin === `http://${host}` || origin === `https://${host}`;
+  if (name === undefined) return false;
+  if (isLoopback(name) || trustedHosts.includes(name) || name === hostName(bracketed(listening))) return true;
+  return usersExist && (listening === "0.0.0.0" || listening === "::") && isIP(name.replace(/^\[|\]$/g, "")) !== 0;
+}
+
+/**
+ * What a browser says about the page that makes a request: our own, one that the settings name, or another. The second
+ * way in for other sites is to call us by our right address (CSRF); it shows in `Origin` or `Sec-Fetch-Site`, which a
+ * page cannot leave out. Programs send neither: `none`.
+ */
+export function pageOf(
+  { headers }: Request,
+  { host, scheme }: Arrival,
+  allowedOrigins: readonly string[],
+): "ours" | "named" | "none" | "other" {
+  const origin = headers.get("origin");
+  const site = headers.get("sec-fetch-site");
+  if (origin !== null && allowedOrigins.includes(origin)) return "named";
+  if (site !== null && site !== "same-origin" && site !== "none") return "other";
+  if (origin === null) return "none";
+  const schemes = scheme === undefined ? ["http", "https"] : [scheme];
+  return schemes.some((one) => origin === `${one}://${host}`) ? "ours" : "other";
+}
+
+/** Somebody followed a link to us, or was sent by a sign-in service: nothing is changed by that. */
+export function isNavigation({ method, headers }: Request): boolean {
+  return (method === "GET" || method === "HEAD") && headers.get("sec-fetch-mode") === "navigate";
 }
 
 function hostName(host: string): string | undefined {
   return /[\s/?#@\\,]/.test(host) ? undefined : (URL.parse(`http://${host}`)?.hostname ?? undefined);
+}
+
+function bracketed(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host;
 }
 
 function isLoopback(name: string): boolean {

@@ -1,29 +1,55 @@
 import type { Failure } from "../protocol/failure.ts";
 import type { Problem } from "../protocol/resources.ts";
-import { failureWords, wordsFor } from "../words/words.ts";
-import type { HttpCall } from "./door.ts";
+import { failureWords, failureWordsOverHttp, type Language, wordsFor } from "../words/words.ts";
+import { inDialect } from "./dialect.ts";
+import { type HttpCall, isLocal } from "./door.ts";
 import { statusOf } from "./status.ts";
 
 /** A failure as the one error shape of our routes, in the caller's language; `beside` goes with it. */
 export function refuse(c: HttpCall, reason: Failure, beside: Readonly<Record<string, unknown>> = {}): Response {
   const status = statusOf[reason.code];
   const language = c.get("language");
-  const [what, next] = failureWords(wordsFor(language), reason);
-  const problem: Problem = {
+  const problem = problemOf(reason, { language, requestId: c.get("requestId"), isTerminal: isLocal(c) });
+  const spoken = inDialect(problem, c.get("dialect"));
+  return c.body(JSON.stringify({ ...beside, ...(spoken ?? problem) }), status, {
+    "content-type": spoken === undefined ? "application/problem+json" : "application/json",
+    "content-language": language,
+    ...retryAfter(c, reason),
+  });
+}
+
+/** Of what passes by itself, where nobody knows better. */
+const retryAfterSecondsUsual = 5;
+
+/** When to come again: of everything that may be otherwise by then, also where nobody has said when. */
+function retryAfter(c: HttpCall, reason: Failure): { readonly "retry-after"?: string } {
+  if ("retryAfterSeconds" in reason.params)
+    return { "retry-after": String(Math.ceil(reason.params.retryAfterSeconds)) };
+  const isSaid = c.newResponse(null).headers.has("retry-after");
+  const passes = [429, 503, 507].includes(statusOf[reason.code]);
+  return passes && !isSaid ? { "retry-after": String(retryAfterSecondsUsual) } : {};
+}
+
+type Told = {
+  readonly language: Language;
+  readonly requestId: string;
+  /** The same system user on the same machine reads it, in the terminal: its commands can be typed there. */
+  readonly isTerminal?: boolean;
+};
+
+/** A failure in words. */
+export function problemOf(reason: Failure, { language, requestId, isTerminal = false }: Told): Problem {
+  const [what, next] = (isTerminal ? failureWords : failureWordsOverHttp)(wordsFor(language), reason);
+  return {
     type: `urn:agentyard:failure:${reason.code}`,
     title: what,
-    status,
+    status: statusOf[reason.code],
     code: reason.code,
     detail: [what, next].join(language === "zh" ? "" : " "),
     params: reason.params,
     retryable: reason.retryable,
-    requestId: c.get("requestId"),
+    requestId,
   };
-  return c.body(JSON.stringify({ ...beside, ...problem }), status, {
-    "content-type": "application/problem+json",
-    "content-language": language,
-    ...("retryAfterSeconds" in reason.params && { "retry-after": String(Math.ceil(reason.params.retryAfterSeconds)) }),
-  });
 }
 
 /** What the log file gets of our own mistake, under the id that the caller got. */

@@ -1,16 +1,19 @@
 import { once } from "node:events";
 import { lstat, unlink } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import { connect } from "node:net";
-import { getRequestListener } from "@hono/node-server";
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { connect, isIPv4 } from "node:net";
+import type { Duplex } from "node:stream";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
+import { makeFailure } from "../protocol/failure.ts";
+import type { AddressFault } from "../words/words.ts";
 import type { App, Door } from "./door.ts";
+import { problemOf } from "./problem.ts";
 
 export type ListenAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number };
 
-/** `taken`: somebody answers there already. */
-export type ListenFailure = { readonly reason: "taken" | "refused"; readonly said: string };
+export type ListenFailure = { readonly reason: AddressFault; readonly said: string };
 
 export type Listening = {
   /** The path of the socket, or `http://host:port`. */
@@ -20,32 +23,60 @@ export type Listening = {
 };
 
 const closeGraceMs = 2_000;
-/** For all of a request to come in: an upload over a slow line takes its time. Headers alone have Node's minute. */
+/** For all of a request to come in: an upload over a slow line takes its time. */
 const requestTimeoutMs = 3_600_000;
+const headersTimeoutMs = 30_000;
+/** Without a byte of a body that was announced. */
+const bodySilenceMsMax = 120_000;
+/** For all of a body of somebody whom nobody knows (yet). */
+const strangerBodyMsMax = 30_000;
+/** Longer than proxies keep theirs, so that none sends into a connection that we just close. */
+const keepAliveMs = 75_000;
+const headerBytesMax = 32 * 1024;
+const connectionsMax = 10_000;
+
+export type ListenOptions = {
+  readonly clock: Clock;
+  /** The path under which others serve it: empty, or `/yard`. */
+  readonly basePath?: string;
+};
 
 /** Opens the app to the network or to other processes of the same user. */
 export async function listen(
   app: App,
   at: ListenAddress,
-  { clock }: { clock: Clock },
+  { clock, basePath = "" }: ListenOptions,
 ): Promise<Result<Listening, ListenFailure>> {
   const closing = new AbortController();
-  const door: Door = { door: "socketPath" in at ? "socket" : "tcp", closing: closing.signal };
+  const door: Door = { door: "socketPath" in at ? "socket" : "tcp", closing: closing.signal, basePath };
   // The adapter would otherwise put its own Request and Response in place of the global ones.
   const answer = getRequestListener(
-    (request, { outgoing }) => app.fetch(request, { ...door, breakOff: () => void outgoing.destroy() }),
-    { overrideGlobalObjects: false },
+    (request, { incoming, outgoing }) =>
+      app.fetch(request, {
+        ...door,
+        address: incoming.socket.remoteAddress,
+        giveTime: "socketPath" in at ? undefined : endWhenLong(incoming, outgoing, clock),
+        breakOff: () => void outgoing.destroy(),
+        onEnd: (listener) => void outgoing.once("close", listener),
+      }),
+    { overrideGlobalObjects: false, errorHandler: refuseAddress },
   );
-  const server = createServer({ requestTimeout: requestTimeoutMs }, (incoming, outgoing) => {
+  const respond = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     outgoing.once("close", () => {
       if (closing.signal.aborted) server.closeIdleConnections();
     });
+    incoming.url = withoutBasePath(incoming.url ?? "/", basePath);
+    endWhenSilent(incoming, outgoing);
     void answer(incoming, outgoing);
-  });
+  };
+  const server = createServer(limits, respond);
+  // Node would refuse an expectation it does not know without a word; none is as good.
+  server.on("checkExpectation", respond);
+  server.maxConnections = connectionsMax;
+  server.on("clientError", refuseUnreadable);
   const refusal =
     "socketPath" in at ? await openSocket(server, at.socketPath) : await open(server, () => server.listen(at));
-  if (refusal !== undefined)
-    return failed({ reason: refusal.code === "EADDRINUSE" ? "taken" : "refused", said: refusal.message });
+  if (refusal !== undefined) return failed({ reason: faults[refusal.code ?? ""] ?? "other", said: refusal.message });
   return ok({
     address: addressOf(server),
     async close() {
@@ -56,6 +87,117 @@ export async function listen(
     },
   });
 }
+
+const faults: Readonly<Record<string, AddressFault>> = {
+  EADDRINUSE: "taken",
+  EACCES: "needs_root",
+  EADDRNOTAVAIL: "not_here",
+  ENOTFOUND: "unknown_name",
+  EAI_AGAIN: "unknown_name",
+};
+
+const limits = {
+  requestTimeout: requestTimeoutMs,
+  headersTimeout: headersTimeoutMs,
+  keepAliveTimeout: keepAliveMs,
+  maxHeaderSize: headerBytesMax,
+  // Node would refuse it without a word.
+  requireHostHeader: false,
+};
+
+/** The routes know nothing of the path below which a proxy serves them. What comes without it is taken as well. */
+function withoutBasePath(url: string, basePath: string): string {
+  if (basePath === "" || !url.startsWith(basePath)) return url;
+  const rest = url.slice(basePath.length);
+  if (rest === "" || rest.startsWith("?")) return `/${rest}`;
+  return rest.startsWith("/") ? rest : url;
+}
+
+/** A caller who announces a body and sends nothing of it would hold a connection for an hour. */
+function endWhenSilent(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (!hasBody(incoming)) return;
+  incoming.socket.setTimeout(bodySilenceMsMax);
+  // Heard here, it is for us to end the connection; while the answer is on its way silence is nobody's fault.
+  outgoing.on("timeout", () => {
+    if (!incoming.complete) incoming.destroy();
+  });
+}
+
+/**
+ * And one who sends it drop by drop would as well. Whoever is known gets all the time there is: what comes back is
+ * called for them.
+ */
+function endWhenLong(incoming: Incoming, outgoing: Pick<ServerResponse, "headersSent">, clock: Clock): () => void {
+  if (!hasBody(incoming)) return () => {};
+  const cancel = clock.after(strangerBodyMsMax, () => {
+    if (incoming.complete || incoming.destroyed) return;
+    if (outgoing.headersSent) return void incoming.destroy();
+    refuseUnreadable({ code: "ERR_HTTP_REQUEST_TIMEOUT" }, incoming.socket);
+    incoming.socket.destroySoon();
+  });
+  incoming.once("close", cancel);
+  return cancel;
+}
+
+/** As much of it as both versions of HTTP have. */
+type Incoming = Pick<IncomingMessage, "headers" | "socket" | "complete" | "destroyed"> & {
+  destroy(): unknown;
+  once(event: "close", listener: () => void): unknown;
+};
+
+function hasBody({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = headers;
+  return length !== "0" || encoding !== undefined;
+}
+
+/** A target or a `Host` of which no address can be made never reaches the app either. */
+function refuseAddress(error: unknown): Response {
+  const isTheirs = error instanceof RequestError;
+  const reason = isTheirs ? makeFailure("request_unreadable", { why: "syntax" }) : makeFailure("internal", { id: "" });
+  const problem = problemOf(reason, { language: "en", requestId: "" });
+  return new Response(JSON.stringify(problem), { status: problem.status, headers: plainHeaders });
+}
+
+const plainHeaders = { "content-type": "application/problem+json", "x-content-type-options": "nosniff" };
+
+/** What is no request, or comes too slowly to become one, never reaches the app; it is answered in the same shape. */
+function refuseUnreadable(error: Pick<NodeJS.ErrnoException, "code">, socket: Duplex): void {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  const reason = makeFailure("request_unreadable", { why: unreadable[error.code ?? ""] ?? "syntax" });
+  const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+  const body = JSON.stringify({ ...problemOf(reason, { language: "en", requestId: "" }), status });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...Object.entries(plainHeaders).map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+const unreadable: Readonly<Record<string, "headers" | "slow">> = {
+  HPE_HEADER_OVERFLOW: "headers",
+  ERR_HTTP_REQUEST_TIMEOUT: "slow",
+};
+
+/** Nobody but this machine can call it there. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}
+
+/** The first port after this one that nobody listens on. */
+export async function freePortAfter({ host, port }: { readonly host: string; readonly port: number }): Promise<number> {
+  for (let next = port + 1; next <= Math.min(port + portsTriedMax, portMax); next += 1) {
+    const probe = createServer();
+    if ((await open(probe, () => probe.listen({ host, port: next }))) !== undefined) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return next;
+  }
+  return 0;
+}
+
+const portMax = 65_535;
+const portsTriedMax = 100;
 
 /** A socket that only this user may use. A file left behind by a process that died is replaced, a living one is not. */
 async function openSocket(server: Server, path: string): Promise<NodeJS.ErrnoException | undefined> {

@@ -2,11 +2,13 @@ import type { FailureCode } from "../protocol/failure.ts";
 
 export type ProblemStatus =
   | 400
+  | 401
   | 403
   | 404
   | 405
   | 408
   | 409
+  | 410
   | 412
   | 413
   | 415
@@ -105,6 +107,54 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   upload_version_unfit: 412,
   uploads_too_many: 409,
 
+  field_retired: 400,
+  selected_file_missing: 400,
+  selected_file_elsewhere: 400,
+  conversation_of_agent: 409,
+  agent_not_found: 404,
+  run_not_found: 404,
+  sandbox_session_create_failed: 500,
+  sandbox_session_not_ready: 503,
+  function_call_unknown: 400,
+  function_name_taken: 400,
+  parameter_unsupported: 400,
+  server_closing: 503,
+  turn_cancelled: 409,
+  response_not_found: 404,
+  response_in_conversation: 409,
+  key_used_otherwise: 422,
+  key_in_use: 409,
+  key_unfit: 400,
+
+  sign_in_required: 401,
+  sign_in_failed: 401,
+  sign_in_link_used: 401,
+  scope_missing: 403,
+  page_forged: 403,
+  rate_limited: 429,
+  user_exists: 409,
+  user_unknown: 404,
+  user_id_unfit: 422,
+  password_unfit: 422,
+  key_not_found: 404,
+  keys_full: 409,
+  sign_in_service_failed: 502,
+  sign_in_expired: 401,
+  sign_in_stranger: 403,
+  sign_in_as_taken: 409,
+  proxy_unnamed: 403,
+  users_needed: 409,
+  port_taken: 503,
+  request_unreadable: 400,
+  already_served: 409,
+  backup_failed: 500,
+  backup_newer: 422,
+  restore_failed: 500,
+  not_ready: 503,
+  backup_exists: 409,
+  backup_broken: 422,
+  restore_not_empty: 409,
+
   fenced: 409,
   log_moved: 409,
   storage_busy: 503,
@@ -115,6 +165,9 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   owner_unreachable: 503,
   owner_other_version: 503,
   data_in_use: 503,
+  data_missing: 503,
+  data_unusable: 503,
+  restore_unfinished: 503,
   address_unusable: 503,
 
   message_blank: 422,
@@ -149,3 +202,8 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   usage: 400,
   nobody_to_ask: 409,
 };
+
+/** Whether it is one of ours: codes also come from logs that others wrote. */
+export function isFailureCode(code: string): code is FailureCode {
+  return Object.hasOwn(statusOf, code);
+}

@@ -7,6 +7,7 @@ import { type FileFailure, type Spooled, shownPath } from "../workspace/workspac
 import { temparea } from "./file-place.ts";
 import type { Answer, Parts } from "./handler.ts";
 import type { Sought } from "./seek-file.ts";
+import { storeOnce } from "./stored-before.ts";
 import { readArchive } from "./unzip.ts";
 
 export type Storing = {
@@ -14,13 +15,15 @@ export type Storing = {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly announcedBytes?: number | undefined;
   readonly keep?: boolean | undefined;
+  /** An earlier try may have stored it already. */
+  readonly isRetry?: boolean | undefined;
 };
 
 /** Puts a file into the folder that was sought, by the rules of the session. */
 export async function storeFile(
-  { engine }: Pick<Parts, "engine">,
+  parts: Pick<Parts, "engine" | "workspaces" | "sandboxSettings">,
   { row, workspace, path: folder, policy }: Sought,
-  { keep = false, ...file }: Storing,
+  { keep = false, isRetry = false, ...file }: Storing,
 ): Promise<Result<UploadedFile, Failure>> {
   if (isCounted(folder) && folder !== temparea) {
     const full = await noRoom({ workspace, policy }, `${folder}/${file.name}`, 1);
@@ -28,7 +31,10 @@ export async function storeFile(
   }
   // Only what lies in the temparea is counted.
   const filesMax = isCounted(folder) ? policy.filesMax : Number.MAX_SAFE_INTEGER;
-  return engine.upload(row, { ...file, keep, folder, policy: { ...policy, filesMax } });
+  const store = (wanted: Pick<Storing, "name" | "chunks"> & { readonly keep: boolean }) =>
+    parts.engine.upload(row, { ...file, ...wanted, folder, policy: { ...policy, filesMax } });
+  if (!isRetry) return store({ ...file, keep });
+  return storeOnce(parts, workspace, { ...file, keep, folder }, store);
 }
 
 function isCounted(folder: string): boolean {
@@ -68,7 +74,7 @@ type Unpacked = Extract<Answer<"uploadSandboxFile">, { mode: "archive_extract" }
 
 /** Unpacks an archive into the folder that was sought; each file goes the way of an upload. The first refusal ends it. */
 export async function unpackInto(
-  parts: Pick<Parts, "engine">,
+  parts: Pick<Parts, "engine" | "workspaces" | "sandboxSettings">,
   sought: Sought,
   archive: { readonly name: string; readonly spooled: Spooled; readonly overwrite: boolean },
 ): Promise<Result<Unpacked, Failure> & { readonly beside?: Readonly<Record<string, number>> }> {

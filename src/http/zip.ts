@@ -5,8 +5,10 @@ import { type FileFailure, parsePath, shownPath, type WalkEntry, type Workspace 
 
 /** A folder as one file, made while it is sent. */
 export type Archive = {
-  /** With the ending `.zip`. */
+  /** With its ending. */
   readonly name: string;
+  /** `application/zip` unless said otherwise. */
+  readonly type?: string;
   readonly chunks: () => AsyncGenerator<Uint8Array, void, undefined>;
 };
 

@@ -59,7 +59,7 @@ type Read = {
   readonly number: number;
   readonly asked: Map<string, Asked>;
   /** Decisions of the open turn that wait to be made, by their calls. */
-  readonly waiting: Map<string, { readonly id: string; readonly seq: number }>;
+  readonly waiting: Map<string, { readonly id: string; readonly seq: number; readonly isAskedOfPerson: boolean }>;
   /** What decisions so far can be named by; the newest apart. */
   readonly links: Set<string>;
   newest: string;
@@ -127,8 +127,8 @@ function placeOf({ number, seq }: RecordRow): { readonly number: number; readonl
 function* leftOpen(read: Read | undefined, beside: Beside): Generator<RecordFault> {
   if (read === undefined) return;
   const { number } = read;
-  for (const { id, seq } of read.waiting.values())
-    if (!beside.isOpen(number, id)) yield { number, seq, what: "made_missing" };
+  for (const { id, seq, isAskedOfPerson } of read.waiting.values())
+    if (isAskedOfPerson && !beside.isOpen(number, id)) yield { number, seq, what: "made_missing" };
 }
 
 function faultIn(row: RecordRow, read: Read, beside: Beside): RecordFault["what"] | undefined {
@@ -171,7 +171,7 @@ function checkAsked(row: RecordRow, read: Read, { isOld }: Beside): RecordFault[
   if (event === undefined) return "unreadable";
   const hash = askedHash(event);
   read.asked.set(event.id, { hash, bytes: argumentsHash(decidedOn(event, {})), isMade: false });
-  read.waiting.set(event.call, { id: event.id, seq: row.seq });
+  read.waiting.set(event.call, { id: event.id, seq: row.seq, isAskedOfPerson: event.kind !== "function" });
   const isKept = event.hash === undefined ? isOld(event.id) : event.hash === hash;
   if (!isKept) return "asked_changed";
   return isInTime(event) ? undefined : "time_changed";

@@ -2,7 +2,7 @@ import { ok, type Result } from "../base/result.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { ConversationId, type OwnerId } from "../protocol/ids.ts";
-import type { ConversationRow } from "../storage/storage.ts";
+import type { ConversationRow, NewConversation } from "../storage/storage.ts";
 import { encoded } from "./encode.ts";
 import type { LogOptions } from "./log.ts";
 
@@ -17,11 +17,12 @@ export interface Conversations {
   ): Promise<Result<ConversationRow, Failure<"conversation_not_found" | "conversation_ambiguous">>>;
   list(owner: OwnerId, page: { limit: number; before?: string | undefined }): Promise<ConversationRow[]>;
   rename(conversation: ConversationRow, title: string): Promise<Result<ConversationRow, Failure>>;
+  /** Notes how far a person has read; that is no change of the conversation. */
+  markRead(conversation: ConversationRow, index: number): Promise<Result<void, Failure>>;
 }
 
-export type NewConversationOptions = {
+export type NewConversationOptions = Pick<NewConversation, "title" | "origin" | "isPassing" | "agentId" | "appKey"> & {
   readonly id?: string | undefined;
-  readonly title?: string | undefined;
   readonly events?: readonly NewEvent[];
   /** The number of the conversation whose blobs the events name: they are copied. */
   readonly blobsOf?: number;
@@ -30,9 +31,9 @@ export type NewConversationOptions = {
 const candidatesMax = 10;
 const idCharactersShown = 80;
 
-export function openConversations({ storage, clock, ids }: LogOptions): Conversations {
+export function openConversations({ storage, clock, ids, onAppended }: LogOptions): Conversations {
   return {
-    async createConversation(owner, { id = ids.uuid(), title, events = [], blobsOf }) {
+    async createConversation(owner, { id = ids.uuid(), events = [], ...wanted }) {
       const checked = ConversationId.safeParse(id);
       if (!checked.success) {
         const shown = JSON.stringify(id.slice(0, idCharactersShown));
@@ -42,7 +43,14 @@ export function openConversations({ storage, clock, ids }: LogOptions): Conversa
       }
       const at = clock.now();
       const encodedEvents = events.map((event) => encoded(event, at));
-      return storage.createConversation({ owner, id: checked.data, title, at, events: encodedEvents, blobsOf });
+      const created = await storage.createConversation({
+        ...{ ...wanted, owner, id: checked.data, at },
+        events: encodedEvents,
+      });
+      // What a branch brings along happened in another conversation, and was told then.
+      const chosen = events.filter(({ type }) => type === "agent.chosen");
+      if (created.ok && chosen.length > 0) onAppended?.(created.value.number, chosen, at);
+      return created;
     },
 
     async find(owner, id) {
@@ -71,6 +79,11 @@ export function openConversations({ storage, clock, ids }: LogOptions): Conversa
       const events = [encoded({ type: "conversation.renamed", title }, updatedAt)];
       const stored = await storage.append({ number: conversation.number, events, with: { row: { title, updatedAt } } });
       return stored.ok ? ok({ ...conversation, title, updatedAt }) : stored;
+    },
+
+    async markRead({ number, updatedAt }, readIndex) {
+      const stored = await storage.append({ number, events: [], with: { row: { readIndex, updatedAt } } });
+      return stored.ok ? ok(undefined) : stored;
     },
   };
 }

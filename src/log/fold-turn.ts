@@ -1,7 +1,8 @@
 import type { EventOf } from "../protocol/events.ts";
-import { hasVisible, type Message } from "../protocol/message.ts";
-import { forModels } from "../words/words.ts";
+import type { Message } from "../protocol/message.ts";
+import { selectedMessage } from "../words/words.ts";
 import { linkOf } from "./decision-record.ts";
+import { setAside, takeBack, userMessage } from "./given-history.ts";
 import type { CallState, DecisionState, History, QueuedMessage } from "./history-state.ts";
 import { noteDecided, noteSaid } from "./keepsakes.ts";
 import { noteAttached, readShown } from "./known.ts";
@@ -10,7 +11,8 @@ export function startTurn(history: History, event: EventOf<"turn.started">): voi
   const message = takeFromQueue(history, event.message);
   history.turnsEver = Math.max(history.turnsEver, event.turn);
   if (message === undefined) return;
-  noteAttached(history, message, event.seq);
+  takeBack(history);
+  const { instead } = message;
   history.turn = {
     turn: event.turn,
     message,
@@ -29,17 +31,30 @@ export function startTurn(history: History, event: EventOf<"turn.started">): voi
     isStuck: false,
     slot: message.slot,
     model: undefined,
-    hasImages: (message.images?.length ?? 0) > 0,
+    hasImages: [message, ...(instead ?? [])].some((said) => "images" in said && (said.images?.length ?? 0) > 0),
     calls: [],
     finished: [],
   };
-  addMessage(history, userMessage(message), event.seq);
-  noteSaid(history, message, event.seq);
-  noteTaint(history, message);
+  if (instead !== undefined) setAside(history, instead);
+  join(history, message, event.seq);
 }
 
-/** Texts of files stand in it. */
-function noteTaint(history: History, { files }: QueuedMessage): void {
+/** A message joins the history: first the files that were selected for it, then the words. */
+function join(history: History, message: QueuedMessage, seq: number): void {
+  const { aside, deeds } = history;
+  const { selected, files, instead, text, images } = message;
+  noteAttached(history, message, seq);
+  if (selected !== undefined) {
+    addMessage(history, { role: "user", text: selectedMessage(selected) }, seq);
+    for (const place of [history, aside]) place?.selected.push({ seq, files: selected.files });
+  }
+  const last = instead?.at(-1)?.role;
+  const isAnsweringGiven = last === "user" || last === "tool";
+  if (text !== "" || (images?.length ?? 0) > 0 || !isAnsweringGiven) {
+    addMessage(history, userMessage(message), seq);
+    for (const place of [history, aside]) if (place !== undefined) noteSaid({ said: place.said, deeds }, message, seq);
+  }
+  // Texts of files stand in it.
   if (files?.some(({ hash }) => hash !== undefined)) history.isTainted = true;
 }
 
@@ -55,23 +70,25 @@ export function startStep(history: History, event: EventOf<"step.started">): voi
   readShown(history);
   for (const id of event.joined ?? []) {
     const message = takeFromQueue(history, id);
-    if (message) addMessage(history, userMessage(message), event.seq);
-    if (message) noteAttached(history, message, event.seq);
-    if (message) noteSaid(history, message, event.seq);
-    if (message) noteTaint(history, message);
+    if (message) join(history, message, event.seq);
     turn.hasImages ||= (message?.images?.length ?? 0) > 0;
   }
   for (const told of event.told ?? []) {
     const [kind = "", value = ""] = told.split(/:(.*)/s);
     history.told.set(kind, { value, step: history.steps });
   }
-  const newest = history.messages.at(-1);
-  if (event.reminder === undefined || newest === undefined || newest.role === "system") return;
-  history.messages[history.messages.length - 1] = {
-    ...newest,
-    text: newest.text + event.reminder,
-    reminder: (newest.reminder ?? 0) + event.reminder.length,
-  };
+  if (event.reminder === undefined) return;
+  const { messages, aside } = history;
+  remind(messages, event.reminder);
+  // One that was given does not stay, and neither does what was told behind it.
+  if (aside !== undefined && aside.messages.length > aside.older) remind(aside.messages, event.reminder);
+}
+
+function remind(messages: Message[], reminder: string): void {
+  const newest = messages.at(-1);
+  if (newest === undefined || newest.role === "system") return;
+  const reminded = { ...newest, text: newest.text + reminder, reminder: (newest.reminder ?? 0) + reminder.length };
+  messages[messages.length - 1] = reminded;
 }
 
 export function addAnswer(history: History, event: EventOf<"message.assistant">): void {
@@ -144,6 +161,7 @@ export function finishCall(history: History, event: EventOf<"call.finished">): v
 }
 
 export function finishTurn(history: History, event: EventOf<"turn.finished">): void {
+  takeBack(history);
   history.turn = undefined;
   history.decisions.clear();
   history.lastTurn = { turn: event.turn, outcome: event.outcome };
@@ -162,12 +180,8 @@ export function forgetCheckpoint({ checkpoints }: History, forgotten: number): v
 function addMessage(history: History, message: Message, seq: number): void {
   history.messages.push(message);
   history.seqs.push(seq);
-}
-
-/** Strict servers refuse blanks alone, and with them every later request. */
-function userMessage({ text, images, own }: QueuedMessage): Message {
-  const isSilent = !hasVisible(text) && (images ?? []).length === 0;
-  return { role: "user", text: isSilent ? forModels.blank : text, images, ...(own !== undefined && { own }) };
+  history.aside?.messages.push(message);
+  history.aside?.seqs.push(seq);
 }
 
 export function takeFromQueue(history: History, id: string): QueuedMessage | undefined {

@@ -1,7 +1,7 @@
-import type { CallOutcome, EventOf, FileState, TurnOutcome } from "../protocol/events.ts";
+import type { CallOutcome, EventBody, EventOf, FileState, TurnOutcome } from "../protocol/events.ts";
 import type { Image, Message, Slot, ToolCall, ToolDescription, Usage } from "../protocol/message.ts";
 import type { Todo } from "../protocol/todo.ts";
-import { emptyKeepsakes, type Keepsakes } from "./keepsakes.ts";
+import { emptyKeepsakes, type Keepsakes, type Said, type SelectedFiles, type Summary } from "./keepsakes.ts";
 import type { Knowledge } from "./known.ts";
 
 /** What the log amounts to right now: the fold of all events that were not rewound. */
@@ -32,7 +32,27 @@ export type History = Knowledge &
     isTainted: boolean;
     /** Files of standing instructions as the user put them there, whatever was done to them since. */
     readonly guides: Map<string, Guide>;
+    /** Which agent it belongs to, as it was named first; undefined is the main agent. */
+    agent: AgentChosen | undefined;
+    /** What the running turn hides: it was given another history. */
+    aside: Aside | undefined;
   };
+
+/** The names as they were given, each by the first caller who gave one. */
+export type AgentChosen = Readonly<EventBody<"agent.chosen">>;
+
+/** The history as it goes on after a turn that was given another one: what this turn says is added to both. */
+export type Aside = Knowledge & {
+  /** So many of its messages are older than the turn. */
+  readonly older: number;
+  readonly messages: Message[];
+  readonly seqs: number[];
+  readonly said: Said[];
+  readonly selected: SelectedFiles[];
+  readonly summary: Summary | undefined;
+  readonly counted: History["counted"];
+  readonly told: History["told"];
+};
 
 /** The file as it was uploaded, and the place of that in the log. */
 export type Guide = { readonly state: FileState & { readonly hash: string }; readonly seq: number };
@@ -124,6 +144,8 @@ export function emptyHistory(): History {
     checkpoints: [],
     isTainted: false,
     guides: new Map(),
+    agent: undefined,
+    aside: undefined,
     ...emptyKeepsakes(),
     known: new Map(),
     unread: new Map(),

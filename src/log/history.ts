@@ -15,19 +15,40 @@ import {
   startTurn,
   takeFromQueue,
 } from "./fold-turn.ts";
+import { moveAside } from "./given-history.ts";
 import { moveGuides, noteGuide } from "./guides.ts";
-import { emptyHistory, type History, type Recipe } from "./history-state.ts";
+import { type AgentChosen, emptyHistory, type History, type Recipe } from "./history-state.ts";
 import { moveKeepsakes, noteFile, noteRead } from "./keepsakes.ts";
 import { moveShown, noteChanged, noteShown } from "./known.ts";
 
-/** The events that count: what lies between a `rewound` and its target is left out. */
+/**
+ * The events that count: what lies between a `rewound` and its target is left out. Whose agent the conversation is stays,
+ * however far one goes back.
+ */
 export function effectiveEvents(events: readonly LogEvent[]): LogEvent[] {
   const kept: LogEvent[] = [];
   for (const event of events) {
-    if (event.type === "rewound") while ((kept.at(-1)?.seq ?? 0) > event.to) kept.pop();
+    if (event.type === "rewound") {
+      const place = kept.findLastIndex(({ seq }) => seq <= event.to) + 1;
+      kept.push(...kept.splice(place).filter(({ type }) => type === "agent.chosen"));
+    }
     kept.push(event);
   }
   return kept;
+}
+
+/** Each name is that of the first caller who gave one; the role never changes. */
+export function agentAfter(
+  known: AgentChosen | undefined,
+  { role, agentId, agentKey, appKey }: EventOf<"agent.chosen">,
+): AgentChosen {
+  const named = {
+    role,
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(agentKey === undefined ? {} : { agentKey }),
+    ...(appKey === undefined ? {} : { appKey }),
+  };
+  return { ...named, ...known };
 }
 
 /** A compaction that was undone has never been; the rest of the log stands as it is. */
@@ -85,6 +106,9 @@ export function applyEvent(history: History, event: LogEvent): void {
       return finishTurn(history, event);
     case "compacted":
       return compact(history, event);
+    case "agent.chosen":
+      history.agent = agentAfter(history.agent, event);
+      return;
     case "checkpoint.saved":
       addCheckpoint(history, event.seq, event.name, event.at);
       return;
@@ -117,6 +141,7 @@ const orderFree: ReadonlySet<LogEvent["type"]> = new Set([
   "message.user",
   "cancel.asked",
   "decision.made",
+  "agent.chosen",
   "conversation.renamed",
 ]);
 
@@ -142,6 +167,7 @@ export function insertEvents(history: History, after: number, events: readonly L
   moveShown(history, moved);
   moveKeepsakes(history, moved);
   moveGuides(history, moved);
+  moveAside(history, moved);
   history.head += events.length;
   for (const event of events) applyEvent(history, event);
   return true;

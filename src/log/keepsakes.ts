@@ -4,6 +4,8 @@ import { type EventOf, ownWordsOf } from "../protocol/events.ts";
 export type Keepsakes = {
   /** The user's own words, of every message that was taken up. */
   readonly said: Said[];
+  /** Files that the user selected for a message, oldest first. */
+  readonly selected: SelectedFiles[];
   /** What the user decided about calls and questions. */
   readonly decided: Decided[];
   /** What was done to each file of the conversation, by path. */
@@ -16,6 +18,7 @@ export type Keepsakes = {
 
 /** `seq` is the place of its message among those that are sent. */
 export type Said = { readonly seq: number; readonly text: string };
+export type SelectedFiles = { readonly seq: number; readonly files: readonly string[] };
 export type Decided = {
   readonly seq: number;
   readonly tool: string;
@@ -37,14 +40,16 @@ export type Summary = {
 };
 
 export function emptyKeepsakes(): Keepsakes {
-  return { said: [], decided: [], deeds: new Map(), summary: undefined, windows: new Map() };
+  return { said: [], selected: [], decided: [], deeds: new Map(), summary: undefined, windows: new Map() };
 }
 
 /** A message joins the history; its files came with it. */
-export function noteSaid({ said, deeds }: Keepsakes, message: EventOf<"message.user">, seq: number): void {
+export function noteSaid({ said, deeds }: Words, message: EventOf<"message.user">, seq: number): void {
   said.push({ seq, text: ownWordsOf(message) });
   for (const { path } of message.files ?? []) noteDeed(deeds, path, "uploaded", seq);
 }
+
+type Words = Pick<Keepsakes, "said" | "deeds">;
 
 /** Decisions of people may turn out to stand before those that were taken in already. */
 export function noteDecided(
@@ -53,6 +58,7 @@ export function noteDecided(
   made: EventOf<"decision.made">,
 ): void {
   const { tool } = asked;
+  if (asked.kind === "function") return; // A program answered, and its answer is a result.
   const entry: Decided = {
     ...{ seq: made.seq, tool, verdict: made.verdict },
     about: asked.question ?? made.arguments ?? asked.arguments ?? "",
@@ -76,8 +82,9 @@ export function noteFile({ deeds }: Keepsakes, event: EventOf<"file.changed">): 
 
 /** Others' events turned out to stand before those that were applied: the places move along. */
 export function moveKeepsakes(keepsakes: Keepsakes, moved: (seq: number) => number): void {
-  const { said, decided, deeds, summary } = keepsakes;
+  const { said, selected, decided, deeds, summary } = keepsakes;
   for (const [index, entry] of said.entries()) said[index] = { ...entry, seq: moved(entry.seq) };
+  for (const [index, entry] of selected.entries()) selected[index] = { ...entry, seq: moved(entry.seq) };
   for (const [index, entry] of decided.entries()) decided[index] = { ...entry, seq: moved(entry.seq) };
   for (const [path, entry] of deeds) {
     deeds.set(path, Object.fromEntries(Object.entries(entry).map(([deed, seq]) => [deed, moved(seq)])));

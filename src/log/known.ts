@@ -92,6 +92,15 @@ export function moveShown({ known, unread }: Knowledge, moved: (seq: number) => 
   }));
 }
 
+/** What was shown before counts again, but for what was shown since. */
+export function showAlso(knowledge: Knowledge, before: Knowledge): void {
+  for (const kind of ["known", "unread"] as const) {
+    const since = [...knowledge[kind]];
+    knowledge[kind].clear();
+    for (const [key, entry] of [...before[kind], ...since]) add(knowledge[kind], key, entry);
+  }
+}
+
 function add(entries: Map<string, Known>, key: string, entry: Known): void {
   const earlier = entries.get(key);
   const isSame = earlier?.hash === entry.hash;

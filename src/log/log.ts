@@ -11,7 +11,7 @@ import type { History } from "./history-state.ts";
 
 export { checkRecord, checkRules } from "./check-record.ts";
 export { argumentsHash, askedHash, chained, decidedOn, linkOf, madeHash } from "./decision-record.ts";
-export { applyEvent, foldHistory } from "./history.ts";
+export { agentAfter, applyEvent, foldHistory } from "./history.ts";
 export type * from "./history-state.ts";
 export { emptyHistory } from "./history-state.ts";
 export type * from "./keepsakes.ts";
@@ -54,13 +54,15 @@ export type LogOptions = {
   /** Tests check every body that is read; production trusts what was checked when it was written. */
   readonly checksReads: boolean;
   readonly onBrokenRecord: (record: { number: number; seq: number; why: string }) => void;
+  /** Told of what was appended, when it is stored. */
+  readonly onAppended?: ((number: number, events: readonly NewEvent[], at: number) => void) | undefined;
 };
 
 /** Rows read at once, so that no read holds the database for long. */
 const readRowsMax = 2_000;
 
 export function openLog(options: LogOptions): Log {
-  const { storage, clock } = options;
+  const { storage, clock, onAppended } = options;
   const read: Log["read"] = async (number, range) => readable(number, await storage.read(number, range), options);
 
   async function readAll(number: number, upTo?: number): Promise<{ events: LogEvent[]; head: number }> {
@@ -78,7 +80,9 @@ export function openLog(options: LogOptions): Log {
     ...openConversations(options),
     async append(number, events, options = {}) {
       const at = clock.now();
-      return storage.append({ number, events: events.map((event) => encoded(event, at)), ...options });
+      const appended = await storage.append({ number, events: events.map((event) => encoded(event, at)), ...options });
+      if (appended.ok) onAppended?.(number, events, at);
+      return appended;
     },
     read,
     headOf: (number) => storage.headOf(number),

@@ -4,9 +4,11 @@ import type { CallOutcome, NewEvent } from "../protocol/events.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { OpenedCall } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
+import { toolboxOf } from "./agent-tools.ts";
 import { askedAbout, madeByRule } from "./ask-person.ts";
 import { asDecided, inOrder } from "./call-order.ts";
 import { denied } from "./denied.ts";
+import { isFunction, planFunction } from "./function-calls.ts";
 import { type Judged, judgeCall } from "./judge-calls.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
@@ -72,12 +74,13 @@ async function judgeCalls(
   const { conversation } = run;
   const { turn, isTainted } = run.history;
   if (turn === undefined || turn.cancelAsked || run.signal.aborted) return judged;
+  const toolbox = toolboxOf(run.history, parts);
   for (const state of callsToPlan(run, parts, running)) {
-    if (isDecidedWithoutRules(state, turn, parts)) continue;
+    if (isDecidedWithoutRules(state, turn, parts) || isFunction(state, run.history, parts)) continue;
     const call = asDecided(state);
     const key = JSON.stringify([call.id, call.arguments, isTainted]);
     const earlier = known.get(key);
-    const now = earlier === undefined ? await judgeCall(parts, { conversation, isTainted }, call) : undefined;
+    const now = earlier === undefined ? await judgeCall(parts, { conversation, toolbox, isTainted }, call) : undefined;
     const found = earlier ?? (now?.ok ? now.value : now?.failure);
     if (found === undefined) continue;
     judged.set(call.id, found);
@@ -135,7 +138,8 @@ function planCalls(
     if (plan === undefined) continue;
     if ("event" in plan) {
       run.stage(plan.event);
-      if (plan.event.type === "decision.asked")
+      // What a program is to answer is nothing for a person's list.
+      if (plan.event.type === "decision.asked" && plan.event.kind !== "function")
         asked.push({ decision: plan.event.id, body: JSON.stringify(plan.event) });
     } else if (running.size + starts.length < parts.limits.parallelCallsMax) {
       starts.push(plan);
@@ -164,6 +168,10 @@ function planCall(
   const settle = (outcome: CallOutcome, reason: Failure) => ({ event: settled(call.id, outcome, reason) });
   const end = endWithoutRules(state, turn, parts);
   if (end !== undefined) return { event: end };
+  if (isFunction(state, run.history, parts)) {
+    const event = planFunction(run, parts, state);
+    return event && { event };
+  }
   if (decision !== undefined && decision.made === undefined) return undefined;
   if (judged === undefined) return undefined;
   if (!("verdict" in judged)) return settle("error", judged);

@@ -96,7 +96,7 @@ export async function roomInTurn(
 }
 
 /** The model that reads next, with the window that it really has. */
-export function readerOf(history: History, parts: Pick<Parts, "models" | "limits">): Reader {
+export function readerOf(history: History, parts: Pick<Parts, "models" | "agents" | "limits">): Reader {
   const model = nextModel(history, parts);
   const { promptSize } = model;
   return { windowTokens: windowOf(history, model), promptSize, limits: parts.limits.window };
@@ -115,8 +115,8 @@ export function reportOf(history: History, { compacted, because }: RoomMade, par
   return { strategy, messagesBefore: count, messagesAfter: count, tokensBefore: used, tokensAfter: used };
 }
 
-export function nextModel({ turn }: History, parts: Pick<Parts, "models">): Model {
-  return turn === undefined ? parts.models.get("base") : choiceOf(turn, parts).model;
+export function nextModel({ agent, turn }: History, parts: Pick<Parts, "models" | "agents">): Model {
+  return turn === undefined ? parts.models.get("base") : choiceOf({ agent, turn }, parts).model;
 }
 
 export function exhausted(used: number, { windowTokens: window }: Pick<Reader, "windowTokens">): Failure {

@@ -5,6 +5,7 @@ import type { EventBody } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { Decision } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { toolboxOf } from "./agent-tools.ts";
 import { type MadeEvent, madeByRule } from "./ask-person.ts";
 import { denied } from "./denied.ts";
 import type { Driver } from "./driver.ts";
@@ -108,7 +109,7 @@ async function prepare(
   const { isTainted } = history;
   if (verdict.verdict === "edit") {
     const call = { id: asked.call, name: asked.tool, arguments: verdict.arguments ?? "" };
-    const judged = await judgeCall(parts, { conversation, isTainted }, call);
+    const judged = await judgeCall(parts, { conversation, toolbox: toolboxOf(history, parts), isTainted }, call);
     if (!judged.ok) return judged;
     // Whoever edits has said yes to what they wrote; what nobody may do stays forbidden.
     if (judged.value.verdict.verdict === "deny") return failed(denied(asked.tool, judged.value.verdict));
@@ -141,15 +142,17 @@ const ruleIdCharacters = 8;
 async function coveredBy(
   parts: Parts,
   conversation: ConversationRow,
-  { decisions, isTainted }: History,
+  history: History,
   rule: AllowRule,
 ): Promise<DecisionState[]> {
+  const { decisions, isTainted } = history;
+  const toolbox = toolboxOf(history, parts);
   const covered: DecisionState[] = [];
   for (const state of decisions.values()) {
     const { asked, made } = state;
     if (made !== undefined || asked.kind !== "approval" || asked.tool !== rule.tool) continue;
     const call = { id: asked.call, name: asked.tool, arguments: asked.arguments ?? "" };
-    const judged = await judgeCall(parts, { conversation, isTainted }, call, [rule]);
+    const judged = await judgeCall(parts, { conversation, toolbox, isTainted }, call, [rule]);
     if (judged.ok && judged.value.verdict.rule?.id === rule.id) covered.push(state);
   }
   return covered;

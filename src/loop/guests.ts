@@ -1,3 +1,4 @@
+import { typeOfName } from "../documents/documents.ts";
 import type { History } from "../log/log.ts";
 import { fileChanged } from "../protocol/events.ts";
 import type { Place } from "../sandbox/sandbox.ts";
@@ -25,7 +26,8 @@ export async function prewarmOpened(parts: Parts, conversation: ConversationRow)
 /** A guest starts while the model thinks; with Python's data libraries only where they will probably be used. */
 export function prewarm(parts: Parts, { conversation, history }: Run): void {
   const [next] = history.queue;
-  const hasData = next?.files?.some(({ type }) => dataTypes.has(type)) === true;
+  const selected = next?.selected?.files.map((path) => typeOfName(path.slice(path.lastIndexOf("/") + 1))) ?? [];
+  const hasData = [...(next?.files ?? []).map(({ type }) => type), ...selected].some((type) => dataTypes.has(type));
   parts.sandbox.prewarm(rootPlace(parts, conversation), hasData || usedPython(history) ? "python" : undefined);
 }
 

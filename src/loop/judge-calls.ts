@@ -4,7 +4,7 @@ import type { AllowRule } from "../protocol/approval.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { ConversationRow } from "../storage/storage.ts";
-import type { OpenedCall, Tool } from "../tools/tools.ts";
+import type { OpenedCall, Tool, Toolbox } from "../tools/tools.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Parts } from "./parts.ts";
 import { readRules } from "./rules.ts";
@@ -20,6 +20,8 @@ export type Judged = {
 
 export type JudgedPlace = {
   readonly conversation: ConversationRow;
+  /** What the agent has that calls. */
+  readonly toolbox: Toolbox;
   /** The conversation has read text from outside. */
   readonly isTainted: boolean;
 };
@@ -27,11 +29,11 @@ export type JudgedPlace = {
 /** Asks the rules about one call. `always`: what counts as allowed besides what is stored. */
 export async function judgeCall(
   parts: Parts,
-  { conversation, isTainted }: JudgedPlace,
+  { conversation, toolbox, isTainted }: JudgedPlace,
   call: ToolCall,
   always: readonly AllowRule[] = [],
 ): Promise<Result<Judged & { readonly hasScripts: boolean }, Failure>> {
-  const found = parts.toolbox.open(call);
+  const found = toolbox.open(call);
   if (!found.ok) return found;
   const { tool, opened } = found.value;
   const { input = {} } = opened; // A tool of somebody else's need not keep to our types.

@@ -1,6 +1,8 @@
 import type { Result } from "../base/result.ts";
+import type { AgentRole } from "../protocol/agent.ts";
 import type { AllowRule, RuleScope } from "../protocol/approval.ts";
 import type { Failure } from "../protocol/failure.ts";
+import type { GivenMessage, ProgramPart } from "../protocol/given.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Image, Slot } from "../protocol/message.ts";
 import type {
@@ -18,6 +20,9 @@ import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Language } from "../words/words.ts";
 import type { FileChange, Workspace } from "../workspace/workspace.ts";
+import { toolsOf } from "./agent-tools.ts";
+import { openAgents } from "./agents.ts";
+import { openBranch } from "./branch.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { openCompactions } from "./compactions.ts";
 import { openDecisions } from "./decisions.ts";
@@ -32,6 +37,7 @@ import { openPlaces } from "./places.ts";
 import { recoverTurns } from "./recover.ts";
 import { replayConversation } from "./replay.ts";
 import { openRules } from "./rules.ts";
+import { openSayAgain } from "./say-again.ts";
 import { describeState } from "./state.ts";
 import { openUndo } from "./undo.ts";
 
@@ -44,8 +50,23 @@ export interface Engine {
     conversation: ConversationRow,
     message: OutgoingMessage,
   ): Promise<Result<{ message: string; seq: number }, Failure>>;
+  /**
+   * Goes back to before a message and says it again under its own id, with another text or other files where they are
+   * given: the answer is made anew. What came after it is no longer part of the history; files stay as they are.
+   */
+  sayAgain(
+    conversation: ConversationRow,
+    message: string,
+    wanted: SaidAgain,
+  ): Promise<Result<{ message: string; seq: number }, Failure>>;
+  /** Whether these files can be selected for a message, by whatever spelling; makes nothing. */
+  checkSelected(conversation: ConversationRow, names: readonly string[]): Promise<Result<void, Failure>>;
   withdraw(conversation: ConversationRow, message: string): Promise<Result<void, Failure>>;
-  cancel(conversation: ConversationRow): Promise<Result<{ turn: number }, Failure>>;
+  /**
+   * Stops the turn that runs; where one is named only that one (`turn_not_running` otherwise). A message that is named and
+   * still waits is taken back: then `turn` is null.
+   */
+  cancel(conversation: ConversationRow, which?: TurnNamed): Promise<Result<{ turn: number | null }, Failure>>;
   /** Goes on with an interrupted turn; null when there is none. */
   resume(conversation: ConversationRow): Promise<Result<{ turn: number | null }, Failure>>;
   decide(conversation: ConversationRow, decision: string, verdict: Verdict): Promise<Result<DecisionMade, Failure>>;
@@ -58,6 +79,12 @@ export interface Engine {
   addMemory(owner: OwnerId, fact: string): Promise<Result<Memory, Failure>>;
   changeMemory(owner: OwnerId, memory: string, fact: string): Promise<Result<Memory, Failure>>;
   forgetMemory(owner: OwnerId, memory: string): Promise<Result<void, Failure>>;
+  /** The agents there are; the main one first. */
+  agents(): readonly AgentRole[];
+  /** Whether this agent has a tool of this name itself. */
+  hasTool(agent: AgentRole, name: string): boolean;
+  /** The agent a conversation belongs to from its first turn on: set by the first caller who names one, checked for others. */
+  chooseAgent(conversation: ConversationRow, named: AgentNamed): Promise<Result<AgentRole, Failure>>;
   /** A new conversation with its folders. */
   create(owner: OwnerId, wanted: NewConversationInput): Promise<Result<ConversationRow, Failure>>;
   /** Somebody is about to go on with it: makes ready what its next turn needs. Answers at once and never fails. */
@@ -77,11 +104,12 @@ export interface Engine {
   reset(conversation: ConversationRow): Promise<Result<void, Failure>>;
   /**
    * A new conversation with the history up to a place, and with the files as they are now. `leftOut`: files that could
-   * not be copied; `.` when none could.
+   * not be copied; `.` when none could. Under an id that it has already it is the same one, and its files are copied again.
    */
   branch(
     conversation: ConversationRow,
     at?: number,
+    id?: string,
   ): Promise<Result<{ conversation: ConversationRow; leftOut: readonly string[] }, Failure>>;
   remove(conversation: ConversationRow): Promise<Result<void, Failure>>;
   /** Replaces older messages by a summary in what is sent; `seq` is null where there was nothing to do. */
@@ -89,7 +117,8 @@ export interface Engine {
   /** Sends again what the newest summary stands for. */
   undoCompaction(conversation: ConversationRow): Promise<Result<{ seq: number }, Failure>>;
   checkpoints(conversation: ConversationRow): Promise<Checkpoint[]>;
-  saveCheckpoint(conversation: ConversationRow, name: string): Promise<Result<Checkpoint, Failure>>;
+  /** Saving it again under the same id saves it once. */
+  saveCheckpoint(conversation: ConversationRow, name: string, id?: string): Promise<Result<Checkpoint, Failure>>;
   /** Goes back to a place, with the files that tools changed since; those that had to be left are logged. */
   restoreCheckpoint(conversation: ConversationRow, checkpoint: number): Promise<Result<Checkpoint, Failure>>;
   deleteCheckpoint(conversation: ConversationRow, checkpoint: number): Promise<Result<void, Failure>>;
@@ -103,7 +132,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export type OutgoingMessage = {
+export type OutgoingMessage = ChatPart & {
   readonly id?: string | undefined;
   readonly text: string;
   readonly images?: readonly Image[] | undefined;
@@ -115,13 +144,56 @@ export type OutgoingMessage = {
   readonly language?: Language | undefined;
 };
 
+/** What the chat routes and those of programs add to a message. */
+export type ChatPart = {
+  /** Ids that were promised to the caller. */
+  readonly reply?: string | undefined;
+  readonly run?: string | undefined;
+  /** Files of the upload folder, by name, by path from the workspace or by the path that programs see. */
+  readonly selected?: readonly string[] | undefined;
+  /** In place of the history so far. Where `text` is empty, they end with what is to be answered. */
+  readonly instead?: readonly GivenMessage[] | undefined;
+  readonly inputs?: Readonly<Record<string, unknown>> | undefined;
+  readonly program?: ProgramPart | undefined;
+};
+
 export type CompactOptions = {
   readonly strategy: "auto" | "compact" | "summarize";
   /** What the summary is to tell most about. */
   readonly focus?: string | undefined;
 };
 
-export type NewConversationInput = { readonly id?: string | undefined; readonly title?: string | undefined };
+export type SaidAgain = {
+  readonly cause: "regenerate" | "edit";
+  readonly text?: string | undefined;
+  readonly selected?: readonly string[] | undefined;
+  readonly run?: string | undefined;
+  /** Of the call: under the same id it is said again once. */
+  readonly id?: string | undefined;
+};
+
+/** The turn of this message, of this number, or the one that still waits for this decision. */
+export type TurnNamed = {
+  readonly message?: string | undefined;
+  readonly turn?: number | undefined;
+  readonly decision?: string | undefined;
+};
+
+export type NewConversationInput = {
+  readonly id?: string | undefined;
+  readonly title?: string | undefined;
+  readonly origin?: ConversationRow["origin"] | undefined;
+  /** Nothing of it is to be kept: it goes soon after its last use. */
+  readonly isPassing?: boolean | undefined;
+  readonly agent?: AgentNamed | undefined;
+};
+
+/** The agent that a caller names, in the order in which they count; `agentId` binds the conversation (`conversation_of_agent`). */
+export type AgentNamed = {
+  readonly agentId?: string | undefined;
+  readonly agentKey?: string | undefined;
+  readonly appKey?: string | undefined;
+};
 
 export type Upload = {
   readonly name: string;
@@ -159,14 +231,18 @@ export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
   const driver = openDriver(parts);
   return {
     ...openMessages(parts, driver),
+    ...openSayAgain(parts, driver),
+    ...openAgents(parts),
     ...openDecisions(parts, driver),
     ...openRules(parts),
     ...openMemory(parts),
     ...openPlaces(parts, driver),
+    ...openBranch(parts),
     ...openCheckpoints(parts, driver),
     ...openCompactions(parts, driver),
     ...openFiles(parts),
     ...openUndo(parts, driver),
+    hasTool: (agent, name) => toolsOf(agent, parts).has(name),
     state: (conversation) => describeState(parts, conversation),
     live: (number, listener) => parts.live.listen(number, listener),
     replay: (conversation) => replayConversation(parts, conversation),

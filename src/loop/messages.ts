@@ -5,15 +5,23 @@ import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow, SideRows } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
-import type { Engine, OutgoingMessage } from "./loop.ts";
+import type { ChatPart, Engine, OutgoingMessage, TurnNamed } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { hasCode, selectFiles } from "./selected.ts";
+
+type Names = "checkSelected" | "send" | "withdraw" | "cancel" | "resume";
 
 /** What people do to a turn: say something, take it back, stop, go on. Each is a fact first; then the conversation is woken. */
-export function openMessages(parts: Parts, driver: Driver): Pick<Engine, "send" | "withdraw" | "cancel" | "resume"> {
-  const { log, ids } = parts;
+export function openMessages(parts: Parts, driver: Driver): Pick<Engine, Names> {
+  const { log, ids, workspaces } = parts;
   return {
+    async checkSelected(conversation, names) {
+      const chosen = await selectFiles(workspaces.ofConversation(conversation), conversation, names);
+      return chosen.ok ? ok(undefined) : chosen;
+    },
+
     async send(conversation, { id = ids.uuid(), ...message }) {
-      const hasFiles = (message.files?.length ?? 0) > 0;
+      const hasFiles = [message.files, message.selected].some((files) => (files?.length ?? 0) > 0);
       const seq = hasFiles ? await parts.storage.received(conversation.number, id) : undefined;
       // Sent before: its files may have changed since, and nobody looks at them again.
       if (seq !== undefined) return ok({ message: id, seq });
@@ -33,19 +41,21 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, "send" 
       return stored.ok ? ok(undefined) : stored;
     },
 
-    async cancel(conversation) {
-      await turnToStop(parts, conversation.number);
-      let stopped = 0;
-      const stored = await appendSeen(parts, conversation.number, ({ turn }) => {
-        if (turn === undefined) return failure("turn_not_running", {});
-        stopped = turn.turn;
-        return ok({ events: [{ type: "cancel.asked", turn: stopped }], with: soon });
+    async cancel(conversation, which) {
+      if (which === undefined) await turnToStop(parts, conversation.number);
+      const stopped: { turn: number | null } = { turn: null };
+      const stored = await appendSeen(parts, conversation.number, (history) => {
+        const waits = history.queue.find(({ id }) => which?.turn === undefined && id === which?.message);
+        stopped.turn = waits === undefined ? turnMeant(history, which) : null;
+        if (waits !== undefined) return ok({ events: [{ type: "message.withdrawn", id: waits.id }] });
+        if (stopped.turn === null) return failure("turn_not_running", {});
+        return ok({ events: [{ type: "cancel.asked", turn: stopped.turn }], with: soon });
       });
-      if (!stored.ok) return stored;
+      if (!stored.ok || stopped.turn === null) return stored.ok ? ok(stopped) : stored;
       const run = driver.running(conversation.number);
-      if (run?.history.turn?.turn === stopped) run.stop("cancel");
+      if (run?.history.turn?.turn === stopped.turn) run.stop("cancel");
       driver.wake(conversation);
-      return ok({ turn: stopped });
+      return ok(stopped);
     },
 
     async resume(conversation) {
@@ -60,25 +70,53 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, "send" 
 async function userMessage(
   { workspaces, marks }: Parts,
   conversation: ConversationRow,
-  { id, text, images = [], mode, slot, files = [], language = "en" }: OutgoingMessage & { readonly id: string },
+  message: OutgoingMessage & { readonly id: string },
 ): Promise<Result<NewEvent, Failure>> {
-  const described = await describeAttached(workspaces.ofConversation(conversation), files);
+  const { id, text, images = [], mode, slot, files = [], language = "en" } = message;
+  const workspace = workspaces.ofConversation(conversation);
+  const described = await describeAttached(workspace, files);
   if (!described.ok) return described;
+  const chosen = await selectFiles(workspace, conversation, message.selected);
+  if (!chosen.ok) return chosen;
+  const { value: selected } = chosen;
   const attached = described.value;
   const pictures = [...images, ...attached.flatMap(({ image }) => image ?? [])];
   const stored = attached.map(({ path, name, type, bytes, hash }) => ({
     ...{ path, name, type, bytes },
     ...(hash === undefined ? {} : { hash }),
   }));
+  const isAboutCode = attached.some(({ type }) => isCode(type)) || (selected !== undefined && hasCode(selected));
   return ok({
     type: "message.user",
     ...{ id, mode },
     text: attached.length === 0 ? text : text + attachedText(attached, language, marks.wrap),
     ...(pictures.length === 0 ? {} : { images: pictures }),
     ...(slot === undefined ? {} : { slot }),
-    ...(attached.some(({ type }) => isCode(type)) ? { hints: ["code"] } : {}),
+    ...(isAboutCode ? { hints: ["code"] } : {}),
     ...(stored.length === 0 ? {} : { files: stored, own: text.length }),
+    ...(selected === undefined ? {} : { selected }),
+    ...chatPart(message),
   });
+}
+
+/** What programs add, as it is stored. */
+function chatPart({ reply, run, instead, inputs, program }: ChatPart) {
+  return {
+    ...(reply === undefined ? {} : { reply }),
+    ...(run === undefined ? {} : { run }),
+    ...(instead === undefined ? {} : { instead: [...instead] }),
+    ...(inputs === undefined || Object.keys(inputs).length === 0 ? {} : { inputs }),
+    ...(program === undefined ? {} : { program }),
+  };
+}
+
+/** The turn that runs, if it is the one that is named. */
+function turnMeant({ turn, decisions }: History, { message, turn: number, decision }: TurnNamed = {}): number | null {
+  if (turn === undefined) return null;
+  const asked = decision === undefined ? undefined : decisions.get(decision);
+  const isWaiting = asked !== undefined && asked.made === undefined;
+  if (decision !== undefined && !isWaiting) return null;
+  return (message ?? turn.message.id) === turn.message.id && (number ?? turn.turn) === turn.turn ? turn.turn : null;
 }
 
 const turnStartMsMax = 1_000;
@@ -96,7 +134,7 @@ async function turnToStop({ log, clock }: Parts, number: number): Promise<void> 
 type Planned = { readonly events: readonly NewEvent[]; readonly epoch?: number; readonly with?: SideRows };
 
 /** Tries until the log stood still for a moment: a running turn moves it on with every step. */
-const looksMax = 50;
+export const looksMax = 50;
 
 /**
  * Appends what follows from the history as it is in the log, and only if the log has not moved since it was read: what
@@ -112,6 +150,7 @@ export async function appendSeen(
     const planned = plan(history);
     if (!planned.ok) return planned;
     const { events, ...options } = planned.value;
+    if (events.length === 0 && options.with === undefined) return ok({ lastSeq: history.head });
     const stored = await log.append(number, events, { expectedHead: history.head, ...options });
     if (stored.ok || stored.failure.code !== "log_moved" || looks === looksMax) return stored;
   }

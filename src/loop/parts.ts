@@ -7,6 +7,7 @@ import type { Documents, UploadPolicy } from "../documents/documents.ts";
 import type { Log } from "../log/log.ts";
 import type { Models } from "../models/models.ts";
 import type { Logger } from "../observe/observe.ts";
+import type { AgentRole } from "../protocol/agent.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Toolbox } from "../tools/tools.ts";
@@ -20,6 +21,8 @@ export type Parts = {
   readonly storage: Storage;
   readonly models: Models;
   readonly toolbox: Toolbox;
+  /** The agents there are as the settings have them now, the main one first. */
+  readonly agents: () => readonly AgentRole[];
   readonly approvals: Approvals;
   readonly workspaces: Workspaces;
   readonly documents: Documents;

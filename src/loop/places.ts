@@ -1,24 +1,24 @@
 import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
-import { type FileState, fileChanged, type LogEvent, type NewEvent } from "../protocol/events.ts";
+import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
-import { rechained } from "./copied-decisions.ts";
+import { agentChosen, rowOf } from "./agents.ts";
 import type { Driver } from "./driver.ts";
 import { prewarmOpened, rootPlace } from "./guests.ts";
 import type { Engine } from "./loop.ts";
 import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
-/** The whole conversation: begin it, open it, forget it, share it, delete it. */
-export function openPlaces(
-  parts: Parts,
-  driver: Driver,
-): Pick<Engine, "create" | "open" | "reset" | "branch" | "remove"> {
-  const { log, clock, ids, workspaces, sandbox, logger, sweepSoon } = parts;
+/** The whole conversation: begin it, open it, forget it, delete it. */
+export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" | "open" | "reset" | "remove"> {
+  const { log, clock, workspaces, sandbox, logger, sweepSoon } = parts;
   return {
     async create(owner, wanted) {
-      const created = await log.createConversation(owner, wanted);
+      const { agent, ...about } = wanted;
+      const chosen = agentChosen(parts, agent);
+      const begun = chosen === undefined ? {} : { ...rowOf(chosen), events: [chosen] };
+      const created = await log.createConversation(owner, { ...about, ...begun });
       if (!created.ok) return created;
       const { value: conversation } = created;
       const made = await workspaces.create(conversation);
@@ -47,25 +47,6 @@ export function openPlaces(
       });
     },
 
-    async branch(conversation, at) {
-      const { checkpoints, guides } = await log.history(conversation.number);
-      const point = at === undefined ? checkpoints.at(-1) : checkpoints.find(({ seq }) => seq === at);
-      if (point === undefined && at !== undefined) return failure("checkpoint_not_found", { checkpoint: at });
-      const counting = point === undefined ? [] : await log.effective(conversation.number, point.seq);
-      const copied = rechained(copiedEvents(counting));
-      const branched: NewEvent = { type: "branched", parent: conversation.id, place: point?.seq ?? 0 };
-      const { owner, title } = conversation;
-      // The files are those of now, and so is whose they are.
-      const uploaded = [...guides].map(([path, { state }]) => uploadedAgain(path, state));
-      const events = [branched, ...copied, ...uploaded];
-      const made = await log.createConversation(owner, { id: ids.uuid(), title, events, blobsOf: conversation.number });
-      if (!made.ok) return made;
-      const copy = await workspaces.copy(conversation, made.value, copied.flatMap(givenBackByUndo));
-      if (!copy.ok) logger.error(`the files of ${conversation.id} were not copied`, { code: copy.failure.code });
-      const leftOut = copy.ok ? copy.value.leftOut : ["."];
-      return ok({ conversation: made.value, leftOut });
-    },
-
     async remove(conversation) {
       await driver.stop(conversation.number);
       const event: NewEvent = { type: "conversation.deleted", by: conversation.owner };
@@ -82,19 +63,16 @@ export function openPlaces(
   };
 }
 
-function uploadedAgain(path: string, after: FileState): NewEvent {
-  return fileChanged({ path, before: undefined, after, lost: undefined }, { by: "upload" });
-}
-
 /** Appends between turns only: a running turn must not lose the ground it stands on, nor a message that waits its turn. */
 export async function appendAtRest(
   parts: Parts,
   conversation: ConversationRow,
   events: readonly NewEvent[],
+  received?: string,
 ): Promise<Result<{ readonly lastSeq: number }, Failure>> {
   return appendSeen(parts, conversation.number, (history) => {
     const resting = restingOr(history, conversation);
-    return resting.ok ? ok({ events, with: { row: { updatedAt: parts.clock.now() } } }) : resting;
+    return resting.ok ? ok({ events, with: { received, row: { updatedAt: parts.clock.now() } } }) : resting;
   });
 }
 
@@ -106,33 +84,4 @@ export async function atRest({ log }: Parts, conversation: ConversationRow): Pro
 function restingOr(history: History, { id }: ConversationRow): Result<History, Failure> {
   const isResting = history.turn === undefined && history.queue.length === 0;
   return isResting ? ok(history) : failure("conversation_busy", { id });
-}
-
-/** The events of the parent under their new numbers: places named inside them move along. */
-function copiedEvents(events: readonly LogEvent[]): NewEvent[] {
-  const dropped = new Set<LogEvent["type"]>(["rewound", "branched", "checkpoint.deleted"]);
-  const taken = new Set(events.flatMap(takenUp));
-  const kept = events.filter(
-    (event) => !dropped.has(event.type) && (event.type !== "message.user" || taken.has(event.id)),
-  );
-  const placeOf = new Map(kept.map((event, index) => [event.seq, index + 2]));
-  const placeNow = (seq: number) => placeOf.get(seq) ?? 1;
-  return kept.map(({ seq: _, at: __, ...event }) => {
-    if (event.type === "compaction.undone") return { ...event, compacted: placeNow(event.compacted) };
-    if (event.type !== "compacted") return event;
-    const trims = event.trims?.map(({ seq, text }) => ({ seq: placeNow(seq), text }));
-    return { ...event, upTo: placeNow(event.upTo), ...(trims === undefined ? {} : { trims }) };
-  });
-}
-
-/** The content that undo would give back; of a task's files a branch has none. */
-function givenBackByUndo(event: NewEvent): FileState[] {
-  const isOwn = event.type === "file.changed" && event.by === "tool" && event.workspace === undefined;
-  return isOwn && event.before !== undefined ? [event.before] : [];
-}
-
-/** Messages that this event brings into the history; others still waited when the turn ended. */
-function takenUp(event: LogEvent): readonly string[] {
-  if (event.type === "turn.started") return [event.message];
-  return event.type === "step.started" ? (event.joined ?? []) : [];
 }

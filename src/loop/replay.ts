@@ -1,8 +1,9 @@
-import { ownPartsOf, recipeEvent, requestOf } from "../context/context.ts";
+import { ownPartsOf, requestOf } from "../context/context.ts";
 import { emptyHistory, type History } from "../log/log.ts";
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import type { ReplayReport } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { recipeNow } from "./agent-tools.ts";
 import type { Parts } from "./parts.ts";
 import { type Route, routeOf } from "./turn.ts";
 
@@ -58,11 +59,7 @@ function compareRecipe(
   recorded: EventOf<"recipe.set">,
   differences: ReplayReport["differences"],
 ): void {
-  const ours = recipeEvent(history, parts.toolbox, {
-    at: recorded.startedAt,
-    size: parts.models.get("base").promptSize,
-    own: ownPartsOf(recorded),
-  });
+  const ours = recipeNow(history, parts, { at: recorded.startedAt, own: ownPartsOf(recorded) });
   if (ours?.type !== "recipe.set") return;
   if (ours.system !== recorded.system)
     differences.push({ seq: recorded.seq, what: "prompt", recorded: recorded.system, now: ours.system });

@@ -13,7 +13,7 @@ const bytesPerToken = 4;
 const resultBytesMin = 2_000;
 
 /** What each result of the newest answer may have, so that the model can be sent all of them together. */
-export function resultBytesMax(history: History, parts: Pick<Parts, "models" | "limits">): number {
+export function resultBytesMax(history: History, parts: Pick<Parts, "models" | "agents" | "limits">): number {
   const { turn, messages } = history;
   const reader = readerOf(history, parts);
   const { used, kept: keptMax, scale } = roomOf(history, reader);

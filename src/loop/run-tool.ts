@@ -136,7 +136,7 @@ async function contextOf(
   const { clock, ids, documents } = parts;
   const { signal } = stop;
   const { conversation } = run;
-  const { turn, todos } = run.history;
+  const { turn, todos, agent: chosen } = run.history;
   const { call } = state;
   const agent = undefined;
   const workspace = await parts.workspaces.ofAgent(conversation, agent);
@@ -152,7 +152,7 @@ async function contextOf(
     knownHash: (path, wanted) => knownHash(run.history, { agent, path }, wanted),
     earlierCalls: () => answeredCalls(run.history, [tool.name, ...tool.aliases]),
     outputBytesMax: toolBytesMax(run, parts, tool),
-    seesImages: turn !== undefined && choiceOf(turn, parts).slot === "vision",
+    seesImages: turn !== undefined && choiceOf({ agent: chosen, turn }, parts).slot === "vision",
     decision: state.decision?.made,
     compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
     memory: toolMemory(parts, conversation, key),

@@ -10,7 +10,18 @@ type Parts = Parameters<typeof searchHistory>[0];
 
 const rowOf = (number: number): ConversationRow => ({
   ...{ number, owner: localOwner, id: ConversationId.parse(`c${number}`), title: "", lastMessage: "" },
-  ...{ turns: 1, createdAt: 0, updatedAt: 0, deletedAt: undefined, cursor: "" },
+  ...{
+    turns: 1,
+    createdAt: 0,
+    updatedAt: 0,
+    deletedAt: undefined,
+    origin: "person",
+    isPassing: false,
+    agentId: undefined,
+    appKey: undefined,
+    readIndex: 0,
+    cursor: "",
+  },
 });
 const said = (seq: number, text: string): LogEvent => ({
   ...{ type: "message.user", seq, at: seq, id: `m${seq}`, text, mode: "queue" },
@@ -40,6 +51,7 @@ const never = () => assert.fail("only read");
 const unused: Parts["log"] = {
   ...{ append: never, read: never, headOf: never, onAppend: never, history: never, apply: never, insert: never },
   ...{ effective: never, createConversation: never, find: never, findByPrefix: never, list: never, rename: never },
+  markRead: never,
 };
 
 const search = (parts: Parts, words: readonly string[], hitsMax = 5) =>

@@ -1,4 +1,4 @@
-import { recipeEvent, reminderFor, requestOf, tokenStatus, windowOf } from "../context/context.ts";
+import { reminderFor, requestOf, tokenStatus, windowOf } from "../context/context.ts";
 import type { OpenTurn } from "../log/log.ts";
 import type { ModelChoice } from "../models/models.ts";
 import type { ModelAnswer } from "../models/provider.ts";
@@ -6,6 +6,7 @@ import { type EventBody, type NewEvent, ownWordsOf } from "../protocol/events.ts
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
+import { functionsOf, recipeNow } from "./agent-tools.ts";
 import { choiceOf } from "./choice.ts";
 import { finishTurn, snippet } from "./finish.ts";
 import type { Parts } from "./parts.ts";
@@ -19,7 +20,7 @@ import { readFacts, readOwnParts } from "./standing.ts";
 export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: boolean }): Promise<boolean> {
   const { turn } = run.history;
   if (turn === undefined) return false;
-  const choice = choiceOf(turn, parts, { isFinal });
+  const choice = choiceOf({ agent: run.history.agent, turn }, parts, { isFinal });
   if (run.history.recipe === undefined) await stageRecipe(run, parts);
   const facts = turn.step === 0 ? await readFacts(run, parts) : undefined;
   const { call, joined } = beginStep(run, parts, { turn, choice, isFinal, facts });
@@ -30,30 +31,51 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   if (!stored.ok || run.history.turn?.turn !== turn.turn) return false;
 
   const { number } = run.conversation;
-  const startedAt = parts.clock.monotonic();
+  const time = stopwatch(parts);
   parts.live.begin(number, { turn: turn.turn, step: turn.step, attempt: turn.attempt });
   const answer = await call.send(
     {
-      text: (delta) => parts.live.add(number, "text", delta),
-      reasoning: (delta) => parts.live.add(number, "reasoning", delta),
+      text: (delta) => parts.live.add(number, "text", time.heard(delta)),
+      reasoning: (delta) => parts.live.add(number, "reasoning", time.heard(delta)),
     },
     run.signal,
   );
   parts.live.end(number);
-  const durationMs = Math.round(parts.clock.monotonic() - startedAt);
-  if (run.signal.aborted) return keepCutAnswer(run, turn, answer, durationMs);
+  const took = time.took();
+  if (run.signal.aborted) return keepCutAnswer(run, turn, answer, took);
   if (answer.error !== undefined) return failStep(run, parts, { turn, choice, answer, error: answer.error });
   // In the last step a model may not call; one that does so all the same is not listened to.
-  run.stage(answered(turn, isFinal ? { ...answer, toolCalls: [], finish: "stop" } : answer, durationMs));
+  run.stage(answered(turn, isFinal ? { ...answer, toolCalls: [], finish: "stop" } : answer, took));
   return true;
+}
+
+type Took = Pick<EventBody<"message.assistant">, "durationMs" | "firstTokenMs">;
+
+/** How long an answer takes, and its first piece. */
+function stopwatch({ clock }: Parts) {
+  const startedAt = clock.monotonic();
+  const sinceStart = () => Math.round(clock.monotonic() - startedAt);
+  let firstTokenMs: number | undefined;
+  return {
+    heard(delta: string): string {
+      if (delta !== "") firstTokenMs ??= sinceStart();
+      return delta;
+    },
+    took: (): Took => ({ durationMs: sinceStart(), ...(firstTokenMs === undefined ? {} : { firstTokenMs }) }),
+  };
 }
 
 /** What requests start with, as it is now. Within a turn nothing that it is made of changes. */
 export async function stageRecipe(run: Run, parts: Parts): Promise<void> {
-  const size = parts.models.get("base").promptSize;
   const own = await readOwnParts(run, parts);
-  const recipe = recipeEvent(run.history, parts.toolbox, { at: parts.clock.now(), size, own });
+  const recipe = recipeNow(run.history, parts, { at: parts.clock.now(), own });
   if (recipe !== undefined) run.stage(recipe);
+  const offered = functionsOf(run.history, parts);
+  const leftOut = run.history.turn?.message.program?.functions?.filter((one) => !offered.includes(one)) ?? [];
+  if (leftOut.length > 0)
+    parts.logger.warn("functions of the calling program are called like our tools, or twice: left out", {
+      ...{ conversation: run.conversation.id, names: leftOut.map(({ name }) => name).join(", ") },
+    });
 }
 
 type Begun = {
@@ -115,7 +137,7 @@ function titleRow({ conversation, history }: Run, parts: Parts) {
   };
 }
 
-function answered(turn: OpenTurn, answer: ModelAnswer, durationMs: number): NewEvent {
+function answered(turn: OpenTurn, answer: ModelAnswer, took: Took): NewEvent {
   const { text, reasoning, reasoningDetails, toolCalls, finish, usage, usageEstimated } = answer;
   return {
     type: "message.assistant",
@@ -128,7 +150,7 @@ function answered(turn: OpenTurn, answer: ModelAnswer, durationMs: number): NewE
     finish,
     usage,
     ...(usageEstimated === true ? { usageEstimated } : {}),
-    durationMs,
+    ...took,
   };
 }
 
@@ -143,7 +165,7 @@ function uniqueIds(calls: readonly ToolCall[]): ToolCall[] {
 }
 
 /** Stopped by the user: what was shown stays in the history, so that "go on" makes sense. A stop of the process keeps nothing. */
-async function keepCutAnswer(run: Run, turn: OpenTurn, answer: ModelAnswer, durationMs: number): Promise<boolean> {
+async function keepCutAnswer(run: Run, turn: OpenTurn, answer: ModelAnswer, took: Took): Promise<boolean> {
   if (run.signal.reason !== "cancel" || answer.text === "") return false;
   const { text, usage } = answer;
   run.stage({
@@ -155,7 +177,7 @@ async function keepCutAnswer(run: Run, turn: OpenTurn, answer: ModelAnswer, dura
     usage,
     usageEstimated: true,
     cut: true,
-    durationMs,
+    ...took,
   });
   await run.commit();
   return false;

@@ -40,6 +40,13 @@ export async function resultOf(
   };
 }
 
+/** A text that is the result as it is, cut in the middle where it is too long; the log has all of it. */
+export function boundedText(run: Run, parts: Parts, text: string): string {
+  const whole = text === "" ? forModels.emptyResult : text.toWellFormed();
+  const bytesMax = resultBytesMax(run.history, parts);
+  return headOf(whole, { bytesMax }).length < whole.length ? ends(whole, bytesMax, undefined) : whole;
+}
+
 /**
  * A result that is too long for the model goes to a file that it can read. Nobody did that to the files but we: it has
  * no line in the ledger, and what is undone leaves it where it is, in temp/, until that is emptied.

@@ -46,7 +46,10 @@ export type Route =
   | "finish";
 
 /** What comes next, by SPEC's order: answer open calls first, then the limit, then room, then the model, then the end. */
-export function routeOf(history: History, parts: Pick<Parts, "limits" | "models" | "toolbox" | "approvals">): Route {
+export function routeOf(
+  history: History,
+  parts: Pick<Parts, "limits" | "models" | "agents" | "toolbox" | "approvals">,
+): Route {
   const { turn, messages } = history;
   if (turn === undefined) return history.queue.length > 0 ? "start" : "rest";
   if (turn.cancelAsked) return "cancel";
@@ -68,7 +71,11 @@ function isAtEnd({ turn, messages }: History, { limits }: Pick<Parts, "limits">)
 /** Room is made twice at the most before the model has answered: what does not help then never will. */
 const compactionsMax = 2;
 
-function roomOr(next: "step" | "finalize", history: History, parts: Pick<Parts, "models" | "limits">): Route {
+function roomOr(
+  next: "step" | "finalize",
+  history: History,
+  parts: Pick<Parts, "models" | "agents" | "limits">,
+): Route {
   const { turn } = history;
   if (turn === undefined || parts.limits.messagesKeptMax === 0) return next;
   const reader = readerOf(history, parts);

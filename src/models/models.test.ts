@@ -123,7 +123,7 @@ test("the endpoint gets the profile of the model, with the user's corrections [M
 test("the default model gpt-4 works, with a warning that its window is small [M1]", async () => {
   const { models, notes } = await open({ base: { model: "gpt-4" } });
   assert.deepEqual([models.get("base").windowTokens, models.get("base").promptSize], [8_192, "small"]);
-  assert.deepEqual(notes, [{ code: "window_small", model: "gpt-4", tokens: 8_192, command: "" }]);
+  assert.deepEqual(notes, [{ code: "window_small", slot: "base", model: "gpt-4", tokens: 8_192, command: "" }]);
 });
 
 const served: FoundServer = {

@@ -70,7 +70,7 @@ export type DemoEndpoint = { readonly baseUrl: string; readonly apiKey: string; 
 
 const demoModelId = "demo";
 const demoWindowTokens = 128_000;
-const callsMaxDefault = 16;
+const callsMaxDefault = 256;
 const holdMsMax = 60_000;
 const idleTimeoutMsDefault = 120_000;
 /** Local servers load the model, and read a long prompt, before the first word. */

@@ -1,6 +1,10 @@
+import type { Slot } from "../protocol/message.ts";
+
 /** Something a person should know about a model, as data; the sentence stands in words/. */
 export type ModelNote = {
   readonly code: ModelNoteCode;
+  /** Whose settings are meant, where they are. */
+  readonly slot?: Slot;
   readonly model: string;
   readonly tokens?: number | undefined;
   /** What mends it, ready to paste; empty where no command does. */

@@ -39,6 +39,7 @@ export function noteOn(settings: SlotSettings): ModelNote | undefined {
   if (windowTokens >= agentWindowTokensMin) return undefined;
   return {
     code: windowGuessed ? "window_guessed" : "window_small",
+    slot: settings.slot,
     model: settings.model,
     tokens: windowTokens,
     command: "",

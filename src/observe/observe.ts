@@ -5,7 +5,13 @@ import { formatLine } from "./line.ts";
 import { openLogFile } from "./log-file.ts";
 import { removeOldLogs } from "./old-logs.ts";
 
+export { openMetrics } from "./metrics.ts";
+export { type Metrics, noMetrics } from "./metrics-port.ts";
+export { openTracer } from "./open-tracer.ts";
 export { redact } from "./redact.ts";
+export { type TraceSettings, traceSecrets, traceSettingsFrom } from "./trace-settings.ts";
+export { noTracer, placeFrom, type Span, type Tracer } from "./tracer.ts";
+export { openWatch, type Watch } from "./watch.ts";
 
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -28,7 +28,7 @@ const shapes: readonly (readonly [shape: RegExp, replacement: string])[] = [
   [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g, redacted],
   [/\b(Authorization:\s{0,3}Basic|Bearer)\s+[\w.~+/=-]{8,}/gi, `$1 ${redacted}`],
   [/\bsk-[\w-]{8,}/g, redacted],
-  [/\b(?:gh[opsru]_|github_pat_|glpat-|xox[abprs]-|AIza|AKIA|hf_|gsk_|lsv2_)[\w-]{12,}/g, redacted],
+  [/\b(?:gh[opsru]_|github_pat_|glpat-|xox[abprs]-|AIza|AKIA|hf_|gsk_|lsv2_|ay_)[\w-]{12,}/g, redacted],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, redacted],
   [/:\/\/[^\s/@:]{0,100}:[^\s/@]{1,200}@/g, `://${redacted}@`],
   // `api_key=…`, `"password": "…"`, `token: …`: the name stays, so that a reader sees what was hidden.

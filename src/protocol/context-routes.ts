@@ -11,6 +11,8 @@ export const contextRoutes = {
   compactConversation: {
     method: "POST",
     path: "/api/v1/conversations/{id}/compact",
+    scope: "chat",
+    creates: true,
     summary: "Make room now: older messages are replaced by a summary; the log keeps them.",
     params: ById,
     query: Empty,
@@ -25,6 +27,7 @@ export const contextRoutes = {
   undoCompaction: {
     method: "POST",
     path: "/api/v1/conversations/{id}/compact/undo",
+    scope: "chat",
     summary: "Send again what the newest summary stands for.",
     params: ById,
     query: Empty,
@@ -36,6 +39,7 @@ export const contextRoutes = {
   listMemory: {
     method: "GET",
     path: "/api/v1/memory",
+    scope: "chat",
     summary: "The facts that agents are told in each of your conversations, oldest first.",
     params: Empty,
     query: Empty,
@@ -47,6 +51,8 @@ export const contextRoutes = {
   addMemory: {
     method: "POST",
     path: "/api/v1/memory",
+    scope: "chat",
+    creates: true,
     summary: "Add a fact.",
     params: Empty,
     query: Empty,
@@ -58,6 +64,7 @@ export const contextRoutes = {
   changeMemory: {
     method: "PATCH",
     path: "/api/v1/memory/{memory}",
+    scope: "chat",
     summary: "Say it in other words.",
     params: z.object({ memory: z.string() }),
     query: Empty,
@@ -69,6 +76,7 @@ export const contextRoutes = {
   forgetMemory: {
     method: "DELETE",
     path: "/api/v1/memory/{memory}",
+    scope: "chat",
     summary: "Forget a fact.",
     params: z.object({ memory: z.string() }),
     query: Empty,

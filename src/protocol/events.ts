@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AllowRule, Finding, RuleMatch } from "./approval.ts";
+import { GivenMessage, ProgramPart, Selection } from "./given.ts";
 import { Finish, Image, ModelErrorKind, Slot, ToolCall, Usage } from "./message.ts";
 import { Todo } from "./todo.ts";
 
@@ -81,6 +82,18 @@ const bodies = {
     files: z.array(AttachedFile).optional(),
     /** So many characters of `text` are the person's own words; what follows was put behind them for the model. */
     own: z.number().int().optional(),
+    /** Of the chat routes: the id of the message that will answer it, and of the run; made from `id` where absent. */
+    reply: z.string().optional(),
+    run: z.string().optional(),
+    selected: Selection.optional(),
+    /**
+     * In this turn the model sees these in place of the history so far. Where `text` is empty, they end with what is to
+     * be answered.
+     */
+    instead: z.array(GivenMessage).optional(),
+    /** Values for the agent's inputs, as the caller named them. */
+    inputs: z.record(z.string(), z.unknown()).optional(),
+    program: ProgramPart.optional(),
   }),
   "message.withdrawn": z.strictObject({ id: z.string() }),
   "turn.started": z.strictObject({
@@ -129,6 +142,8 @@ const bodies = {
     /** The user stopped the answer here. */
     cut: z.literal(true).optional(),
     durationMs: z.number(),
+    /** From the request to the first piece of text or reasoning. */
+    firstTokenMs: z.number().optional(),
   }),
   "step.failed": z.strictObject({
     agent,
@@ -146,9 +161,10 @@ const bodies = {
     turn: z.number().int(),
     id: z.string(),
     call: z.string(),
-    kind: z.enum(["approval", "question"]),
+    /** `function`: the program that called us is to run a function of its own; its result is the answer. */
+    kind: z.enum(["approval", "question", "function"]),
     tool: z.string(),
-    /** Approval: the exact arguments. */
+    /** Approval and function: the exact arguments. */
     arguments: z.string().optional(),
     reason: z.string().optional(),
     risk: z.enum(["low", "medium", "high", "critical"]).optional(),
@@ -264,6 +280,14 @@ const bodies = {
   }),
   /** What follows up to the next turn was copied from `parent` as it stood at `place`. */
   branched: z.strictObject({ parent: z.string(), place: z.number().int() }),
+  /** Which role plays the main agent here: an entry of `agents.yaml`, and what the caller named. */
+  "agent.chosen": z.strictObject({
+    role: z.string(),
+    /** `agent_id`, `agent_key` and `app_key` of the first chat, as they were given. */
+    agentId: z.string().optional(),
+    agentKey: z.string().optional(),
+    appKey: z.string().optional(),
+  }),
   "checkpoint.saved": z.strictObject({ name: z.string() }),
   "checkpoint.deleted": z.strictObject({ checkpoint: z.number().int() }),
   "todo.set": z.strictObject({ agent, todos: z.array(Todo) }),

@@ -22,6 +22,10 @@ const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "sandbox_busy",
   "streams_full",
   "sandbox_start_failed",
+  "sandbox_session_not_ready",
+  "key_in_use",
+  "rate_limited",
+  "server_closing",
 ]);
 
 export function makeFailure<C extends FailureCode>(code: C, params: FailureParams<C>): Failure<C> {

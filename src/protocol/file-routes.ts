@@ -22,6 +22,7 @@ export const fileRoutes = {
   undoTurn: {
     method: "POST",
     path: "/api/v1/conversations/{id}/undo",
+    scope: "chat",
     summary: "Take back the last turn, with the files that its tools changed.",
     params: ById,
     query: Empty,
@@ -40,6 +41,7 @@ export const fileRoutes = {
   listFiles: {
     method: "GET",
     path: "/api/v1/conversations/{id}/files",
+    scope: "files",
     summary: "One level of the conversation's files, sorted by name.",
     params: ById,
     query: z.object({
@@ -57,6 +59,7 @@ export const fileRoutes = {
   readFile: {
     method: "GET",
     path: "/api/v1/conversations/{id}/files/content",
+    scope: "files",
     summary: "The bytes of a file; takes a Range header.",
     params: ById,
     query: z.object({ path: z.string() }),
@@ -69,6 +72,8 @@ export const fileRoutes = {
   uploadFile: {
     method: "PUT",
     path: "/api/v1/conversations/{id}/files/uploads/{name}",
+    scope: "files",
+    creates: true,
     summary: "Put a file into uploads/; the body is its bytes.",
     params: ById.extend({ name: z.string() }),
     /** `keep`: a file of the same name stays, and this one becomes `name (2)`. */
@@ -91,6 +96,7 @@ export const fileRoutes = {
   removeFile: {
     method: "DELETE",
     path: "/api/v1/conversations/{id}/files/content",
+    scope: "files",
     summary: "Remove a file, or a folder with everything in it.",
     params: ById,
     query: z.object({ path: z.string() }),
@@ -102,6 +108,7 @@ export const fileRoutes = {
   cleanWorkspaces: {
     method: "POST",
     path: "/api/v1/workspaces/clean",
+    scope: "files",
     summary: "Move the files of conversations that nobody used for some days to the trash.",
     params: Empty,
     query: Empty,
@@ -114,6 +121,7 @@ export const fileRoutes = {
   listTrash: {
     method: "GET",
     path: "/api/v1/workspaces/trash",
+    scope: "files",
     summary: "What can be restored, newest first.",
     params: Empty,
     query: Empty,
@@ -125,6 +133,8 @@ export const fileRoutes = {
   restoreTrash: {
     method: "POST",
     path: "/api/v1/workspaces/trash/{trash}/restore",
+    scope: "files",
+    creates: true,
     summary: "Give a conversation its files back, by the id in the trash or the beginning of one.",
     params: z.object({ trash: z.string() }),
     query: Empty,

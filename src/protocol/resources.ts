@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Finding, RuleMatch } from "./approval.ts";
 import { AnyEvent } from "./events.ts";
 import { Slot } from "./message.ts";
+import { ClosingFrame, PartFrame } from "./stream.ts";
 
 /** What the native routes answer with: each noun once, as schema and type. */
 export const Conversation = z.object({
@@ -17,7 +18,7 @@ export type Conversation = z.infer<typeof Conversation>;
 export const Decision = z.object({
   conversation: z.string(),
   id: z.string(),
-  kind: z.enum(["approval", "question"]),
+  kind: z.enum(["approval", "question", "function"]),
   tool: z.string(),
   /** Which agents lead to it, from the main agent down. */
   path: z.array(z.string()),
@@ -186,8 +187,12 @@ export const StreamFrame = z.discriminatedUnion("frame", [
   z.object({ frame: z.literal("output"), call: z.string(), offset: z.number(), text: z.string() }),
   /** Everything stored when the stream was opened has been sent. */
   z.object({ frame: z.literal("caught_up"), head: z.number() }),
-  /** The reader was too slow: open the stream again after this place. */
-  z.object({ frame: z.literal("behind"), after: z.number() }),
+  /** The reader was too slow: open the stream again after this place. The last frame. */
+  z.object({ frame: z.literal("behind"), after: z.string() }),
+  /** The conversation was deleted. The last frame. */
+  z.object({ frame: z.literal("deleted") }),
+  ClosingFrame,
+  PartFrame,
   z.object({ frame: z.literal("ping") }),
 ]);
 export type StreamFrame = z.infer<typeof StreamFrame>;

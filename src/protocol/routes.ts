@@ -1,9 +1,14 @@
 import { z } from "zod";
+import { agentRoutes } from "./agent-routes.ts";
 import { RuleScope } from "./approval.ts";
+import { backupRoutes } from "./backup-routes.ts";
+import { chatRoutes } from "./chat-routes.ts";
 import { contextRoutes } from "./context-routes.ts";
 import { AnyEvent } from "./events.ts";
 import { fileFailures, fileRoutes } from "./file-routes.ts";
 import { Image } from "./message.ts";
+import { observeRoutes } from "./observe-routes.ts";
+import { openAiRoutes } from "./openai-routes.ts";
 import {
   Checkpoint,
   Conversation,
@@ -14,16 +19,17 @@ import {
   ReplayReport,
   StreamFrame,
 } from "./resources.ts";
-import { ById, Empty, type Route } from "./route.ts";
+import { ById, bodyBytes, Empty, type Route } from "./route.ts";
 import { ruleRoutes } from "./rule-routes.ts";
 import { sandboxFileRoutes } from "./sandbox-file-routes.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
+import { StreamCursor } from "./stream.ts";
+import { userRoutes } from "./user-routes.ts";
 
 /** The one table of native routes: validation, the typed client and the API document are made from it. */
-export const protocolVersion = "1";
+export const protocolVersion = "2";
 
 export const limits = {
-  bodyBytesMax: 32 * 1024 * 1024,
   messageCharactersMax: 4_000_000,
   titleCharactersMax: 200,
   pageMax: 200,
@@ -36,6 +42,7 @@ export const routes = {
   health: {
     method: "GET",
     path: "/api/v1/health",
+    scope: "open",
     summary: "Whether the server is well, and which version it speaks.",
     params: Empty,
     query: Empty,
@@ -53,6 +60,8 @@ export const routes = {
   createConversation: {
     method: "POST",
     path: "/api/v1/conversations",
+    scope: "chat",
+    creates: true,
     summary: "Start a conversation.",
     params: Empty,
     query: Empty,
@@ -64,6 +73,7 @@ export const routes = {
   listConversations: {
     method: "GET",
     path: "/api/v1/conversations",
+    scope: "chat",
     summary: "Conversations, newest first.",
     params: Empty,
     query: z.object(page),
@@ -75,6 +85,7 @@ export const routes = {
   getConversation: {
     method: "GET",
     path: "/api/v1/conversations/{id}",
+    scope: "chat",
     summary: "One conversation by id, or by the beginning of its id.",
     params: ById,
     query: z.object({ prefix: z.stringbool().default(false) }),
@@ -86,6 +97,7 @@ export const routes = {
   renameConversation: {
     method: "PATCH",
     path: "/api/v1/conversations/{id}",
+    scope: "chat",
     summary: "Give a conversation another title.",
     params: ById,
     query: Empty,
@@ -97,6 +109,7 @@ export const routes = {
   deleteConversation: {
     method: "DELETE",
     path: "/api/v1/conversations/{id}",
+    scope: "chat",
     summary: "Delete a conversation with everything in it, for good.",
     params: ById,
     query: Empty,
@@ -108,6 +121,7 @@ export const routes = {
   getState: {
     method: "GET",
     path: "/api/v1/conversations/{id}/state",
+    scope: "chat",
     summary: "What happens in a conversation right now.",
     params: ById,
     query: Empty,
@@ -119,6 +133,7 @@ export const routes = {
   resetConversation: {
     method: "POST",
     path: "/api/v1/conversations/{id}/reset",
+    scope: "chat",
     summary: "Forget the history; the log stays, and so do all files but those in temp/.",
     params: ById,
     query: Empty,
@@ -130,6 +145,8 @@ export const routes = {
   branchConversation: {
     method: "POST",
     path: "/api/v1/conversations/{id}/branch",
+    scope: "chat",
+    creates: true,
     summary: "A new conversation that shares the history up to a place in the log, with the files as they are now.",
     params: ById,
     query: Empty,
@@ -142,6 +159,7 @@ export const routes = {
   listCheckpoints: {
     method: "GET",
     path: "/api/v1/conversations/{id}/checkpoints",
+    scope: "chat",
     summary: "Places one can go back to: every ended turn and every saved place.",
     params: ById,
     query: Empty,
@@ -153,6 +171,8 @@ export const routes = {
   saveCheckpoint: {
     method: "POST",
     path: "/api/v1/conversations/{id}/checkpoints",
+    scope: "chat",
+    creates: true,
     summary: "Save this place under a name.",
     params: ById,
     query: Empty,
@@ -164,6 +184,7 @@ export const routes = {
   restoreCheckpoint: {
     method: "POST",
     path: "/api/v1/conversations/{id}/checkpoints/{checkpoint}/restore",
+    scope: "chat",
     summary: "Go back to a place, with the files that tools changed since.",
     params: ById.extend({ checkpoint: z.coerce.number().int() }),
     query: Empty,
@@ -175,6 +196,7 @@ export const routes = {
   deleteCheckpoint: {
     method: "DELETE",
     path: "/api/v1/conversations/{id}/checkpoints/{checkpoint}",
+    scope: "chat",
     summary: "Take a place off the list.",
     params: ById.extend({ checkpoint: z.coerce.number().int() }),
     query: Empty,
@@ -187,6 +209,9 @@ export const routes = {
   sendMessage: {
     method: "POST",
     path: "/api/v1/conversations/{id}/messages",
+    scope: "chat",
+    creates: true,
+    bodyBytesMax: bodyBytes.large,
     summary: "Say something. Answered when the message is stored; the turn runs by itself.",
     params: ById,
     query: Empty,
@@ -208,6 +233,7 @@ export const routes = {
   withdrawMessage: {
     method: "DELETE",
     path: "/api/v1/conversations/{id}/messages/{message}",
+    scope: "chat",
     summary: "Take back a message that no turn has taken up yet.",
     params: ById.extend({ message: z.string() }),
     query: Empty,
@@ -219,6 +245,7 @@ export const routes = {
   cancelTurn: {
     method: "POST",
     path: "/api/v1/conversations/{id}/cancel",
+    scope: "chat",
     summary: "Stop the running turn.",
     params: ById,
     query: Empty,
@@ -230,6 +257,7 @@ export const routes = {
   resumeTurn: {
     method: "POST",
     path: "/api/v1/conversations/{id}/resume",
+    scope: "chat",
     summary: "Go on with an interrupted turn, if there is one.",
     params: ById,
     query: Empty,
@@ -241,6 +269,7 @@ export const routes = {
   readEvents: {
     method: "GET",
     path: "/api/v1/conversations/{id}/events",
+    scope: "chat",
     summary: "A page of the log.",
     params: ById,
     query: z.object({
@@ -255,10 +284,12 @@ export const routes = {
   followEvents: {
     method: "GET",
     path: "/api/v1/conversations/{id}/stream",
+    scope: "chat",
     summary: "The log from a place on, then live, with the text of the running answer.",
     params: ById,
     query: z.object({
-      after: z.coerce.number().int().min(0).default(0),
+      /** The id of the last frame that came; `Last-Event-ID` says the same and counts before it. */
+      after: StreamCursor.default("0"),
       /** Somebody is about to go on with it, and does not only read: its sandbox is made ready meanwhile. */
       opens: z.stringbool().default(false),
     }),
@@ -271,6 +302,7 @@ export const routes = {
   listDecisions: {
     method: "GET",
     path: "/api/v1/decisions",
+    scope: "chat",
     summary: "Everything that waits for a person, oldest first.",
     params: Empty,
     query: Empty,
@@ -282,6 +314,9 @@ export const routes = {
   decide: {
     method: "POST",
     path: "/api/v1/conversations/{id}/decisions/{decision}",
+    scope: "chat",
+    creates: true,
+    bodyBytesMax: bodyBytes.large,
     summary: "Answer an approval or a question.",
     params: ById.extend({ decision: z.string() }),
     query: Empty,
@@ -313,10 +348,14 @@ export const routes = {
     answer: z.object({ decision: z.string(), seq: z.number().int(), also: z.array(z.string()) }),
   },
   ...ruleRoutes,
+  ...agentRoutes,
   ...contextRoutes,
+  ...backupRoutes,
+  ...observeRoutes,
   listModels: {
     method: "GET",
     path: "/api/v1/models",
+    scope: "any",
     summary: "The model slots, and the local model servers that were found.",
     params: Empty,
     query: z.object({ detect: z.stringbool().default(false) }),
@@ -328,6 +367,7 @@ export const routes = {
   replay: {
     method: "POST",
     path: "/api/v1/conversations/{id}/replay",
+    scope: "chat",
     summary: "Run the stored turns against their recorded answers and say where this program differs.",
     params: ById,
     query: Empty,
@@ -338,6 +378,9 @@ export const routes = {
   },
   ...sandboxRoutes,
   ...sandboxFileRoutes,
+  ...chatRoutes,
+  ...openAiRoutes,
+  ...userRoutes,
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof routes;

@@ -7,6 +7,7 @@ export const ruleRoutes = {
   listRules: {
     method: "GET",
     path: "/api/v1/rules",
+    scope: "chat",
     summary: "Everything you have allowed always, newest first; with a conversation, what counts there.",
     params: Empty,
     query: z.object({ conversation: z.string().optional() }),
@@ -18,6 +19,7 @@ export const ruleRoutes = {
   revokeRule: {
     method: "DELETE",
     path: "/api/v1/rules/{rule}",
+    scope: "chat",
     summary: "Ask again from now on.",
     params: z.object({ rule: z.string() }),
     query: Empty,

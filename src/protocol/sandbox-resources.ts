@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ClosingFrame, PartFrame } from "./stream.ts";
 
 // What the routes of the sandbox answer with. Names are those of the public sandbox service, so that its clients find
 // what they look for; seed 003's fields stand beside them.
@@ -181,6 +182,8 @@ export const ExecutionFrame = z.discriminatedUnion("frame", [
   /** So many bytes of the stream are missing here: more came than is kept. */
   z.object({ frame: z.literal("cut"), stream: z.enum(["stdout", "stderr"]), bytes: z.number().int(), at: OutputPlace }),
   z.object({ frame: z.literal("result"), execution: SandboxExecution }),
+  ClosingFrame,
+  PartFrame,
   z.object({ frame: z.literal("ping") }),
 ]);
 export type ExecutionFrame = z.infer<typeof ExecutionFrame>;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { FailureCode } from "./failure.ts";
-import { ById, Empty, type Route } from "./route.ts";
+import { FreeForm, few } from "./free-form.ts";
+import { ById, bodyBytes, Empty, type Route } from "./route.ts";
 import {
   DetailedHealth,
   ExecutionFrame,
@@ -25,18 +26,6 @@ export const timeoutSecondsUsual = 30;
 /** Of both dialects; `null` means left out, as clients of the public service send it. */
 const name = z.string().max(nameCharactersMax).nullish();
 const SessionId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/);
-/** Counted before any of them is looked at: more than anybody means would hold up everybody else. */
-function few<T extends z.ZodType>(record: T, entriesMax: number) {
-  return z.preprocess((value) => (isObject(value) && Object.keys(value).length > entriesMax ? tooMany : value), record);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
-}
-
-/** No record takes it. */
-const tooMany = "";
-
 const EnvVars = few(z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string()), environmentVariablesMax);
 const amount = z.string().regex(/^[1-9]\d{0,8}(Mi|Gi)$/);
 /** `"0.5"` as the public service has it, or a number. */
@@ -107,7 +96,7 @@ const Execute = z.object({
   /** Seconds. */
   timeout: z.number().min(1).max(timeoutSecondsMax).default(timeoutSecondsUsual),
   /** For `handler(event)`. */
-  event: few(z.record(z.string(), z.unknown()), eventNamesMax).nullish(),
+  event: few(FreeForm, eventNamesMax).nullish(),
   /** Below the conversation's files, or from `/workspace` on. */
   working_directory: z.string().max(4096).nullish(),
   conversation_id: z.string().nullish(),
@@ -159,6 +148,8 @@ export const sandboxRoutes = {
   createSession: {
     method: "POST",
     path: "/api/v1/sessions",
+    scope: "chat",
+    creates: true,
     summary: "Create the caller's sandbox session, or revive it.",
     params: Empty,
     query: z.object({ if_exists: z.enum(["fail", "return"]).default("fail") }),
@@ -170,6 +161,7 @@ export const sandboxRoutes = {
   listSessions: {
     method: "GET",
     path: "/api/v1/sessions",
+    scope: "chat",
     summary: "The caller's sandbox sessions.",
     params: Empty,
     query: z.object({ ...page, status: z.string().optional(), template_id: z.string().optional() }),
@@ -181,6 +173,7 @@ export const sandboxRoutes = {
   getSession: {
     method: "GET",
     path: "/api/v1/sessions/{id}",
+    scope: "chat",
     summary: "The caller's sandbox session, by its id or another name for it.",
     params: ById,
     query: Empty,
@@ -192,6 +185,7 @@ export const sandboxRoutes = {
   deleteSession: {
     method: "DELETE",
     path: "/api/v1/sessions/{id}",
+    scope: "chat",
     summary: "End a sandbox session and forget it with its executions; files stay.",
     params: ById,
     query: Empty,
@@ -203,6 +197,7 @@ export const sandboxRoutes = {
   terminateSession: {
     method: "POST",
     path: "/api/v1/sessions/{id}/terminate",
+    scope: "chat",
     summary: "End the programs of a sandbox session; files stay.",
     params: ById,
     query: Empty,
@@ -214,6 +209,7 @@ export const sandboxRoutes = {
   resetSession: {
     method: "POST",
     path: "/api/v1/sessions/{id}/reset",
+    scope: "chat",
     summary: "Forget the Python state of a conversation, or of executions without one.",
     params: ById,
     query: z.object(conversation),
@@ -225,6 +221,8 @@ export const sandboxRoutes = {
   installDependencies: {
     method: "POST",
     path: "/api/v1/sessions/{id}/dependencies/install",
+    scope: "chat",
+    creates: true,
     summary: "Install packages for a sandbox session, where an index is configured; answered when they are there.",
     params: ById,
     query: Empty,
@@ -236,10 +234,13 @@ export const sandboxRoutes = {
   execute: {
     method: "POST",
     path: "/api/v1/executions/sessions/{id}/execute",
+    scope: "chat",
+    creates: true,
     summary: "Run a program. Answered when it is accepted; it runs by itself.",
     params: ById,
     query: z.object(conversation),
     body: Execute,
+    bodyBytesMax: bodyBytes.large,
     status: 201,
     failures: executeFailures,
     answer: SubmittedExecution,
@@ -247,6 +248,8 @@ export const sandboxRoutes = {
   executeSync: {
     method: "POST",
     path: "/api/v1/executions/sessions/{id}/execute-sync",
+    scope: "chat",
+    creates: true,
     summary: "Run a program and wait for its end; after sync_timeout seconds it goes on without the caller.",
     params: ById,
     query: z.object({
@@ -256,6 +259,7 @@ export const sandboxRoutes = {
       sync_timeout: z.coerce.number().min(0.1).max(3600).default(300),
     }),
     body: Execute,
+    bodyBytesMax: bodyBytes.large,
     status: 200,
     failures: [...executeFailures, "execution_running"],
     answer: SandboxExecution,
@@ -263,6 +267,7 @@ export const sandboxRoutes = {
   executionStatus: {
     method: "GET",
     path: "/api/v1/executions/{id}/status",
+    scope: "chat",
     summary: "What became of an execution so far.",
     params: ById,
     query: Empty,
@@ -274,6 +279,7 @@ export const sandboxRoutes = {
   executionResult: {
     method: "GET",
     path: "/api/v1/executions/{id}/result",
+    scope: "chat",
     summary: "The same, under the name that the public service has for its end.",
     params: ById,
     query: Empty,
@@ -285,9 +291,11 @@ export const sandboxRoutes = {
   followExecution: {
     method: "GET",
     path: "/api/v1/executions/{id}/stream",
+    scope: "chat",
     summary: "The output of an execution from its beginning on, then live, then its result.",
     params: ById,
-    query: Empty,
+    /** The id of the last frame that came; `Last-Event-ID` says the same and counts before it. */
+    query: z.object({ after: z.string().max(64).optional() }),
     body: Empty,
     status: 200,
     streams: true,
@@ -297,6 +305,7 @@ export const sandboxRoutes = {
   cancelExecution: {
     method: "POST",
     path: "/api/v1/executions/{id}/cancel",
+    scope: "chat",
     summary: "Stop an execution; one that is over stays as it is.",
     params: ById,
     query: Empty,
@@ -308,6 +317,7 @@ export const sandboxRoutes = {
   listExecutions: {
     method: "GET",
     path: "/api/v1/executions/sessions/{id}/executions",
+    scope: "chat",
     summary: "The executions of a sandbox session, newest first.",
     params: ById,
     query: z.object(page),
@@ -319,6 +329,7 @@ export const sandboxRoutes = {
   listTemplates: {
     method: "GET",
     path: "/api/v1/templates",
+    scope: "chat",
     summary: "What a sandbox session can be made from. The list is built in.",
     params: Empty,
     query: Empty,
@@ -330,6 +341,7 @@ export const sandboxRoutes = {
   getTemplate: {
     method: "GET",
     path: "/api/v1/templates/{id}",
+    scope: "chat",
     summary: "One template.",
     params: ById,
     query: Empty,
@@ -341,6 +353,7 @@ export const sandboxRoutes = {
   healthDetailed: {
     method: "GET",
     path: "/api/v1/health/detailed",
+    scope: "any",
     summary: "Whether database, files and sandbox are well: each is tried for this answer.",
     params: Empty,
     query: Empty,
@@ -352,6 +365,7 @@ export const sandboxRoutes = {
   healthSync: {
     method: "POST",
     path: "/api/v1/health/sync",
+    scope: "admin",
     summary: "Tidy up now what is otherwise tidied up by and by: sessions past their time, leftovers, deleted files.",
     params: Empty,
     query: Empty,

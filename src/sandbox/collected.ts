@@ -67,7 +67,7 @@ export function createCollected(): Collected {
       const moved = isBefore ? 0 : gone.to - gone.from;
       const start = from - moved;
       const last = (isBefore ? Math.min(to, gone.from) : to) - moved;
-      const end = last - start > pieceBytesMax ? characterStart(buffer, start + pieceBytesMax, -1) : last;
+      const end = pieceEnd(buffer, start, last);
       return { text: textOf(buffer.subarray(start, end)), cutBytes: 0, to: end + moved };
     },
     shown(bytesMax) {
@@ -96,7 +96,14 @@ export function createCollected(): Collected {
 }
 
 const firstBytes = 1024;
-const pieceBytesMax = 64 * 1024;
+/** In JSON a byte becomes at most six: a piece is never too long for one event of a stream. */
+const pieceBytesMax = 10_000;
+
+/** How far the next piece goes that begins there. */
+export function pieceEnd(bytes: Uint8Array, start: number, last: number): number {
+  return last - start > pieceBytesMax ? characterStart(bytes, start + pieceBytesMax, -1) : last;
+}
+
 /** Those of a character after its first byte. */
 const followingMax = 3;
 

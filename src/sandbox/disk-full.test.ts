@@ -15,7 +15,14 @@ const limits = { memoryBytes: 1, processesMax: 1, cpus: 1, fileBytesMax: 1, tmpB
 const settings: SandboxSettings = {
   ...{ limits, uploads: { fileBytesMax: 1, filesMax: 1, types: [] }, ttlMs: 1e9, modules: [] },
   ...{ guestsPerOwnerMax: 9, guestsMax: 9, executionsPerOwnerMax: 9, executionsMax: 9, waitingMax: 9, waitMsMax: 1e9 },
-  ...{ kernelIdleMs: 1e9, guestIdleMs: 1e9, executionTimeoutMsMax: 1e9, recordsMs: 1e9 },
+  ...{
+    kernelIdleMs: 1e9,
+    guestIdleMs: 1e9,
+    executionTimeoutMsMax: 1e9,
+    recordsMs: 1e9,
+    readyRetriesMax: 1,
+    readyRetryMs: 1,
+  },
 };
 const of = (bytes: number, over?: "disk"): Measured => ({
   ...{ bytes, files: 0, folders: 0, bytesMax: 1e9, filesMax: 10, freeBytes: 0, over, isFarOver: false },

@@ -236,7 +236,8 @@ async function submit(state: State, place: Place, wanted: ExecutionWanted): Retu
   };
   // Written down first: whatever happens from here on, somebody can ask what became of it. Where nobody has its id yet,
   // the disk is waited for only when they get it: with its end, or with the word that it runs.
-  const isOnDisk = wanted.isWaitedFor !== true;
+  // One whose id was known before is looked for by it after a crash.
+  const isOnDisk = wanted.isWaitedFor !== true || wanted.id !== undefined;
   const stored = await state.storage.putExecution(executionRow(record), { isOnDisk }).catch((error) => {
     prepared.value.abandon();
     throw error;

@@ -17,6 +17,8 @@ export interface Guests {
    * was idle for the longest makes some; where all are busy, the answer says whose limit is reached.
    */
   take(order: GuestOrder, python?: PythonUse | undefined): Held | NoGuest;
+  /** Whether one may be started ahead of its use: few are at a time, and none in place of one that was used just now. */
+  isWorthwhile(place: Place): boolean;
   /** Forgets an agent's Python, where there is one. */
   reset(place: Place): Promise<void>;
   /** Ends what runs in the background, and tells what was done to files since the last report. */
@@ -106,6 +108,10 @@ type State = GuestsOptions & {
 /** Workspaces with such changes: where programs are only run over HTTP, no turn ever ends. */
 const untoldMax = 64;
 
+/** Many conversations that begin at once would have their sandboxes started one after the other, each in place of another. */
+const startsAheadMax = 4;
+const idleMsMin = 60_000;
+
 export function openGuests(options: GuestsOptions): Guests {
   const state: State = { ...options, live: new Map(), ending: new Map(), untold: new Map() };
   return {
@@ -113,6 +119,13 @@ export function openGuests(options: GuestsOptions): Guests {
       const found = usable(state, order.place) ?? start(state, order);
       if (typeof found === "string") return found;
       return python?.isCell && found.cells.has(python.agent) ? "agent" : hold(state, found, python);
+    },
+    isWorthwhile(place) {
+      if (state.live.has(keyOf(place))) return true;
+      const starting = [...state.live.values()].filter(({ guest }) => guest === undefined);
+      const room = roomFor(state, place);
+      if (starting.length >= startsAheadMax || room === "owner" || room === "machine") return false;
+      return room === "free" || state.clock.monotonic() - room.use.lastAt > idleMsMin;
     },
     async reset(place) {
       const entry = state.live.get(keyOf(place));

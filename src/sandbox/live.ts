@@ -1,4 +1,4 @@
-import { type Collected, createCollected, textOf } from "./collected.ts";
+import { type Collected, createCollected, pieceEnd, textOf } from "./collected.ts";
 import type { OutputPlace, RunOutput } from "./sandbox.ts";
 
 type Stream = RunOutput["stream"];
@@ -106,9 +106,10 @@ function* beyond(streams: Readonly<Record<Stream, Collected>>, at: Record<Stream
       at[stream] = start;
       yield { stream, text: "", cutBytes, at: { ...at } };
     }
-    const last = bytes.subarray(at[stream] - start);
-    if (last.length === 0) continue;
-    at[stream] = start + bytes.length;
-    yield { stream, text: textOf(last), cutBytes: 0, at: { ...at } };
+    for (let from = at[stream] - start; from < bytes.length; from = at[stream] - start) {
+      const to = pieceEnd(bytes, from, bytes.length);
+      at[stream] = start + to;
+      yield { stream, text: textOf(bytes.subarray(from, to)), cutBytes: 0, at: { ...at } };
+    }
   }
 }

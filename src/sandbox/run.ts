@@ -91,7 +91,7 @@ async function prepare(options: RunsOptions, asked: Asked): Promise<Result<Prepa
 type Granted = { readonly session: Session; readonly ticket: Ticket<Held> };
 
 function preparedOf(options: RunsOptions, asked: Asked, { session, ticket }: Granted): Prepared {
-  const id = options.ids.hex(32);
+  const id = asked.wanted.id ?? options.ids.hex(32);
   const live = createLiveOutput();
   const timeoutMs = Math.min(
     asked.wanted.timeoutMs,

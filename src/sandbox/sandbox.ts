@@ -1,13 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Result } from "../base/result.ts";
-import type { Logger } from "../observe/observe.ts";
+import type { Logger, Tracer } from "../observe/observe.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Words } from "../words/words.ts";
 import type { FileChange, Workspace } from "../workspace/workspace.ts";
+import type { EnsureFailure } from "./ensure-session.ts";
 import type { NetworkRules } from "./network/allowed.ts";
 import type { Lookup } from "./network/lookup.ts";
 import type { InstalledPackage, Package } from "./package-programs.ts";
@@ -55,6 +56,8 @@ export type Place = {
 };
 
 export type RunWanted = {
+  /** A new one unless said otherwise. */
+  readonly id?: string | undefined;
   readonly language: Language;
   readonly code: string;
   readonly timeoutMs: number;
@@ -149,11 +152,22 @@ export interface Sessions {
   create(owner: OwnerId, wanted: NewSession): Promise<Result<Session, SessionFailure>>;
   find(owner: OwnerId): Promise<Session | undefined>;
   list(owner: OwnerId): Promise<readonly Session[]>;
+  /** How many there are of each status, over all users. */
+  count(): Promise<Readonly<Record<string, number>>>;
   /** The session of a user who is about to use it: made or revived by itself, its time to live begins anew. */
   use(owner: OwnerId): Promise<Result<Session, SessionFailure>>;
+  /** One that runs, for a chat that may need it; the answer is its id. Asked anew each time (SPEC S2). */
+  ensure(owner: OwnerId, wanted: SessionEnsured): Promise<Result<string, EnsureFailure>>;
   /** Ends its guests. Idempotent. `forget`: the row goes too, with its executions. */
   stop(owner: OwnerId, options?: { forget?: boolean }): Promise<Result<Session | undefined, SessionFailure>>;
 }
+
+/** For whom and for what it is made, if it is not there. */
+export type SessionEnsured = {
+  readonly agentId?: string | undefined;
+  readonly businessDomain?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
 
 export type SessionFailure = Failure<
   | "session_exists"
@@ -331,6 +345,8 @@ export type SandboxOptions = {
   readonly network?: NetworkSettings | undefined;
   /** Where installed packages are kept on this machine; without it none can be. */
   readonly packagesDir?: string | undefined;
+  /** Hears how sessions are made ready. */
+  readonly tracer?: Pick<Tracer, "start"> | undefined;
   /** Another one in tests. */
   readonly lookup?: Lookup | undefined;
 };
@@ -357,6 +373,9 @@ export type SandboxSettings = {
   readonly kernelIdleMs: number;
   readonly guestIdleMs: number;
   readonly executionTimeoutMsMax: number;
+  /** How often a session that is not ready yet is looked at for a chat, and how long it is left alone in between. */
+  readonly readyRetriesMax: number;
+  readonly readyRetryMs: number;
   /** How long records of executions are kept. */
   readonly recordsMs: number;
   /** Modules that an agent's Python has ready when they are installed. */

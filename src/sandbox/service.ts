@@ -123,7 +123,7 @@ async function prewarm(warmer: Warmer, place: Place, language: Language | undefi
   let held: ReturnType<Guests["take"]> | undefined;
   try {
     const session = await sessions.use(place.owner);
-    if (!session.ok || activity.signal.aborted) return;
+    if (!session.ok || activity.signal.aborted || !guests.isWorthwhile(place)) return;
     const python = language === "python" ? ({ agent: place.agent, isCell: false } as const) : undefined;
     held = guests.take({ place, session: session.value }, python);
     if (typeof held === "string") return;

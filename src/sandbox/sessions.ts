@@ -1,10 +1,11 @@
 import type { Clock } from "../base/clock.ts";
 import { ok, type Result } from "../base/result.ts";
-import type { Logger } from "../observe/observe.ts";
+import type { Logger, Tracer } from "../observe/observe.ts";
 import { failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Words } from "../words/words.ts";
+import { defaultDomain, ensureOwn } from "./ensure-session.ts";
 import type { Probe, SandboxProvider } from "./provider.ts";
 import { type KeptSession, type RowFailure, rowFailure, sessionOf, sessionRow } from "./records.ts";
 import type { NewSession, SandboxSettings, Session, SessionFailure, SessionPackages, Sessions } from "./sandbox.ts";
@@ -30,6 +31,7 @@ export type SessionsOptions = {
   readonly settings: SandboxSettings;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Pick<Tracer, "start"> | undefined;
   /** A program of this user runs or waits. */
   readonly isActive: (owner: OwnerId) => boolean;
   /** Resolves when nothing of this user runs any more and no guest is left. */
@@ -63,18 +65,26 @@ export function openSessions(options: SessionsOptions): OwnSessions {
     const kept = await keptOf(state, owner);
     return kept && viewOf(state, kept, await state.provider.probe());
   };
+  const createOne: Sessions["create"] = (owner, wanted) => inTurn(state, owner, () => create(state, owner, wanted));
   return {
-    create: (owner, wanted) => inTurn(state, owner, () => create(state, owner, wanted)),
+    create: createOne,
     find,
     async list(owner) {
       const session = await find(owner);
       return session === undefined ? [] : [session];
     },
+    count: () => count(state),
     async use(owner) {
       const live = aliveOf(state, owner);
       if (live === undefined) return inTurn(state, owner, () => use(state, owner));
       touch(state, live);
       return ok(viewOf(state, live.kept, await state.provider.probe()));
+    },
+    async ensure(owner, { businessDomain = defaultDomain, ...rest }) {
+      const wanted = { ...rest, businessDomain };
+      const ensured = await ensureOwn({ find, create: createOne }, { ...state, ...wanted, owner });
+      if (ensured.ok) await inTurn(state, owner, () => noteFirst(state, owner, wanted));
+      return ensured;
     },
     stop: (owner, { forget = false } = {}) => inTurn(state, owner, () => stop(state, owner, forget)),
     touch(owner) {
@@ -95,6 +105,18 @@ export function openSessions(options: SessionsOptions): OwnSessions {
       state.live.clear();
     },
   };
+}
+
+async function count(state: State): Promise<Record<string, number>> {
+  const probe = await state.provider.probe();
+  const counts: Record<string, number> = { running: 0, stopped: 0, error: 0 };
+  for (const row of await state.storage.listSessions(sweptMax)) {
+    const kept = state.live.get(row.owner)?.kept ?? sessionOf(row);
+    if (kept === undefined) continue;
+    const { status } = viewOf(state, kept, probe);
+    counts[status] = (counts[status] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** What changes the session of a user happens one after another; twenty uses at once make one. */
@@ -179,6 +201,15 @@ async function stop(
   return ok(viewOf(state, stopped, await state.provider.probe()));
 }
 
+/** An upload may have made it before anybody said for which agent and domain it is; the first who does counts. */
+async function noteFirst(state: State, owner: OwnerId, wanted: Pick<NewSession, "agentId" | "businessDomain">) {
+  const kept = await keptOf(state, owner);
+  const isKnown = kept?.agentId !== undefined && kept.businessDomain !== undefined;
+  if (kept === undefined || isKnown) return;
+  const { agentId = wanted.agentId, businessDomain = wanted.businessDomain } = kept;
+  await noteInRow(state, { ...kept, agentId, businessDomain });
+}
+
 async function notePackages(
   state: State,
   owner: OwnerId,
@@ -187,11 +218,16 @@ async function notePackages(
   const kept = await keptOf(state, owner);
   if (kept === undefined) return ok(undefined);
   const changed = { ...kept, packages, updatedAt: state.clock.now() };
+  const stored = await noteInRow(state, changed);
+  return stored.ok ? ok(viewOf(state, changed, await state.provider.probe())) : stored;
+}
+
+async function noteInRow(state: State, changed: KeptSession): Promise<Result<void, RowFailure>> {
   const stored = await state.storage.putSession(sessionRow(changed));
   if (!stored.ok) return rowFailure(stored.failure);
-  const live = state.live.get(owner);
+  const live = state.live.get(changed.owner);
   if (live !== undefined) live.kept = changed;
-  return ok(viewOf(state, changed, await state.provider.probe()));
+  return ok(undefined);
 }
 
 async function keptOf({ live, storage }: State, owner: OwnerId): Promise<KeptSession | undefined> {

@@ -2,6 +2,27 @@ import type { Result } from "../base/result.ts";
 import type { EventType } from "../protocol/events.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { ConversationId, OwnerId } from "../protocol/ids.ts";
+import type {
+  AgentRow,
+  ApiKeyRow,
+  ConversationRow,
+  CopyFacts,
+  ExecutionRow,
+  ListedExecution,
+  MemoryRow,
+  NewConversation,
+  NewTrash,
+  OnceRow,
+  RuleRow,
+  SessionRow,
+  SignInRow,
+  StorageCounts,
+  TrashRow,
+  UserRow,
+  WorkspaceRow,
+} from "./records.ts";
+
+export type * from "./records.ts";
 
 /**
  * The only place that keeps facts. SQLite today, PostgreSQL with growth; one contract suite for both.
@@ -17,8 +38,26 @@ export interface Storage {
   ownersOfConversation(id: ConversationId, limit: number): Promise<OwnerId[]>;
   /** By id prefix, newest first, at most `limit`. Deleted ones are not found. */
   findByPrefix(owner: OwnerId, prefix: string, limit: number): Promise<ConversationRow[]>;
-  /** Those that changed last come first; `before` is the cursor of the last row seen. */
+  /**
+   * Those that changed last come first; `before` is the cursor of the last row seen. What a program made for one call of
+   * its own (`origin: "program"`) is not listed.
+   */
   listConversations(owner: OwnerId, page: { limit: number; before?: string | undefined }): Promise<ConversationRow[]>;
+  /** The same order, by number of the page, and how many there are; `title` is a part of it, in any case of letters. */
+  searchConversations(
+    owner: OwnerId,
+    wanted: { appKey?: string | undefined; title?: string | undefined; limit: number; offset: number },
+  ): Promise<{ readonly items: ConversationRow[]; readonly total: number }>;
+  /**
+   * Conversations of programs that nobody used since `before`: neither changed nor woken since, no live lease, and no
+   * person is asked. Passing ones or the others; the longest unused comes first. `only`: whether this number is one.
+   */
+  unusedByPrograms(wanted: {
+    readonly before: number;
+    readonly isPassing: boolean;
+    readonly limit: number;
+    readonly only?: number | undefined;
+  }): Promise<ConversationRow[]>;
 
   /**
    * Appends all events of the batch with its side rows, or nothing. Appends of one tick share one transaction.
@@ -145,118 +184,69 @@ export interface Storage {
     to: { readonly rowsMax: number; readonly bytesMax: number },
   ): Promise<Result<void, StorageFailure>>;
 
+  /** The same id again replaces it. */
+  putUser(row: UserRow): Promise<Result<void, StorageFailure>>;
+  findUser(id: OwnerId): Promise<UserRow | undefined>;
+  /** By who they are at the sign-in service. */
+  findUserBySubject(subject: string): Promise<UserRow | undefined>;
+  /** In the order they were added. */
+  listUsers(limit: number): Promise<UserRow[]>;
+  /** With keys and sign-ins; what they own stays. False: there was none. */
+  dropUser(id: OwnerId): Promise<Result<boolean, StorageFailure>>;
+  /** Whether something was left under this name, deleted conversations included, with a user or without. */
+  ownsAnything(owner: OwnerId): Promise<boolean>;
+
+  /** The same id again replaces it; one that another owner has stays as it is. */
+  putKey(row: ApiKeyRow): Promise<Result<void, StorageFailure>>;
+  findKey(hash: string): Promise<ApiKeyRow | undefined>;
+  listKeys(owner: OwnerId): Promise<ApiKeyRow[]>;
+  dropKey(owner: OwnerId, id: string): Promise<Result<boolean, StorageFailure>>;
+
+  putSignIn(row: SignInRow): Promise<Result<void, StorageFailure>>;
+  findSignIn(hash: string): Promise<SignInRow | undefined>;
+  /** False: there was none (any more): a one-time link counts once. */
+  dropSignIn(hash: string): Promise<Result<boolean, StorageFailure>>;
+  /** All of a user; and, whosever they are, those that ended before this time. */
+  dropSignIns(which: { readonly owner: OwnerId } | { readonly before: number }): Promise<Result<void, StorageFailure>>;
+
+  /**
+   * Notes that a call under this key begins, unless one has: the answer is the row as it stands, `isNew` when it is this
+   * one. What a caller did under a key is theirs: keys of two owners never meet.
+   */
+  beginOnce(row: Omit<OnceRow, "answer">): Promise<Result<{ row: OnceRow; isNew: boolean }, StorageFailure>>;
+  endOnce(owner: OwnerId, key: string, answer: string): Promise<Result<void, StorageFailure>>;
+  /** Nothing came of it: the next call under this key begins anew. */
+  dropOnce(owner: OwnerId, key: string): Promise<Result<void, StorageFailure>>;
+  dropOnceBefore(at: number): Promise<Result<void, StorageFailure>>;
+
+  /** A whole, checked copy of the database as it is at one moment, in a new file; others write on meanwhile. */
+  copyTo(path: string): Promise<Result<CopyFacts, StorageFailure>>;
+  /** How much there is of everything, over all owners. */
+  count(): Promise<StorageCounts>;
+
   /** Whether the database can be read and locked for writing right now: really tried. */
   check(): Promise<Result<void, StorageFailure>>;
   close(): Promise<void>;
 }
 
-/** What a user allowed always; `body` is approvals' own, as JSON text. `number` is absent where it counts in all conversations. */
-export type RuleRow = {
-  readonly owner: OwnerId;
-  readonly id: string;
-  /** The conversation's number. */
-  readonly number: number | undefined;
-  readonly body: string;
-  readonly at: number;
-};
-
-export type MemoryRow = {
-  readonly owner: OwnerId;
-  readonly id: string;
-  readonly fact: string;
-  /** Id of the conversation in which an agent wrote it down; undefined when the user did. */
-  readonly conversation: string | undefined;
-  readonly at: number;
-};
-
-/** What sandbox/ knows about a session, as JSON text. */
-export type SessionRow = {
-  readonly owner: OwnerId;
-  readonly id: string;
-  readonly usedAt: number;
-  readonly body: string;
-};
-
-/** What sandbox/ knows about an execution, as JSON text. */
-export type ExecutionRow = {
-  readonly id: string;
-  readonly owner: OwnerId;
-  readonly createdAt: number;
-  /** Undefined while it waits or runs. */
-  readonly endedAt: number | undefined;
-  /** What a list shows of it. */
-  readonly body: string;
-  /** All of it, where the body leaves something out. */
-  readonly full: string | undefined;
-};
-
-export type ListedExecution = Omit<ExecutionRow, "full">;
-
-/** Which folder a conversation or a task works in. `folder` is relative to the data directory, with forward slashes. */
-export type WorkspaceRow = {
-  readonly folder: string;
-  readonly kind: "conversation" | "task";
-  /** The conversation's id, or the agent's. */
-  readonly id: string;
-  readonly number: number;
-  readonly owner: OwnerId;
-  readonly createdAt: number;
-  /** When the folder was made; undefined while nothing was written. */
-  readonly madeAt: number | undefined;
-  readonly usedAt: number;
-  /** When its files were moved to the trash. */
-  readonly cleanedAt: number | undefined;
-  /** Counts up from 1 over all workspaces that ever were, and is never given twice. */
-  readonly ordinal: number;
-};
-
-export type AgentRow = {
-  readonly id: string;
-  /** `root` or another agent. */
-  readonly parent: string;
-  /** Its own workspace; undefined where it shares that of an ancestor. */
-  readonly workspace: WorkspaceRow | undefined;
-};
-
-/** `conversation`: the id of the one it belongs to, as its owner knows it. */
-export type TrashRow = NewTrash & { readonly conversation: string };
-
-export type NewTrash = {
-  readonly id: string;
-  readonly owner: OwnerId;
-  readonly number: number;
-  /** The conversation's or the agent's id, as people know it. */
-  readonly workspace: string;
-  /** Where its files were and go back to. */
-  readonly folder: string;
-  readonly movedAt: number;
-  readonly bytes: number;
-  readonly files: number;
-};
-
-export type NewConversation = {
-  readonly owner: OwnerId;
-  readonly id: ConversationId;
-  readonly title?: string | undefined;
-  readonly at: number;
-  readonly events: readonly EncodedEvent[];
-  /** A branch: the events may name blobs of this conversation, which are copied. */
-  readonly blobsOf?: number | undefined;
-};
-
-export type ConversationRow = {
-  readonly number: number;
-  readonly owner: OwnerId;
-  readonly id: ConversationId;
-  readonly title: string;
-  readonly lastMessage: string;
-  readonly turns: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly deletedAt: number | undefined;
-  /** For paging. */
-  readonly cursor: string;
-};
+/** Who may call, with what. */
+export type UserStorage = Pick<
+  Storage,
+  | "putUser"
+  | "findUser"
+  | "findUserBySubject"
+  | "listUsers"
+  | "dropUser"
+  | "ownsAnything"
+  | "putKey"
+  | "findKey"
+  | "listKeys"
+  | "dropKey"
+  | "putSignIn"
+  | "findSignIn"
+  | "dropSignIn"
+  | "dropSignIns"
+>;
 
 /** Body as JSON text, checked by log/. */
 export type EncodedEvent = {
@@ -292,7 +282,16 @@ export type SideRows = {
    */
   readonly wake?: { readonly notBefore: number } | { readonly doneAtHead: number } | undefined;
   readonly row?:
-    | { readonly title?: string; readonly lastMessage?: string; readonly turns?: number; readonly updatedAt: number }
+    | {
+        readonly title?: string;
+        readonly lastMessage?: string;
+        readonly turns?: number;
+        /** Set once: what is there stays. */
+        readonly agentId?: string;
+        readonly appKey?: string;
+        readonly readIndex?: number;
+        readonly updatedAt: number;
+      }
     | undefined;
   readonly asked?: readonly { readonly decision: string; readonly body: string }[] | undefined;
   readonly decided?: readonly string[] | undefined;

@@ -42,6 +42,37 @@ const understood: readonly (readonly [line: string, command: object])[] = [
   ["exec --lang zh -- -1", { name: "exec", code: "-1", json: false, language: "zh" }],
   ["sandbox", { name: "sandbox", host: "127.0.0.1", port: 9100 }],
   ["sandbox --host ::1 --port 0", { name: "sandbox", host: "::1", port: 0 }],
+  ["serve", { name: "serve" }],
+  [
+    "serve --host 0.0.0.0 --port 8080 --base-path /yard --data d",
+    { name: "serve", host: "0.0.0.0", port: "8080", basePath: "/yard", data: "d" },
+  ],
+  ["user", { name: "user", action: "list", json: false }],
+  [
+    "user add ada --admin",
+    { name: "user", action: "add", user: "ada", isAdmin: true, isPasswordPiped: false, json: false },
+  ],
+  [
+    "user add ada --sign-in-as ada@example.com",
+    {
+      ...{ name: "user", action: "add", user: "ada", isAdmin: false, isPasswordPiped: false, json: false },
+      signInAs: "ada@example.com",
+    },
+  ],
+  [
+    "user password ada --password-stdin",
+    { name: "user", action: "password", user: "ada", isPasswordPiped: true, json: false },
+  ],
+  ["user link ada --json", { name: "user", action: "link", user: "ada", json: true }],
+  ["user key list ada", { name: "user", action: "key list", user: "ada", json: false }],
+  ["user key add ada", { name: "user", action: "key add", user: "ada", scopes: ["chat", "files"], json: false }],
+  [
+    "user key add ada --scope admin,chat --label ci --days 9",
+    { name: "user", action: "key add", user: "ada", scopes: ["chat", "admin"], label: "ci", days: 9, json: false },
+  ],
+  ["user key remove ada k1", { name: "user", action: "key remove", user: "ada", key: "k1", json: false }],
+  ["backup b.tar --include-key", { name: "backup", file: "b.tar", includesKey: true, json: false }],
+  ["restore b.tar --replace --json", { name: "restore", file: "b.tar", replaces: true, json: true }],
   ["completion fish", { name: "completion", shell: "fish" }],
   ["--help", { name: "help" }],
   ["log --help", { name: "help", about: "log" }],
@@ -57,8 +88,8 @@ for (const [line, command] of understood) {
 const idUnfit = (id: string) =>
   `--conversation cannot be “${id}”; an id has 1 to 64 letters (A–Z, a–z), digits and . _ -, begins with a letter or a digit, has no two dots in a row, and is none of uploads, outputs, temp, skills`;
 const notLoopback = (host: string) =>
-  `--host cannot be “${host}”: only this machine itself may call, for there are no keys yet ` +
-  "(they come with `agentyard serve`); use 127.0.0.1";
+  `--host cannot be “${host}”: only this machine itself may call, for nobody signs in here; use 127.0.0.1, ` +
+  "or `agentyard serve` for others";
 const refused: readonly (readonly [line: string, what: string])[] = [
   ["help rnu", "There is no command rnu (did you mean run?)"],
   ["rnu hello", "There is no command rnu (did you mean run?)"],
@@ -100,12 +131,26 @@ const refused: readonly (readonly [line: string, what: string])[] = [
   ["sandbox --port 65536", "--port cannot be “65536”; use a number from 0 to 65535"],
   ["sandbox --host 0.0.0.0", notLoopback("0.0.0.0")],
   ["sandbox --host 127.0.0.1.example.com", notLoopback("127.0.0.1.example.com")],
+  ["serve now", "serve does not take “now”"],
+  ["serve --port 70000", "--port cannot be “70000”; use a number from 0 to 65535"],
+  ["user rename ada", "user cannot be “rename”; use one of: list, add, remove, password, link, key"],
+  ["user key make ada", "user key cannot be “make”; use one of: add, list, remove"],
+  ["user add", "user add needs NAME"],
+  ["user key remove ada", "user key remove needs ID"],
+  ["user list ada", "user list does not take “ada”"],
+  ["user list --admin", "user list has no option --admin"],
+  ["user link ada --sign-in-as x", "user link has no option --sign-in-as"],
+  ["user key add ada --scope all", "--scope cannot be “all”; use one of: chat, files, admin"],
+  ["user key add ada --days 0", "--days cannot be “0”; use a number from 1 to 3650"],
+  ["backup", "backup needs FILE"],
+  ["restore a b", "restore does not take “b”"],
   ["completion tcsh", "completion cannot be “tcsh”; use one of: bash, zsh, fish"],
 ];
 for (const [line, what] of refused) {
   test(`“agentyard ${line}” is refused with what is wrong about it [P2]`, () => {
     const parsed = parse(line);
-    const about = line.split(" ").includes("exec") ? { command: "exec" } : {};
+    const named = ["exec", "serve", "user", "backup", "restore"].find((name) => line.split(" ").includes(name));
+    const about = named === undefined || what.startsWith("serve does") ? {} : { command: named };
     assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what, ...about });
   });
 }

@@ -5,7 +5,9 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
 import { type Language, languages, type TerminalWords } from "../words/words.ts";
 import { type ApprovalsCommand, readApprovals } from "./approvals-line.ts";
+import { type CopyCommand, readCopy } from "./copy-line.ts";
 import { type ExecCommand, readExec, readSandbox, type SandboxCommand } from "./program-commands.ts";
+import { readServe, type ServeCommand } from "./serve-line.ts";
 import {
   aliases,
   isSubCommand,
@@ -16,6 +18,7 @@ import {
   type SubCommandName,
   subCommands,
 } from "./sub-commands.ts";
+import { readUser, type UserCommand } from "./user-line.ts";
 
 export type Command = { readonly data?: string; readonly language?: Language } & (
   | { readonly name: "chat"; readonly going?: GoingOn; readonly slot?: Slot }
@@ -45,6 +48,9 @@ export type Command = { readonly data?: string; readonly language?: Language } &
   | { readonly name: "doctor"; readonly json: boolean; readonly fix: boolean }
   | ExecCommand
   | SandboxCommand
+  | ServeCommand
+  | UserCommand
+  | CopyCommand
   | { readonly name: "completion"; readonly shell: Shell }
   | { readonly name: "help"; readonly about?: SubCommandName }
   | { readonly name: "version" }
@@ -207,6 +213,13 @@ function readCommand(
       return readExec(rest, typed, words);
     case "sandbox":
       return one === undefined ? readSandbox(typed, words) : tooMany(one);
+    case "serve":
+      return one === undefined ? readServe(typed, words) : tooMany(one);
+    case "user":
+      return readUser(rest, typed, words);
+    case "backup":
+    case "restore":
+      return readCopy(name, rest, typed, words);
     case "completion": {
       const shell = shells.find((known) => known === one);
       if (one === undefined) return usage(words.usage.argumentMissing({ command: name, name: subCommands[name].form }));

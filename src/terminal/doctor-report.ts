@@ -2,6 +2,7 @@ import type { Result } from "../base/result.ts";
 import type { Failure } from "../protocol/failure.ts";
 import { failureWords, type Words } from "../words/words.ts";
 import { formatBytes } from "./format.ts";
+import { shellQuoted } from "./shell-quoted.ts";
 
 /** What was found out about this machine, without a judgement. */
 export type DoctorFacts = {
@@ -107,7 +108,7 @@ function diagnoseData({ folder, state, freeBytes, mode }: DataFacts, words: Word
   const space = doctor.spaceLow(about);
   return [
     fine("data", state === "new" ? doctor.dataNew(about) : doctor.data(about)),
-    ...(isOpen ? [mendable("data_mode", open(), `chmod 700 ${quoted(folder)}`)] : []),
+    ...(isOpen ? [mendable("data_mode", open(), `chmod 700 ${shellQuoted(folder)}`)] : []),
     ...(freeBytes < freeBytesMin ? [lacking("space", space)] : []),
     ...(freeBytes >= freeBytesMin && freeBytes < freeBytesFew ? [lesser("space", space)] : []),
   ];
@@ -182,8 +183,4 @@ function lacking(name: string, pair: readonly [string, string]): Check {
 
 function mendable(name: string, text: string, mending: string): Check {
   return { name, status: "degraded", text, advice: null, command: mending };
-}
-
-function quoted(path: string): string {
-  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

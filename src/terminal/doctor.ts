@@ -5,6 +5,7 @@ import type { InputStream, OutputStream } from "./console.ts";
 import { type Check, type DoctorFacts, diagnose, isFit } from "./doctor-report.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { jsonLine } from "./format.ts";
+import { asTyped } from "./own-command.ts";
 import { safeLine } from "./safe-text.ts";
 
 export type DoctorParts = {
@@ -31,10 +32,10 @@ export async function doctor(
     output.write(jsonLine({ version, ok: isFit(checks), checks }));
     return code;
   }
-  output.write(`${[words.doctor.title({ version }), ...report(checks, words)].join("\n")}\n`);
+  output.write(`${asTyped(words, [words.doctor.title({ version }), ...report(checks, words)].join("\n"))}\n`);
   const commands = commandsOf(checks);
   if (fix) return commands.length > 0 ? mend(checks, parts) : sayNothingToMend(code, parts);
-  if (commands.length > 0) output.write(`${words.doctor.fixHint()}\n`);
+  if (commands.length > 0) output.write(`${asTyped(words, words.doctor.fixHint())}\n`);
   return code;
 }
 

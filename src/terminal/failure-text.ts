@@ -1,6 +1,7 @@
 import type { ClientFailure } from "../client/client.ts";
 import type { Failure } from "../protocol/failure.ts";
 import { failureWords, type Words } from "../words/words.ts";
+import { asTyped } from "./own-command.ts";
 import { safeLine } from "./safe-text.ts";
 
 type Stored = { readonly code: string; readonly params: object };
@@ -8,7 +9,8 @@ type AnyFailure = Failure | ClientFailure | Stored;
 
 /** A failure of ours, of the server or from a log, on one line: what happened, and what to do next. */
 export function failureText(words: Words, failure: AnyFailure): string {
-  return safeLine("detail" in failure ? failure.detail : sentences(words, failureWords(words, failure)), 600);
+  const text = "detail" in failure ? failure.detail : sentences(words, failureWords(words, failure));
+  return asTyped(words, safeLine(text, 600));
 }
 
 /** The same where no chat is open: its commands cannot be typed there. */
@@ -18,7 +20,7 @@ export function commandFailureText(words: Words, failure: AnyFailure): string {
   const hint = hints[failure.code];
   if (hint === undefined) return failureText(words, failure);
   const [what] = failureWords(words, failure);
-  return safeLine(sentences(words, [what, hint()]), 600);
+  return asTyped(words, safeLine(sentences(words, [what, hint()]), 600));
 }
 
 /** What a server said comes as it is, often without a full stop. */

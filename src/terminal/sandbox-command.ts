@@ -3,6 +3,7 @@ import type { Client } from "../client/client.ts";
 import type { Words } from "../words/words.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { failureText } from "./failure-text.ts";
+import { asTyped } from "./own-command.ts";
 import { safeLine } from "./safe-text.ts";
 
 export type SandboxOptions = {
@@ -30,18 +31,17 @@ export async function serveSandbox({ client, words, output, listening, leave }: 
 }
 
 /** What a sandbox that was really started found out, in a line. */
-async function abilities(client: Client, words: Words): Promise<string> {
+export async function abilities(client: Client, words: Words): Promise<string> {
   const { service: texts, gap, fullStop } = words.terminal;
   const health = await client.call("healthDetailed");
   if (!health.ok) return texts.unknown({ why: failureText(words, health.failure) });
   const { missing, degraded } = health.value.dependencies.sandbox;
   const [lack] = missing;
   if (lack !== undefined) {
-    return [texts.off({ reason: safeLine(lack.reason, 300), fix: safeLine(lack.fix, 300) }), texts.tellMore()].join(
-      gap,
-    );
+    const off = texts.off({ reason: safeLine(lack.reason, 300), fix: safeLine(lack.fix, 300) });
+    return asTyped(words, [off, texts.tellMore()].join(gap));
   }
   if (degraded.length === 0) return texts.full();
   const less = texts.degraded({ names: degraded.map(({ name }) => name).join(", ") });
-  return `${less}${fullStop}${gap}${texts.tellMore()}`;
+  return asTyped(words, `${less}${fullStop}${gap}${texts.tellMore()}`);
 }

@@ -18,6 +18,15 @@ export const options = {
   port: { type: "string", value: "PORT" },
   fix: { type: "boolean" },
   facts: { type: "string", value: "FILE" },
+  "base-path": { type: "string", value: "PATH" },
+  admin: { type: "boolean" },
+  "password-stdin": { type: "boolean" },
+  "sign-in-as": { type: "string", value: "EMAIL|SUB" },
+  scope: { type: "string", value: "chat|files|admin" },
+  label: { type: "string", value: "TEXT" },
+  days: { type: "string", value: "N" },
+  "include-key": { type: "boolean" },
+  replace: { type: "boolean" },
 } as const satisfies Record<string, Option>;
 
 /** Other names that users of such programs bring with them. */
@@ -27,6 +36,7 @@ export const globalOptions: readonly OptionName[] = ["data", "lang", "help", "ve
 
 export const subCommands = {
   chat: { form: "", options: ["continue", "resume", "slot"], words: [] },
+  serve: { form: "", options: ["host", "port", "base-path"], words: [] },
   run: { form: "[MESSAGE… | -]", options: ["file", "json", "stream-json", "continue", "resume", "slot"], words: [] },
   model: { form: "[list | test [SLOT]]", options: ["json", "request"], words: ["list", "test"] },
   approvals: {
@@ -40,6 +50,13 @@ export const subCommands = {
   doctor: { form: "", options: ["json", "fix"], words: [] },
   exec: { form: "[CODE | -]", options: ["file", "language", "conversation", "timeout", "json"], words: [] },
   sandbox: { form: "", options: ["host", "port"], words: [] },
+  user: {
+    form: "[list | add NAME | remove NAME | password NAME | link NAME | key add NAME | key list NAME | key remove NAME ID]",
+    options: ["admin", "password-stdin", "sign-in-as", "scope", "label", "days", "json"],
+    words: ["list", "add", "remove", "password", "link", "key"],
+  },
+  backup: { form: "FILE", options: ["include-key", "json"], words: [] },
+  restore: { form: "FILE", options: ["replace", "json"], words: [] },
   completion: { form: "bash|zsh|fish", options: [], words: ["bash", "zsh", "fish"] },
 } as const satisfies Record<string, SubCommand>;
 

@@ -18,12 +18,17 @@ import type { LocalPlace } from "./local-files.ts";
 import { alignColumns, connectLines, type ModelTest, modelTable, modelTestLines } from "./model-view.ts";
 import { describeRefusal, type RunFailure } from "./run-result.ts";
 import { safeLine } from "./safe-text.ts";
+import type { Listening } from "./serve-command.ts";
 
 export { printVerdict } from "./approvals-command.ts";
 export type { Recovery } from "./chat-start.ts";
+export { openCounter, printBackup, printRestored } from "./copy-command.ts";
+export type { CopyCommand } from "./copy-line.ts";
 export type { DatabaseFacts, DataFacts, DoctorFacts, RecordFacts, SandboxFacts } from "./doctor-report.ts";
+export { exitCodes } from "./exit-codes.ts";
 export { failureText } from "./failure-text.ts";
 export type { ModelTest } from "./model-view.ts";
+export { ownCommand, programAsTyped } from "./own-command.ts";
 
 /** What the process brings along. */
 export type Streams = { readonly input: InputStream; readonly output: OutputStream; readonly errors: Writable };
@@ -31,12 +36,19 @@ export type Streams = { readonly input: InputStream; readonly output: OutputStre
 /** A command that needs more than words. */
 export type YardCommand = Exclude<Command, { name: "help" | "version" | "completion" }>;
 
+type Beginning = Streams & {
+  readonly language: Language;
+  readonly version: string;
+  /** How our program is started from here: `agentyard`, `npx agentyard`. */
+  readonly program?: string;
+};
+
 /** Reads the command line. What needs no yard, and what is wrong, is answered at once with an exit code. */
 export function beginCommand(
   argv: readonly string[],
-  { output, errors, language, version }: Streams & { readonly language: Language; readonly version: string },
+  { output, errors, language, version, program = "agentyard" }: Beginning,
 ): YardCommand | { readonly name: "ended"; readonly code: number } {
-  const words = wordsFor(languageAsked(argv) ?? language);
+  const words = { ...wordsFor(languageAsked(argv) ?? language), command: program };
   const parsed = parseCommandLine(argv, words.terminal);
   const ended = (code: number) => ({ name: "ended", code }) as const;
   output.on("error", sayOnce({ errors, words }));
@@ -53,7 +65,7 @@ export function beginCommand(
 /** A command that is a client of the yard. */
 export type ClientCommand = Exclude<
   YardCommand,
-  { name: "config" | "doctor" } | { name: "model" | "approvals"; action: "test" }
+  { name: "config" | "doctor" | "backup" | "restore" } | { name: "model" | "approvals"; action: "test" }
 >;
 
 export type CommandParts = Streams & {
@@ -72,7 +84,9 @@ export type CommandParts = Streams & {
   /** False with TERM=dumb: lines instead of keys. */
   readonly hasKeys: boolean;
   /** Of `sandbox`: where it can be reached, and whose data it is. */
-  readonly listening?: { readonly address: string; readonly dataDir: string } | undefined;
+  readonly listening?: Listening | undefined;
+  /** Where the server of this data is reached, if there is one. */
+  readonly servedAt?: string | undefined;
   /** Who is at the screen takes what the process has to tell meanwhile. */
   readonly onNotice?: (take: (line: string) => void) => void;
   /** Fires when the process is told to end. */
@@ -102,6 +116,14 @@ export async function runCommand(command: ClientCommand, given: CommandParts): P
       const { serveSandbox } = await import("./sandbox-command.ts");
       const { address, dataDir } = parts.listening ?? { address: "", dataDir: "" };
       return serveSandbox({ ...parts, listening: { address, dataDir } });
+    }
+    case "serve": {
+      const { serve } = await import("./serve-command.ts");
+      return serve({ ...parts, listening: parts.listening ?? { address: "", dataDir: "" } });
+    }
+    case "user": {
+      const { users } = await import("./user-command.ts");
+      return users(command, parts);
     }
     case "approvals": {
       const { approvals } = await import("./approvals-command.ts");

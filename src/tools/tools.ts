@@ -2,7 +2,7 @@ import { assert } from "../base/assert.ts";
 import { nearest } from "../base/nearest.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import type { ToolCall } from "../protocol/message.ts";
+import type { ToolCall, ToolDescription } from "../protocol/message.ts";
 import { unpacked } from "./arguments.ts";
 import { askHuman } from "./builtin/ask-human.ts";
 import { compactContext } from "./builtin/compact-context.ts";
@@ -49,6 +49,10 @@ export interface Toolbox {
   offered(size: "full" | "small"): readonly Tool[];
   /** Finds the tool and reads the arguments of a call, or says what the model should do instead. */
   open(call: ToolCall): Result<{ tool: Tool; opened: OpenedCall }, Failure>;
+  /** Whether a tool goes by this name. */
+  has(name: string): boolean;
+  /** The same with these tools alone. */
+  only(names: readonly string[]): Toolbox;
 }
 
 export const builtins: readonly Tool[] = [
@@ -78,16 +82,18 @@ export function openToolbox(tools: readonly Tool[]): Toolbox {
         const near = nearest(call.name, names, nearMax).join(", ");
         return failure("tool_not_found", { name: oneLine(call.name, nameBytesMax), near });
       }
-      const input = parseArguments(tool, call);
+      const input = readArguments(tool.name, call);
       if (!input.ok) return input;
       const opened = tool.open(input.value);
       return opened.ok ? ok({ tool, opened: opened.value }) : opened;
     },
+    has: (name) => byName.has(name),
+    only: (wanted) => openToolbox(tools.filter(({ name }) => wanted.includes(name))),
   };
 }
 
 /** The bytes a model is told of: canonical, so that they are the same at every start. */
-export function toolBytes(tools: readonly Tool[]): string {
+export function toolBytes(tools: readonly ToolDescription[]): string {
   return JSON.stringify(tools.map(({ name, description, parameters }) => ({ name, description, parameters })));
 }
 
@@ -96,16 +102,16 @@ const nameBytesMax = 80;
 const whyBytesMax = 120;
 
 /** The arguments as one object; some models put it into a string. */
-function parseArguments(tool: Tool, call: ToolCall): Result<Readonly<Record<string, unknown>>, Failure> {
+export function readArguments(tool: string, call: ToolCall): Result<Readonly<Record<string, unknown>>, Failure> {
   if (call.arguments.trim() === "") return ok({});
   try {
     const input = unpacked(JSON.parse(call.arguments));
     if (isRecord(input)) return ok(input);
     const kind = Array.isArray(input) ? "a list" : input === null ? "null" : `a ${typeof input}`;
-    return failure("tool_arguments_broken", { tool: tool.name, why: `${kind} is not an object` });
+    return failure("tool_arguments_broken", { tool, why: `${kind} is not an object` });
   } catch (error) {
     const why = error instanceof Error ? oneLine(error.message, whyBytesMax) : "it cannot be read";
-    return failure("tool_arguments_broken", { tool: tool.name, why });
+    return failure("tool_arguments_broken", { tool, why });
   }
 }
 

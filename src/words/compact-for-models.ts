@@ -71,6 +71,7 @@ export const compactForModels = {
     standing: "## Standing instructions of the user",
     said: "## Other messages of the user, oldest first",
     todos: "## To-do list",
+    selected: "## Files that the user selected, newest first",
     open: "## Waiting for the user's decision",
     decided: "## Decided by the user, oldest first",
     files: "## Files, newest first",

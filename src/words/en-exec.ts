@@ -23,7 +23,7 @@ export const enExec = {
 
 export const enService = {
   notLoopback: (p: { host: string }) =>
-    `--host cannot be “${p.host}”: only this machine itself may call, for there are no keys yet (they come with \`agentyard serve\`); use 127.0.0.1`,
+    `--host cannot be “${p.host}”: only this machine itself may call, for nobody signs in here; use 127.0.0.1, or \`agentyard serve\` for others`,
   listening: (p: { address: string; data: string }) => `The sandbox listens on ${p.address} (data: ${p.data})`,
   full: () => "Code runs here with all walls and limits.",
   degraded: (p: { names: string }) => `! Code runs here with less than there could be: ${p.names}`,

@@ -1,6 +1,8 @@
+import { enChatFailures } from "./en-chat-failures.ts";
 import { enContextFailures } from "./en-context-failures.ts";
 import { enFileFailures } from "./en-file-failures.ts";
 import { enSandboxFailures } from "./en-sandbox-failures.ts";
+import { enServeFailures } from "./en-serve-failures.ts";
 import { enUploadFailures } from "./en-upload-failures.ts";
 
 /** What fits, where a shape or a size is not to be guessed. */
@@ -10,18 +12,26 @@ const rules = {
   user_id: "It has 1 to 48 letters (A–Z, a–z), digits and . _ @ -.",
   env_vars: "Names and values have no more than 32 KiB together, as JSON has them.",
   event: "It has no more than 1 MiB, as JSON has it.",
+  depth: "No more than 200 lists and objects stand within each other.",
+  values: "It has no more than 600,000 values, and no more than 150,000 names of members.",
+  cursor: "Send an id that you received with an event of this stream, as it was, or leave it out.",
 };
 
 /** One entry per failure code: what happened, and what to do next. Parameters never hold a secret or a host path. */
 export const enFailures = {
   ...enContextFailures,
+  ...enChatFailures,
+  ...enServeFailures,
   ...enFileFailures,
   ...enSandboxFailures,
   ...enUploadFailures,
-  bad_request: (p: { what: string; rule?: keyof typeof rules }) => [
-    `The request does not fit: ${p.what}.`,
-    p.rule === undefined ? "Correct it and send it again." : rules[p.rule],
-  ],
+  bad_request: (p: { what: string; rule?: keyof typeof rules | "missing" }) =>
+    p.rule === "missing"
+      ? [`The request does not fit: ${p.what}: missing or empty.`, "Send it with the rest."]
+      : [
+          `The request does not fit: ${p.what}.`,
+          p.rule === undefined ? "Correct it and send it again." : rules[p.rule],
+        ],
   bad_json: () => ["The body is not JSON.", "Send a JSON object with the header content-type: application/json."],
   content_type_unfit: (p: { type: string }) => [
     p.type === "" ? "The request does not say what kind of content it has." : `This route does not take ${p.type}.`,
@@ -47,10 +57,17 @@ export const enFailures = {
     `The answer (status ${p.status}) cannot be read.`,
     "Check that the address is that of an AgentYard of this version.",
   ],
-  forbidden_origin: () => [
-    "This request comes from another site.",
-    "Call the server by its loopback address and without a foreign Origin.",
-  ],
+  /** `host`: the name that it was called by, where that is the matter. */
+  forbidden_origin: (p: { host?: string }) =>
+    p.host === undefined
+      ? [
+          "This request comes from a page of another site.",
+          "If you trust that site, name it in `server.allowed_origins` of agentyard.yaml.",
+        ]
+      : [
+          `This server does not go by the name “${p.host}”.`,
+          "If that is its name, add it to `server.trusted_hosts` in agentyard.yaml; otherwise call it by its address in numbers.",
+        ],
   internal: (p: { id: string }) => [
     `Something went wrong inside AgentYard (error ${p.id}).`,
     "The log file has the details under that id.",
@@ -74,8 +91,8 @@ export const enFailures = {
     "List the checkpoints of the conversation and choose one of them.",
   ],
   message_not_found: (p: { id: string }) => [
-    `There is no message ${p.id} waiting.`,
-    "It may have been taken into a turn already.",
+    `There is no message ${p.id} for this.`,
+    "One that waits can be taken back until its turn begins; one to be answered again must be in this conversation.",
   ],
   turn_not_running: () => ["No turn is running.", "Nothing has to be stopped."],
   decision_not_found: (p: { id: string }) => [`There is no open decision ${p.id}.`, "See what is open with /inbox."],
@@ -123,9 +140,9 @@ export const enFailures = {
     `Another AgentYard (process ${p.pid}) uses this data directory.`,
     "End that process first, or choose another data directory with --data.",
   ],
-  address_unusable: (p: { host: string; port: number; said: string }) => [
-    `${p.host}:${p.port} cannot be listened on: ${p.said}.`,
-    "Choose another port with --port, or end the program that has it.",
+  address_unusable: (p: { host: string; port: number; why: AddressFault; said: string }) => [
+    `${p.host}:${p.port} cannot be listened on: ${addressFaults[p.why]?.what ?? p.said}.`,
+    addressFaults[p.why]?.next ?? "Choose another address with --host, or another port with --port.",
   ],
   owner_other_version: (p: { theirs: string; ours: string }) => [
     `The AgentYard that uses this data directory speaks version ${p.theirs}, this one ${p.ours}.`,
@@ -245,3 +262,25 @@ export const enFailures = {
 } satisfies Record<string, (params: never) => [what: string, next: string]>;
 
 export type FailureWords = typeof enFailures;
+
+/** Why nobody can be called there; `other` is what only the system has words for. */
+export type AddressFault = "taken" | "needs_root" | "not_here" | "unknown_name" | "other";
+const addressFaults: Readonly<Record<AddressFault, { readonly what: string; readonly next: string } | undefined>> = {
+  taken: {
+    what: "another program has this port",
+    next: "Choose another port with --port, or end the program that has it.",
+  },
+  needs_root: {
+    what: "ports below 1024 need root",
+    next: "Choose a higher port with --port, and let a proxy pass the low one on.",
+  },
+  not_here: {
+    what: "this machine has no such address",
+    next: "Use --host 127.0.0.1 for this machine alone, or --host 0.0.0.0 for all its addresses.",
+  },
+  unknown_name: {
+    what: "this name is not known",
+    next: "Check --host: it takes an address or a name of this machine.",
+  },
+  other: undefined,
+};

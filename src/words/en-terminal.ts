@@ -3,6 +3,7 @@ import { enCompact } from "./en-compact.ts";
 import { enDecisions } from "./en-decisions.ts";
 import { enExec, enService } from "./en-exec.ts";
 import { enMemory } from "./en-memory.ts";
+import { enCopies, enServe, enUsers } from "./en-serve.ts";
 
 /** What the terminal says. Lines that the requirements fix (`✓ Session reset` and its like) stand here word for word. */
 export const enTerminal = {
@@ -19,6 +20,7 @@ export const enTerminal = {
     more: "`agentyard COMMAND --help` tells more about a command.",
     command: {
       chat: "Talk with an agent in the terminal (what happens without a command)",
+      serve: "Serve everything over HTTP, on 127.0.0.1:7420 unless told otherwise, until Ctrl+C",
       run: "Send one message, print the answer and end: for scripts",
       model: "List the models, or try one: `model list`, `model test [SLOT]`",
       approvals: "List what waits for a decision, tell when a call would ask (`test`), list and take back stored rules",
@@ -28,6 +30,9 @@ export const enTerminal = {
       doctor: "Say what this machine can do and how to get the rest; ends with 1 when something needed is missing",
       exec: "Run code in the sandbox: its output, its exit code",
       sandbox: "Serve the sandbox over HTTP to programs on this machine, until Ctrl+C",
+      user: "Who may call the server: users, their passwords, sign-in links and API keys",
+      backup: "Copy all data into one file, also while AgentYard runs, and check the copy",
+      restore: "Bring back what `backup` has copied, into an empty data directory",
       completion: "Print the completion script for a shell: bash, zsh or fish",
     },
     option: {
@@ -44,8 +49,17 @@ export const enTerminal = {
       conversation: "Use the files and the Python state of this conversation",
       language: "Of the code: python, bash or javascript (else by the file's ending, else python)",
       timeout: "Seconds that the program may run (else 30)",
-      host: "Address to listen on: 127.0.0.1, ::1 or localhost",
-      port: "Port to listen on (else 9100); 0 takes a free one",
+      host: "Address to listen on (else 127.0.0.1); serve needs a user for others than this machine's own",
+      port: "Port to listen on (else 7420, of sandbox 9100); 0 takes a free one",
+      "base-path": "Path below which a proxy serves it, such as /yard",
+      admin: "add: may see to users, too",
+      "password-stdin": "Read the password from standard input",
+      "sign-in-as": "add: for whom of the sign-in service: their checked e-mail address, or their `sub`",
+      scope: "key add: what the key is for; may be repeated (else chat and files)",
+      label: "key add: a word to know it by",
+      days: "key add: how long it works (else for ever)",
+      "include-key": "Put the key of the data directory into the backup, too: whoever has the file then has all of it",
+      replace: "Keep what is in the data directory under another name and restore in its place",
       fix: "Run the commands that mend something, after asking about each",
       facts: "test: a JSON file with any of contained, network, tainted (else true, false, false)",
       request: "Make one call from the neutral request in FILE, without tools or retries",
@@ -95,6 +109,9 @@ export const enTerminal = {
   compact: enCompact,
   memory: enMemory,
   service: enService,
+  serve: enServe,
+  users: enUsers,
+  copies: enCopies,
   chat: {
     prompt: "You> ",
     promptMore: "...> ",

@@ -1,19 +1,31 @@
 import { enApprovals } from "./en-approvals.ts";
 import { enDemo } from "./en-demo.ts";
+import { enDocs } from "./en-docs.ts";
 import { enDoctor } from "./en-doctor.ts";
 import { enFailures } from "./en-failures.ts";
+import { enFaults } from "./en-faults.ts";
+import { enHttpAdvice } from "./en-http-advice.ts";
 import { enModels } from "./en-models.ts";
 import { enNotes } from "./en-notes.ts";
+import { enPrograms } from "./en-programs.ts";
 import { enSandbox } from "./en-sandbox.ts";
+import { enSignIn } from "./en-sign-in.ts";
 import { enTerminal } from "./en-terminal.ts";
 
 export const en = {
+  /** Our command as it must be typed here; the terminal knows better. */
+  command: "agentyard",
   approvals: enApprovals,
   demo: enDemo,
+  docs: enDocs,
   doctor: enDoctor,
   failures: enFailures,
+  faults: enFaults,
+  httpAdvice: enHttpAdvice,
   models: enModels,
   notes: enNotes,
+  programs: enPrograms,
   sandbox: enSandbox,
+  signIn: enSignIn,
   terminal: enTerminal,
 };

@@ -17,6 +17,8 @@ export type PromptSection = {
   readonly needs: readonly string[];
   /** The prompt it stands in: `small` is for small models and windows. */
   readonly for: "all" | "full" | "small";
+  /** How the main agent works: another one has its own words instead. */
+  readonly isMain?: true;
 };
 type CutPart = {
   readonly missing: number;
@@ -31,11 +33,13 @@ const prompt: readonly PromptSection[] = [
   {
     for: "all",
     needs: [],
+    isMain: true,
     text: `You are the agent of AgentYard, working in one conversation with one user. What counts is the result: a request answered or a task done, and checked.`,
   },
   {
     for: "all",
     needs: [],
+    isMain: true,
     text: `# How to act
 Go on until the request is done, as far as your tools allow. Use tools instead of guessing facts, file contents or results. Do not announce a tool call; make it. What you can answer from what you know or see gets a plain answer, without tools.`,
   },
@@ -47,6 +51,7 @@ Go on until the request is done, as far as your tools allow. Use tools instead o
   {
     for: "all",
     needs: [],
+    isMain: true,
     text: `# How to work
 Look first, then act, then check the outcome against the request, then report. Make calls that do not depend on each other in one answer; make dependent ones after each other. After an error change something before you call again; after the second equal error go another way.`,
   },
@@ -96,6 +101,7 @@ Answer in the user's language; names of tools and their fixed values stay Englis
   {
     for: "small",
     needs: ["execute_code"],
+    isMain: true,
     text: `# Example
 User: Which month sold most?
 You make a tool call, not text: execute_code with {"code": "import csv\\nrows = csv.DictReader(open('uploads/sales.csv'))\\nprint(max(rows, key=lambda r: int(r['sold'])))"}
@@ -165,6 +171,12 @@ export const forModels = {
   data: dataBlock,
   /** In place of a message of blanks alone. */
   blank: "(an empty message)",
+  /** In place of a result that a given history does not have. */
+  noResult: "(no result was given)",
+  /** What the program that calls us wants: it speaks for its user. */
+  programPart: (instructions: string) => `# What the calling program wants\n${instructions}`,
+  /** Values beside the user's words, one a line. */
+  inputs: (lines: readonly string[]) => `Values that came with this message:\n${lines.join("\n")}`,
   startTime: (minute: string) => `<current_datetime>${minute} UTC</current_datetime>`,
 
   reminder: (lines: readonly string[]) => `\n\n<system_reminder>\n${lines.join("\n")}\n</system_reminder>`,

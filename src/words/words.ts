@@ -3,8 +3,10 @@ import { zh } from "./zh.ts";
 
 /** Every text that people read, in each language; the English file is the shape, so a missing key does not compile. */
 export type Words = typeof en;
-export type { FailureWords } from "./en-failures.ts";
+export type { AddressFault, FailureWords } from "./en-failures.ts";
+export type { ValueType } from "./en-faults.ts";
 export type { DiskFault } from "./en-file-failures.ts";
+export type { BackupFault, BackupFlaw } from "./en-serve-failures.ts";
 export type { TerminalWords } from "./en-terminal.ts";
 export type { ArchiveFault, FormFault } from "./en-upload-failures.ts";
 
@@ -34,6 +36,16 @@ export function failureWords(
   return entry(failure.params as never);
 }
 
+/** The same for whoever calls over HTTP, where no command of the terminal can be typed. */
+export function failureWordsOverHttp(
+  words: Words,
+  failure: { readonly code: string; readonly params: object },
+): readonly [what: string, next: string] {
+  const advice: Readonly<Record<string, string>> = words.httpAdvice;
+  const [what, next] = failureWords(words, failure);
+  return [what, (Object.hasOwn(advice, failure.code) ? advice[failure.code] : undefined) ?? next];
+}
+
 /** Why a call needs a decision: the operator's own words, or ours. It may come from a log or from the wire. */
 export function findingWords(
   { approvals }: Words,
@@ -43,10 +55,14 @@ export function findingWords(
   return said ?? table[kind]?.({ what }) ?? `${kind}: ${what}`;
 }
 
+export { builtInAgents } from "./agents-for-models.ts";
 export { attachedWords, patternFaults } from "./attached.ts";
+export { chatForModels } from "./chat-for-models.ts";
 export { withoutOurHeadings } from "./compact-for-models.ts";
 export { blockBytes, cutText, type DataBlock, dataBlocksIn, withoutMarks, withoutOurTags } from "./data-for-models.ts";
 export type { Difference } from "./files-for-models.ts";
 export { forModels, type PromptSection } from "./for-models.ts";
 export { shownName } from "./names.ts";
+export { programForModels } from "./program-for-models.ts";
+export { selectedMessage } from "./selected-for-models.ts";
 export { sizeText } from "./sizes.ts";

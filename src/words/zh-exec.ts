@@ -23,7 +23,7 @@ export const zhExec: typeof enExec = {
 
 export const zhService: typeof enService = {
   notLoopback: (p) =>
-    `--host 不能是“${p.host}”：目前还没有密钥（随 \`agentyard serve\` 提供），只允许本机访问；请使用 127.0.0.1`,
+    `--host 不能是“${p.host}”：这里不需要登录，只允许本机访问；请使用 127.0.0.1，或用 \`agentyard serve\` 供他人访问`,
   listening: (p) => `沙箱服务地址：${p.address}（数据目录：${p.data}）`,
   full: () => "本机运行代码时隔离与限制齐全。",
   degraded: (p) => `! 本机可以运行代码，但缺少：${p.names}`,

@@ -1,7 +1,9 @@
-import type { FailureWords } from "./en-failures.ts";
+import type { AddressFault, FailureWords } from "./en-failures.ts";
+import { zhChatFailures } from "./zh-chat-failures.ts";
 import { zhContextFailures } from "./zh-context-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
 import { zhSandboxFailures } from "./zh-sandbox-failures.ts";
+import { zhServeFailures } from "./zh-serve-failures.ts";
 import { zhUploadFailures } from "./zh-upload-failures.ts";
 
 const rules = {
@@ -10,14 +12,22 @@ const rules = {
   user_id: "它由 1 至 48 个字母（A–Z、a–z）、数字和 . _ @ - 组成。",
   env_vars: "名称与取值按 JSON 计算合计不超过 32 KiB。",
   event: "按 JSON 计算不超过 1 MiB。",
+  depth: "数组和对象的嵌套不超过 200 层。",
+  values: "其中的值不超过 600,000 个，成员名不超过 150,000 个。",
+  cursor: "请原样发送从这个流的事件中收到的 id，或者不发送它。",
 };
 
 export const zhFailures: FailureWords = {
   ...zhContextFailures,
+  ...zhChatFailures,
+  ...zhServeFailures,
   ...zhFileFailures,
   ...zhSandboxFailures,
   ...zhUploadFailures,
-  bad_request: (p) => [`请求内容不符合要求：${p.what}。`, p.rule === undefined ? "请改正后重新发送。" : rules[p.rule]],
+  bad_request: (p) =>
+    p.rule === "missing"
+      ? [`请求内容不符合要求：${p.what}: 缺少或为空。`, "请补上后重新发送。"]
+      : [`请求内容不符合要求：${p.what}。`, p.rule === undefined ? "请改正后重新发送。" : rules[p.rule]],
   bad_json: () => ["请求正文不是有效的 JSON。", "请发送 JSON 对象，并加上请求头 content-type: application/json。"],
   content_type_unfit: (p) => [
     p.type === "" ? "请求没有说明内容的类型。" : `这个地址不接受 ${p.type}。`,
@@ -28,7 +38,13 @@ export const zhFailures: FailureWords = {
   method_not_allowed: (p) => [`这个地址不支持 ${p.method}。`, `请使用：${p.allowed}。`],
   network: (p) => [`连接不上 AgentYard：${p.said}。`, "请确认它正在运行；之前发送的内容都已保存。"],
   answer_unreadable: (p) => [`无法读懂返回的内容（状态码 ${p.status}）。`, "请确认地址指向的是同一版本的 AgentYard。"],
-  forbidden_origin: () => ["这个请求来自其他网站，已拒绝。", "请用本机回环地址访问，并且不要带其他网站的 Origin。"],
+  forbidden_origin: (p) =>
+    p.host === undefined
+      ? ["这个请求来自其他网站的页面，已拒绝。", "如果信任该网站，请写入 agentyard.yaml 的 `server.allowed_origins`。"]
+      : [
+          `这台服务器不叫“${p.host}”，已拒绝。`,
+          "如果这是它的名称，请写入 agentyard.yaml 的 `server.trusted_hosts`；否则请用数字地址访问。",
+        ],
   internal: (p) => [`AgentYard 内部出错了（错误编号 ${p.id}）。`, "可以在日志文件中按这个编号查看详情。"],
 
   conversation_not_found: (p) => [`未找到会话：${p.id}。`, "输入 /sessions 可以查看所有会话。"],
@@ -36,7 +52,10 @@ export const zhFailures: FailureWords = {
   conversation_exists: (p) => [`会话 ${p.id} 已经存在。`, "请换一个编号，或者继续那个会话。"],
   conversation_busy: (p) => [`会话 ${p.id} 正在处理中。`, "请先停止它，或者等它结束。"],
   checkpoint_not_found: (p) => [`没有编号为 ${p.checkpoint} 的检查点。`, "请先列出这个会话的检查点，再从中选择。"],
-  message_not_found: (p) => [`没有等待处理的消息 ${p.id}。`, "它可能已经开始处理了。"],
+  message_not_found: (p) => [
+    `没有可用于此操作的消息 ${p.id}。`,
+    "等待中的消息只能在开始处理之前撤回；要重新回答的消息必须在这个会话中。",
+  ],
   turn_not_running: () => ["当前没有正在处理的内容。", "无需停止。"],
   decision_not_found: (p) => [`没有待处理的确认项 ${p.id}。`, "输入 /inbox 查看待处理的确认项。"],
   decision_already_made: (p) => [
@@ -69,8 +88,8 @@ export const zhFailures: FailureWords = {
     "请先结束那个进程，或者用 --data 指定其他数据目录。",
   ],
   address_unusable: (p) => [
-    `无法监听 ${p.host}:${p.port}：${p.said}。`,
-    "请用 --port 换一个端口，或者结束占用它的程序。",
+    `无法监听 ${p.host}:${p.port}：${addressFaults[p.why]?.what ?? p.said}。`,
+    addressFaults[p.why]?.next ?? "请用 --host 换一个地址，或用 --port 换一个端口。",
   ],
   owner_other_version: (p) => [
     `正在使用这个数据目录的 AgentYard 协议版本是 ${p.theirs}，本程序是 ${p.ours}。`,
@@ -149,3 +168,14 @@ export const zhFailures: FailureWords = {
 };
 
 const notRun = { stopped: "这一回合已停止", paused: "进程停顿太久", steps: "已达到步数上限" };
+
+const addressFaults: Readonly<Record<AddressFault, { readonly what: string; readonly next: string } | undefined>> = {
+  taken: { what: "端口已被其他程序占用", next: "请用 --port 换一个端口，或者结束占用它的程序。" },
+  needs_root: { what: "1024 以下的端口需要 root", next: "请用 --port 选择更大的端口，由代理转发低端口。" },
+  not_here: {
+    what: "本机没有这个地址",
+    next: "仅供本机使用请用 --host 127.0.0.1，所有地址请用 --host 0.0.0.0。",
+  },
+  unknown_name: { what: "无法识别这个名称", next: "请检查 --host：应为本机的地址或名称。" },
+  other: undefined,
+};

@@ -4,6 +4,7 @@ import { zhCompact } from "./zh-compact.ts";
 import { zhDecisions } from "./zh-decisions.ts";
 import { zhExec, zhService } from "./zh-exec.ts";
 import { zhMemory } from "./zh-memory.ts";
+import { zhCopies, zhServe, zhUsers } from "./zh-serve.ts";
 
 export const zhTerminal: TerminalWords = {
   gap: "",
@@ -18,6 +19,7 @@ export const zhTerminal: TerminalWords = {
     more: "用 `agentyard 命令 --help` 查看某个命令的详细说明。",
     command: {
       chat: "在终端里与智能体对话（不写命令时的默认行为）",
+      serve: "通过 HTTP 提供全部功能（默认 127.0.0.1:7420），直到按 Ctrl+C",
       run: "发送一条消息，打印回答后退出，适合脚本使用",
       model: "列出模型，或试用其中一个：`model list`、`model test [SLOT]`",
       approvals: "列出待确认的事项，说明某个调用是否会询问（`test`），列出或收回已保存的规则",
@@ -27,6 +29,9 @@ export const zhTerminal: TerminalWords = {
       doctor: "说明这台机器能做什么、其余的如何获得；缺少必需条件时以 1 退出",
       exec: "在沙箱中运行代码，给出其输出和退出码",
       sandbox: "通过 HTTP 向本机的程序提供沙箱，直到按 Ctrl+C",
+      user: "谁可以访问服务器：用户、密码、登录链接和 API 密钥",
+      backup: "把全部数据复制到一个文件并核对，运行中也可以",
+      restore: "把 `backup` 的备份恢复到空的数据目录",
       completion: "打印 shell 的补全脚本：bash、zsh 或 fish",
     },
     option: {
@@ -43,8 +48,17 @@ export const zhTerminal: TerminalWords = {
       conversation: "使用这个会话的文件和 Python 状态",
       language: "代码的语言：python、bash 或 javascript（否则按文件后缀，再否则为 python）",
       timeout: "程序最多运行的秒数（默认 30）",
-      host: "监听地址：127.0.0.1、::1 或 localhost",
-      port: "监听端口（默认 9100）；0 表示任选空闲端口",
+      host: "监听地址（默认 127.0.0.1）；serve 监听本机以外的地址需要先有用户",
+      port: "监听端口（默认 7420，sandbox 为 9100）；0 表示任选空闲端口",
+      "base-path": "反向代理下的子路径，例如 /yard",
+      admin: "add：也可以管理用户",
+      "password-stdin": "从标准输入读取密码",
+      "sign-in-as": "add：为登录服务中的哪个人：其已验证的邮箱，或其 `sub`",
+      scope: "key add：密钥的用途，可重复（默认 chat 和 files）",
+      label: "key add：便于辨认的备注",
+      days: "key add：有效天数（默认不限）",
+      "include-key": "把数据目录的密钥也放进备份：持有该文件的人可以读取全部内容",
+      replace: "把数据目录中现有的内容改名保留，再恢复到原处",
       fix: "运行能解决问题的命令，每条都先询问",
       facts: "test：一个 JSON 文件，可含 contained、network、tainted（否则为 true、false、false）",
       request: "按 FILE 中的中立格式请求调用一次，不运行工具，不重试",
@@ -89,6 +103,9 @@ export const zhTerminal: TerminalWords = {
   compact: zhCompact,
   memory: zhMemory,
   service: zhService,
+  serve: zhServe,
+  users: zhUsers,
+  copies: zhCopies,
   chat: {
     prompt: "You> ",
     promptMore: "...> ",

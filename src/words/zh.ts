@@ -1,20 +1,31 @@
 import type { en } from "./en.ts";
 import { zhApprovals } from "./zh-approvals.ts";
 import { zhDemo } from "./zh-demo.ts";
+import { zhDocs } from "./zh-docs.ts";
 import { zhDoctor } from "./zh-doctor.ts";
 import { zhFailures } from "./zh-failures.ts";
+import { zhFaults } from "./zh-faults.ts";
+import { zhHttpAdvice } from "./zh-http-advice.ts";
 import { zhModels } from "./zh-models.ts";
 import { zhNotes } from "./zh-notes.ts";
+import { zhPrograms } from "./zh-programs.ts";
 import { zhSandbox } from "./zh-sandbox.ts";
+import { zhSignIn } from "./zh-sign-in.ts";
 import { zhTerminal } from "./zh-terminal.ts";
 
 export const zh: typeof en = {
+  command: "agentyard",
   approvals: zhApprovals,
   demo: zhDemo,
+  docs: zhDocs,
   doctor: zhDoctor,
   failures: zhFailures,
+  faults: zhFaults,
+  httpAdvice: zhHttpAdvice,
   models: zhModels,
   notes: zhNotes,
+  programs: zhPrograms,
   sandbox: zhSandbox,
+  signIn: zhSignIn,
   terminal: zhTerminal,
 };

@@ -34,7 +34,10 @@ export interface Incoming {
 
 export type IncomingFailure = FileFailure | Failure<"upload_not_found" | "upload_offset_unfit" | "uploads_too_many">;
 
-export type NewIncoming = Pick<Note, "owner" | "name" | "conversationId" | "folder" | "bytes" | "sha256">;
+export type NewIncoming = Pick<Note, "owner" | "name" | "conversationId" | "folder" | "bytes" | "sha256"> & {
+  /** 32 hexadecimal characters, a new one unless said otherwise; one that was created before is the same upload. */
+  readonly id?: string | undefined;
+};
 export type FinishedUpload = { readonly path: string; readonly type: string };
 
 export type IncomingUpload = Note & {
@@ -100,14 +103,20 @@ async function attempt<V, F>(path: string, work: () => Promise<Result<V, F>>): P
   }
 }
 
-async function create(place: Place, wanted: NewIncoming): Promise<Result<IncomingUpload, IncomingFailure>> {
+async function create(
+  place: Place,
+  { id: given = place.ids.hex(32), ...wanted }: NewIncoming,
+): Promise<Result<IncomingUpload, IncomingFailure>> {
   await mkdir(place.folder, { recursive: true, mode: 0o700 });
+  const id = `tus-${given}`;
+  const before = await find(place, id);
+  if (before !== undefined) return ok(before);
   const others = await all(place);
   if (others.filter((one) => one.owner === wanted.owner && one.done === undefined).length >= uploadsMax)
     return failure("uploads_too_many", { limit: uploadsMax });
-  const id = `tus-${place.ids.hex(32)}`;
   const note = { ...wanted, createdAt: place.clock.now() };
-  await (await open(partOf(place, id), "wx", 0o600)).close();
+  // One that is there without its note was left by a crash, and is empty.
+  await (await open(partOf(place, id), "w", 0o600)).close();
   await writeNote(place, id, note);
   return ok(uploadOf(place, id, note, 0));
 }

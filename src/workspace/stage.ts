@@ -89,8 +89,10 @@ async function takeIn(fd: number, data: FileData, visit: Visit, options: WriteOp
   for await (const chunk of chunksOf(data, visit, signal)) {
     bytes += chunk.length;
     checkSize(bytes, visit, limit);
+    // Both at once; the next piece is taken when this one is done with, for its memory may be used again.
+    const writing = writeAll(fd, chunk);
     hash.update(chunk);
-    await writeAll(fd, chunk);
+    await writing;
   }
   return { bytes, hash: hash.digest("hex") };
 }

@@ -19,6 +19,7 @@ export function openSweep(parts: Parts & { readonly incoming: Pick<Incoming, "sw
   // a clock that was put forward must not take away what is just being written.
   const seenAt = new Map(namesIn(parts.layout.stagingFolder).map((name) => [name, Number.NEGATIVE_INFINITY]));
   return async () => {
+    await endUnused(parts);
     const expired = await removeExpired(parts);
     await finishMoves(parts);
     const orphans = await removeOrphans(parts);
@@ -26,6 +27,41 @@ export function openSweep(parts: Parts & { readonly incoming: Pick<Incoming, "sw
     await parts.incoming.sweep();
     return { left: expired + orphans + staged };
   };
+}
+
+/** After its last use, of what a program wants nothing kept of: its results may still be on their way. */
+const passingMsMax = 3_600_000;
+/** Ended in one transaction: others have their turn in between. */
+const endedTogetherMax = 20;
+
+/** Programs make conversations for single calls and leave them: those end here, and their files go like those of deleted ones. */
+async function endUnused(parts: Parts): Promise<void> {
+  const { storage, clock, limits, logger } = parts;
+  let count = 0;
+  for (const isPassing of limits.programMs === 0 ? [true] : [true, false]) {
+    const before = clock.now() - (isPassing ? passingMsMax : Math.max(limits.programMs, passingMsMax));
+    for (let isMore = true; isMore && !parts.isClosing(); ) {
+      const rows = await storage.unusedByPrograms({ before, isPassing, limit: endedTogetherMax });
+      const ended = await Promise.all(rows.map(({ number }) => endOne(parts, number, { before, isPassing })));
+      const endedCount = ended.filter(Boolean).length;
+      count += endedCount;
+      isMore = rows.length === endedTogetherMax && endedCount > 0;
+    }
+  }
+  if (count > 0) logger.info("conversations that programs left have ended", { count });
+}
+
+/** Whoever says something to it in this moment keeps it: the log has moved then. */
+async function endOne(
+  { storage, clock }: Parts,
+  number: number,
+  unused: { readonly before: number; readonly isPassing: boolean },
+): Promise<boolean> {
+  const expectedHead = await storage.headOf(number);
+  const [still] = await storage.unusedByPrograms({ ...unused, limit: 1, only: number });
+  if (still === undefined) return false;
+  const ended = await storage.append({ number, expectedHead, events: [], with: { deleted: { at: clock.now() } } });
+  return ended.ok;
 }
 
 /** Trash past its time, and that of deleted conversations. Answers how many are left. */

@@ -7,6 +7,7 @@ import type { Logger } from "../observe/observe.ts";
 import type { FileState } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow, Storage, StorageFailure } from "../storage/storage.ts";
+import { type ArchiveWanted, archive } from "./archive.ts";
 import { type NewAgent, openAssignments } from "./assignments.ts";
 import { openBooks } from "./books.ts";
 import { checkDisk } from "./check.ts";
@@ -15,7 +16,7 @@ import { openHomes } from "./homes.ts";
 import { openImages } from "./images.ts";
 import { openInUse } from "./in-use.ts";
 import { type Incoming, openIncoming } from "./incoming.ts";
-import { openKept } from "./kept.ts";
+import { type Kept, openKept } from "./kept.ts";
 import { type Disk, layoutOf } from "./layout.ts";
 import { openLocks } from "./locks.ts";
 import { openPlaces } from "./places.ts";
@@ -35,7 +36,9 @@ export type { Disk } from "./layout.ts";
 export { noWorkspace } from "./none.ts";
 export { parsePath, shownPath } from "./path.ts";
 export type * from "./port.ts";
+export { type ArchiveRead, readArchive } from "./read-archive.ts";
 export type { Spooled } from "./spool.ts";
+export { openUnpacking } from "./unpack-archive.ts";
 export { openUpkeep } from "./upkeep.ts";
 
 /** Who has which files. The one owner of host paths: tools, uploads, HTTP and the sandbox all come this way. */
@@ -76,6 +79,8 @@ export interface Workspaces {
   spool(source: AsyncIterable<Uint8Array>, options: SpoolOptions): Promise<Result<Spooled, FileFailure>>;
   /** Uploads that come in several parts. */
   readonly incoming: Incoming;
+  /** The database and all files as one tar file, made while it is taken and while others go on working. */
+  archive(wanted: ArchiveWanted): AsyncGenerator<Uint8Array, void, undefined>;
   /** Whether files can be written and read back right now: really tried. */
   check(): Promise<Result<void, FileFailure>>;
   /** Ends cleaning up after the workspace it is at, and records every use. Takes a second at the most. */
@@ -166,10 +171,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       if (!created.ok) return created;
       const copied = await copyFiles(views.ofConversation(from), views.ofConversation(to));
       if (!copied.ok) return copied;
-      const [source, target] = [await keptOf(from), await keptOf(to)];
-      if (!source.ok) return source;
-      if (!target.ok) return target;
-      const kept = await copyKept(source.value, target.value, earlier);
+      const kept = await copyKeptOf(keptOf, { from, to, earlier });
       return kept.ok ? copied : kept;
     },
     async cleanedAt({ number }) {
@@ -182,6 +184,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     sweep: () => inTurn(sweep),
     spool: (source, spooling) => openSpool(parts, source, spooling),
     incoming,
+    archive: (wanted) => archive(parts, wanted),
     check: () => checkDisk(parts),
     async close() {
       isClosing = true;
@@ -196,4 +199,15 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 /** Those that were made once are there whatever is set by now. */
 function hasImages({ disk, dataDir }: WorkspacesOptions): boolean {
   return disk === "image" || existsSync(join(dataDir, "images"));
+}
+
+type KeptOf = (conversation: ConversationRow) => Promise<Result<Kept, FileFailure | StorageFailure>>;
+
+async function copyKeptOf(
+  keptOf: KeptOf,
+  { from, to, earlier }: { from: ConversationRow; to: ConversationRow; earlier: readonly FileState[] },
+) {
+  const [source, target] = [await keptOf(from), await keptOf(to)];
+  if (!source.ok) return source;
+  return target.ok ? copyKept(source.value, target.value, earlier) : target;
 }

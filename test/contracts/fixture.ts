@@ -30,13 +30,17 @@ export async function makeFixture(path: string): Promise<unknown> {
     with: {
       received: "client-message",
       wake: { notBefore: morning },
-      row: { lastMessage: "hello 👋", turns: 1, updatedAt: morning + 100 },
+      row: {
+        ...{ lastMessage: "hello 👋", turns: 1, updatedAt: morning + 100 },
+        ...{ agentId: "writer", appKey: "app 一", readIndex: 2 },
+      },
       asked: [{ decision: "d2", body: '{"question":"Which one?"}' }],
     },
   });
   await addFolders(storage, number);
   await addExecutions(storage);
   await addKept(storage, number);
+  await addPeople(storage);
   await storage.workspaceOf(deleted, { folder: "workspace/deleted", otherFolder: "workspace/other", at: morning });
   await storage.append({ number: deleted, events: [], with: { deleted: { at: morning } } });
   const contents = await readContents(storage);
@@ -90,15 +94,27 @@ async function addKept(storage: Storage, number: number): Promise<void> {
     unwrap(await storage.putMemory({ owner: localOwner, id, fact: "Prefers tea 茶.", conversation, at: morning }));
 }
 
+async function addPeople(storage: Storage): Promise<void> {
+  const user = { id: localOwner, name: "Local 本地", password: "hashed", isAdmin: true, subject: "https://id 1" };
+  unwrap(await storage.putUser({ ...user, at: morning }));
+  const key = { id: "k1", owner: localOwner, name: "laptop", hash: "aa", shown: "ay_12", scopes: ["chat", "files"] };
+  unwrap(await storage.putKey({ ...key, at: morning, usedAt: morning + 1, endsAt: morning + 2 }));
+  const signIn = { hash: "bb", owner: localOwner, kind: "link" } as const;
+  unwrap(await storage.putSignIn({ ...signIn, at: morning, endsAt: morning + 3 }));
+  unwrap(await storage.beginOnce({ owner: localOwner, key: "once 一", fingerprint: "cc", at: morning }));
+  unwrap(await storage.endOnce(localOwner, "once 一", '{"status":201}'));
+}
+
 /** What a database of an earlier version says today: it has none of what came later, and its workspaces were numbered. */
 export function asToday(kept: object): unknown {
   const contents = { ...addedLater, ...kept };
-  if ("sessions" in kept) return contents;
-  return JSON.parse(JSON.stringify(contents), (_, value) =>
-    value?.folder !== undefined && value.kind !== undefined
-      ? { ...value, ordinal: 1 + foldersInOrder.indexOf(value.folder) }
-      : value,
-  );
+  const isNumbered = "sessions" in kept;
+  return JSON.parse(JSON.stringify(contents), (_, value) => {
+    // A conversation was begun by a person, whom no chat route had told how far they had read.
+    if (value?.cursor !== undefined) return { origin: "person", isPassing: false, readIndex: 0, ...value };
+    if (isNumbered || value?.folder === undefined || value.kind === undefined) return value;
+    return { ...value, ordinal: 1 + foldersInOrder.indexOf(value.folder) };
+  });
 }
 
 /** In which a migration numbers them: all were given in the same moment. */
@@ -106,7 +122,8 @@ const foldersInOrder = ["workspace/11111111-1111-4111-8111-111111111111", "works
 
 const addedLater = {
   ...{ agents: [], orphans: [], trash: [], sessions: [], executions: { items: [], total: 0 } },
-  ...{ rules: [], memory: [] },
+  ...{ rules: [], memory: [], users: [], keys: [] },
+  once: { owner: localOwner, key: "once 一", fingerprint: "cc", at: morning },
 };
 
 /** All that a storage with a fixture's conversations answers, in a form that JSON keeps. */
@@ -129,6 +146,10 @@ export async function readContents(storage: Storage): Promise<unknown> {
     executions: await storage.listExecutions(localOwner, { limit: 10, offset: 0 }),
     rules: await storage.listRules(localOwner, { limit: 10 }),
     memory: await storage.listMemory(localOwner, 10),
+    users: await storage.listUsers(10),
+    keys: await storage.listKeys(localOwner),
+    signIn: await storage.findSignIn("bb"),
+    once: unwrap(await storage.beginOnce({ owner: localOwner, key: "once 一", fingerprint: "cc", at: morning })).row,
     blob: Buffer.from((await storage.getBlob(number, blobHash)) ?? []).toString("utf8"),
   };
   return JSON.parse(JSON.stringify(contents));
@@ -163,6 +184,7 @@ function ofTurn(): NewEvent[] {
       hints: ["code"],
     },
     { type: "message.user", agent: "a1", id: "m2", text: "wait", mode: "steer" },
+    fromProgram(image, call),
     { type: "message.withdrawn", id: "m2" },
     { type: "turn.started", turn: 1, message: "m1", epoch: 1 },
     { type: "step.started", ...step, slot: "base", model: "demo", reason: "default", hash: "00", bytes: 9, reused: 0 },
@@ -178,6 +200,7 @@ function ofTurn(): NewEvent[] {
         calls: [call, { id: "c2", name: "x", arguments: "{", invalid: true }],
         finish: "tool_calls",
         durationMs: 12,
+        firstTokenMs: 5,
       },
       ...{ usage: { input: 10, output: 5, cachedInput: 4, reasoning: 2 }, usageEstimated: true },
     },
@@ -195,6 +218,29 @@ function ofTurn(): NewEvent[] {
     { type: "cancel.asked", turn: 1 },
     { type: "turn.finished", turn: 1, outcome: "failed", failure },
   ];
+}
+
+/** With all that the chat routes and programs bring along. */
+function fromProgram(
+  image: { mime: string; base64: string },
+  call: { id: string; name: string; arguments: string },
+): NewEvent {
+  const root = "/workspace/11111111-1111-4111-8111-111111111111/uploads/temparea/";
+  return {
+    ...{ type: "message.user", id: "m4", text: "sum it up", mode: "queue", own: 6, reply: "m5", run: "r1" },
+    selected: { root, session: "sess-local", files: [`${root}a 一.csv`] },
+    instead: [
+      { role: "user", text: "before", images: [image] },
+      { role: "assistant", text: "", toolCalls: [call] },
+      { role: "tool", toolCallId: call.id, text: "noon" },
+    ],
+    inputs: { tone: "short", list: [1, { a: null }] },
+    program: {
+      instructions: "Be brief.",
+      functions: [{ name: "weather", description: "Of a place.", parameters: { type: "object" } }],
+      request: { metadata: { order: "7 一" }, previous: "resp_1", toolChoice: "auto" },
+    },
+  };
 }
 
 function ofDecisions(): NewEvent[] {
@@ -219,6 +265,7 @@ function ofDecisions(): NewEvent[] {
       ...{ scripts: "66", time: morning },
     },
     { type: "decision.asked", turn: 1, kind: "question", tool: "ask_human", ...question },
+    { type: "decision.asked", turn: 1, kind: "function", tool: "weather", id: "d4", call: "c7", arguments: "{}" },
     {
       type: "decision.made",
       id: "d0",
@@ -240,6 +287,7 @@ function ofConversation(): NewEvent[] {
       ...{ trims: [{ seq: 3, text: "short" }], kept: { files: 2 } },
     },
     { type: "compaction.undone", compacted: 23, by: "local" },
+    { type: "agent.chosen", role: "writer", agentId: "a 一", agentKey: "k", appKey: "app 一" },
     { type: "checkpoint.saved", name: "before" },
     { type: "checkpoint.deleted", checkpoint: 21 },
     { type: "rewound", to: 5, cause: "checkpoint" },

@@ -58,10 +58,17 @@ async function stream(id: string, after?: string): Promise<Told[]> {
   const headers = after === undefined ? {} : { "last-event-id": after };
   const response = await fetch(`${door.url}/api/v1/executions/${id}/stream`, { headers });
   const events = (await response.text()).split("\n\n").filter((text) => text !== "");
-  return events.map((text) => ({
-    id: /^id: (.*)$/m.exec(text)?.[1],
-    frame: ExecutionFrame.parse(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? "")),
-  }));
+  const told: Told[] = [];
+  let parts = "";
+  for (const text of events) {
+    const frame = ExecutionFrame.parse(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? ""));
+    const place = /^id: (.*)$/m.exec(text)?.[1];
+    // A result may be longer than an event is.
+    if (frame.frame === "part") parts += frame.text;
+    if (frame.frame !== "part") told.push({ id: place, frame });
+    else if (frame.index === frame.count - 1) told.push({ id: place, frame: ExecutionFrame.parse(JSON.parse(parts)) });
+  }
+  return told;
 }
 
 function textOf(told: readonly Told[]): string {

@@ -269,7 +269,7 @@ test("a guest that breaks down takes its programs along; its conversation has a 
   assert.equal(ground.provider.guests.length, 2);
 });
 
-test("prewarming takes room that is free or idle, never waits, and fails in silence [X1]", async (t) => {
+test("prewarming takes room that is free or long idle, never waits, and fails in silence [X1]", async (t) => {
   const ground = await openGround(t, { guestsMax: 1, guestsPerOwnerMax: 1, modules: ["numpy"] });
   const [first, second] = [await ground.place("c1"), await ground.place("c2")];
   const run = await ground.run(first, "stays");
@@ -279,12 +279,27 @@ test("prewarming takes room that is free or idle, never waits, and fails in sile
   assert.deepEqual([ground.provider.living(), ground.sandbox.load().waiting], [["/workspace/c1"], 0]);
   ground.finish("stays");
   await run.report;
+  ground.clock.move(60_000);
+  ground.sandbox.prewarm(second);
+  for (let looks = 0; looks < 5; looks += 1) await ground.sandbox.sessions.use(alice);
+  assert.deepEqual(ground.provider.living(), ["/workspace/c1"], "it may still be needed");
+  ground.clock.move(1);
   ground.sandbox.prewarm(second, "python");
   await until("it is warm", () => ground.provider.guests[1]?.told.length === 1);
   assert.deepEqual(
     [ground.provider.living(), ground.provider.guests[1]?.told],
     [["/workspace/c2"], ["warm root numpy"]],
   );
+});
+
+test("conversations that begin at once do not take each other's prewarmed sandboxes [X1][X4]", async (t) => {
+  const ground = await openGround(t, { guestsMax: 2, guestsPerOwnerMax: 2 });
+  for (const id of ["c1", "c2", "c3", "c4", "c5"]) {
+    ground.sandbox.prewarm(await ground.place(id));
+    await ground.sandbox.sessions.use(alice);
+  }
+  await until("the first are there", () => ground.provider.living().length === 2);
+  assert.deepEqual([ground.provider.living(), ground.provider.guests.length], [["/workspace/c1", "/workspace/c2"], 2]);
 });
 
 test("what waits goes with its session, and with its conversation [S1][S6]", async (t) => {

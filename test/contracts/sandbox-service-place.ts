@@ -46,6 +46,8 @@ const testSettings: SandboxSettings = {
   kernelIdleMs: 600_000,
   guestIdleMs: 900_000,
   executionTimeoutMsMax: 60_000,
+  readyRetriesMax: 30,
+  readyRetryMs: 500,
   recordsMs: 86_400_000,
   modules: [],
 };

@@ -12,7 +12,7 @@ import { testWorkspace } from "../world/workspace.ts";
 import { type Ground, openGround } from "./workspaces-place.ts";
 
 /** 100,000 in `npm run torture`. */
-const pathCount = Number(process.env.AGENTYARD_FUZZ_PATHS ?? 2_000);
+const pathCount = Number(process.env.AGENTYARD_FUZZ_PATHS ?? 800);
 const seed = Number(process.env.AGENTYARD_FUZZ_SEED ?? 20_261_115);
 const secret = "the secret outside";
 

@@ -75,6 +75,33 @@ test("what a cut removal left goes with the next clean-up, also beside one that 
   assert.deepEqual([emptied.ok, ground.staged(), unwrap(await files.list("temp")).entries], [true, 0, []]);
 });
 
+test("a program's conversation that somebody speaks to in the moment of its end stays, and the others go [S6]", async (t) => {
+  const ground = openOutbox(t, systemClock);
+  const { storage, workspaces } = ground;
+  for (const id of ["left", "spoken-to", "person"])
+    unwrap(
+      await workspaces.create(
+        unwrap(
+          await storage.createConversation({
+            ...{ owner: alice, id: idOf(id), at: 1, events: [], origin: id === "person" ? "person" : "program" },
+          }),
+        ),
+      ),
+    );
+  // Between the look and the end.
+  const { headOf } = storage;
+  storage.headOf = async (number) => {
+    const head = await headOf(number);
+    const events = [{ type: "message.user", version: 1, at: morning, body: "{}" }] as const;
+    if (number === 2) unwrap(await storage.append({ number, events, with: { wake: { notBefore: 0 } } }));
+    return head;
+  };
+  assert.deepEqual(await workspaces.sweep(), { left: 0 });
+  assert.deepEqual(ground.folders().toSorted(), ["person", "spoken-to"]);
+  assert.equal((await storage.findConversation(alice, idOf("spoken-to")))?.deletedAt, undefined);
+  assert.equal(await storage.findConversation(alice, idOf("left")), undefined);
+});
+
 function openOutbox(t: TestContext, clock: Clock, leave?: (conversation: number) => Promise<void>) {
   const base = mkdtempSync(join(tmpdir(), "outbox-"));
   const data = join(base, "data");

@@ -92,5 +92,26 @@ test("the short form of the context bench prints what of a request is in the cac
 test("a bench that does not exist is refused with those that do", () => {
   const { status, stderr } = spawnSync(process.execPath, [bench, "nothing"], { encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /context, engine, files, sandbox, start/);
+  assert.match(stderr, /context, engine, files, http, sandbox, start/);
+});
+
+test("the short form of the http bench streams, uploads and ends every chat, and prints what it is held against [C3][S3]", () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bench, "http", "--short"], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  const names = stdout.split("\n").flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
+  assert.deepEqual(names, [
+    "first word of a chat, a model that takes 200 ms",
+    "first word over /v1, a model that takes 200 ms",
+    "first word of a chat, a model that answers at once",
+    "first word over /v1, a model that answers at once",
+    "0.1 MB of text in increments",
+    "0.1 MB of text in increments, processor",
+    "chats of 10 at once that ended well",
+    "10 chats at once, all of them",
+    "memory of the server per chat, 10 at once",
+    "upload of 1 MB",
+    "All figures",
+  ]);
+  assert.match(stdout, /^chats of 10 at once that ended well: 10\.0 of them$/m);
+  assert.doesNotMatch(stdout, /target/);
 });

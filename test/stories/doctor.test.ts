@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { typedHere } from "../world/program.ts";
 import { agentyard, openPty } from "../world/pty.ts";
 
 // The whole program on this machine, whatever it has: the report is checked against what it says to scripts.
@@ -37,7 +38,7 @@ function linesOf(checks: readonly Check[]): string[] {
   const marks = { ok: "✓", degraded: "!", missing: "✗" };
   return checks.flatMap(({ status, text, advice, command }) => [
     `${marks[status]} ${text}`,
-    ...(advice === null ? [] : [`  → ${advice}`]),
+    ...(advice === null ? [] : [`  → ${advice.replaceAll(/agentyard(?= [a-z])/g, typedHere)}`]),
     ...(command === null ? [] : [`  $ ${command}`]),
   ]);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeHome } from "../world/program.ts";
+import { makeHome, typedHere } from "../world/program.ts";
 
 // `agentyard exec` as scripts start it: the real program, the real sandbox.
 
@@ -107,7 +107,10 @@ test("what cannot be run is refused in the user's language, as an object too [P2
   assert.match(errors, /^✗ exec 需要代码/);
   const lost = await home.start("exec", "--file", "nowhere.py").ended;
   assert.deepEqual([lost.code, lost.output], [2, ""]);
-  assert.equal(lost.errors, "✗ nowhere.py cannot be read (ENOENT). `agentyard exec --help` shows what there is.\n");
+  assert.equal(
+    lost.errors,
+    `✗ nowhere.py cannot be read (ENOENT). \`${typedHere} exec --help\` shows what there is.\n`,
+  );
 
   const refused = await home.start("exec", "--json", "--conversation", "../up", "1").ended;
   const { how, exitCode, error, exit } = JSON.parse(refused.output);

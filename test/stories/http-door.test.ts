@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { createClient, inProcessFetch } from "../../src/client/client.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
-import { limits, protocolVersion } from "../../src/protocol/routes.ts";
+import { bodyBytes, bodyBytesMaxOf } from "../../src/protocol/route.ts";
+import { limits, protocolVersion, routes } from "../../src/protocol/routes.ts";
 import { onPort } from "../world/http-reading.ts";
 import { smallYard } from "../world/small-yard.ts";
 
@@ -52,14 +54,14 @@ test("a refusal says what happened and what to do next, in the caller's language
     title: "Session not found: nowhere.",
     status: 404,
     code: "conversation_not_found",
-    detail: "Session not found: nowhere. List them with /sessions.",
+    detail: "Session not found: nowhere. List your conversations and use the id of one of them.",
     params: { id: "nowhere" },
     retryable: false,
     requestId: "r-1",
   });
   for (const language of ["zh-CN,zh;q=0.9,en;q=0.8", "fr;q=0.9, zh-Hans;q=0.2", "en;q=0.1, zh"]) {
     const chinese = Problem.parse(await (await ask(language)).json());
-    assert.equal(chinese.detail, "未找到会话：nowhere。输入 /sessions 可以查看所有会话。");
+    assert.equal(chinese.detail, "未找到会话：nowhere。请列出您的会话，并使用其中的编号。");
   }
 });
 
@@ -72,8 +74,8 @@ test("what does not fit is named, in the caller's language too [P4]", async () =
     const response = await yard.app.request("/api/v1/conversations/c/messages", { method: "POST", headers, body });
     return Problem.parse(await response.json()).params.what;
   };
-  assert.match(String(await send("en")), /^body\.text: Too small.*; body\.mode: Invalid option/);
-  assert.match(String(await send("zh")), /^body\.text: 数值过小.*; body\.mode: 无效选项/);
+  assert.equal(await send("en"), "body.text: must not be empty; body.mode: must be one of queue, steer");
+  assert.equal(await send("zh"), "body.text: 不能为空; body.mode: 应为以下之一：queue, steer");
 });
 
 test("a request id is taken when it is well-formed, else one is made", async () => {
@@ -116,23 +118,51 @@ test("a body may be as large as the limit and no larger, whatever its headers sa
     const response = await fetch(`${port.url}/api/v1/conversations`, { method: "POST", headers: json, ...init });
     return response.ok ? response.status : Problem.parse(await response.json());
   };
-  assert.equal(await post(limits.bodyBytesMax, true), 201);
+  assert.equal(await post(bodyBytes.usual, true), 201);
   for (const chunked of [true, false]) {
-    const problem = await post(limits.bodyBytesMax + 1, chunked);
+    const problem = await post(bodyBytes.usual + 1, chunked);
     assert.ok(typeof problem === "object");
     assert.deepEqual(
       [problem.status, problem.code, problem.params],
-      [413, "body_too_large", { limitBytes: limits.bodyBytesMax }],
+      [413, "body_too_large", { limitBytes: bodyBytes.usual }],
     );
   }
-  const announced = { method: "POST", headers: { ...json, "content-length": String(limits.bodyBytesMax + 1) } };
+  const announced = { method: "POST", headers: { ...json, "content-length": String(bodyBytes.usual + 1) } };
   const refused = request(`${port.url}/api/v1/conversations`, announced);
   refused.flushHeaders();
   const [answer] = await once(refused, "response");
   assert.equal(answer.statusCode, 413, "before any of it is sent");
   refused.on("error", () => {}).destroy();
-  const inProcess = await yard.client.call("createConversation", { body: { title: "x".repeat(limits.bodyBytesMax) } });
+  const inProcess = await yard.client.call("createConversation", { body: { title: "x".repeat(bodyBytes.usual) } });
   assert.equal(inProcess.ok ? "" : inProcess.failure.code, "body_too_large");
+});
+
+test("what somebody wrote may be long, and what nobody has signed in for is short [C6]", async () => {
+  const { app, start } = smallYard();
+  await start("c");
+  const post = async (path: string, sent: string, size: number) => {
+    const body = sent + " ".repeat(size - sent.length);
+    const answer = await app.request(path, { method: "POST", headers: json, body });
+    return answer.status === 413 ? Problem.parse(await answer.json()).params : answer.status;
+  };
+  const say = (size: number) => post("/api/v1/conversations/c/messages", '{"text":"x"}', size);
+  const { open, large } = bodyBytes;
+  assert.deepEqual([await say(large), await say(large + 1)], [202, { limitBytes: large }]);
+  const signIn = (size: number) => post("/api/v1/sign-in", '{"user":"a","password":"b"}', size);
+  assert.deepEqual([await signIn(open), await signIn(open + 1)], [401, { limitBytes: open }]);
+  const long = Object.entries(routes).filter(([, route]) => bodyBytesMaxOf(route) === large);
+  assert.deepEqual(long.map(([name]) => name).sort(), [
+    "apiChatCompletion",
+    "chatCompletion",
+    "createChatCompletion",
+    "createResponse",
+    "debugCompletion",
+    "decide",
+    "execute",
+    "executeSync",
+    "plainChatCompletion",
+    "sendMessage",
+  ]);
 });
 
 test("titles may be as long as the limit and no longer", async () => {
@@ -140,6 +170,15 @@ test("titles may be as long as the limit and no longer", async () => {
   const title = "界".repeat(limits.titleCharactersMax);
   assert.equal((await must(client.call("createConversation", { body: { title } }))).title, title);
   assert.equal(await codeOf(client.call("createConversation", { body: { title: `${title}界` } })), "bad_request");
+});
+
+test("no browser takes an answer for anything else than it says it is [C6]", async () => {
+  const { app } = smallYard();
+  for (const path of ["/api/v1/conversations", "/api/v1/nothing", "/sign-in", "/docs", "/metrics", "/openapi.json"]) {
+    const answer = await app.request(path);
+    assert.equal(answer.headers.get("x-content-type-options"), "nosniff", path);
+    await answer.body?.cancel();
+  }
 });
 
 test("an unknown address is 404, a known one under another method is 405 and says which it takes", async () => {
@@ -191,6 +230,15 @@ test("a page of another site cannot reach the server, by address or by a name of
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
   ];
+  const named = await problemOver(port.url, { host: "yard.lan:7420" });
+  assert.deepEqual(
+    [named.params, named.detail],
+    [
+      { host: "yard.lan" },
+      "This server does not go by the name “yard.lan”. If that is its name, add it to `server.trusted_hosts` in agentyard.yaml; otherwise call it by its address in numbers.",
+    ],
+  );
+  assert.match((await problemOver(port.url, { origin: "http://evil.example" })).detail, /server\.allowed_origins/);
   for (const headers of allowed) assert.equal(await statusWith(headers), 200, JSON.stringify(headers));
   for (const headers of refused) assert.equal(await statusWith(headers), 403, JSON.stringify(headers));
   const unnamedDoor = await yard.app.fetch(new Request("http://evil.example/api/v1/health"));
@@ -260,9 +308,26 @@ test("the API describes itself, route by route, from the table that checks reque
   assert.equal(document.info.version, "0.0.0-test");
   const messages = document.paths["/api/v1/conversations/{id}/messages"].post;
   assert.equal(messages.operationId, "sendMessage");
-  assert.deepEqual(messages.parameters, [{ name: "id", in: "path", required: true, schema: { type: "string" } }]);
+  const shared = (name: string) => ({ $ref: `#/components/parameters/${name}` });
+  assert.deepEqual(messages.parameters, [
+    { name: "id", in: "path", required: true, schema: { type: "string" } },
+    shared("Account"),
+    shared("Language"),
+    shared("IdempotencyKey"),
+  ]);
   assert.deepEqual(messages.requestBody.content["application/json"].schema.required, ["text"]);
-  assert.deepEqual(Object.keys(messages.responses), ["202", "400", "403", "404", "422", "500", "default"]);
+  assert.deepEqual(Object.keys(messages.responses), [
+    "202",
+    "400",
+    "401",
+    "403",
+    "404",
+    "409",
+    "422",
+    "429",
+    "500",
+    "default",
+  ]);
   const list = document.paths["/api/v1/conversations"].get;
   assert.deepEqual(list.parameters[0], {
     name: "limit",
@@ -277,19 +342,28 @@ test("the API describes itself, route by route, from the table that checks reque
   assert.deepEqual(upload.requestBody, { required: true, content: bytes });
   const { parameters, responses } = document.paths["/api/v1/conversations/{id}/files/content"].get;
   assert.deepEqual(
-    [parameters.at(-1).name, responses["200"].content, responses["206"].content, "416" in responses],
-    ["range", bytes, bytes, true],
+    [parameters.at(-1), responses["200"].content, responses["206"].content, "416" in responses],
+    [shared("Range"), bytes, bytes, true],
   );
   assert.ok(document.components.schemas.Problem.properties.code);
   assert.doesNotMatch(JSON.stringify(document), /\$schema/);
 });
 
 /** fetch does not let a test choose these headers. */
-function statusOver(url: string, headers: Record<string, string>): Promise<number | undefined> {
+async function problemOver(url: string, headers: Record<string, string>): Promise<Problem> {
+  return Problem.parse(JSON.parse((await answerOver(url, headers)).body));
+}
+
+async function statusOver(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  return (await answerOver(url, headers)).status;
+}
+
+type Answer = { readonly status: number | undefined; readonly body: string };
+
+function answerOver(url: string, headers: Record<string, string>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(`${url}/api/v1/health`, { headers, agent: false }, (incoming) => {
-      incoming.resume();
-      resolve(incoming.statusCode);
+      text(incoming).then((body) => resolve({ status: incoming.statusCode, body }), reject);
     });
     outgoing.on("error", reject);
     outgoing.end();

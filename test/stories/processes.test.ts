@@ -216,7 +216,7 @@ test("a database of a newer version, a file that is no database and a data direc
   assert.match(newer.errors, /newer AgentYard \(format 9999/);
   await writeFile(join(data, "file"), "");
   const blocked = await run(data, undefined, ["run", "hello", "--data", join(data, "file", "below")]);
-  assert.match(blocked.errors, /cannot be written.*--data/s);
+  assert.match(blocked.errors, /cannot be made or used.*--data/s);
   assert.equal(blocked.errors.includes("    at "), false, "no stack");
 });
 
@@ -343,5 +343,5 @@ test("a model whose window had to be guessed is told on standard error, with wha
     MODEL_BASIC_ID: "my-own-model",
   });
   assert.equal(output, "fine\n");
-  assert.match(errors, /window of my-own-model is not known.*_CONTEXT_WINDOW/);
+  assert.match(errors, /window of my-own-model is not known.* Set MODEL_BASIC_CONTEXT_WINDOW if/);
 });

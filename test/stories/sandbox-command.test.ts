@@ -71,7 +71,10 @@ test("a port that is taken is refused, and the data directory is free again [P2]
   const home = makeHome(t);
   const { code, errors } = await home.start("sandbox", "--port", port).ended;
   assert.equal(code, 1);
-  assert.match(errors, new RegExp(`^✗ 127\\.0\\.0\\.1:${port} cannot be listened on: .*EADDRINUSE.*--port`));
+  assert.match(
+    errors,
+    new RegExp(`^✗ 127\\.0\\.0\\.1:${port} cannot be listened on: another program has this port\\. .*--port`),
+  );
   await serve(home);
 });
 
@@ -80,7 +83,10 @@ test("an address that others can reach is refused with the reason, in both langu
   const refusal = async (...words: string[]) => home.start("sandbox", "--host", "0.0.0.0", ...words).ended;
   const english = await refusal();
   assert.deepEqual([english.code, english.output], [2, ""]);
-  assert.match(english.errors, /^✗ --host cannot be “0\.0\.0\.0”: only this machine itself may call.*agentyard serve/);
+  assert.match(
+    english.errors,
+    /^✗ --host cannot be “0\.0\.0\.0”: only this machine itself may call.*agentyard\.mjs serve/,
+  );
   assert.match((await refusal("--lang", "zh")).errors, /^✗ --host 不能是“0\.0\.0\.0”：.*只允许本机访问/);
 });
 

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
+import type { GivenMessage, Selection } from "../../src/protocol/given.ts";
 
 const usage = { input: 10, output: 1 };
 
 /** As much of the state as is needed to write only what can happen. */
 type World = {
-  queue: { id: string; isSteer: boolean }[];
+  /** `instead`: how many messages it brings along in place of the history. */
+  queue: { id: string; isSteer: boolean; instead: number | undefined }[];
   turns: number;
-  turn: { step: number; attempt: number; isOpen: boolean; calls: CallStage[] } | undefined;
+  turn: { step: number; attempt: number; isOpen: boolean; calls: CallStage[]; instead: number | undefined } | undefined;
   /** Where the last messages stand of which results are known, and compactions that were not undone. */
   places: number[];
   compacted: number[];
@@ -28,8 +30,12 @@ export const peopleMoves: readonly Move[] = [
   {
     can: () => true,
     make: ({ queue }, n, id) => {
-      queue.push({ id, isSteer: n % 3 === 0 });
-      return [{ type: "message.user", id, text: id, mode: n % 3 === 0 ? "steer" : "queue" }];
+      const isSteer = n % 3 === 0;
+      const instead = !isSteer && n % 4 === 1 ? givenBy(id, n % 6) : undefined;
+      queue.push({ id, isSteer, instead: instead?.length });
+      const selected = n % 5 === 0 ? { selected: selectionOf(n) } : {};
+      const given = instead === undefined ? {} : { instead };
+      return [{ type: "message.user", id, text: id, mode: isSteer ? "steer" : "queue", ...selected, ...given }];
     },
   },
   { can: ({ turn }) => turn !== undefined, make: ({ turns }) => [{ type: "cancel.asked", turn: turns }] },
@@ -52,8 +58,9 @@ const stepMoves: readonly Move[] = [
     can: ({ turn, queue }) => turn === undefined && queue.length > 0,
     make: (world) => {
       world.turns += 1;
-      world.turn = { step: 0, attempt: 0, isOpen: false, calls: [] };
-      return [{ type: "turn.started", turn: world.turns, message: world.queue.shift()?.id ?? "", epoch: 1 }];
+      const { id = "", instead } = world.queue.shift() ?? {};
+      world.turn = { step: 0, attempt: 0, isOpen: false, calls: [], instead };
+      return [{ type: "turn.started", turn: world.turns, message: id, epoch: 1 }];
     },
   },
   {
@@ -127,8 +134,8 @@ const asides: Move = {
 /** Room is made between steps; what is left out, and what is shorter, is named by its place. */
 const roomMove: Move = {
   can: (world) => isBetweenSteps(world) && world.places.length > 0,
-  make: ({ places }, n) => {
-    const upTo = oneOf(places, n);
+  make: ({ places, turn }, n) => {
+    const upTo = oneOf([...givenPlaces(turn?.instead ?? 0), ...places], n);
     const trims = places.filter((seq) => seq > upTo && n % 2 === 0).map((seq) => ({ seq, text: `short ${n}` }));
     const sizes = { messagesBefore: 9, messagesAfter: 2, tokensAfter: n % 7 };
     const summary = n % 3 === 0 ? "" : `summary ${n}`;
@@ -222,6 +229,30 @@ function finished(world: World, call: CallStage): NewEvent {
   call.stage = "finished";
   if (world.turn?.calls.every(({ stage }) => stage === "finished")) world.turn.calls = [];
   return { type: "call.finished", call: call.id, outcome: "ok", text: `result of ${call.id}` };
+}
+
+/** The first `count` of a few messages; a call without its result is given one by the fold. */
+function givenBy(name: string, count: number): GivenMessage[] {
+  const call = { id: `g-${name}`, name: "look", arguments: "{}" };
+  const all: GivenMessage[] = [
+    { role: "user", text: `${name} said before` },
+    { role: "assistant", text: "", toolCalls: [call] },
+    { role: "tool", toolCallId: call.id, text: `${name} was told before` },
+    { role: "assistant", text: `${name} was answered before` },
+    { role: "user", text: `${name} said last` },
+  ];
+  return all.slice(0, count);
+}
+
+/** Places of so many given messages, but for a call that has its result behind it. */
+function givenPlaces(count: number): number[] {
+  const sent = count === 2 ? 3 : count;
+  return Array.from({ length: sent }, (_, index) => index - sent).filter((_, index) => index !== 1);
+}
+
+function selectionOf(n: number): Selection {
+  const root = "/workspace/c/uploads/temparea/";
+  return { root, session: "sess-me", files: [`${root}${n % 3}.csv`, `${root}${n % 7}.py`] };
 }
 
 export function numbered(events: readonly NewEvent[]): LogEvent[] {

@@ -47,13 +47,18 @@ export async function runAsNobody(t: TestContext, args: readonly string[]): Prom
   return { status, output };
 }
 
-function copyTree(copy: string): void {
-  for (const part of parts) cpSync(join(root, part), join(copy, part), { recursive: true });
+/** What our sources and tests import, below `copy`. */
+export function copyPackages(copy: string): void {
   const { dependencies } = manifestOf("package.json");
   for (const name of withTheirs([...Object.keys(dependencies ?? {}), ...testPackages])) {
     const path = join("node_modules", name);
     cpSync(join(root, path), join(copy, path), { recursive: true });
   }
+}
+
+function copyTree(copy: string): void {
+  for (const part of parts) cpSync(join(root, part), join(copy, part), { recursive: true });
+  copyPackages(copy);
   // The last thing that npm writes: the program looks for it.
   writeFileSync(join(copy, "node_modules", ".package-lock.json"), "{}");
   for (const name of ["home", "t"]) {

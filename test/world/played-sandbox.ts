@@ -52,6 +52,8 @@ export function playedSandbox(play: (submitted: Submitted) => Partial<ExecutionR
       find: async (owner) => sessions.get(owner),
       list: async (owner) => [...sessions.values()].filter((one) => one.owner === owner),
       use: async (owner) => ok(sessions.get(owner) ?? sessionOf(owner, { dialect: "seed" }, 1)),
+      count: async () => ({}),
+      ensure: async (owner) => ok(`sb-session-${owner}`),
       async stop(owner, { forget = false } = {}) {
         const old = sessions.get(owner);
         if (old !== undefined) sessions.set(owner, { ...old, status: "stopped", endedAt: at + 9 });

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { programAsTyped } from "../../src/terminal/terminal.ts";
 import { agentyard } from "./pty.ts";
 
 /** A folder with a data directory of its own, in which the whole program is started as a script does it. */
@@ -22,6 +23,11 @@ export type Program = {
   /** Waits until its output, or its errors, fit; rejects when it ends before. */
   until(stream: "output" | "errors", wanted: RegExp): Promise<RegExpExecArray>;
 };
+
+/** How messages of a program that was started here write our command: these folders lie outside of the clone. */
+export const typedHere = programAsTyped({
+  ...{ cwd: tmpdir(), programDir: join(import.meta.dirname, "..", ".."), isClone: true, script: agentyard },
+});
 
 /** Everything that was started ends with the test. */
 export function makeHome(t: TestContext, { env: more = {} }: { env?: Record<string, string> } = {}): Home {

@@ -31,6 +31,8 @@ export function noSandbox(): Sandbox {
       find: async () => undefined,
       list: async () => [],
       use: async () => unavailable(),
+      count: async () => ({}),
+      ensure: async () => failed(makeFailure("sandbox_session_create_failed", {})),
       stop: async () => ({ ok: true, value: undefined }),
     },
     packages: { refusal: () => undefined, install: async () => unavailable() },

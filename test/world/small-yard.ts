@@ -10,8 +10,11 @@ import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
 import { failure, makeFailure } from "../../src/protocol/failure.ts";
 import { ConversationId, localOwner, type OwnerId } from "../../src/protocol/ids.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
+import { openUsers } from "../../src/users/users.ts";
 import { noWorkspace } from "../../src/workspace/workspace.ts";
 import { memoryFiles } from "./memory-files.ts";
+import { memoryOnce } from "./memory-once.ts";
+import { memoryUsers } from "./memory-users.ts";
 import { readAlong, spellingsOf } from "./path-watch.ts";
 import { type PlayedSandbox, playedSandbox } from "./played-sandbox.ts";
 import { playedUploads } from "./played-uploads.ts";
@@ -44,9 +47,10 @@ type Options = Partial<Omit<Parts, "engine" | "log" | "sandbox" | "storage">> & 
   engine?: Partial<Engine>;
   log?: Partial<Log>;
   sandbox?: PlayedSandbox;
+  storage?: Partial<Parts["storage"]>;
 };
 
-export function smallYard({ engine, log, clock = systemClock, sandbox, ...options }: Options = {}): SmallYard {
+export function smallYard({ engine, log, clock = systemClock, sandbox, storage, ...options }: Options = {}): SmallYard {
   const played = sandbox ?? playedSandbox();
   const memory = memoryLog();
   const live = liveBuffer();
@@ -59,10 +63,15 @@ export function smallYard({ engine, log, clock = systemClock, sandbox, ...option
     workspaces: playedWorkspaces(asked),
     ...played.parts,
     storage: {
+      received: async () => undefined,
       ownersOfConversation: async (id) => memory.owners(id),
+      searchConversations: memory.search,
       ownerOfExecution: async (id) => played.ownerOfExecution(id),
       check: async () => ok(undefined),
+      ...memoryOnce(),
+      ...storage,
     },
+    users: openUsers({ storage: memoryUsers(), clock, ids: systemIds, signInLastsMs: () => 30 * 86_400_000 }),
     cleanAfterMs: () => 7 * 86_400_000,
     models: { get: () => demo },
     detectServers: async () => [{ kind: "ollama", baseUrl: "http://127.0.0.1:11434/v1", models: [{ id: "qwen3" }] }],
@@ -121,6 +130,7 @@ function playedWorkspaces(asked: SmallYard["asked"]): Parts["workspaces"] {
     ofConversation: ({ id }) => noWorkspace(id, makeFailure("workspace_not_assigned", { agent: id })),
     sweep: async () => ({ left: 0 }),
     check: async () => ok(undefined),
+    async *archive() {},
     ...playedUploads,
     async restore(owner, id) {
       const { conversation, files } = trashed;
@@ -144,6 +154,11 @@ function playedEngine(asked: SmallYard["asked"]): Omit<Engine, Remembered> {
   const sizes = { messagesBefore: 20, messagesAfter: 11, tokensBefore: 9_000, tokensAfter: 3_000 };
   return {
     send: note("send", { message: "m1", seq: 1 }),
+    sayAgain: async (_, id) => failure("message_not_found", { id }),
+    agents: () => [playedRole],
+    hasTool: () => false,
+    chooseAgent: note("chooseAgent", playedRole),
+    checkSelected: note("checkSelected", undefined),
     withdraw: async (_, id) => failure("message_not_found", { id }),
     cancel: async () => failure("turn_not_running", {}),
     resume: note("resume", { turn: null }),
@@ -184,6 +199,11 @@ function playedEngine(asked: SmallYard["asked"]): Omit<Engine, Remembered> {
     replay: async () => ({ turns: 0, steps: 0, differences: [] }),
   };
 }
+
+const playedRole = {
+  ...{ id: "general", name: "General", description: "Does what there is to do." },
+  ...{ prompt: undefined, tools: undefined, slot: undefined },
+};
 
 function liveBuffer() {
   const soFar = new Map<number, LiveFrame[]>();
@@ -230,6 +250,11 @@ function memoryLog() {
     async read(number, { after, limit, upTo = Number.POSITIVE_INFINITY }) {
       return (logs.get(number) ?? []).filter(({ seq }) => seq > after && seq <= upTo).slice(0, limit);
     },
+    async markRead(row, readIndex) {
+      rows[row.number - 1] = { ...row, readIndex };
+      return ok(undefined);
+    },
+    effective: async (number, upTo) => (logs.get(number) ?? []).filter(({ seq }) => seq <= upTo),
     headOf: async (number) => logs.get(number)?.length ?? 0,
     onAppend: appended.add,
   };
@@ -244,11 +269,9 @@ function memoryLog() {
       const parsed = ConversationId.safeParse(id);
       if (!parsed.success) return failure("bad_request", { what: "body.id" });
       if (own(owner).some((row) => row.id === id)) return failure("conversation_exists", { id });
-      const number = rows.length + 1;
-      const times = { createdAt: number, updatedAt: number, deletedAt: undefined };
-      const row = { number, owner, id: parsed.data, title, lastMessage: "", turns: 0, ...times, cursor: `${number}` };
+      const row = newRow(rows.length + 1, { owner, id: parsed.data, title });
       rows.push(row);
-      logs.set(number, []);
+      logs.set(row.number, []);
       return ok(row);
     },
     async remove(row) {
@@ -260,7 +283,18 @@ function memoryLog() {
     },
   };
   const owners = (id: string) => rows.filter((row) => row.id === id).map(({ owner }) => owner);
-  return { log, engine, append, owners, listeners: appended.count };
+  const search: Parts["storage"]["searchConversations"] = async (owner, { appKey, title = "", limit, offset }) => {
+    const fits = (row: ConversationRow) => (appKey ?? row.appKey) === row.appKey && row.title.includes(title);
+    const items = own(owner).filter(fits).toReversed();
+    return { items: items.slice(offset, offset + limit), total: items.length };
+  };
+  return { log, engine, append, owners, search, listeners: appended.count };
+}
+
+function newRow(number: number, begun: Pick<ConversationRow, "owner" | "id" | "title">): ConversationRow {
+  const times = { createdAt: number, updatedAt: number, deletedAt: undefined };
+  const chosen = { origin: "person", isPassing: false, agentId: undefined, appKey: undefined, readIndex: 0 } as const;
+  return { number, ...begun, lastMessage: "", turns: 0, cursor: `${number}`, ...chosen, ...times };
 }
 
 function makeListeners<V>() {

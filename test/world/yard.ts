@@ -52,6 +52,8 @@ export type TestYardOptions = {
   readonly runsCode?: boolean;
   /** Another one in its place. */
   readonly openSandbox?: (parts: Pick<YardOptions, "config" | "storage" | "clock" | "logger">) => Sandbox;
+  /** Who counts and traces. */
+  readonly observers?: Pick<YardOptions, "metrics" | "tracer">;
   readonly wrapStorage?: (storage: Storage) => Storage;
   /** Whoever waits for a turn to rest says yes to everything: for tests that are about something else. */
   readonly approves?: true;
@@ -78,7 +80,7 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   const open = options.openSandbox ?? (options.runsCode === true ? realSandbox : noSandbox);
   const sandbox = open({ config, storage, clock, logger });
   const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
-  const yard = await openYard({ ...parts, tools: options.tools, checksReads: true });
+  const yard = await openYard({ ...parts, ...options.observers, tools: options.tools, checksReads: true });
   const watch = watchPaths({ data });
   yard.app.fetch = watch.fetch(yard.app.fetch);
   await yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });

@@ -2,6 +2,7 @@ import { ok } from "../../base/result.ts";
 import type { Conversation } from "../../protocol/resources.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { Handlers, Parts } from "../handler.ts";
+import { idFor } from "../once.ts";
 
 type Names =
   | "createConversation"
@@ -15,10 +16,13 @@ type Names =
   | "undoTurn"
   | "replay";
 
-export function conversationHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
+export function conversationHandlers({ engine, log, ids }: Parts): Pick<Handlers, Names> {
   return {
-    async createConversation({ owner, body }) {
-      const row = await engine.create(owner, body);
+    async createConversation({ owner, body, once }) {
+      const id = body.id ?? idFor({ once }, ids, "conversation");
+      const made = await engine.create(owner, { ...body, id });
+      const isMadeBefore = once?.isRetry === true && !made.ok && made.failure.code === "conversation_exists";
+      const row = isMadeBefore ? await log.find(owner, id) : made;
       return row.ok ? ok(toConversation(row.value)) : row;
     },
     async listConversations({ owner, query }) {
@@ -52,10 +56,10 @@ export function conversationHandlers({ engine, log }: Parts): Pick<Handlers, Nam
       const now = await log.find(owner, params.id);
       return now.ok ? ok(toConversation(now.value)) : now;
     },
-    async branchConversation({ owner, params, body }) {
+    async branchConversation({ owner, params, body, once }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
-      const branch = await engine.branch(row.value, body.at);
+      const branch = await engine.branch(row.value, body.at, idFor({ once }, ids, "branch"));
       if (!branch.ok) return branch;
       return ok({ ...toConversation(branch.value.conversation), filesLeftOut: [...branch.value.leftOut] });
     },

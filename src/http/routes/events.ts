@@ -1,4 +1,5 @@
 import { ok } from "../../base/result.ts";
+import { readCursor } from "../cursor.ts";
 import { follow } from "../follow.ts";
 import type { Handlers, Parts } from "../handler.ts";
 import { faultLine } from "../problem.ts";
@@ -14,20 +15,23 @@ export function eventHandlers({ engine, log, clock, logger }: Parts): Pick<Handl
       const items = await log.read(row.value.number, { ...query, upTo });
       return ok({ items, next: upTo < head ? upTo : null });
     },
-    async followEvents({ owner, params, query, lastEventId, signal, requestId }) {
+    async followEvents({ owner, params, query, lastEventId = "", gone, closing, requestId }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const conversation = row.value;
       // A browser that reconnects by itself repeats the first address and says in this header how far it came.
-      const after = /^\d{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : query.after;
-      if (query.opens && lastEventId === undefined) engine.open(conversation);
+      const after = readCursor(lastEventId) ?? readCursor(query.after) ?? beginning;
+      if (query.opens && lastEventId === "") engine.open(conversation);
       return ok(
-        eventStream((ended) => follow({ engine, log, clock, conversation, after, signal: ended }), {
-          idOf: (frame) => (frame.frame === "event" ? frame.event.seq : undefined),
-          signal,
+        eventStream((signal) => follow({ engine, log, clock, conversation, after, signal, closing }), {
+          idOf: ({ id }) => id,
+          dataOf: ({ body }) => body,
+          signal: gone,
           onFault: (error) => logger?.(faultLine(requestId, "the stream", error)),
         }),
       );
     },
   };
 }
+
+const beginning = { seq: 0, answer: undefined, outputs: new Map() };

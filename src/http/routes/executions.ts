@@ -8,6 +8,7 @@ import { adoptConversation, placeNamed } from "../conversation-named.ts";
 import { toExecution } from "../execution-answer.ts";
 import { followExecution, idOfFrame, placeOfId } from "../follow-execution.ts";
 import type { Answered, Call, Handlers, Parts } from "../handler.ts";
+import { idFor } from "../once.ts";
 import { callerOf, ownSession } from "../own-session.ts";
 import { faultLine } from "../problem.ts";
 import { isoTime } from "../session-answer.ts";
@@ -22,7 +23,7 @@ type Names =
   | "cancelExecution"
   | "listExecutions";
 
-type Look = Pick<Call<"executionStatus">, "params" | "account" | "language">;
+type Look = Pick<Call<"executionStatus">, "params" | "account" | "caller" | "language">;
 
 const executionsPageMax = 200;
 /** Of each stream in an answer; the rest is in a file. */
@@ -35,8 +36,8 @@ export function executionHandlers(parts: Parts): Pick<Handlers, Names> {
   const { executions } = parts.sandbox;
   const enter = openGate(streamsPerOwnerMax);
 
-  async function found({ params, account }: Look) {
-    const owner = await callerOf(parts, { account, executionId: params.id });
+  async function found({ params, account, caller }: Look) {
+    const owner = await callerOf(parts, { caller, account, executionId: params.id });
     if (!owner.ok) return owner;
     const record = await executions.find(owner.value, params.id);
     return record === undefined ? executionNotFound(params.id) : ok(record);
@@ -70,8 +71,8 @@ export function executionHandlers(parts: Parts): Pick<Handlers, Names> {
       await executions.cancel(record.value.owner, record.value.id);
       return look(call);
     },
-    async listExecutions({ account, params, query, language }) {
-      const own = await ownSession(parts, { account, sessionId: params.id });
+    async listExecutions({ account, caller, params, query, language }) {
+      const own = await ownSession(parts, { caller, account, sessionId: params.id });
       if (!own.ok) return own;
       const limit = Math.min(Math.max(query.limit, 1), executionsPageMax);
       const { offset } = query;
@@ -82,19 +83,19 @@ export function executionHandlers(parts: Parts): Pick<Handlers, Names> {
   };
 }
 
-type Follow = Pick<Call<"followExecution">, "lastEventId" | "signal" | "language" | "requestId">;
+type Follow = Pick<Call<"followExecution">, "lastEventId" | "query" | "gone" | "closing" | "language" | "requestId">;
 
 function streamOf({ sandbox, clock, logger }: Parts, { owner, id }: ExecutionRecord, call: Follow, leave: () => void) {
   const { executions } = sandbox;
-  const { signal, language, requestId } = call;
-  const after = placeOfId(call.lastEventId);
+  const { gone, closing, language, requestId } = call;
+  const after = placeOfId(call.lastEventId ?? call.query.after);
   const follow = (ended: AbortSignal) => {
     ended.addEventListener("abort", leave, { once: true });
-    return followExecution({ executions, clock, owner, id, after, language, signal: ended });
+    return followExecution({ executions, clock, owner, id, after, language, signal: ended, closing });
   };
   return eventStream(follow, {
     idOf: idOfFrame,
-    signal,
+    signal: gone,
     onFault: (error) => logger?.(faultLine(requestId, "the stream", error)),
   });
 }
@@ -134,20 +135,22 @@ function executionNotFound(id: string) {
   return failure("execution_not_found", { id: id.slice(0, idCharactersShown) });
 }
 
-type Execute = Pick<Call<"execute">, "account" | "params" | "query" | "body" | "header">;
+type Execute = Pick<Call<"execute">, "account" | "caller" | "params" | "query" | "body" | "header" | "once">;
 
 async function submit(
   parts: Parts,
   call: Execute,
   { isWaitedFor }: { readonly isWaitedFor: boolean },
 ): Promise<Result<ExecutionRecord, Failure>> {
-  const { account, params, body } = call;
+  const { account, caller, params, body } = call;
   const named = placeNamed(call);
   if (!named.ok) return named;
   const { id: conversationId, folder } = named.value;
   const userId = body.user_id ?? undefined;
-  const own = await ownSession(parts, { account, userId, sessionId: params.id, conversationId });
+  const own = await ownSession(parts, { caller, account, userId, sessionId: params.id, conversationId });
   if (!own.ok) return own;
+  const { id, record } = await submittedBefore(parts, own.value.owner, call);
+  if (record !== undefined) return ok(record);
   const language = languages[body.language];
   // For `handler(event)`, if the program defines one.
   const event = language === "bash" ? undefined : JSON.stringify(body.event ?? {});
@@ -159,10 +162,25 @@ async function submit(
   const place = await placeOf(parts, own.value.owner, conversationId);
   if (!place.ok) return place;
   const { code, timeout } = body;
-  const wanted = { language, code, timeoutMs: timeout * 1000, folder, env, event, shownBytesMax, conversationId };
+  const wanted = { id, language, code, timeoutMs: timeout * 1000, folder, env, event, shownBytesMax, conversationId };
   const { row } = place.value;
   const onChanges = row && ((changes: readonly FileChange[]) => keepLedger(parts, row, changes));
   return parts.sandbox.executions.submit(place.value.place, { ...wanted, isWaitedFor, onChanges });
+}
+
+type Submitted = { readonly id: string | undefined; readonly record: ExecutionRecord | undefined };
+
+/**
+ * What came of an earlier try of the same call, or the id that a later one finds it by. One for which there was no room
+ * never ran: then there is another.
+ */
+async function submittedBefore({ sandbox, ids }: Parts, owner: OwnerId, call: Execute): Promise<Submitted> {
+  if (call.once === undefined) return { id: undefined, record: undefined };
+  for (let refused = 0; ; refused += 1) {
+    const id = idFor(call, ids, `execution ${refused}`).replaceAll("-", "");
+    const record = await sandbox.executions.find(owner, id);
+    if (record?.failure === undefined) return { id, record };
+  }
 }
 
 /** Whether the caller stays or not: what a program did to the files stands in the log of their conversation. */

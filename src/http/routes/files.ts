@@ -2,10 +2,12 @@ import { ok } from "../../base/result.ts";
 import { failure } from "../../protocol/failure.ts";
 import { shownPath } from "../../workspace/workspace.ts";
 import type { Handlers, Parts } from "../handler.ts";
+import { storeOnce } from "../stored-before.ts";
 
 type Names = "listFiles" | "readFile" | "uploadFile" | "removeFile";
 
-export function fileHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
+export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
+  const { engine, log } = parts;
   return {
     async listFiles({ owner, params, query }) {
       const row = await log.find(owner, params.id);
@@ -30,11 +32,14 @@ export function fileHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
       if (stat.value.type === "folder") return failure("not_a_file", { path: shownPath(stat.value.path) });
       return ok({ stat: stat.value, open: (range) => files.stream(path, range) });
     },
-    async uploadFile({ owner, params, query, bytes }) {
+    async uploadFile({ owner, params, query, bytes, once }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const { chunks, announced } = bytes;
-      return engine.upload(row.value, { name: params.name, chunks, announcedBytes: announced, keep: query.keep });
+      const file = { name: params.name, chunks, keep: query.keep };
+      const store = (wanted: typeof file) => engine.upload(row.value, { ...wanted, announcedBytes: announced });
+      if (once?.isRetry !== true) return store(file);
+      return storeOnce(parts, engine.files(row.value), { ...file, folder: "uploads" }, store);
     },
     async removeFile({ owner, params, query }) {
       const row = await log.find(owner, params.id);

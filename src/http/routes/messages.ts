@@ -1,12 +1,14 @@
+import { ok } from "../../base/result.ts";
 import { failure } from "../../protocol/failure.ts";
 import { hasVisible, Slot } from "../../protocol/message.ts";
 import type { Handlers, Parts } from "../handler.ts";
+import { idFor } from "../once.ts";
 
 type Names = "sendMessage" | "withdrawMessage" | "cancelTurn" | "resumeTurn";
 
-export function messageHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
+export function messageHandlers({ engine, log, ids }: Parts): Pick<Handlers, Names> {
   return {
-    async sendMessage({ owner, params, body, language }) {
+    async sendMessage({ owner, params, body, language, once }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const isAlone = [...(body.images ?? []), ...(body.files ?? [])].length === 0;
@@ -14,7 +16,8 @@ export function messageHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
       const slot = Slot.optional().safeParse(body.slot);
       if (!slot.success)
         return failure("slot_unknown", { slot: `${body.slot}`.slice(0, 80), known: Slot.options.join(", ") });
-      return engine.send(row.value, { ...body, slot: slot.data, language });
+      const id = body.id ?? (once && idFor({ once }, ids, "message"));
+      return engine.send(row.value, { ...body, ...(id !== undefined && { id }), slot: slot.data, language });
     },
     async withdrawMessage({ owner, params }) {
       const row = await log.find(owner, params.id);
@@ -22,7 +25,10 @@ export function messageHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
     },
     async cancelTurn({ owner, params }) {
       const row = await log.find(owner, params.id);
-      return row.ok ? engine.cancel(row.value) : row;
+      const stopped = row.ok ? await engine.cancel(row.value) : row;
+      if (!stopped.ok) return stopped;
+      const { turn } = stopped.value;
+      return turn === null ? failure("turn_not_running", {}) : ok({ turn });
     },
     async resumeTurn({ owner, params }) {
       const row = await log.find(owner, params.id);

@@ -4,6 +4,7 @@ import { type IncomingUpload, shownPath } from "../../workspace/workspace.ts";
 import { callerNamed } from "../caller.ts";
 import { adoptConversation } from "../conversation-named.ts";
 import type { Answer, Call, Handlers, Parts } from "../handler.ts";
+import { idFor } from "../once.ts";
 import { seekRoom, settings, useSession, wantedPlace } from "../seek-file.ts";
 import { isoTime } from "../session-answer.ts";
 import { storeFile } from "../store-file.ts";
@@ -50,7 +51,8 @@ export function resumableUploadHandlers(parts: Parts): Pick<Handlers, Names> {
         const sizes = { sizeBytes: bytes, limitBytes: policy.fileBytesMax, setting: settings.fileBytesMax };
         return { ...failure("too_large", { path: shownPath(name), ...sizes }), headers: spoken };
       }
-      const made = await incoming.create({ owner, name, conversationId: row.id, folder, bytes, sha256 });
+      const id = idFor(call, parts.ids, "upload").replaceAll("-", "");
+      const made = await incoming.create({ id, owner, name, conversationId: row.id, folder, bytes, sha256 });
       const upload = made.ok ? await finished(made.value) : made;
       if (!upload.ok) return { ...upload, headers: spoken };
       const location = `/api/v1/sessions/${encodeURIComponent(call.params.id)}/files/uploads/${upload.value.id}`;
@@ -119,13 +121,13 @@ function wholeNumber(text: string | undefined): number | undefined {
 /** Whoever began it; its id alone names them where nothing else does. */
 async function ownUpload(
   { workspaces }: Parts,
-  { account, params }: Pick<Call<"uploadState">, "account" | "params">,
+  { account, caller, params }: Pick<Call<"uploadState">, "account" | "caller" | "params">,
 ): Promise<Result<IncomingUpload, Failure>> {
   const upload = await workspaces.incoming.find(params.upload);
   const owners = upload === undefined ? [] : [upload.owner];
-  const caller = callerNamed({ account, sessionId: params.id, owners });
-  if (!caller.ok) return caller;
-  if (upload === undefined || upload.owner !== caller.value)
+  const owner = callerNamed({ caller, account, sessionId: params.id, owners });
+  if (!owner.ok) return owner;
+  if (upload === undefined || upload.owner !== owner.value)
     return failure("upload_not_found", { id: params.upload.slice(0, idCharactersShown) });
   return ok(upload);
 }
@@ -150,7 +152,11 @@ async function place(parts: Parts, upload: IncomingUpload) {
   const actual = sha256 === undefined ? undefined : await upload.hash();
   if (sha256 !== undefined && actual !== undefined && actual !== sha256)
     return failure("upload_checksum_unfit", { name: shownPath(name), expected: sha256, actual });
-  const session = await useSession(parts, { account: owner, params: { id: `sb-session-${owner}` } }, {});
+  const session = await useSession(
+    parts,
+    { caller: { signedIn: undefined, scopes: [] }, account: owner, params: { id: `sb-session-${owner}` } },
+    {},
+  );
   if (!session.ok) return session;
   const row = await adoptConversation(parts, owner, conversationId);
   if (!row.ok) return row;

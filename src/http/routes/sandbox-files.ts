@@ -44,8 +44,8 @@ export function sandboxFileHandlers(parts: Parts): Pick<Handlers, Names> {
       const folder = { ...sought.value, path: posix.dirname(sought.value.path) };
       const { chunks, announced } = call.bytes;
       const name = posix.basename(sought.value.path);
-      const { keep } = call.query;
-      const stored = await storeFile(parts, folder, { name, chunks, announcedBytes: announced, keep });
+      const how = { keep: call.query.keep, isRetry: call.once?.isRetry };
+      const stored = await storeFile(parts, folder, { name, chunks, announcedBytes: announced, ...how });
       return stored.ok ? ok(storedFile(folder, stored.value)) : stored;
     },
     async listSandboxFiles(call) {
@@ -160,6 +160,7 @@ async function storeFrom(
   const sought = await seekRoom(parts, call, wanted);
   if (!sought.ok) return sought;
   const folder = isNamed ? { ...sought.value, path: posix.dirname(sought.value.path) } : sought.value;
-  const stored = await storeFile(parts, folder, { name, chunks, keep: call.query.keep });
+  const how = { keep: call.query.keep, isRetry: call.once?.isRetry };
+  const stored = await storeFile(parts, folder, { name, chunks, ...how });
   return stored.ok ? ok(storedFile(folder, stored.value)) : stored;
 }

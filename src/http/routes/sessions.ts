@@ -25,10 +25,10 @@ function beginning(parts: Parts): Pick<Handlers, "createSession" | "installDepen
   const { sessions } = parts.sandbox;
   return {
     async createSession(call) {
-      const { account, body, query, language } = call;
+      const { account, caller, body, query, language } = call;
       const userId = body.user_id ?? undefined;
-      const owner = await callerOf(parts, { userId, account, sessionId: sessionNamed(body) });
-      if (!owner.ok) return ofAnother(owner, userId ?? account);
+      const owner = await callerOf(parts, { caller, userId, account, sessionId: sessionNamed(body) });
+      if (!owner.ok) return caller.signedIn === undefined ? ofAnother(owner, userId ?? account) : owner;
       const wanted = sessionWanted(call);
       if (!wanted.ok) return wanted;
       await parts.freshen?.();
@@ -40,6 +40,8 @@ function beginning(parts: Parts): Pick<Handlers, "createSession" | "installDepen
       if (made.ok) return ok(toSession(made.value, language));
       const found = made.failure.code === "session_exists" ? await sessions.find(owner.value) : undefined;
       if (found === undefined) return made;
+      // An earlier try of this very call has made it.
+      if (call.once?.isRetry === true) return ok(toSession(found, language));
       if (query.if_exists === "return") return { ...ok(toSession(found, language)), status: 200 };
       return { ...made, beside: { session: toSession(found, language) } };
     },
@@ -81,11 +83,11 @@ function living(parts: Parts): Pick<Handlers, "listSessions" | "getSession" | "r
       const found = await existing(parts, call);
       return found.ok ? ok(toSession(found.value.session, call.language)) : found;
     },
-    async resetSession({ account, params, query, body, header }) {
+    async resetSession({ account, caller, params, query, body, header }) {
       const named = body.conversation_id ?? query.conversation_id ?? header("conversation_id");
       const conversationId = named ?? header("x-conversation-id");
       const userId = body.user_id ?? undefined;
-      const own = await ownSession(parts, { account, userId, sessionId: params.id, conversationId });
+      const own = await ownSession(parts, { caller, account, userId, sessionId: params.id, conversationId });
       if (!own.ok) return own;
       const nowhere = { owner: own.value.owner, conversation: undefined, workspace: undefined, agent: "root" };
       if (conversationId === undefined) return ok(await sandbox.reset(nowhere));
@@ -114,8 +116,11 @@ function ending(parts: Parts): Pick<Handlers, "deleteSession" | "terminateSessio
 }
 
 /** The session behind the id in the path; it has to be there. */
-async function existing(parts: Parts, { params, account }: Pick<Call<"getSession">, "params" | "account">) {
-  const own = await ownSession(parts, { account, sessionId: params.id });
+async function existing(
+  parts: Parts,
+  { params, account, caller }: Pick<Call<"getSession">, "params" | "account" | "caller">,
+) {
+  const own = await ownSession(parts, { caller, account, sessionId: params.id });
   if (!own.ok) return own;
   const { owner, session } = own.value;
   return session === undefined ? sessionNotFound(params.id) : ok({ owner, session });

@@ -3,9 +3,10 @@ import { assert } from "../../base/assert.ts";
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure, makeFailure } from "../../protocol/failure.ts";
 import { ConversationId, OwnerId } from "../../protocol/ids.ts";
-import type { ConversationRow, NewConversation, SideRows } from "../storage.ts";
+import type { ConversationRow, NewConversation, SideRows, Storage } from "../storage.ts";
 import { checkLimit, checkNumber } from "./events.ts";
-import { integer, optionalInteger, type Row, text } from "./rows.ts";
+import { isFree } from "./leases.ts";
+import { integer, optionalInteger, optionalText, type Row, text } from "./rows.ts";
 
 export type Conversations = {
   /** Inside a transaction, as are `checkAlive`, `update` and `bury`. */
@@ -22,7 +23,12 @@ export type Conversations = {
   byNumber(number: number): ConversationRow | undefined;
   byPrefix(owner: OwnerId, prefix: string, limit: number): ConversationRow[];
   list(owner: OwnerId, page: { limit: number; before?: string | undefined }): ConversationRow[];
+  search(owner: OwnerId, wanted: Wanted): { readonly items: ConversationRow[]; readonly total: number };
+  unusedByPrograms(wanted: Unused): ConversationRow[];
 };
+
+type Wanted = Parameters<Storage["searchConversations"]>[1];
+type Unused = Parameters<Storage["unusedByPrograms"]>[0] & { readonly now: number };
 
 export function openConversations(writer: DatabaseSync, reader: DatabaseSync): Conversations {
   const { insert, taken, deletedAt, updateRow, buryRow } = prepareWrites(writer);
@@ -33,11 +39,11 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
   const prefixed = reader.prepare(`SELECT * FROM conversation
     WHERE owner = ? AND id >= ? AND id < ? AND deleted_at IS NULL ORDER BY updated_at DESC, number DESC LIMIT ?`);
   const listed = reader.prepare(`SELECT * FROM conversation
-    WHERE owner = ? AND deleted_at IS NULL AND (updated_at, number) < (?, ?)
+    WHERE owner = ? AND deleted_at IS NULL AND origin = 'person' AND (updated_at, number) < (?, ?)
     ORDER BY updated_at DESC, number DESC LIMIT ?`);
 
   return {
-    create({ owner, id, title = "", at }) {
+    create({ owner, id, title = "", origin = "person", agentId = null, appKey = null, at, isPassing = false }) {
       const found = taken.get(owner, id);
       if (found !== undefined) {
         return failure(
@@ -45,7 +51,7 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
           { id },
         );
       }
-      const row = insert.get(owner, id, title, at, at);
+      const row = insert.get(owner, id, title, origin, Number(isPassing), agentId, appKey, at, at);
       assert(row !== undefined, "an insert that returns has a row");
       checkNumber(integer(row, "number"));
       return ok(conversationRow(row));
@@ -56,8 +62,8 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
       if (optionalInteger(row, "deleted_at") === undefined) return undefined;
       return makeFailure("conversation_not_found", { id: text(row, "id") });
     },
-    update(number, { title = null, lastMessage = null, turns = null, updatedAt }) {
-      updateRow.run(title, lastMessage, turns, updatedAt, number);
+    update(number, { title = null, lastMessage = null, turns = null, agentId = null, appKey = null, ...row }) {
+      updateRow.run(title, lastMessage, turns, agentId, appKey, row.readIndex ?? null, row.updatedAt, number);
     },
     bury(number, at) {
       buryRow.run(at, at, number);
@@ -73,22 +79,57 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
       if (place === undefined) return [];
       return listed.all(owner, place.updatedAt, place.number, checkLimit(limit)).map(conversationRow);
     },
+    ...openSearches(reader),
   };
 }
+
+function openSearches(reader: DatabaseSync): Pick<Conversations, "search" | "unusedByPrograms"> {
+  // SQLite's own lower() knows the letters of English alone.
+  reader.function("in_small_letters", { deterministic: true }, (value) => String(value).toLowerCase());
+  const fitting = `FROM conversation WHERE owner = ? AND deleted_at IS NULL AND origin = 'person'
+    AND (? IS NULL OR app_key = ?) AND instr(in_small_letters(title), ?) > 0`;
+  const searched = reader.prepare(`SELECT * ${fitting} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?`);
+  const counted = reader.prepare(`SELECT count(*) AS total ${fitting}`);
+
+  const ofPrograms = reader.prepare(unusedByPrograms);
+  return {
+    search(owner, { appKey = null, title = "", limit, offset }) {
+      const where = [owner, appKey, appKey, title.toLowerCase()] as const;
+      return {
+        items: searched.all(...where, checkLimit(limit), offset).map(conversationRow),
+        total: integer(counted.get(...where) ?? {}, "total"),
+      };
+    },
+    unusedByPrograms: ({ before, isPassing, limit, only = null, now }) =>
+      ofPrograms
+        .all({ before, isPassing: Number(isPassing), only, now, limit: checkLimit(limit) })
+        .map((row) => conversationRow(row)),
+  };
+}
+
+/** A turn that waits for functions of its program keeps its wake: it is left when nobody has brought a result for as long. */
+const unusedByPrograms = `SELECT conversation.* FROM conversation LEFT JOIN lease USING (number)
+  WHERE deleted_at IS NULL AND origin = 'program' AND is_passing = :isPassing AND updated_at < :before
+    AND ${isFree} AND coalesce(:only, number) = number
+    AND NOT EXISTS (SELECT 1 FROM wake WHERE wake.number = conversation.number AND set_at >= :before)
+    AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.number = conversation.number)
+  ORDER BY updated_at, number LIMIT :limit`;
 
 const lastCharacter = "\u{10ffff}";
 const newest = { updatedAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
 
 function prepareWrites(writer: DatabaseSync) {
   return {
-    insert: writer.prepare(`INSERT INTO conversation (owner, id, title, last_message, turns, created_at, updated_at)
-      VALUES (?, ?, ?, '', 0, ?, ?) RETURNING *`),
+    insert: writer.prepare(`INSERT INTO conversation (owner, id, title, origin, is_passing, agent_id, app_key,
+      last_message, turns, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, '', 0, ?, ?) RETURNING *`),
     taken: writer.prepare("SELECT deleted_at FROM conversation WHERE owner = ? AND id = ?"),
     deletedAt: writer.prepare("SELECT id, deleted_at FROM conversation WHERE number = ?"),
     updateRow: writer.prepare(`UPDATE conversation SET title = coalesce(?, title),
-      last_message = coalesce(?, last_message), turns = coalesce(?, turns), updated_at = ? WHERE number = ?`),
-    buryRow: writer.prepare(`UPDATE conversation SET title = '', last_message = '', turns = 0,
-      updated_at = ?, deleted_at = ? WHERE number = ?`),
+      last_message = coalesce(?, last_message), turns = coalesce(?, turns), agent_id = coalesce(agent_id, ?),
+      app_key = coalesce(app_key, ?), read_index = coalesce(?, read_index), updated_at = ? WHERE number = ?`),
+    buryRow:
+      writer.prepare(`UPDATE conversation SET title = '', last_message = '', turns = 0, agent_id = NULL, app_key = NULL,
+      read_index = 0, updated_at = ?, deleted_at = ? WHERE number = ?`),
   };
 }
 
@@ -106,6 +147,11 @@ export function conversationRow(row: Row): ConversationRow {
     title: text(row, "title"),
     lastMessage: text(row, "last_message"),
     turns: integer(row, "turns"),
+    origin: text(row, "origin") === "program" ? "program" : "person",
+    isPassing: integer(row, "is_passing") === 1,
+    agentId: optionalText(row, "agent_id"),
+    appKey: optionalText(row, "app_key"),
+    readIndex: integer(row, "read_index"),
     createdAt: integer(row, "created_at"),
     updatedAt,
     deletedAt: optionalInteger(row, "deleted_at"),

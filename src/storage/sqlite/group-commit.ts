@@ -29,6 +29,8 @@ export type GroupOptions = {
   /** After every promise of the group was resolved. */
   readonly onCommit: () => void;
   readonly onFull: () => void;
+  /** How long a transaction took, the disk included. */
+  readonly onCommitted?: ((ms: number) => void) | undefined;
 };
 
 /** All writes of one tick share one transaction: one sync of the disk for all of them. */
@@ -43,7 +45,9 @@ export function groupCommit(options: GroupOptions): GroupCommit {
   function flush(): void {
     isScheduled = false;
     const group = waiting.splice(0, groupWritesMax);
+    const began = clock.monotonic();
     const failure = commit(group);
+    if (failure === undefined) options.onCommitted?.(clock.monotonic() - began);
     if (failure?.code === "storage_busy" && mayWait()) return waitAndRetry(group);
     busySince = undefined;
     for (const write of group) write.settle(failure);

@@ -7,10 +7,11 @@ import { log } from "./migrations/0001-log.ts";
 import { workspaces } from "./migrations/0002-workspaces.ts";
 import { sandbox } from "./migrations/0003-sandbox.ts";
 import { decisions } from "./migrations/0004-decisions.ts";
+import { people } from "./migrations/0005-people.ts";
 import { integer } from "./rows.ts";
 
 /** Forward only; the place in the list is the version. A released one is never changed. */
-export const migrations: readonly string[] = [log, workspaces, sandbox, decisions];
+export const migrations: readonly string[] = [log, workspaces, sandbox, decisions, people];
 
 /** Which version the file has: 0 is an empty one. Reads, and touches nothing. */
 export function readVersion(

@@ -13,11 +13,18 @@ export const OwnerInfo = z.object({
   socket: z.string(),
   /** What it speaks there. */
   protocol: z.string(),
+  /** Where others reach it, if it serves. */
+  address: z.string().optional(),
 });
 export type OwnerInfo = z.infer<typeof OwnerInfo>;
 
 /** Keep it referenced: a lock that is collected as garbage is released. */
-export type OwnerLock = { readonly info: OwnerInfo; release(): void };
+export type OwnerLock = {
+  readonly info: OwnerInfo;
+  /** Says where others reach it. */
+  tellAddress(address: string): void;
+  release(): void;
+};
 
 /** `owner` is missing, or the one before, for the moment in which a new owner has not yet written who it is. */
 export type NotOwner =
@@ -37,7 +44,11 @@ export function takeOwnership(directory: string, info: OwnerInfo): Result<OwnerL
     database = new DatabaseSync(join(directory, "owner.lock"), { timeout: 0 });
     database.exec("BEGIN IMMEDIATE");
     writeInfo(directory, info);
-    return ok({ info, release: releasing(directory, database) });
+    return ok({
+      info,
+      tellAddress: (address) => writeInfo(directory, { ...info, address }),
+      release: releasing(directory, database),
+    });
   } catch (error) {
     database?.close();
     const failure = failureOf(error);

@@ -2,10 +2,11 @@ import { statSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
-import type { Storage, StorageFailure } from "../storage.ts";
+import type { Storage, StorageFailure, UserStorage } from "../storage.ts";
 import { append, create } from "./append.ts";
 import { hashOf } from "./blobs.ts";
 import { type Connections, closeConnections, openConnections } from "./connections.ts";
+import { copyDatabase } from "./copy.ts";
 import { failureOf } from "./failures.ts";
 import { type GroupCommit, groupCommit } from "./group-commit.ts";
 import { freeReserve, openReserve } from "./reserve.ts";
@@ -18,6 +19,8 @@ export type SqliteOptions = {
   readonly synchronous?: "full" | "normal";
   /** How long a write waits for a program that has the database locked. */
   readonly busyTimeoutMs?: number;
+  /** Told how long each transaction took. */
+  readonly onCommitted?: ((ms: number) => void) | undefined;
 };
 
 /** Opens the database of a data directory; makes or migrates it first where that is needed. */
@@ -63,6 +66,7 @@ function storageOn(
       events.committed();
     },
     onFull: reserve.free,
+    onCommitted: options.onCommitted,
   });
   return {
     createConversation: async (conversation) =>
@@ -72,6 +76,8 @@ function storageOn(
     conversationByNumber: async (number) => conversations.byNumber(number),
     findByPrefix: async (owner, prefix, limit) => conversations.byPrefix(owner, prefix, limit),
     listConversations: async (owner, page) => conversations.list(owner, page),
+    searchConversations: async (owner, wanted) => conversations.search(owner, wanted),
+    unusedByPrograms: async (wanted) => conversations.unusedByPrograms({ ...wanted, now: clock.now() }),
     append: async (batch) => {
       const write = () => group.write(() => append(tables, batch, clock));
       // Looked at where a person's message comes in: from there on it would be acknowledged for nothing.
@@ -98,6 +104,10 @@ function storageOn(
     ...keeping(tables, group),
     ...filing(tables, group),
     ...running(tables, group),
+    ...admitting(tables, group),
+    ...doingOnce(tables, group),
+    copyTo: (target) => ifThere(path, opened, () => copyDatabase(path, target)),
+    count: async () => tables.count(),
     // Takes the lock, looks, and finds nothing that old.
     check: () => ifThere(path, opened, () => group.write(() => ok(tables.executions.drop(Number.MIN_SAFE_INTEGER)))),
     close: closing(connections, group),
@@ -217,6 +227,36 @@ function running({ sessions, executions }: Tables, group: GroupCommit): Pick<Sto
     openExecutions: async (limit) => executions.open(limit),
     dropExecutions: async (before) => group.write(() => ok(executions.drop(before))),
     trimExecutions: async (owner, to) => group.write(() => ok(executions.trim(owner, to))),
+  };
+}
+
+function admitting({ users }: Tables, group: GroupCommit): UserStorage {
+  return {
+    putUser: async (row) => group.write(() => ok(users.put(row))),
+    findUser: async (id) => users.find(id),
+    findUserBySubject: async (subject) => users.bySubject(subject),
+    listUsers: async (limit) => users.list(limit),
+    dropUser: async (id) => group.write(() => ok(users.drop(id))),
+    ownsAnything: async (owner) => users.ownsAnything(owner),
+    putKey: async (row) => group.write(() => ok(users.putKey(row))),
+    findKey: async (hash) => users.findKey(hash),
+    listKeys: async (owner) => users.listKeys(owner),
+    dropKey: async (owner, id) => group.write(() => ok(users.dropKey(owner, id))),
+    putSignIn: async (row) => group.write(() => ok(users.putSignIn(row))),
+    findSignIn: async (hash) => users.findSignIn(hash),
+    dropSignIn: async (hash) => group.write(() => ok(users.dropSignIn(hash))),
+    dropSignIns: async (which) => group.write(() => ok(users.dropSignIns(which))),
+  };
+}
+
+type DoingOnce = "beginOnce" | "endOnce" | "dropOnce" | "dropOnceBefore";
+
+function doingOnce({ once }: Tables, group: GroupCommit): Pick<Storage, DoingOnce> {
+  return {
+    beginOnce: async (row) => group.write(() => ok(once.begin(row))),
+    endOnce: async (owner, key, answer) => group.write(() => ok(once.end(owner, key, answer))),
+    dropOnce: async (owner, key) => group.write(() => ok(once.drop(owner, key))),
+    dropOnceBefore: async (at) => group.write(() => ok(once.dropBefore(at))),
   };
 }
 

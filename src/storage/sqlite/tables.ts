@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { StorageCounts } from "../storage.ts";
 import { type Blobs, openBlobs } from "./blobs.ts";
 import type { Connections } from "./connections.ts";
 import { type Conversations, openConversations } from "./conversations.ts";
@@ -7,10 +8,13 @@ import { type Events, openEvents } from "./events.ts";
 import { type Executions, openExecutions } from "./executions.ts";
 import { type Leases, openLeases } from "./leases.ts";
 import { type Memory, openMemory } from "./memory.ts";
+import { type Once, openOnce } from "./once.ts";
 import { openReceived, type Received } from "./received.ts";
+import { integer } from "./rows.ts";
 import { openRules, type Rules } from "./rules.ts";
 import { openSessions, type Sessions } from "./sessions.ts";
 import { openTrash, type Trash } from "./trash.ts";
+import { openUsers, type Users } from "./users.ts";
 import { openWorkspaces, type Workspaces } from "./workspaces.ts";
 
 export type Tables = {
@@ -26,6 +30,9 @@ export type Tables = {
   readonly executions: Executions;
   readonly rules: Rules;
   readonly memory: Memory;
+  readonly users: Users;
+  readonly once: Once;
+  readonly count: () => StorageCounts;
   /** Inside a transaction: removes all that a conversation holds and leaves its tombstone. Rows of folders stay. */
   readonly bury: (number: number, at: number) => void;
 };
@@ -37,6 +44,9 @@ export function openTables({ writer, reader }: Connections, clock: Clock): Table
   const removals = ["received", "lease", "wake", "decision", "blob", "agent", "rule"].map((table) =>
     writer.prepare(`DELETE FROM ${table} WHERE number = ?`),
   );
+  const counted = reader.prepare(`SELECT
+    (SELECT count(*) FROM conversation WHERE deleted_at IS NULL AND origin = 'person') AS conversations,
+    (SELECT count(*) FROM decision) AS decisions`);
   return {
     conversations,
     events,
@@ -50,6 +60,12 @@ export function openTables({ writer, reader }: Connections, clock: Clock): Table
     executions: openExecutions(writer, reader),
     rules: openRules(writer, reader),
     memory: openMemory(writer, reader),
+    users: openUsers(writer, reader),
+    once: openOnce(writer),
+    count() {
+      const row = counted.get() ?? {};
+      return { conversations: integer(row, "conversations"), decisionsOpen: integer(row, "decisions") };
+    },
     bury(number, at) {
       events.remove(number);
       for (const removal of removals) removal.run(number);

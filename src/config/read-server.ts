@@ -1,0 +1,55 @@
+import type { ServerSettings } from "../http/http.ts";
+import type { Places } from "./places.ts";
+import type { Reader } from "./reader.ts";
+import { serverSettings as settings } from "./server-settings.ts";
+
+const dayMs = 86_400_000;
+
+/** Where the server is reached and by whom. */
+export function readServer(reader: Reader, places: Places): ServerSettings {
+  const server: ServerSettings = {
+    host: reader.read(settings.serverHost),
+    port: reader.read(settings.serverPort),
+    basePath: reader.read(settings.basePath),
+    trustedProxies: reader.read(settings.trustedProxies),
+    trustedHosts: reader.read(settings.trustedHosts),
+    allowedOrigins: reader.read(settings.allowedOrigins),
+    requestsPerMinuteMax: reader.read(settings.requestsPerMinuteMax),
+    signInsPerMinuteMax: reader.read(settings.signInsPerMinuteMax),
+    signInLastsMs: dayMs * reader.read(settings.signInDays),
+    signOutEndsSession: reader.read(settings.signOutEndsSession),
+    oidc: readOidc(reader),
+  };
+  if (!places.isTrusted) refuseForeignServer(reader, places);
+  return server;
+}
+
+/** What needs a new start stays as it is: the address, and the sign-in service. */
+export function changeServer(now: ServerSettings, fresh: ServerSettings): ServerSettings {
+  const { host, port, basePath, oidc } = now;
+  return { ...fresh, host, port, basePath, oidc };
+}
+
+function readOidc(reader: Reader): ServerSettings["oidc"] {
+  const issuer = reader.find(settings.oidcIssuer)?.value;
+  const more = {
+    clientId: reader.read(settings.oidcClientId),
+    clientSecret: reader.find(settings.oidcSecret)?.value,
+    name: reader.read(settings.oidcName),
+    addsUsers: reader.read(settings.oidcAddsUsers),
+    scopes: reader.read(settings.oidcScopes),
+  };
+  return issuer === undefined ? undefined : { issuer, ...more };
+}
+
+/** Somebody else's folder must not decide who may call the user's server. */
+function refuseForeignServer(reader: Reader, { projectFile, envFile, userFile }: Places): void {
+  const foreign = [projectFile.shown, envFile.shown];
+  for (const { setting, origin } of reader.readings) {
+    const [, file = "", line = ""] = /^(.*):(\d+)$/.exec(origin) ?? [];
+    const { key } = setting;
+    if (!foreign.includes(file) || key === undefined || !key.startsWith("server.")) continue;
+    const place = { file, line: Number(line) };
+    reader.problems.push({ fault: "opens_server", name: key, userFile: userFile.shown, place });
+  }
+}

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { write } from "../../../test/world/any-log.ts";
+import { conversation } from "../../../test/world/played-turn.ts";
+import { ChatMessage } from "../../protocol/chat.ts";
+import type { LogEvent, NewEvent } from "../../protocol/events.ts";
+import { chatMessages } from "./messages.ts";
+
+const usage = { input: 10, output: 2 };
+const said = (id: string, text = id): NewEvent => ({ type: "message.user", id, text, mode: "queue" });
+const turn = (number: number, message: string, text: string): NewEvent[] => [
+  { type: "turn.started", turn: number, message, epoch: 1 },
+  {
+    ...{ type: "step.started", turn: number, step: 1, attempt: 1, slot: "base", model: "m", reason: "r" },
+    ...{ hash: "", bytes: 0, reused: 0 },
+  },
+  { type: "message.assistant", turn: number, step: 1, text, finish: "stop", usage, durationMs: 1 },
+  { type: "turn.finished", turn: number, outcome: "done" },
+];
+const numbered = (events: readonly NewEvent[]): LogEvent[] =>
+  events.map((event, index) => ({ ...event, seq: index + 1, at: 1_000 + index }));
+
+const shown = (events: readonly LogEvent[]) =>
+  chatMessages(events, conversation, "en").map((row) => {
+    const content = JSON.parse(row.content);
+    const text: unknown = row.origin === "user" ? content.text : content.final_answer.answer.text;
+    return [row.index, row.id, row.status, row.run_state, text];
+  });
+
+test("messages come as question and answer with their places, also those that wait, steer or were taken back [C4]", () => {
+  const events = numbered([
+    said("a"),
+    ...turn(1, "a", "to a"),
+    said("b"),
+    { type: "turn.started", turn: 2, message: "b", epoch: 1 },
+    { type: "message.user", id: "s", text: "faster", mode: "steer" },
+    said("c"),
+    said("d"),
+    { type: "message.withdrawn", id: "c" },
+  ]);
+  const replyOf = (id: string) => chatMessages(events, conversation, "en").find((row) => row.reply_id === id)?.id;
+  assert.deepEqual(shown(events), [
+    [1, "a", "processed", "", "a"],
+    [2, replyOf("a"), "succeded", "", "to a"],
+    [3, "b", "processed", "", "b"],
+    [4, replyOf("b"), "processing", "running", ""],
+    [5, "s", "processed", "", "faster"],
+    [8, "d", "received", "", "d"],
+    [9, replyOf("d"), "processing", "queued", ""],
+  ]);
+  assert.match(replyOf("a") ?? "", /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test("a question said again keeps its id and its place, and so does its answer [C4]", () => {
+  const before = numbered([said("a"), ...turn(1, "a", "to a"), said("b"), ...turn(2, "b", "to b")]);
+  const again = numbered([
+    said("a"),
+    ...turn(1, "a", "to a"),
+    { type: "rewound", to: 5, cause: "edit" },
+    said("b", "b, but better"),
+    ...turn(3, "b", "to b, better"),
+  ]);
+  const waited = numbered([
+    said("a"),
+    said("b"),
+    ...turn(1, "a", "to a"),
+    { type: "rewound", to: 6, cause: "regenerate" },
+    { type: "message.withdrawn", id: "b" },
+    said("b"),
+    ...turn(3, "b", "to b, better"),
+  ]);
+  const places = (events: readonly LogEvent[]) => shown(events).map(([index, id]) => [index, id]);
+  assert.deepEqual(places(again), places(before));
+  assert.deepEqual(places(waited), places(before));
+  assert.deepEqual(shown(again).at(-1)?.at(-1), "to b, better");
+});
+
+test("what a user selected stands in the message, and words put behind it for the model do not [C2][C4]", () => {
+  const root = "/workspace/c/uploads/temparea/";
+  const selected = { root, session: "sess-local", files: [`${root}data.csv`] };
+  const event: NewEvent = {
+    type: "message.user",
+    id: "a",
+    text: "sum it up\n\n<files>",
+    own: 9,
+    mode: "queue",
+    selected,
+  };
+  const [row] = chatMessages(numbered([event]), conversation, "en");
+  assert.deepEqual(row?.content_json, { text: "sum it up", selected_files: [{ file_name: `${root}data.csv` }] });
+  assert.equal(row?.content, JSON.stringify(row?.content_json));
+});
+
+test("any log gives the same messages twice, in order and in their form [C4]", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(1_000), { maxLength: 120 }), (chosen) => {
+      const { events } = write(chosen.filter((n) => n % 23 !== 0));
+      const rows = chatMessages(events, conversation, "en");
+      assert.deepEqual(ChatMessage.array().parse(rows), rows);
+      assert.equal(JSON.stringify(chatMessages(structuredClone(events), conversation, "en")), JSON.stringify(rows));
+      const indexes = rows.map(({ index }) => index);
+      assert.deepEqual(
+        indexes,
+        indexes.toSorted((a, b) => a - b),
+      );
+      assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length);
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,53 @@
+import { derivedHex } from "../../base/ids.ts";
+import { type AgentChosen, agentAfter } from "../../log/log.ts";
+import { mainRole } from "../../protocol/agent.ts";
+import type { EventOf, LogEvent } from "../../protocol/events.ts";
+import type { ConversationRow } from "../../storage/storage.ts";
+import { uuidFrom } from "../once.ts";
+
+/** A message of a user, with what the chat routes call the answer to it. */
+export type ChatPlace = {
+  readonly message: EventOf<"message.user">;
+  /** Of the user's row; the answer's is the next. */
+  readonly index: number;
+  /** Id of the message that answers it. */
+  readonly reply: string;
+  readonly run: string;
+  readonly agent: { readonly id: string; readonly name: string };
+  /** False: it was taken back, or joined the turn of another message. */
+  readonly isAnswered: boolean;
+  readonly isWithdrawn: boolean;
+};
+
+/**
+ * All messages that count, in order. One that is said again keeps its index, and so does one that was taken back: nobody
+ * else's changes by it.
+ */
+export function chatPlaces(events: readonly LogEvent[], conversation: ConversationRow): ChatPlace[] {
+  const places = new Map<string, ChatPlace>();
+  let chosen: AgentChosen | undefined;
+  let agent = { id: conversation.agentId ?? mainRole, name: mainRole };
+  let next = 1;
+  for (const event of events) {
+    if (event.type === "agent.chosen") {
+      chosen = agentAfter(chosen, event);
+      agent = { id: chosen.agentId ?? chosen.role, name: chosen.role };
+    }
+    if (event.type === "message.withdrawn") {
+      const place = places.get(event.id);
+      if (place !== undefined) places.set(event.id, { ...place, isAnswered: false, isWithdrawn: true });
+    }
+    if (event.type !== "message.user" || event.agent !== undefined) continue;
+    const index = places.get(event.id)?.index ?? next;
+    next = Math.max(next, index + (event.mode === "queue" ? 2 : 1));
+    const state = { isAnswered: event.mode === "queue", isWithdrawn: false };
+    places.set(event.id, { message: event, index, agent, ...state, ...chatIdsOf(event) });
+  }
+  return [...places.values()];
+}
+
+/** The ids of the answer and of the run: those that were promised, else always the same ones. */
+function chatIdsOf({ id, reply, run }: Pick<EventOf<"message.user">, "id" | "reply" | "run">) {
+  const made = (what: string) => uuidFrom(derivedHex(32, id, what));
+  return { reply: reply ?? made("reply"), run: run ?? made("run") };
+}

@@ -1,0 +1,303 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { playedTurn } from "../../../test/world/played-turn.ts";
+import { applyIncrement } from "../../client/client.ts";
+import { ChatDocument, ChatIncrement } from "../../protocol/chat.ts";
+import type { EventOf, NewEvent } from "../../protocol/events.ts";
+import type { ToolCall } from "../../protocol/message.ts";
+import { documentOf } from "./document.ts";
+import { chatPlaces } from "./places.ts";
+import { chatDocument, chatStream } from "./stream.ts";
+
+const usage = { input: 10, output: 2 };
+const message: NewEvent = { type: "message.user", id: "m", text: "how many?", mode: "queue", reply: "a", run: "r" };
+const step = (number: number, attempt = 1): NewEvent => ({
+  ...{ type: "step.started", turn: 1, step: number, attempt, slot: "base", model: "m", reason: "r" },
+  ...{ hash: "", bytes: 0, reused: 0 },
+});
+const answered = (number: number, text: string, ...calls: ToolCall[]): NewEvent => ({
+  ...{ type: "message.assistant", turn: 1, step: number, text, finish: "stop", usage, durationMs: 1, firstTokenMs: 4 },
+  ...(calls.length === 0 ? {} : { calls }),
+});
+const finished: NewEvent = { type: "turn.finished", turn: 1, outcome: "done" };
+
+/** A turn whose first answer is about to be written. */
+function begun() {
+  const yard = playedTurn();
+  yard.append(message, { type: "turn.started", turn: 1, message: "m", epoch: 1 }, step(1));
+  yard.begin({ turn: 1, step: 1, attempt: 1 });
+  const [place] = chatPlaces(yard.events, yard.view.conversation);
+  assert.ok(place);
+  const view = { ...yard.view, place, needsProgress: true, language: "en" } as const;
+  return { ...yard, view };
+}
+
+type Options = { isIncremental?: boolean; lastSeqId?: number; needsProgress?: boolean };
+
+function openStream({ view }: ReturnType<typeof begun>, options: Options = {}) {
+  const { isIncremental = true, lastSeqId, needsProgress = true } = options;
+  const closing = new AbortController();
+  const faults: unknown[] = [];
+  const onFault = (error: unknown) => faults.push(error);
+  const { signal } = closing;
+  const stream = chatStream({ ...view, needsProgress }, { isIncremental, lastSeqId, signal, onFault });
+  return { stream, closing, faults };
+}
+
+/** All of a stream: what its frames make, with their numbers, and the longest of them. */
+async function readAll(stream: ReadableStream<Uint8Array>, from: unknown = {}) {
+  let document = from;
+  const frames: ChatIncrement[] = [];
+  let longest = 0;
+  for (const [, id, data = ""] of (await new Response(stream).text()).matchAll(/^id: (\d+)\ndata: (.*)$/gm)) {
+    const frame = ChatIncrement.parse(JSON.parse(data));
+    assert.equal(id, String(frame.seq_id));
+    longest = Math.max(longest, Buffer.byteLength(data));
+    frames.push(frame);
+    document = applyIncrement(document, frame);
+  }
+  return { document, frames, longest };
+}
+
+test("an answer comes as its document, then as what changes, then as the end [C3]", async () => {
+  const yard = begun();
+  const { stream } = openStream(yard, { needsProgress: false });
+  const reader = stream.getReader();
+  const text = async () => new TextDecoder().decode((await reader.read()).value);
+  const first = await text();
+  assert.deepEqual(
+    [...first.matchAll(/^id: (\d)\ndata: (.*)\n\n/gm)].map(([, id, data]) => [Number(id), JSON.parse(data ?? "").key]),
+    [
+      [0, ["conversation_id"]],
+      [1, ["agent_run_id"]],
+      [2, ["user_message_id"]],
+      [3, ["assistant_message_id"]],
+      [4, ["message"]],
+      [5, ["error"]],
+    ],
+  );
+  yard.say("so ");
+  const key = '["message","content","final_answer","answer","text"]';
+  assert.equal(await text(), `id: 6\ndata: {"seq_id":6,"key":${key},"content":"so ","action":"append"}\n\n`);
+  yard.clock.move(15_000);
+  assert.equal(await text(), ": ping\n\n");
+  yard.append(answered(1, "so many"), finished);
+  yard.endAnswer();
+  const ext = (name: string, value: number) => ({ key: ["message", "ext", name], content: value, action: "upsert" });
+  const rest = (await text()) + (await text());
+  assert.deepEqual(
+    [...rest.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? "")),
+    [
+      { key: JSON.parse(key), content: "many", action: "append" },
+      ext("total_time", 0.001),
+      ext("total_tokens", 12),
+      ext("ttft", 6),
+      { key: [], content: null, action: "end" },
+    ].map((frame, index) => ({ seq_id: 7 + index, ...frame })),
+  );
+  assert.equal((await reader.read()).done, true);
+  assert.equal(yard.listeners() + yard.clock.timers(), 0);
+});
+
+test("streams in all three modes, and one taken up in the middle, end with the same document [C3]", async () => {
+  const yard = begun();
+  yard.say("first th", "reasoning");
+  yard.say("It is 4");
+  const cut = openStream(yard).stream.getReader();
+  assert.equal((await cut.read()).done, false);
+  await cut.cancel();
+  const streams = { whole: openStream(yard), snapshots: openStream(yard, { isIncremental: false }) };
+  const taken = openStream(yard, { lastSeqId: 41 });
+  const read = {
+    whole: readAll(streams.whole.stream),
+    taken: readAll(taken.stream, { left: "over", message: { content: [] } }),
+    snapshots: readSnapshots(streams.snapshots.stream),
+    once: chatDocument(yard.view, new AbortController().signal),
+  };
+  yard.say("2.");
+  yard.append(answered(1, "It is 42."), finished);
+  yard.endAnswer();
+  const { place, conversation } = { ...yard.view };
+  const expected = documentOf(conversation.id, { place, needsProgress: true, language: "en" }, yard.events);
+  const text = JSON.stringify(expected);
+  assert.deepEqual(ChatDocument.parse(expected), expected);
+  assert.equal(JSON.stringify((await read.whole).document), text);
+  const { left, ...document } = { left: "", ...Object((await read.taken).document) };
+  assert.equal(left, "over");
+  assert.deepEqual(document, expected);
+  assert.deepEqual((await read.taken).frames.map(({ seq_id }) => seq_id)[0], 42);
+  assert.equal((await read.snapshots).at(-2), text);
+  assert.match((await read.snapshots).at(-1) ?? "", /^\{"seq_id":\d+,"key":\[\],"content":null,"action":"end"\}$/);
+  assert.deepEqual(await read.once, { document: expected, rest: "done" });
+  // After a restart there is only the log.
+  const later = await readAll(openStream(yard).stream);
+  assert.equal(JSON.stringify(later.document), text);
+});
+
+async function readSnapshots(stream: ReadableStream<Uint8Array>): Promise<string[]> {
+  const text = await new Response(stream).text();
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data ?? "");
+}
+
+test("no frame is longer than 64 KB, whatever the text is [C3]", async () => {
+  for (const character of ["x", "长", "\u0001", "😀", '"']) {
+    const yard = begun();
+    const { stream } = openStream(yard);
+    const read = readAll(stream);
+    const text = character.repeat(120_000);
+    yard.say(text.slice(0, 100_001));
+    yard.append(answered(1, text), finished);
+    const { document, longest, frames } = await read;
+    assert.ok(longest <= 64 * 1024, `${longest}`);
+    assert.equal(ChatDocument.parse(document).message.content.final_answer.answer.text, text);
+    const again = await readAll(openStream(yard).stream, document);
+    assert.ok(again.longest <= 64 * 1024, `${again.longest}`);
+    assert.equal(JSON.stringify(again.document), JSON.stringify(document));
+    assert.ok(frames.every(({ content }) => typeof content !== "string" || content.isWellFormed()));
+  }
+});
+
+test("a failed turn ends with its error and the end, in the reader's language, and so does a deleted conversation [C3][P4]", async () => {
+  const yard = begun();
+  yard.say("It is");
+  const failure = { code: "model_network", params: { model: "m", server: "s", said: "gone" } };
+  yard.append(
+    { type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network", failure, textSeen: "It is" },
+    { type: "turn.finished", turn: 1, outcome: "failed", failure },
+  );
+  yard.endAnswer();
+  const { document, frames } = await readAll(openStream(yard).stream);
+  const { error, message } = ChatDocument.parse(document);
+  assert.ok(error);
+  const { HTTPCode, Language, BaseError, ...flat } = error;
+  assert.deepEqual({ HTTPCode, Language, BaseError }, { HTTPCode: 502, Language: "en-US", BaseError: flat });
+  assert.equal(flat.error_code, "AgentAPP.model_network");
+  assert.deepEqual(flat.error_details, { ...failure, request_id: "r" });
+  assert.deepEqual(message.ext.error, { type: "agent_executor", error: flat });
+  assert.equal(message.content.final_answer.answer.text, "It is");
+  assert.deepEqual(frames.at(-1), { seq_id: frames.length - 1, key: [], content: null, action: "end" });
+  const chinese = await chatDocument({ ...yard.view, language: "zh" }, new AbortController().signal);
+  assert.equal(chinese?.document.error?.Language, "zh-CN");
+  assert.notEqual(chinese?.document.error?.description, flat.description);
+
+  const other = begun();
+  const read = readAll(openStream(other).stream);
+  await new Promise((resolve) => setImmediate(resolve));
+  other.remove();
+  const gone = await read;
+  assert.equal(ChatDocument.parse(gone.document).error?.error_code, "AgentAPP.Conversation.NotFound");
+  assert.deepEqual(
+    gone.frames.slice(-2).map(({ key, action }) => [key, action]),
+    [
+      [["error"], "upsert"],
+      [[], "end"],
+    ],
+  );
+});
+
+test("a server that closes ends its streams without the end, so that readers come back [C3]", async () => {
+  const yard = begun();
+  const { stream, closing, faults } = openStream(yard);
+  const read = readAll(stream);
+  yard.say("half");
+  for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  closing.abort();
+  const { frames } = await read;
+  assert.equal(
+    frames.some(({ action }) => action === "end"),
+    false,
+  );
+  assert.deepEqual(faults, []);
+  assert.equal(yard.listeners() + yard.clock.timers(), 0);
+});
+
+test("whole documents come less often the longer they are [C3]", async () => {
+  const yard = begun();
+  const { stream } = openStream(yard, { isIncremental: false, needsProgress: false });
+  const read = readSnapshots(stream);
+  const piece = "x".repeat(50);
+  for (let n = 0; n < 10_000; n += 1) {
+    yard.say(piece);
+    if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  yard.append(answered(1, piece.repeat(10_000)), finished);
+  const snapshots = await read;
+  const total = snapshots.reduce((sum, { length }) => sum + length, 0);
+  assert.ok(total < 40 * 500_000, `${total} characters for a text of 500,000`);
+  assert.ok(snapshots.length > 50, `${snapshots.length}`);
+});
+
+test("an attempt that failed in the middle disappears when it is tried again [M3][C3]", async () => {
+  const yard = begun();
+  const read = readAll(openStream(yard).stream);
+  await new Promise((resolve) => setImmediate(resolve));
+  yard.say("It was");
+  for (let turns = 0; turns < 3; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  const failure = { code: "model_network", params: { model: "m", server: "s", said: "gone" } };
+  const failed: NewEvent = { type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network", failure };
+  yard.append(failed, step(1, 2));
+  yard.begin({ turn: 1, step: 1, attempt: 2 });
+  yard.say("It is");
+  for (let turns = 0; turns < 3; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  yard.append(answered(1, "It is 42."), finished);
+  const { document, frames } = await read;
+  const { final_answer, middle_answer } = ChatDocument.parse(document).message.content;
+  assert.equal(final_answer.answer.text, "It is 42.");
+  assert.deepEqual(
+    middle_answer.progress.map(({ stage, answer, status }) => ({ stage, answer, status })),
+    [{ stage: "llm", answer: "It is 42.", status: "completed" }],
+  );
+  const texts = frames.filter(({ key }) => key.at(-1) === "text").map(({ content, action }) => [action, content]);
+  assert.deepEqual(texts, [
+    ["append", "It was"],
+    ["upsert", ""],
+    ["append", "It is"],
+    ["append", " 42."],
+  ]);
+});
+
+const asked: EventOf<"decision.asked"> = {
+  ...{ type: "decision.asked", turn: 1, id: "d1", call: "c1", kind: "approval", tool: "delete_file" },
+  ...{ arguments: '{"path":"a.csv","n":2}', reason: "it deletes", seq: 5, at: 1_004 },
+};
+
+test("an approval that is open ends the stream with all that is needed to answer it [H2][C3]", async () => {
+  const yard = begun();
+  const call = { id: "c1", name: "delete_file", arguments: '{"path":"a.csv","n":2}' };
+  const { seq: _, at: __, ...question } = asked;
+  yard.append(answered(1, "I delete it.", call), question);
+  yard.endAnswer();
+  yard.rest("waiting");
+  const rested = await chatDocument(yard.view, new AbortController().signal);
+  assert.equal(rested?.rest, "waiting");
+  const { content, ext } = rested.document.message;
+  assert.deepEqual(ext.interrupt_info, {
+    handle: {
+      ...{ frame_id: "c1", snapshot_id: "r", resume_token: "d1", interrupt_type: "tool_interrupt" },
+      ...{ current_block: 0, restart_block: false },
+    },
+    data: {
+      ...{ tool_name: "delete_file", tool_description: "" },
+      tool_args: [
+        { key: "path", value: "a.csv", type: "string" },
+        { key: "n", value: 2, type: "number" },
+      ],
+      interrupt_config: { requires_confirmation: true, confirmation_message: "it deletes" },
+    },
+  });
+  assert.equal(content.final_answer.answer.text, "");
+  assert.deepEqual(
+    content.middle_answer.progress.map(({ stage, status, interrupted, answer }) => [
+      stage,
+      status,
+      interrupted,
+      answer,
+    ]),
+    [
+      ["llm", "completed", false, "I delete it."],
+      ["skill", "processing", true, ""],
+    ],
+  );
+  const { frames } = await readAll(openStream(yard).stream);
+  assert.equal(frames.at(-1)?.action, "end");
+});

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { type Language, languages, wordsFor } from "../../words/words.ts";
+import type { App, HttpCall } from "../door.ts";
+import type { Parts } from "../handler.ts";
+import { describeApi, documentPaths } from "../openapi.ts";
+import { docsPage, welcomePage } from "./page.ts";
+
+/** What people and programs are told about this server: its document, a page made from it, and where to begin. */
+export function bindDocs(app: App, parts: Pick<Parts, "version" | "users" | "signInService">): void {
+  const { version, users, signInService } = parts;
+  const described = kept((prefix) => describeApi({ version, prefix }));
+  const document = kept((prefix) => JSON.stringify(described(prefix)));
+  const page = Object.fromEntries(
+    languages.map((language) => [
+      language,
+      kept((prefix) => docsPage(described(prefix), { prefix, words: wordsFor(language).docs })),
+    ]),
+  );
+  for (const path of documentPaths)
+    app.get(path, (c) => c.body(document(prefixOf(c)), 200, { "content-type": "application/json" }));
+  app.get("/docs", (c) => html(c, page[languageOf(c)]?.(prefixOf(c)) ?? ""));
+  app.get("/", async (c) => {
+    const user = c.get("caller").by === "cookie" ? c.get("caller").signedIn : undefined;
+    const canSignIn = user === undefined && (signInService !== undefined || (await users.exist()));
+    return html(c, welcomePage({ prefix: prefixOf(c), version, words: wordsFor(languageOf(c)).docs, user, canSignIn }));
+  });
+  for (const [path, file, type] of assets)
+    app.get(path, (c) => c.body(readAsset(file), 200, { "content-type": `${type}; charset=utf-8`, ...safe }));
+}
+
+const assets = [
+  ["/docs/page.js", "page.mjs", "text/javascript"],
+  ["/docs/page.css", "page.css", "text/css"],
+] as const;
+
+/** Nothing from elsewhere is loaded, and nothing but our own script runs, whatever stands in the page. */
+const safe = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" };
+const policy = [
+  "default-src 'none'",
+  ...["script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src data:"],
+  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+].join("; ");
+
+function html(c: HttpCall, text: string): Response {
+  const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": policy, ...safe };
+  return c.body(text, 200, { ...headers, "content-language": languageOf(c), vary: "accept-language" });
+}
+
+/** A reader can choose it in the address; the browser's own otherwise. */
+function languageOf(c: HttpCall): Language {
+  const asked = c.req.query("lang");
+  return languages.find((language) => language === asked) ?? c.get("language");
+}
+
+function prefixOf(c: HttpCall): string {
+  return c.get("arrival").prefix;
+}
+
+const prefixesMax = 8;
+
+/** Made once for each path below which we are reached: there is one, or two. */
+function kept<T>(make: (prefix: string) => T): (prefix: string) => T {
+  const made = new Map<string, T>();
+  return (prefix) => {
+    const known = made.get(prefix);
+    if (known !== undefined) return known;
+    if (made.size >= prefixesMax) made.clear();
+    const value = make(prefix);
+    made.set(prefix, value);
+    return value;
+  };
+}
+
+function readAsset(file: string): string {
+  return readFileSync(new URL(`./${file}`, import.meta.url), "utf8");
+}

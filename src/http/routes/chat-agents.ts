@@ -1,0 +1,36 @@
+import { ok } from "../../base/result.ts";
+import type { AgentRole } from "../../protocol/agent.ts";
+import { describeAgentChat } from "../chat/describe-agent.ts";
+import { given } from "../chat/request.ts";
+import type { Handlers, Parts } from "../handler.ts";
+
+/** Agents as clients of the chat service look them up. */
+export function chatAgentHandlers({ engine, version }: Parts): Pick<Handlers, "getMarketAgent" | "describeAgent"> {
+  return {
+    async getMarketAgent({ params }) {
+      const { agent_key: key } = params;
+      const { role, isKnown } = roleOf(engine.agents(), [key]);
+      return ok({
+        ...{ id: isKnown ? role.id : key, key, name: role.name, profile: role.description },
+        ...{ version: params.version, status: "published", product_key: "" },
+        config: { input: { fields: [{ name: "query", type: "string" }] }, output: { default_format: "markdown" } },
+      });
+    },
+    async describeAgent({ params, body }) {
+      const named = [given(body.agent_id), given(body.agent_key), given(body.app_key), params.app_key];
+      const { role } = roleOf(engine.agents(), named);
+      return ok(describeAgentChat(role, version));
+    },
+  };
+}
+
+/** The first that is known by one of these names; anybody else's part is played by the main agent, the first of all. */
+function roleOf(roles: readonly AgentRole[], names: readonly (string | undefined)[]) {
+  for (const name of names) {
+    const role = roles.find(({ id }) => id === name);
+    if (role !== undefined) return { role, isKnown: true };
+  }
+  const [main] = roles;
+  if (main === undefined) throw new Error("there is always a main agent");
+  return { role: main, isKnown: false };
+}

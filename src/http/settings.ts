@@ -1,0 +1,46 @@
+/** How the server is reached and by whom; from `server` in agentyard.yaml, its flags and the environment. */
+export type ServerSettings = {
+  readonly host: string;
+  readonly port: number;
+  /** The path under which a proxy serves it: empty, or `/yard`. */
+  readonly basePath: string;
+  /** Addresses, or networks as `10.0.0.0/8`, whose `X-Forwarded-*` counts. */
+  readonly trustedProxies: readonly string[];
+  /** Host names besides the loopback ones under which it may be called. */
+  readonly trustedHosts: readonly string[];
+  /** Other sites whose pages may call it; none by default. */
+  readonly allowedOrigins: readonly string[];
+  readonly requestsPerMinuteMax: number;
+  /** Tries to sign in that fail, by address; for one name there are more (`tries.ts`). */
+  readonly signInsPerMinuteMax: number;
+  readonly signInLastsMs: number;
+  /** Signing out ends the user's sandbox session as well. */
+  readonly signOutEndsSession: boolean;
+  readonly oidc: OidcSettings | undefined;
+};
+
+/** A sign-in service. The secret comes from the environment (`AGENTYARD_OIDC_SECRET`). */
+export type OidcSettings = {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  /** Shown on the button. */
+  readonly name: string;
+  /** Whoever the service lets in becomes a user; otherwise only those who are users already. */
+  readonly addsUsers: boolean;
+  readonly scopes: readonly string[];
+};
+
+export const defaultServerSettings: ServerSettings = {
+  host: "127.0.0.1",
+  port: 7420,
+  basePath: "",
+  trustedProxies: [],
+  trustedHosts: [],
+  allowedOrigins: [],
+  requestsPerMinuteMax: 1_200,
+  signInsPerMinuteMax: 10,
+  signInLastsMs: 30 * 86_400_000,
+  signOutEndsSession: false,
+  oidc: undefined,
+};

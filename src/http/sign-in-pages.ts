@@ -1,0 +1,146 @@
+import type { Result } from "../base/result.ts";
+import { type Failure, makeFailure } from "../protocol/failure.ts";
+import { type SignedIn, signInWaitSeconds } from "../users/users.ts";
+import { failureWords, type Language, wordsFor } from "../words/words.ts";
+import { readCookies, setCookie, signedInCookie } from "./cookie.ts";
+import type { App, HttpCall } from "./door.ts";
+import type { Parts } from "./handler.ts";
+import { refuse } from "./problem.ts";
+import { defaultServerSettings } from "./settings.ts";
+import { type SignInView, signInPage, signInPolicy } from "./sign-in-page.ts";
+import { statusOf } from "./status.ts";
+import type { Tries } from "./tries.ts";
+
+const formBytesMax = 16 * 1024;
+/** What the browser keeps while the person is at the sign-in service. */
+const wayCookie = "agentyard-way";
+
+/** Signing in with a browser: by password, by a link that was made for somebody, or through the sign-in service. */
+export function bindSignInPages(app: App, parts: Parts, tries: Tries): void {
+  const { users, server = () => defaultServerSettings } = parts;
+
+  async function show(
+    c: HttpCall,
+    asked: Asked,
+    told: Partial<SignInView> & { readonly reason?: Failure | undefined },
+  ) {
+    const { reason, ...view } = told;
+    const said = reason && failureWords(wordsFor(asked.language), reason).join(asked.language === "zh" ? "" : " ");
+    c.header("content-security-policy", signInPolicy);
+    c.header("referrer-policy", "same-origin");
+    c.header("x-content-type-options", "nosniff");
+    if (reason?.code === "rate_limited") c.header("retry-after", String(reason.params.retryAfterSeconds));
+    const service = parts.signInService?.name;
+    const usual = { ...asked, prefix: c.get("arrival").prefix, service, link: undefined, user: "", said };
+    const html = signInPage({ ...usual, usersExist: (await users.exist()) || service !== undefined, ...view });
+    return c.html(html, reason === undefined ? 200 : statusOf[reason.code]);
+  }
+
+  function enter(c: HttpCall, { token }: SignedIn, next: string): Response {
+    const lastsMs = server().signInLastsMs;
+    c.header("set-cookie", signedInCookie(c.get("arrival"), { token, lastsMs }), { append: true });
+    return c.redirect(next, 303);
+  }
+
+  app.get("/sign-in", async (c) => {
+    const asked = askedOf(c, new URL(c.req.url).searchParams);
+    const token = c.req.query("link");
+    if (token === undefined) return show(c, asked, {});
+    const user = await users.ofLink(token);
+    if (user === undefined) return show(c, asked, { reason: makeFailure("sign_in_link_used", {}) });
+    // Only looked at: programs that read ahead must not use it up.
+    return show(c, asked, { link: { token, user: user.name || user.id } });
+  });
+
+  app.post("/sign-in", async (c) => {
+    const { address } = c.get("arrival");
+    const fromHere = await tries.from(address);
+    if (fromHere !== undefined) return show(c, askedOf(c, new URLSearchParams()), { reason: fromHere });
+    const fields = await readForm(c.req.raw);
+    const asked = askedOf(c, fields);
+    const [link, user, password] = [fields.get("link"), fields.get("user") ?? "", fields.get("password") ?? ""];
+    const name = link === null ? user : undefined;
+    const about = name === undefined ? undefined : await tries.as(name);
+    if (about !== undefined) return show(c, asked, { reason: about, user });
+    const signed = await (link === null ? users.signIn(user, password) : users.signInByLink(link));
+    if (!signed.ok) return show(c, asked, { reason: signed.failure, user });
+    await tries.worked(address, name);
+    return enter(c, signed.value, asked.next);
+  });
+
+  bindService(app, parts, { show, enter });
+  for (const [path, allowed] of Object.entries(methodsOf))
+    app.all(path, (c) => {
+      c.header("allow", allowed);
+      return refuse(c, makeFailure("method_not_allowed", { method: c.req.method.slice(0, 20), allowed }));
+    });
+}
+
+const methodsOf = {
+  "/sign-in": "GET, HEAD, POST",
+  "/sign-in/oidc": "GET, HEAD",
+  "/sign-in/oidc/callback": "GET, HEAD",
+};
+
+type Pages = {
+  readonly show: (c: HttpCall, asked: Asked, told: { readonly reason: Failure }) => Promise<Response>;
+  readonly enter: (c: HttpCall, signedIn: SignedIn, next: string) => Response;
+};
+
+function bindService(app: App, { users, signInService }: Parts, { show, enter }: Pages): void {
+  if (signInService === undefined) return;
+
+  app.get("/sign-in/oidc", async (c) => {
+    const asked = askedOf(c, new URL(c.req.url).searchParams);
+    const { scheme = "http", host, prefix } = c.get("arrival");
+    const callback = `${scheme}://${host}${prefix}/sign-in/oidc/callback`;
+    const begun = await signInService.begin({ callback, next: asked.next });
+    if (!begun.ok) return show(c, asked, { reason: begun.failure });
+    const { kept, url } = begun.value;
+    c.header("set-cookie", wayTo(c, kept, signInWaitSeconds), { append: true });
+    return c.redirect(url, 303);
+  });
+
+  app.get("/sign-in/oidc/callback", async (c) => {
+    c.header("set-cookie", wayTo(c, "", 0), { append: true });
+    const [kept] = readCookies(c.req.header("cookie"), wayCookie);
+    const person = await signInService.finish(new URL(c.req.url), kept);
+    const signed: Result<SignedIn, Failure> = person.ok ? await users.signInFromService(person.value) : person;
+    if (signed.ok && person.ok) return enter(c, signed.value, person.value.next);
+    const asked = askedOf(c, new URLSearchParams());
+    return show(c, asked, { reason: signed.ok ? makeFailure("sign_in_expired", {}) : signed.failure });
+  });
+}
+
+function wayTo(c: HttpCall, value: string, seconds: number): string {
+  return setCookie(wayCookie, value, { ...c.get("arrival"), path: "/sign-in", seconds });
+}
+
+type Asked = { readonly language: Language; readonly next: string };
+
+/** In which language, and where to go afterwards: to a page of ours and nowhere else. */
+function askedOf(c: HttpCall, fields: URLSearchParams): Asked {
+  const lang = fields.get("lang");
+  const next = fields.get("next") ?? "";
+  const isOurs = /^\/(?![/\\])[^\\\s]*$/.test(next) && URL.parse(next, "http://here")?.origin === "http://here";
+  return {
+    language: lang === "zh" || lang === "en" ? lang : c.get("language"),
+    next: isOurs ? next : `${c.get("arrival").prefix}/`,
+  };
+}
+
+/** One that is too long or breaks off is as good as an empty one. */
+async function readForm(request: Request): Promise<URLSearchParams> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length;
+      if (size > formBytesMax) return new URLSearchParams();
+      chunks.push(chunk);
+    }
+  } catch {
+    return new URLSearchParams();
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+}

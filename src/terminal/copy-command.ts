@@ -1,0 +1,84 @@
+import type { Writable } from "node:stream";
+import type { Words } from "../words/words.ts";
+import type { OutputStream } from "./console.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { formatBytes, formatTime, jsonLine } from "./format.ts";
+import { safeLine } from "./safe-text.ts";
+
+type Parts = { readonly output: Writable; readonly words: Words; readonly json: boolean };
+
+/** What a backup holds. */
+export type Copied = {
+  readonly path: string;
+  readonly bytes: number;
+  readonly conversations: number;
+  readonly files: number;
+  readonly leftOut: readonly string[];
+  readonly leftOutCount: number;
+  readonly changing: readonly string[];
+};
+
+const pathCellsMax = 200;
+
+/** `agentyard backup`, when it is done. */
+export function printBackup(made: Copied, { output, words, json }: Parts): number {
+  const { copies: texts } = words.terminal;
+  const { path, bytes, conversations, files, leftOut, leftOutCount, changing } = made;
+  const names = (paths: readonly string[]) => paths.map((one) => safeLine(one, pathCellsMax)).join(", ");
+  const lines = [
+    texts.made({ path: safeLine(path, pathCellsMax), size: formatBytes(bytes, words) }),
+    texts.what({ conversations, files }),
+    ...(leftOutCount === 0 ? [] : [texts.leftOut({ count: leftOutCount, paths: names(leftOut) })]),
+    ...(changing.length === 0 ? [] : [texts.changing({ paths: names(changing) })]),
+  ];
+  output.write(json ? jsonLine(made) : `${lines.join("\n")}\n`);
+  return exitCodes.done;
+}
+
+/** What came back. */
+export type Restored = {
+  readonly dataDir: string;
+  readonly conversations: number;
+  readonly files: number;
+  readonly at: number;
+  readonly agentyard: string;
+  readonly keptAt: string | undefined;
+};
+
+/** `agentyard restore`, when it is done. */
+export function printRestored(restored: Restored, { output, words, json }: Parts): number {
+  const { copies: texts } = words.terminal;
+  const { dataDir: path, conversations, files, at, agentyard: version, keptAt } = restored;
+  const lines = [
+    texts.restored({ path }),
+    texts.what({ conversations, files }),
+    texts.from({ at: formatTime(at), version: safeLine(version, pathCellsMax) }),
+    ...(keptAt === undefined ? [] : [texts.kept({ path: keptAt })]),
+  ];
+  output.write(json ? jsonLine({ ...restored, keptAt: keptAt ?? null }) : `${lines.join("\n")}\n`);
+  return exitCodes.done;
+}
+
+const stepBytes = 32 * 1024 ** 2;
+
+/** A line that counts up while something large is copied, on a screen only. */
+export function openCounter(
+  errors: OutputStream,
+  words: Words,
+): { count(part: "write" | "compare" | "read", bytes: number): void; end(): void } {
+  const { copies: texts } = words.terminal;
+  let shownAt = 0;
+  return {
+    count(part, bytes) {
+      if (errors.isTTY !== true || bytes < shownAt + stepBytes) {
+        if (bytes < shownAt) shownAt = 0;
+        return;
+      }
+      shownAt = bytes;
+      errors.write(`\r${texts.progress[part]({ size: formatBytes(bytes, words) })}\u001b[K`);
+    },
+    end() {
+      if (shownAt > 0) errors.write("\r\u001b[K");
+    },
+  };
+}

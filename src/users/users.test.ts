@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { memoryUsers } from "../../test/world/memory-users.ts";
+import { systemClock } from "../base/clock.ts";
+import { systemIds } from "../base/ids.ts";
+import { openUsers, type Person, type Users } from "./users.ts";
+
+const dayMs = 86_400_000;
+
+test("the first user is an admin, others are not, and nobody is added twice or under a name that cannot be [C6]", async () => {
+  const { users } = open();
+  assert.equal(await users.exist(), false);
+  const added = await Promise.all([users.add({ id: "ann", password: "a good password" }), users.add({ id: "ann" })]);
+  assert.deepEqual(added.map(codeOf).toSorted(), ["ok", "user_exists"]);
+  assert.equal(await users.exist(), true, "right at once");
+  await users.add({ id: "bob" });
+  const listed = (await users.list()).map(({ id, isAdmin }) => [id, isAdmin]);
+  assert.deepEqual(listed, [
+    ["ann", true],
+    ["bob", false],
+  ]);
+  const unfit = ["", "a b", "..", ".", "界", "x".repeat(49), "a/b"];
+  for (const id of unfit) assert.equal(codeOf(await users.add({ id })), "user_id_unfit", id);
+  assert.equal(codeOf(await users.add({ id: "x", password: "1234567" })), "password_unfit");
+  assert.equal(codeOf(await users.add({ id: "x", password: "12345678" })), "ok", "at the limit");
+  for (const id of ["ann", "bob", "x"]) assert.equal(codeOf(await users.remove(id)), "ok");
+  assert.equal(codeOf(await users.remove("ann")), "user_unknown");
+  assert.equal(await users.exist(), false);
+});
+
+test("a password fits only its own user, in any spelling of the same letters, and is nowhere to be read [C6][Q1]", async () => {
+  const { users, storage } = open();
+  await users.add({ id: "ann", password: "p\u00e4ssword" });
+  await users.add({ id: "bob" });
+  assert.equal(codeOf(await users.signIn("ann", "pa\u0308ssword")), "ok");
+  const wrong = [
+    ["ann", "passwort"],
+    ["ann", ""],
+    ["bob", ""],
+    ["bob", "p\u00e4ssword"],
+    ["nobody", "x"],
+    ["a b", "x"],
+  ] as const;
+  for (const [id, password] of wrong) assert.equal(codeOf(await users.signIn(id, password)), "sign_in_failed", id);
+  const [row] = await storage.listUsers(1);
+  assert.match(row?.password ?? "", /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
+  assert.equal(codeOf(await users.setPassword("ann", "another one")), "ok");
+  assert.deepEqual(
+    [codeOf(await users.signIn("ann", "p\u00e4ssword")), codeOf(await users.signIn("ann", "another one"))],
+    ["sign_in_failed", "ok"],
+  );
+});
+
+test("guessing from many places at once is slowed down, not the machine [C6]", async () => {
+  const { users } = open();
+  const tries = await Promise.all(Array.from({ length: 10 }, () => users.signIn("nobody", "x")));
+  assert.deepEqual(
+    Object.entries(Object.groupBy(tries, codeOf)).map(([code, all]) => [code, all?.length]),
+    [
+      ["sign_in_failed", 8],
+      ["rate_limited", 2],
+    ],
+  );
+});
+
+test("a key is shown once, opens what it is for until it ends or is taken away, and is kept as a hash [C6]", async () => {
+  const { users, storage, clock } = open();
+  await users.add({ id: "ann" });
+  const made = await users.addKey("ann", { id: "k1", name: "laptop", scopes: ["files", "chat"], endsAt: dayMs });
+  assert.ok(made.ok);
+  const { key, ...shown } = made.value;
+  assert.match(key, /^ay_[\w-]{43}$/);
+  const [stored] = await storage.listKeys((await storage.listUsers(1))[0]?.id ?? assert.fail());
+  assert.doesNotMatch(JSON.stringify(stored), new RegExp(key.slice(8)));
+  assert.deepEqual(await users.keys("ann"), { ok: true, value: [shown] });
+  assert.deepEqual(await users.byKey(key), { id: "ann", scopes: ["chat", "files"] });
+  for (const other of ["", "ay_", `${key}x`, key.toUpperCase(), `ay_${"x".repeat(43)}`])
+    assert.equal(await users.byKey(other), undefined);
+  clock.move(dayMs - 1);
+  assert.ok(await users.byKey(key));
+  clock.move(1);
+  assert.equal(await users.byKey(key), undefined, "it is over");
+  const [over] = await storage.listKeys((await storage.listUsers(1))[0]?.id ?? assert.fail());
+  const ended = { ...shown, usedAt: over?.usedAt ?? null, hasEnded: true };
+  assert.deepEqual(await users.keys("ann"), { ok: true, value: [ended] }, "and the list says so");
+  const second = await users.addKey("ann", { id: "k2", name: "", scopes: ["admin"] });
+  const third = await users.addKey("ann", { id: "k2", name: "", scopes: ["admin"] });
+  assert.ok(second.ok && third.ok);
+  assert.deepEqual(
+    [await users.byKey(second.value.key), (await users.byKey(third.value.key))?.scopes],
+    [undefined, ["admin"]],
+  );
+  assert.deepEqual(
+    [codeOf(await users.removeKey("ann", "k2")), codeOf(await users.removeKey("ann", "k2"))],
+    ["ok", "key_not_found"],
+  );
+  assert.equal(await users.byKey(third.value.key), undefined);
+});
+
+test("who is no admin has no key that is one, and the keys of a removed user open nothing, also when the name comes back [C6]", async () => {
+  const { users } = open();
+  await users.add({ id: "ann" });
+  await users.add({ id: "bob" });
+  const made = await users.addKey("bob", { id: "k", name: "", scopes: ["admin", "chat"] });
+  const link = await users.makeLink("bob");
+  assert.ok(made.ok && link.ok);
+  assert.deepEqual((await users.byKey(made.value.key))?.scopes, ["chat"]);
+  await users.remove("bob");
+  await users.add({ id: "bob" });
+  assert.equal(await users.byKey(made.value.key), undefined);
+  assert.equal(codeOf(await users.signInByLink(link.value.token)), "sign_in_link_used");
+});
+
+test("a link signs in one browser, once, within ten minutes, also when two click at once [C6]", async () => {
+  const { users, clock } = open();
+  await users.add({ id: "ann", name: "Ann" });
+  const link = await users.makeLink("ann");
+  assert.ok(link.ok);
+  const { token, endsAt } = link.value;
+  assert.equal(endsAt, 600_000);
+  for (let look = 0; look < 3; look += 1) assert.equal((await users.ofLink(token))?.name, "Ann");
+  const clicks = await Promise.all(Array.from({ length: 5 }, () => users.signInByLink(token)));
+  assert.deepEqual(clicks.map(codeOf).toSorted(), ["ok", ...Array(4).fill("sign_in_link_used")]);
+  assert.equal(await users.ofLink(token), undefined);
+  assert.equal(await users.byCookie(token), undefined, "a link is no cookie");
+  const late = await users.makeLink("ann");
+  assert.ok(late.ok);
+  clock.move(600_000);
+  assert.equal(codeOf(await users.signInByLink(late.value.token)), "sign_in_link_used");
+});
+
+test("a browser in use stays signed in, one that is not is forgotten, and who signs out is out at once [C6]", async () => {
+  const { users, storage, clock } = open();
+  await users.add({ id: "ann", password: "a good password" });
+  const [used, idle] = [await users.signIn("ann", "a good password"), await users.signIn("ann", "a good password")];
+  assert.ok(used.ok && idle.ok);
+  const known = { id: "ann", scopes: ["chat", "files", "admin"] };
+  assert.deepEqual(await users.byCookie(used.value.token), { ...known, renewed: false });
+  for (let day = 0; day < 60; day += 2) {
+    clock.move(2 * dayMs);
+    assert.deepEqual(await users.byCookie(used.value.token), { ...known, renewed: true });
+  }
+  assert.equal(await users.byCookie(idle.value.token), undefined);
+  const signOut = users.signOut(used.value.token);
+  clock.move(2 * dayMs);
+  await Promise.all([signOut, users.byCookie(used.value.token), users.byCookie(used.value.token)]);
+  assert.equal(await users.byCookie(used.value.token), undefined, "a renewal does not bring it back");
+  await users.makeLink("ann");
+  const hash = createHash("sha256").update(idle.value.token).digest("hex");
+  assert.equal(await storage.findSignIn(hash), undefined, "what is over is swept");
+});
+
+test("a new password signs everybody else out [C6]", async () => {
+  const { users } = open();
+  await users.add({ id: "ann", password: "a good password" });
+  const signed = await users.signIn("ann", "a good password");
+  assert.ok(signed.ok);
+  await users.setPassword("ann", "a better password");
+  assert.equal(await users.byCookie(signed.value.token), undefined);
+});
+
+test("nobody gets an account by what they are called at the sign-in service, however it is spelled [C6]", async () => {
+  const { users } = open();
+  await users.add({ id: "admin" });
+  await users.add({ id: "bob" });
+  for (const addsUsers of [false, true])
+    for (const called of ["admin", "\u00e1dmin", "ADMIN", "bob", "-bob-", "b\u00f3b"]) {
+      const sub = `${called} ${addsUsers}`;
+      const signed = await users.signInFromService(person(sub, { names: [called, sub], addsUsers }));
+      const is = signed.ok ? signed.value.user.id : signed.failure.code;
+      assert.ok(!["admin", "bob"].includes(is), `${called} is ${is}`);
+      if (!addsUsers) assert.equal(is, "sign_in_stranger", called);
+    }
+  const known = (await users.list()).filter(({ hasService }) => !hasService).map(({ id }) => id);
+  assert.deepEqual(known, ["admin", "bob"], "they belong to nobody of the service");
+});
+
+test("an account waits for one person of the sign-in service: by the letters of their sub or of a checked address [C6]", async () => {
+  const { users } = open();
+  const come = comeTo(users);
+  await users.add({ id: "ann", signInAs: "4711" });
+  await users.add({ id: "bob", signInAs: "bob@example.com" });
+  await users.add({ id: "cat", signInAs: "cat@example.com" });
+  const strangers = [
+    person("47110"),
+    person("1", { names: ["4711", "bob@example.com"] }),
+    person("2", { email: "4711" }),
+    person("3", { email: "Bob@example.com" }),
+    person("4", { email: "b\u00f3b@example.com" }),
+    // At some services people choose their sub.
+    person("bob@example.com"),
+  ];
+  for (const one of strangers) assert.equal(await come(one), "sign_in_stranger", JSON.stringify(one));
+  assert.equal(await come(person("4711", { names: ["whoever"] })), "ann");
+  assert.equal(await come(person("5", { email: "bob@example.com" })), "bob");
+  assert.equal(await come(person("5", { names: ["robert"] })), "bob", "by who they are from then on");
+  assert.equal(await come(person("6", { email: "bob@example.com" })), "sign_in_stranger", "it is taken");
+  const other = { ...person("4711"), subject: "https://other.example 4711" };
+  assert.equal(await come(other), "sign_in_stranger", "another service");
+  assert.equal(codeOf(await users.add({ id: "dan", signInAs: "cat@example.com" })), "sign_in_as_taken");
+  const cat = person("7", { email: "cat@example.com", addsUsers: true });
+  await users.addKey("cat", { id: "k", name: "", scopes: ["chat"] });
+  assert.equal(await come(cat), "sign_in_stranger", "one that is in use is not handed over");
+  await users.removeKey("cat", "k");
+  assert.equal(await come(cat), "cat");
+});
+
+test("whoever comes through the sign-in service is an admin only where somebody said so [C6]", async () => {
+  const { users } = open();
+  assert.equal(await comeTo(users)(person("1", { names: ["first"], addsUsers: true })), "first");
+  const kept = open();
+  await kept.users.add({ id: "ann", signInAs: "1" });
+  await kept.users.add({ id: "bob", signInAs: "2", isAdmin: true });
+  for (const sub of ["1", "2"]) await comeTo(kept.users)(person(sub));
+  const admins = [...(await users.list()), ...(await kept.users.list())].map(({ id, isAdmin }) => [id, isAdmin]);
+  assert.deepEqual(admins, [
+    ["first", false],
+    ["ann", false],
+    ["bob", true],
+  ]);
+});
+
+test("a newcomer from the sign-in service gets a name that was never used, not what somebody left behind [C6][S7]", async () => {
+  const { users } = open(new Set(["removed", "removed-2"]));
+  await users.add({ id: "ann", password: "a good password" });
+  const come = comeTo(users);
+  const named = (sub: string, ...names: string[]) => come(person(sub, { names, addsUsers: true }));
+  assert.equal(await named("1", "ann"), "ann-2");
+  assert.equal(await named("2", "ann-2"), "ann-2-2");
+  assert.equal(await named("3", "removed"), "removed-3", "whose conversations are still here");
+  assert.equal(await named("4", "local"), "local-2", "what was done before there were users, and in the terminal");
+  assert.equal(await named("5", "Zo\u00eb M\u00fcller 王"), "Zoe-Muller");
+  assert.equal(await named("6", "王"), "user");
+  assert.equal(await named("7", "x".repeat(80)), "x".repeat(48));
+  assert.equal(await named("8", "x".repeat(90)), `${"x".repeat(46)}-2`);
+});
+
+function person(sub: string, more: Partial<Person> = {}): Person {
+  return {
+    subject: `https://id.example ${sub}`,
+    sub,
+    email: undefined,
+    names: [sub],
+    name: "",
+    addsUsers: false,
+    ...more,
+  };
+}
+
+function comeTo(users: Users) {
+  return async (one: Person): Promise<string> => {
+    const signed = await users.signInFromService(one);
+    return signed.ok ? signed.value.user.id : signed.failure.code;
+  };
+}
+
+function open(owners?: ReadonlySet<string>) {
+  const storage = memoryUsers(owners);
+  let now = 0;
+  const move = (ms: number) => {
+    now += ms;
+  };
+  const clock = { ...systemClock, now: () => now, move };
+  return { storage, clock, users: openUsers({ storage, clock, ids: systemIds, signInLastsMs: () => 30 * dayMs }) };
+}
+
+function codeOf(result: { ok: true } | { ok: false; failure: { code: string } }): string {
+  return result.ok ? "ok" : result.failure.code;
+}

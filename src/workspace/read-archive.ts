@@ -1,0 +1,263 @@
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { pipeline, Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import type { Extract, Header } from "tar-stream";
+import { z } from "zod";
+import { failed, ok, type Result } from "../base/result.ts";
+import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
+import type { BackupFlaw } from "../words/words.ts";
+import {
+  ArchiveEnd,
+  ArchiveFault,
+  ArchiveHead,
+  archiveFormat,
+  faultName,
+  headName,
+  type Listed,
+  lineOf,
+  listName,
+  sha256,
+} from "./archive-format.ts";
+import { errorCode, Refused } from "./faults.ts";
+
+/** What takes the entries of an archive; what it throws is thrown on. */
+export type ArchiveTaker = {
+  /** `pieces` are those of a file; they must be read to their end. */
+  take(listed: Listed, pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  /** The list of all entries with their hashes, as it stands in the archive. */
+  list?(pieces: Uint8Array): Promise<void>;
+};
+
+export type ArchiveRead = { readonly head: ArchiveHead; readonly end: ArchiveEnd };
+/** `fault`: what the server said when it broke off. */
+export type ArchiveFailure = Failure<"backup_broken" | "backup_newer"> | { readonly fault: ArchiveFault };
+
+/** Smaller entries of our own: the head, the reason of a failure, and the last line of the list. */
+const smallBytesMax = 2 * 1024 ** 2;
+
+/** Reads an archive from its first to its last byte and compares every file with the list at its end. */
+export async function readArchive(
+  path: string,
+  taker: ArchiveTaker,
+  onProgress: (readBytes: number) => void = () => {},
+): Promise<Result<ArchiveRead, ArchiveFailure>> {
+  let missing: BackupFlaw = "unreadable";
+  const source = await openSource(path, onProgress).catch((error: unknown) => {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    if (code === "ENOENT" || code === "ENOTDIR") missing = "no_file";
+    return undefined;
+  });
+  if (source === undefined) return broken(missing);
+  const { extract: openExtract } = await import("tar-stream");
+  const extract = openExtract();
+  let isOurs = false;
+  // An error of any of them shows where the entries are read.
+  pipeline(source, extract, () => {});
+  try {
+    return await readEntries(extract, taker, () => {
+      isOurs = true;
+    });
+  } catch (error) {
+    if (error instanceof Flawed) return failed(error.failure);
+    if (error instanceof TakerFault) throw error.cause;
+    const flaw = flawOf(error);
+    if (flaw === undefined) throw error;
+    return broken(flaw === "changed" && !isOurs ? "no_backup" : flaw);
+  } finally {
+    source.destroy();
+    extract.destroy();
+  }
+}
+
+/** Thrown inside this file alone. */
+class Flawed extends Error {
+  readonly failure: ArchiveFailure;
+
+  constructor(reason: ArchiveFailure) {
+    super("the archive cannot be used");
+    this.failure = reason;
+  }
+}
+
+/** What went wrong is not the archive's. */
+class TakerFault extends Error {}
+
+function broken(why: BackupFlaw) {
+  return failure("backup_broken", { why });
+}
+
+function flawed(why: BackupFlaw): Flawed {
+  return new Flawed(makeFailure("backup_broken", { why }));
+}
+
+/** What the readers of tar and gzip throw; anything else is our own mistake. */
+function flawOf(error: unknown): BackupFlaw | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = errorCode(error);
+  if (/unexpected end/i.test(error.message)) return "cut";
+  if (code?.startsWith("Z_") || /tar header|premature close|checksum/i.test(error.message)) return "changed";
+  return code === undefined ? undefined : "unreadable";
+}
+
+async function openSource(path: string, onProgress: (readBytes: number) => void): Promise<Readable> {
+  const file = await open(path);
+  const magic = Buffer.alloc(2);
+  await file.read(magic, 0, 2, 0);
+  await file.close();
+  let bytes = 0;
+  const stream = createReadStream(path, { highWaterMark: 1024 ** 2 });
+  const counted = Readable.from(
+    (async function* () {
+      for await (const piece of stream) {
+        bytes += piece.length;
+        onProgress(bytes);
+        yield piece;
+      }
+    })(),
+    { objectMode: false },
+  );
+  return magic.equals(gzipMagic) ? pipeline(counted, createGunzip(), () => {}) : counted;
+}
+
+const gzipMagic = Buffer.from([0x1f, 0x8b]);
+
+async function readEntries(
+  extract: Extract,
+  taker: ArchiveTaker,
+  onHead: () => void,
+): Promise<Result<ArchiveRead, ArchiveFailure>> {
+  let head: ArchiveHead | undefined;
+  let end: ArchiveEnd | undefined;
+  const lines = { hash: sha256(), bytes: 0 };
+  for await (const entry of extract) {
+    const { header } = entry;
+    const pieces = bytesOf(entry);
+    if (end !== undefined) throw flawed("changed");
+    if (head === undefined) {
+      if (header.name !== headName) throw flawed("no_backup");
+      const text = await small(header, pieces);
+      head = readHead(text);
+      onHead();
+      const bytes = Buffer.from(text);
+      note(lines, { ...listedOf(header), bytes: bytes.length, hash: sha256().update(bytes).digest("hex") });
+    } else if (header.name === faultName) {
+      const fault = parsed(ArchiveFault, await small(header, pieces));
+      return failed({ fault });
+    } else if (header.name === listName) {
+      end = await readList(pieces, lines, taker);
+    } else {
+      note(lines, await takeEntry(header, pieces, taker));
+    }
+  }
+  if (head === undefined) return broken("no_backup");
+  return end === undefined ? broken("cut") : ok({ head, end });
+}
+
+type Lines = { readonly hash: ReturnType<typeof sha256>; bytes: number };
+
+function note(lines: Lines, listed: Listed): void {
+  const line = Buffer.from(lineOf(listed));
+  lines.hash.update(line);
+  lines.bytes += line.length;
+}
+
+async function takeEntry(header: Header, pieces: AsyncIterable<Uint8Array>, taker: ArchiveTaker): Promise<Listed> {
+  const listed = listedOf(header);
+  const hash = sha256();
+  let bytes = 0;
+  async function* counted() {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  const source = counted();
+  await taker.take(listed, source).catch((cause: unknown) => {
+    throw flawFrom(cause) ?? new TakerFault("what takes the entries broke down", { cause });
+  });
+  for await (const _ of source); // A taker that is not interested leaves it to us.
+  return listed.type === "file" ? { ...listed, bytes, hash: hash.digest("hex") } : listed;
+}
+
+/** What a taker throws because of the archive: it broke off, has a name twice, or one below a link or a file. */
+function flawFrom(cause: unknown): Error | undefined {
+  if (cause instanceof Flawed) return cause;
+  if (cause instanceof Refused) {
+    const { code, params } = cause.reason;
+    return code === "write_failed" && "why" in params && params.why === "full"
+      ? new TakerFault("the disk is full", { cause: Object.assign(new Error("the disk is full"), { code: "ENOSPC" }) })
+      : flawed("unsafe");
+  }
+  const flaw = errorCode(cause) === "EEXIST" ? "changed" : flawOf(cause);
+  return flaw === "cut" || flaw === "changed" ? flawed(flaw) : undefined;
+}
+
+/** The list begins with exactly the lines that we would have written. */
+async function readList(pieces: AsyncIterable<Uint8Array>, lines: Lines, taker: ArchiveTaker): Promise<ArchiveEnd> {
+  const hash = sha256();
+  let left = lines.bytes;
+  const rest: Uint8Array[] = [];
+  let restBytes = 0;
+  for await (const piece of pieces) {
+    const own = piece.subarray(0, left);
+    hash.update(own);
+    await taker.list?.(own);
+    left -= own.length;
+    restBytes += piece.length - own.length;
+    if (restBytes > smallBytesMax) throw flawed("changed");
+    if (own.length < piece.length) rest.push(piece.subarray(own.length));
+  }
+  if (hash.digest("hex") !== lines.hash.digest("hex")) throw flawed("changed");
+  return parsed(LastLine, Buffer.concat(rest).toString()).end;
+}
+
+const LastLine = z.object({ end: ArchiveEnd });
+
+function readHead(text: string): ArchiveHead {
+  const head = parsed(z.looseObject({ format: z.number().int() }), text, "no_backup");
+  if (head.format > archiveFormat)
+    throw new Flawed(makeFailure("backup_newer", { found: head.format, known: archiveFormat }));
+  return parsed(ArchiveHead, text, "no_backup");
+}
+
+function parsed<T>(schema: z.ZodType<T>, text: string, flaw: BackupFlaw = "changed"): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw flawed(flaw);
+  }
+}
+
+async function small({ size }: Header, pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  if (size > smallBytesMax) throw flawed("changed");
+  const read: Uint8Array[] = [];
+  for await (const piece of pieces) read.push(piece);
+  return Buffer.concat(read).toString();
+}
+
+const types: Readonly<Record<string, Listed["type"]>> = { file: "file", directory: "folder", symlink: "link" };
+
+/** Only names that we would have given: nothing that lies elsewhere can be named. */
+function listedOf(header: Header): Listed {
+  const { mode, linkname } = header;
+  const type = types[header.type];
+  const pax = Pax.safeParse(header.pax);
+  if (type === undefined || !pax.success) throw flawed("changed");
+  const raw = pax.data["AGENTYARD.path"];
+  const path = type === "folder" ? header.name.replace(/\/$/, "") : header.name;
+  const names = (raw === undefined ? path : Buffer.from(raw, "base64").toString("latin1")).split("/");
+  if (!isOurPath.test(path) || names.some((name) => isUnsafe.test(name))) throw flawed("unsafe");
+  const target = type === "link" ? linkname : undefined;
+  return { path, raw, type, mode: mode & 0o777, mtime: pax.data["AGENTYARD.mtime"], bytes: 0, target };
+}
+
+const Pax = z.looseObject({ "AGENTYARD.path": z.string().optional(), "AGENTYARD.mtime": z.coerce.number() });
+const isOurPath = /^(?:(?:agentyard-backup\.json|sessions\.db|key)$|(?:workspaces?|trash|kept)(?:\/|$))/;
+const isUnsafe = /^(?:|\.|\.\.)$|\0/;
+
+async function* bytesOf(entry: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void> {
+  for await (const piece of entry) if (piece instanceof Uint8Array) yield piece;
+}

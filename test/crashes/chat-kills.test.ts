@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ChatIncrement } from "../../src/protocol/chat.ts";
+import { allFrames, folded } from "../world/chat.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { makeHome } from "../world/program.ts";
+import { modelEnv, serve } from "../world/served.ts";
+
+// `agentyard serve` is killed in the middle, started again, and whoever chatted with it goes on.
+
+const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
+
+test("a stream that was cut off by the end of the server is taken up again, and ends in the document of an undisturbed run [C3][L2]", async (t) => {
+  await using model = await modelServer((request) =>
+    stepOf(request) === 0 ? { ...calls(["now", {}]), text: "Let me see. " } : { text: words, paceMs: 10 },
+  );
+  const home = makeHome(t, { env: modelEnv(model) });
+  const first = await serve(home);
+  const undisturbed = folded(await allFrames(await first.stream({ query: "hi", conversation_id: "calm" })));
+  const begun = await first.stream({ query: "hi", conversation_id: "cut" });
+  const frames: unknown[] = [];
+  // The connection breaks off with the process.
+  await assert.rejects(async () => {
+    for await (const frame of begun.frames) {
+      frames.push(frame);
+      if (JSON.stringify(frame).includes("word20")) await first.kill();
+    }
+    throw new Error("the stream ended by itself");
+  });
+  const last = ChatIncrement.parse(frames.at(-1));
+  assert.notEqual(last.action, "end");
+
+  const second = await serve(home);
+  const wanted = { conversation_id: "cut", last_seq_id: last.seq_id };
+  const rest = await allFrames(await second.stream(wanted, { path: "chat/resume" }));
+  const half = folded([...frames, { seq_id: 0, key: [], content: null, action: "end" }]);
+  assert.deepEqual(alike(folded(rest, half)), alike(undisturbed));
+  // From nothing as well, and as one answer.
+  assert.deepEqual(alike(folded(rest)), alike(undisturbed));
+  const { json } = await second.call("POST", "chat/resume", { conversation_id: "cut", stream: false });
+  assert.deepEqual(json, folded(rest));
+});
+
+test("a conversation that was deleted a moment before the server was killed is gone with its files after the next start [S6]", async (t) => {
+  await using model = await modelServer(() => says("hello"));
+  const home = makeHome(t, { env: modelEnv(model) });
+  const first = await serve(home);
+  await first.upload("c1", "data.csv", "a,b\n1,2\n");
+  await first.chat({ query: "hi", conversation_id: "c1" });
+  const deleted = await first.call("DELETE", "conversation/c1");
+  await first.kill();
+  assert.equal(deleted.status, 204);
+
+  const second = await serve(home);
+  const folders = join(home.folder, "data", "workspace");
+  while ((await readdir(folders)).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const gone = await Promise.all([
+    second.call("GET", "conversation/c1"),
+    second.call("POST", "chat/completion", { query: "hi", conversation_id: "c1" }),
+    second.send("GET", "/api/v1/sessions/sb-session-local/files/data.csv?conversation_id=c1"),
+  ]);
+  assert.deepEqual(
+    gone.map(({ status }) => status),
+    [404, 404, 404],
+  );
+});
+
+test("a chat that is sent again under its key after the server was killed says its message once [C1][L2]", async (t) => {
+  await using model = await modelServer(() => ({ text: words, paceMs: 5 }));
+  const home = makeHome(t, { env: modelEnv(model) });
+  const keyed = { headers: { "idempotency-key": "key-1" } };
+  const first = await serve(home);
+  const begun = await first.stream({ query: "hi" }, keyed);
+  const seen: unknown[] = [];
+  await assert.rejects(async () => {
+    for await (const frame of begun.frames) {
+      seen.push(frame);
+      if (JSON.stringify(frame).includes("word9")) await first.kill();
+    }
+    throw new Error("the stream ended by itself");
+  });
+  const half = folded([...seen, { seq_id: 0, key: [], content: null, action: "end" }]);
+
+  const second = await serve(home);
+  const whole = folded(await allFrames(await second.stream({ query: "hi" }, keyed)));
+  assert.deepEqual(idsOf(whole), idsOf(half));
+  const list = await second.call("GET", "conversation");
+  assert.equal(list.json.total, 1);
+});
+
+function idsOf(document: unknown): unknown {
+  const { conversation_id, user_message_id, assistant_message_id, agent_run_id } = Object(document);
+  return { conversation_id, user_message_id, assistant_message_id, agent_run_id };
+}
+
+/** Documents without what differs from one turn to the next. */
+function alike(document: unknown): unknown {
+  const text = JSON.stringify(document, (key, value: unknown) => (/_time$|^ttft$|_id$|^id$/.test(key) ? 0 : value));
+  return JSON.parse(text.replaceAll(/\d{4}-\d\d-\d\d[T ][\d:.]+Z?/g, "TIME"));
+}

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { makeBackup } from "../../src/backup.ts";
+import { folderOf, restore, treeOf } from "../world/backups.ts";
+import { withImages } from "../world/images.ts";
+import { startYard, type TestYard } from "../world/yard.ts";
+
+const needsRoot = { skip: process.getuid?.() === 0 ? false : "needs root to mount a small disk" };
+
+test(
+  "a full disk ends a backup with that reason, on either side, and leaves nothing behind [Q3][Q2]",
+  needsRoot,
+  async (t) => {
+    const folder = folderOf(t);
+    const [target, data] = [smallDisk(t), smallDisk(t)];
+    await using yard = await startYard({ data });
+    await yard.client.call("createConversation", { body: { id: "c" } });
+    await yard.client.upload("c", "a.txt", Buffer.alloc(6_000_000, "a line\n"));
+
+    const fill = (disk: string, leaves: number) => {
+      const { bavail, bsize } = statfsSync(disk);
+      writeFileSync(join(disk, "ballast"), Buffer.alloc(bavail * bsize - leaves));
+    };
+    fill(target, 2_000_000);
+    assert.deepEqual(await backUp(yard, join(target, "b.tar")), ["backup_failed", { why: "full" }]);
+    assert.deepEqual(readdirSync(target), ["ballast"]);
+
+    // A large file is copied beside the others before it is sent; there is no room for that.
+    fill(data, 1_000_000);
+    assert.deepEqual(await backUp(yard, join(folder, "b.tar")), ["backup_failed", { why: "full" }]);
+    assert.deepEqual(readdirSync(folder), []);
+    assert.deepEqual(readdirSync(join(data, "staging")), []);
+    assert.equal((await yard.client.call("healthDetailed", {})).ok, true);
+  },
+);
+
+test("a restore that finds no room changes nothing [Q3][Q2]", needsRoot, async (t) => {
+  const folder = folderOf(t);
+  const path = join(folder, "b.tar");
+  {
+    await using yard = await startYard();
+    await yard.client.call("createConversation", { body: { id: "c" } });
+    await yard.client.upload("c", "a.txt", Buffer.alloc(30_000_000, "a line\n"));
+    assert.equal((await backUp(yard, path))[0], "ok");
+  }
+  const data = smallDisk(t);
+  writeFileSync(join(data, "mine"), "mine");
+  const restored = await restore(path, data, { replaces: true });
+  assert.deepEqual(restored.ok ? "ok" : [restored.failure.code, restored.failure.params], [
+    "restore_failed",
+    { why: "full" },
+  ]);
+  assert.deepEqual(
+    readdirSync(data).filter((name) => !name.startsWith("owner.lock")),
+    ["mine"],
+  );
+  assert.equal(readFileSync(join(data, "mine"), "utf8"), "mine");
+});
+
+test(
+  "files that lie in images are backed up as files, mounted or not, and restored as folders [Q3][X4]",
+  withImages(async (t) => {
+    const folder = folderOf(t);
+    const data = join(folder, "data");
+    const env = { AGENTYARD_SANDBOX_DISK: "image", AGENTYARD_WORKSPACE_BYTES_MAX: `${16 * 1024 ** 2}` };
+    const upload = (yard: TestYard, id: string) => yard.client.upload(id, "a.txt", Buffer.from(`of ${id} 一`));
+    {
+      await using yard = await startYard({ data, env });
+      await yard.client.call("createConversation", { body: { id: "before" } });
+      assert.ok((await upload(yard, "before")).ok);
+    }
+    await using yard = await startYard({ data, env });
+    await yard.client.call("createConversation", { body: { id: "now" } });
+    assert.ok((await upload(yard, "now")).ok);
+    const path = join(folder, "b.tar");
+    assert.equal((await backUp(yard, path))[0], "ok");
+    const copy = join(folder, "copy");
+    assert.ok((await restore(path, copy)).ok);
+    const tree = treeOf(copy);
+    for (const id of ["before", "now"]) {
+      assert.match(tree[`workspace/${id}/uploads/a.txt`] ?? "", /^file 644 /);
+      assert.equal(readFileSync(join(copy, "workspace", id, "uploads", "a.txt"), "utf8"), `of ${id} 一`);
+    }
+    await using again = await startYard({ data: copy });
+    assert.equal((await again.client.download("now", "uploads/a.txt")).ok, true);
+  }),
+);
+
+async function backUp(yard: TestYard, path: string): Promise<unknown[]> {
+  const made = await makeBackup({ fetch: yard.fetch, path, includesKey: false });
+  return made.ok ? ["ok"] : [made.failure.code, made.failure.params];
+}
+
+/** A disk of 24 MB. */
+function smallDisk(t: TestContext): string {
+  const place = mkdtempSync(join(tmpdir(), "small-disk-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=24m", "tmpfs", place]);
+  t.after(() => {
+    execFileSync("umount", ["-l", place]);
+    rmdirSync(place);
+  });
+  return place;
+}

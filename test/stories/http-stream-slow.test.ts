@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { NewEvent } from "../../src/protocol/events.ts";
+import type { ConversationRow } from "../../src/storage/storage.ts";
+import { until } from "../world/events.ts";
+import { answered, delta, onPort, stepStarted, streamPath } from "../world/http-reading.ts";
+import { startSlowReaders } from "../world/slow-readers.ts";
+import { type SmallYard, smallYard } from "../world/small-yard.ts";
+
+const readers = 40;
+/** What a reader that hardly reads may cost, its connection included. */
+const readerBytesMax = 512 * 1024;
+
+setFlagsFromString("--expose-gc");
+const tidyUp: () => void = runInNewContext("gc");
+
+test("readers that take a byte a second, in the log or in an answer, cost little, and nobody waits for them [C3][Q2]", async (t) => {
+  const yard = smallYard();
+  const row = await yard.start("c");
+  const long: NewEvent = { type: "conversation.renamed", title: "t".repeat(8_000) };
+  yard.append(row, ...Array.from({ length: 1_000 }, () => long));
+  await using server = await onPort(yard);
+  let head = 1_000;
+  const talkOnce = async () => {
+    const words = await talk(yard, row, server.url + streamPath(`?after=${head}`));
+    head += 2;
+    return words;
+  };
+  await talkOnce();
+  // Those who begin at the beginning are stuck in the log, those who begin at its end in the answer.
+  for (const place of ["log", "answer"]) {
+    const before = used();
+    const slow = await startSlowReaders(readers, server.url + streamPath(place === "log" ? "" : `?after=${head}`));
+    t.after(slow.close);
+    await until("all listen", () => yard.listeners() >= readers);
+    const words = await talkOnce();
+    const bytes = (used() - before) / readers;
+    t.diagnostic(`${Math.round(bytes / 1024)} KB for each slow reader of the ${place}, ${words} words for a quick one`);
+    assert.ok(bytes < readerBytesMax, `${Math.round(bytes / 1024)} KB for each slow reader of the ${place}`);
+    slow.leave();
+    await until("all are forgotten", () => yard.listeners() === 0);
+  }
+});
+
+/** A long answer, which somebody reads to its end as it is said; answers how many words came. */
+async function talk(yard: SmallYard, row: ConversationRow, url: string): Promise<number> {
+  const reader = (await fetch(url)).body?.getReader();
+  let words = 0;
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for (let text = ""; !text.includes("the end"); words += text.split("word").length - 1)
+      text = decoder.decode((await reader?.read())?.value, { stream: true });
+  })();
+  yard.append(row, stepStarted(1));
+  for (let n = 0; n < piecesSaid; n += 1) {
+    yard.say(row, delta(1, n * piece.length, piece));
+    if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  yard.endAnswer(row);
+  yard.append(row, answered(1, "the end"));
+  await reading;
+  await reader?.cancel();
+  return words;
+}
+
+const piecesSaid = 1_500;
+const piece = "word ".repeat(800);
+
+function used(): number {
+  tidyUp();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

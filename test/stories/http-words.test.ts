@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Problem } from "../../src/protocol/resources.ts";
+import { failureWordsOverHttp, languages, wordsFor } from "../../src/words/words.ts";
+import { smallYard } from "../world/small-yard.ts";
+
+const json = { "content-type": "application/json" };
+
+test("a field that is missing is said to be missing, and a wrong type is named in the caller's language [P4]", async () => {
+  const yard = smallYard();
+  await yard.start("c");
+  const send = async (language: string, sent: object) => {
+    const headers = { ...json, "accept-language": language };
+    const body = JSON.stringify(sent);
+    const response = await yard.app.request("/api/v1/conversations/c/messages", { method: "POST", headers, body });
+    return Problem.parse(await response.json()).params.what;
+  };
+  assert.deepEqual(
+    [await send("en", {}), await send("zh", {}), await send("en", { text: 5 }), await send("zh", { text: 5 })],
+    ["body.text: missing", "body.text: 缺少", "body.text: must be a text", "body.text: 应为文本"],
+  );
+});
+
+test("a place in a stream that nobody gave out is refused in words, not with a pattern [P4][C3]", async () => {
+  const yard = smallYard();
+  await yard.start("c");
+  const response = await yard.app.request("/api/v1/conversations/c/stream?after=zzz");
+  const { detail } = Problem.parse(await response.json());
+  const what = "The request does not fit: query.after: does not have the form that is needed.";
+  const next = "Send an id that you received with an event of this stream, as it was, or leave it out.";
+  assert.deepEqual([response.status, detail], [400, `${what} ${next}`]);
+});
+
+test("no failure tells whoever calls over HTTP to type a command of the terminal [P4]", () => {
+  const commands = Object.keys(wordsFor("en").terminal.command.summary).map((name) => `/${name}`);
+  // Whatever an entry asks for: only its own words count here.
+  const params = new Proxy({}, { get: () => "1" });
+  for (const language of languages) {
+    const words = wordsFor(language);
+    const named = Object.keys(words.failures).filter((code) => {
+      const text = failureWordsOverHttp(words, { code, params }).join(" ");
+      return commands.some((command) => new RegExp(`(^|[^\\w/}])${command}(?![\\w/-])`).test(text));
+    });
+    assert.deepEqual(named, [], language);
+  }
+});
+
+test("the same system user in the terminal is told its commands still [P4][U1]", async () => {
+  const { app } = smallYard();
+  const response = await app.request("/api/v1/conversations/nowhere", {}, { door: "socket" });
+  assert.equal(Problem.parse(await response.json()).detail, "Session not found: nowhere. List them with /sessions.");
+});

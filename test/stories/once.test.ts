@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { ok } from "../../src/base/result.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { type CreatingCall, creatingCalls, creatingRoutes } from "../world/creating-calls.ts";
+import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { cannotRunCode } from "../world/sandbox.ts";
+import { effectTool } from "../world/tools.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
+
+type Answered = { readonly status: number; readonly body: string; readonly isReplayed: boolean };
+
+test("every creating route has its case here [C6]", () => {
+  assert.deepEqual(Object.keys(creatingCalls).toSorted(), creatingRoutes.toSorted());
+});
+
+test("whatever is created under a key is created once: asked twice, ten times at once, after a restart, and when the answer was lost in a crash [C6][L2]", {
+  skip: cannotRunCode,
+  timeout: 120_000,
+}, async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer(script);
+  const settings = {
+    data,
+    model,
+    runsCode: true,
+    tools: [effectTool("pay", "unsafe", join(data, "marks"), { asks: true })],
+  };
+  const subjects = new Map<string, { call: CreatingCall; first: Answered }>();
+  {
+    await using yard = await startYard({ ...settings, wrapStorage: losingAnswers });
+    for (const name of creatingRoutes)
+      for (const how of ["twice", "ten", "lost"]) {
+        const tag = `${how}-${name}`.slice(0, 48);
+        const call = await creatingCalls[name]?.({ yard, model, tag });
+        assert.ok(call !== undefined, name);
+        const asked = how === "ten" ? await atOnce(yard, call, tag) : [await send(yard, call, tag)];
+        if (how === "twice") asked.push(await send(yard, call, tag));
+        const [first] = asked.filter(({ isReplayed }) => !isReplayed);
+        assert.ok(first !== undefined && isExpected(call, first), `${tag}: ${JSON.stringify(asked[0])}`);
+        for (const again of asked) assert.deepEqual(bodyOf(call, again), bodyOf(call, first), tag);
+        assert.equal(asked.filter(({ isReplayed }) => isReplayed).length, asked.length - 1, tag);
+        assert.equal((await call.things(yard)).length, made(call), tag);
+        subjects.set(tag, { call, first });
+      }
+  }
+  await using yard = await startYard(settings);
+  for (const [tag, { call, first }] of subjects) {
+    const isLost = tag.startsWith("lost");
+    const again = await send(yard, call, tag);
+    assert.equal(again.isReplayed, !isLost, tag);
+    assert.equal(again.status, (isLost ? call.lostAs : undefined) ?? first.status, `${tag}: ${again.body}`);
+    if (!isLost) assert.deepEqual(bodyOf(call, again), bodyOf(call, first), tag);
+    assert.equal((await call.things(yard)).length, made(call), tag);
+  }
+});
+
+test("a stream under a key is told again from its beginning, to all who ask at once, and the model is asked once [C3][C6]", async () => {
+  await using model = await modelServer(() => says("once upon a time"));
+  await using yard = await startYard({ model });
+  const chat = { query: "tell", conversation_id: "told", stream: true, inc_stream: true };
+  const asked: [path: string, body: object][] = [
+    ["/api/agent-app/v1/app/general/chat/completion", chat],
+    ["/v1/chat/completions", { model: "general", stream: true, messages: [{ role: "user", content: "tell" }] }],
+    ["/v1/responses", { model: "general", stream: true, input: "tell" }],
+  ];
+  for (const [index, [path, body]] of asked.entries()) {
+    const call: CreatingCall = { method: "POST", path, body, things: async () => [] };
+    const streams = [...(await atOnce(yard, call, `k${index}`)), await send(yard, call, `k${index}`)];
+    assert.equal(model.asked.length, index + 1, path);
+    for (const { status, body: text } of streams) {
+      assert.equal(status, 200, text);
+      assert.match(text.replaceAll(/[^a-z ]/g, ""), /once.*upon.*a.*time/, path);
+    }
+  }
+});
+
+test("a key belongs to one call and to one user, and one that is no key is refused [C6]", async () => {
+  await using yard = await startYard();
+  const ask = (headers: Record<string, string>, title = "a") => {
+    const path = "/api/v1/conversations";
+    return send(yard, { method: "POST", path, body: { title }, headers, things: async () => [] }, "k");
+  };
+  const codes = async (answers: Promise<Answered>[]) =>
+    (await Promise.all(answers)).map(({ status, body }) => [status, JSON.parse(body).code]);
+  const first = await ask({});
+  const others = [ask({}, "b"), ask({ "x-account-id": "ann" }), ask({ "idempotency-key": "a b" })];
+  const more = [ask({ "idempotency-key": "" }), ask({ "idempotency-key": "x".repeat(256) })];
+  assert.deepEqual(await codes([...others, ...more]), [
+    [422, "key_used_otherwise"],
+    [201, undefined],
+    [400, "key_unfit"],
+    [400, "key_unfit"],
+    [400, "key_unfit"],
+  ]);
+  assert.deepEqual(await ask({}), { ...first, isReplayed: true });
+});
+
+test("another file under the key of an upload is refused, however it comes [C6]", async () => {
+  await using yard = await startYard();
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const path = `/api/v1/conversations/${id}/files/uploads/a.txt`;
+  const put = (text: string): CreatingCall => {
+    return { method: "PUT", path, body: new TextEncoder().encode(text), things: async () => [] };
+  };
+  const form = (text: string): CreatingCall => {
+    const body = () => {
+      const data = new FormData();
+      data.set("conversation_id", id);
+      data.set("file", new Blob([text]), "b.txt");
+      return data;
+    };
+    return { method: "POST", path: "/api/v1/sessions/sess-local/files/upload", body, things: async () => [] };
+  };
+  for (const upload of [put, form]) {
+    const key = upload.name;
+    const statuses = [];
+    for (const text of ["one", "one", "two"]) statuses.push((await send(yard, upload(text), key)).status);
+    assert.deepEqual(statuses, [upload === put ? 201 : 200, upload === put ? 201 : 200, 422]);
+  }
+});
+
+test("what was refused for a moment is tried again under the same key, and what was refused for good stays so [C6]", async () => {
+  await using yard = await startYard();
+  const title = "t".repeat(300);
+  const create = (body: object): CreatingCall => {
+    return { method: "POST", path: "/api/v1/conversations", body, things: async () => [] };
+  };
+  const unread = await send(yard, create({ title }), "a");
+  assert.equal(unread.status, 400);
+  assert.equal((await send(yard, create({ title: "short" }), "a")).status, 201, "what could not be read used no key");
+  await send(yard, create({ id: "taken" }), "b");
+  const refused = await send(yard, create({ id: "taken" }), "c");
+  assert.equal(refused.status, 409);
+  await yard.client.call("deleteConversation", { params: { id: "taken" } });
+  assert.deepEqual(await send(yard, create({ id: "taken" }), "c"), { ...refused, isReplayed: true });
+});
+
+function made({ makesNothing }: CreatingCall): number {
+  return makesNothing === true ? 0 : 1;
+}
+
+function isExpected({ makesNothing }: CreatingCall, { status }: Answered): boolean {
+  return status < 300 || (makesNothing === true && status < 500);
+}
+
+function bodyOf({ secret }: CreatingCall, { status, body }: Answered): unknown {
+  const value = body === "" ? {} : JSON.parse(body);
+  return { status, ...value, ...(secret !== undefined && { [secret]: undefined }) };
+}
+
+async function atOnce(yard: TestYard, call: CreatingCall, key: string): Promise<Answered[]> {
+  return Promise.all(Array.from({ length: 10 }, () => send(yard, call, key)));
+}
+
+async function send(yard: TestYard, call: CreatingCall, key: string): Promise<Answered> {
+  const { method, path, headers = {}, body } = call;
+  const content =
+    body === undefined
+      ? {}
+      : body instanceof Uint8Array
+        ? { body, headers: { "content-type": "application/octet-stream" } }
+        : typeof body === "function"
+          ? await encoded(body())
+          : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const sent = { "idempotency-key": key, ...content.headers, ...headers };
+  const response = await yard.fetch(`http://localhost${path}`, { method, ...content, headers: sent });
+  const isReplayed = response.headers.get("idempotency-replayed") === "true";
+  return { status: response.status, body: await response.text(), isReplayed };
+}
+
+async function encoded(form: FormData) {
+  const request = new Request("http://localhost", { method: "POST", body: form });
+  const headers = { "content-type": request.headers.get("content-type") ?? "" };
+  return { body: new Uint8Array(await request.arrayBuffer()), headers };
+}
+
+/** As if the process had died after the work and before its answer was written down. */
+function losingAnswers(storage: Storage): Storage {
+  return {
+    ...storage,
+    endOnce: async (owner, key, answer) =>
+      key.startsWith("lost") ? ok(undefined) : storage.endOnce(owner, key, answer),
+  };
+}
+
+function script(request: AskedRequest) {
+  const last = request.body.messages.findLast(({ role }) => role === "user");
+  const wantsToPay = JSON.stringify(last?.content ?? "").includes("pay ");
+  return wantsToPay && stepOf(request) === 0 ? calls(["pay", { mark: "m" }]) : says("done");
+}
+
+async function folder(t: TestContext): Promise<string> {
+  const data = await mkdtemp(join(tmpdir(), "agentyard-once-"));
+  t.after(() => rm(data, { recursive: true, force: true }));
+  return data;
+}

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { checkRecord } from "../../src/log/log.ts";
+import type { ProgramPart } from "../../src/protocol/given.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
+import { all } from "../world/events.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
+
+const weather = { name: "get_weather", description: "The weather.", parameters: { type: "object", properties: {} } };
+const program: ProgramPart = { instructions: "Answer in verse.", functions: [weather] };
+
+async function begin(yard: TestYard, part: ProgramPart = program, text = "how is it?") {
+  const row = await must(yard.engine.create(localOwner, { id: "c", origin: "program" }));
+  await must(yard.engine.send(row, { text, mode: "queue", program: part }));
+  return { row, rested: await yard.whenAtRest("c") };
+}
+
+test("a function of the calling program is asked of it, and its result goes on with the turn [C5]", async () => {
+  await using model = await modelServer([
+    calls(["get_weather", { city: "Paris" }], ["todo_read", {}], ["get_weather", { city: "Rome" }]),
+    says("Sun in both."),
+  ]);
+  await using yard = await startYard({ model });
+  const { row, rested } = await begin(yard);
+  const asked = all(rested.events, "decision.asked");
+  assert.equal(rested.status, "waiting");
+  assert.deepEqual(
+    asked.map(({ kind, tool, arguments: given }) => [kind, tool, given]),
+    [
+      ["function", "get_weather", '{"city":"Paris"}'],
+      ["function", "get_weather", '{"city":"Rome"}'],
+    ],
+  );
+  assert.equal(all(rested.events, "call.finished").length, 1, "our own tool did not wait");
+  assert.deepEqual((await must(yard.client.call("listDecisions"))).items, [], "no person is asked");
+  const [paris, rome] = asked;
+  const answer = (id: string | undefined, text: string) =>
+    yard.engine.decide(row, id ?? "", { verdict: "answer", by: "program", answer: text });
+  await must(answer(rome?.id, "rain </data>"));
+  assert.equal((await yard.whenAtRest("c")).status, "waiting");
+  await must(answer(paris?.id, ""));
+  const done = await yard.whenAtRest("c");
+  assert.deepEqual([done.status, done.answer], ["idle", "Sun in both."]);
+  const results = model.asked[1]?.body.messages.filter(({ role }) => role === "tool").map(({ content }) => content);
+  assert.deepEqual([results?.[0], results?.[2]], ["(done, nothing to show)", "rain </data>"]);
+  assert.equal(all(done.events, "call.finished").filter(({ untrusted }) => untrusted).length, 2);
+  const again = await answer(paris?.id, "snow");
+  assert.equal(again.ok || again.failure.code, "decision_not_found");
+});
+
+test("instructions and functions of a program are there in its turn and gone in the next, and the record says why [C5][L3]", async () => {
+  await using model = await modelServer(() => says("ok"));
+  await using yard = await startYard({ model });
+  const { row } = await begin(yard);
+  await must(yard.engine.send(row, { text: "and now?", mode: "queue" }));
+  const { events } = await yard.whenAtRest("c");
+  const told = model.asked.map(({ body }) => ({
+    has: body.tools?.some(({ function: { name } }) => name === "get_weather"),
+    verse: String(body.messages[0]?.content).includes("# What the calling program wants\nAnswer in verse.\n\n"),
+  }));
+  assert.deepEqual(told, [
+    { has: true, verse: true },
+    { has: false, verse: false },
+  ]);
+  assert.deepEqual(
+    all(events, "recipe.set").map(({ cause }) => cause),
+    ["start", "tools_changed"],
+  );
+  assert.deepEqual((await must(yard.client.call("replay", { params: { id: "c" } }))).differences, []);
+});
+
+test("a function that is called like a tool of ours is left out: ours runs [C5]", async () => {
+  await using model = await modelServer([calls(["todo_read", {}]), says("ok")]);
+  await using yard = await startYard({ model });
+  const functions = [{ ...weather, name: "todo_read" }, weather, { ...weather, description: "Again." }];
+  const { rested } = await begin(yard, { functions });
+  assert.equal(rested.answer, "ok");
+  assert.deepEqual(all(rested.events, "decision.asked"), []);
+  const offered = model.asked[0]?.body.tools?.map(({ function: { name } }) => name) ?? [];
+  assert.deepEqual(
+    [offered.length, new Set(offered).size, offered.at(-1)],
+    [offered.length, offered.length, "get_weather"],
+  );
+});
+
+test("arguments of a function that are no object are answered with an error, and nobody is asked [C5][L5]", async () => {
+  await using model = await modelServer([calls(["get_weather", "[1]"], ["get_weather", "{broken"]), says("sorry")]);
+  await using yard = await startYard({ model });
+  const { rested } = await begin(yard);
+  assert.deepEqual([rested.answer, all(rested.events, "decision.asked")], ["sorry", []]);
+  for (const { content } of model.asked[1]?.body.messages.filter(({ role }) => role === "tool") ?? [])
+    assert.match(String(content), /^Error: .*get_weather/);
+});
+
+test("a turn that waits for a function can be stopped, or refused, and the history stays whole [C5][L6]", async () => {
+  await using model = await modelServer([
+    calls(["get_weather", {}]),
+    says("fine"),
+    calls(["get_weather", {}]),
+    says("ok"),
+  ]);
+  await using yard = await startYard({ model });
+  const { row } = await begin(yard);
+  await must(yard.engine.cancel(row));
+  assert.equal((await yard.whenAtRest("c")).outcome, "cancelled");
+  await must(yard.engine.send(row, { text: "never mind", mode: "queue" }));
+  assert.equal((await yard.whenAtRest("c")).answer, "fine");
+  await must(yard.engine.send(row, { text: "once more", mode: "queue", program }));
+  const waiting = await yard.whenAtRest("c");
+  const id = all(waiting.events, "decision.asked").at(-1)?.id ?? "";
+  const unfit = await yard.engine.decide(row, id, { verdict: "approve", by: "me" });
+  assert.equal(unfit.ok || unfit.failure.code, "decision_verdict_unfit");
+  await must(yard.engine.decide(row, id, { verdict: "reject", by: "program", reason: "no network" }));
+  assert.equal((await yard.whenAtRest("c")).answer, "ok");
+  assert.match(String(model.asked.at(-1)?.body.messages.at(-1)?.content), /no network/);
+});
+
+test("a function that waits when the server stops can be answered after the next start [C5][L2]", async (t) => {
+  const data = mkdtempSync(join(tmpdir(), "agentyard-functions-"));
+  t.after(() => rmSync(data, { recursive: true, force: true }));
+  await using model = await modelServer([calls(["get_weather", {}]), says("Sun.")]);
+  const first = await startYard({ model, data });
+  const { row, rested } = await begin(first);
+  await first[Symbol.asyncDispose]();
+  await using second = await startYard({ model, data });
+  const [asked] = all(rested.events, "decision.asked");
+  assert.deepEqual((await second.engine.state(row)).status, "waiting");
+  await must(second.engine.decide(row, asked?.id ?? "", { verdict: "answer", by: "program", answer: "sun" }));
+  assert.equal((await second.whenAtRest("c")).answer, "Sun.");
+});
+
+test("what waits for a program is no fault of the record of decisions [C5][H4]", async () => {
+  await using model = await modelServer([calls(["get_weather", {}])]);
+  await using yard = await startYard({ model });
+  const { row, rested } = await begin(yard);
+  const rows = rested.events.map(({ seq, at, type, ...body }) => ({
+    ...{ number: row.number, seq, at, type, version: 1, body: JSON.stringify(body) },
+  }));
+  const beside = { isOld: () => false, isOpen: () => false, ownerOf: () => "local" };
+  assert.deepEqual([...checkRecord(rows, beside)], []);
+});
+
+test("a long result of a function is cut in the middle for the model, and kept whole in the log [C5][T4]", async () => {
+  await using model = await modelServer([calls(["get_weather", {}]), says("ok")]);
+  await using yard = await startYard({ model });
+  const { row, rested } = await begin(yard);
+  const [asked] = all(rested.events, "decision.asked");
+  const answer = "line\n".repeat(100_000);
+  await must(yard.engine.decide(row, asked?.id ?? "", { verdict: "answer", by: "program", answer }));
+  const { events } = await yard.whenAtRest("c");
+  const [result] = all(events, "call.finished");
+  assert.match(result?.text ?? "", /^line\n[\s\S]*bytes left out here[\s\S]*line\n$/);
+  assert.equal(all(events, "decision.made")[0]?.answer, answer);
+});

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { pack } from "tar-stream";
+import { makeBackup } from "../../src/backup.ts";
+import type { Result } from "../../src/base/result.ts";
+import { folderOf, restore, treeOf } from "../world/backups.ts";
+import { makeHome, typedHere } from "../world/program.ts";
+import { startYard } from "../world/yard.ts";
+
+test("a backup that was cut off anywhere is refused, and nothing is changed [Q3]", async (t) => {
+  const { folder, path, gzip } = await backedUp(t);
+  const whole = readFileSync(path);
+  const data = join(folder, "data");
+  for (const share of [0, 0.001, 0.1, 0.5, 0.9, 0.97]) {
+    writeFileSync(join(folder, "cut.tar"), whole.subarray(0, Math.floor(whole.length * share)));
+    const code = codeOf(await restore(join(folder, "cut.tar"), data));
+    assert.equal(code, "backup_broken", `${share} of it`);
+    const zipped = readFileSync(gzip);
+    writeFileSync(join(folder, "cut.tgz"), zipped.subarray(0, Math.floor(zipped.length * share)));
+    assert.equal(codeOf(await restore(join(folder, "cut.tgz"), data)), "backup_broken", `${share} of it, compressed`);
+  }
+  assert.equal(existsSync(data), false);
+});
+
+test("a backup in which one byte is another is refused, whichever it is, and nothing is changed [Q3]", async (t) => {
+  const { folder, path } = await backedUp(t);
+  const whole = readFileSync(path);
+  const data = join(folder, "data");
+  mkdirSync(data);
+  const names = whole.toString("latin1");
+  // In the head, the database, the name and the content of a file, the list, and its last line.
+  const places = ["agentyard", "AYRD", "uploads/a.txt", "some content", "manifest.jsonl", '"sha256"', '"end"']
+    .map((text) => names.indexOf(text))
+    .filter((at) => at > 0);
+  assert.ok(places.length >= 5);
+  for (const at of [...places, Math.floor(whole.length / 3), Math.floor(whole.length / 2)]) {
+    const changed = Buffer.from(whole);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    writeFileSync(join(folder, "changed.tar"), changed);
+    assert.equal(codeOf(await restore(join(folder, "changed.tar"), data)), "backup_broken", `byte ${at}`);
+    assert.deepEqual(
+      readdirSync(data).filter((name) => !name.startsWith("owner.lock")),
+      [],
+      `byte ${at}`,
+    );
+  }
+});
+
+test("what is no backup, or one of a newer version, is said to be that [Q3]", async (t) => {
+  const folder = folderOf(t);
+  const path = join(folder, "x.tar");
+  const tryTo = async () => {
+    const restored = await restore(path, join(folder, "data"));
+    return restored.ok ? restored : [restored.failure.code, restored.failure.params];
+  };
+  assert.deepEqual(await tryTo(), ["backup_broken", { why: "no_file" }]);
+  writeFileSync(path, "no archive at all ".repeat(100));
+  assert.deepEqual(await tryTo(), ["backup_broken", { why: "no_backup" }]);
+  writeFileSync(path, await tarOf([{ name: "a.txt", text: "a" }]));
+  assert.deepEqual(await tryTo(), ["backup_broken", { why: "no_backup" }]);
+  writeFileSync(path, gzipSync(await tarOf([{ name: "agentyard-backup.json", text: '{"format":99}' }])));
+  assert.deepEqual(await tryTo(), ["backup_newer", { found: 99, known: 1 }]);
+  assert.equal(existsSync(join(folder, "data")), false);
+});
+
+test("an archive that was made to reach outside does not [Q3][Q1]", async (t) => {
+  const folder = folderOf(t);
+  const path = join(folder, "evil.tar");
+  const head = {
+    name: "agentyard-backup.json",
+    text: JSON.stringify({ format: 1, agentyard: "", protocol: "1", at: 1, withKey: false }),
+  };
+  const outside = join(folder, "outside");
+  mkdirSync(outside);
+  const evil: Planted[][] = [
+    [{ name: "../outside/a", text: "a" }],
+    [{ name: "workspace/../../outside/a", text: "a" }],
+    [{ name: join(outside, "a"), text: "a" }],
+    [{ name: "owner.lock", text: "a" }],
+    [{ name: "workspace//a", text: "a" }],
+    [
+      { name: "workspace/link", target: outside },
+      { name: "workspace/link/a", text: "a" },
+    ],
+    [{ name: "workspace/x", text: "a", raw: Buffer.from("workspace/../../outside/a").toString("base64") }],
+  ];
+  for (const entries of evil) {
+    writeFileSync(path, await tarOf([head, ...entries]));
+    assert.notEqual(codeOf(await restore(path, join(folder, "data"))), "ok", JSON.stringify(entries));
+    assert.deepEqual(readdirSync(outside), []);
+    assert.equal(existsSync(join(folder, "data")), false);
+  }
+});
+
+test("a directory that holds something is left alone, or kept under a name that is said [Q3]", async (t) => {
+  const { folder, path } = await backedUp(t);
+  const data = join(folder, "data");
+  mkdirSync(join(data, "workspace", "old"), { recursive: true });
+  writeFileSync(join(data, "workspace", "old", "a"), "old");
+  writeFileSync(join(data, "sessions.db"), "old database");
+  assert.equal(codeOf(await restore(path, data)), "restore_not_empty");
+  assert.equal(readFileSync(join(data, "sessions.db"), "utf8"), "old database");
+
+  const replaced = await restore(path, data, { replaces: true });
+  assert.ok(replaced.ok);
+  const { keptAt = "" } = replaced.value;
+  assert.match(keptAt, /^.*\/data\/replaced-\d{8}-\d{6}$/);
+  assert.equal(readFileSync(join(keptAt, "workspace", "old", "a"), "utf8"), "old");
+  assert.equal(readFileSync(join(keptAt, "sessions.db"), "utf8"), "old database");
+  assert.equal(existsSync(join(data, "workspace", "old")), false);
+  assert.equal(readFileSync(join(data, "workspace", "c", "uploads", "a.txt"), "utf8"), content);
+});
+
+test("the database goes where the settings want it, and an older one there is kept too [Q3]", async (t) => {
+  const { folder, path } = await backedUp(t);
+  const [data, sessionDbPath] = [join(folder, "data"), join(folder, "elsewhere", "my.db")];
+  assert.ok((await restore(path, data, { sessionDbPath })).ok);
+  {
+    await using yard = await startYard({ data, env: { SESSION_DB_PATH: sessionDbPath } });
+    const listed = await yard.client.call("listConversations", {});
+    assert.deepEqual(listed.ok ? listed.value.items.map(({ id }) => id) : [], ["c"]);
+  }
+  truncateSync(sessionDbPath, 10);
+  assert.equal(codeOf(await restore(path, join(folder, "other"), { sessionDbPath })), "restore_not_empty");
+});
+
+test("a restore that fails in the middle puts what was there back, and a second one is not hindered [Q3]", async (t) => {
+  const { folder, path } = await backedUp(t);
+  const data = join(folder, "data");
+  mkdirSync(join(data, "workspace", "old"), { recursive: true });
+  writeFileSync(join(data, "workspace", "old", "a"), "old");
+  writeFileSync(join(data, "sessions.db"), "old database");
+  // Nothing can be made below a file: the database is the last to be moved in, and cannot be.
+  writeFileSync(join(folder, "in-the-way"), "");
+  const before = treeOf(data);
+  const sessionDbPath = join(folder, "in-the-way", "my.db");
+  const failed = await restore(path, data, { replaces: true, sessionDbPath });
+  assert.deepEqual(failed.ok || failed.failure.params, { why: "read_only" });
+  assert.deepEqual(treeOf(data), before);
+  assert.equal(readFileSync(join(data, "sessions.db"), "utf8"), "old database");
+  assert.deepEqual(namesIn(data), ["sessions.db", "workspace"]);
+  assert.ok((await restore(path, data, { replaces: true })).ok);
+});
+
+test("a yard does not begin empty where a restore was killed between the old and the new; it says what to do [Q3]", async (t) => {
+  const { folder, path } = await backedUp(t);
+  const home = makeHome(t);
+  const data = join(home.folder, "data");
+  const kept = join(data, "replaced-20260101-000000");
+  mkdirSync(join(data, "restoring-abc"), { recursive: true });
+  mkdirSync(kept);
+  const { code, errors } = await home.start("serve", "--port", "0").ended;
+  assert.deepEqual(
+    [code, errors],
+    [
+      1,
+      `✗ A restore into ${data} broke off before it was done. Run it again: ${typedHere} restore FILE --replace. What was there before lies in ${kept}. To begin empty instead, remove restoring-… there.\n`,
+    ],
+  );
+  const zh = await home.start("serve", "--port", "0", "--lang", "zh").ended;
+  assert.match(zh.errors, /^✗ 恢复到 \S+ 的操作中途中断了。/);
+  const again = await home.start("restore", path, "--replace").ended;
+  assert.deepEqual([again.code, again.errors], [0, ""]);
+  assert.deepEqual([existsSync(join(data, "restoring-abc")), existsSync(kept)], [false, true]);
+  assert.equal((await home.start("log", "c").ended).code, 0);
+  assert.ok(existsSync(folder));
+});
+
+/** Without what no user put there. */
+function namesIn(data: string): string[] {
+  return readdirSync(data).filter((name) => !name.startsWith("owner.lock"));
+}
+
+test("folders that were links do not lead a restore away [Q3]", async (t) => {
+  const { folder, path } = await backedUp(t);
+  const data = join(folder, "data");
+  mkdirSync(join(folder, "away"));
+  mkdirSync(data);
+  symlinkSync(join(folder, "away"), join(data, "workspace"));
+  assert.equal(codeOf(await restore(path, data)), "restore_not_empty");
+  assert.ok((await restore(path, data, { replaces: true })).ok);
+  assert.deepEqual(readdirSync(join(folder, "away")), []);
+  assert.ok(Object.keys(treeOf(data)).includes("workspace/c/uploads/a.txt"));
+});
+
+const content = "some content ".repeat(100);
+
+/** A yard with one conversation and one file, backed up both ways. */
+async function backedUp(t: TestContext) {
+  const folder = folderOf(t);
+  const [path, gzip] = [join(folder, "b.tar"), join(folder, "b.tar.gz")];
+  await using yard = await startYard();
+  await yard.client.call("createConversation", { body: { id: "c" } });
+  await yard.client.upload("c", "a.txt", Buffer.from(content));
+  for (const each of [path, gzip])
+    assert.ok((await makeBackup({ fetch: yard.fetch, path: each, includesKey: false })).ok);
+  assert.ok(gunzipSync(readFileSync(gzip)).length > 1024);
+  return { folder, path, gzip };
+}
+
+type Planted = { readonly name: string; readonly text?: string; readonly target?: string; readonly raw?: string };
+
+async function tarOf(entries: readonly Planted[]): Promise<Buffer> {
+  const tar = pack();
+  for (const { name, text = "", target, raw } of entries) {
+    const pax = { "AGENTYARD.mtime": "1", ...(raw === undefined ? {} : { "AGENTYARD.path": raw }) };
+    if (target === undefined) tar.entry({ name, pax, size: Buffer.byteLength(text) }, text);
+    else tar.entry({ name, pax, type: "symlink", linkname: target });
+  }
+  tar.finalize();
+  return buffer(tar);
+}
+
+function codeOf(result: Result<unknown, { code: string }>): string {
+  return result.ok ? "ok" : result.failure.code;
+}

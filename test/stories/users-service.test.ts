@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
+import { listen } from "../../src/http/http.ts";
+import { openSignInService } from "../../src/users/users.ts";
+import { peopledYard } from "../world/callers.ts";
+import { openBrowser, signInServer } from "../world/sign-in-service.ts";
+
+const people = {
+  s1: { preferred_username: "mei", name: "李梅", email: "mei@example.com", email_verified: true },
+  s2: { preferred_username: "ann", name: "Another Ann" },
+  s3: { email: "bob@example.com", email_verified: true },
+  s4: { email: "root@example.com", email_verified: false },
+  s5: { preferred_username: "\u00e1dmin", email: "admin@example.com", email_verified: false },
+};
+
+test("people sign in through the service that the settings name, and are the same user each time [C6]", async () => {
+  await using place = await openPlace({ addsUsers: true });
+  const { users, address, service, me } = place;
+  await users.add({ id: "ann", password: "a good password" });
+  service.person = "s1";
+  const browser = openBrowser();
+  const arrived = await browser.go(`${address}/sign-in/oidc?next=%2Fapi%2Fv1%2Fme`);
+  assert.deepEqual([arrived.url, arrived.status], [`${address}/api/v1/me`, 200]);
+  const { user, scopes, by } = JSON.parse(arrived.text);
+  const known = { id: "mei", name: "李梅", isAdmin: false, hasPassword: false, hasService: true };
+  assert.deepEqual([{ ...known, createdAt: user.createdAt }, scopes, by], [user, ["chat", "files"], "cookie"]);
+  assert.ok(!browser.jar.has("agentyard-way"), "what was kept on the way is gone");
+  assert.equal(await me("s1"), "mei");
+  assert.equal(await me("s2"), "ann-2", "a name that is taken is not taken over");
+  assert.equal(await me("s3"), "bob@example.com");
+  assert.equal(await me("s4"), "s4", "an address that nobody checked names nobody");
+  assert.equal((await users.list()).length, 5);
+  const page = await (await fetch(`${address}/sign-in`)).text();
+  assert.match(page, /href="\/sign-in\/oidc\?next=%2F">Sign in with Example</);
+});
+
+test("the first person of all comes in through the service with a browser, while no other page gets anywhere [C6]", async () => {
+  await using place = await openPlace({ addsUsers: true });
+  assert.equal(await place.me("s1"), "mei");
+  const yard = peopledYard();
+  const sent = { "sec-fetch-mode": "navigate", "sec-fetch-site": "cross-site" };
+  const ask = async (wanted: string, headers: Record<string, string>) => (await yard.call(wanted, headers)).status;
+  assert.deepEqual(
+    [
+      await ask("GET /sign-in", sent),
+      await ask("GET /sign-in-elsewhere", sent),
+      await ask("GET /api/v1/conversations", sent),
+      await ask("GET /sign-in", { ...sent, "sec-fetch-mode": "cors" }),
+      await ask("POST /sign-in", sent),
+    ],
+    [200, 403, 403, 403, 403],
+  );
+});
+
+test("who is not a user is told so, unless the settings add everybody [C6][P4]", async () => {
+  await using place = await openPlace({ addsUsers: false });
+  const { users, address, service, me } = place;
+  await users.add({ id: "root", password: "a good password" });
+  service.person = "s1";
+  const browser = openBrowser();
+  const refused = await browser.go(`${address}/sign-in/oidc`);
+  assert.equal(refused.status, 403);
+  assert.match(refused.text, /role="alert"[^>]*>mei is not a user here\. Ask whoever runs this server/);
+  assert.ok(!browser.jar.has("agentyard"));
+  assert.match(refused.text, /\(agentyard user add NAME --sign-in-as …\) as mei@example\.com/);
+  await users.add({ id: "mei", signInAs: "mei@example.com" });
+  assert.equal(await me("s1"), "mei", "an account that was made for them is theirs");
+  await users.add({ id: "bea", signInAs: "s2" });
+  assert.equal(await me("s2"), "bea", "also by the subject of the service");
+});
+
+test("who calls themselves like an account without a password does not get it, and neither does an unchecked address [C6]", async () => {
+  for (const addsUsers of [false, true]) {
+    await using place = await openPlace({ addsUsers });
+    const { users, address, service } = place;
+    await users.add({ id: "admin" });
+    await users.add({ id: "boss", signInAs: "admin@example.com" });
+    service.person = "s5";
+    const browser = openBrowser();
+    const { status, text } = await browser.go(`${address}/sign-in/oidc?next=/api/v1/me`);
+    const who = addsUsers ? JSON.parse(text).user : undefined;
+    assert.deepEqual(
+      [status, who?.id, who?.isAdmin],
+      addsUsers ? [200, "admin-2", false] : [403, undefined, undefined],
+    );
+    assert.equal(browser.jar.has("agentyard"), addsUsers);
+  }
+});
+
+test("an answer that was not asked for by this browser, or was used before, signs nobody in [C6]", async () => {
+  await using place = await openPlace({ addsUsers: true });
+  const { address, service, users } = place;
+  await users.add({ id: "root" });
+  service.person = "s1";
+  const stop = `${address}/sign-in/oidc/callback`;
+  const begun = async () => {
+    const browser = openBrowser();
+    const { url } = await browser.go(`${address}/sign-in/oidc`, { stop });
+    assert.ok(url.startsWith(stop), url);
+    return { browser, url };
+  };
+  const outcome = async (browser: ReturnType<typeof openBrowser>, url: string) => {
+    const { status } = await browser.go(url);
+    return [status, browser.jar.has("agentyard")];
+  };
+  const victim = await begun();
+  assert.deepEqual(await outcome(openBrowser(), victim.url), [401, false], "another browser");
+  const attacker = await begun();
+  assert.deepEqual(await outcome(victim.browser, attacker.url), [502, false], "the answer to another one's question");
+  const forged = await begun();
+  const parts = (forged.browser.jar.get("agentyard-way") ?? "").split(".");
+  forged.browser.jar.set("agentyard-way", `${parts[0]}.${"A".repeat(43)}`);
+  assert.deepEqual(await outcome(forged.browser, forged.url), [401, false], "what we did not sign");
+  const otherIssuer = await begun();
+  const renamed = new URL(otherIssuer.url);
+  renamed.searchParams.set("iss", "https://evil.example");
+  assert.deepEqual(await outcome(otherIssuer.browser, renamed.href), [502, false], "another service");
+  const twice = await begun();
+  const way = twice.browser.jar.get("agentyard-way") ?? "";
+  await twice.browser.go(twice.url, {});
+  assert.ok(twice.browser.jar.delete("agentyard"));
+  twice.browser.jar.set("agentyard-way", way);
+  assert.deepEqual(await outcome(twice.browser, twice.url), [502, false], "used before");
+});
+
+test("when the service is away or the person says no, the page tells so and all else goes on [C6][P4]", async () => {
+  await using place = await openPlace({ addsUsers: true, isAway: true });
+  const { address, service, serve } = place;
+  const away = await openBrowser().go(`${address}/sign-in/oidc?lang=zh`);
+  assert.equal(away.status, 502);
+  assert.match(away.text, /<html lang="zh-CN">[\s\S]*role="alert"[^>]*>登录服务未能完成/);
+  serve();
+  const refused = await openBrowser().go(`${address}/sign-in/oidc`);
+  assert.equal(refused.status, 502);
+  assert.match(refused.text, /The sign-in service did not do its part: the person said no\./);
+  service.person = "s1";
+  const browser = openBrowser();
+  await browser.go(`${address}/sign-in/oidc`);
+  assert.ok(browser.jar.has("agentyard"));
+});
+
+async function openPlace({ addsUsers, isAway = false }: { addsUsers: boolean; isAway?: boolean }) {
+  const service = await signInServer(people);
+  const { issuer, secret: clientSecret } = service;
+  const settings = {
+    issuer,
+    clientId: "agentyard",
+    clientSecret,
+    name: "Example",
+    addsUsers,
+    scopes: ["profile", "email"],
+  };
+  const signInService = openSignInService(settings, { clock: systemClock, ids: systemIds });
+  const yard = peopledYard({ signInsPerMinuteMax: 1_000 }, { signInService });
+  const server = await listen(yard.app, { host: "127.0.0.1", port: 0 }, { clock: systemClock });
+  assert.ok(server.ok);
+  const { address, close } = server.value;
+  const serve = () => service.serve(`${address}/sign-in/oidc/callback`);
+  if (!isAway) serve();
+  return {
+    ...{ users: yard.users, address, service, serve },
+    /** Who somebody is here, once they are signed in. */
+    async me(person: string): Promise<string> {
+      service.person = person;
+      const { text } = await openBrowser().go(`${address}/sign-in/oidc?next=/api/v1/me`);
+      return JSON.parse(text).user.id;
+    },
+    async [Symbol.asyncDispose]() {
+      await close();
+      await service.close();
+    },
+  };
+}

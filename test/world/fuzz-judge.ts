@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { Problem } from "../../src/protocol/resources.ts";
+import type { Dialect, Route } from "../../src/protocol/route.ts";
+import type { Answered, Sending } from "./fuzz-send.ts";
+
+// What an answer may never be, whatever was asked.
+
+export type Judged = {
+  readonly route: Route;
+  readonly sending: Sending;
+  readonly answer: Answered;
+  /** What must not stand in any answer, and what not in one for this caller. */
+  readonly secrets: readonly string[];
+};
+
+/** What is wrong with an answer, in words; empty is good. */
+export function faultsIn(judged: Judged): string[] {
+  const { answer, sending } = judged;
+  if (answer.status === 0) return sending.cutAt === undefined ? ["no answer"] : [];
+  return [...statusFaults(judged), ...shapeFaults(judged), ...tellings(judged), ...headerFaults(answer)];
+}
+
+/** Our own fault is none that a caller may bring about; what passes says when to come again. */
+function statusFaults({ answer, route }: Judged): string[] {
+  const { status, headers } = answer;
+  if (status < 500) return status >= 200 ? [] : [`status ${status}`];
+  const isSaid = [503, 507].includes(status) && route.failures.some((code) => code === codeIn(answer));
+  if (!isSaid) return [`status ${status}`];
+  return /^\d+$/.test(headers.get("retry-after") ?? "") ? [] : [`status ${status} without Retry-After`];
+}
+
+export function codeIn({ body }: Answered): string {
+  return /"code":"(\w+)"/.exec(body.toString("utf8", 0, 10_000))?.[1] ?? "";
+}
+
+function shapeFaults({ answer, route, sending }: Judged): string[] {
+  const { status, headers, body, isLeft } = answer;
+  const type = headers.get("content-type") ?? "";
+  if (sending.method === "HEAD" || isLeft) return [];
+  if (status >= 400) return isProblem(answer, dialectsOf(sending)) ? [] : [`no error of ours: ${type}`];
+  if (status === 204 || status === 304) return body.length === 0 ? [] : ["a body where there is none"];
+  const isOwn = status === route.status && sending.method === route.method && !isElsewhere(sending.target);
+  if (!isOwn || type !== "application/json" || route.givesBytes === true) return [];
+  const parsed = route.answer.safeParse(jsonIn(body));
+  return parsed.success ? [] : [`the answer is not as described: ${parsed.error.issues[0]?.path.join(".")}`];
+}
+
+/** Another route may be meant than the one it was made for. */
+function isElsewhere(target: string): boolean {
+  return /\.\.|%2e|\/\/|\/\.?(\/|$|\?)|#|^http/i.test(target) || !target.startsWith("/");
+}
+
+function dialectsOf({ target }: Sending): Dialect[] {
+  if (isElsewhere(target)) return ["own", "chat", "openai"];
+  // What cannot be read as a request at all is refused before anybody looks at its path.
+  if (/^\/api\/agent-(app|factory)\//.test(target)) return ["chat", "own"];
+  return target.startsWith("/v1/") ? ["openai", "own"] : ["own"];
+}
+
+/** The answer of the server itself to what is no request, beside the dialect of the path. */
+const beforeAnyPath = "request_unreadable";
+
+function isProblem(answer: Answered, dialects: readonly Dialect[]): boolean {
+  const json = jsonIn(answer.body);
+  const type = answer.headers.get("content-type");
+  return dialects.some((dialect, index) => {
+    if (dialect === "chat") return type === "application/json" && ChatProblem.safeParse(json).success;
+    if (dialect === "openai") return type === "application/json" && OpenAiProblem.safeParse(json).success;
+    const problem = Problem.safeParse(json).data;
+    if (problem === undefined || type !== "application/problem+json") return false;
+    const isFirst = index === 0 || dialects.length === 3 || problem.code === beforeAnyPath;
+    return isFirst && problem.status === answer.status && problem.title !== problem.code;
+  });
+}
+
+const ChatProblem = z.object({
+  error_code: z.string().regex(/^AgentAPP\.[\w.]+$/),
+  description: z.string().min(1),
+  solution: z.string(),
+  error_link: z.string(),
+  error_details: z.union([
+    z.string(),
+    z.object({ code: z.string(), params: z.record(z.string(), z.unknown()), request_id: z.string() }),
+  ]),
+});
+const OpenAiProblem = z.object({
+  error: z.object({
+    message: z.string().min(1),
+    type: z.string().min(1),
+    param: z.string().nullable(),
+    code: z.string().min(1),
+  }),
+});
+
+export function jsonIn(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where we lie on the machine, how we are built, and what is somebody else's. */
+function tellings({ answer, secrets }: Judged): string[] {
+  const text = `${answer.head}\n${answer.body.toString("utf8")}`;
+  const told = secrets.filter((secret) => text.includes(secret));
+  const built = answer.status >= 400 ? innards.exec(text)?.[0] : undefined;
+  return [...told.map((secret) => `tells ${secret}`), ...(built === undefined ? [] : [`tells ${built}`])];
+}
+
+const innards = new RegExp(
+  [
+    /\bat (?:async )?[\w$.<>]+ \((?:file:|node:|\/)/.source,
+    /node:internal|node_modules|\.ts:\d+/.source,
+    /SQLITE_|\bE(?:NOENT|ACCES|PERM|NAMETOOLONG|INVAL|ISDIR|NOTDIR|EXIST)\b/.source,
+    /\b(?:Type|Range|Syntax|Reference|Zod)Error\b/.source,
+  ].join("|"),
+);
+
+function headerFaults({ headers, status }: Answered): string[] {
+  const location = headers.get("location") ?? "/";
+  return [
+    ...(/^\/(?!\/)/.test(location) ? [] : [`sends elsewhere: ${location}`]),
+    ...(headers.get("set-cookie")?.includes("a=b") ? ["a header was smuggled in"] : []),
+    ...(headers.has("x-request-id") || [400, 408, 431].includes(status) ? [] : ["no request id"]),
+  ];
+}
