@@ -8,6 +8,7 @@ import { type Conversations, openConversations } from "./conversations.ts";
 import { decoded, encoded } from "./encode.ts";
 import { applyEvent, effectiveEvents, foldHistory, insertEvents } from "./history.ts";
 import type { History } from "./history-state.ts";
+import { openSharing } from "./share-recipes.ts";
 
 export { checkRecord, checkRules } from "./check-record.ts";
 export { argumentsHash, askedHash, chained, decidedOn, linkOf, madeHash } from "./decision-record.ts";
@@ -63,6 +64,7 @@ const readRowsMax = 2_000;
 
 export function openLog(options: LogOptions): Log {
   const { storage, clock, onAppended } = options;
+  const share = openSharing();
   const read: Log["read"] = async (number, range) => readable(number, await storage.read(number, range), options);
 
   async function readAll(number: number, upTo?: number): Promise<{ events: LogEvent[]; head: number }> {
@@ -89,7 +91,7 @@ export function openLog(options: LogOptions): Log {
     onAppend: (number, listener) => storage.onAppend(number, listener),
     async history(number, upTo) {
       const { events, head } = await readAll(number, upTo);
-      const history = foldHistory(events);
+      const history = share(foldHistory(events));
       history.head = head; // Also where the last record cannot be read.
       return history;
     },
@@ -99,6 +101,7 @@ export function openLog(options: LogOptions): Log {
       assert(event.seq > history.head, "events are applied in the order of the log, once");
       if (event.type === "rewound" || event.type === "compaction.undone") return false;
       applyEvent(history, event);
+      if (event.type === "recipe.set") share(history);
       return true;
     },
   };

@@ -85,17 +85,32 @@ function openNew(path: string, folder: string): number {
 async function takeIn(fd: number, data: FileData, visit: Visit, options: WriteOptions) {
   const { limit, signal } = options;
   const hash = createHash("sha256");
-  let bytes = 0;
-  for await (const chunk of chunksOf(data, visit, signal)) {
-    bytes += chunk.length;
-    checkSize(bytes, visit, limit);
-    // Both at once; the next piece is taken when this one is done with, for its memory may be used again.
-    const writing = writeAll(fd, chunk);
-    hash.update(chunk);
-    await writing;
+  let [bytes, bytesSynced] = [0, 0];
+  let syncing: Promise<void> | undefined;
+  try {
+    for await (const chunk of chunksOf(data, visit, signal)) {
+      bytes += chunk.length;
+      checkSize(bytes, visit, limit);
+      // Both at once; the next piece is taken when this one is done with, for its memory may be used again.
+      const writing = writeAll(fd, chunk);
+      hash.update(chunk);
+      await writing;
+      if (bytes - bytesSynced < syncEachBytes) continue;
+      await syncing;
+      bytesSynced = bytes;
+      syncing = sync(fd);
+      syncing.catch(() => {}); // It is told where it is waited for.
+    }
+    await syncing;
+  } catch (error) {
+    await syncing?.catch(() => {}); // Nobody may be at it any more when the file is closed.
+    throw error;
   }
   return { bytes, hash: hash.digest("hex") };
 }
+
+/** The disk begins while the rest of a large file comes in: there is less to wait for at its end. */
+const syncEachBytes = 8 * 1024 * 1024;
 
 /** A source that breaks off is the transfer's fault, not ours. */
 async function* chunksOf(

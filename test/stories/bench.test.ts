@@ -109,7 +109,8 @@ test("the short form of the http bench streams, uploads and ends every chat, and
     "chats of 10 at once that ended well",
     "10 chats at once, all of them",
     "memory of the server per chat, 10 at once",
-    "upload of 1 MB",
+    "upload of 1 MB, fields first",
+    "upload of 1 MB, file first",
     "All figures",
   ]);
   assert.match(stdout, /^chats of 10 at once that ended well: 10\.0 of them$/m);
