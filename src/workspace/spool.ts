@@ -40,10 +40,11 @@ export async function openSpool(
   let fd: number | undefined;
   try {
     fd = openNameless(layout.stagingFolder, ids);
+    let sizeBytes = 0;
     for await (const chunk of piecesOf(source)) {
       if (chunk === "broken off") return refused(fd, makeFailure("write_failed", { path, why: "broken_off" }));
       await writeAll(fd, chunk);
-      const sizeBytes = fstatSync(fd).size;
+      sizeBytes += chunk.length;
       if (sizeBytes <= limit.bytes) continue;
       const sizes = { sizeBytes, limitBytes: limit.bytes, setting: limit.setting };
       return refused(fd, makeFailure("too_large", { path, ...sizes }));
@@ -107,7 +108,8 @@ function spooledAt(fd: number): Spooled {
   };
 }
 
-const pieceBytes = 64 * 1024;
+/** Each costs a way to the disk's thread and back. */
+const pieceBytes = 1024 * 1024;
 
 /** A large file read into new memory each time would be as much garbage as it has bytes. */
 export async function* inOneBuffer(

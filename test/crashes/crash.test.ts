@@ -9,9 +9,9 @@ import { startYard } from "../world/yard.ts";
 import { conversation, scriptedAnswer } from "./scenario.ts";
 
 /** 200 in `npm run torture`. */
-const randomKills = Number(process.env.AGENTYARD_RANDOM_KILLS ?? 6);
+const randomKills = Number(process.env.AGENTYARD_RANDOM_KILLS ?? 3);
 /** Of the places in the log after which it is killed every so many-th; each in `npm run torture`. */
-const placesEach = randomKills > 6 ? 1 : 2;
+const placesEach = randomKills > 3 ? 1 : 3;
 const lanes = 2;
 
 type ChildOptions = {
@@ -139,7 +139,7 @@ test("whenever the process is killed, the conversation goes on after the restart
   const places = numbers(appendsMax).filter((place) => place % placesEach === 0);
   await inLanes(places, (n) => crashed({ killAfter: n }, `killed after append ${n}`));
   const afterAppends = kills;
-  const killsMin = Math.floor(undisturbed.acknowledged.length / placesEach) - 5;
+  const killsMin = Math.floor(undisturbed.acknowledged.length / placesEach) - 3;
   assert.ok(afterAppends >= killsMin, `only ${afterAppends} runs were killed`);
   await inLanes(numbers(lanes), async () => {
     while (kills - afterAppends < randomKills) {

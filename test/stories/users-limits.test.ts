@@ -73,17 +73,14 @@ test("a try to sign in counts before anything of it is read [C6][Q1]", async () 
 });
 
 test("guessing a password is stopped by place and by name [C6]", async () => {
-  const yard = peopledYard({ signInsPerMinuteMax: 2 });
+  const yard = peopledYard({ signInsPerMinuteMax: 1 });
   await yard.users.add({ id: "ann" });
   const guess = async (address: string, user: string, password = "guess") =>
     (await yard.call("POST /api/v1/sign-in", { address, body: { user, password } })).code;
-  assert.deepEqual(
-    [await guess("127.0.0.1", "ann"), await guess("127.0.0.1", "ben")],
-    ["sign_in_failed", "sign_in_failed"],
-  );
+  assert.equal(await guess("127.0.0.1", "ann"), "sign_in_failed");
   assert.equal(await guess("127.0.0.1", "cat"), "rate_limited", "by place");
   // Twenty times as many from everywhere together; one was from the first place.
-  for (let n = 2; n <= 40; n += 1) assert.equal(await guess(`127.0.1.${n}`, "ann"), "sign_in_failed");
+  for (let n = 2; n <= 20; n += 1) assert.equal(await guess(`127.0.1.${n}`, "ann"), "sign_in_failed");
   assert.equal(await guess("127.0.0.3", "ANN"), "rate_limited", "by name");
   const form = new URLSearchParams({ user: "ann", password: "guess" });
   const page = await yard.call("POST /sign-in", { address: "127.0.0.1", body: form });
