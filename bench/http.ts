@@ -10,13 +10,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { type Figure, lineOf } from "./figure.ts";
 import { measureFirstToken } from "./http/first-token.ts";
 import { measureLongText } from "./http/long-text.ts";
 import { measureManyStreams } from "./http/many-streams.ts";
 import { full, type Sizes, short } from "./http/sizes.ts";
 import { measureUploads } from "./http/uploads.ts";
 import { openWorld } from "./http/world.ts";
-import { type Figure, lineOf } from "./sandbox/figure.ts";
 
 const resultsFolder = join(import.meta.dirname, "results");
 const measures = {

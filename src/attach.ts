@@ -248,7 +248,7 @@ async function own(options: AttachOptions, lock: OwnerLock): Promise<Result<Atta
 /** Who counts and traces. Counts are for those who can ask for them. */
 async function openObservers({ config, listenAt, logger, version }: AttachOptions) {
   const tracer = await openTracer({ settings: config.traces, version, clock: systemClock, logger });
-  const metrics = listenAt === undefined ? noMetrics : await openMetrics({ version });
+  const metrics = listenAt === undefined ? noMetrics : await openMetrics({ version, logger });
   return {
     tracer,
     metrics,

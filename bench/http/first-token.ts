@@ -1,4 +1,4 @@
-import { type Figure, inTurns } from "../sandbox/figure.ts";
+import { type Figure, inTurns } from "../figure.ts";
 import type { Order } from "./plain-servers.ts";
 import type { Sizes } from "./sizes.ts";
 import { chatBody, chatPath, post, type World } from "./world.ts";

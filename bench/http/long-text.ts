@@ -1,4 +1,4 @@
-import { type Figure, spreadOf } from "../sandbox/figure.ts";
+import { type Figure, spreadOf } from "../figure.ts";
 import type { Sizes } from "./sizes.ts";
 import { chatBody, chatPath, post, type World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Figure } from "../sandbox/figure.ts";
+import type { Figure } from "../figure.ts";
 import type { Sizes } from "./sizes.ts";
 import { chatBody, chatPath, post, type World } from "./world.ts";
 

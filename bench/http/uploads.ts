@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { type Figure, inTurns, timed } from "../sandbox/figure.ts";
+import { type Figure, inTurns, timed } from "../figure.ts";
 import type { Sizes } from "./sizes.ts";
 import type { World } from "./world.ts";
 

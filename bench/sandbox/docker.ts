@@ -1,7 +1,7 @@
 /** The same beside it in Docker, where an engine runs and has a Python image. */
 import { spawnSync } from "node:child_process";
+import { type Figure, inTurns, timed } from "../figure.ts";
 import { barePython, ended } from "./bare.ts";
-import { type Figure, inTurns, timed } from "./figure.ts";
 import type { Sizes } from "./sizes.ts";
 import type { World } from "./world.ts";
 

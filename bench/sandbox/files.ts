@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Place } from "../../src/sandbox/sandbox.ts";
+import { type Figure, inTurns, timed } from "../figure.ts";
 import { barePython } from "./bare.ts";
-import { type Figure, inTurns, timed } from "./figure.ts";
 import type { Sizes } from "./sizes.ts";
 import { must, runInService, type World } from "./world.ts";
 

@@ -1,6 +1,6 @@
 /** Many executions in many conversations: what the server holds afterwards, and how neighbours fare. */
 import { systemClock } from "../../src/base/clock.ts";
-import { type Figure, spreadOf, timed } from "./figure.ts";
+import { type Figure, spreadOf, timed } from "../figure.ts";
 import { holdings, openService, type Service } from "./service.ts";
 import type { Sizes } from "./sizes.ts";
 import type { World } from "./world.ts";

@@ -1,8 +1,8 @@
 /** Starting a sandbox, and the first thing that runs in it. */
 import { systemClock } from "../../src/base/clock.ts";
 import type { Guest } from "../../src/sandbox/provider.ts";
+import { type Figure, inTurns, type Job, timed } from "../figure.ts";
 import { barePython, dataLibraries } from "./bare.ts";
-import { type Figure, inTurns, type Job, timed } from "./figure.ts";
 import type { Sizes } from "./sizes.ts";
 import { runAtPort, runInService, type World } from "./world.ts";
 

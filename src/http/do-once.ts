@@ -37,15 +37,23 @@ const retryAfterSeconds = 5;
 const keptMs = 24 * 3_600_000;
 const tidyEveryMs = 3_600_000;
 
+type OnceParts = {
+  readonly storage: OnceStorage;
+  readonly clock: Clock;
+  /** Hears of our own mistakes. */
+  readonly logger?: ((line: string) => void) | undefined;
+};
+
 type Running = { readonly fingerprint: string; readonly over: Promise<void> };
 
 /**
  * One thing for each key. A call whose answer was not kept (the process died, it failed on our side, it is a stream or
  * too long) is done again with the same seed: whoever makes something finds by its id that it is there already.
  */
-export function openDoOnce({ storage, clock }: { readonly storage: OnceStorage; readonly clock: Clock }): DoOnce {
+export function openDoOnce(parts: OnceParts): DoOnce {
+  const { storage, clock } = parts;
   const running = new Map<string, Running>();
-  const tidy = openTidy(storage, clock);
+  const tidy = openTidy(parts);
   return async ({ owner, key, fingerprint, signal }, work) => {
     const place = JSON.stringify([owner, key]);
     const claimed = await claim(running, { place, fingerprint, signal, clock });
@@ -110,13 +118,13 @@ function readKept(text: string): KeptAnswer | undefined {
 }
 
 /** Rows come only by calls, so calls are when to look for old ones. */
-function openTidy(storage: OnceStorage, clock: Clock): () => void {
+function openTidy({ storage, clock, logger }: OnceParts): () => void {
   let lastAt: number | undefined;
   return () => {
     const now = clock.monotonic();
     if (lastAt !== undefined && now - lastAt < tidyEveryMs) return;
     lastAt = now;
-    // What could not be dropped now is dropped later.
-    storage.dropOnceBefore(clock.now() - keptMs).catch(() => undefined);
+    // What could not be dropped now is dropped later; anything else is a mistake of ours.
+    storage.dropOnceBefore(clock.now() - keptMs).catch((error) => logger?.(`old answers were not dropped: ${error}`));
   };
 }

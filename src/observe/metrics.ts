@@ -1,12 +1,16 @@
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Looked, Metrics } from "./metrics-port.ts";
+import type { Logger } from "./observe.ts";
 
 type Library = typeof import("prom-client");
 
-export type MetricsOptions = { readonly version: string };
+export type MetricsOptions = {
+  readonly version: string;
+  readonly logger?: Pick<Logger, "warn"> | undefined;
+};
 
 /** Counts for Prometheus. The library is loaded here, so that a command that shows no metrics does not wait for it. */
-export async function openMetrics({ version }: MetricsOptions): Promise<Metrics> {
+export async function openMetrics({ version, logger }: MetricsOptions): Promise<Metrics> {
   const library = await import("prom-client");
   const registry = new library.Registry();
   // Event-loop lag, memory, processor time and open descriptors of this process.
@@ -27,7 +31,10 @@ export async function openMetrics({ version }: MetricsOptions): Promise<Metrics>
     },
     async text() {
       // Where the state cannot be read, the counts are still worth something.
-      const looked = await look?.().catch(() => undefined);
+      const looked = await look?.().catch((error: unknown) => {
+        logger?.warn("the state was not counted", { error });
+        return undefined;
+      });
       if (looked !== undefined) state.set(looked);
       return registry.metrics();
     },

@@ -80,6 +80,14 @@ test("who follows a stream is counted as long as they do [O1]", async () => {
   await door.value.close();
 });
 
+test("where the state cannot be counted the rest is told, and the log says so [O1]", async () => {
+  const lines: string[] = [];
+  const metrics = await openMetrics({ version: "1", logger: { warn: (line) => void lines.push(line) } });
+  metrics.lookAt(() => Promise.reject(new Error("the disk is gone")));
+  assert.match(await metrics.text(), /^agentyard_info\{version="1"\} 1$/m);
+  assert.deepEqual(lines, ["the state was not counted"]);
+});
+
 test("where nobody counts there are no metrics, and that is said [O1]", async () => {
   await using door = await onPort(smallYard());
   const answer = await fetch(`${door.url}/metrics`);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cannotWorkOnData, type Platform, startPlatform, told } from "../world/platform.ts";
 import { makeHome } from "../world/program.ts";
+import { seedFiles } from "../world/seed-003.ts";
 
 // What seed 003 and a user of it do with the sandbox, over HTTP, against `agentyard sandbox` as it is started.
 
@@ -61,7 +62,7 @@ test(
   options,
   async (t) => {
     const platform = await startPlatform(makeHome(t));
-    const front = seedFront(platform.address);
+    const front = seedFiles(platform.address);
 
     // 6.1: nothing is asked for first; the id is made by the rule.
     const sessionId = front.generateSessionId("user123");
@@ -171,50 +172,6 @@ df = pd.read_csv('/workspace/conv-123/uploads/temparea/../../conv-999/uploads/te
     );
   },
 );
-
-/** The functions of seed 003 §6, with what a browser would do with the answer left out. */
-function seedFront(SANDBOX_API_URL: string) {
-  return {
-    generateSessionId: (userId: string) => `sb-session-${userId}`,
-    async uploadFile({ sandboxSessionId, conversationId, file }: Upload): Promise<unknown> {
-      const formData = new FormData();
-      formData.append("file", file);
-      formData.append("conversation_id", conversationId);
-      formData.append("subdir", "temparea");
-      const response = await fetch(`${SANDBOX_API_URL}/api/v1/sessions/${sandboxSessionId}/files/upload`, {
-        method: "POST",
-        body: formData,
-      });
-      if (!response.ok) throw new Error(`Upload failed: ${response.statusText}`);
-      return response.json();
-    },
-    async listTempAreaFiles({ sandboxSessionId, conversationId }: Omit<Upload, "file">): Promise<unknown> {
-      const response = await fetch(`${SANDBOX_API_URL}/api/v1/sessions/${sandboxSessionId}/files`, {
-        method: "GET",
-        headers: { conversation_id: conversationId, subdir: "temparea" },
-      });
-      if (!response.ok) throw new Error(`List files failed: ${response.statusText}`);
-      const data: { files: unknown } = JSON.parse(await response.text());
-      return data.files;
-    },
-    async downloadFile({
-      sandboxSessionId,
-      fileName,
-    }: {
-      sandboxSessionId: string;
-      fileName: string;
-    }): Promise<string> {
-      const response = await fetch(`${SANDBOX_API_URL}/api/v1/sessions/${sandboxSessionId}/files/${fileName}`, {
-        method: "GET",
-      });
-      if (!response.ok) throw new Error(`Download failed: ${response.statusText}`);
-      const blob = await response.blob();
-      return blob.text();
-    },
-  };
-}
-
-type Upload = { readonly sandboxSessionId: string; readonly conversationId: string; readonly file: File };
 
 function csvFile(): File {
   return new File([csv], "data.csv", { type: "text/csv" });

@@ -5,6 +5,7 @@ import { allFrames, folded, framesOf } from "../world/chat.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { makeHome } from "../world/program.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
+import { seedFiles } from "../world/seed-003.ts";
 import { modelEnv, serve } from "../world/served.ts";
 
 // Every call that seed 003 §6–§8.6 shows, sent as it stands there to a server that was started a moment ago.
@@ -138,45 +139,7 @@ function file(name: string): File {
   return new File([csv], name, { type: "text/csv" });
 }
 
-type Upload = { readonly sandboxSessionId: string; readonly conversationId: string; readonly file: File };
 type SelectedFile = { readonly file_name: string };
-
-/** The functions of seed 003 §6; what a browser does with an answer is left out, and types are added. */
-function seedFiles(SANDBOX_API_URL: string) {
-  return {
-    generateSessionId: (userId: string) => `sb-session-${userId}`,
-    async uploadFile(wanted: Upload): Promise<unknown> {
-      const { sandboxSessionId, conversationId, file: selected } = wanted;
-      const formData = new FormData();
-      formData.append("file", selected);
-      formData.append("conversation_id", conversationId);
-      formData.append("subdir", "temparea");
-      const response = await fetch(`${SANDBOX_API_URL}/api/v1/sessions/${sandboxSessionId}/files/upload`, {
-        method: "POST",
-        body: formData,
-      });
-      if (!response.ok) throw new Error(`Upload failed: ${response.statusText}`);
-      return response.json();
-    },
-    async listTempAreaFiles({ sandboxSessionId, conversationId }: Omit<Upload, "file">): Promise<unknown> {
-      const response = await fetch(`${SANDBOX_API_URL}/api/v1/sessions/${sandboxSessionId}/files`, {
-        method: "GET",
-        headers: { conversation_id: conversationId, subdir: "temparea" },
-      });
-      if (!response.ok) throw new Error(`List files failed: ${response.statusText}`);
-      const data: { files: unknown } = JSON.parse(await response.text());
-      return data.files;
-    },
-    async downloadFile(wanted: { sandboxSessionId: string; fileName: string }): Promise<string> {
-      const { sandboxSessionId, fileName } = wanted;
-      const response = await fetch(`${SANDBOX_API_URL}/api/v1/sessions/${sandboxSessionId}/files/${fileName}`, {
-        method: "GET",
-      });
-      if (!response.ok) throw new Error(`Download failed: ${response.statusText}`);
-      return (await response.blob()).text();
-    },
-  };
-}
 
 /** The functions of §8.6. */
 function seedChat(SANDBOX_API_URL: string) {

@@ -1,33 +1,8 @@
 import { z } from "zod";
 import type { Chance } from "./fuzz-chance.ts";
+import type { Schema } from "./json-schema.ts";
 
 // Values for the fields of a request, made from its schema: such as fit, such as nearly fit, and such as nobody expects.
-
-type Schema = {
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | boolean;
-  readonly required?: readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly default?: unknown;
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly format?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly $ref?: string;
-  readonly $defs?: Readonly<Record<string, Schema>>;
-};
 
 /** A value for a field of this name, where somebody knows a better one than the schema can tell. */
 export type Known = (field: string) => unknown;

@@ -220,6 +220,7 @@ async function makeKeys({ client }: TestYard): Promise<Keys> {
           body: { id, isAdmin: id === "olga", ...(id === "carl" && { password: fuzzPassword }) },
         }),
       );
+  await removeKeys(client, items);
   const make = async (user: string, ...scopes: Scope[]) =>
     (await must(client.call("addKey", { params: { user }, body: { scopes } }))).key ?? "";
   return {
@@ -229,6 +230,14 @@ async function makeKeys({ client }: TestYard): Promise<Keys> {
     annChats: await make("ann", "chat"),
     annFiles: await make("ann", "files"),
   };
+}
+
+/** One has so many at the most, and what is left of earlier rounds is of no use. */
+async function removeKeys(client: TestYard["client"], users: readonly { readonly id: string }[]): Promise<void> {
+  for (const { id: user } of users) {
+    const { items } = await must(client.call("listKeys", { params: { user } }));
+    for (const { id: key } of items) await must(client.call("removeKey", { params: { user, key } }));
+  }
 }
 
 async function removeUsers({ client }: TestYard): Promise<void> {

@@ -1,24 +1,8 @@
 import { z } from "zod";
 import type { Route } from "../../src/protocol/route.ts";
+import type { Schema } from "./json-schema.ts";
 
 // A request that fits for every row of the route table, made from its schemas: a new route needs no line here.
-
-type Schema = {
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly minimum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly $ref?: string;
-  readonly $defs?: Readonly<Record<string, Schema>>;
-};
 
 /** Values by the name of their field, and of the fields that need not be there those that are wanted. */
 export type Wanted = Readonly<Record<string, unknown>>;

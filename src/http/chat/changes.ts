@@ -41,7 +41,7 @@ export class TurnChanges {
   readonly #options: ChangesOptions;
   #changes: Change[] = [];
   #items = 0;
-  /** The step that is being written; its texts are shown in its item and, for now, as the answer. */
+  /** The step that is being written; its texts are shown in its item and, until it turns out to call tools, as the answer. */
   #step:
     | { readonly number: number; readonly item: number; isOpen: boolean; shown: Record<Kind, ShownText> }
     | undefined;
