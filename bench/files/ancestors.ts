@@ -1,19 +1,18 @@
 /** Finding the workspace of an agent by its ancestors: the chain is walked once, then known. */
 import { ConversationId, localOwner } from "../../src/protocol/ids.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
-import { bestInTurns, type Figure, timed } from "./figure.ts";
-import { must } from "./must.ts";
+import { bestInTurns, type Figure, timed } from "../figure.ts";
+import { must } from "../must.ts";
 import type { Sizes } from "./sizes.ts";
 import type { World } from "./world.ts";
 
-const ratioMax = 1.5;
+const atMost = 1.5;
 
 export async function measureAncestors(world: World, sizes: Sizes): Promise<Figure[]> {
-  const { shallow, deep, rounds, isJudged } = sizes;
+  const { shallow, deep, rounds } = sizes;
   const [flat, tall] = [await makeChain(world, shallow), await makeChain(world, deep)];
   const jobs = [firstUs(world, flat), firstUs(world, tall), laterUs(world, flat, sizes), laterUs(world, tall, sizes)];
   const [firstFlat = 0, firstTall = 0, laterFlat = 0, laterTall = 0] = await bestInTurns(rounds, jobs);
-  const atMost = isJudged ? ratioMax : undefined;
   const figure = { unit: "µs" };
   const against = (value: number) => ({ what: `depth ${shallow}`, value });
   return [

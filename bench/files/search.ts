@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bestInTurns, type Figure, timed } from "./figure.ts";
-import { must } from "./must.ts";
+import { bestInTurns, type Figure, timed } from "../figure.ts";
+import { must } from "../must.ts";
 import type { Sizes } from "./sizes.ts";
 import type { World } from "./world.ts";
 
-const ratioMax = 6;
+const atMost = 6;
 const rival = "rg";
 const needles = ["Zauberwort", "咒语"];
 const path = "outputs/text";
@@ -21,7 +21,6 @@ export async function measureSearch({ workspace, documents, outside }: World, si
     return must(await documents.search(workspace, { ...options, query }));
   };
   const hasRipgrep = spawnSync(rival, ["--version"]).status === 0;
-  const atMost = sizes.isJudged ? ratioMax : undefined;
   const figures: Figure[] = [];
   for (const query of needles) {
     const what = `search for ${query} in ${megabytes.toFixed(0)} MB`;

@@ -12,8 +12,6 @@ export type Sizes = {
   readonly textFileBytes: number;
   readonly writes: number;
   readonly writesPerRound: number;
-  /** Targets count at full size only. */
-  readonly isJudged: boolean;
 };
 
 export const full: Sizes = {
@@ -28,7 +26,6 @@ export const full: Sizes = {
   textFileBytes: 100_000,
   writes: 10_000,
   writesPerRound: 500,
-  isJudged: true,
 };
 
 export const short: Sizes = {
@@ -43,5 +40,4 @@ export const short: Sizes = {
   textFileBytes: 10_000,
   writes: 20,
   writesPerRound: 10,
-  isJudged: false,
 };

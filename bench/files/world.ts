@@ -8,7 +8,7 @@ import { ConversationId, localOwner } from "../../src/protocol/ids.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { openWorkspaces, type Workspace, type Workspaces } from "../../src/workspace/workspace.ts";
-import { must } from "./must.ts";
+import { must } from "../must.ts";
 
 /** The parts of a yard that deal with files, as the product wires them, around one conversation. */
 export type World = {

@@ -6,10 +6,11 @@ import type { Place } from "../../src/sandbox/sandbox.ts";
 import { builtins, openToolbox, type ToolContext } from "../../src/tools/tools.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { type Figure, inTurns, timed } from "../figure.ts";
+import { must } from "../must.ts";
 import { barePython } from "./bare.ts";
 import { openService } from "./service.ts";
 import type { Sizes } from "./sizes.ts";
-import { must, runAtPort, runInService, type World } from "./world.ts";
+import { runAtPort, runInService, type World } from "./world.ts";
 
 const atMost = { port: 0.05, tool: 0.3, http: 0.4, bash: 0.4 };
 /** As an agent at work does it; the first of them finds everything as the other jobs left it. */
@@ -35,15 +36,14 @@ export async function measureCells(world: World, sizes: Sizes): Promise<Figure[]
   await guest.close("measured");
   if (!(none && port && shell && tool && toolShell && http)) throw new Error("a job has no times");
   const ours = { unit: "ms", against: { what: "python3 -c pass", value: none } };
-  const judged = (target: number) => (sizes.isJudged ? target : undefined);
   const report = `with its report over ${sizes.files} files`;
   return [
     { what: "python3 -c pass", unit: "ms", value: none },
-    { what: "warm Python cell, at the port", value: port, ...ours, atMost: judged(atMost.port) },
-    { what: "bash, at the port", value: shell, ...ours, atMost: judged(atMost.bash) },
-    { what: `warm Python cell, as a tool ${report}`, value: tool, ...ours, atMost: judged(atMost.tool) },
+    { what: "warm Python cell, at the port", value: port, ...ours, atMost: atMost.port },
+    { what: "bash, at the port", value: shell, ...ours, atMost: atMost.bash },
+    { what: `warm Python cell, as a tool ${report}`, value: tool, ...ours, atMost: atMost.tool },
     { what: `bash, as a tool ${report}`, value: toolShell, ...ours },
-    { what: `warm Python cell, over HTTP ${report}`, value: http, ...ours, atMost: judged(atMost.http) },
+    { what: `warm Python cell, over HTTP ${report}`, value: http, ...ours, atMost: atMost.http },
   ];
 }
 

@@ -3,9 +3,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Place } from "../../src/sandbox/sandbox.ts";
 import { type Figure, inTurns, timed } from "../figure.ts";
+import { must } from "../must.ts";
 import { barePython } from "./bare.ts";
 import type { Sizes } from "./sizes.ts";
-import { must, runInService, type World } from "./world.ts";
+import { runInService, type World } from "./world.ts";
 
 const foldersMax = 100;
 const first = { language: "python", code: "1 + 1" } as const;

@@ -11,7 +11,6 @@ import { untilFontsAreListed, untilIdle, whyNoDataLibraries } from "./starts.ts"
 import type { World } from "./world.ts";
 
 const atMost = { bare: 12, dataLibraries: 80 };
-const sideBySide = 6;
 const modules = ["numpy", "pandas", "matplotlib.pyplot"];
 
 export async function measureIdle(world: World, sizes: Sizes): Promise<Figure[]> {
@@ -24,20 +23,19 @@ export async function measureIdle(world: World, sizes: Sizes): Promise<Figure[]>
   const skipped = await whyNoDataLibraries(world, sizes);
   // Else the sandbox that lists them may be counted, too.
   if (skipped === undefined) await untilFontsAreListed(world);
-  const judged = (target: number) => (sizes.isJudged ? target : undefined);
   const unit = "MiB (PSS)";
-  const guestCount = sizes.isJudged ? sideBySide : 1;
+  const { guests } = sizes;
   const figures: Figure[] = [
-    { what: bare, unit, value: await idleMib(world, guestCount, () => {}), atMost: judged(atMost.bare) },
-    { what: light, unit, value: await idleMib(world, guestCount, (guest) => guest.warm("root", [])) },
+    { what: bare, unit, value: await idleMib(world, guests, () => {}), atMost: atMost.bare },
+    { what: light, unit, value: await idleMib(world, guests, (guest) => guest.warm("root", [])) },
   ];
   if (skipped !== undefined) return [...figures, { what: heavy, value: Number.NaN, unit, skipped }];
   const warm = (guest: Guest) => guest.warm("root", modules);
-  const value = await idleMib(world, guestCount, warm);
+  const value = await idleMib(world, guests, warm);
   return [
     ...figures,
-    { what: heavy, unit, value, atMost: judged(atMost.dataLibraries) },
-    { what: `${heavy}, one alone`, unit, value: await idleMib(world, 1, warm), atMost: judged(atMost.dataLibraries) },
+    { what: heavy, unit, value, atMost: atMost.dataLibraries },
+    { what: `${heavy}, one alone`, unit, value: await idleMib(world, 1, warm), atMost: atMost.dataLibraries },
     { what: "bare Python with the data libraries, one alone", unit, value: await bareMib() },
   ];
 }
@@ -46,10 +44,10 @@ export async function measureIdle(world: World, sizes: Sizes): Promise<Figure[]>
  * Of all processes of a sandbox, bubblewrap's included, with six of them side by side: a server seldom has one alone, and
  * what they share counts for a part.
  */
-async function idleMib(world: World, guestCount: number, prepare: (guest: Guest) => void): Promise<number> {
+async function idleMib(world: World, wanted: number, prepare: (guest: Guest) => void): Promise<number> {
   const before = new Set(descendantsOf(process.pid));
   const guests: Guest[] = [];
-  for (let count = 0; count < guestCount; count += 1) {
+  for (let count = 0; count < wanted; count += 1) {
     const guest = await world.open(await world.place());
     guests.push(guest);
     prepare(guest);
@@ -58,7 +56,7 @@ async function idleMib(world: World, guestCount: number, prepare: (guest: Guest)
   const own = descendantsOf(process.pid).filter((pid) => !before.has(pid));
   const mib = own.map(pssMib).reduce((sum, each) => sum + each, 0);
   for (const guest of guests) await guest.close("measured");
-  return mib / guestCount;
+  return mib / wanted;
 }
 
 /** What a sandbox with the same libraries cannot do without. */

@@ -13,7 +13,7 @@ const latencyMax = 3;
 
 export async function measureMany({ folder }: World, sizes: Sizes): Promise<Figure[]> {
   await using service = await openService(folder);
-  const { passes, executions, users, conversationsPerUser, isJudged } = sizes;
+  const { passes, executions, users, conversationsPerUser } = sizes;
   const held: Held[] = [];
   // The first pass fills what is kept on purpose; what the others add is lost.
   for (let pass = 0; pass <= passes; pass += 1) held.push(await heldAfter(service, sizes));
@@ -21,7 +21,7 @@ export async function measureMany({ folder }: World, sizes: Sizes): Promise<Figu
   const figure = (what: string, unit: string, key: keyof Held, added: typeof slopeOf, target: number): Figure => {
     const from = held.map((each) => each[key]);
     const value = added(from.slice(1));
-    return { what: `${what} by ${pass}`, unit, value, from, atMost: isJudged ? target : undefined };
+    return { what: `${what} by ${pass}`, unit, value, from, atMost: target };
   };
   return [
     figure("more objects in the server", "MiB", "liveMib", slopeOf, liveMibMax),
@@ -81,7 +81,7 @@ const bombs = {
 const bombSeconds = 8;
 
 /** How long a cell of somebody else takes meanwhile, against how long it took right before. */
-async function measureNeighbours(service: Service, { neighbourRuns, isJudged }: Sizes): Promise<Figure[]> {
+async function measureNeighbours(service: Service, { neighbourRuns }: Sizes): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [name, code] of Object.entries(bombs)) {
     const what = `warm Python cell over HTTP beside ${name}`;
@@ -99,7 +99,7 @@ async function measureNeighbours(service: Service, { neighbourRuns, isJudged }: 
     await service.endSession("loud");
     await going;
     const against = { what: "the same before", value: quiet };
-    figures.push({ what, value: beside, unit: "ms", against, atMost: isJudged ? latencyMax : undefined });
+    figures.push({ what, value: beside, unit: "ms", against, atMost: latencyMax });
   }
   return figures;
 }

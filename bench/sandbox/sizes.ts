@@ -11,6 +11,8 @@ export type Sizes = {
   /** That lie around when the first program comes, and how often that is measured. */
   readonly manyFiles: number;
   readonly manyFilesRuns: number;
+  /** Idle beside each other, so that what they share is counted once. */
+  readonly guests: number;
   readonly users: number;
   readonly conversationsPerUser: number;
   /** In each of how many passes, after one that does not count. */
@@ -20,8 +22,6 @@ export type Sizes = {
   readonly settleMs: number;
   /** While a neighbour misbehaves; none leaves them out. */
   readonly neighbourRuns: number;
-  /** Targets count at full size only. */
-  readonly isJudged: boolean;
 };
 
 export const full: Sizes = {
@@ -31,13 +31,13 @@ export const full: Sizes = {
   files: 100,
   manyFiles: 10_000,
   manyFilesRuns: 3,
+  guests: 6,
   users: 5,
   conversationsPerUser: 10,
   executions: 1_000,
   passes: 4,
   settleMs: 6_000,
   neighbourRuns: 100,
-  isJudged: true,
 };
 
 export const short: Sizes = {
@@ -47,11 +47,11 @@ export const short: Sizes = {
   files: 10,
   manyFiles: 200,
   manyFilesRuns: 1,
+  guests: 1,
   users: 1,
   conversationsPerUser: 2,
   executions: 6,
   passes: 2,
   settleMs: 0,
   neighbourRuns: 0,
-  isJudged: false,
 };

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import type { Result } from "../../src/base/result.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { openLogs } from "../../src/observe/observe.ts";
 import { ConversationId, localOwner } from "../../src/protocol/ids.ts";
@@ -11,6 +10,7 @@ import { openSandbox, type Place, type RunWanted, type Sandbox } from "../../src
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { openWorkspaces, type Workspace } from "../../src/workspace/workspace.ts";
+import { must } from "../must.ts";
 
 /** The parts of a yard that deal with programs, as the product wires them. */
 export type World = {
@@ -64,12 +64,6 @@ export async function openWorld(folder: string): Promise<World> {
       await logger.close();
     },
   };
-}
-
-/** The value, or the end of the bench. */
-export function must<T>(result: Result<T, unknown>): T {
-  if (!result.ok) throw new Error(JSON.stringify(result.failure));
-  return result.value;
 }
 
 /** An execution at the port, to its end; a wrong answer ends the bench. */

@@ -1,4 +1,4 @@
-import type { Result } from "../../src/base/result.ts";
+import type { Result } from "../src/base/result.ts";
 
 /** The value, or the end of the bench. */
 export function must<T>(result: Result<T, unknown>): T {
