@@ -32,7 +32,8 @@ export async function runAsNobody(t: TestContext, args: readonly string[]): Prom
   t.after(() => rmSync(copy, { recursive: true, force: true }));
   chmodSync(copy, 0o755);
   copyTree(copy);
-  const env = { PATH: "/usr/bin:/bin", HOME: join(copy, "home"), TMPDIR: join(copy, "t"), LANG: "C.UTF-8" };
+  const place = { HOME: join(copy, "home"), TMPDIR: join(copy, "t"), NODE_COMPILE_CACHE: join(copy, "compiled") };
+  const env = { PATH: "/usr/bin:/bin", LANG: "C.UTF-8", ...place };
   const child = spawn(nodeFor(copy), args, {
     cwd: copy,
     uid: nobody,
@@ -48,7 +49,7 @@ export async function runAsNobody(t: TestContext, args: readonly string[]): Prom
 }
 
 /** What our sources and tests import, below `copy`. */
-export function copyPackages(copy: string): void {
+function copyPackages(copy: string): void {
   const { dependencies } = manifestOf("package.json");
   for (const name of withTheirs([...Object.keys(dependencies ?? {}), ...testPackages])) {
     const path = join("node_modules", name);
@@ -61,7 +62,7 @@ function copyTree(copy: string): void {
   copyPackages(copy);
   // The last thing that npm writes: the program looks for it.
   writeFileSync(join(copy, "node_modules", ".package-lock.json"), "{}");
-  for (const name of ["home", "t"]) {
+  for (const name of ["home", "t", "compiled"]) {
     mkdirSync(join(copy, name));
     chmodSync(join(copy, name), 0o1777);
   }
