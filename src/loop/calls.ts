@@ -37,7 +37,8 @@ export async function runCalls(run: Run, parts: Parts): Promise<boolean> {
     const judged = await judgeCalls(run, parts, { running, known });
     if (!(await recordRules(run, parts, judged))) continue;
     const { starts, asked } = planCalls(run, parts, { running, judged });
-    if (!(await run.commit(asked.length > 0 ? { asked } : undefined)).ok) return false;
+    const stored = await run.commit(asked.length > 0 ? { asked } : undefined);
+    if (!stored.ok) return false;
     // Stopped while that was stored: what was to start is left to its class.
     for (const start of run.signal.aborted ? [] : starts) {
       running.add(start.state.call.id);
@@ -47,6 +48,8 @@ export async function runCalls(run: Run, parts: Parts): Promise<boolean> {
       });
     }
     if (running.size === 0) return false;
+    // A decision that came in with it is looked at now: else it would wait for the end of a call it has nothing to do with.
+    if (stored.value.foreign > 0) continue;
 
     const someFinished = new Promise<void>((resolve) => {
       wake = resolve;

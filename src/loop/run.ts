@@ -93,12 +93,13 @@ export class Run {
 
   /**
    * Makes what is staged durable. `isExact`: it rests on messages that people may take back, so it is stored only while
-   * nobody else has appended; otherwise `log_moved`, and the run stands where the log stands.
+   * nobody else has appended; otherwise `log_moved`, and the run stands where the log stands. `foreign`: events of
+   * others that stand before ours, of which nothing was known when ours were staged.
    */
-  async commit(side?: SideRows, { isExact = false } = {}): Promise<Result<void, StorageFailure>> {
+  async commit(side?: SideRows, { isExact = false } = {}): Promise<Result<{ foreign: number }, StorageFailure>> {
     const events = this.#staged;
     this.#staged = [];
-    if (events.length === 0 && side === undefined) return ok(undefined);
+    if (events.length === 0 && side === undefined) return ok({ foreign: 0 });
     const expectedHead = isExact ? this.#committedHead : undefined;
     const options = { epoch: this.epoch, expectedHead, with: side };
     const stored = await this.#parts.log.append(this.conversation.number, events, options);
@@ -115,7 +116,7 @@ export class Run {
     assert(this.#history.head === lastSeq, "the history stands at the head of the log");
     this.#committedHead = lastSeq;
     this.#knownHead = Math.max(this.#knownHead, lastSeq);
-    return ok(undefined);
+    return ok({ foreign });
   }
 
   /** Why nothing could be stored, if that ended the run. */

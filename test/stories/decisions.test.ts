@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { all } from "../world/events.ts";
+import { z } from "zod";
+import { ok } from "../../src/base/result.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { defineTool } from "../../src/tools/tools.ts";
+import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -152,3 +157,51 @@ test("a decision survives a restart, is answered from anywhere, and cannot be ma
   const late = await yard.client.call("decide", { params, body: { verdict: "approve" } });
   assert.equal(late.ok ? "" : late.failure.code, "decision_not_found");
 });
+
+test("a decision that comes in while another call's result is being stored is acted on at once, whatever else still runs [H2][L5]", async (t) => {
+  const data = await folder(t);
+  const marks = join(data, "marks.jsonl");
+  const slow = heldTool("slow");
+  const quick = heldTool("quick");
+  await using model = await modelServer([calls(["slow", {}], ["quick", {}], ["pay", { mark: "a" }]), says("done")]);
+  let yard: TestYard | undefined;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async append(wanted) {
+      // Right before the result of the quick call.
+      if (wanted.events.some(({ type }) => type === "call.finished") && slow.isHeld() && yard !== undefined)
+        await must(decide(yard, conversation, 0, { verdict: "approve" }));
+      return storage.append(wanted);
+    },
+  });
+  const tools = [slow.tool, quick.tool, effectTool("pay", "unsafe", marks, { asks: true })];
+  yard = await startYard({ model, data, tools, wrapStorage });
+  const { id: conversation } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.call("sendMessage", { params: { id: conversation }, body: { text: "go", mode: "queue" } }));
+  await until("a person is asked and both run", async () => {
+    const asked = (await yard?.events(conversation))?.some(({ type }) => type === "decision.asked");
+    return asked === true && slow.isHeld() && quick.isHeld();
+  });
+  quick.release();
+  await until("what was approved is done", () => existsSync(marks));
+  assert.equal(slow.isHeld(), true);
+  slow.release();
+  assert.equal((await yard.whenAtRest(conversation)).answer, "done");
+  await yard[Symbol.asyncDispose]();
+});
+
+/** A tool that ends when the test lets it. */
+function heldTool(name: string) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isHeld = false;
+  const tool = defineTool({
+    ...{ name, description: "Waits. For tests.", input: z.object({}) },
+    async run() {
+      isHeld = true;
+      await promise;
+      isHeld = false;
+      return ok({ text: name });
+    },
+  });
+  return { tool, isHeld: () => isHeld, release: resolve };
+}
