@@ -103,7 +103,7 @@ const planted: [what: string, path: string, text: string, problem: string][] = [
     "one more drawer in base",
     "src/base/text.ts",
     "export const text = 1;\n",
-    "src/base/text.ts: base/ is a closed list (result, clock, ids, random, assert, nearest)",
+    "src/base/text.ts: base/ is a closed list (result, clock, ids, random, assert, nearest, json, fault, background)",
   ],
   ["a file of 401 lines", "src/loop/turn.ts", "//\n".repeat(401), "src/loop/turn.ts: 401 lines, more than 400"],
   [

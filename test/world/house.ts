@@ -46,7 +46,7 @@ const ADAPTERS = [
   "src/sandbox/guest/",
 ];
 const TERMINAL_IMPORTS = ["terminal", "client", "protocol", "words", "base"];
-const BASE_FILES = ["result", "clock", "ids", "random", "assert", "nearest"];
+const BASE_FILES = ["result", "clock", "ids", "random", "assert", "nearest", "json", "fault", "background"];
 const IMPORTED_ANYWHERE = ["zod"];
 const TEST_PACKAGES = ["fast-check"];
 const LINES_MAX = 400;
