@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { manualClock } from "../../test/world/small-yard.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
 import type { SearchHit } from "./documents.ts";
 import { plansFor } from "./query.ts";
 import { countsOf, newProgress } from "./scan.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { manualClock } from "../../test/world/small-yard.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
 import { testWorkspace } from "../../test/world/workspace.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { failure } from "../protocol/failure.ts";

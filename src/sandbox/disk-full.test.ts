@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
+import { manualClock } from "../../test/world/manual-clock.ts";
 import { playedProvider } from "../../test/world/played-provider.ts";
-import { manualClock } from "../../test/world/small-yard.ts";
 import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { manualClock } from "../../test/world/manual-clock.ts";
 import { openTestTerminal } from "../../test/world/pty.ts";
-import { manualClock } from "../../test/world/small-yard.ts";
 import type { FollowFrame } from "../client/client.ts";
 import { wordsFor } from "../words/words.ts";
 import { InteractiveConsole } from "./interactive-console.ts";

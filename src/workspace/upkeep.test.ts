@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { manualClock } from "../../test/world/small-yard.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Logger } from "../observe/observe.ts";
 import { openUpkeep } from "./upkeep.ts";

@@ -7,8 +7,8 @@ import type { SandboxProvider } from "../../src/sandbox/provider.ts";
 import type { Place, Run, SandboxSettings } from "../../src/sandbox/sandbox.ts";
 import type { WorkspaceLimits } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { type PlayedProvider, playedProvider } from "../world/played-provider.ts";
-import { manualClock } from "../world/small-yard.ts";
 import { openGround as openRealGround } from "./sandbox-service-place.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 

@@ -3,8 +3,8 @@ import { type TestContext, test } from "node:test";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import type { Place, Run, SandboxSettings } from "../../src/sandbox/sandbox.ts";
 import { until } from "../world/events.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { playedProvider } from "../world/played-provider.ts";
-import { manualClock } from "../world/small-yard.ts";
 import { openGround as openRealGround } from "./sandbox-service-place.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 

@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { createClient, type Fetch, type FollowFrame, inProcessFetch } from "../../src/client/client.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
 import { answered, delta, numbers, renames, settle, short, stepStarted, streamPath } from "../world/http-reading.ts";
-import { manualClock, type SmallYard, smallYard } from "../world/small-yard.ts";
+import { manualClock } from "../world/manual-clock.ts";
+import { type SmallYard, smallYard } from "../world/small-yard.ts";
 
 test("cut at any byte and opened again, a stream tells every event once and every word once [C3]", async () => {
   const { yard, row } = await yardWithAnswer();

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { type App, listen } from "../../src/http/http.ts";
 import { peopledYard } from "../world/callers.ts";
-import { manualClock } from "../world/small-yard.ts";
+import { manualClock } from "../world/manual-clock.ts";
 
 test("a stranger who sends a body drop by drop is told after half a minute, and the connection ends [C6][Q1]", async () => {
   const clock = manualClock();

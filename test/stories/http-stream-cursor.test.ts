@@ -5,8 +5,9 @@ import { createClient, type Fetch, inProcessFetch } from "../../src/client/clien
 import type { NewEvent } from "../../src/protocol/events.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
 import { answered, delta, onPort, renames, stepStarted, streamPath } from "../world/http-reading.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { type RawEvent, readEvents } from "../world/raw-events.ts";
-import { manualClock, type SmallYard, smallYard } from "../world/small-yard.ts";
+import { type SmallYard, smallYard } from "../world/small-yard.ts";
 
 const eventBytesMax = 64 * 1024;
 

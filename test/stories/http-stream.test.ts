@@ -12,7 +12,8 @@ import {
   stepStarted,
   streamPath,
 } from "../world/http-reading.ts";
-import { manualClock, type SmallYard, smallYard } from "../world/small-yard.ts";
+import { manualClock } from "../world/manual-clock.ts";
+import { type SmallYard, smallYard } from "../world/small-yard.ts";
 
 test("a stream has the log from a place on, then what happens, and says where one becomes the other [C3]", async () => {
   const yard = smallYard();

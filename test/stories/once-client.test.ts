@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient, type Fetch, inProcessFetch } from "../../src/client/client.ts";
-import { manualClock, smallYard } from "../world/small-yard.ts";
+import { manualClock } from "../world/manual-clock.ts";
+import { smallYard } from "../world/small-yard.ts";
 
 test("a creating call whose answer is lost on the way is sent again under its key, and done once [C6][C7]", async () => {
   const yard = smallYard();

@@ -8,9 +8,10 @@ import { runCommand } from "../../src/terminal/terminal.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { keys, openTestTerminal, startChat } from "../world/pty.ts";
-import { manualClock, smallYard } from "../world/small-yard.ts";
+import { smallYard } from "../world/small-yard.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 /** A chat at a folder of this machine, with its session's id once it is greeted. */

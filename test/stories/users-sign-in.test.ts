@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import { type Called, type PeopledYard, peopledYard } from "../world/callers.ts";
-import { manualClock } from "../world/small-yard.ts";
+import { manualClock } from "../world/manual-clock.ts";
 
 const password = "a good password";
 const here = { origin: "http://127.0.0.1:7420", "sec-fetch-site": "same-origin" };

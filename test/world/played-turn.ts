@@ -6,7 +6,7 @@ import { failure } from "../../src/protocol/failure.ts";
 import { ConversationId, localOwner } from "../../src/protocol/ids.ts";
 import type { Decision } from "../../src/protocol/resources.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
-import { manualClock } from "./small-yard.ts";
+import { manualClock } from "./manual-clock.ts";
 
 type Status = "idle" | "running" | "waiting";
 type Place = { readonly turn: number; readonly step: number; readonly attempt: number };

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { ok } from "../../src/base/result.ts";
@@ -309,33 +308,5 @@ function makeListeners<V>() {
       for (const entry of [...all]) if (entry.number === number) entry.listener(value);
     },
     count: () => all.size,
-  };
-}
-
-/** Time that only moves when the test moves it; waiting costs nothing. */
-export function manualClock(): Clock & { move(ms: number): void; timers(): number } {
-  let now = 0;
-  let timers: { at: number; action: () => void }[] = [];
-  return {
-    timers: () => timers.length,
-    now: () => now,
-    monotonic: () => now,
-    wait: async (_, signal) => {
-      await new Promise((resolve) => setImmediate(resolve));
-      return signal?.aborted ? "aborted" : "elapsed";
-    },
-    after(ms, action) {
-      const timer = { at: now + ms, action };
-      timers.push(timer);
-      return () => {
-        timers = timers.filter((other) => other !== timer);
-      };
-    },
-    move(ms) {
-      now += ms;
-      const due = timers.filter(({ at }) => at <= now);
-      timers = timers.filter(({ at }) => at > now);
-      for (const { action } of due) action();
-    },
   };
 }

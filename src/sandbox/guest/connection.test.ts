@@ -3,7 +3,7 @@ import { type Duplex, duplexPair } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
 import { allOf, outcomeOf } from "../../../test/world/bare-supervisor.ts";
-import { manualClock } from "../../../test/world/small-yard.ts";
+import { manualClock } from "../../../test/world/manual-clock.ts";
 import { type Execution, executionLimits } from "../provider.ts";
 import { connectGuest, type GuestConnection, type GuestSettings } from "./connection.ts";
 import { createFrameDecoder, encodeFrame } from "./frames.ts";

@@ -1,0 +1,29 @@
+import type { Clock } from "../../src/base/clock.ts";
+
+/** Time that only moves when the test moves it; waiting costs nothing. */
+export function manualClock(): Clock & { move(ms: number): void; timers(): number } {
+  let now = 0;
+  let timers: { at: number; action: () => void }[] = [];
+  return {
+    timers: () => timers.length,
+    now: () => now,
+    monotonic: () => now,
+    wait: async (_, signal) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return signal?.aborted ? "aborted" : "elapsed";
+    },
+    after(ms, action) {
+      const timer = { at: now + ms, action };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((other) => other !== timer);
+      };
+    },
+    move(ms) {
+      now += ms;
+      const due = timers.filter(({ at }) => at <= now);
+      timers = timers.filter(({ at }) => at > now);
+      for (const { action } of due) action();
+    },
+  };
+}
