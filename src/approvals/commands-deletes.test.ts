@@ -126,6 +126,8 @@ judged("every other route to delete asks as well [H1]", [
   ["xargs -a list.txt rm -f", "delete"],
   ["echo outputs/a | xargs -I % sh -c 'rm %'", "delete"],
   ["parallel rm ::: outputs/a outputs/b", "delete"],
+  [`parallel ::: ${"true ".repeat(40)} 'rm outputs/a'`, "delete"],
+  [`parallel sh -c {} ::: ${"true ".repeat(40)} 'rm outputs/a'`, "delete"],
   ["git clean -fd", "delete"],
   ["git clean -n", ""],
   ["git rm outputs/a.csv", "delete"],

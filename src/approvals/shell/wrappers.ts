@@ -216,15 +216,12 @@ function runEach(call: Call): Stream {
   const mark = values.get("I")?.[0] ?? values.get("replace")?.[0] ?? (program === "parallel" ? "{}" : undefined);
   if (command.length === 0) return program === "parallel" ? runText(call, items.join("\n")) : { items, unseen: false };
   const isPlaced = mark !== undefined && command.some((arg) => arg.includes(mark));
-  const each = isPlaced ? comesInPlaces(command, mark, given === -1 ? comesIn : items) : [[...command, ...items]];
+  const put = (item: string) => command.map((arg) => (mark === undefined ? arg : arg.replaceAll(mark, item)));
+  const each = isPlaced ? (given === -1 ? comesIn : items).map(put) : [[...command, ...items]];
   let stream: Stream = emptyStream;
   for (const argv of each)
     stream = program === "parallel" ? runText(call, argv.join(" ")) : call.scene.call(argv, call, call.what);
   return { ...stream, text: undefined };
-}
-
-function comesInPlaces(command: readonly string[], mark: string, items: readonly string[]): string[][] {
-  return items.slice(0, 32).map((item) => command.map((arg) => arg.replaceAll(mark, item)));
 }
 
 /** `find … -exec`: the command is run on what lies below the folders it starts from. */
