@@ -1,7 +1,8 @@
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import { localOwner, OwnerId } from "../protocol/ids.ts";
+import { ConversationId, localOwner, OwnerId } from "../protocol/ids.ts";
+import type { Storage } from "../storage/storage.ts";
 import { type Language, languageOf } from "../words/words.ts";
 import type { Caller } from "./door.ts";
 
@@ -38,6 +39,29 @@ export type Named = {
   readonly owners?: readonly OwnerId[] | undefined;
 };
 
+/** Of a conversation: two are as good as many, since then nobody is named. */
+const ownersMax = 2;
+
+/** What a request names, whose caller may be told by a conversation or an execution alone. */
+export type NamedBy = Omit<Named, "owners"> & {
+  readonly conversationId?: string | undefined;
+  readonly executionId?: string | undefined;
+};
+
+type OwnerRows = Pick<Storage, "ownersOfConversation" | "ownerOfExecution">;
+
+export async function callerOf(
+  { storage }: { readonly storage: OwnerRows },
+  named: NamedBy,
+): Promise<Result<OwnerId, Failure>> {
+  if (namesSomebody(named)) return callerNamed(named);
+  const { conversationId, executionId } = named;
+  const id = ConversationId.safeParse(conversationId);
+  const owners = id.success ? await storage.ownersOfConversation(id.data, ownersMax) : [];
+  const owner = executionId === undefined ? undefined : await storage.ownerOfExecution(executionId);
+  return callerNamed({ ...named, owners: owner === undefined ? owners : [...owners, owner] });
+}
+
 /** Who is calling: who is signed in, else the first that is named (SPEC S7). */
 export function callerNamed(
   named: Named,
@@ -54,7 +78,7 @@ export function callerNamed(
 }
 
 /** Whether it is of no use to look who has the conversation. */
-export function namesSomebody({ caller, userId, account, sessionId = "" }: Named): boolean {
+function namesSomebody({ caller, userId, account, sessionId = "" }: Named): boolean {
   return (caller.signedIn ?? userId ?? account ?? userOfSession(sessionId)) !== undefined;
 }
 

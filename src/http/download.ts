@@ -4,13 +4,21 @@ import { type FileStat, type FileStream, shownPath } from "../workspace/workspac
 import { breakOff, type HttpCall } from "./door.ts";
 import { refuse } from "./problem.ts";
 import { type ByteRange, rangeWanted } from "./range.ts";
-import type { Archive } from "./zip.ts";
 
 /** A file that was asked for, opened when it is known which part of it is wanted; or an archive made while it is sent. */
 export type Download = StoredDownload | { readonly archive: Archive };
 type StoredDownload = {
   readonly stat: FileStat;
   readonly open: (range: ByteRange | undefined) => Promise<Result<FileStream, Failure>>;
+};
+
+/** A folder as one file, made while it is sent. */
+export type Archive = {
+  /** With its ending. */
+  readonly name: string;
+  /** `application/zip` unless said otherwise. */
+  readonly type?: string;
+  readonly chunks: () => AsyncGenerator<Uint8Array, void, undefined>;
 };
 
 type OnFault = (error: unknown) => void;

@@ -4,13 +4,13 @@ import type { ChatConversation } from "../../protocol/chat-routes.ts";
 import type { Failure } from "../../protocol/failure.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { Language } from "../../words/words.ts";
+import { callerOf } from "../caller.ts";
 import { chatTitle } from "../chat/begin-chat.ts";
 import { chatMessages, type NewestMessage, standingOf } from "../chat/messages.ts";
 import { openNewestMessages } from "../chat/newest-messages.ts";
 import { given } from "../chat/request.ts";
 import type { Call, Handlers, Parts } from "../handler.ts";
 import { idFor } from "../once.ts";
-import { callerOf } from "../own-session.ts";
 
 type Names =
   | "listChatConversations"

@@ -3,12 +3,12 @@ import type { TurnNamed } from "../../loop/loop.ts";
 import type { ChatBody } from "../../protocol/chat-routes.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
+import { callerOf } from "../caller.ts";
 import { answerChat } from "../chat/answer-chat.ts";
 import { beginChat, type ChatCall } from "../chat/begin-chat.ts";
 import { type ChatShown, chatShown, chatWanted, given } from "../chat/request.ts";
 import { liveliest, saidMessages } from "../chat/said-messages.ts";
 import type { Answered, Call, Handlers, Parts } from "../handler.ts";
-import { callerOf } from "../own-session.ts";
 
 type Names =
   | "chatCompletion"

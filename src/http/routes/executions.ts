@@ -4,14 +4,15 @@ import type { OwnerId } from "../../protocol/ids.ts";
 import { type ExecutionRecord, executionLimits, fitsGuest, type Language, type Place } from "../../sandbox/sandbox.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { FileChange } from "../../workspace/workspace.ts";
+import { callerOf } from "../caller.ts";
 import { adoptConversation, placeNamed } from "../conversation-named.ts";
-import { toExecution } from "../execution-answer.ts";
-import { followExecution, idOfFrame, placeOfId } from "../follow-execution.ts";
 import type { Answered, Call, Handlers, Parts } from "../handler.ts";
 import { idFor } from "../once.ts";
-import { callerOf, ownSession } from "../own-session.ts";
 import { faultLine } from "../problem.ts";
-import { isoTime } from "../session-answer.ts";
+import { toExecution } from "../sandbox/execution-answer.ts";
+import { followExecution, idOfFrame, placeOfId } from "../sandbox/follow-execution.ts";
+import { ownSession } from "../sandbox/own-session.ts";
+import { isoTime } from "../sandbox/session-answer.ts";
 import { eventStream } from "../stream.ts";
 
 type Names =

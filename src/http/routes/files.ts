@@ -2,7 +2,7 @@ import { ok } from "../../base/result.ts";
 import { failure } from "../../protocol/failure.ts";
 import { shownPath } from "../../workspace/workspace.ts";
 import type { Handlers, Parts } from "../handler.ts";
-import { storeOnce } from "../stored-before.ts";
+import { storeOnce } from "../sandbox/stored-before.ts";
 
 type Names = "listFiles" | "readFile" | "uploadFile" | "removeFile";
 

@@ -4,7 +4,7 @@ import { protocolVersion } from "../../protocol/routes.ts";
 import type { DetailedHealth } from "../../protocol/sandbox-resources.ts";
 import { failureWords, type Language, wordsFor } from "../../words/words.ts";
 import type { Handlers, Parts } from "../handler.ts";
-import { toLack } from "../lack-answer.ts";
+import { toLack } from "../sandbox/lack-answer.ts";
 
 type Names = "health" | "healthDetailed" | "healthSync";
 

@@ -4,6 +4,7 @@ import { type Failure, failure, makeFailure } from "../../protocol/failure.ts";
 import type { GivenMessage, ProgramPart } from "../../protocol/given.ts";
 import type { OpenAiModel } from "../../protocol/openai.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
+import { callerOf } from "../caller.ts";
 import type { Call, Handlers, Parts } from "../handler.ts";
 import { answerTo, failureOf, opened, type Pieces, retryHeader } from "../openai/answer.ts";
 import { type Asked, type Begun, begin } from "../openai/begin.ts";
@@ -16,7 +17,6 @@ import { openResponse } from "../openai/response.ts";
 import { resultsAtEnd, sentInChat, sentInResponse } from "../openai/sent.ts";
 import { dataStream } from "../openai/sse.ts";
 import { storedResponse } from "../openai/stored.ts";
-import { callerOf } from "../own-session.ts";
 import { faultLine } from "../problem.ts";
 
 type Names =

@@ -5,10 +5,10 @@ import { callerNamed } from "../caller.ts";
 import { adoptConversation } from "../conversation-named.ts";
 import type { Answer, Call, Handlers, Parts } from "../handler.ts";
 import { idFor } from "../once.ts";
-import { seekRoom, settings, useSession, wantedPlace } from "../seek-file.ts";
-import { isoTime } from "../session-answer.ts";
-import { storeFile } from "../store-file.ts";
-import { nameFault } from "../upload-name.ts";
+import { seekRoom, settings, useSession, wantedPlace } from "../sandbox/seek-file.ts";
+import { isoTime } from "../sandbox/session-answer.ts";
+import { storeFile } from "../sandbox/store-file.ts";
+import { nameFault } from "../sandbox/upload-name.ts";
 
 type Names = "describeUploads" | "createUpload" | "uploadState" | "continueUpload" | "abandonUpload";
 

@@ -3,14 +3,14 @@ import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { shownPath } from "../../workspace/workspace.ts";
 import type { Download } from "../download.ts";
-import { isBareName } from "../file-place.ts";
 import type { Answered, Call, Handlers, Parts } from "../handler.ts";
-import { listBelow } from "../list-files.ts";
-import { type OpenForm, openForm } from "../multipart.ts";
-import { type Sought, seekBareName, seekFile, seekRoom, settings, wantedPlace } from "../seek-file.ts";
-import { storedFile, storeFile, unpackInto } from "../store-file.ts";
-import { nameFault } from "../upload-name.ts";
-import { openArchive } from "../zip.ts";
+import { isBareName } from "../sandbox/file-place.ts";
+import { listBelow } from "../sandbox/list-files.ts";
+import { type OpenForm, openForm } from "../sandbox/multipart.ts";
+import { type Sought, seekBareName, seekFile, seekRoom, settings, wantedPlace } from "../sandbox/seek-file.ts";
+import { storedFile, storeFile, unpackInto } from "../sandbox/store-file.ts";
+import { nameFault } from "../sandbox/upload-name.ts";
+import { openArchive } from "../sandbox/zip.ts";
 
 type Names =
   | "uploadSandboxFile"

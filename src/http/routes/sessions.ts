@@ -1,10 +1,11 @@
 import { ok } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
+import { callerOf } from "../caller.ts";
 import type { Call, Handlers, Parts } from "../handler.ts";
-import { callerOf, ownSession, sessionNotFound } from "../own-session.ts";
-import { toSession } from "../session-answer.ts";
-import { firstPackages, packagesWanted, withPackages } from "../session-packages.ts";
-import { sessionNamed, sessionWanted } from "../session-wanted.ts";
+import { ownSession, sessionNotFound } from "../sandbox/own-session.ts";
+import { toSession } from "../sandbox/session-answer.ts";
+import { firstPackages, packagesWanted, withPackages } from "../sandbox/session-packages.ts";
+import { sessionNamed, sessionWanted } from "../sandbox/session-wanted.ts";
 
 type Names =
   | "createSession"

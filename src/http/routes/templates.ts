@@ -1,16 +1,13 @@
 import { ok } from "../../base/result.ts";
-import { failure } from "../../protocol/failure.ts";
 import type { SandboxTemplate } from "../../protocol/sandbox-resources.ts";
 import type { Handlers, Parts } from "../handler.ts";
-import { defaultTemplate, isoTime } from "../session-answer.ts";
+import { isoTime } from "../sandbox/session-answer.ts";
+import { templateNames, templateNotFound } from "../sandbox/templates.ts";
 
-const names = { [defaultTemplate]: "Python", "multi-language": "Python, JavaScript, Bash" } as const;
-/** Both stand for the same sandbox, which has all three languages; the public service's clients ask for one of them. */
 const bothMadeAt = Date.UTC(2025, 0, 1);
-const idCharactersShown = 80;
 
 export function templateHandlers({ sandboxSettings }: Parts): Pick<Handlers, "listTemplates" | "getTemplate"> {
-  const list = () => Object.entries(names).map(([id, name]) => templateOf(id, name, sandboxSettings()));
+  const list = () => Object.entries(templateNames).map(([id, name]) => templateOf(id, name, sandboxSettings()));
   return {
     async listTemplates() {
       return ok(list());
@@ -20,14 +17,6 @@ export function templateHandlers({ sandboxSettings }: Parts): Pick<Handlers, "li
       return found === undefined ? templateNotFound(params.id) : ok(found);
     },
   };
-}
-
-export function isTemplate(id: string): boolean {
-  return Object.hasOwn(names, id);
-}
-
-export function templateNotFound(id: string) {
-  return failure("template_not_found", { id: id.slice(0, idCharactersShown), known: Object.keys(names).join(", ") });
 }
 
 function templateOf(

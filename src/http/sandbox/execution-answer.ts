@@ -1,6 +1,6 @@
-import type { SandboxExecution } from "../protocol/sandbox-resources.ts";
-import type { ExecutionRecord, RunReport } from "../sandbox/sandbox.ts";
-import type { Language } from "../words/words.ts";
+import type { SandboxExecution } from "../../protocol/sandbox-resources.ts";
+import type { ExecutionRecord, RunReport } from "../../sandbox/sandbox.ts";
+import type { Language } from "../../words/words.ts";
 import { executionError } from "./execution-error.ts";
 import { isoTime } from "./session-answer.ts";
 

@@ -1,16 +1,8 @@
 import { Zip, ZipDeflate } from "fflate";
-import { ok, type Result } from "../base/result.ts";
-import { type Failure, failure } from "../protocol/failure.ts";
-import { type FileFailure, parsePath, shownPath, type WalkEntry, type Workspace } from "../workspace/workspace.ts";
-
-/** A folder as one file, made while it is sent. */
-export type Archive = {
-  /** With its ending. */
-  readonly name: string;
-  /** `application/zip` unless said otherwise. */
-  readonly type?: string;
-  readonly chunks: () => AsyncGenerator<Uint8Array, void, undefined>;
-};
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import { type FileFailure, parsePath, shownPath, type WalkEntry, type Workspace } from "../../workspace/workspace.ts";
+import type { Archive } from "../download.ts";
 
 /** What one archive holds: without the 64-bit fields of the format it could not hold more than 4 GiB. */
 export const archiveLimits = { filesMax: 10_000, bytesMax: 2 * 1024 ** 3 };

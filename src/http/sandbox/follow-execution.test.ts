@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
-import { manualClock } from "../../test/world/small-yard.ts";
-import { localOwner } from "../protocol/ids.ts";
-import type { Executions, RunOutput } from "../sandbox/sandbox.ts";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import { localOwner } from "../../protocol/ids.ts";
+import type { Executions, RunOutput } from "../../sandbox/sandbox.ts";
 import { followExecution } from "./follow-execution.ts";
 
 test("silence is filled with pings, and a reader that goes leaves nothing waiting [X2]", async () => {

@@ -1,12 +1,12 @@
-import { ok, type Result } from "../base/result.ts";
-import { type Failure, failure } from "../protocol/failure.ts";
-import { ConversationId, type OwnerId } from "../protocol/ids.ts";
-import type { UploadPolicy } from "../protocol/upload-policy.ts";
-import type { ConversationRow } from "../storage/storage.ts";
-import { parsePath, shownPath, type Workspace } from "../workspace/workspace.ts";
-import { adoptConversation } from "./conversation-named.ts";
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import { ConversationId, type OwnerId } from "../../protocol/ids.ts";
+import type { UploadPolicy } from "../../protocol/upload-policy.ts";
+import type { ConversationRow } from "../../storage/storage.ts";
+import { parsePath, shownPath, type Workspace } from "../../workspace/workspace.ts";
+import { adoptConversation } from "../conversation-named.ts";
+import type { Call, Parts } from "../handler.ts";
 import { filePlace, type PlaceWanted, temparea } from "./file-place.ts";
-import type { Call, Parts } from "./handler.ts";
 import { ownSession } from "./own-session.ts";
 
 /** A place in a conversation of the caller. */

@@ -1,4 +1,4 @@
-import type { Language } from "../sandbox/sandbox.ts";
+import type { Language } from "../../sandbox/sandbox.ts";
 
 const lineCharactersMax = 1_000;
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unzipSync } from "fflate";
-import { ok } from "../base/result.ts";
-import { failure } from "../protocol/failure.ts";
-import type { FileStat } from "../workspace/workspace.ts";
+import { ok } from "../../base/result.ts";
+import { failure } from "../../protocol/failure.ts";
+import type { FileStat } from "../../workspace/workspace.ts";
 import { archiveLimits, openArchive } from "./zip.ts";
 
 const entry = (path: string, bytes = 4): FileStat => ({ path, type: "file", bytes, mode: 0o644, modifiedAt: 0 });

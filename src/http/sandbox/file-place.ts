@@ -1,6 +1,6 @@
-import { ok, type Result } from "../base/result.ts";
-import { type Failure, failure } from "../protocol/failure.ts";
-import { type FileFailure, parsePath } from "../workspace/workspace.ts";
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import { type FileFailure, parsePath } from "../../workspace/workspace.ts";
 
 /** What a request says about where a file is, in whichever way it says it. */
 export type PlaceWanted = {

@@ -1,10 +1,10 @@
-import { ok, type Result } from "../base/result.ts";
-import { type Failure, failure } from "../protocol/failure.ts";
-import type { UploadPolicy } from "../protocol/upload-policy.ts";
-import { fitsGuest, type NewSession } from "../sandbox/sandbox.ts";
-import { isAlias } from "./caller.ts";
-import type { Call } from "./handler.ts";
-import { isTemplate, templateNotFound } from "./routes/templates.ts";
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import type { UploadPolicy } from "../../protocol/upload-policy.ts";
+import { fitsGuest, type NewSession } from "../../sandbox/sandbox.ts";
+import { isAlias } from "../caller.ts";
+import type { Call } from "../handler.ts";
+import { isTemplate, templateNotFound } from "./templates.ts";
 
 type Create = Pick<Call<"createSession">, "body" | "header">;
 type Body = Create["body"];

@@ -1,7 +1,7 @@
-import { unreachable } from "../base/assert.ts";
-import { missedNetwork } from "../protocol/missed-network.ts";
-import type { ExecutionRecord } from "../sandbox/sandbox.ts";
-import { failureWords, type Language, wordsFor } from "../words/words.ts";
+import { unreachable } from "../../base/assert.ts";
+import { missedNetwork } from "../../protocol/missed-network.ts";
+import type { ExecutionRecord } from "../../sandbox/sandbox.ts";
+import { failureWords, type Language, wordsFor } from "../../words/words.ts";
 import { lastWords } from "./last-words.ts";
 
 /** Why an execution came to no good end, in the caller's language: its own last words, else ours. */

@@ -1,11 +1,11 @@
 import { posix } from "node:path";
-import { ok, type Result } from "../base/result.ts";
-import { type Failure, failure } from "../protocol/failure.ts";
-import type { UploadedFile } from "../protocol/resources.ts";
-import type { StoredFile } from "../protocol/sandbox-file-routes.ts";
-import { type FileFailure, type Spooled, shownPath } from "../workspace/workspace.ts";
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import type { UploadedFile } from "../../protocol/resources.ts";
+import type { StoredFile } from "../../protocol/sandbox-file-routes.ts";
+import { type FileFailure, type Spooled, shownPath } from "../../workspace/workspace.ts";
+import type { Answer, Parts } from "../handler.ts";
 import { temparea } from "./file-place.ts";
-import type { Answer, Parts } from "./handler.ts";
 import type { Sought } from "./seek-file.ts";
 import { storeOnce } from "./stored-before.ts";
 import { readArchive } from "./unzip.ts";

@@ -1,9 +1,9 @@
-import type { Clock } from "../base/clock.ts";
-import type { OwnerId } from "../protocol/ids.ts";
-import type { ExecutionFrame } from "../protocol/sandbox-resources.ts";
-import type { OutputPlace, RunOutput, Sandbox } from "../sandbox/sandbox.ts";
-import type { Language } from "../words/words.ts";
-import { pingMs } from "./bell.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import type { ExecutionFrame } from "../../protocol/sandbox-resources.ts";
+import type { OutputPlace, RunOutput, Sandbox } from "../../sandbox/sandbox.ts";
+import type { Language } from "../../words/words.ts";
+import { pingMs } from "../bell.ts";
 import { toExecution } from "./execution-answer.ts";
 
 /** The id of a frame, by which a reader goes on after it. */

@@ -1,9 +1,9 @@
-import { ok, type Result } from "../base/result.ts";
-import type { Failure } from "../protocol/failure.ts";
-import type { SandboxSession } from "../protocol/sandbox-resources.ts";
-import type { PackagesWanted } from "../sandbox/sandbox.ts";
-import { failureWords, type Language, wordsFor } from "../words/words.ts";
-import type { Call, Parts } from "./handler.ts";
+import { ok, type Result } from "../../base/result.ts";
+import type { Failure } from "../../protocol/failure.ts";
+import type { SandboxSession } from "../../protocol/sandbox-resources.ts";
+import type { PackagesWanted } from "../../sandbox/sandbox.ts";
+import { failureWords, type Language, wordsFor } from "../../words/words.ts";
+import type { Call, Parts } from "../handler.ts";
 import { toSession } from "./session-answer.ts";
 
 /** What is to be installed, in our words. */

@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { pipeline } from "node:stream/promises";
 import { crc32, createInflateRaw } from "node:zlib";
-import { ok, type Result } from "../base/result.ts";
-import { decodeText } from "../documents/documents.ts";
-import { type Failure, failure } from "../protocol/failure.ts";
-import type { ArchiveFault } from "../words/words.ts";
-import { parsePath, type Spooled, shownPath } from "../workspace/workspace.ts";
+import { ok, type Result } from "../../base/result.ts";
+import { decodeText } from "../../documents/documents.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import type { ArchiveFault } from "../../words/words.ts";
+import { parsePath, type Spooled, shownPath } from "../../workspace/workspace.ts";
 
 /** A file in an archive. `chunks` throws where it is not what the archive says of it. */
 export type ArchivedFile = {

@@ -1,5 +1,5 @@
-import type { Lack, LackAbout, LackName } from "../sandbox/sandbox.ts";
-import { type Language, wordsFor } from "../words/words.ts";
+import type { Lack, LackAbout, LackName } from "../../sandbox/sandbox.ts";
+import { type Language, wordsFor } from "../../words/words.ts";
 
 /** What this machine lacks, in the caller's language. */
 export function toLack(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OwnerId } from "../protocol/ids.ts";
-import type { ExecutionRecord, RunReport } from "../sandbox/sandbox.ts";
+import { OwnerId } from "../../protocol/ids.ts";
+import type { ExecutionRecord, RunReport } from "../../sandbox/sandbox.ts";
 import { executionError } from "./execution-error.ts";
 import { lastWords } from "./last-words.ts";
 

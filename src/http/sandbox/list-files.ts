@@ -1,9 +1,9 @@
-import { ok, type Result } from "../base/result.ts";
-import { typeOfName } from "../documents/documents.ts";
-import type { Failure } from "../protocol/failure.ts";
-import type { SandboxFile } from "../protocol/sandbox-file-routes.ts";
-import type { WalkEntry } from "../workspace/workspace.ts";
-import { tagOf } from "./download.ts";
+import { ok, type Result } from "../../base/result.ts";
+import { typeOfName } from "../../documents/documents.ts";
+import type { Failure } from "../../protocol/failure.ts";
+import type { SandboxFile } from "../../protocol/sandbox-file-routes.ts";
+import type { WalkEntry } from "../../workspace/workspace.ts";
+import { tagOf } from "../download.ts";
 import type { Sought } from "./seek-file.ts";
 import { isoTime } from "./session-answer.ts";
 

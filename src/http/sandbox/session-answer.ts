@@ -1,7 +1,7 @@
-import type { SandboxSession } from "../protocol/sandbox-resources.ts";
-import type { UploadPolicy } from "../protocol/upload-policy.ts";
-import type { Session } from "../sandbox/sandbox.ts";
-import type { Language } from "../words/words.ts";
+import type { SandboxSession } from "../../protocol/sandbox-resources.ts";
+import type { UploadPolicy } from "../../protocol/upload-policy.ts";
+import type { Session } from "../../sandbox/sandbox.ts";
+import type { Language } from "../../words/words.ts";
 import { toLack } from "./lack-answer.ts";
 
 export const defaultTemplate = "python-basic";

@@ -1,6 +1,6 @@
-import { failed } from "../base/result.ts";
-import { failure } from "../protocol/failure.ts";
-import { parsePath, shownPath } from "../workspace/workspace.ts";
+import { failed } from "../../base/result.ts";
+import { failure } from "../../protocol/failure.ts";
+import { parsePath, shownPath } from "../../workspace/workspace.ts";
 
 /** Why a file cannot be stored under this name. Told before a conversation is adopted or a byte is taken for it. */
 export function nameFault(name: string) {

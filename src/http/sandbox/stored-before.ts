@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
-import { ok, type Result } from "../base/result.ts";
-import type { Failure } from "../protocol/failure.ts";
-import type { UploadedFile } from "../protocol/resources.ts";
-import type { Parts } from "./handler.ts";
+import { ok, type Result } from "../../base/result.ts";
+import type { Failure } from "../../protocol/failure.ts";
+import type { UploadedFile } from "../../protocol/resources.ts";
+import type { Parts } from "../handler.ts";
 import { settings } from "./seek-file.ts";
 
 type Files = ReturnType<Parts["engine"]["files"]>;
