@@ -10,7 +10,7 @@ import { manualClock } from "../world/manual-clock.ts";
 
 test("a stranger who sends a body drop by drop is told after half a minute, and the connection ends [C6][Q1]", async () => {
   const clock = manualClock();
-  const yard = peopledYard();
+  await using yard = await peopledYard();
   await yard.keyOf("ann");
   await using door = await openDoor(yard.app, clock);
   for (const path of ["/api/v1/sign-in", "/sign-in"]) {
@@ -28,18 +28,19 @@ test("a stranger who sends a body drop by drop is told after half a minute, and 
 
 test("whoever is known may take longer over a slow line [C6]", async () => {
   const clock = manualClock();
-  const yard = peopledYard();
+  await using yard = await peopledYard();
   const key = await yard.keyOf("ann");
   await using door = await openDoor(yard.app, clock);
-  const socket = await door.begin("POST /api/v1/conversations", `authorization: Bearer ${key}\r\n`);
+  const headers = `authorization: Bearer ${key}\r\nconnection: close\r\n`;
+  const socket = await door.begin("POST /api/v1/conversations", headers);
   await door.given;
   clock.move(600_000);
-  socket.end(`${" ".repeat(98)}}`);
+  socket.write(`${" ".repeat(98)}}`);
   assert.match(await text(socket), /^HTTP\/1\.1 201 /);
 });
 
 test("whoever is refused before the body is read does not hold the connection [C6][Q1]", async () => {
-  const yard = peopledYard();
+  await using yard = await peopledYard();
   await yard.keyOf("ann");
   await using door = await openDoor(yard.app, systemClock);
   for (const [wanted, length, status] of [

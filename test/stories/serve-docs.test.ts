@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { peopledYard } from "../world/callers.ts";
-import { smallYard } from "../world/small-yard.ts";
+import { startYard } from "../world/yard.ts";
 
 test("the docs page lists every route, in the reader's language, and loads nothing from elsewhere [C7][P4]", async () => {
-  const { app } = smallYard();
+  await using yard = await startYard();
+  const { app } = yard;
   const document = JSON.parse(await (await app.request("/openapi.json")).text());
   const operations = Object.values(document.paths)
     .flatMap((methods) => Object.values(Object(methods)))
@@ -26,7 +27,8 @@ test("the docs page lists every route, in the reader's language, and loads nothi
 });
 
 test("whatever a page loads is there, with its type, and cannot be taken for something else [C7][Q1]", async () => {
-  const { app } = smallYard();
+  await using yard = await startYard();
+  const { app } = yard;
   const page = await (await app.request("/docs")).text();
   const links = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, link = ""]) => link);
   assert.deepEqual(links, ["/docs/page.css", "/openapi.json", "/docs/page.js"]);
@@ -45,7 +47,8 @@ test("whatever a page loads is there, with its type, and cannot be taken for som
 });
 
 test("the address itself tells where to begin, and every link of it leads somewhere [C7][P4]", async () => {
-  const { app } = smallYard();
+  await using yard = await startYard();
+  const { app } = yard;
   const page = await (await app.request("/", { headers: { "accept-language": "zh" } })).text();
   assert.match(page, /AgentYard 正在运行/);
   const links = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, link = ""]) => link);
@@ -55,7 +58,8 @@ test("the address itself tells where to begin, and every link of it leads somewh
 });
 
 test("both addresses of the document give the same [C7]", async () => {
-  const { app } = smallYard();
+  await using yard = await startYard();
+  const { app } = yard;
   const [first, second] = await Promise.all(
     ["/openapi.json", "/api/v1/openapi.json"].map(async (path) => (await app.request(path)).text()),
   );
@@ -63,7 +67,8 @@ test("both addresses of the document give the same [C7]", async () => {
 });
 
 test("the first route of the docs page can be sent as it stands there [C7][P4]", async () => {
-  const { app } = smallYard();
+  await using yard = await startYard();
+  const { app } = yard;
   const page = await (await app.request("/docs")).text();
   const [, entry = ""] = page.split('<details id="chatCompletion"');
   assert.match(entry, /<input name="app_key" data-place="path" aria-label="app_key" value="general">/);
@@ -78,9 +83,9 @@ test("the first route of the docs page can be sent as it stands there [C7][P4]",
 });
 
 test("the first page offers to sign in where somebody can, and to sign out whoever is signed in [C6][P4]", async () => {
-  const yard = peopledYard();
+  await using yard = await peopledYard();
   assert.doesNotMatch((await yard.call("GET /")).text, /sign-in|sign-out/);
-  await yard.users.add({ id: "ada", password: "correct horse battery" });
+  await yard.addUser({ id: "ada", password: "correct horse battery" });
   assert.match((await yard.call("GET /")).text, /<a href="\/sign-in">/);
   const body = { user: "ada", password: "correct horse battery" };
   const origin = "http://127.0.0.1:7420";

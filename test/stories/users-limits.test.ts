@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { callOver, peopledYard } from "../world/callers.ts";
-import { smallYard } from "../world/small-yard.ts";
+import { peopledYard } from "../world/callers.ts";
 
 test("one caller too often is told when to come back; others are not held up, and the operator never [C6]", async () => {
-  const yard = peopledYard({ requestsPerMinuteMax: 3 });
+  await using yard = await peopledYard({ requestsPerMinuteMax: 3 });
   const [ann, bob] = [await yard.keyOf("ann"), await yard.keyOf("bob")];
   const ask = (key?: string) =>
     yard.call("GET /api/v1/models", { ...(key !== undefined && { authorization: `Bearer ${key}` }) });
@@ -33,13 +32,13 @@ test("one caller too often is told when to come back; others are not held up, an
 });
 
 test("who is alone on this machine is stopped only when a program runs wild [C6]", async () => {
-  const yard = peopledYard({ requestsPerMinuteMax: 3 });
+  await using yard = await peopledYard({ requestsPerMinuteMax: 3 });
   const asked = await yard.call("GET /api/v1/models");
   assert.deepEqual([asked.status, asked.headers.get("ratelimit-limit")], [200, "300"]);
 });
 
 test("all keys of a user are one caller [C6]", async () => {
-  const yard = peopledYard({ requestsPerMinuteMax: 2 });
+  await using yard = await peopledYard({ requestsPerMinuteMax: 2 });
   const keys = [await yard.keyOf("ann"), await yard.keyOf("ann"), await yard.keyOf("ann")];
   const statuses = [];
   for (const key of keys)
@@ -48,8 +47,8 @@ test("all keys of a user are one caller [C6]", async () => {
 });
 
 test("nobody is kept out of their account by others who guess, and what works does not count [C6]", async () => {
-  const yard = peopledYard({ signInsPerMinuteMax: 2 });
-  await yard.users.add({ id: "ann", password: "a good password" });
+  await using yard = await peopledYard({ signInsPerMinuteMax: 2 });
+  await yard.addUser({ id: "ann", password: "a good password" });
   const signIn = async (address: string, password: string) =>
     (await yard.call("POST /api/v1/sign-in", { address, body: { user: "ann", password } })).code || "in";
   const guesses = [];
@@ -62,8 +61,8 @@ test("nobody is kept out of their account by others who guess, and what works do
 });
 
 test("a try to sign in counts before anything of it is read [C6][Q1]", async () => {
-  const yard = peopledYard({ signInsPerMinuteMax: 2 });
-  await yard.users.add({ id: "ann" });
+  await using yard = await peopledYard({ signInsPerMinuteMax: 2 });
+  await yard.addUser({ id: "ann" });
   const body = "x".repeat(20_000);
   const json = async () => (await yard.call("POST /api/v1/sign-in", { body })).status;
   assert.deepEqual([await json(), await json(), await json()], [413, 413, 429]);
@@ -73,8 +72,8 @@ test("a try to sign in counts before anything of it is read [C6][Q1]", async () 
 });
 
 test("guessing a password is stopped by place and by name [C6]", async () => {
-  const yard = peopledYard({ signInsPerMinuteMax: 1 });
-  await yard.users.add({ id: "ann" });
+  await using yard = await peopledYard({ signInsPerMinuteMax: 1 });
+  await yard.addUser({ id: "ann" });
   const guess = async (address: string, user: string, password = "guess") =>
     (await yard.call("POST /api/v1/sign-in", { address, body: { user, password } })).code;
   assert.equal(await guess("127.0.0.1", "ann"), "sign_in_failed");
@@ -89,7 +88,7 @@ test("guessing a password is stopped by place and by name [C6]", async () => {
 });
 
 test("what a proxy says counts only when the settings name it [C6]", async () => {
-  const yard = peopledYard({
+  await using yard = await peopledYard({
     trustedProxies: ["10.0.0.0/8", "::1"],
     requestsPerMinuteMax: 1,
     trustedHosts: ["yard.example"],
@@ -116,7 +115,7 @@ test("what a proxy says counts only when the settings name it [C6]", async () =>
 });
 
 test("without users nobody comes in from elsewhere, whatever they call themselves [C6]", async () => {
-  const yard = peopledYard({ host: "0.0.0.0", trustedProxies: ["127.0.0.1"] });
+  await using yard = await peopledYard({ host: "0.0.0.0", trustedProxies: ["127.0.0.1"] });
   const from = async (address: string, headers: Record<string, string> = {}) =>
     (await yard.call("GET /api/v1/conversations", { address, ...headers })).code || "in";
   assert.equal(await from("127.0.0.1"), "in");
@@ -128,7 +127,7 @@ test("without users nobody comes in from elsewhere, whatever they call themselve
 });
 
 test("without users a proxy on this machine that nobody named lets no outsiders in, and says what to do [C6][P4]", async () => {
-  const yard = peopledYard();
+  await using yard = await peopledYard();
   const through = (headers: Record<string, string>, path = "/api/v1/conversations") =>
     yard.call(`GET ${path}`, { address: "127.0.0.1", ...headers });
   const signs = {
@@ -155,7 +154,7 @@ test("without users a proxy on this machine that nobody named lets no outsiders 
 });
 
 test("without users a proxy that is named is asked who calls, and who is not told apart is not let in [C6]", async () => {
-  const yard = peopledYard({ trustedProxies: ["127.0.0.1"] });
+  await using yard = await peopledYard({ trustedProxies: ["127.0.0.1"] });
   const from = async (headers: Record<string, string>) =>
     (await yard.call("GET /api/v1/conversations", { address: "127.0.0.1", ...headers })).code || "in";
   assert.equal(await from({}), "in", "who calls without it");
@@ -170,7 +169,7 @@ test("without users a proxy that is named is asked who calls, and who is not tol
 });
 
 test("without users nobody of a trusted network comes in by calling themselves this machine [C6]", async () => {
-  const yard = peopledYard({ trustedProxies: ["10.0.0.0/8"], trustedHosts: ["yard.example"] });
+  await using yard = await peopledYard({ trustedProxies: ["10.0.0.0/8"], trustedHosts: ["yard.example"] });
   for (const forwarded of ["127.0.0.1", "::1", "10.0.0.8, 127.0.0.1", "127.0.0.1, 10.0.0.8"]) {
     const sent = { address: "10.0.0.7", "x-forwarded-for": forwarded };
     assert.equal((await yard.call("GET /api/v1/conversations", sent)).code, "sign_in_required", forwarded);
@@ -178,7 +177,7 @@ test("without users nobody of a trusted network comes in by calling themselves t
 });
 
 test("a path that a proxy names is short, and one without end holds nobody up [C6][Q1]", async () => {
-  const yard = peopledYard({ trustedProxies: ["10.0.0.0/8"], trustedHosts: ["yard.example"] });
+  await using yard = await peopledYard({ trustedProxies: ["10.0.0.0/8"], trustedHosts: ["yard.example"] });
   await yard.keyOf("ann");
   const led = async (prefix: string) => {
     const sent = { address: "10.0.0.7", "x-forwarded-prefix": prefix, "sec-fetch-mode": "navigate" };
@@ -192,7 +191,7 @@ test("a path that a proxy names is short, and one without end holds nobody up [C
 });
 
 test("a name that was pointed at this machine opens nothing, with users or without, but for a key [C6]", async () => {
-  const yard = peopledYard({ host: "0.0.0.0", trustedHosts: ["yard.example"] });
+  await using yard = await peopledYard({ host: "0.0.0.0", trustedHosts: ["yard.example"] });
   const key = await yard.keyOf("ann");
   const cookieless = async (host: string, more: Record<string, string> = {}) =>
     (await yard.call("GET /api/v1/health", { host, ...more })).status;
@@ -208,7 +207,7 @@ test("a name that was pointed at this machine opens nothing, with users or witho
     assert.equal(await cookieless(host), 403, host);
   assert.equal(await cookieless("evil.example", { authorization: `Bearer ${key}` }), 200);
   assert.equal(await cookieless("evil.example", { authorization: "Bearer ay_wrong" }), 403);
-  const own = peopledYard({ host: "192.168.1.4" });
+  await using own = await peopledYard({ host: "192.168.1.4" });
   await own.keyOf("ann");
   const at = async (host: string) => (await own.call("GET /api/v1/health", { host })).status;
   assert.deepEqual([await at("192.168.1.4:7420"), await at("192.168.1.5:7420")], [200, 403]);
@@ -217,10 +216,10 @@ test("a name that was pointed at this machine opens nothing, with users or witho
 test("other sites read nothing unless the settings name them, and then exactly they do [C6]", async () => {
   const app = "https://app.example";
   const asked = { origin: app, "sec-fetch-site": "cross-site", "access-control-request-method": "POST" };
-  const closed = smallYard();
-  const refused = await callOver(closed.app, "OPTIONS /api/v1/conversations", asked);
+  await using closed = await peopledYard();
+  const refused = await closed.call("OPTIONS /api/v1/conversations", asked);
   assert.deepEqual([refused.status, refused.headers.get("access-control-allow-origin")], [403, null]);
-  const yard = peopledYard({ allowedOrigins: [app] });
+  await using yard = await peopledYard({ allowedOrigins: [app] });
   const preflight = await yard.call("OPTIONS /api/v1/conversations", {
     ...asked,
     "access-control-request-headers": "authorization, content-type",

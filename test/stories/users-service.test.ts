@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { systemIds } from "../../src/base/ids.ts";
 import { listen } from "../../src/http/http.ts";
-import { openSignInService } from "../../src/users/users.ts";
 import { peopledYard } from "../world/callers.ts";
 import { openBrowser, signInServer } from "../world/sign-in-service.ts";
+import { must } from "../world/yard.ts";
 
 const people = {
   s1: { preferred_username: "mei", name: "李梅", email: "mei@example.com", email_verified: true },
@@ -17,8 +16,8 @@ const people = {
 
 test("people sign in through the service that the settings name, and are the same user each time [C6]", async () => {
   await using place = await openPlace({ addsUsers: true });
-  const { users, address, service, me } = place;
-  await users.add({ id: "ann", password: "a good password" });
+  const { addUser, client, address, service, me } = place;
+  await addUser({ id: "ann", password: "a good password" });
   service.person = "s1";
   const browser = openBrowser();
   const arrived = await browser.go(`${address}/sign-in/oidc?next=%2Fapi%2Fv1%2Fme`);
@@ -31,7 +30,7 @@ test("people sign in through the service that the settings name, and are the sam
   assert.equal(await me("s2"), "ann-2", "a name that is taken is not taken over");
   assert.equal(await me("s3"), "bob@example.com");
   assert.equal(await me("s4"), "s4", "an address that nobody checked names nobody");
-  assert.equal((await users.list()).length, 5);
+  assert.equal((await must(client.call("listUsers"))).items.length, 5);
   const page = await (await fetch(`${address}/sign-in`)).text();
   assert.match(page, /href="\/sign-in\/oidc\?next=%2F">Sign in with Example</);
 });
@@ -39,7 +38,7 @@ test("people sign in through the service that the settings name, and are the sam
 test("the first person of all comes in through the service with a browser, while no other page gets anywhere [C6]", async () => {
   await using place = await openPlace({ addsUsers: true });
   assert.equal(await place.me("s1"), "mei");
-  const yard = peopledYard();
+  await using yard = await peopledYard();
   const sent = { "sec-fetch-mode": "navigate", "sec-fetch-site": "cross-site" };
   const ask = async (wanted: string, headers: Record<string, string>) => (await yard.call(wanted, headers)).status;
   assert.deepEqual(
@@ -56,8 +55,8 @@ test("the first person of all comes in through the service with a browser, while
 
 test("who is not a user is told so, unless the settings add everybody [C6][P4]", async () => {
   await using place = await openPlace({ addsUsers: false });
-  const { users, address, service, me } = place;
-  await users.add({ id: "root", password: "a good password" });
+  const { addUser, address, service, me } = place;
+  await addUser({ id: "root", password: "a good password" });
   service.person = "s1";
   const browser = openBrowser();
   const refused = await browser.go(`${address}/sign-in/oidc`);
@@ -65,18 +64,18 @@ test("who is not a user is told so, unless the settings add everybody [C6][P4]",
   assert.match(refused.text, /role="alert"[^>]*>mei is not a user here\. Ask whoever runs this server/);
   assert.ok(!browser.jar.has("agentyard"));
   assert.match(refused.text, /\(agentyard user add NAME --sign-in-as …\) as mei@example\.com/);
-  await users.add({ id: "mei", signInAs: "mei@example.com" });
+  await addUser({ id: "mei", signInAs: "mei@example.com" });
   assert.equal(await me("s1"), "mei", "an account that was made for them is theirs");
-  await users.add({ id: "bea", signInAs: "s2" });
+  await addUser({ id: "bea", signInAs: "s2" });
   assert.equal(await me("s2"), "bea", "also by the subject of the service");
 });
 
 test("who calls themselves like an account without a password does not get it, and neither does an unchecked address [C6]", async () => {
   for (const addsUsers of [false, true]) {
     await using place = await openPlace({ addsUsers });
-    const { users, address, service } = place;
-    await users.add({ id: "admin" });
-    await users.add({ id: "boss", signInAs: "admin@example.com" });
+    const { addUser, address, service } = place;
+    await addUser({ id: "admin" });
+    await addUser({ id: "boss", signInAs: "admin@example.com" });
     service.person = "s5";
     const browser = openBrowser();
     const { status, text } = await browser.go(`${address}/sign-in/oidc?next=/api/v1/me`);
@@ -91,8 +90,8 @@ test("who calls themselves like an account without a password does not get it, a
 
 test("an answer that was not asked for by this browser, or was used before, signs nobody in [C6]", async () => {
   await using place = await openPlace({ addsUsers: true });
-  const { address, service, users } = place;
-  await users.add({ id: "root" });
+  const { address, service, addUser } = place;
+  await addUser({ id: "root" });
   service.person = "s1";
   const stop = `${address}/sign-in/oidc/callback`;
   const begun = async () => {
@@ -106,7 +105,7 @@ test("an answer that was not asked for by this browser, or was used before, sign
     return [status, browser.jar.has("agentyard")];
   };
   const victim = await begun();
-  assert.deepEqual(await outcome(openBrowser(), victim.url), [401, false], "another browser");
+  assert.deepEqual(await outcome(openBrowser(), victim.url), [401, false], "another browser: sign_in_expired");
   const attacker = await begun();
   assert.deepEqual(await outcome(victim.browser, attacker.url), [502, false], "the answer to another one's question");
   const forged = await begun();
@@ -134,7 +133,8 @@ test("when the service is away or the person says no, the page tells so and all 
   serve();
   const refused = await openBrowser().go(`${address}/sign-in/oidc`);
   assert.equal(refused.status, 502);
-  assert.match(refused.text, /The sign-in service did not do its part: the person said no\./);
+  const said = /The sign-in service did not do its part: the person said no\./;
+  assert.match(refused.text, said, "sign_in_service_failed");
   service.person = "s1";
   const browser = openBrowser();
   await browser.go(`${address}/sign-in/oidc`);
@@ -144,7 +144,7 @@ test("when the service is away or the person says no, the page tells so and all 
 async function openPlace({ addsUsers, isAway = false }: { addsUsers: boolean; isAway?: boolean }) {
   const service = await signInServer(people);
   const { issuer, secret: clientSecret } = service;
-  const settings = {
+  const oidc = {
     issuer,
     clientId: "agentyard",
     clientSecret,
@@ -152,15 +152,14 @@ async function openPlace({ addsUsers, isAway = false }: { addsUsers: boolean; is
     addsUsers,
     scopes: ["profile", "email"],
   };
-  const signInService = openSignInService(settings, { clock: systemClock, ids: systemIds });
-  const yard = peopledYard({ signInsPerMinuteMax: 1_000 }, { signInService });
+  const yard = await peopledYard({ signInsPerMinuteMax: 1_000, oidc });
   const server = await listen(yard.app, { host: "127.0.0.1", port: 0 }, { clock: systemClock });
   assert.ok(server.ok);
   const { address, close } = server.value;
   const serve = () => service.serve(`${address}/sign-in/oidc/callback`);
   if (!isAway) serve();
   return {
-    ...{ users: yard.users, address, service, serve },
+    ...{ addUser: yard.addUser, client: yard.client, address, service, serve },
     /** Who somebody is here, once they are signed in. */
     async me(person: string): Promise<string> {
       service.person = person;
@@ -169,6 +168,7 @@ async function openPlace({ addsUsers, isAway = false }: { addsUsers: boolean; is
     },
     async [Symbol.asyncDispose]() {
       await close();
+      await yard[Symbol.asyncDispose]();
       await service.close();
     },
   };

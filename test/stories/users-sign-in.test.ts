@@ -3,13 +3,15 @@ import { test } from "node:test";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import { type Called, type PeopledYard, peopledYard } from "../world/callers.ts";
 import { manualClock } from "../world/manual-clock.ts";
+import { playedProvider, sandboxOver } from "../world/played-provider.ts";
+import { must } from "../world/yard.ts";
 
 const password = "a good password";
 const here = { origin: "http://127.0.0.1:7420", "sec-fetch-site": "same-origin" };
 
 test("a browser signs in by name and password, gets a cookie that scripts do not see, and signs out [C6]", async () => {
-  const yard = peopledYard();
-  await yard.users.add({ id: "ann", name: "Ann", password });
+  await using yard = await peopledYard();
+  await yard.addUser({ id: "ann", name: "Ann", password });
   const signed = await yard.call("POST /api/v1/sign-in", { ...here, body: { user: "ann", password } });
   assert.equal(signed.status, 200);
   const header = signed.headers.get("set-cookie") ?? "";
@@ -25,7 +27,7 @@ test("a browser signs in by name and password, gets a cookie that scripts do not
 });
 
 test("a cookie that a neighbour put under the same name does not shut anybody out, and signing out ends all [C6]", async () => {
-  const yard = peopledYard();
+  await using yard = await peopledYard();
   const good = await signedIn(yard, "ann");
   const status = async (cookie: string) => (await yard.call("GET /api/v1/me", { cookie })).status;
   const wrong = "agentyard=AAAA";
@@ -40,8 +42,8 @@ test("behind a proxy with https the cookie travels over https only and no neighb
   const proxied = (more: Record<string, string>) => ({ address: "10.0.0.1", host: "yard.example", ...more });
   const https = { "x-forwarded-proto": "https", origin: "https://yard.example" };
   const signIn = async (server: Parameters<typeof peopledYard>[0], headers: Record<string, string>) => {
-    const yard = peopledYard({ trustedHosts: ["yard.example"], ...server });
-    await yard.users.add({ id: "ann" });
+    await using yard = await peopledYard({ trustedHosts: ["yard.example"], ...server });
+    await yard.addUser({ id: "ann" });
     const body = new URLSearchParams({ link: await linkFor(yard, "ann") });
     const signed = await yard.call("POST /sign-in", { ...proxied(headers), body });
     const shown = (signed.headers.get("set-cookie") ?? `${signed.status}`).replace(/=[\w-]{43};/, "=…;");
@@ -62,7 +64,7 @@ test("behind a proxy with https the cookie travels over https only and no neighb
 });
 
 test("a page of another site cannot act with the cookie of somebody who is signed in [C6]", async () => {
-  const yard = peopledYard({ allowedOrigins: ["https://app.example"] });
+  await using yard = await peopledYard({ allowedOrigins: ["https://app.example"] });
   const cookie = await signedIn(yard, "ann");
   await yard.start("c", OwnerId.parse("ann"));
   const change = async (headers: Record<string, string>) =>
@@ -103,9 +105,9 @@ test("a page of another site cannot act with the cookie of somebody who is signe
 });
 
 test("people change their own password with the one they have, and are signed out everywhere [C6]", async () => {
-  const yard = peopledYard();
-  await yard.users.add({ id: "root" });
-  await yard.users.add({ id: "ann", password });
+  await using yard = await peopledYard();
+  await yard.addUser({ id: "root" });
+  await yard.addUser({ id: "ann", password });
   const cookie = await signedIn(yard, "ann");
   const change = async (user: string, body: unknown) => {
     const { status, code } = await yard.call(`PUT /api/v1/users/${user}/password`, { ...here, cookie, body });
@@ -125,7 +127,7 @@ test("people change their own password with the one they have, and are signed ou
 
 test("signing out ends the sandbox session where the settings say so [C6]", async () => {
   for (const signOutEndsSession of [true, false]) {
-    const yard = peopledYard({ signOutEndsSession });
+    await using yard = await peopledYard({ signOutEndsSession }, sandboxOver(playedProvider()));
     const cookie = await signedIn(yard, "ann");
     const made = await yard.call("POST /api/v1/sessions", { ...here, cookie, body: {} });
     assert.equal(made.status, 201);
@@ -138,7 +140,7 @@ test("signing out ends the sandbox session where the settings say so [C6]", asyn
 
 test("a browser in use is told its new end, and keeps its cookie [C6]", async () => {
   const clock = manualClock();
-  const yard = peopledYard({}, { clock });
+  await using yard = await peopledYard({}, { clock });
   const cookie = await signedIn(yard, "ann");
   assert.equal((await yard.call("GET /api/v1/me", { cookie })).headers.get("set-cookie"), null);
   clock.move(2 * 86_400_000);
@@ -149,8 +151,8 @@ test("a browser in use is told its new end, and keeps its cookie [C6]", async ()
 });
 
 test("the page to sign in works without scripts, in both languages, and loads nothing from elsewhere [C6][P4]", async () => {
-  const yard = peopledYard();
-  await yard.users.add({ id: "ann", password });
+  await using yard = await peopledYard();
+  await yard.addUser({ id: "ann", password });
   const page = await yard.call("GET /sign-in?next=/docs");
   const policy = page.headers.get("content-security-policy") ?? "";
   assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; frame-ancestors 'none'/);
@@ -178,25 +180,24 @@ test("the page to sign in works without scripts, in both languages, and loads no
   for (const next of elsewhere)
     assert.equal((await form({ link: await linkFor(yard, "ann"), next })).headers.get("location"), "/", next);
   assert.equal((await yard.call("DELETE /sign-in")).status, 405);
+  await using empty = await peopledYard();
   assert.match(
-    (await peopledYard().call("GET /sign-in")).text,
+    (await empty.call("GET /sign-in")).text,
     /There are no users yet: on the machine of the server nobody has to sign in/,
   );
 });
 
 test("a person who is not signed in is led to the page, and back; a program is told [C6]", async () => {
-  const yard = peopledYard();
+  await using yard = await peopledYard();
   await yard.keyOf("ann");
   const led = await yard.call("GET /api/v1/me?x=1", { "sec-fetch-mode": "navigate", "sec-fetch-site": "cross-site" });
   assert.deepEqual([led.status, led.headers.get("location")], [303, "/sign-in?next=%2Fapi%2Fv1%2Fme%3Fx%3D1"]);
 });
 
 test("a link is only looked at when it is opened, so that a program that reads ahead does not use it up [C6]", async () => {
-  const yard = peopledYard();
-  await yard.users.add({ id: "ann", name: "<Ann>" });
-  const made = await yard.client.call("makeSignInLink", { params: { user: "ann" } });
-  assert.ok(made.ok);
-  const { path } = made.value;
+  await using yard = await peopledYard();
+  await yard.addUser({ id: "ann", name: "<Ann>" });
+  const { path } = await must(yard.client.call("makeSignInLink", { params: { user: "ann" } }));
   assert.match(path, /^\/sign-in\?link=[\w-]{43}$/);
   const link = new URLSearchParams(path.split("?")[1]).get("link") ?? "";
   for (const reader of [
@@ -219,16 +220,15 @@ test("a link is only looked at when it is opened, so that a program that reads a
 
 /** By a link: hashing a password takes its time. */
 async function signedIn(yard: PeopledYard, id: string): Promise<string> {
-  await yard.users.add({ id });
-  const signed = await yard.users.signInByLink(await linkFor(yard, id));
-  assert.ok(signed.ok);
-  return `agentyard=${signed.value.token}`;
+  await yard.client.call("addUser", { body: { id } });
+  return cookieOf(
+    await yard.call("POST /sign-in", { ...here, body: new URLSearchParams({ link: await linkFor(yard, id) }) }),
+  );
 }
 
-async function linkFor({ users }: PeopledYard, id: string): Promise<string> {
-  const made = await users.makeLink(id);
-  assert.ok(made.ok);
-  return made.value.token;
+async function linkFor({ client }: PeopledYard, user: string): Promise<string> {
+  const { path } = await must(client.call("makeSignInLink", { params: { user } }));
+  return new URLSearchParams(path.split("?")[1]).get("link") ?? "";
 }
 
 function cookieOf({ headers }: Called): string {

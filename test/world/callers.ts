@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemIds } from "../../src/base/ids.ts";
-import { type App, defaultServerSettings, type ServerSettings } from "../../src/http/http.ts";
+import type { z } from "zod";
+import type { App, ServerSettings } from "../../src/http/http.ts";
 import type { Scope } from "../../src/protocol/route.ts";
-import { openUsers, type Users } from "../../src/users/users.ts";
-import { memoryUsers } from "./memory-users.ts";
-import { type SmallYard, smallYard } from "./small-yard.ts";
+import type { routes } from "../../src/protocol/routes.ts";
+import { must, startYard, type TestYard, type TestYardOptions } from "./yard.ts";
 
 // Who calls over the network, from where, with what.
 
@@ -46,38 +44,31 @@ function codeIn(text: string): string {
   }
 }
 
-export type PeopledYard = SmallYard & {
-  readonly users: Users;
+/** A yard whose users are added through its door. */
+export type PeopledYard = TestYard & {
   call(wanted: string, sent?: Sent): Promise<Called>;
+  addUser(user: NewUser): Promise<void>;
   /** A key of somebody, who is added where they are not there yet. */
-  keyOf(user: string, scopes?: readonly Scope[]): Promise<string>;
+  keyOf(user: string, scopes?: Scope[]): Promise<string>;
 };
 
-/** The door with users behind it. */
-export function peopledYard(
+type NewUser = z.input<typeof routes.addUser.body>;
+
+export async function peopledYard(
   server: Partial<ServerSettings> = {},
-  options: Parameters<typeof smallYard>[0] = {},
-): PeopledYard {
-  const settings = { ...defaultServerSettings, ...server };
-  const { clock = systemClock } = options;
-  const users = openUsers({
-    storage: memoryUsers(),
-    clock,
-    ids: systemIds,
-    signInLastsMs: () => settings.signInLastsMs,
-  });
-  const yard = smallYard({ ...options, users, server: () => settings });
+  options: TestYardOptions = {},
+): Promise<PeopledYard> {
+  const yard = await startYard({ ...options, server });
+  const { client } = yard;
   return {
     ...yard,
-    users,
     call: (wanted, sent) => callOver(yard.app, wanted, sent),
-    keyOf: (user, scopes = ["chat", "files"]) => makeKey(users, user, scopes),
+    addUser: async (body) => void (await must(client.call("addUser", { body }))),
+    async keyOf(user, scopes = ["chat", "files"]) {
+      await client.call("addUser", { body: { id: user, isAdmin: scopes.includes("admin") } });
+      const { key } = await must(client.call("addKey", { params: { user }, body: { scopes } }));
+      assert.ok(key !== null);
+      return key;
+    },
   };
-}
-
-async function makeKey(users: Users, user: string, scopes: readonly Scope[]): Promise<string> {
-  await users.add({ id: user, isAdmin: scopes.includes("admin") });
-  const made = await users.addKey(user, { id: systemIds.uuid(), name: "", scopes });
-  assert.ok(made.ok);
-  return made.value.key;
 }

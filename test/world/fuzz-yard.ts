@@ -3,18 +3,15 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { systemIds } from "../../src/base/ids.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { listen } from "../../src/http/http.ts";
 import type { Route, Scope } from "../../src/protocol/route.ts";
-import { openSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { wordsFor } from "../../src/words/words.ts";
 import { type Chance, chanceOf } from "./fuzz-chance.ts";
 import { openPool, type Pool } from "./fuzz-pool.ts";
 import { fuzzPassword } from "./fuzz-requests.ts";
 import { calls, modelServer, says, stepOf } from "./model-server.ts";
-import { type PlayedProvider, playedProvider } from "./played-provider.ts";
+import { type PlayedProvider, playedProvider, sandboxOver } from "./played-provider.ts";
 import { must, startYard, type TestYard } from "./yard.ts";
 
 // A whole yard on a port, with something in it of everybody, and the callers who come to it.
@@ -61,18 +58,7 @@ export async function openFuzzYard({ seed, hasUsers }: { seed: number; hasUsers:
   const yard = await startYard({
     model,
     wrapStorage: counted.wrapStorage,
-    openSandbox: ({ config, storage, clock, logger }) => {
-      const words = wordsFor("en");
-      return openSandbox({
-        provider: quick(),
-        storage,
-        clock,
-        ids: systemIds,
-        logger,
-        words,
-        settings: config.sandbox,
-      });
-    },
+    ...sandboxOver(quick()),
     env: { AGENTYARD_REQUESTS_PER_MINUTE_MAX: many, AGENTYARD_SIGN_INS_PER_MINUTE_MAX: "100" },
   });
   counted.watchLive(yard);

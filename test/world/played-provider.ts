@@ -1,3 +1,4 @@
+import { systemIds } from "../../src/base/ids.ts";
 import { ok, type Result } from "../../src/base/result.ts";
 import type {
   Execution,
@@ -8,6 +9,9 @@ import type {
   SandboxFault,
   SandboxProvider,
 } from "../../src/sandbox/provider.ts";
+import { openSandbox } from "../../src/sandbox/sandbox.ts";
+import { wordsFor } from "../../src/words/words.ts";
+import type { TestYardOptions } from "./yard.ts";
 
 // A provider whose part the test plays: for who waits for whom, and for what a real machine does once in a blue moon.
 
@@ -56,6 +60,14 @@ export function playedProvider(): PlayedProvider {
     },
   };
   return provider;
+}
+
+/** The sandbox of a yard, with guests of this provider. */
+export function sandboxOver(provider: SandboxProvider): Required<Pick<TestYardOptions, "openSandbox">> {
+  return {
+    openSandbox: ({ config, ...parts }) =>
+      openSandbox({ ...parts, provider, ids: systemIds, words: wordsFor("en"), settings: config.sandbox }),
+  };
 }
 
 function playedGuest(wanted: GuestWanted): PlayedGuest {

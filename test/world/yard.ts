@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,12 +8,12 @@ import { type Client, createClient } from "../../src/client/client.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import { openLogs } from "../../src/observe/observe.ts";
 import type { LogEvent } from "../../src/protocol/events.ts";
-import { localOwner } from "../../src/protocol/ids.ts";
+import { localOwner, type OwnerId } from "../../src/protocol/ids.ts";
 import type { Decision } from "../../src/protocol/resources.ts";
 import { openLocalSandbox } from "../../src/sandbox/local/local.ts";
 import { openSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import type { Tool } from "../../src/tools/tools.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { openYard, type Yard, type YardOptions } from "../../src/yard.ts";
@@ -25,6 +26,10 @@ export type TestYard = Yard & {
   readonly client: Client;
   readonly data: string;
   readonly config: Config;
+  /** An empty conversation. */
+  start(id: string, owner?: OwnerId): Promise<ConversationRow>;
+  /** What the log file has of our own mistakes. */
+  faults(): Promise<string[]>;
   /** Starts a conversation with a message and waits until it rests. */
   ask(text: string, options?: AskOptions): Promise<Rested>;
   /** Waits until the conversation has nothing to do, or a person is asked. */
@@ -45,6 +50,8 @@ export type Rested = {
 export type TestYardOptions = {
   readonly model?: ModelServer | undefined;
   readonly env?: Readonly<Record<string, string>>;
+  /** How it is reached, where the environment has no name for it. */
+  readonly server?: Partial<Config["server"]>;
   readonly tools?: readonly Tool[];
   readonly clock?: Clock;
   readonly data?: string;
@@ -62,7 +69,8 @@ export type TestYardOptions = {
 export async function startYard(options: TestYardOptions = {}): Promise<TestYard> {
   const { clock = systemClock } = options;
   const data = options.data ?? (await mkdtemp(join(tmpdir(), "agentyard-test-")));
-  const config = await testConfig(data, { ...modelEnv(options.model), ...options.env });
+  const loaded = await testConfig(data, { ...modelEnv(options.model), ...options.env });
+  const config = { ...loaded, server: { ...loaded.server, ...options.server } };
   const dir = config.paths.logsDir;
   const logger = openLogs({
     dir,
@@ -88,6 +96,11 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   return {
     ...yard,
     ...{ client, data, config },
+    start: (id, owner = localOwner) => must(yard.engine.create(owner, { id })),
+    async faults() {
+      await logger.flush();
+      return faultsIn(dir);
+    },
     events: (conversation) => eventsOf(yard, conversation),
     async ask(text, { conversation, ...message } = {}) {
       const id = conversation ?? (await must(client.call("createConversation", { body: {} }))).id;
@@ -132,6 +145,12 @@ function realSandbox({
 function modelEnv(model: ModelServer | undefined): Record<string, string> {
   if (model === undefined) return {};
   return { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" };
+}
+
+function faultsIn(folder: string): string[] {
+  const lines = globSync(join(folder, "*.log")).flatMap((file) => readFileSync(file, "utf8").split("\n"));
+  const told = lines.filter((line) => line !== "").map((line) => JSON.parse(line));
+  return told.filter(({ level }) => level === "error").map(({ message }) => String(message));
 }
 
 async function eventsOf(yard: Yard, conversation: string): Promise<LogEvent[]> {
