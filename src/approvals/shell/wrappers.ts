@@ -219,8 +219,11 @@ function runEach(call: Call): Stream {
   const put = (item: string) => command.map((arg) => (mark === undefined ? arg : arg.replaceAll(mark, item)));
   const each = isPlaced ? (given === -1 ? comesIn : items).map(put) : [[...command, ...items]];
   let stream: Stream = emptyStream;
-  for (const argv of each)
-    stream = program === "parallel" ? runText(call, argv.join(" ")) : call.scene.call(argv, call, call.what);
+  for (const argv of each) {
+    stream = call.scene.call(argv, call, call.what);
+    // What stands there is a text for a shell, into which an item goes as one word.
+    if (program === "parallel") stream = runText(call, argv.join(" "));
+  }
   return { ...stream, text: undefined };
 }
 
