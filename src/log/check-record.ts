@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { parsedJson } from "../base/json.ts";
 import type { AllowRule } from "../protocol/approval.ts";
 import { type EventOf, eventVersions, isEventType, type LogEvent, storedEvent } from "../protocol/events.ts";
 import type { RuleRow, StoredEvent } from "../storage/storage.ts";
@@ -108,11 +109,7 @@ function isRule({ owner, body, at, number }: RuleRow, made: MadeRule): boolean {
   const { rule } = made;
   const place = rule.scope === "conversation" ? made.number : undefined;
   if (owner !== made.owner || at !== rule.at || number !== place) return false;
-  try {
-    return isDeepStrictEqual(JSON.parse(body), rule);
-  } catch {
-    return false;
-  }
+  return isDeepStrictEqual(parsedJson(body), rule);
 }
 
 function begin(number: number): Read {

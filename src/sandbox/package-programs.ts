@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parsedJson } from "../base/json.ts";
 
 /** A package as it is asked for; `version`: `1.2`, or with operators `>=1,<2`. */
 export type Package = {
@@ -62,7 +63,7 @@ ${tidy}`,
       const parsed = z
         .array(z.object({ name: shortText, version: shortText }))
         .max(listedMax)
-        .safeParse(json(said));
+        .safeParse(parsedJson(said));
       return parsed.success ? parsed.data.map((found) => ({ manager: "pip", ...found })) : undefined;
     },
   };
@@ -88,7 +89,7 @@ ${tidy}`,
     parse(said) {
       const parsed = z
         .object({ dependencies: z.record(shortText, z.object({ version: shortText })).default({}) })
-        .safeParse(json(said));
+        .safeParse(parsedJson(said));
       if (!parsed.success) return undefined;
       const found = Object.entries(parsed.data.dependencies).slice(0, listedMax);
       return found.map(([name, { version }]) => ({ manager: "npm", name, version }));
@@ -101,12 +102,4 @@ const listedMax = 2000;
 
 function lines(all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join("");
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

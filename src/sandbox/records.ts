@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parsedJson } from "../base/json.ts";
 import { failed } from "../base/result.ts";
 import { FileState } from "../protocol/events.ts";
 import { type Failure, makeFailure, storedFailure } from "../protocol/failure.ts";
@@ -57,7 +58,7 @@ export function sessionRow({ owner, id, usedAt, ...body }: KeptSession): Session
 
 /** Undefined for a row that cannot be read: its user gets a new session. */
 export function sessionOf({ body, ...row }: SessionRow): KeptSession | undefined {
-  const parsed = SessionBody.safeParse(parseJson(body));
+  const parsed = SessionBody.safeParse(parsedJson(body));
   return parsed.success ? { ...row, ...parsed.data } : undefined;
 }
 
@@ -137,7 +138,7 @@ export function executionOf({
   full,
   ...row
 }: ListedExecution & { readonly full?: string | undefined }): ExecutionRecord | undefined {
-  const parsed = ExecutionBody.safeParse(parseJson(full ?? body));
+  const parsed = ExecutionBody.safeParse(parsedJson(full ?? body));
   if (!parsed.success) return undefined;
   const { conversationId, startedAt, failure, report, artifacts, ...rest } = parsed.data;
   const why = failure && storedFailure(failure.code, failure.params);
@@ -159,14 +160,6 @@ function withUnset({ exitCode, signal, value, returned, ...report }: z.infer<typ
     stderr: shown(report.stderr),
     changes: report.changes.map(({ path, before, after, lost }) => ({ path, before, after, lost })),
   };
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 export type RowFailure = Failure<"storage_busy" | "storage_full" | "storage_broken" | "storage_read_only">;

@@ -1,3 +1,4 @@
+import { parsedObject } from "../base/json.ts";
 /** What a person sees of a call that runs a program: its first line, not the JSON around it. Undefined for other tools. */
 export function firstCodeLine(tool: string, json: string): string | undefined {
   const found = codeIn(tool, json);
@@ -14,7 +15,7 @@ export function codeIn(
   tool: string,
   json: string,
 ): { readonly code: string; readonly name: string; readonly others: readonly [string, unknown][] } | undefined {
-  const input = objectIn(json);
+  const input = new Map(Object.entries(parsedObject(json) ?? {}));
   for (const name of codeNames.get(tool) ?? []) {
     const code = input.get(name);
     if (typeof code === "string") return { code, name, others: [...input].filter(([other]) => other !== name) };
@@ -31,12 +32,3 @@ const codeNames: ReadonlyMap<string, readonly string[]> = new Map([
   ["execute_code", ["code", "source", "script"]],
   ["run_bash_command", ["command", "cmd"]],
 ]);
-
-function objectIn(json: string): ReadonlyMap<string, unknown> {
-  try {
-    const input: unknown = JSON.parse(json);
-    return new Map(Object.entries(typeof input === "object" && input !== null ? input : {}));
-  } catch {
-    return new Map();
-  }
-}

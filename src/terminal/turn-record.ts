@@ -1,3 +1,4 @@
+import { parsedJson } from "../base/json.ts";
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import type { ToolCall, Usage } from "../protocol/message.ts";
 
@@ -81,17 +82,10 @@ export class TurnRecord {
   }
 }
 
+/** The arguments as the object that the model wrote, else their text as it is. */
 function toToolCall({ id, name, arguments: text }: ToolCall) {
-  return { id, name, arguments: parsed(text) };
-}
-
-/** An object where the model wrote one, else its text as it is. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const json = parsedJson(text);
+  return { id, name, arguments: json === undefined ? text : json };
 }
 
 /** Summed over the turn's steps: what the turn cost. Parts that no server told are absent. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { parsedJson } from "../base/json.ts";
 import { isRecord, type JsonSchema } from "./schema.ts";
 
 /** Other words that models use: for the names of arguments, and for the values of enums. */
@@ -97,11 +98,8 @@ function readText(schema: JsonSchema, raw: unknown, { words }: Synonyms): unknow
 /** What a string holds, if it is JSON; anything else as it is. */
 export function unpacked(raw: unknown): unknown {
   if (typeof raw !== "string") return raw;
-  try {
-    return JSON.parse(raw);
-  } catch {
-    return raw;
-  }
+  const json = parsedJson(raw);
+  return json === undefined ? raw : json;
 }
 
 /** `inProgress`, `In Progress` and `in-progress` → `in_progress`. */

@@ -1,4 +1,5 @@
 import { assert } from "../base/assert.ts";
+import { thrownText } from "../base/fault.ts";
 import { nearest } from "../base/nearest.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
@@ -104,15 +105,16 @@ const whyBytesMax = 120;
 /** The arguments as one object; some models put it into a string. */
 export function readArguments(tool: string, call: ToolCall): Result<Readonly<Record<string, unknown>>, Failure> {
   if (call.arguments.trim() === "") return ok({});
+  let json: unknown;
   try {
-    const input = unpacked(JSON.parse(call.arguments));
-    if (isRecord(input)) return ok(input);
-    const kind = Array.isArray(input) ? "a list" : input === null ? "null" : `a ${typeof input}`;
-    return failure("tool_arguments_broken", { tool, why: `${kind} is not an object` });
+    json = JSON.parse(call.arguments);
   } catch (error) {
-    const why = error instanceof Error ? oneLine(error.message, whyBytesMax) : "it cannot be read";
-    return failure("tool_arguments_broken", { tool, why });
+    return failure("tool_arguments_broken", { tool, why: oneLine(thrownText(error), whyBytesMax) });
   }
+  const input = unpacked(json);
+  if (isRecord(input)) return ok(input);
+  const kind = Array.isArray(input) ? "a list" : input === null ? "null" : `a ${typeof input}`;
+  return failure("tool_arguments_broken", { tool, why: `${kind} is not an object` });
 }
 
 /** What others wrote, fit to stand inside a sentence of ours. */

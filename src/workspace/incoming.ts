@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
+import { parsedJson } from "../base/json.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
@@ -236,11 +237,7 @@ async function all(place: Place): Promise<Note[]> {
 
 async function readNote(place: Place, id: string): Promise<Note | undefined> {
   const text = await ifThere(readFile(noteOf(place, id), "utf8"));
-  try {
-    return text === undefined ? undefined : Note.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined; // No JSON.
-  }
+  return Note.safeParse(parsedJson(text ?? "")).data;
 }
 
 /** Old or new, never half of one. */

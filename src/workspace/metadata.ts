@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { parsedJson } from "../base/json.ts";
 import type { WorkspaceRow } from "../storage/storage.ts";
 import { errorCode } from "./faults.ts";
 
@@ -34,12 +35,7 @@ export function layOut(folder: string, { id, kind, createdAt }: WorkspaceRow): v
 /** The folder says by itself that it is the one of this row: what somebody else put there is not ours to move. */
 export function isLaidOutFor(folder: string, { id }: Pick<WorkspaceRow, "id">): boolean {
   const text = readSmall(join(folder, metadataName));
-  if (text === undefined) return false;
-  try {
-    return Metadata.safeParse(JSON.parse(text)).data?.session_id === id;
-  } catch {
-    return false; // No JSON.
-  }
+  return Metadata.safeParse(parsedJson(text ?? "")).data?.session_id === id;
 }
 
 const Metadata = z.object({ session_id: z.string() });

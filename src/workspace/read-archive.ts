@@ -4,6 +4,7 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Extract, Header } from "tar-stream";
 import { z } from "zod";
+import { parsedJson } from "../base/json.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import type { BackupFlaw } from "../words/words.ts";
@@ -224,11 +225,9 @@ function readHead(text: string): ArchiveHead {
 }
 
 function parsed<T>(schema: z.ZodType<T>, text: string, flaw: BackupFlaw = "changed"): T {
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch {
-    throw flawed(flaw);
-  }
+  const read = schema.safeParse(parsedJson(text));
+  if (!read.success) throw flawed(flaw);
+  return read.data;
 }
 
 async function small({ size }: Header, pieces: AsyncIterable<Uint8Array>): Promise<string> {

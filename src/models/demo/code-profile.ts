@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parsedJson } from "../../base/json.ts";
 import { forModels } from "../../words/words.ts";
 import type { DoneCall, Facts } from "./facts.ts";
 import { type DemoWords, paragraphs, type WantedCall } from "./intent.ts";
@@ -71,12 +72,8 @@ function profilesIn(done: readonly DoneCall[]): readonly Table[] {
 function toldIn(result: string): readonly Table[] | undefined {
   const json = /^profile:(.+)$/m.exec(result)?.[1];
   if (json === undefined) return undefined;
-  try {
-    const told = z.array(z.union([Table, Failed])).safeParse(JSON.parse(json));
-    return told.data?.flatMap((table) => ("failed" in table ? [] : [table]));
-  } catch {
-    return undefined;
-  }
+  const told = z.array(z.union([Table, Failed])).safeParse(parsedJson(json));
+  return told.data?.flatMap((table) => ("failed" in table ? [] : [table]));
 }
 
 function whyNot({ result, failure }: DoneCall, words: DemoWords): string {

@@ -1,3 +1,4 @@
+import { parsedJson, parsedObject } from "../../base/json.ts";
 import { attachedWords, type Language, languages, withoutMarks } from "../../words/words.ts";
 import { replaceMentions } from "./mentions.ts";
 import type { ChatRequest } from "./wire.ts";
@@ -106,12 +107,8 @@ export function plainName(shown: string): string {
   const escaped = shown.replaceAll(/\\u\{([0-9a-f]+)\}/g, (_, code: string) =>
     String.fromCodePoint(Number.parseInt(code, 16)),
   );
-  try {
-    const name: unknown = JSON.parse(escaped);
-    return typeof name === "string" ? name : shown;
-  } catch {
-    return shown;
-  }
+  const name = parsedJson(escaped);
+  return typeof name === "string" ? name : shown;
 }
 
 /** Chinese when Han characters weigh enough against words in letters; unknown without either. Paths are no words. */
@@ -133,15 +130,8 @@ function doneCalls(messages: readonly Message[]): readonly DoneCall[] {
     const { name } = call;
     const charactersMax = resultCharactersMax[name] ?? otherResultCharactersMax;
     const result = withoutMarks(wordsOf(message)).slice(0, charactersMax).toWellFormed();
-    return [{ name, input: inputOf(call.arguments), result, failure: /^Error: ([a-z_]+)/.exec(result)?.[1] }];
+    return [
+      { name, input: parsedObject(call.arguments ?? "") ?? {}, result, failure: /^Error: ([a-z_]+)/.exec(result)?.[1] },
+    ];
   });
-}
-
-function inputOf(json = "{}"): Readonly<Record<string, unknown>> {
-  try {
-    const input: unknown = JSON.parse(json);
-    return typeof input === "object" && input !== null ? { ...input } : {};
-  } catch {
-    return {};
-  }
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parsedJson } from "../../base/json.ts";
 
 /** The part of an OpenAI chat request that the demo model looks at; what it cannot see, such as images, falls out. */
 const ChatRequest = z.object({
@@ -71,7 +72,7 @@ function pieces(text: string): readonly string[] {
 
 /** A request we can answer, or what is wrong with it. */
 export function parseRequest(body: string, model: string): ChatRequest | WireError {
-  const json = parseJson(body);
+  const json = parsedJson(body);
   if (json === undefined) return { status: 400, message: "We could not parse the JSON body of your request." };
   const chat = ChatRequest.safeParse(json);
   if (!chat.success) {
@@ -85,14 +86,6 @@ export function parseRequest(body: string, model: string): ChatRequest | WireErr
     param: "model",
     code: "model_not_found",
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export type WireError = {

@@ -1,3 +1,4 @@
+import { parsedJson } from "../../base/json.ts";
 import type { Finish, ToolCall } from "../../protocol/message.ts";
 import { estimateTokens } from "../estimate.ts";
 import type { Profile } from "../profile.ts";
@@ -6,7 +7,7 @@ import { addDetails, readContent } from "./content.ts";
 import { type ErrorFacts, errorFacts } from "./error-body.ts";
 import type { Verdict } from "./errors.ts";
 import { type FinishMeaning, finishMeaning } from "./finish.ts";
-import { isObject, type JsonObject, parseJson } from "./json.ts";
+import { isObject, type JsonObject } from "./json.ts";
 import { withoutAddedNulls } from "./schema.ts";
 import type { SentTools } from "./sent-tools.ts";
 import { createCallAssembler } from "./tool-calls.ts";
@@ -108,7 +109,7 @@ function finishCalls(calls: ToolCall[], profile: Profile, sent: SentTools): Tool
   if (profile.schemaDialect !== "openai-strict") return calls;
   return calls.map((call) => {
     const declared = sent.byName.get(call.name);
-    const value = parseJson(call.arguments);
+    const value = parsedJson(call.arguments);
     if (declared === undefined || call.invalid || !isObject(value)) return call;
     const cleaned = withoutAddedNulls(value, declared.parameters);
     return cleaned === value ? call : { ...call, arguments: JSON.stringify(cleaned) };

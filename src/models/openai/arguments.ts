@@ -1,4 +1,5 @@
-import { isObject, parseJson } from "./json.ts";
+import { parsedJson } from "../../base/json.ts";
+import { isObject } from "./json.ts";
 
 /**
  * The arguments of a call as usable JSON text of an object, or `undefined` when they are not usable. Text that needs no
@@ -7,7 +8,7 @@ import { isObject, parseJson } from "./json.ts";
  */
 export function readArguments(received: string): string | undefined {
   if (isBlank(received)) return "{}";
-  const value = parseJson(received);
+  const value = parsedJson(received);
   if (isObject(value)) return received;
   if (typeof value === "string") return isBlank(value) ? "{}" : withEscapedControls(value);
   if (value !== undefined) return undefined;
@@ -20,9 +21,9 @@ function isBlank(text: string): boolean {
 }
 
 function withEscapedControls(text: string): string | undefined {
-  if (isObject(parseJson(text))) return text;
+  if (isObject(parsedJson(text))) return text;
   const escaped = escapeControls(text);
-  return isObject(parseJson(escaped)) ? escaped : undefined;
+  return isObject(parsedJson(escaped)) ? escaped : undefined;
 }
 
 /** Line breaks and tabs that stand in a JSON string as they are. */
@@ -53,7 +54,7 @@ function withoutSurplus(text: string): string | undefined {
   const length = objectLength(trimmed);
   if (length === undefined) return undefined;
   const first = trimmed.slice(0, length);
-  const value = parseJson(first);
+  const value = parsedJson(first);
   if (!isObject(value)) return undefined;
   let rest = trimmed.slice(length).trimStart();
   for (let again = objectLength(rest); again !== undefined; again = objectLength(rest)) {
@@ -66,7 +67,7 @@ function withoutSurplus(text: string): string | undefined {
 const surplus = /^(?:\s|[}\]]|`{3}|<\/[\w:.-]+>|<\|[^<>|]*\|>|<｜[^<>｜]*｜>|\[\/[A-Z_]+\])*$/u;
 
 function isSameJson(text: string, value: unknown): boolean {
-  return JSON.stringify(parseJson(text)) === JSON.stringify(value);
+  return JSON.stringify(parsedJson(text)) === JSON.stringify(value);
 }
 
 /** How long the object is that the text begins with; `undefined` when it begins with none or never closes it. */

@@ -1,4 +1,5 @@
-import { isObject, parseJson } from "./json.ts";
+import { parsedJson } from "../../base/json.ts";
+import { isObject } from "./json.ts";
 
 export interface CallsInText {
   push(piece: string): void;
@@ -61,7 +62,7 @@ function taggedCalls(text: string): WrittenCall[] {
 
 function jsonCalls(text: string): WrittenCall[] {
   const fenced = /^\s*```\w*\s*(.*?)\s*```\s*$/s.exec(text)?.[1];
-  return [parseJson((fenced ?? text).trim())].flat().flatMap(readCall);
+  return [parsedJson((fenced ?? text).trim())].flat().flatMap(readCall);
 }
 
 function readCall(value: unknown): WrittenCall[] {

@@ -1,6 +1,6 @@
+import { parsedJson } from "../../base/json.ts";
 import { errorFacts } from "./error-body.ts";
 import { failure } from "./errors.ts";
-import { parseJson } from "./json.ts";
 import type { Reading } from "./reading.ts";
 import type { BodyForm } from "./stream.ts";
 
@@ -14,7 +14,7 @@ export function createDocumentForm(reading: Reading, onData: () => void): BodyFo
     },
     end() {
       const text = pieces.join("").trim();
-      const value = parseJson(text);
+      const value = parsedJson(text);
       if (value === undefined) readLines(text, reading);
       else readWhole(value, reading);
     },
@@ -32,7 +32,7 @@ function readWhole(value: unknown, reading: Reading): void {
 }
 
 function readLines(text: string, reading: Reading): void {
-  const lines = text.split("\n").map((line) => parseJson(line));
+  const lines = text.split("\n").map((line) => parsedJson(line));
   for (const line of lines) reading.take(line);
   if (reading.hasChoices() || reading.result() !== undefined) return;
   if (!/^[[{]/.test(text)) {

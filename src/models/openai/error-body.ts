@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, numberOf, parseJson } from "./json.ts";
+import { parsedJson } from "../../base/json.ts";
+import { isObject, type JsonObject, numberOf } from "./json.ts";
 
 /** What an error says, whatever shape it came in. */
 export type ErrorFacts = {
@@ -18,7 +19,7 @@ export type ErrorFacts = {
 export function readErrorBody(status: number, body: string): ErrorFacts {
   const trimmed = body.trim();
   // Some servers wrap even their refusals as an event.
-  const value = parseJson(/^(?:event:.*\s+)?data:\s*(.+)/.exec(trimmed)?.[1] ?? trimmed);
+  const value = parsedJson(/^(?:event:.*\s+)?data:\s*(.+)/.exec(trimmed)?.[1] ?? trimmed);
   if (value !== undefined) return gather(status, value);
   return { ...gather(status, {}), text: trimmed.startsWith("<") ? "" : trimmed };
 }
@@ -113,7 +114,7 @@ function gather(httpStatus: number, root: unknown): ErrorFacts {
   }
 
   function note(key: string, value: string | number, depth: number): void {
-    const inner = typeof value === "string" && /^\s*[[{]/.test(value) ? parseJson(value) : undefined;
+    const inner = typeof value === "string" && /^\s*[[{]/.test(value) ? parsedJson(value) : undefined;
     if (inner !== undefined && textKeys.has(key)) return visit(key, inner, depth + 1);
     if (delayKeys.has(key)) delays.push([key, value]);
     if (fieldKeys.has(key)) fields.push(String(value));

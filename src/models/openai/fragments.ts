@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
+import { parsedJson } from "../../base/json.ts";
 import type { Image, Message, ToolCall } from "../../protocol/message.ts";
 import type { Profile } from "../profile.ts";
-import { isObject, parseJson, stringifyWellFormed } from "./json.ts";
+import { isObject, stringifyWellFormed } from "./json.ts";
 import { wireName } from "./tool-names.ts";
 
 /** One message as the bytes that are sent. */
@@ -85,7 +86,7 @@ function callToWire(call: ToolCall): object {
  * other, and the result of the call already tells the model that its arguments could not be read.
  */
 function replayedArguments(text: string): string {
-  const value = parseJson(text);
+  const value = parsedJson(text);
   if (!isObject(value)) return "{}";
   return escapedSurrogate.test(text) ? stringifyWellFormed(value) : text;
 }

@@ -1,6 +1,6 @@
-import { createParser } from "eventsource-parser";
+import { parsedJson } from "../../base/json.ts";
+import { openEventReader } from "../../protocol/server-events.ts";
 import { failure } from "./errors.ts";
-import { parseJson } from "./json.ts";
 import type { Reading } from "./reading.ts";
 
 /** How text of a body is read, in either of its two forms. */
@@ -13,32 +13,30 @@ export interface BodyForm {
 /** An event stream. `[DONE]` completes the answer at once; a payload that is not JSON ends it as a failure. */
 export function createStreamForm(reading: Reading, eventCharactersMax: number): BodyForm {
   let isEnding = false;
-  const parser = createParser({
-    maxBufferSize: eventCharactersMax,
-    onEvent: ({ data, event }) => {
-      if (reading.result() === undefined) takeEvent(data.trim(), event);
+  const events = openEventReader({
+    charactersMax: eventCharactersMax,
+    onEvent: ({ data, name }) => {
+      if (reading.result() === undefined) takeEvent(data.trim(), name);
     },
-    onError: (error) => {
-      if (error.type !== "max-buffer-size-exceeded") return;
-      reading.fail(failure("protocol", false, `One event is longer than ${eventCharactersMax} characters.`));
-    },
+    onTooLong: () =>
+      reading.fail(failure("protocol", false, `One event is longer than ${eventCharactersMax} characters.`)),
   });
 
   function takeEvent(payload: string, name: string | undefined): void {
     if (payload === "" || payload.startsWith(":")) return;
     if (payload === "[DONE]") return reading.complete();
-    const value = parseJson(payload);
+    const value = parsedJson(payload);
     if (value !== undefined) reading.take(value, name);
     // A last event that was cut short is no event; the cut itself is what gets reported.
     else if (!isEnding) reading.fail(failure("protocol", true, `An event of the stream is not JSON: ${payload}`));
   }
 
   return {
-    feed: (text) => parser.feed(text),
+    feed: (text) => events.feed(text),
     end() {
       isEnding = true;
       // Two line ends close whatever line and event are pending, whichever kind of line end came last.
-      parser.feed("\n\n");
+      events.feed("\n\n");
     },
   };
 }

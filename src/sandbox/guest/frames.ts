@@ -1,4 +1,5 @@
 import { assert } from "../../base/assert.ts";
+import { parsedJson } from "../../base/json.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 
 /** What goes over the control socket of a guest: a JSON header and raw bytes, each with its length before it. */
@@ -47,9 +48,9 @@ export function createFrameDecoder(): FrameDecoder {
         if (!lengths.ok) return lengths;
         needed = lengths.value.total;
         if (bytes.length < needed) break;
-        const header = parse(bytes.toString("utf8", lengthsBytes, lengthsBytes + lengths.value.header));
-        if (!header.ok) return header;
-        frames.push({ header: header.value, payload: bytes.subarray(lengthsBytes + lengths.value.header, needed) });
+        const header = parsedJson(bytes.toString("utf8", lengthsBytes, lengthsBytes + lengths.value.header));
+        if (header === undefined) return failed("header_not_json");
+        frames.push({ header, payload: bytes.subarray(lengthsBytes + lengths.value.header, needed) });
         bytes = bytes.subarray(needed);
       }
       chunks = bytes.length > 0 ? [bytes] : [];
@@ -66,12 +67,4 @@ function readLengths(bytes: Buffer): Result<{ readonly header: number; readonly 
   if (header > headerBytesMax) return failed("header_too_long");
   if (payload > payloadBytesMax) return failed("payload_too_long");
   return ok({ header, total: lengthsBytes + header + payload });
-}
-
-function parse(text: string): Result<unknown, FrameFault> {
-  try {
-    return ok(JSON.parse(text));
-  } catch {
-    return failed("header_not_json");
-  }
 }

@@ -1,3 +1,4 @@
+import { parsedJson } from "../../base/json.ts";
 /** Puts the pieces of an execution's results together and looks at what they claim to be. */
 export interface Results {
   take(kind: ResultKind, piece: Buffer, hasMore: boolean): Taken | "incomplete" | "unfit" | "too_much";
@@ -30,7 +31,10 @@ export function createResults(): Results {
       pieces = [];
       if (kind === "png") return figurePath.test(bytes.toString()) ? { type: kind, bytes } : "unfit";
       // What is no JSON that we would hand on can still be read.
-      return { type: kind === "json" && isShallow(bytes) && isJson(bytes.toString()) ? "json" : "text", bytes };
+      return {
+        type: kind === "json" && isShallow(bytes) && parsedJson(bytes.toString()) !== undefined ? "json" : "text",
+        bytes,
+      };
     },
   };
 }
@@ -51,12 +55,3 @@ function isShallow(bytes: Buffer): boolean {
 }
 
 const codes = { quote: 0x22, bracket: 0x5b, backslash: 0x5c, bracketEnd: 0x5d, brace: 0x7b, braceEnd: 0x7d };
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}

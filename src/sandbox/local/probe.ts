@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
+import { parsedJson } from "../../base/json.ts";
 import type { Words } from "../../words/words.ts";
 import type { GuestLimits, Lack, LackAbout, LackName, Probe } from "../provider.ts";
 import type { Bwrap } from "./bwrap.ts";
@@ -105,11 +106,7 @@ const facts = z.object({
 export type Facts = z.infer<typeof facts>;
 
 function factsIn(line: string): Facts | string {
-  try {
-    return facts.parse(JSON.parse(line));
-  } catch {
-    return `the canary said: ${line.slice(0, 200)}`;
-  }
+  return facts.safeParse(parsedJson(line)).data ?? `the canary said: ${line.slice(0, 200)}`;
 }
 
 function readLine(control: Duplex): Promise<string> {
