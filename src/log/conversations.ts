@@ -2,8 +2,7 @@ import { ok, type Result } from "../base/result.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { ConversationId, type OwnerId } from "../protocol/ids.ts";
-import type { ConversationRow, NewConversation } from "../storage/storage.ts";
-import { encoded } from "./encode.ts";
+import type { ConversationRow, EncodedEvent, NewConversation } from "../storage/storage.ts";
 import type { LogOptions } from "./log.ts";
 
 /** Whose conversations there are. Every look-up takes the owner: another's conversation does not exist. */
@@ -31,7 +30,9 @@ export type NewConversationOptions = Pick<NewConversation, "title" | "origin" | 
 const candidatesMax = 10;
 const idCharactersShown = 80;
 
-export function openConversations({ storage, clock, ids, onAppended }: LogOptions): Conversations {
+type Encode = (event: NewEvent, now: number) => EncodedEvent;
+
+export function openConversations({ storage, clock, ids, onAppended }: LogOptions, encoded: Encode): Conversations {
   return {
     async createConversation(owner, { id = ids.uuid(), events = [], ...wanted }) {
       const checked = ConversationId.safeParse(id);

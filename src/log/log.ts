@@ -2,10 +2,16 @@ import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Result } from "../base/result.ts";
-import type { LogEvent, NewEvent } from "../protocol/events.ts";
-import type { SideRows, Storage, StorageFailure, StoredEvent } from "../storage/storage.ts";
+import {
+  eventBody,
+  eventVersions,
+  isEventType,
+  type LogEvent,
+  type NewEvent,
+  storedEvent,
+} from "../protocol/events.ts";
+import type { EncodedEvent, SideRows, Storage, StorageFailure, StoredEvent } from "../storage/storage.ts";
 import { type Conversations, openConversations } from "./conversations.ts";
-import { decoded, encoded } from "./encode.ts";
 import { applyEvent, effectiveEvents, foldHistory, insertEvents } from "./history.ts";
 import type { History } from "./history-state.ts";
 import { openSharing } from "./share-recipes.ts";
@@ -79,7 +85,7 @@ export function openLog(options: LogOptions): Log {
   }
 
   return {
-    ...openConversations(options),
+    ...openConversations(options, encoded),
     async append(number, events, options = {}) {
       const at = clock.now();
       const appended = await storage.append({ number, events: events.map((event) => encoded(event, at)), ...options });
@@ -107,6 +113,13 @@ export function openLog(options: LogOptions): Log {
   };
 }
 
+/** An event as it is stored; checked in full first. */
+function encoded(event: NewEvent, now: number): EncodedEvent {
+  // Of a decision the time is part of what its hash is about.
+  const at = "time" in event ? (event.time ?? now) : now;
+  return { type: event.type, version: eventVersions[event.type], at, body: JSON.stringify(eventBody(event)) };
+}
+
 function readable(
   number: number,
   rows: readonly StoredEvent[],
@@ -119,4 +132,16 @@ function readable(
     else events.push(event);
   }
   return events;
+}
+
+/** One event, or why the record cannot be read. */
+function decoded(row: StoredEvent, options: { check: boolean }): LogEvent | { readonly broken: string } {
+  const { type, version } = row;
+  if (!isEventType(type) || version > eventVersions[type])
+    return { broken: `unknown type ${type}, version ${version}` };
+  try {
+    return storedEvent({ ...row, type }, options);
+  } catch (error) {
+    return { broken: error instanceof Error ? error.message : String(error) };
+  }
 }

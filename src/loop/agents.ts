@@ -1,5 +1,6 @@
 import { ok, type Result } from "../base/result.ts";
-import type { AgentChosen, History } from "../log/log.ts";
+import type { AgentChosen, History, OpenTurn } from "../log/log.ts";
+import type { ModelChoice } from "../models/models.ts";
 import { type AgentRole, mainRole } from "../protocol/agent.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
@@ -39,6 +40,25 @@ export function roleOf({ agent }: Pick<History, "agent">, parts: Pick<Parts, "ag
   return roleCalled(parts, agent?.role ?? mainRole);
 }
 
+type Now = Pick<History, "agent"> & { readonly turn: OpenTurn };
+
+/** The model for the next step of a turn, as things stand. */
+export function choiceOf(
+  { agent, turn }: Now,
+  parts: Pick<Parts, "models" | "agents">,
+  { isFinal = false } = {},
+): ModelChoice {
+  // What the agent's own model cannot see it must not be given.
+  const usual = turn.hasImages ? undefined : roleOf({ agent }, parts).slot;
+  return parts.models.choose({
+    preferred: turn.slot ?? usual,
+    hasImages: turn.hasImages,
+    hasCode: turn.message.hints?.includes("code") === true,
+    task: turn.message.text,
+    final: isFinal,
+  });
+}
+
 function roleCalled({ agents }: Pick<Parts, "agents">, id: string): AgentRole {
   const roles = agents();
   return roles.find((role) => role.id === id) ?? roles.find((role) => role.id === mainRole) ?? plainRole;
@@ -76,7 +96,7 @@ async function choose(
     const { agent } = history;
     const isBegun = agent !== undefined || history.turnsEver > 0;
     role = isBegun ? roleOf(history, parts) : wanted;
-    // Begun under no such name: then any is as good as none, but that of another agent.
+    // A conversation that began without an agent id takes any id, except the id of an agent that is not its own.
     const isOther =
       agent?.agentId === undefined ? isAnother(parts, named.agentId, role) : agent.agentId !== named.agentId;
     if (isBegun && named.agentId !== undefined && isOther)

@@ -20,7 +20,7 @@ import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { CompactReport } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { RoomReport } from "../tools/tools.ts";
-import { choiceOf } from "./choice.ts";
+import { choiceOf } from "./agents.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 

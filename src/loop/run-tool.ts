@@ -5,9 +5,9 @@ import { type CallOutcome, eventBody, type NewEvent } from "../protocol/events.t
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import { errorForModel, type OpenedCall, type Tool, type ToolContext, type ToolOutput } from "../tools/tools.ts";
 import { noWorkspace } from "../workspace/workspace.ts";
+import { choiceOf } from "./agents.ts";
 import { type CallChanges, watchChanges } from "./call-changes.ts";
 import { type CallPrograms, watchPrograms } from "./call-programs.ts";
-import { choiceOf } from "./choice.ts";
 import { roomInTurn } from "./compact.ts";
 import { placeOf } from "./guests.ts";
 import { toolMemory } from "./memory.ts";

@@ -7,7 +7,7 @@ import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
 import { functionsOf, recipeNow } from "./agent-tools.ts";
-import { choiceOf } from "./choice.ts";
+import { choiceOf } from "./agents.ts";
 import { finishTurn, snippet } from "./finish.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";

@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
 import type { EncodedEvent, StoredEvent } from "../storage.ts";
-import { openFollowers } from "./followers.ts";
 import { integer, type Row, text } from "./rows.ts";
 
 export type Events = {
@@ -70,6 +69,37 @@ export function openEvents(writer: DatabaseSync, reader: DatabaseSync): Events {
       followers.forget();
     },
     committed: followers.notify,
+  };
+}
+
+/** Who wants to know that a conversation grew. */
+function openFollowers() {
+  const listeners = new Map<number, Set<(lastSeq: number) => void>>();
+  const fresh = new Map<number, number>();
+  return {
+    add(number: number, listener: (lastSeq: number) => void) {
+      // Its own function, so that one listener added twice is called twice and ended one by one.
+      const call = (lastSeq: number) => listener(lastSeq);
+      const calls = listeners.get(number) ?? new Set();
+      listeners.set(number, calls.add(call));
+      return () => {
+        calls.delete(call);
+        if (calls.size === 0 && listeners.get(number) === calls) listeners.delete(number);
+      };
+    },
+    /** Inside a transaction; told when it is committed. */
+    appended(number: number, lastSeq: number) {
+      if (listeners.has(number)) fresh.set(number, lastSeq);
+    },
+    notify() {
+      if (fresh.size === 0) return;
+      const told = [...fresh];
+      fresh.clear();
+      for (const [number, lastSeq] of told) {
+        for (const call of listeners.get(number) ?? []) call(lastSeq);
+      }
+    },
+    forget: () => fresh.clear(),
   };
 }
 
