@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { Problem } from "../../src/protocol/resources.ts";
@@ -60,6 +60,33 @@ test("every file that ARCHITECTURE.md names exists, and its tree has every folde
   const entries = readdirSync(join(root, "src"), { withFileTypes: true });
   const real = entries.map((entry) => `src/${entry.name}${entry.isDirectory() ? "/" : ""}`);
   assert.deepEqual(places.filter((place) => place.startsWith("src/")).sort(), real.sort());
+});
+
+test("one message is walked through in twelve files, each reached from one that was opened before", () => {
+  const rows = [...read("ARCHITECTURE.md").matchAll(/^\| (\d+) \| `([\w./-]+\.ts)` \| (.*?) ?\| .+ \|$/gm)];
+  const steps = rows.map(([, nr, file = "", way = ""]) => {
+    const [, from, word] = /^(\d+)(?:, `(\w+)`)?$/.exec(way) ?? [];
+    return { nr: Number(nr), path: join(root, "src", file), from: Number(from), word };
+  });
+  assert.ok(steps.length > 5 && steps.length <= 12, `${steps.length} files`);
+  assert.equal(new Set(steps.map(({ path }) => path)).size, steps.length);
+  const lost = steps.filter(({ nr, path, from, word }, index) => {
+    if (nr !== index + 1) return true;
+    if (index === 0) return false;
+    const before = steps[from - 1]?.path;
+    if (before === undefined || from >= nr) return true;
+    const [there, here] = [readFileSync(before, "utf8"), readFileSync(path, "utf8")];
+    if (word !== undefined) return ![there, here].every((text) => new RegExp(`\\b${word}\\b`).test(text));
+    return !there.includes(`from "${specifierOf(before, path)}"`);
+  });
+  assert.deepEqual(lost, []);
+});
+
+test("what a turn can do next is told in ARCHITECTURE.md, all of it", () => {
+  const union = /((?:\s+\| "\w+")+);/.exec(read("src/loop/turn.ts"))?.[1] ?? "";
+  const step = /\*\*What next\.\*\*[^*]+/.exec(read("ARCHITECTURE.md"))?.[0] ?? "";
+  const told = spansOf(step).filter((span) => /^[a-z]+$/.test(span));
+  assert.deepEqual(told.sort(), [...union.matchAll(/\w+/g)].map(([name]) => name).sort());
 });
 
 test("the turn that ARCHITECTURE.md walks through leaves those events, in those commits", async () => {
@@ -210,6 +237,12 @@ function words(command: string): string[] {
 
 function blocksOf(page: string): { info: string; text: string }[] {
   return [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, info = "", text = ""]) => ({ info, text }));
+}
+
+/** As the first file would import the second. */
+function specifierOf(from: string, to: string): string {
+  const path = relative(dirname(from), to);
+  return path.startsWith(".") ? path : `./${path}`;
 }
 
 /** What stands in backquotes, code blocks aside. */
