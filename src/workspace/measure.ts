@@ -1,6 +1,6 @@
 import { type Stats, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorCode } from "./faults.ts";
+import { systemCode } from "../base/fault.ts";
 import type { Visit } from "./files.ts";
 import type { Measured, MeasureOptions, WorkspaceLimits } from "./port.ts";
 import { inSlices } from "./slices.ts";
@@ -22,12 +22,11 @@ export async function measure(
   visit: Visit,
   { moreBytes = 0, mayBeOld = false }: MeasureOptions = {},
 ): Promise<Measured> {
-  const { root, at, books, limits } = visit;
+  const { at, books, limits, clock } = visit;
   const known = books.counts.get(at.folder);
-  // The real time, as what matters is how long the machine was busy.
-  const isFresh = known !== undefined && performance.now() < known.trustedUntil;
+  const isFresh = known !== undefined && clock.monotonic() < known.trustedUntil;
   const isGood = isFresh || (mayBeOld && known !== undefined && passed(known, limits) === undefined);
-  return measuredBy(visit, isGood ? known : await countBlocks(root, limits), moreBytes);
+  return measuredBy(visit, isGood ? known : await countBlocks(visit), moreBytes);
 }
 
 /** What a count says against the limits and the disk of this moment. */
@@ -52,11 +51,11 @@ function farOver({ bytesMax, filesMax }: Bounds): Bounds {
 
 type Bounds = Pick<WorkspaceLimits, "bytesMax" | "filesMax">;
 
-async function countBlocks(root: number | undefined, limits: Bounds): Promise<Count> {
+async function countBlocks({ root, limits, clock }: Visit): Promise<Count> {
   const counting = beginCount();
-  const began = performance.now();
+  const began = clock.monotonic();
   if (root !== undefined) await inSlices(entriesUntil(root, counting, farOver(limits)));
-  const [{ count }, ended] = [counting, performance.now()];
+  const [{ count }, ended] = [counting, clock.monotonic()];
   const isLong = ended - began > longMs && count.files + count.folders > manyEntries;
   if (isLong) count.trustedUntil = ended + Math.min((ended - began) / countingShareMax, trustedMsMax);
   return count;
@@ -105,7 +104,7 @@ function freeBelow(path: string): number {
       const { bavail, bsize } = statfsSync(place);
       return bavail * bsize;
     } catch (error) {
-      if (errorCode(error) !== "ENOENT" || place === "/") throw error;
+      if (systemCode(error) !== "ENOENT" || place === "/") throw error;
     }
   }
 }
