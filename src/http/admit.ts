@@ -35,7 +35,7 @@ export function openAdmission({ users, server, rate }: Keeper): (c: HttpCall) =>
     const isAlone = !usersExist && arrival.isFromHere;
     const isVeiled = !usersExist && arrival.isVeiled;
     const counted = known?.counted ?? `address ${networkOf(arrival.address)}`;
-    const allowance = await rate.count(counted, settings.requestsPerMinuteMax * (isAlone ? timesOnLoopback : 1));
+    const allowance = rate.count(counted, settings.requestsPerMinuteMax * (isAlone ? timesOnLoopback : 1));
     for (const [name, value] of Object.entries(allowance.headers)) c.header(name, value);
     if (allowance.refusal !== undefined) return refuse(c, allowance.refusal);
     const caller = known?.caller ?? (isAlone ? everybody : nobody);

@@ -59,7 +59,7 @@ function bind<N extends RouteName>(
     return { response: refuse(c, answer.failure, answer.beside), answer };
   };
   app.on(route.method, honoPath(route), async (c) => {
-    const tooMany = route.isTry === true && !isLocal(c) ? await tries.from(c.get("arrival").address) : undefined;
+    const tooMany = route.isTry === true && !isLocal(c) ? tries.from(c.get("arrival").address) : undefined;
     const asked = tooMany === undefined ? await readCall(c, name) : failed(tooMany);
     const key = route.creates === true && asked.ok ? keyOf(c.req.raw) : ok(undefined);
     if (!asked.ok || !key.ok || key.value === undefined) {

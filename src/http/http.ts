@@ -47,7 +47,7 @@ export { defaultServerSettings, type ServerSettings } from "./settings.ts";
 
 /** The HTTP app: every route of the one table, one error shape, one place that catches everything. */
 export function createApp(parts: Parts): App {
-  const rate = openRate();
+  const rate = openRate(parts.clock);
   const server = serverOf(parts);
   const admit = openAdmission({ users: parts.users, server, rate });
   const tries = openTries(rate, server);

@@ -12,24 +12,22 @@ const timesByName = 20;
 /** Tries to show who one is. Each counts beforehand, so that many at once are no way around; one that works does not. */
 export type Tries = {
   /** One more from this place, counted before anything of it is read. */
-  from(address: string | undefined): Promise<Failure<"rate_limited"> | undefined>;
+  from(address: string | undefined): Failure<"rate_limited"> | undefined;
   /** It is about this name. */
-  as(name: string): Promise<Failure<"rate_limited"> | undefined>;
+  as(name: string): Failure<"rate_limited"> | undefined;
   /** Takes it back. `name`: where it was counted. */
-  worked(address: string | undefined, name?: string): Promise<void>;
+  worked(address: string | undefined, name?: string): void;
 };
 
 export function openTries(rate: Rate, server: () => ServerSettings): Tries {
-  const place = (address: string | undefined) =>
-    [`sign-in from ${networkOf(address)}`, server().signInsPerMinuteMax] as const;
-  const person = (name: string) =>
-    [`sign-in as ${name.toLowerCase()}`, server().signInsPerMinuteMax * timesByName] as const;
+  const place = (address: string | undefined) => `sign-in from ${networkOf(address)}`;
+  const person = (name: string) => `sign-in as ${name.toLowerCase()}`;
   return {
-    from: async (address) => (await rate.count(...place(address))).refusal,
-    as: async (name) => (await rate.count(...person(name))).refusal,
-    async worked(address, name) {
-      await rate.giveBack(...place(address));
-      if (name !== undefined) await rate.giveBack(...person(name));
+    from: (address) => rate.count(place(address), server().signInsPerMinuteMax).refusal,
+    as: (name) => rate.count(person(name), server().signInsPerMinuteMax * timesByName).refusal,
+    worked(address, name) {
+      rate.giveBack(place(address));
+      if (name !== undefined) rate.giveBack(person(name));
     },
   };
 }
