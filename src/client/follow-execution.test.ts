@@ -63,7 +63,7 @@ async function follow(connect: (after: string | undefined) => Result<Response, C
 }
 
 function response(...events: string[]): Result<Response, ClientFailure> {
-  return ok(new Response(events.join("")));
+  return ok(new Response(events.join(""), { headers: { "content-type": "text/event-stream" } }));
 }
 
 function output(text: string, id: string): string {

@@ -53,13 +53,13 @@ test("a frame that was cut off is not delivered", async () => {
 });
 
 test("a body that is not ours is an error, not a frame", async () => {
-  await assert.rejects(read([new TextEncoder().encode("<html>\n\n</html>")]));
+  await assert.rejects(read([new TextEncoder().encode("<html>\n\n</html>")], "text/html"));
   assert.deepEqual(await read([]), []);
 });
 
-async function read(chunks: Uint8Array[]): Promise<StreamFrame[]> {
+async function read(chunks: Uint8Array[], type = "text/event-stream"): Promise<StreamFrame[]> {
   const seen: StreamFrame[] = [];
-  const response = new Response(ReadableStream.from(chunks));
+  const response = new Response(ReadableStream.from(chunks), { headers: { "content-type": type } });
   for await (const { frame } of readFrames(response, new AbortController().signal))
     if (frame !== undefined) seen.push(frame);
   return seen;

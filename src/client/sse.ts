@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { parsedJson } from "../base/json.ts";
 import { StreamFrame } from "../protocol/resources.ts";
+import { openEventReader } from "../protocol/server-events.ts";
 import { PartFrame } from "../protocol/stream.ts";
 
 /** One event of a stream: what it says, and how far a reader has come that has it. */
@@ -13,39 +15,45 @@ export async function* readFrames(response: Response, signal: AbortSignal): Asyn
   for await (const { data, id } of readEvents(response, signal)) yield { frame: known(StreamFrame, data), id };
 }
 
-/** A frame by its schema. One of a kind that the schema has not is passed over; one that is broken throws. */
+/** What came is none of our events: another server answers, or one of another version. */
+export class Unreadable extends Error {}
+
+/** A frame by its schema. One of a kind that the schema has not is passed over; one that is broken is unreadable. */
 export function known<F>(schema: z.ZodType<F>, data: unknown): F | undefined {
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
   const isOther = parsed.error.issues.some((issue) => issue.code === "invalid_union" && issue.path.join() === "frame");
   if (isOther && AnyFrame.safeParse(data).success) return undefined;
-  throw parsed.error;
+  throw new Unreadable("no frame of ours", { cause: parsed.error });
 }
 
 const AnyFrame = z.object({ frame: z.string() });
 
 /**
- * The events of our own server's streams: one `data` line an event, lines ended by a line feed. Those that came in parts
- * are put together. Ends with the body.
+ * The events of our own server's streams. Those that came in parts are put together. Ends with the body, also where that breaks off: whoever follows comes back in both cases.
  * The signal cancels the body itself: that of a Request is lost when the Request is collected as garbage.
  */
 export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerEvent, void> {
   if (response.body === null) return;
+  // A proxy or a portal may answer in our place, with a page.
+  const type = response.headers.get("content-type") ?? "";
+  if (!type.startsWith("text/event-stream")) throw new Unreadable(`no event stream: ${type}`);
   const reader = response.body.getReader();
   const cancel = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", cancel);
   const decoder = new TextDecoder();
   const whole = openJoin();
-  let rest = "";
+  const came: ServerEvent[] = [];
+  const events = openEventReader({
+    onEvent({ data, id }) {
+      // The end of a stream in OpenAI's protocol; the end of the body says the same.
+      if (data !== "[DONE]") came.push(whole({ data: jsonIn(data), id }));
+    },
+  });
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-      const events = (rest + decoder.decode(chunk.value, { stream: true })).split("\n\n");
-      rest = events.pop() ?? "";
-      for (const text of events) {
-        const event = parseEvent(text);
-        const joined = event && whole(event);
-        if (joined !== undefined) yield joined;
-      }
+      events.feed(decoder.decode(chunk.value, { stream: true }));
+      yield* came.splice(0);
     }
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -53,28 +61,23 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
   }
 }
 
-/** Undefined for what says nothing: a comment, or a hint for browsers. */
-function parseEvent(text: string): ServerEvent | undefined {
-  const lines = text.split("\n");
-  if (!lines.every((line) => /^(event: |id: |data: |retry: |:)/.test(line))) throw new Error("no event of ours");
-  const after = (prefix: string) => lines.find((line) => line.startsWith(prefix))?.slice(prefix.length);
-  const data = after("data: ");
-  // The end of a stream in OpenAI's protocol; the end of the body says the same.
-  if (data === "[DONE]") return undefined;
-  return data === undefined ? undefined : { data: JSON.parse(data), id: after("id: ") };
-}
-
 /** Holds parts back until all are there. They come one after another, and a new connection begins with the first. */
-function openJoin(): (event: ServerEvent) => ServerEvent | undefined {
+function openJoin(): (event: ServerEvent) => ServerEvent {
   let texts: string[] = [];
   return ({ data, id }) => {
     const part = PartFrame.safeParse(data).data;
     if (part === undefined) return { data, id };
-    if (part.index !== texts.length) throw new Error("a part is missing");
+    if (part.index !== texts.length) throw new Unreadable("a part is missing");
     texts.push(part.text);
     if (texts.length < part.count) return { data: { ...part, text: "" }, id: undefined };
     const json = texts.join("");
     texts = [];
-    return { data: JSON.parse(json), id };
+    return { data: jsonIn(json), id };
   };
+}
+
+function jsonIn(text: string): unknown {
+  const json = parsedJson(text);
+  if (json === undefined) throw new Unreadable("no JSON");
+  return json;
 }
