@@ -1,10 +1,10 @@
 import { type ClientRequest, request } from "node:http";
 import { Readable } from "node:stream";
-import { systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Fetch } from "./client.ts";
 
 /** A fetch over a local socket. The host part of the address is not looked up. */
-export function socketFetch(socketPath: string): Fetch {
+export function socketFetch(socketPath: string, clock: Clock): Fetch {
   return (url, { method, headers, body, signal }) =>
     new Promise((resolve, reject) => {
       const { pathname, search, host } = new URL(url);
@@ -27,7 +27,7 @@ export function socketFetch(socketPath: string): Fetch {
         resolve(new Response(status === 204 ? null : Readable.toWeb(incoming), { status, headers: received }));
       });
       if (source === undefined) outgoing.end(body);
-      else void sendUnlessRefused(source, outgoing, Number(headers["content-length"] ?? 0));
+      else void sendUnlessRefused(source, outgoing, { clock, announcedBytes: Number(headers["content-length"] ?? 0) });
     });
 }
 
@@ -35,13 +35,17 @@ export function socketFetch(socketPath: string): Fetch {
 const largeBytes = 4 * 1024 * 1024;
 const refusalMsMax = 1_000;
 
-async function sendUnlessRefused(source: Readable, outgoing: ClientRequest, announcedBytes: number): Promise<void> {
+async function sendUnlessRefused(
+  source: Readable,
+  outgoing: ClientRequest,
+  { clock, announcedBytes }: { readonly clock: Clock; readonly announcedBytes: number },
+): Promise<void> {
   if (announcedBytes >= largeBytes) {
     outgoing.flushHeaders();
     const waiting = new AbortController();
     const answered = () => waiting.abort();
     outgoing.once("response", answered).once("close", answered);
-    if ((await systemClock.wait(refusalMsMax, waiting.signal)) === "aborted") return void source.destroy();
+    if ((await clock.wait(refusalMsMax, waiting.signal)) === "aborted") return void source.destroy();
   }
   send(source, outgoing);
 }

@@ -1,23 +1,28 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
+import type { Clock } from "../base/clock.ts";
 import { type Metrics, noMetrics, noTracer, placeFrom, type Span, type Tracer } from "../observe/observe.ts";
 import type { Env } from "./door.ts";
 
-type Watched = { readonly metrics?: Metrics | undefined; readonly tracer?: Tracer | undefined };
+type Watched = {
+  readonly clock: Clock;
+  readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
+};
 
 /** Counts and traces each request, by the route of the table that it found: what a caller made up is nobody's label. */
 export function watchRequests(parts: Watched): MiddlewareHandler<Env> {
-  const { metrics = noMetrics, tracer = noTracer } = parts;
+  const { clock, metrics = noMetrics, tracer = noTracer } = parts;
   if (!metrics.isOn && !tracer.isOn) return (_, next) => next();
   return async (c, next) => {
-    const began = performance.now();
+    const began = clock.monotonic();
     const method = knownMethods.has(c.req.method) ? c.req.method : "OTHER";
     const parent = placeFrom(c.req.header("traceparent"), c.req.header("tracestate"));
     const span = tracer.start(method, { "http.request.method": method }, { kind: "server", parent: parent ?? null });
     await tracer.within(span.place, next);
     const { status } = c.res;
     const route = routeOf(routePath(c, -1), status);
-    metrics.answered({ route, method, status, ms: performance.now() - began });
+    metrics.answered({ route, method, status, ms: clock.monotonic() - began });
     endSpan(span, { route, method, status });
     if (c.res.headers.get("content-type")?.startsWith("text/event-stream") === true)
       c.env?.onEnd?.(metrics.streaming());

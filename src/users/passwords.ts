@@ -1,4 +1,5 @@
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { scrypt, timingSafeEqual } from "node:crypto";
+import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 
@@ -21,7 +22,7 @@ export type Passwords = {
 };
 
 /** One is hashed at a time: the threads that do it are those that read files. */
-export function openPasswords(): Passwords {
+export function openPasswords({ ids }: { readonly ids: Ids }): Passwords {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 
@@ -41,7 +42,7 @@ export function openPasswords(): Passwords {
   return {
     hash: (password) =>
       inTurn(async () => {
-        const salt = randomBytes(saltBytes);
+        const salt = Buffer.from(ids.hex(2 * saltBytes), "hex");
         const hash = await derive(password, salt, cost);
         return ["scrypt", cost.N, cost.r, cost.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
       }),

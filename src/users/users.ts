@@ -89,7 +89,7 @@ export type UserParts = {
 };
 
 export function openUsers(parts: UserParts): Users {
-  const passwords = openPasswords();
+  const passwords = openPasswords(parts);
   const inTurn = openQueue();
   const { accounts, put: putUser } = openAccounts(parts, { passwords, inTurn });
   const signIns = openSignIns(parts, { passwords, accounts, putUser, inTurn });

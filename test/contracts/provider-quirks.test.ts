@@ -70,6 +70,7 @@ async function replay(entry: Quirk, mode: Mode): Promise<string[]> {
       firstDataTimeoutMs: neutral.client?.firstDataTimeoutMs ?? 10_000,
     },
     clock: countingClock(timers),
+    ids: systemIds,
   });
   const { signal } = new AbortController();
   const delivered: Delivered = { text: "", reasoning: "" };

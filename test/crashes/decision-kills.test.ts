@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { socketFetch } from "../../src/client/socket-fetch.ts";
 import type { Said } from "../world/decisions.ts";
@@ -28,7 +29,7 @@ async function startServer(t: TestContext, data: string, model: ModelServer, nam
   const [said] = await once(child.stdout ?? assert.fail(), "data");
   assert.equal(String(said), "ready\n");
   return {
-    client: createClient({ fetch: socketFetch(socketPath) }),
+    client: createClient({ fetch: socketFetch(socketPath, systemClock) }),
     async kill() {
       child.kill("SIGKILL");
       await once(child, "close");

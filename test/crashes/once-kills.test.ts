@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { z } from "zod";
+import { systemClock } from "../../src/base/clock.ts";
 import { createClient } from "../../src/client/client.ts";
 import { socketFetch } from "../../src/client/socket-fetch.ts";
 import { folderWith } from "../world/folder.ts";
@@ -22,7 +23,7 @@ async function startServer(t: TestContext, data: string, dies: "begun" | "done" 
   t.after(() => child.kill("SIGKILL"));
   const [said] = await once(child.stdout, "data");
   assert.equal(String(said), "ready\n");
-  const fetch = socketFetch(socketPath);
+  const fetch = socketFetch(socketPath, systemClock);
   return { fetch, client: createClient({ fetch }), dead: once(child, "close") };
 }
 

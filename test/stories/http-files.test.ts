@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
 import { createClient, type Fetch, inProcessFetch } from "../../src/client/client.ts";
 import { socketFetch } from "../../src/client/socket-fetch.ts";
@@ -150,7 +151,7 @@ test("a source that was begun is not sent a second time: what is left of it woul
   const yard = smallYard();
   await yard.start("c");
   const fails: Fetch[] = [
-    socketFetch("/nowhere.sock"),
+    socketFetch("/nowhere.sock", systemClock),
     (_, { body }) => Promise.reject(new Error(`gone with ${body instanceof ReadableStream && body.getReader()}`)),
   ];
   for (const first of fails) {

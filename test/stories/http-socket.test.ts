@@ -18,7 +18,7 @@ test("another process of the same user talks and listens over the local socket [
   const yard = smallYard();
   await using _ = await onSocket(yard, socketPath);
   assert.equal((await stat(socketPath)).mode & 0o777, 0o600);
-  const client = createClient({ fetch: socketFetch(socketPath), language: "zh", account: "ann" });
+  const client = createClient({ fetch: socketFetch(socketPath, systemClock), language: "zh", account: "ann" });
   assert.ok((await client.call("createConversation", { body: { id: "c" } })).ok);
   const health = await client.call("health");
   assert.ok(health.ok);
@@ -32,7 +32,7 @@ test("another process of the same user talks and listens over the local socket [
   const row = await yard.start("followed");
   const seen: string[] = [];
   const stop = new AbortController();
-  const local = createClient({ fetch: socketFetch(socketPath) });
+  const local = createClient({ fetch: socketFetch(socketPath, systemClock) });
   for await (const frame of local.follow("followed", { signal: stop.signal })) {
     if (frame.frame === "caught_up") yard.append(row, { type: "conversation.renamed", title: "新" });
     if (frame.frame === "event" && frame.event.type === "conversation.renamed") seen.push(frame.event.title);
@@ -44,7 +44,7 @@ test("another process of the same user talks and listens over the local socket [
 });
 
 test("nobody behind the socket is a failure with a name [P3]", async (t) => {
-  const client = createClient({ fetch: socketFetch(join(await folder(t), "none.sock")) });
+  const client = createClient({ fetch: socketFetch(join(await folder(t), "none.sock"), systemClock) });
   const health = await client.call("health");
   assert.deepEqual(health.ok || [health.failure.code, health.failure.retryable], ["network", true]);
 });
@@ -61,7 +61,7 @@ test("a socket left behind by a killed process is replaced, one that answers is 
   await using _ = await onSocket(first, socketPath);
   const second = await listen(smallYard().app, { socketPath }, { clock: systemClock });
   assert.equal(second.ok || second.failure.reason, "taken");
-  const health = await createClient({ fetch: socketFetch(socketPath) }).call("health");
+  const health = await createClient({ fetch: socketFetch(socketPath, systemClock) }).call("health");
   assert.ok(health.ok, "the first one still answers");
 });
 
@@ -84,7 +84,7 @@ test("closing ends streams and frees the place at once", async (t) => {
     assert.ok(server.ok);
     const url = `${"host" in at ? server.value.address : "http://localhost"}/api/v1/conversations/c/stream`;
     const init = { method: "GET", headers: {} };
-    const response = await ("host" in at ? fetch(url, init) : socketFetch(socketPath)(url, init));
+    const response = await ("host" in at ? fetch(url, init) : socketFetch(socketPath, systemClock)(url, init));
     const reader = response.body?.getReader();
     await reader?.read();
     const started = performance.now();

@@ -21,7 +21,7 @@ export async function allDoors(app: App): Promise<Door[] & AsyncDisposable> {
   const doors: Door[] = [
     { name: "process", client: createClient({ fetch: inProcessFetch(app) }) },
     { name: "port", client: createClient({ fetch, baseUrl: port.value.address }) },
-    { name: "socket", client: createClient({ fetch: socketFetch(socketPath) }) },
+    { name: "socket", client: createClient({ fetch: socketFetch(socketPath, systemClock) }) },
   ];
   return Object.assign(doors, {
     async [Symbol.asyncDispose]() {

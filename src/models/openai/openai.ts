@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "../../base/clock.ts";
-import { type Ids, systemIds } from "../../base/ids.ts";
+import type { Ids } from "../../base/ids.ts";
 import { estimateTokens } from "../estimate.ts";
 import type { DeltaSink, Endpoint, ModelAnswer, ModelProvider, ModelRequest } from "../provider.ts";
 import type { Edit } from "./adapt.ts";
@@ -36,7 +36,7 @@ export type OpenAiOptions = {
   readonly endpoint: Endpoint;
   readonly clock: Clock;
   /** For calls that a server sends without an id. */
-  readonly ids?: Ids | undefined;
+  readonly ids: Ids;
   /** `HTTP_PROXY` and its like. */
   readonly proxyEnv?: ProxyEnvironment | undefined;
   readonly limits?: Partial<OpenAiLimits> | undefined;
@@ -95,7 +95,7 @@ async function send(call: Call, sink: DeltaSink, signal: AbortSignal): Promise<M
       profile: call.endpoint.profile,
       sent: call.sent,
       sink,
-      makeId: () => `call_${(call.ids ?? systemIds).hex(24)}`,
+      makeId: () => `call_${call.ids.hex(24)}`,
       estimateInput: () => estimateTokens(call.messages.json) + estimateTokens(call.sent.json),
     });
     const outcome = await exchange({ ...exchangeOptions(call, attempt, body, answer), signal });
