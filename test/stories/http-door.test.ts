@@ -2,37 +2,47 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
-import { test } from "node:test";
-import { createClient, inProcessFetch } from "../../src/client/client.ts";
+import { after, test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { createClient } from "../../src/client/client.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { bodyBytes, bodyBytesMaxOf } from "../../src/protocol/route.ts";
 import { limits, protocolVersion, routes } from "../../src/protocol/routes.ts";
+import { all } from "../world/events.ts";
 import { onPort } from "../world/http-reading.ts";
-import { smallYard } from "../world/small-yard.ts";
+import { modelServer, says } from "../world/model-server.ts";
+import { must, startYard } from "../world/yard.ts";
 
 const json = { "content-type": "application/json" };
 
+// One yard for all that only knocks at its door.
+const yard = await startYard();
+const { app } = yard;
+after(() => yard[Symbol.asyncDispose]());
+
 test("a client speaks to the server by the names of the route table, over a port as in one process [C7]", async () => {
-  const yard = smallYard();
+  await using yard = await startYard();
   await using port = await onPort(yard);
   const overPort = createClient({ fetch, baseUrl: port.url });
   for (const client of [yard.client, overPort]) {
     const id = client === overPort ? "over-port" : "in-process";
+    const params = { id };
     assert.equal((await must(client.call("createConversation", { body: { id, title: "你好" } }))).title, "你好");
-    const sent = await must(client.call("sendMessage", { params: { id }, body: { text: "hello" } }));
-    assert.deepEqual(sent, { message: "m1", seq: 1 });
-    assert.deepEqual(yard.asked.at(-1), ["send", { text: "hello", mode: "queue", slot: undefined, language: "en" }]);
-    assert.equal((await must(client.call("renameConversation", { params: { id }, body: { title: "T" } }))).title, "T");
-    const { items, next } = await must(client.call("listConversations", { query: { limit: 1 } }));
-    assert.deepEqual([items.map((item) => item.id), next], [[id], client === overPort ? "2" : "1"]);
-    assert.deepEqual(await must(client.call("deleteCheckpoint", { params: { id, checkpoint: 3 } })), {});
-    assert.deepEqual(yard.asked.at(-1), ["deleteCheckpoint", 3]);
-    assert.equal(
-      (await must(client.call("getConversation", { params: { id: "in-p" }, query: { prefix: true } }))).id,
-      "in-process",
+    const { seq } = await must(client.call("sendMessage", { params, body: { text: "hello" } }));
+    assert.equal((await yard.events(id))[seq - 1]?.type, "message.user");
+    await yard.whenAtRest(id);
+    assert.equal((await must(client.call("renameConversation", { params, body: { title: "T" } }))).title, "T");
+    const { items } = await must(client.call("listConversations", { query: { limit: 1 } }));
+    assert.deepEqual(
+      items.map((item) => item.id),
+      [id],
     );
-    assert.equal((await must(client.call("listModels", { query: { detect: true } }))).found.length, 1);
+    const { checkpoint } = await must(client.call("saveCheckpoint", { params, body: { name: "here" } }));
+    assert.deepEqual(await must(client.call("deleteCheckpoint", { params: { id, checkpoint } })), {});
+    const found = await must(client.call("getConversation", { params: { id: "in-p" }, query: { prefix: true } }));
+    assert.equal(found.id, "in-process");
+    assert.equal((await must(client.call("listModels"))).slots[0]?.id, "demo");
     assert.equal((await must(client.call("health"))).protocol, protocolVersion);
   }
   await must(yard.client.call("deleteConversation", { params: { id: "over-port" } }));
@@ -40,9 +50,8 @@ test("a client speaks to the server by the names of the route table, over a port
 });
 
 test("a refusal says what happened and what to do next, in the caller's language [P4]", async () => {
-  const yard = smallYard();
   const ask = (language: string) =>
-    yard.app.request("/api/v1/conversations/nowhere", {
+    app.request("/api/v1/conversations/nowhere", {
       headers: { "accept-language": language, "x-request-id": "r-1" },
     });
   const english = await ask("fr, en;q=0.5");
@@ -66,12 +75,11 @@ test("a refusal says what happened and what to do next, in the caller's language
 });
 
 test("what does not fit is named, in the caller's language too [P4]", async () => {
-  const yard = smallYard();
-  await yard.start("c");
+  await yard.start("unfit");
   const send = async (language: string) => {
     const body = JSON.stringify({ text: "", mode: "later" });
     const headers = { ...json, "accept-language": language };
-    const response = await yard.app.request("/api/v1/conversations/c/messages", { method: "POST", headers, body });
+    const response = await app.request("/api/v1/conversations/unfit/messages", { method: "POST", headers, body });
     return Problem.parse(await response.json()).params.what;
   };
   assert.equal(await send("en"), "body.text: must not be empty; body.mode: must be one of queue, steer");
@@ -79,7 +87,6 @@ test("what does not fit is named, in the caller's language too [P4]", async () =
 });
 
 test("a request id is taken when it is well-formed, else one is made", async () => {
-  const { app } = smallYard();
   const idFor = async (id: string) =>
     (await app.request("/api/v1/health", { headers: { "x-request-id": id } })).headers.get("x-request-id");
   assert.equal(await idFor("abc.DEF_1-2"), "abc.DEF_1-2");
@@ -87,9 +94,8 @@ test("a request id is taken when it is well-formed, else one is made", async () 
 });
 
 test("bad bodies are refused by name", async () => {
-  const yard = smallYard();
   const post = async (body: string | Uint8Array<ArrayBuffer>, type = "application/json") => {
-    const response = await yard.app.request("/api/v1/conversations", {
+    const response = await app.request("/api/v1/conversations", {
       method: "POST",
       body,
       headers: { "content-type": type },
@@ -109,7 +115,6 @@ test("bad bodies are refused by name", async () => {
 });
 
 test("a body may be as large as the limit and no larger, whatever its headers say", async () => {
-  const yard = smallYard();
   await using port = await onPort(yard);
   const fill = (size: number) => `{"title":"x"}${" ".repeat(size - 13)}`;
   const post = async (size: number, chunked: boolean) => {
@@ -138,14 +143,13 @@ test("a body may be as large as the limit and no larger, whatever its headers sa
 });
 
 test("what somebody wrote may be long, and what nobody has signed in for is short [C6]", async () => {
-  const { app, start } = smallYard();
-  await start("c");
+  await yard.start("long");
   const post = async (path: string, sent: string, size: number) => {
     const body = sent + " ".repeat(size - sent.length);
     const answer = await app.request(path, { method: "POST", headers: json, body });
     return answer.status === 413 ? Problem.parse(await answer.json()).params : answer.status;
   };
-  const say = (size: number) => post("/api/v1/conversations/c/messages", '{"text":"x"}', size);
+  const say = (size: number) => post("/api/v1/conversations/long/messages", '{"text":"x"}', size);
   const { open, large } = bodyBytes;
   assert.deepEqual([await say(large), await say(large + 1)], [202, { limitBytes: large }]);
   const signIn = (size: number) => post("/api/v1/sign-in", '{"user":"a","password":"b"}', size);
@@ -166,14 +170,13 @@ test("what somebody wrote may be long, and what nobody has signed in for is shor
 });
 
 test("titles may be as long as the limit and no longer", async () => {
-  const { client } = smallYard();
+  const { client } = yard;
   const title = "界".repeat(limits.titleCharactersMax);
   assert.equal((await must(client.call("createConversation", { body: { title } }))).title, title);
   assert.equal(await codeOf(client.call("createConversation", { body: { title: `${title}界` } })), "bad_request");
 });
 
 test("no browser takes an answer for anything else than it says it is [C6]", async () => {
-  const { app } = smallYard();
   for (const path of ["/api/v1/conversations", "/api/v1/nothing", "/sign-in", "/docs", "/metrics", "/openapi.json"]) {
     const answer = await app.request(path);
     assert.equal(answer.headers.get("x-content-type-options"), "nosniff", path);
@@ -182,7 +185,6 @@ test("no browser takes an answer for anything else than it says it is [C6]", asy
 });
 
 test("an unknown address is 404, a known one under another method is 405 and says which it takes", async () => {
-  const { app } = smallYard();
   const unknown = await app.request("/api/v1/nothing");
   assert.deepEqual([unknown.status, Problem.parse(await unknown.json()).params], [404, { path: "/api/v1/nothing" }]);
   const wrong = await app.request("/api/v1/conversations/c", { method: "PUT" });
@@ -193,18 +195,20 @@ test("an unknown address is 404, a known one under another method is 405 and say
 });
 
 test("our own mistake is a 500 with an id, and its details go to the log file only [Q1]", async () => {
-  const yard = smallYard({ log: { list: () => Promise.reject(new Error("secret path /srv/x")) } });
+  const broken = () => Promise.reject(new Error("secret path /srv/x"));
+  await using yard = await startYard({ wrapStorage: (storage) => ({ ...storage, listConversations: broken }) });
   const listed = await yard.client.call("listConversations");
   assert.ok(!listed.ok);
   const { code, params, requestId, detail } = listed.failure;
   assert.deepEqual([code, params], ["internal", { id: requestId }]);
   assert.doesNotMatch(detail, /secret/);
-  assert.equal(yard.faults.length, 1);
-  assert.ok(yard.faults[0]?.startsWith(`request ${requestId} failed at GET /api/v1/conversations: Error: secret path`));
+  const [fault, ...others] = await yard.faults();
+  assert.ok(fault?.startsWith(`request ${requestId} failed at GET /api/v1/conversations: Error: secret path`), fault);
+  assert.deepEqual(others, []);
 });
 
 test("a page of another site cannot reach the server, by address or by a name of its own [C6]", async () => {
-  const yard = smallYard({ trustedHosts: ["yard.example"] });
+  await using yard = await startYard({ server: { trustedHosts: ["yard.example"] } });
   await using port = await onPort(yard);
   const statusWith = (headers: Record<string, string>) => statusOver(port.url, headers);
   const { host } = new URL(port.url);
@@ -246,48 +250,51 @@ test("a page of another site cannot reach the server, by address or by a name of
 });
 
 test("the request names the user, and another user's conversation is not there [S7]", async () => {
-  const yard = smallYard();
   await yard.start("of-local");
   await yard.start("of-ann", OwnerId.parse("ann"));
   const read = async (id: string, account?: string) => {
     const headers = account === undefined ? {} : { "x-account-id": account };
-    return (await yard.app.request(`/api/v1/conversations/${id}`, { headers })).status;
+    return (await app.request(`/api/v1/conversations/${id}`, { headers })).status;
   };
   assert.deepEqual([await read("of-local"), await read("of-ann"), await read("of-ann", "ann")], [200, 404, 200]);
   assert.deepEqual([await read("of-local", "ann"), await read("of-local", "../ann")], [404, 400]);
 });
 
 test("who runs the installation cleans up after everybody, all others only after themselves [W10][S7]", async () => {
-  const yard = smallYard();
+  let now = systemClock.now();
+  await using yard = await startYard({ clock: { ...systemClock, now: () => now } });
   await using port = await onPort(yard);
-  const unusedMs = 7 * 86_400_000;
-  const overPort = createClient({ fetch, baseUrl: port.url });
-  const asAnn = createClient({ fetch: inProcessFetch(yard.app), account: "ann" });
-  for (const client of [yard.client, overPort, asAnn]) {
-    const cleaned = await must(client.call("cleanWorkspaces", { body: {} }));
+  const as = (account?: string) => createClient({ fetch: yard.fetch, ...(account !== undefined && { account }) });
+  for (const account of [undefined, "ann", "bob"]) {
+    const { id } = await must(as(account).call("createConversation", { body: {} }));
+    await must(as(account).upload(id, "a.txt", Buffer.from("bytes")));
+  }
+  now += 8 * 86_400_000;
+  const { client } = yard;
+  assert.equal((await must(client.call("cleanWorkspaces", { body: { days: 8.5 } }))).workspaces, 0);
+  for (const whose of [as("ann"), createClient({ fetch, baseUrl: port.url }), client]) {
+    const cleaned = await must(whose.call("cleanWorkspaces", { body: {} }));
     assert.deepEqual(cleaned, { workspaces: 1, bytes: 5, skipped: 0, days: 7 });
   }
-  assert.equal((await must(yard.client.call("cleanWorkspaces", { body: { days: 0.5 } }))).days, 0.5);
-  assert.deepEqual(yard.asked, [
-    ["clean", { unusedMs }],
-    ["clean", { unusedMs, owner: "local" }],
-    ["clean", { unusedMs, owner: "ann" }],
-    ["clean", { unusedMs: 43_200_000 }],
-  ]);
-  const { items } = await must(yard.client.call("listTrash"));
-  assert.deepEqual(items, [{ id: "t1", conversation: "c", movedAt: 1, bytes: 5, files: 2, until: 9 }]);
-  const trash = { params: { trash: "t1" } };
-  assert.deepEqual(await must(yard.client.call("restoreTrash", trash)), { conversation: "c", files: 2, beside: [] });
-  assert.equal(await codeOf(asAnn.call("restoreTrash", trash)), "trash_not_found");
+  const [trashed, ...others] = (await must(client.call("listTrash"))).items;
+  assert.ok(trashed);
+  assert.deepEqual([trashed.bytes, trashed.files, others], [5, 1, []]);
+  const trash = { params: { trash: trashed.id } };
+  assert.equal(await codeOf(as("ann").call("restoreTrash", trash)), "trash_not_found");
+  const { conversation } = trashed;
+  assert.deepEqual(await must(client.call("restoreTrash", trash)), { conversation, files: 1, beside: [] });
 });
 
 test("a message carries its files and the language of who sends it [P4][F3]", async () => {
-  const yard = smallYard();
+  await using model = await modelServer([says("好")]);
+  await using yard = await startYard({ model });
   await yard.start("c");
-  const client = createClient({ fetch: inProcessFetch(yard.app), language: "zh" });
-  const body = { text: "看看", files: ["uploads/a.csv"] };
-  await must(client.call("sendMessage", { params: { id: "c" }, body }));
-  assert.deepEqual(yard.asked, [["send", { ...body, mode: "queue", slot: undefined, language: "zh" }]]);
+  const client = createClient({ fetch: yard.fetch, language: "zh" });
+  await must(client.upload("c", "a.csv", Buffer.from("1,2\n")));
+  await must(client.call("sendMessage", { params: { id: "c" }, body: { text: "看看", files: ["uploads/a.csv"] } }));
+  const [message] = all((await yard.whenAtRest("c")).events, "message.user");
+  assert.match(message?.text ?? "", /^看看\n\nuploads\/a\.csv 的内容：\n<data .*\n1,2\n/);
+  assert.match(model.asked[0]?.text ?? "", /uploads\/a\.csv 的内容：/);
 });
 
 test("a server that does not answer, or not in our words, is a failure as well", async () => {
@@ -302,7 +309,6 @@ test("a server that does not answer, or not in our words, is a failure as well",
 });
 
 test("the API describes itself, route by route, from the table that checks requests [C7]", async () => {
-  const { app } = smallYard();
   const document = JSON.parse(await (await app.request("/api/v1/openapi.json")).text());
   assert.equal(document.openapi, "3.1.0");
   assert.equal(document.info.version, "0.0.0-test");
@@ -370,15 +376,7 @@ function answerOver(url: string, headers: Record<string, string>): Promise<Answe
   });
 }
 
-type Settled<T> = { ok: true; value: T } | { ok: false; failure: { code: string; detail: string } };
-
-async function must<T>(result: Promise<Settled<T>>): Promise<T> {
-  const settled = await result;
-  assert.ok(settled.ok, JSON.stringify(settled));
-  return settled.value;
-}
-
-async function codeOf(result: Promise<Settled<unknown>>): Promise<string | undefined> {
+async function codeOf(result: ReturnType<typeof yard.client.call>): Promise<string | undefined> {
   const settled = await result;
   return settled.ok ? undefined : settled.failure.code;
 }

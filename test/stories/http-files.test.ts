@@ -1,110 +1,85 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
+import { readdirSync, readlinkSync, statSync, truncateSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
-import { createClient, type Fetch, inProcessFetch } from "../../src/client/client.ts";
+import { createClient, type Fetch } from "../../src/client/client.ts";
 import { socketFetch } from "../../src/client/socket-fetch.ts";
-import { failure } from "../../src/protocol/failure.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { until } from "../world/events.ts";
-import { allDoors, gather, sourceOf, whenStalled } from "../world/file-doors.ts";
+import { allDoors, gather, sourceOf } from "../world/file-doors.ts";
 import { onPort } from "../world/http-reading.ts";
-import { chunksOf } from "../world/memory-files.ts";
-import { smallYard } from "../world/small-yard.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const MB = 1024 * 1024;
 /** What the network and the streams on the way may hold of a file: far less than the file. */
 const underWayBytesMax = 16 * MB;
 
 test("a file goes up and comes down as it was, in one process, over a port and over the local socket [F3][C7]", async () => {
-  const yard = smallYard();
+  await using yard = await startYard();
   await yard.start("c");
   await using doors = await allDoors(yard.app);
   for (const { name, client } of doors) {
-    const bytes = randomBytes(3 * MB + 17);
+    const bytes = Buffer.from(lines(3 * MB + 17, name));
     const file = `${name} 数据#1?100%.csv`;
     const progress: number[] = [];
     const parts = ReadableStream.from([bytes.subarray(0, 5), new Uint8Array(), bytes.subarray(5)]);
     const sent = await client.upload("c", file, parts, { onProgress: (sentBytes) => progress.push(sentBytes) });
     const path = `uploads/${file}`;
-    const expected = { name: file, path, type: "text", bytes: bytes.length, replaced: false };
+    const expected = { name: file, path, type: "csv", bytes: bytes.length, replaced: false };
     assert.deepEqual([sent, progress], [ok(expected), [5, bytes.length]], name);
-    const again = await client.upload("c", file, bytes, { keep: true });
+    const again = await client.upload("c", file, bytes);
     assert.deepEqual(again, ok({ ...expected, replaced: true }), "bytes that are there already");
-    const received = await client.download("c", path);
-    assert.ok(received.ok);
-    assert.equal(received.value.bytes, bytes.length);
-    assert.ok((await gather(received.value.chunks)).equals(bytes), name);
-    const empty = await client.upload("c", "empty.txt", new Uint8Array());
-    assert.equal(empty.ok && empty.value.bytes, 0);
-    const nothing = await client.download("c", "uploads/empty.txt");
-    assert.ok(nothing.ok);
-    assert.deepEqual(await gather(nothing.value.chunks), Buffer.alloc(0));
+    const received = await must(client.download("c", path));
+    assert.equal(received.bytes, bytes.length);
+    assert.ok((await gather(received.chunks)).equals(bytes), name);
+    assert.equal((await must(client.upload("c", "empty.txt", new Uint8Array()))).bytes, 0);
+    assert.deepEqual(await gather((await must(client.download("c", "uploads/empty.txt"))).chunks), Buffer.alloc(0));
   }
 });
 
-test("a large file is never held in memory: who sends waits for who reads, on the way up and down [F4]", async () => {
-  const size = 100 * MB;
-  let source = sourceOf(size);
-  const stalledAt: number[] = [];
-  const yard = smallYard({
-    engine: {
-      async upload(_, { name, chunks }) {
-        let bytes = 0;
-        for await (const chunk of chunks) {
-          if (bytes === 0) stalledAt.push(await whenStalled(source));
-          bytes += chunk.length;
-        }
-        return ok({ name, path: name, type: "text", bytes, replaced: false });
-      },
-      files: () => ({
-        list: async () => ok({ path: ".", entries: [], isUnwritten: false }),
-        stat: async (path) => ok(statOf(path, size)),
-        stream: async (path) => ok({ stat: statOf(path, size), chunks: chunksOf(source) }),
-      }),
-    },
-  });
+test("a large file is never held in memory: who sends waits for who writes, on the way up and down [F4]", async () => {
+  const size = 48 * MB;
+  await using yard = await startYard();
   await yard.start("c");
   await using doors = await allDoors(yard.app);
   for (const { name, client } of doors) {
-    source = sourceOf(size);
-    const sent = await client.upload("c", "large.csv", source);
-    assert.equal(sent.ok && sent.value.bytes, size, name);
-    source = sourceOf(size);
-    const received = await client.download("c", "large.csv");
-    assert.ok(received.ok);
+    const source = sourceOf(size);
+    let ahead = 0;
+    const watched = async function* () {
+      for await (const piece of source) {
+        if (source.taken() % MB === 0) ahead = Math.max(ahead, source.taken() - storedBytes(yard));
+        yield piece;
+      }
+    };
+    assert.equal((await must(client.upload("c", `${name}.txt`, watched()))).bytes, size, name);
+    assert.ok(ahead <= underWayBytesMax, `${name}: ${ahead} bytes were taken and not yet written`);
+
+    const path = `uploads/${name}.txt`;
+    const whole = await must(client.download("c", path));
+    assert.equal(await countBytes(whole.chunks), size, name);
+    // What the server has not read yet cannot arrive any more, once it is gone from the disk.
+    const received = await must(client.download("c", path));
     let bytes = 0;
-    for await (const chunk of received.value.chunks) {
-      if (bytes === 0) stalledAt.push(await whenStalled(source));
-      bytes += chunk.length;
-    }
-    assert.equal(bytes, size, name);
+    await assert.rejects(async () => {
+      for await (const chunk of received.chunks) {
+        if (bytes === 0) truncateSync(join(yard.data, "workspace/c", path), 0);
+        bytes += chunk.length;
+      }
+    }, name);
+    assert.ok(bytes <= underWayBytesMax, `${name}: ${bytes} bytes were read ahead`);
+    await must(client.call("removeFile", { params: { id: "c" }, query: { path } }));
   }
-  assert.equal(stalledAt.length, 6);
-  assert.deepEqual(
-    stalledAt.filter((bytes) => bytes > underWayBytesMax),
-    [],
-  );
 });
 
-test("an upload that breaks off is never taken for a whole file [F4][Q2]", async () => {
-  const ends: string[] = [];
-  const yard = smallYard({
-    engine: {
-      async upload(_, { name, chunks }) {
-        try {
-          for await (const _chunk of chunks);
-          ends.push("whole");
-        } catch {
-          ends.push("broken off");
-        }
-        return failure("write_failed", { path: name, why: "broken_off" });
-      },
-    },
-  });
+test("an upload that breaks off is never taken for a whole file, and nothing of it stays [F4][Q2]", async () => {
+  await using yard = await startYard();
   await yard.start("c");
   await using doors = await allDoors(yard.app);
+  const before = storedBytes(yard);
   for (const { name, client } of doors) {
     const stop = new AbortController();
     const source = sourceOf(Number.MAX_SAFE_INTEGER);
@@ -112,25 +87,17 @@ test("an upload that breaks off is never taken for a whole file [F4][Q2]", async
     const sent = await client.upload("c", "a.csv", source, { signal: stop.signal, onProgress });
     assert.equal(sent.ok, false, name);
     await until("the source is let go", source.isEnded);
-    await until("the server knows", () => ends.length === 1);
+    await until("what came is gone", () => storedBytes(yard) === before);
 
     const broken = ReadableStream.from(failingAfter(5 * MB));
     await assert.rejects(client.upload("c", "a.csv", broken), { message: "the disk of the sender" }, name);
-    await until("the server knows", () => ends.length === 2);
-    assert.deepEqual(ends.splice(0), ["broken off", "broken off"], name);
+    await until("what came is gone", () => storedBytes(yard) === before);
+    assert.deepEqual(await uploadsOf(yard), [], name);
   }
 });
 
 test("a refusal arrives while the file is still being sent, and the sender is told to stop [F4]", async () => {
-  const refusal = { path: "uploads/a.csv", sizeBytes: 1, limitBytes: 0, setting: "max_file_size" };
-  const yard = smallYard({
-    engine: {
-      async upload(_, { chunks }) {
-        for await (const _chunk of chunks) break;
-        return failure("too_large", refusal);
-      },
-    },
-  });
+  await using yard = await startYard({ env: { AGENTYARD_UPLOAD_FILE_BYTES_MAX: String(MB) } });
   await yard.start("c");
   await using doors = await allDoors(yard.app);
   for (const { name, client } of doors) {
@@ -144,11 +111,11 @@ test("a refusal arrives while the file is still being sent, and the sender is to
       await until("the source is let go", source.isEnded);
     }
   }
-  assert.deepEqual(yard.faults, []);
+  assert.deepEqual(await yard.faults(), []);
 });
 
 test("a source that was begun is not sent a second time: what is left of it would pass for the file [Q2]", async () => {
-  const yard = smallYard();
+  await using yard = await startYard();
   await yard.start("c");
   const fails: Fetch[] = [
     socketFetch("/nowhere.sock", systemClock),
@@ -157,16 +124,16 @@ test("a source that was begun is not sent a second time: what is left of it woul
   for (const first of fails) {
     const client = createClient({
       // As a client does whose owner process ends: it asks the next one.
-      fetch: (url, init) => first(url, init).catch(() => inProcessFetch(yard.app)(url, init)),
+      fetch: (url, init) => first(url, init).catch(() => yard.fetch(url, init)),
     });
     const sent = await client.upload("c", "a.csv", sourceOf(MB));
     assert.equal(sent.ok || sent.failure.code, "network");
   }
-  assert.deepEqual([...yard.files], []);
+  assert.deepEqual(await uploadsOf(yard), []);
 });
 
 test("a form or script of another site cannot upload: its kinds of content are refused [C6]", async () => {
-  const yard = smallYard();
+  await using yard = await startYard();
   await yard.start("c");
   const put = async (type: string | undefined) => {
     const headers = new Headers(type === undefined ? {} : { "content-type": type });
@@ -184,9 +151,9 @@ test("a form or script of another site cannot upload: its kinds of content are r
 });
 
 test("a file is handed out as an attachment under its own name, never as a page of ours [Q1][S3]", async () => {
-  const yard = smallYard();
+  await using yard = await startYard();
   await yard.start("c");
-  yard.files.set(`outputs/"报告" (1)'s.html`, Buffer.from("<script>"));
+  await put(yard, `outputs/"报告" (1)'s.html`, "<script>");
   const query = new URLSearchParams({ path: `outputs/"报告" (1)'s.html` });
   for (const method of ["GET", "HEAD"]) {
     const response = await yard.app.request(`${address("content")}?${query}`, { method });
@@ -228,9 +195,9 @@ const ranges: readonly [range: string, status: number, contentRange: string | nu
 ];
 
 test("a part of a file can be asked for, so that a download goes on where it ended [S3]", async () => {
-  const yard = smallYard();
+  await using yard = await startYard();
   await yard.start("c");
-  yard.files.set("outputs/digits.txt", Buffer.from("0123456789"));
+  await put(yard, "outputs/digits.txt", "0123456789");
   const read = (headers: Record<string, string>) =>
     yard.app.request(`${address("content")}?path=outputs/digits.txt`, { headers });
   for (const [range, status, contentRange, text] of ranges) {
@@ -242,7 +209,7 @@ test("a part of a file can be asked for, so that a download goes on where it end
   }
   const etag = (await read({})).headers.get("etag") ?? "";
   assert.equal(await (await read({ range: "bytes=8-", "if-range": etag })).text(), "89");
-  yard.files.set("outputs/digits.txt", Buffer.from("another text"));
+  await put(yard, "outputs/digits.txt", "another text");
   const changed = await read({ range: "bytes=8-", "if-range": etag });
   assert.deepEqual([changed.status, await changed.text()], [200, "another text"], "not the end of another content");
   await using port = await onPort(yard);
@@ -258,76 +225,90 @@ test("a part of a file can be asked for, so that a download goes on where it end
 
 test("a download that breaks off is never taken for a whole file, and the log file says why [Q2]", async (t) => {
   const shown = t.mock.method(console, "error", () => {});
-  const yard = smallYard({
-    engine: {
-      files: () => ({
-        list: async () => ok({ path: ".", entries: [], isUnwritten: false }),
-        stat: async (path) => ok(statOf(path, 10 * MB)),
-        async stream(path, { offset = 0 } = {}) {
-          const until = offset === 0 ? 5 * MB : 1;
-          return ok({ stat: statOf(path, 10 * MB), chunks: chunksOf(failingAfter(until)) });
-        },
-      }),
-    },
-  });
+  await using yard = await startYard();
   await yard.start("c");
   await using doors = await allDoors(yard.app);
   for (const { name, client } of doors) {
-    const received = await client.download("c", "outputs/a.bin");
-    assert.ok(received.ok);
-    let bytes = 0;
+    await must(client.upload("c", "a.txt", Buffer.from(lines(30 * MB, name))));
+    const received = await must(client.download("c", "uploads/a.txt"));
     await assert.rejects(
       async () => {
-        for await (const chunk of received.value.chunks) bytes += chunk.length;
+        for await (const _ of received.chunks) truncateSync(join(yard.data, "workspace/c/uploads/a.txt"), 0);
       },
-      { message: "outputs/a.bin could not be read: the transfer broke off. Try again; the log file has the details." },
+      { message: "uploads/a.txt could not be read: the transfer broke off. Try again; the log file has the details." },
       name,
     );
-    assert.ok(bytes <= 5 * MB + 65_536, name);
   }
-  assert.equal(yard.faults.length, 3);
-  for (const fault of yard.faults)
-    assert.match(fault, /^request \S+ failed at a download: Error: the disk of the sender/);
+  const faults = await yard.faults();
+  assert.equal(faults.length, 3);
+  for (const fault of faults) assert.match(fault, /^request \S+ failed at a download: Error: read_failed/);
   assert.equal(shown.mock.callCount(), 0, "nothing is written over the user's screen");
 });
 
 test("a file is closed when its reader leaves, also before the first byte [Q2]", async () => {
-  let source = sourceOf(Number.MAX_SAFE_INTEGER);
-  const yard = smallYard({
-    engine: {
-      files: () => ({
-        list: async () => ok({ path: ".", entries: [], isUnwritten: false }),
-        stat: async (path) => ok(statOf(path, 2 ** 40)),
-        stream: async (path) => ok({ stat: statOf(path, 2 ** 40), chunks: chunksOf(source) }),
-      }),
-    },
-  });
+  await using yard = await startYard();
   await yard.start("c");
+  await must(yard.client.upload("c", "a.txt", Buffer.from(lines(30 * MB, "a"))));
+  const isClosed = () => !openFiles().some((path) => path.startsWith(yard.data) && path.endsWith("/uploads/a.txt"));
   await using doors = await allDoors(yard.app);
   for (const { client } of doors) {
-    source = sourceOf(Number.MAX_SAFE_INTEGER);
-    const received = await client.download("c", "a.bin");
-    assert.ok(received.ok);
-    for await (const _ of received.value.chunks) break;
-    await until("the file is closed", source.isEnded);
+    const received = await must(client.download("c", "uploads/a.txt"));
+    assert.equal(isClosed(), false);
+    for await (const _ of received.chunks) break;
+    await until("the file is closed", isClosed);
 
-    source = sourceOf(Number.MAX_SAFE_INTEGER);
     const stop = new AbortController();
-    const left = await client.download("c", "a.bin", { signal: stop.signal });
-    assert.ok(left.ok);
+    const left = await must(client.download("c", "uploads/a.txt", { signal: stop.signal }));
     stop.abort();
-    await assert.rejects(gather(left.value.chunks), { name: "AbortError" });
-    await until("the file is closed", source.isEnded);
+    await assert.rejects(gather(left.chunks), { name: "AbortError" });
+    await until("the file is closed", isClosed);
   }
-  assert.deepEqual(yard.faults, []);
+  assert.deepEqual(await yard.faults(), []);
 });
 
 function address(rest: string): string {
   return `/api/v1/conversations/c/files/${rest}`;
 }
 
-function statOf(path: string, bytes: number) {
-  return { path, type: "file", bytes, mode: 0o644, modifiedAt: 1_700_000_000_000 } as const;
+/** A text of this size, which is another one for each name. */
+function lines(bytes: number, name: string): string {
+  const line = `${createHash("sha256").update(name).digest("hex")}\n`;
+  return line.repeat(Math.ceil(bytes / line.length)).slice(0, bytes);
+}
+
+/** As an agent would. */
+async function put({ workspaces, log }: TestYard, path: string, text: string): Promise<void> {
+  const conversation = await must(log.find(localOwner, "c"));
+  await must(workspaces.ofConversation(conversation).write(path, text));
+}
+
+async function uploadsOf({ client }: TestYard): Promise<string[]> {
+  const { items } = await must(client.call("listFiles", { params: { id: "c" }, query: { path: "uploads" } }));
+  return items.map(({ path }) => path);
+}
+
+/** All that lies in workspaces and beside them, whole or not; the database and the log files are something else. */
+function storedBytes({ data }: TestYard): number {
+  const entries = readdirSync(data, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.parentPath !== data && !entry.name.endsWith(".log"));
+  const sizes = files.map((file) => statSync(join(file.parentPath, file.name), { throwIfNoEntry: false })?.size ?? 0);
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function openFiles(): string[] {
+  return readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return []; // The one of this very look.
+    }
+  });
+}
+
+async function countBytes(chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of chunks) bytes += chunk.length;
+  return bytes;
 }
 
 async function* failingAfter(bytes: number): AsyncGenerator<Buffer, void, undefined> {

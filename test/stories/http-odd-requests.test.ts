@@ -5,7 +5,6 @@ import { makeFailure } from "../../src/protocol/failure.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { send } from "../world/fuzz-send.ts";
 import { onPort } from "../world/http-reading.ts";
-import { smallYard } from "../world/small-yard.ts";
 import { must, startYard } from "../world/yard.ts";
 
 // What the fuzz of all routes has found once, each by itself.
@@ -45,7 +44,7 @@ test("a body that is nested without end is refused, also where nobody looks into
 });
 
 test("a body of very many small things is refused before it is read, and one of as many as may be is taken [Q1][C6]", async () => {
-  const yard = smallYard();
+  await using yard = await startYard();
   await yard.start("c");
   const say = async (more: string) => {
     const init = { method: "POST", headers: json, body: `{"text":"hello","more":${more}}` };
@@ -64,7 +63,8 @@ test("a body of very many small things is refused before it is read, and one of 
 });
 
 test("a request whose address or host cannot be read is refused in the same shape as all others [Q1][P4]", async () => {
-  await using door = await onPort(smallYard());
+  await using yard = await startYard();
+  await using door = await onPort(yard);
   const { port, host } = new URL(door.url);
   const ask = async (target: string, ...hosts: string[]) => {
     const headers = [...hosts.map((one) => ["host", one] as const), ["connection", "close"] as const];
@@ -79,7 +79,8 @@ test("a request whose address or host cannot be read is refused in the same shap
 });
 
 test("an expectation that nobody knows is no reason to refuse a request without a word [Q1]", async () => {
-  await using door = await onPort(smallYard());
+  await using yard = await startYard();
+  await using door = await onPort(yard);
   const { port, host } = new URL(door.url);
   const headers = [
     ["host", host],

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { Problem } from "../../src/protocol/resources.ts";
 import { failureWordsOverHttp, languages, wordsFor } from "../../src/words/words.ts";
-import { smallYard } from "../world/small-yard.ts";
+import { startYard } from "../world/yard.ts";
 
 const json = { "content-type": "application/json" };
+const yard = await startYard();
+after(() => yard[Symbol.asyncDispose]());
+await yard.start("c");
 
 test("a field that is missing is said to be missing, and a wrong type is named in the caller's language [P4]", async () => {
-  const yard = smallYard();
-  await yard.start("c");
   const send = async (language: string, sent: object) => {
     const headers = { ...json, "accept-language": language };
     const body = JSON.stringify(sent);
@@ -22,8 +23,6 @@ test("a field that is missing is said to be missing, and a wrong type is named i
 });
 
 test("a place in a stream that nobody gave out is refused in words, not with a pattern [P4][C3]", async () => {
-  const yard = smallYard();
-  await yard.start("c");
   const response = await yard.app.request("/api/v1/conversations/c/stream?after=zzz");
   const { detail } = Problem.parse(await response.json());
   const what = "The request does not fit: query.after: does not have the form that is needed.";
@@ -46,7 +45,6 @@ test("no failure tells whoever calls over HTTP to type a command of the terminal
 });
 
 test("the same system user in the terminal is told its commands still [P4][U1]", async () => {
-  const { app } = smallYard();
-  const response = await app.request("/api/v1/conversations/nowhere", {}, { door: "socket" });
+  const response = await yard.app.request("/api/v1/conversations/nowhere", {}, { door: "socket" });
   assert.equal(Problem.parse(await response.json()).detail, "Session not found: nowhere. List them with /sessions.");
 });

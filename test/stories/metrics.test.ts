@@ -10,7 +10,6 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { onPort } from "../world/http-reading.ts";
 import { calls, modelServer } from "../world/model-server.ts";
-import { smallYard } from "../world/small-yard.ts";
 import { startYard } from "../world/yard.ts";
 
 test("what was done is counted: turns, model calls, tokens, tools, decisions, requests, sessions [O1]", async () => {
@@ -47,7 +46,7 @@ test("what was done is counted: turns, model calls, tokens, tools, decisions, re
 
 test("a label is one of ours, whatever path and method somebody sends [O1][Q1]", async () => {
   const metrics = await openMetrics({ version: "1" });
-  const yard = smallYard({ metrics });
+  await using yard = await startYard({ observers: { metrics } });
   await using door = await onPort(yard);
   for (const path of ["/alice/1", "/alice/2", "/api/v1/alice", "/api/v1/conversations/alice/nothing"])
     await fetch(door.url + path);
@@ -89,7 +88,8 @@ test("where the state cannot be counted the rest is told, and the log says so [O
 });
 
 test("where nobody counts there are no metrics, and that is said [O1]", async () => {
-  await using door = await onPort(smallYard());
+  await using yard = await startYard();
+  await using door = await onPort(yard);
   const answer = await fetch(`${door.url}/metrics`);
   assert.deepEqual([answer.status, Problem.parse(await answer.json()).code], [404, "route_not_found"]);
 });
@@ -100,7 +100,7 @@ test("a probe learns that the process answers, and whether it can do its work [O
     isBroken ? failure("storage_full", {}) : { ok: true, value: undefined };
   let now = 0;
   const clock = { ...systemClock, monotonic: () => now };
-  const yard = smallYard({ clock, storage: { check } });
+  await using yard = await startYard({ clock, wrapStorage: (storage) => ({ ...storage, check }) });
   await using door = await onPort(yard);
   const ask = async (path: string) => {
     const answer = await fetch(door.url + path);

@@ -61,17 +61,6 @@ export function sourceOf(totalBytes: number, fill = "0123456789abcdef"): Source 
   return { [Symbol.asyncIterator]: () => pieces, taken: () => taken, isEnded: () => isEnded };
 }
 
-/** Waits until nobody takes any more of it, and answers how much was taken by then. */
-export async function whenStalled({ taken }: Pick<Source, "taken">): Promise<number> {
-  let [before, quiet] = [taken(), 0];
-  while (quiet < 200) {
-    await new Promise((resolve) => setImmediate(resolve));
-    quiet = taken() === before ? quiet + 1 : 0;
-    before = taken();
-  }
-  return before;
-}
-
 /** All of it in one piece. */
 export async function gather(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const pieces: Uint8Array[] = [];

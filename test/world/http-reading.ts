@@ -5,6 +5,7 @@ import { listen } from "../../src/http/http.ts";
 import type { LiveFrame } from "../../src/loop/loop.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import type { StreamFrame } from "../../src/protocol/resources.ts";
+import type { Yard } from "../../src/yard.ts";
 import type { SmallYard } from "./small-yard.ts";
 
 // What happens in a conversation, and reading it off a stream.
@@ -76,7 +77,7 @@ export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-export async function onPort(yard: SmallYard) {
+export async function onPort(yard: Pick<Yard, "app">) {
   const server = await listen(yard.app, { host: "127.0.0.1", port: 0 }, { clock: systemClock });
   assert.ok(server.ok);
   const { address, close } = server.value;
