@@ -8,6 +8,7 @@ import { checks, countRead } from "../scripts/check.ts";
 import { findForbiddenLicences } from "../scripts/licences.ts";
 import { findTests, writePage } from "../scripts/requirements.ts";
 import { inspectHouse, type SourceFile } from "./world/house.ts";
+import { plantedFaults } from "./world/planted-faults.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -26,9 +27,14 @@ const good = {
   "src/loop/step.ts": 'import { z } from "zod";\nimport { ok } from "../base/result.ts";\n',
   "src/loop/step.test.ts":
     'import fc from "fast-check";\nimport { modelServer } from "../../test/world/model-server.ts";\n',
+  "src/documents/documents.ts": "export const documents = 1;\n",
+  "src/sandbox/sandbox.ts": "export const sandbox = 1;\n",
   "src/client/client.ts": 'import { hc } from "hono/client";\n',
+  "src/http/http.ts": 'import { messages } from "./routes/messages.ts";\n',
+  "src/http/routes/messages.ts": 'import type { App } from "../http.ts";\nexport const messages = 1;\n',
   "src/storage/storage.ts": 'import { z } from "zod";\n',
-  "src/storage/sqlite/sqlite.ts": 'import type { Storage } from "../storage.ts";\n',
+  "src/storage/sqlite/sqlite.ts":
+    'import { DatabaseSync } from "node:sqlite";\nimport type { Storage } from "../storage.ts";\n',
   "test/contracts/storage.test.ts": 'import { openStorage } from "../../src/storage/sqlite/sqlite.ts";\n',
 };
 
@@ -36,129 +42,11 @@ test("a small house that follows the rules has no problems", () => {
   assert.deepEqual(inspectPlanted({}), []);
 });
 
-const UP = "imports point down the page, not up to";
-const FRONT = "from outside, import";
-const planted: [what: string, path: string, text: string, problem: string][] = [
-  [
-    "an upward import",
-    "src/storage/rows.ts",
-    'import { loop } from "../loop/loop.ts";\n',
-    `src/storage/rows.ts: ${UP} src/loop/loop.ts`,
-  ],
-  [
-    "an upward import over several lines",
-    "src/base/ids.ts",
-    'import type {\n  Message,\n} from "../protocol/message.ts";\n',
-    `src/base/ids.ts: ${UP} src/protocol/message.ts`,
-  ],
-  [
-    "an upward import at run time",
-    "src/log/log.ts",
-    'const loop = await import("../loop/loop.ts");\n',
-    `src/log/log.ts: ${UP} src/loop/loop.ts`,
-  ],
-  [
-    "an import of main.ts",
-    "src/http/http.ts",
-    'export { main } from "../main.ts";\n',
-    `src/http/http.ts: ${UP} src/main.ts`,
-  ],
-  [
-    "an import past a front file",
-    "src/http/http.ts",
-    'import { step } from "../loop/step.ts";\n',
-    `src/http/http.ts: ${FRONT} src/loop/loop.ts, not src/loop/step.ts`,
-  ],
-  [
-    "a story that reaches past a front file",
-    "test/stories/step.test.ts",
-    'import { step } from "../../src/loop/step.ts";\n',
-    `test/stories/step.test.ts: ${FRONT} src/loop/loop.ts, not src/loop/step.ts`,
-  ],
-  [
-    "an adapter outside the wiring",
-    "src/log/log.ts",
-    'import { openStorage } from "../storage/sqlite/sqlite.ts";\n',
-    "src/log/log.ts: an adapter is imported by the wiring and its contract suite only, not src/storage/sqlite/sqlite.ts",
-  ],
-  [
-    "a terminal that reaches into the engine",
-    "src/terminal/terminal.ts",
-    'import { loop } from "../loop/loop.ts";\n',
-    "src/terminal/terminal.ts: terminal/ is a client, it does not import src/loop/loop.ts",
-  ],
-  [
-    "test code inside the product",
-    "src/loop/turn.ts",
-    'import { modelServer } from "../../test/world/model-server.ts";\n',
-    "src/loop/turn.ts: src/ imports nothing outside, not test/world/model-server.ts",
-  ],
-  [
-    "a new folder",
-    "src/plugins/plugins.ts",
-    "export const plugins = [];\n",
-    "src/plugins/plugins.ts: src/plugins is not a place of the house (PAGE in test/world/house.ts)",
-  ],
-  [
-    "one more drawer in base",
-    "src/base/text.ts",
-    "export const text = 1;\n",
-    "src/base/text.ts: base/ is a closed list (result, clock, ids, random, assert, nearest, json, fault, background)",
-  ],
-  ["a file of 401 lines", "src/loop/turn.ts", "//\n".repeat(401), "src/loop/turn.ts: 401 lines, more than 400"],
-  [
-    "a dependency in two folders",
-    "src/http/http.ts",
-    'import { Hono } from "hono";\n',
-    "hono: a dependency is imported in one folder, not in client, http",
-  ],
-  [
-    "a package that is no dependency",
-    "src/http/http.ts",
-    'import { get } from "@scope/left/pad";\n',
-    "src/http/http.ts: @scope/left is not a dependency",
-  ],
-  [
-    "a drawer",
-    "src/loop/turn-utils.ts",
-    "export const a = 1;\n",
-    'src/loop/turn-utils.ts: "utils" says nothing; each function goes home',
-  ],
-  [
-    "a camelCase name",
-    "scripts/makeDocs.ts",
-    "export const a = 1;\n",
-    "scripts/makeDocs.ts: names are in kebab-case, not makeDocs",
-  ],
-  ["a default export", "src/loop/turn.ts", "export default 1;\n", "src/loop/turn.ts: no default exports"],
-  [
-    "a path of a machine",
-    "docs/run/start.md",
-    `see ${"/home"}/someone/notes\n`,
-    `docs/run/start.md: names a path of a machine: ${"/home"}/someone`,
-  ],
-  [
-    "a registry host in the lock file",
-    "package-lock.json",
-    `{ "packages": {} , "note": "https://${"registry"}.npmjs.org/zod" }`,
-    `package-lock.json: names a package registry: ${"registry"}.npmjs.org`,
-  ],
-  [
-    "a platform package that the lock file lost",
-    "package-lock.json",
-    '{ "packages": { "node_modules/tool": { "optionalDependencies": { "tool-mac": "1.0.0" } } } }',
-    "package-lock.json: node_modules/tool asks for what is not locked: tool-mac",
-  ],
-];
-for (const [what, path, text, problem] of planted) {
+for (const [what, path, text, problem] of plantedFaults) {
   test(`the house speaks up at ${what}`, () => {
-    assert.deepEqual(inspectPlanted({ [path]: text }), [problem]);
+    assert.equal(inspectPlanted({ [path]: text }).join("\n"), problem);
   });
 }
-
-test("word lists may be long", () => {
-  assert.deepEqual(inspectPlanted({ "src/words/en.ts": "//\n".repeat(900) }), []);
-});
 
 test("the linter holds time, chance, ids and the environment to their places, promises, switches and long functions", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "house-"));

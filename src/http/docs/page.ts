@@ -98,9 +98,9 @@ const Document = z.object({
   components: z.object({ schemas: z.record(z.string(), z.unknown()), parameters: z.record(z.string(), Parameter) }),
 });
 type Entry = z.infer<typeof Operation> & { readonly method: string; readonly path: string };
-type Shared = { readonly words: Words["docs"]; readonly components: z.infer<typeof Document>["components"] };
+type PageParts = { readonly words: Words["docs"]; readonly components: z.infer<typeof Document>["components"] };
 
-function entry(operation: Entry, shared: Shared): string {
+function entry(operation: Entry, shared: PageParts): string {
   const { method, path, operationId, summary, responses, requestBody } = operation;
   const { words, components } = shared;
   const [[type = "", body] = []] = Object.entries(requestBody?.content ?? {});
@@ -126,7 +126,7 @@ ${body === undefined ? "" : `<h3>${words.body} <small>${plain(type)}</small></h3
 <p><small>${words.scope}: ${plain(operation["x-scope"])}</small></p></details>`;
 }
 
-function parameterRows({ parameters }: Entry, { words, components }: Shared): string {
+function parameterRows({ parameters }: Entry, { words, components }: PageParts): string {
   const rows = parameters.flatMap((one) => {
     const parameter = "name" in one ? one : components.parameters[one.$ref.split("/").at(-1) ?? ""];
     if (parameter === undefined) return [];

@@ -1,0 +1,256 @@
+const UP = "imports point down the page, not up to";
+const FRONT = "from outside, import";
+const HOMES = "has its places (NODE_HOMES in test/world/house.ts), and this is none";
+const ADAPTER = "an adapter is imported by the wiring and its contract suite only, not";
+type Planted = [what: string, path: string, text: string, problem: string];
+
+/** One fault each, in a small house that is good otherwise, and what is said of it. */
+export const plantedFaults: readonly Planted[] = [
+  [
+    "an upward import",
+    "src/storage/rows.ts",
+    'import { loop } from "../loop/loop.ts";\n',
+    `src/storage/rows.ts: ${UP} src/loop/loop.ts`,
+  ],
+  [
+    "an upward import over several lines",
+    "src/base/ids.ts",
+    'import type {\n  Message,\n} from "../protocol/message.ts";\n',
+    `src/base/ids.ts: ${UP} src/protocol/message.ts`,
+  ],
+  [
+    "an upward import at run time",
+    "src/log/log.ts",
+    'const loop = await import("../loop/loop.ts");\n',
+    `src/log/log.ts: ${UP} src/loop/loop.ts`,
+  ],
+  [
+    "an import of main.ts",
+    "src/http/http.ts",
+    'export { main } from "../main.ts";\n',
+    `src/http/http.ts: ${UP} src/main.ts`,
+  ],
+  [
+    "an import past a front file",
+    "src/http/http.ts",
+    'import { step } from "../loop/step.ts";\n',
+    `src/http/http.ts: ${FRONT} src/loop/loop.ts, not src/loop/step.ts`,
+  ],
+  [
+    "a story that reaches past a front file",
+    "test/stories/step.test.ts",
+    'import { step } from "../../src/loop/step.ts";\n',
+    `test/stories/step.test.ts: ${FRONT} src/loop/loop.ts, not src/loop/step.ts`,
+  ],
+  [
+    "an adapter outside the wiring",
+    "src/log/log.ts",
+    'import { openStorage } from "../storage/sqlite/sqlite.ts";\n',
+    "src/log/log.ts: an adapter is imported by the wiring and its contract suite only, not src/storage/sqlite/sqlite.ts",
+  ],
+  [
+    "a terminal that reaches into the engine",
+    "src/terminal/terminal.ts",
+    'import { loop } from "../loop/loop.ts";\n',
+    "src/terminal/terminal.ts: terminal/ is a client, it does not import src/loop/loop.ts",
+  ],
+  [
+    "test code inside the product",
+    "src/loop/turn.ts",
+    'import { modelServer } from "../../test/world/model-server.ts";\n',
+    "src/loop/turn.ts: src/ imports nothing outside, not test/world/model-server.ts",
+  ],
+  [
+    "a new folder",
+    "src/plugins/plugins.ts",
+    "export const plugins = [];\n",
+    "src/plugins/plugins.ts: src/plugins is not a place of the house (PAGE in test/world/house.ts)",
+  ],
+  [
+    "one more drawer in base",
+    "src/base/text.ts",
+    "export const text = 1;\n",
+    "src/base/text.ts: base/ is a closed list (result, clock, ids, random, assert, nearest, json, fault, background)",
+  ],
+  [
+    "an upward import in single quotes, second on its line",
+    "src/log/log.ts",
+    "import { a } from './a.ts'; import { loop } from '../loop/loop.ts';\n",
+    `src/log/log.ts: ${UP} src/loop/loop.ts`,
+  ],
+  [
+    "an upward import by a template",
+    "src/log/log.ts",
+    "const loop = await import(`../loop/loop.ts`);\n",
+    `src/log/log.ts: ${UP} src/loop/loop.ts`,
+  ],
+  [
+    "an upward import as a type",
+    "src/log/log.ts",
+    'export type Loop = import("../loop/loop.ts").Loop;\n',
+    `src/log/log.ts: ${UP} src/loop/loop.ts`,
+  ],
+  [
+    "a thread that is loaded from above",
+    "src/log/log.ts",
+    'new Worker(new URL("../loop/loop.ts", import.meta.url));\n',
+    `src/log/log.ts: ${UP} src/loop/loop.ts`,
+  ],
+  [
+    "a package that is loaded around the imports",
+    "src/documents/guess.ts",
+    'import { createRequire } from "node:module";\ncreateRequire(import.meta.url)("left-pad");\n',
+    "src/documents/guess.ts: left-pad is not a dependency",
+  ],
+  [
+    "an import that nobody can name",
+    "src/log/log.ts",
+    "export const open = (name: string) => import(name);\n",
+    "src/log/log.ts: imports something that no reader can name",
+  ],
+  ...(["sqlite", "child_process", "fs", "fs/promises", "http", "worker_threads", "module"] as const).map(
+    (library): Planted => [
+      `node:${library} where it has no place`,
+      "src/loop/turn.ts",
+      `import * as library from "node:${library}";\n`,
+      `src/loop/turn.ts: node:${library.split("/")[0]} ${HOMES}`,
+    ],
+  ),
+  [
+    "a library of Node that nobody has thought of",
+    "src/loop/turn.ts",
+    'import { createSocket } from "node:dgram";\n',
+    `src/loop/turn.ts: node:dgram ${HOMES}`,
+  ],
+  [
+    "a library of Node in what browsers run",
+    "src/protocol/events.ts",
+    'import { join } from "node:path";\n',
+    "src/protocol/events.ts: runs in browsers, which have no node:path",
+  ],
+  [
+    "a file for Node in what browsers run",
+    "src/client/follow.ts",
+    'import { socketFetch } from "./socket-fetch.ts";\n',
+    "src/client/follow.ts: runs in browsers, and src/client/socket-fetch.ts does not",
+  ],
+  [
+    "an adapter that knows another one",
+    "src/storage/sqlite/sqlite.ts",
+    'import { openAi } from "../../models/openai/openai.ts";\n',
+    `src/storage/sqlite/sqlite.ts: ${UP} src/models/openai/openai.ts
+src/storage/sqlite/sqlite.ts: ${ADAPTER} src/models/openai/openai.ts`,
+  ],
+  [
+    "an adapter that knows its neighbour",
+    "src/sandbox/guest/connection.ts",
+    'import { openLocal } from "../local/local.ts";\n',
+    `src/sandbox/guest/connection.ts: inside sandbox/ imports point down (local, guest, ., network), not up to src/sandbox/local/local.ts
+src/sandbox/guest/connection.ts: ${ADAPTER} src/sandbox/local/local.ts`,
+  ],
+  [
+    "a dialect that reaches into another one",
+    "src/http/chat/stream.ts",
+    'import { answer } from "../openai/answer.ts";\n',
+    "src/http/chat/stream.ts: inside http/ imports point down (docs, routes, openai, chat, sandbox, .), not up to src/http/openai/answer.ts",
+  ],
+  [
+    "what all dialects use, and which knows one of them",
+    "src/http/follow.ts",
+    'import { answer } from "./openai/answer.ts";\n',
+    "src/http/follow.ts: inside http/ imports point down (docs, routes, openai, chat, sandbox, .), not up to src/http/openai/answer.ts",
+  ],
+  [
+    "two files that need each other first",
+    "src/loop/step.ts",
+    'import { loop } from "./loop.ts";\n',
+    "src/loop/loop.ts → src/loop/step.ts → src/loop/loop.ts: a cycle of imports",
+  ],
+  [
+    "a folder without a front",
+    "src/tools/anything.ts",
+    "export const anything = 1;\n",
+    "src/tools/: has no front file src/tools/tools.ts",
+  ],
+  [
+    "JavaScript in the sources",
+    "src/loop/turn.js",
+    "export const turn = 1;\n",
+    "src/loop/turn.js: src/ holds TypeScript, and what guests and pages run",
+  ],
+  ["Python of 401 lines", "src/loop/guest.py", "#\n".repeat(401), "src/loop/guest.py: 401 lines, more than 400"],
+  [
+    "a barrel",
+    "src/loop/turn.ts",
+    'export * from "./step.ts";\n',
+    "src/loop/turn.ts: no barrels; a front file exports each name by itself",
+  ],
+  [
+    "an index",
+    "src/loop/index.ts",
+    "export const a = 1;\n",
+    "src/loop/index.ts: no barrels; a front file exports each name by itself",
+  ],
+  [
+    "a class that manages",
+    "src/loop/turn.ts",
+    "export class TurnManager {}\n",
+    "src/loop/turn.ts: TurnManager says nothing; name what it is about",
+  ],
+  [
+    "a double of our own module",
+    "test/stories/turn.test.ts",
+    'import { mock } from "node:test";\nmock.module("../../src/loop/loop.ts", {});\n',
+    "test/stories/turn.test.ts: we double the world, never our own modules",
+  ],
+  ["a file of 401 lines", "src/loop/turn.ts", "//\n".repeat(401), "src/loop/turn.ts: 401 lines, more than 400"],
+  [
+    "a dependency in two folders",
+    "src/http/http.ts",
+    'import { Hono } from "hono";\n',
+    "hono: a dependency is imported in one folder, not in client, http",
+  ],
+  [
+    "a package that is no dependency",
+    "src/http/http.ts",
+    'import { get } from "@scope/left/pad";\n',
+    "src/http/http.ts: @scope/left is not a dependency",
+  ],
+  [
+    "a drawer",
+    "src/loop/turn-utils.ts",
+    "export const a = 1;\n",
+    'src/loop/turn-utils.ts: "utils" says nothing; each function goes home',
+  ],
+  [
+    "a camelCase name",
+    "scripts/makeDocs.ts",
+    "export const a = 1;\n",
+    "scripts/makeDocs.ts: names are in kebab-case, not makeDocs",
+  ],
+  [
+    "a drawer by another name",
+    "src/loop/shared.ts",
+    "export const a = 1;\n",
+    'src/loop/shared.ts: "shared" says nothing; each function goes home',
+  ],
+  ["a default export", "src/loop/turn.ts", "export default 1;\n", "src/loop/turn.ts: no default exports"],
+  [
+    "a path of a machine",
+    "docs/run/start.md",
+    `see ${"/home"}/someone/notes\n`,
+    `docs/run/start.md: names a path of a machine: ${"/home"}/someone`,
+  ],
+  [
+    "a registry host in the lock file",
+    "package-lock.json",
+    `{ "packages": {} , "note": "https://${"registry"}.npmjs.org/zod" }`,
+    `package-lock.json: names a package registry: ${"registry"}.npmjs.org`,
+  ],
+  [
+    "a platform package that the lock file lost",
+    "package-lock.json",
+    '{ "packages": { "node_modules/tool": { "optionalDependencies": { "tool-mac": "1.0.0" } } } }',
+    "package-lock.json: node_modules/tool asks for what is not locked: tool-mac",
+  ],
+];
