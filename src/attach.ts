@@ -161,7 +161,7 @@ async function join(owner: OwnerInfo, clock: Clock): Promise<Result<Attachment, 
   if (owner.protocol !== protocolVersion) {
     return failure("owner_other_version", { theirs: owner.protocol, ours: protocolVersion });
   }
-  const fetch = socketFetch(owner.socket);
+  const fetch = socketFetch(owner.socket, clock);
   const health = await createClient({ fetch, clock }).call("health", {});
   if (!health.ok) return failure("owner_unreachable", { pid: owner.pid });
   return ok({
@@ -317,9 +317,7 @@ async function openToOthers(app: App, { listenAt }: AttachOptions) {
   const { as, host, port, basePath = "" } = listenAt;
   const opened = await listen(app, { host, port }, { clock: systemClock, basePath });
   if (opened.ok) return opened;
-  if (as === "serve" && opened.failure.reason === "taken") {
-    const next = await freePortAfter({ host, port });
-    if (next !== 0) return failure("port_taken", { port, next });
-  }
-  return failure("address_unusable", { host, port, why: opened.failure.reason, said: opened.failure.said });
+  const { reason: why, said } = opened.failure;
+  const next = as === "serve" && why === "taken" ? await freePortAfter({ host, port }) : 0;
+  return failure("address_unusable", { host, port, why, said, ...(next !== 0 && { free: next }) });
 }

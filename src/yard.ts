@@ -27,12 +27,11 @@ import {
   type Tracer,
   type Watch,
 } from "./observe/observe.ts";
-import { makeFailure } from "./protocol/failure.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Storage } from "./storage/storage.ts";
 import { builtins, openToolbox, type Tool } from "./tools/tools.ts";
 import { openSignInService, openUsers } from "./users/users.ts";
-import { failureWords, type Words, wordsFor } from "./words/words.ts";
+import { type Words, wordsFor } from "./words/words.ts";
 import { openUpkeep, openWorkspaces, type Workspaces } from "./workspace/workspace.ts";
 
 /** A whole AgentYard around one storage: everything but the process it runs in. */
@@ -83,7 +82,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const words = wordsFor(config.language);
   const notes: string[] = [];
   const watch = watchTurns(options, { tracer, metrics }, new Set(tools.map(({ name }) => name)));
-  const log = openLogPart(options, words, watch);
+  const log = openLogPart(options, watch);
   const models = await openModelParts(options, (note) => {
     const variable = note.slot && windowVariableOf(note.slot);
     const text = words.models.notes[note.code]({ ...note, variable });
@@ -144,15 +143,11 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   };
 }
 
-function openLogPart(
-  { storage, clock, ids, logger, checksReads }: YardOptions,
-  words: Words,
-  watch: Watch | undefined,
-) {
+function openLogPart({ storage, clock, ids, logger, checksReads }: YardOptions, watch: Watch | undefined) {
   return openLog({
     ...{ storage, clock, ids, checksReads: checksReads ?? false, onAppended: watch?.appended },
     onBrokenRecord: ({ number, seq, why }) =>
-      logger.error(failureWords(words, makeFailure("log_record_broken", { seq, why })).join(" "), { number }),
+      logger.error("a record of the log cannot be read and is left out: {why}", { number, seq, why }),
   });
 }
 

@@ -6,7 +6,7 @@ import { wordsFor } from "../words/words.ts";
 import { exampleOf, parameterExamples } from "./openapi-examples.ts";
 import { answerHeaders, headersOf, parameters } from "./openapi-headers.ts";
 import { errorContent, errorSchemas, type Json, openSchemas, type Schemas } from "./openapi-schemas.ts";
-import { statusOf } from "./status.ts";
+import { statusesOf } from "./status.ts";
 
 /** Where the document is; the second path is the one it had first. */
 export const documentPaths = ["/openapi.json", "/api/v1/openapi.json"] as const;
@@ -200,13 +200,16 @@ function doorFailures({ scope, creates }: Pick<Route, "scope" | "creates">): Fai
 /** One entry per status, because several codes share one. */
 function describeFailures(route: Pick<Route, "scope" | "creates" | "failures" | "dialect">): Json {
   const codes = [...new Set([...route.failures, ...doorFailures(route)])];
-  const byStatus = Map.groupBy(codes, (code) => statusOf[code]);
+  const byStatus = Map.groupBy(
+    codes.flatMap((code) => statusesOf(code).map((status) => ({ code, status }))),
+    ({ status }) => status,
+  );
   return Object.fromEntries(
     [...byStatus].map(([status, sharing]) => [
       status,
       {
-        description: sharing.join(", "),
-        ...((status === 429 || status === 503) && { headers: retryAfter }),
+        description: sharing.map(({ code }) => code).join(", "),
+        ...((status === 429 || status === 503 || status === 507) && { headers: retryAfter }),
         content: errorContent(route),
       },
     ]),

@@ -7,7 +7,7 @@ import { statusOf } from "./status.ts";
 
 /** A failure as the one error shape of our routes, in the caller's language; `beside` goes with it. */
 export function refuse(c: HttpCall, reason: Failure, beside: Readonly<Record<string, unknown>> = {}): Response {
-  const status = statusOf[reason.code];
+  const status = statusOf(reason);
   const language = c.get("language");
   const problem = problemOf(reason, { language, requestId: c.get("requestId"), isTerminal: isLocal(c) });
   const spoken = inDialect(problem, c.get("dialect"));
@@ -26,7 +26,7 @@ function retryAfter(c: HttpCall, reason: Failure): { readonly "retry-after"?: st
   if ("retryAfterSeconds" in reason.params)
     return { "retry-after": String(Math.ceil(reason.params.retryAfterSeconds)) };
   const isSaid = c.newResponse(null).headers.has("retry-after");
-  const passes = [429, 503, 507].includes(statusOf[reason.code]);
+  const passes = [429, 503, 507].includes(statusOf(reason));
   return passes && !isSaid ? { "retry-after": String(retryAfterSecondsUsual) } : {};
 }
 
@@ -43,7 +43,7 @@ export function problemOf(reason: Failure, { language, requestId, isTerminal = f
   return {
     type: `urn:agentyard:failure:${reason.code}`,
     title: what,
-    status: statusOf[reason.code],
+    status: statusOf(reason),
     code: reason.code,
     detail: [what, next].join(language === "zh" ? "" : " "),
     params: reason.params,

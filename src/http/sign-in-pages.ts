@@ -33,7 +33,7 @@ export function bindSignInPages(app: App, parts: Parts, tries: Tries): void {
     const service = parts.signInService?.name;
     const usual = { ...asked, prefix: c.get("arrival").prefix, service, link: undefined, user: "", said };
     const html = signInPage({ ...usual, usersExist: (await users.exist()) || service !== undefined, ...view });
-    return c.html(html, reason === undefined ? 200 : statusOf[reason.code]);
+    return c.html(html, reason === undefined ? 200 : statusOf(reason));
   }
 
   function enter(c: HttpCall, { token }: SignedIn, next: string): Response {
@@ -54,17 +54,17 @@ export function bindSignInPages(app: App, parts: Parts, tries: Tries): void {
 
   app.post("/sign-in", async (c) => {
     const { address } = c.get("arrival");
-    const fromHere = await tries.from(address);
+    const fromHere = tries.from(address);
     if (fromHere !== undefined) return show(c, askedOf(c, new URLSearchParams()), { reason: fromHere });
     const fields = await readForm(c.req.raw);
     const asked = askedOf(c, fields);
     const [link, user, password] = [fields.get("link"), fields.get("user") ?? "", fields.get("password") ?? ""];
     const name = link === null ? user : undefined;
-    const about = name === undefined ? undefined : await tries.as(name);
+    const about = name === undefined ? undefined : tries.as(name);
     if (about !== undefined) return show(c, asked, { reason: about, user });
     const signed = await (link === null ? users.signIn(user, password) : users.signInByLink(link));
     if (!signed.ok) return show(c, asked, { reason: signed.failure, user });
-    await tries.worked(address, name);
+    tries.worked(address, name);
     return enter(c, signed.value, asked.next);
   });
 

@@ -1,4 +1,4 @@
-import type { FailureCode } from "../protocol/failure.ts";
+import type { Failure, FailureCode, FailureParams } from "../protocol/failure.ts";
 
 export type ProblemStatus =
   | 400
@@ -20,8 +20,17 @@ export type ProblemStatus =
   | 503
   | 507;
 
-/** The one place where a failure code becomes an HTTP status. */
-export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
+/** One for the code, or one for each cause that its parameter `why` names. */
+type Statuses = {
+  readonly [C in FailureCode]:
+    | ProblemStatus
+    | (FailureParams<C> extends { readonly why: infer W extends string } ? Readonly<Record<W, ProblemStatus>> : never);
+};
+
+/** Broken off is 408: whoever went away may send the same again, also under the same Idempotency-Key. */
+const ofDisk = { full: 507, read_only: 503, changed: 409, broken_off: 408, io: 500, too_many_open: 503 } as const;
+
+const statuses: Statuses = {
   bad_request: 400,
   bad_json: 400,
   content_type_unfit: 415,
@@ -56,15 +65,14 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   decision_already_made: 409,
   decision_verdict_unfit: 422,
   answer_required: 422,
-  log_record_broken: 500,
 
   workspace_not_assigned: 404,
   path_traversal_blocked: 400,
   path_invalid: 400,
   file_not_found: 404,
   permission_denied: 403,
-  write_failed: 500,
-  read_failed: 500,
+  write_failed: ofDisk,
+  read_failed: ofDisk,
   range_unfit: 416,
   not_a_file: 400,
   not_a_folder: 400,
@@ -94,7 +102,7 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   packages_installing: 409,
   package_index_refused: 422,
   installer_missing: 503,
-  packages_failed: 400,
+  packages_failed: { index: 400, time: 408, room: 507, lost: 503, cancelled: 409 },
 
   conversation_not_named: 400,
   file_ambiguous: 400,
@@ -144,7 +152,6 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   sign_in_as_taken: 409,
   proxy_unnamed: 403,
   users_needed: 409,
-  port_taken: 503,
   request_unreadable: 400,
   already_served: 409,
   backup_failed: 500,
@@ -203,7 +210,21 @@ export const statusOf: Readonly<Record<FailureCode, ProblemStatus>> = {
   nobody_to_ask: 409,
 };
 
+/** The one place where a failure becomes an HTTP status. */
+export function statusOf(failure: Pick<Failure, "code" | "params">): ProblemStatus {
+  const status: ProblemStatus | Readonly<Record<string, ProblemStatus>> = statuses[failure.code];
+  if (typeof status === "number") return status;
+  // A log that others wrote may name a cause that we do not know.
+  return ("why" in failure.params ? status[failure.params.why] : undefined) ?? 500;
+}
+
+/** All that a code may be answered with. */
+export function statusesOf(code: FailureCode): readonly ProblemStatus[] {
+  const status = statuses[code];
+  return typeof status === "number" ? [status] : [...new Set(Object.values(status))];
+}
+
 /** Whether it is one of ours: codes also come from logs that others wrote. */
 export function isFailureCode(code: string): code is FailureCode {
-  return Object.hasOwn(statusOf, code);
+  return Object.hasOwn(statuses, code);
 }

@@ -85,7 +85,7 @@ async function keptOf(
 /** Whether the same call would be answered the same way for ever. Where it is worth trying again it is done again. */
 function isFinal(answer: AnyAnswer): boolean {
   if (answer.ok) return !(answer.value instanceof ReadableStream);
-  const status = statusOf[answer.failure.code];
+  const status = statusOf(answer.failure);
   return status < 500 && status !== 408 && !answer.failure.retryable;
 }
 

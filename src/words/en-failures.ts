@@ -105,10 +105,6 @@ export const enFailures = {
     `Answer it with one of: ${p.verdicts}.`,
   ],
   answer_required: () => ["An answer is needed here.", "Type one."],
-  log_record_broken: (p: { seq: number; why: string }) => [
-    `Record ${p.seq} of this conversation cannot be read (${p.why}) and was left out.`,
-    "The rest is intact. `agentyard log` shows the record.",
-  ],
 
   fenced: () => ["Another process has taken over this conversation.", "Nothing is lost; it goes on there."],
   log_moved: () => ["The conversation has moved on in the meantime.", "Look at it again and repeat what you wanted."],
@@ -140,9 +136,12 @@ export const enFailures = {
     `Another AgentYard (process ${p.pid}) uses this data directory.`,
     "End that process first, or choose another data directory with --data.",
   ],
-  address_unusable: (p: { host: string; port: number; why: AddressFault; said: string }) => [
+  /** `free`: the next port that nobody has. */
+  address_unusable: (p: { host: string; port: number; why: AddressFault; said: string; free?: number }) => [
     `${p.host}:${p.port} cannot be listened on: ${addressFaults[p.why]?.what ?? p.said}.`,
-    addressFaults[p.why]?.next ?? "Choose another address with --host, or another port with --port.",
+    p.free === undefined
+      ? (addressFaults[p.why]?.next ?? "Choose another address with --host, or another port with --port.")
+      : `Use the next free one: agentyard serve --port ${p.free}`,
   ],
   owner_other_version: (p: { theirs: string; ours: string }) => [
     `The AgentYard that uses this data directory speaks version ${p.theirs}, this one ${p.ours}.`,

@@ -76,10 +76,6 @@ export const enServeFailures = {
     `AgentYard is already served at ${p.address} (process ${p.pid}).`,
     "Use it there, end that process first, or choose another data directory with --data.",
   ],
-  port_taken: (p: { port: number; next: number }) => [
-    `Port ${p.port} is taken by another program.`,
-    `Use the next free one: agentyard serve --port ${p.next}`,
-  ],
   not_ready: () => ["The server is not ready: its data cannot be used right now.", "Try again in a moment."],
   data_missing: (p: { path: string }) => [
     `There is no data of AgentYard in ${p.path}.`,

@@ -64,10 +64,6 @@ export const zhFailures: FailureWords = {
   ],
   decision_verdict_unfit: (p) => [`这个确认项的类型是 ${p.kind}。`, `请用以下方式之一回应：${p.verdicts}。`],
   answer_required: () => ["这里需要您的回答。", "请输入内容。"],
-  log_record_broken: (p) => [
-    `这个会话的第 ${p.seq} 条记录无法读取（${p.why}），已跳过。`,
-    "其余内容完好。用 `agentyard log` 可以查看这条记录。",
-  ],
 
   fenced: () => ["这个会话已由另一个进程接管。", "没有任何内容丢失，它会在那边继续。"],
   log_moved: () => ["会话在此期间有了新内容。", "请查看后再试一次。"],
@@ -89,7 +85,9 @@ export const zhFailures: FailureWords = {
   ],
   address_unusable: (p) => [
     `无法监听 ${p.host}:${p.port}：${addressFaults[p.why]?.what ?? p.said}。`,
-    addressFaults[p.why]?.next ?? "请用 --host 换一个地址，或用 --port 换一个端口。",
+    p.free === undefined
+      ? (addressFaults[p.why]?.next ?? "请用 --host 换一个地址，或用 --port 换一个端口。")
+      : `请使用下一个空闲端口：agentyard serve --port ${p.free}`,
   ],
   owner_other_version: (p) => [
     `正在使用这个数据目录的 AgentYard 协议版本是 ${p.theirs}，本程序是 ${p.ours}。`,
@@ -124,7 +122,7 @@ export const zhFailures: FailureWords = {
     "请确认服务地址指向 OpenAI 兼容接口（通常以 /v1 结尾）。",
   ],
   turn_crashed: (p) => [
-    `这次处理已经让程序意外退出 ${p.times} 次，现已搁置。`,
+    `这个回合已经让程序意外退出 ${p.times} 次，现已搁置。`,
     "请换一种说法重新发送；详情见日志文件。",
   ],
 

@@ -54,7 +54,6 @@ export const zhServeFailures: typeof enServeFailures = {
     `AgentYard 已在 ${p.address} 提供服务（进程 ${p.pid}）。`,
     "请直接使用它，先结束那个进程，或者用 --data 指定其他数据目录。",
   ],
-  port_taken: (p) => [`端口 ${p.port} 已被其他程序占用。`, `请使用下一个空闲端口：agentyard serve --port ${p.next}`],
   not_ready: () => ["服务器尚未就绪：目前无法使用其数据。", "请稍后重试。"],
   data_missing: (p) => [
     `${p.path} 中没有 AgentYard 的数据。`,

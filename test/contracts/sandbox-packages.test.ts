@@ -173,7 +173,7 @@ test(
     const third = install("sess-six", { dependencies: [{ name: "polite" }] });
     while ((await theDoor().get("/sessions/sess-six")).body.dependency_install_status !== "installing");
     await theDoor().post("/sessions/sess-six/terminate");
-    assert.deepEqual([(await third).status, (await third).body.code], [400, "packages_failed"]);
+    assert.deepEqual([(await third).status, (await third).body.code], [409, "packages_failed"]);
   },
 );
 

@@ -328,10 +328,13 @@ test("the API describes itself, route by route, from the table that checks reque
     "401",
     "403",
     "404",
+    "408",
     "409",
     "422",
     "429",
     "500",
+    "503",
+    "507",
     "default",
   ]);
   const list = document.paths["/api/v1/conversations"].get;

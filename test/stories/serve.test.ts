@@ -53,6 +53,7 @@ test("a second server on the same data names the first and where it is, in both 
   assert.equal(
     errors,
     `✗ AgentYard 已在 ${address} 提供服务（进程 ${pid}）。请直接使用它，先结束那个进程，或者用 --data 指定其他数据目录。\n`,
+    "already_served",
   );
 });
 
@@ -79,7 +80,7 @@ test("a port that is taken is refused with the next free one, and the data direc
   const home = makeHome(t);
   const { code, errors } = await home.start("serve", "--port", String(port)).ended;
   assert.equal(code, 1);
-  const [, next = ""] = /^✗ Port \d+ is taken.* node \S+ serve --port (\d+)\n$/.exec(errors) ?? [];
+  const [, next = ""] = /^✗ \S+:\d+ cannot be listened on: .* node \S+ serve --port (\d+)\n$/.exec(errors) ?? [];
   assert.ok(Number(next) > port, errors);
   await serve(home);
 });
@@ -88,7 +89,11 @@ test("an address that others can reach is refused until there is a user, with th
   const home = makeHome(t);
   const refused = await home.start("serve", "--host", "0.0.0.0", "--port", "0").ended;
   assert.deepEqual([refused.code, refused.output], [3, ""]);
-  assert.match(refused.errors, /^✗ Nobody could be told apart on 0\.0\.0\.0: .* node \S+ user add NAME\. /);
+  assert.match(
+    refused.errors,
+    /^✗ Nobody could be told apart on 0\.0\.0\.0: .* node \S+ user add NAME\. /,
+    "users_needed",
+  );
   assert.equal((await home.start("user", "add", "ada").ended).code, 0);
   const server = home.start("serve", "--host", "0.0.0.0", "--port", "0");
   const [, port = ""] = await server.until(

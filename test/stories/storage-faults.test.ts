@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -56,4 +59,19 @@ test("storage that breaks down while a conversation is taken up does not end the
     all(events, "turn.finished").map(({ outcome }) => outcome),
     ["done", "done"],
   );
+});
+
+test("a record of the log that cannot be read is left out and named in the log file; the conversation goes on without it [Q2][O1]", async () => {
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model });
+  const { conversation } = await yard.ask("first");
+  await yard.ask("second", { conversation });
+  const { sessionDbPath, logsDir } = yard.config.paths;
+  const database = new DatabaseSync(sessionDbPath);
+  database.prepare("UPDATE event SET body = '{' WHERE type = 'message.user' AND body LIKE '%first%'").run();
+  database.close();
+  const { answer, events } = await yard.ask("third", { conversation });
+  assert.deepEqual([answer, all(events, "message.user").map(({ text }) => text)], ["fine", ["second", "third"]]);
+  const [file = ""] = readdirSync(logsDir);
+  assert.match(readFileSync(join(logsDir, file), "utf8"), /a record of the log cannot be read and is left out: .*JSON/);
 });

@@ -1,8 +1,9 @@
 import type { ChatError } from "../../protocol/chat.ts";
+import { storedFailure } from "../../protocol/failure.ts";
 import type { Problem } from "../../protocol/resources.ts";
 import { failureWordsOverHttp, type Language, wordsFor } from "../../words/words.ts";
 import { chatError } from "../dialect.ts";
-import { statusOf } from "../status.ts";
+import { isFailureCode, statusOf } from "../status.ts";
 
 export type DocumentFailure = {
   readonly code: string;
@@ -16,8 +17,7 @@ export function documentError(
   { language, run }: { readonly language: Language; readonly run: string },
 ): ChatError {
   const [title, next] = failureWordsOverHttp(wordsFor(language), { code, params });
-  const statuses: Readonly<Record<string, number>> = statusOf;
-  const status = statuses[code] ?? 500;
+  const status = isFailureCode(code) ? statusOf(storedFailure(code, params)) : 500;
   const type = `urn:agentyard:failure:${code}`;
   const detail = [title, next].join(language === "zh" ? "" : " ");
   const problem: Problem = { type, title, status, code, detail, params: { ...params }, retryable, requestId: run };
