@@ -32,7 +32,7 @@ export const enChatFailures = {
     "See those there are with GET /v1/models; they are written in agents.yaml.",
   ],
   run_not_found: (p: { id: string }) => [
-    `Nothing runs in conversation ${p.id}.`,
+    `There is no such turn in conversation ${p.id}.`,
     "Its messages are in its detail; start a turn with chat/completion.",
   ],
   sandbox_session_create_failed: () => [

@@ -19,10 +19,7 @@ export const zhChatFailures: typeof enChatFailures = {
   ],
   conversation_of_agent: (p) => [`会话 ${p.id} 属于智能体 ${p.agent}。`, "请继续使用该智能体，或新建会话。"],
   agent_not_found: (p) => [`没有智能体 ${p.id}。`, "用 GET /v1/models 查看现有的智能体；它们写在 agents.yaml 中。"],
-  run_not_found: (p) => [
-    `会话 ${p.id} 中没有正在运行的回合。`,
-    "消息可在会话详情中查看；用 chat/completion 开始新的回合。",
-  ],
+  run_not_found: (p) => [`对话 ${p.id} 中没有这个回合。`, "消息可在会话详情中查看；用 chat/completion 开始新的回合。"],
   sandbox_session_create_failed: () => [
     "创建沙箱会话失败。",
     "用 `agentyard doctor` 查看缺少什么，或不带文件发送消息。",

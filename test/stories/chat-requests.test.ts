@@ -123,6 +123,7 @@ test("what is no longer taken is refused with the name of what to use [C1]", asy
         `\`${field}\` is not taken any more`,
         "Upload the file, then name it in `selected_files`.",
       ],
+      "field_retired",
     );
   }
 });

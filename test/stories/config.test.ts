@@ -99,7 +99,8 @@ test("every mistake is told at once, with file, line and what to write instead, 
   ]);
   const chinese = await place.mistakes({ env: { ...env, LANG: "zh_CN.UTF-8" } });
   assert.equal(chinese[1], "MAX_LOOPS 的值是 0，无法使用。 请改成：1 到 1000 之间的整数。");
-  assert.equal(chinese[5], "config/agentyard.yaml:2：没有 loop.max_steps 这个设置项。 请改写为 loop.steps_max。");
+  const unknown = "config/agentyard.yaml:2：没有 loop.max_steps 这个设置项。 请改写为 loop.steps_max。";
+  assert.equal(chinese[5], unknown, "config_invalid");
 });
 
 const oddFiles: [what: string, yaml: string, mistake: string | undefined][] = [

@@ -20,7 +20,7 @@ test("a mistyped --data is refused by whoever only looks, and nothing is made th
     ["log", "c"],
   ];
   for (const words of [...looks, ["approvals"], ["model"]])
-    assert.deepEqual(await home.start(...words, "--data", typo).ended, { code: 3, output: "", errors });
+    assert.deepEqual(await home.start(...words, "--data", typo).ended, { code: 3, output: "", errors }, "data_missing");
   assert.deepEqual(readdirSync(home.folder), []);
   const zh = await home.start("backup", "b.tar", "--lang", "zh").ended;
   assert.match(zh.errors, /^✗ \S+ 中没有 AgentYard 的数据。/, "a backup also without --data");
@@ -37,7 +37,8 @@ test("a data directory that cannot be made is refused at once, also below /proc 
   ])
     assert.deepEqual(await home.start(...words, "--data", "/proc/x/y").ended, { code: 3, output: "", errors });
   const zh = await home.start("serve", "--data", "/proc/x/y", "--lang", "zh").ended;
-  assert.equal(zh.errors, "✗ 无法创建或使用文件夹 /proc/x/y。请用 --data 指定其他目录，或为当前用户加上写权限。\n");
+  const chinese = "✗ 无法创建或使用文件夹 /proc/x/y。请用 --data 指定其他目录，或为当前用户加上写权限。\n";
+  assert.equal(zh.errors, chinese, "data_unusable");
 });
 
 test("the commands that are suggested run as they stand and act on the same data [P2]", async (t) => {

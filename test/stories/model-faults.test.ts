@@ -10,7 +10,10 @@ const error = (status: number, message: string, code = "error", headers: Record<
   body: JSON.stringify({ error: { message, code, type: code } }),
 });
 
-const faults: Record<string, { answer: Answer; code: string; says: RegExp }> = {
+const tooLong = error(400, "This model's maximum context length is 8192 tokens", "context_length_exceeded");
+
+type Fault = { answer: Answer; code: string; says: RegExp; env?: Record<string, string> };
+const faults: Record<string, Fault> = {
   "a wrong key": {
     answer: error(401, "Incorrect API key provided", "invalid_api_key"),
     code: "model_auth",
@@ -21,15 +24,26 @@ const faults: Record<string, { answer: Answer; code: string; says: RegExp }> = {
     code: "model_quota",
     says: /no credit.*Top it up/,
   },
+  "a request to slow down": {
+    answer: error(429, "Too many requests", "rate_limit_exceeded"),
+    code: "model_rate_limit",
+    says: /asks to slow down.*Wait a moment/,
+  },
   "a wrong model id": {
     answer: error(404, "The model does not exist", "model_not_found"),
     code: "model_not_found",
     says: /has no model test-model.*Check the model id/,
   },
   "a conversation that is too long": {
-    answer: error(400, "This model's maximum context length is 8192 tokens", "context_length_exceeded"),
+    answer: tooLong,
     code: "context_exhausted",
     says: /does not fit.*\/new/,
+  },
+  "a conversation that is too long, where nobody may make room": {
+    answer: tooLong,
+    code: "model_context_overflow",
+    says: /too long for test-model.*\/new/,
+    env: { CONTEXT_MANAGEMENT_ENABLED: "false" },
   },
   "a request it does not take": {
     answer: error(400, "Unknown thing", "invalid_request_error"),
@@ -47,10 +61,10 @@ const faults: Record<string, { answer: Answer; code: string; says: RegExp }> = {
   },
 };
 
-for (const [what, { answer, code, says: words }] of Object.entries(faults)) {
+for (const [what, { answer, code, says: words, env }] of Object.entries(faults)) {
   test(`a server that answers with ${what} gives a clear failure with what to do, and the next turn works [M3][Q2]`, async () => {
     await using model = await modelServer([answer, says("well again")]);
-    await using yard = await startYard({ model, env: { AGENTYARD_ATTEMPTS_MAX: "1" } });
+    await using yard = await startYard({ model, env: { AGENTYARD_ATTEMPTS_MAX: "1", ...env } });
     const { conversation, outcome, events } = await yard.ask("hello");
     assert.equal(outcome, "failed");
     const end = all(events, "turn.finished").at(-1);

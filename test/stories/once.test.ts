@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { ok } from "../../src/base/result.ts";
+import { Problem } from "../../src/protocol/resources.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type CreatingCall, creatingCalls, creatingRoutes } from "../world/creating-calls.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
 import { effectTool } from "../world/tools.ts";
@@ -137,6 +139,36 @@ test("what was refused for a moment is tried again under the same key, and what 
   assert.equal(refused.status, 409);
   await yard.client.call("deleteConversation", { params: { id: "taken" } });
   assert.deepEqual(await send(yard, create({ id: "taken" }), "c"), { ...refused, isReplayed: true });
+});
+
+test("a repeat that comes while the first call still runs is told to come again for its answer [C6]", async () => {
+  const { promise: isBegun, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: isLet, resolve: letGo } = Promise.withResolvers<void>();
+  const slow = (storage: Storage): Storage => ({
+    ...storage,
+    async createConversation(...made) {
+      begin();
+      await isLet;
+      return storage.createConversation(...made);
+    },
+  });
+  // Whoever waits has waited long enough at once.
+  await using yard = await startYard({ wrapStorage: slow, clock: manualClock() });
+  const create = () =>
+    yard.fetch("http://localhost/api/v1/conversations", {
+      ...{ method: "POST", body: "{}" },
+      headers: { "content-type": "application/json", "idempotency-key": "k" },
+    });
+  const first = create();
+  await isBegun;
+  const second = await create();
+  const { code, detail } = Problem.parse(await second.json());
+  assert.deepEqual([second.status, second.headers.get("retry-after"), code], [409, "5", "key_in_use"]);
+  assert.equal(detail, "A request under this Idempotency-Key is still running. Ask again in 5 s for its answer.");
+  letGo();
+  const made = await (await first).text();
+  const third = await create();
+  assert.deepEqual([third.headers.get("idempotency-replayed"), await third.text()], ["true", made]);
 });
 
 function made({ makesNothing }: CreatingCall): number {

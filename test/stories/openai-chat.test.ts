@@ -119,7 +119,7 @@ test("agents are listed as models, and an unknown one is a model that is not fou
     () => server.openai.chat.completions.create({ model: "gpt-4o", messages: hello }),
     () => server.openai.responses.create({ model: "gpt-4o", input: "hello" }),
   ])
-    assert.deepEqual(await callEnds(ask()), [404, "invalid_request_error", "model_not_found"]);
+    assert.deepEqual(await callEnds(ask()), [404, "invalid_request_error", "model_not_found"], "agent_not_found");
 });
 
 test("what could not be honoured is refused by its name; what does no harm is taken [C5]", async () => {

@@ -50,6 +50,19 @@ test("a backup in which one byte is another is refused, whichever it is, and not
   }
 });
 
+test("a compressed backup in which bytes are others is refused, and nothing is changed [Q3]", async (t) => {
+  const { folder, gzip } = await backedUp(t);
+  const whole = readFileSync(gzip);
+  const data = join(folder, "data");
+  for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+    const changed = Buffer.from(whole);
+    changed.fill(0xff, Math.floor(whole.length * share), Math.floor(whole.length * share) + 8);
+    writeFileSync(join(folder, "changed.tgz"), changed);
+    assert.equal(codeOf(await restore(join(folder, "changed.tgz"), data)), "backup_broken", `${share} of it`);
+  }
+  assert.equal(existsSync(data), false);
+});
+
 test("what is no backup, or one of a newer version, is said to be that [Q3]", async (t) => {
   const folder = folderOf(t);
   const path = join(folder, "x.tar");
@@ -162,7 +175,7 @@ test("a yard does not begin empty where a restore was killed between the old and
     ],
   );
   const zh = await home.start("serve", "--port", "0", "--lang", "zh").ended;
-  assert.match(zh.errors, /^✗ 恢复到 \S+ 的操作中途中断了。/);
+  assert.match(zh.errors, /^✗ 恢复到 \S+ 的操作中途中断了。/, "restore_unfinished");
   const again = await home.start("restore", path, "--replace").ended;
   assert.deepEqual([again.code, again.errors], [0, ""]);
   assert.deepEqual([existsSync(join(data, "restoring-abc")), existsSync(kept)], [false, true]);

@@ -298,7 +298,7 @@ test("in a pipe y, n and e are lines; at the end of input a decision ends the ch
   await using unanswered = await markingYard();
   const short = openTestPipe("mark it\n");
   assert.equal(await runInPipe(short, unanswered.yard), 6);
-  assert.match(short.written.errors, /mark needs a decision and nobody is here to make it/);
+  assert.match(short.written.errors, /mark needs a decision and nobody is here to make it/, "nobody_to_ask");
   assert.equal(unanswered.marks(), "");
 });
 
