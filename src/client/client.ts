@@ -14,7 +14,7 @@ export { applyIncrement } from "./chat-document.ts";
 export type { ClientFailure } from "./failure.ts";
 export type { FollowFrame } from "./follow.ts";
 export type { ExecutionNews } from "./follow-execution.ts";
-export type { Download, UploadOptions } from "./transfer.ts";
+export { BrokenOff, type Download, SourceUnfit, type UploadOptions } from "./transfer.ts";
 
 /** Every request of the API by its name in the route table, and the event stream of a conversation. */
 export interface Client {
@@ -195,25 +195,28 @@ function asking(
     const { method, path } = routes[name];
     const { body, about } = bodyAndHeaders(sent);
     const key = keyFor(name, sent, newKey);
-    const send = () =>
-      fetch(baseUrl + fillPath(path, params) + queryText(query), {
-        method,
-        headers: { ...headers, ...about, ...key },
-        ...(body !== undefined && { body }),
-        ...(body instanceof ReadableStream && { duplex: "half" }),
-        ...(signal !== undefined && { signal }),
-      });
+    const url = baseUrl + fillPath(path, params) + queryText(query);
+    const init: FetchInit = {
+      method,
+      headers: { ...headers, ...about, ...key },
+      ...(body !== undefined && { body }),
+      ...(body instanceof ReadableStream && { duplex: "half" }),
+      ...(signal !== undefined && { signal }),
+    };
+    const send = async () => {
+      try {
+        return ok(await fetch(url, init));
+      } catch (error) {
+        return failed(noAnswer(error, language));
+      }
+    };
     // Whether it arrived is not known. Under its key it is done once; a stream of bytes is used up.
     const mayRepeat = key !== undefined && !(body instanceof ReadableStream);
-    try {
-      const response = await send().catch(async (error: unknown) => {
-        if (!mayRepeat || (await clock.wait(repeatAfterMs, signal)) === "aborted") throw error;
-        return send();
-      });
-      return response.ok ? ok(response) : failed(await failureOf(response, language));
-    } catch (error) {
-      return failed(noAnswer(error, language));
-    }
+    const first = await send();
+    const isRepeated = !first.ok && mayRepeat && (await clock.wait(repeatAfterMs, signal)) !== "aborted";
+    const response = isRepeated ? await send() : first;
+    if (!response.ok || response.value.ok) return response;
+    return failed(await failureOf(response.value, language));
   };
 }
 
@@ -236,6 +239,7 @@ function following(
         after,
         signal,
         clock,
+        unreadable: (response) => answerUnreadable(response, language),
       });
     },
     followExecution: (id, { signal }) =>

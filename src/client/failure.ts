@@ -1,3 +1,4 @@
+import { thrownText } from "../base/fault.ts";
 import { Problem } from "../protocol/resources.ts";
 import { failureWords, type Language, wordsFor } from "../words/words.ts";
 
@@ -24,7 +25,7 @@ export async function failureOf(response: Response, language: Language): Promise
 }
 
 export function noAnswer(error: unknown, language: Language): ClientFailure {
-  return inWords("network", { said: error instanceof Error ? error.message : String(error) }, language);
+  return inWords("network", { said: thrownText(error) }, language);
 }
 
 export function answerUnreadable(response: Response, language: Language): ClientFailure {

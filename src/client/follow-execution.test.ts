@@ -41,6 +41,15 @@ test("a server that knows nothing of it, or stays away, is not asked for ever [X
   assert.deepEqual([away, asked], [[{ frame: "failed", failure: cut }], 8]);
 });
 
+test("a server that says of it what nobody can read is asked once [X2]", async () => {
+  let asked = 0;
+  const told = await follow(() => {
+    asked += 1;
+    return ok(new Response("data: {\n\n", { headers: { "content-type": "text/event-stream" } }));
+  });
+  assert.deepEqual([told, asked], [[{ frame: "failed", failure: cut }], 1]);
+});
+
 test("who lets go hears nothing more [X2]", async () => {
   const gone = new AbortController();
   const news: string[] = [];

@@ -3,7 +3,7 @@ import type { Result } from "../base/result.ts";
 import { ExecutionFrame } from "../protocol/sandbox-resources.ts";
 import type { ClientFailure } from "./failure.ts";
 import { endSilence, isFinal } from "./follow.ts";
-import { known, readEvents, type ServerEvent } from "./sse.ts";
+import { known, readEvents, Unreadable } from "./sse.ts";
 
 export type ExecutionNews =
   | Exclude<ExecutionFrame, { frame: "ping" | "closing" | "part" }>
@@ -42,14 +42,18 @@ export async function* followExecution(following: Following): AsyncGenerator<Exe
       } else {
         failure = cutOff(response.value);
         const events = readEvents(response.value, connection.signal);
-        for (let next = await soon(nextEvent(events)); next !== undefined; next = await soon(nextEvent(events))) {
-          const frame = known(ExecutionFrame, next.data);
+        for (let next = await soon(events.next()); next.done !== true; next = await soon(events.next())) {
+          const frame = known(ExecutionFrame, next.value.data);
           fruitless = 0;
-          after = next.id ?? after;
+          after = next.value.id ?? after;
           if (isNews(frame)) yield frame;
           if (frame?.frame === "result" || signal.aborted) return;
         }
       }
+    } catch (error) {
+      // Against such a server one would come back in vain.
+      if (!(error instanceof Unreadable)) throw error;
+      break;
     } finally {
       signal.removeEventListener("abort", leave);
       leave();
@@ -61,14 +65,4 @@ export async function* followExecution(following: Following): AsyncGenerator<Exe
 
 function isNews(frame: ExecutionFrame | undefined): frame is Exclude<ExecutionNews, { frame: "failed" }> {
   return frame?.frame === "output" || frame?.frame === "cut" || frame?.frame === "result";
-}
-
-/** None at the end of the connection or when it breaks, which for us are the same. */
-async function nextEvent(events: AsyncGenerator<ServerEvent, void>): Promise<ServerEvent | undefined> {
-  try {
-    const next = await events.next();
-    return next.done ? undefined : next.value;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Result } from "../base/result.ts";
 import type { ClientFailure } from "./failure.ts";
-import { type CameFrame, readFrames } from "./sse.ts";
+import { readFrames, Unreadable } from "./sse.ts";
 import { onlyUnseen, type UnseenFrame } from "./unseen.ts";
 
 export type FollowFrame =
@@ -21,10 +21,13 @@ type Following = {
   readonly after: number | string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** What is said of a server whose events are none of ours. */
+  readonly unreadable: (response: Response) => ClientFailure;
 };
 
 /** Many connections as one stream: each begins after what the ones before delivered. */
-export async function* followStream({ connect, after, signal, clock }: Following): AsyncGenerator<FollowFrame, void> {
+export async function* followStream(following: Following): AsyncGenerator<FollowFrame, void> {
+  const { connect, after, signal, clock, unreadable } = following;
   const unseen = onlyUnseen(after);
   let fruitless = 0;
   let isLost = false;
@@ -34,15 +37,16 @@ export async function* followStream({ connect, after, signal, clock }: Following
     signal.addEventListener("abort", leave);
     const soon = <V>(step: Promise<V>) => endSilence(step, connection, clock);
     fruitless += 1;
+    let response: Result<Response, ClientFailure> | undefined;
     try {
-      const response = await soon(connect(unseen.cursor(), connection.signal));
+      response = await soon(connect(unseen.cursor(), connection.signal));
       if (signal.aborted) return;
       if (response.ok) {
         const frames = readFrames(response.value, connection.signal);
-        for (let next = await soon(nextFrame(frames)); next !== undefined; next = await soon(nextFrame(frames))) {
+        for (let next = await soon(frames.next()); next.done !== true; next = await soon(frames.next())) {
           fruitless = 0;
           isLost = false;
-          const news = unseen.pass(next);
+          const news = unseen.pass(next.value);
           if (news !== undefined) yield news;
           if (signal.aborted) return;
         }
@@ -53,6 +57,11 @@ export async function* followStream({ connect, after, signal, clock }: Following
         isLost = true;
         yield { frame: "lost", failure: response.failure };
       }
+    } catch (error) {
+      // Against such a server one would come back for ever, and nobody would hear of it.
+      if (!(error instanceof Unreadable) || response?.ok !== true) throw error;
+      yield { frame: "failed", failure: unreadable(response.value) };
+      return;
     } finally {
       signal.removeEventListener("abort", leave);
       leave();
@@ -68,16 +77,6 @@ export async function endSilence<V>(step: Promise<V>, connection: AbortControlle
     return await step;
   } finally {
     cancel();
-  }
-}
-
-/** None at the end of the connection or when it breaks, which for us are the same. */
-async function nextFrame(frames: AsyncGenerator<CameFrame, void>): Promise<CameFrame | undefined> {
-  try {
-    const next = await frames.next();
-    return next.done ? undefined : next.value;
-  } catch {
-    return undefined;
   }
 }
 

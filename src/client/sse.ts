@@ -30,7 +30,8 @@ export function known<F>(schema: z.ZodType<F>, data: unknown): F | undefined {
 const AnyFrame = z.object({ frame: z.string() });
 
 /**
- * The events of our own server's streams. Those that came in parts are put together. Ends with the body, also where that breaks off: whoever follows comes back in both cases.
+ * The events of our own server's streams. Those that came in parts are put together. Ends with the body, also where
+ * that breaks off: whoever follows comes back in both cases. What is none of our events is thrown as `Unreadable`.
  * The signal cancels the body itself: that of a Request is lost when the Request is collected as garbage.
  */
 export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerEvent, void> {
@@ -51,14 +52,19 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
     },
   });
   try {
-    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-      events.feed(decoder.decode(chunk.value, { stream: true }));
+    for (let chunk = await nextChunk(reader); chunk !== undefined; chunk = await nextChunk(reader)) {
+      events.feed(decoder.decode(chunk, { stream: true }));
       yield* came.splice(0);
     }
   } finally {
     signal.removeEventListener("abort", cancel);
     cancel();
   }
+}
+
+async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
+  const chunk = await reader.read().catch(() => undefined);
+  return chunk?.value;
 }
 
 /** Holds parts back until all are there. They come one after another, and a new connection begins with the first. */

@@ -19,6 +19,12 @@ export type UploadBody = {
   readonly end: () => void;
 };
 
+/** A source has more or less bytes than were announced: it changed while it was read. */
+export class SourceUnfit extends Error {}
+
+/** A download ended before its time. */
+export class BrokenOff extends Error {}
+
 /** Bytes as they are, or a source that is read no faster than it is sent. */
 export function openBody(
   data: AsyncIterable<Uint8Array> | Uint8Array,
@@ -39,7 +45,7 @@ export function openBody(
           sentBytes += done ? 0 : value.length;
           // Whoever reads waits for exactly what was announced, and takes more for something else.
           const isUnfit = bytes !== undefined && (done ? sentBytes < bytes : sentBytes > bytes);
-          if (isUnfit) throw new Error("the source has not as many bytes as announced");
+          if (isUnfit) throw new SourceUnfit("the source has not as many bytes as announced");
           if (done) return controller.close();
           controller.enqueue(value);
           onProgress?.(sentBytes);
@@ -81,19 +87,20 @@ export async function* piecesOf(
   signal?.addEventListener("abort", stop);
   if (signal?.aborted) stop();
   let received = 0;
-  let cause: unknown;
+  const breakOff = (cause?: unknown): never => {
+    signal?.throwIfAborted();
+    throw new BrokenOff(brokenOff, { cause });
+  };
   try {
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      received += piece.value.length;
-      yield piece.value;
+    for (;;) {
+      const { done, value } = await reader.read().catch(breakOff);
+      if (done) break;
+      received += value.length;
+      yield value;
     }
-    if (received === bytes) return;
-  } catch (error) {
-    cause = error;
   } finally {
     signal?.removeEventListener("abort", stop);
     stop();
   }
-  signal?.throwIfAborted();
-  throw new Error(brokenOff, { cause });
+  if (received !== bytes) breakOff();
 }
