@@ -4,6 +4,7 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Extract, Header } from "tar-stream";
 import { z } from "zod";
+import { systemCode } from "../base/fault.ts";
 import { parsedJson } from "../base/json.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
@@ -20,7 +21,7 @@ import {
   listName,
   sha256,
 } from "./archive-format.ts";
-import { errorCode, Refused } from "./faults.ts";
+import { Refused } from "./faults.ts";
 
 /** What takes the entries of an archive; what it throws is thrown on. */
 export type ArchiveTaker = {
@@ -45,7 +46,7 @@ export async function readArchive(
 ): Promise<Result<ArchiveRead, ArchiveFailure>> {
   let missing: BackupFlaw = "unreadable";
   const source = await openSource(path, onProgress).catch((error: unknown) => {
-    const code = errorCode(error);
+    const code = systemCode(error);
     if (code === undefined) throw error;
     if (code === "ENOENT" || code === "ENOTDIR") missing = "no_file";
     return undefined;
@@ -96,9 +97,11 @@ function flawed(why: BackupFlaw): Flawed {
 /** What the readers of tar and gzip throw; anything else is our own mistake. */
 function flawOf(error: unknown): BackupFlaw | undefined {
   if (!(error instanceof Error)) return undefined;
-  const code = errorCode(error);
+  const code = systemCode(error);
   if (/unexpected end/i.test(error.message)) return "cut";
-  if (code?.startsWith("Z_") || /tar header|premature close|checksum/i.test(error.message)) return "changed";
+  // Those of zlib have a code, but none of the system. Whoever waits for a piece then hears that the stream is gone.
+  const isUnpackable = "code" in error && String(error.code).startsWith("Z_");
+  if (isUnpackable || /tar header|premature close|checksum|stream was destroyed/i.test(error.message)) return "changed";
   return code === undefined ? undefined : "unreadable";
 }
 
@@ -183,16 +186,20 @@ async function takeEntry(header: Header, pieces: AsyncIterable<Uint8Array>, take
   return listed.type === "file" ? { ...listed, bytes, hash: hash.digest("hex") } : listed;
 }
 
+function diskFull(): Error {
+  return Object.assign(new Error("the disk is full"), { code: "ENOSPC", syscall: "write" });
+}
+
 /** What a taker throws because of the archive: it broke off, has a name twice, or one below a link or a file. */
 function flawFrom(cause: unknown): Error | undefined {
   if (cause instanceof Flawed) return cause;
   if (cause instanceof Refused) {
     const { code, params } = cause.reason;
     return code === "write_failed" && "why" in params && params.why === "full"
-      ? new TakerFault("the disk is full", { cause: Object.assign(new Error("the disk is full"), { code: "ENOSPC" }) })
+      ? new TakerFault("the disk is full", { cause: diskFull() })
       : flawed("unsafe");
   }
-  const flaw = errorCode(cause) === "EEXIST" ? "changed" : flawOf(cause);
+  const flaw = systemCode(cause) === "EEXIST" ? "changed" : flawOf(cause);
   return flaw === "cut" || flaw === "changed" ? flawed(flaw) : undefined;
 }
 
