@@ -3,6 +3,7 @@ import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
+import { systemCodeOrThrow } from "./base/fault.ts";
 import { ok, type Result } from "./base/result.ts";
 import type { Fetch } from "./client/client.ts";
 import { backupRoutes } from "./protocol/backup-routes.ts";
@@ -94,13 +95,15 @@ async function take(pieces: AsyncIterable<Uint8Array>, file: FileHandle, onBytes
   }
 }
 
+class BrokenOff extends Error {}
+
 /** An end before its time is told from a disk that is full. */
 async function* brokenOffWords(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const reader = body.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(() => {
-        throw Object.assign(new Error("the server broke off"), { code: "BROKEN_OFF" });
+        throw new BrokenOff("the server broke off");
       });
       if (done) return;
       yield value;
@@ -122,8 +125,7 @@ export async function sync(path: string): Promise<void> {
 
 /** What the world did to the disk or to the way there; our own mistakes are thrown on. */
 export function codeOf(error: unknown): string {
-  if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
-  throw error;
+  return error instanceof BrokenOff ? "BROKEN_OFF" : systemCodeOrThrow(error);
 }
 
 /** Codes of the system, and of failures that a server told. */

@@ -5,6 +5,7 @@ import { basename, dirname } from "node:path";
 import { z } from "zod";
 import { loadCheckers } from "./approvals/approvals.ts";
 import { systemClock } from "./base/clock.ts";
+import { systemCode } from "./base/fault.ts";
 import { systemIds } from "./base/ids.ts";
 import { ok, type Result } from "./base/result.ts";
 import type { Config, ConfigFailure } from "./config/config.ts";
@@ -159,7 +160,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return systemCode(error) === "EPERM";
   }
 }
 

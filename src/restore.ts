@@ -147,7 +147,7 @@ async function moveIn(draft: string, { dataDir, sessionDbPath }: RestoreWanted, 
   for (const name of names) await move({ from: join(draft, name), to: join(dataDir, name) }, moved);
   await sync(dataDir);
   if (!makeFolder(dirname(sessionDbPath)))
-    throw Object.assign(new Error("the folder of the database cannot be made"), { code: "EACCES" });
+    throw Object.assign(new Error("the folder of the database cannot be made"), { code: "EACCES", syscall: "mkdir" });
   await move({ from: join(draft, "sessions.db"), to: sessionDbPath }, moved);
   await sync(dirname(sessionDbPath));
 }

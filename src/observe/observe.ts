@@ -1,6 +1,7 @@
 import { mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { systemCode } from "../base/fault.ts";
 import { formatLine } from "./line.ts";
 import { openLogFile } from "./log-file.ts";
 import { removeOldLogs } from "./old-logs.ts";
@@ -106,5 +107,5 @@ function logName(now: number, pid: number): string {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+  return systemCode(error) ?? String(error);
 }

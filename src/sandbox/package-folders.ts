@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir, readlink, rename, rm, statfs, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { systemCode, systemCodeOrThrow } from "../base/fault.ts";
 import { derivedHex, type Ids } from "../base/ids.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 
@@ -57,7 +58,7 @@ export function openPackageFolders(dir: string, ids: Ids): PackageFolders {
 }
 
 function unlessThere(error: unknown): void {
-  if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  if (systemCode(error) !== "EEXIST") throw error;
 }
 
 export type RoomLimits = { readonly bytesMax: number; readonly filesMax: number; readonly freeBytesMin: number };
@@ -74,7 +75,8 @@ export async function isOver(folder: string, { bytesMax, filesMax, freeBytesMin 
     for (const entry of entries) {
       const child = join(path, entry.name);
       if (entry.isDirectory()) waiting.push(child);
-      const stat = await lstat(child).catch(() => undefined); // It went away meanwhile.
+      const stat = await lstat(child).catch(goneOr(() => "too_deep" as const, undefined));
+      if (stat === "too_deep") return true;
       bytes += (stat?.blocks ?? 0) * blockBytes;
       files += 1;
       if (bytes > bytesMax || files > filesMax) return true;
@@ -88,7 +90,7 @@ const blockBytes = 512;
 
 function goneOr<T, U>(otherwise: () => T, gone: U): (error: unknown) => T | U {
   return (error) => {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = systemCodeOrThrow(error);
     return code === "ENOENT" || code === "ENOTDIR" ? gone : otherwise();
   };
 }

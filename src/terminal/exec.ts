@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { systemCodeOrThrow } from "../base/fault.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Client } from "../client/client.ts";
 import { makeFailure } from "../protocol/failure.ts";
@@ -92,14 +93,16 @@ async function readCodeFile(file: string, place: LocalPlace, words: Words): Prom
   const { exec: texts } = words.terminal;
   const path = safeLine(file, 120);
   const refuse = (what: string) => failed(makeFailure("usage", { what, command: "exec" }));
+  let bytes: Buffer;
   try {
-    const bytes = await readFile(resolve(place.folder, file));
-    return ok(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    bytes = await readFile(resolve(place.folder, file));
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    return refuse(
-      code.startsWith("ERR_ENCODING") ? texts.fileNoText({ path }) : texts.fileUnreadable({ path, why: code }),
-    );
+    return refuse(texts.fileUnreadable({ path, why: systemCodeOrThrow(error) }));
+  }
+  try {
+    return ok(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return refuse(texts.fileNoText({ path }));
   }
 }
 

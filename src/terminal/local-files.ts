@@ -1,5 +1,6 @@
 import { opendir, readdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve, sep } from "node:path";
+import { systemCodeOrThrow } from "../base/fault.ts";
 import { nearest } from "../base/nearest.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { limits } from "../protocol/routes.ts";
@@ -124,7 +125,7 @@ async function kindOf(path: string): Promise<"file" | "folder" | "missing" | Exc
 }
 
 function troubleOf(error: unknown): "missing" | "system" | "io" {
-  const code = error instanceof Error && "code" in error ? error.code : "";
+  const code = systemCodeOrThrow(error);
   if (code === "EACCES" || code === "EPERM") return "system";
   return code === "EIO" || code === "EMFILE" || code === "ENFILE" || code === "ELOOP" ? "io" : "missing";
 }

@@ -1,7 +1,8 @@
 import { type FileHandle, lstat, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
+import { systemCodeOrThrow } from "../base/fault.ts";
 import { failed, ok, type Result } from "../base/result.ts";
-import type { ClientFailure } from "../client/client.ts";
+import { BrokenOff, type ClientFailure } from "../client/client.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { type Chat, sayFailure } from "./chat-state.ts";
 import { formatBytes } from "./format.ts";
@@ -139,7 +140,7 @@ async function saveOne(chat: Chat, job: Job, { path, target }: Copy): Promise<Re
     return job.signal.aborted ? undefined : failed(faultOf(error, path, shownTarget(chat, target)));
   } finally {
     console.status(undefined);
-    await rm(part, { force: true }).catch(() => undefined); // Where it could not even be begun.
+    await rm(part, { force: true }).catch(systemCodeOrThrow); // Where it could not even be begun.
   }
 }
 
@@ -174,10 +175,10 @@ async function* counted(
   }
 }
 
-/** What this machine says against it; without a code of the system, the transfer ended before its time. */
+/** What this machine says against it, or that the transfer ended before its time. */
 function faultOf(error: unknown, path: string, shown: string): Failure {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === undefined) return makeFailure("read_failed", { path: pathText(path), why: "broken_off" });
+  if (error instanceof BrokenOff) return makeFailure("read_failed", { path: pathText(path), why: "broken_off" });
+  const code = systemCodeOrThrow(error);
   if (code === "EACCES" || code === "EPERM") {
     return makeFailure("permission_denied", { path: shown, folder: "", why: "system" });
   }

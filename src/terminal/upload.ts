@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { systemCodeOrThrow } from "../base/fault.ts";
 import { failed, ok, type Result } from "../base/result.ts";
-import type { Client, ClientFailure } from "../client/client.ts";
+import { type Client, type ClientFailure, SourceUnfit } from "../client/client.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { UploadedFile } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
@@ -136,8 +137,10 @@ async function sendFile(
     const size = bytes === 0 ? {} : { bytes };
     return await client.upload(conversation, name, chunksOf(handle, size), { ...size, keep, signal, onProgress });
   } catch (error) {
-    // What the file's own reading throws comes through; without a code of the system, it was shorter than it had been.
-    return failed(faultOf(shown, error instanceof Error && "code" in error ? "io" : "changed").failure);
+    // What the file's own reading throws comes through.
+    if (error instanceof SourceUnfit) return failed(faultOf(shown, "changed").failure);
+    systemCodeOrThrow(error);
+    return failed(faultOf(shown, "io").failure);
   } finally {
     await handle.close();
   }
@@ -155,8 +158,8 @@ async function openFile(
     await handle.close();
     return failed(faultOf(shown, "special").failure);
   } catch (error) {
-    const isRefused = error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM");
-    return failed(faultOf(shown, isRefused ? "system" : "io").failure);
+    const code = systemCodeOrThrow(error);
+    return failed(faultOf(shown, code === "EACCES" || code === "EPERM" ? "system" : "io").failure);
   }
 }
 

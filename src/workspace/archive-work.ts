@@ -3,6 +3,7 @@ import { appendFile, copyFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Pack } from "tar-stream";
+import { systemCode } from "../base/fault.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ArchiveOptions } from "./archive.ts";
 import {
@@ -15,7 +16,6 @@ import {
   listName,
   sha256,
 } from "./archive-format.ts";
-import { errorCode } from "./faults.ts";
 
 /** A file of this size is read at once; a larger one is copied first, so that it is whole when it is sent. */
 const readAtOnceBytesMax = 4 * 1024 ** 2;
@@ -64,7 +64,7 @@ export function openWork(options: ArchiveOptions, packing: Packing) {
     fail,
     /** What the disk did to us is told to whoever reads the archive. */
     async giveUp(error: unknown): Promise<void> {
-      const code = errorCode(error);
+      const code = systemCode(error);
       if (isLeft() || code === undefined || pack.destroyed) throw error;
       const isFull = code === "ENOSPC" || code === "EDQUOT";
       await fail(isFull ? makeFailure("storage_full", {}) : makeFailure("backup_failed", { why: "io" }));

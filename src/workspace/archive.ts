@@ -3,12 +3,12 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
+import { systemCode } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type ArchiveHead, archiveFormat, databaseName, headName } from "./archive-format.ts";
 import { openWork, type Work } from "./archive-work.ts";
 import { inFolder, openPlace, openRoot } from "./descend.ts";
-import { errorCode } from "./faults.ts";
 import type { Homes } from "./homes.ts";
 import type { Layout } from "./layout.ts";
 import { sliced } from "./slices.ts";
@@ -99,7 +99,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return [];
   }
 }
@@ -143,7 +143,7 @@ async function takeEntry(work: Work, { entry, prefix, folder }: DeepEntry, below
       closeSync(place);
     }
   } catch (error) {
-    const code = errorCode(error);
+    const code = systemCode(error);
     // It is gone, or became something else, or may not be read. A full disk ends all of it.
     if (code === undefined || !leftOutCodes.has(code)) throw error;
     work.leaveOut(path);

@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, createReadStream, fstatSync, readdirSync, renameSync, unlinkSync } from "node:fs";
+import { systemCode } from "../base/fault.ts";
 import type { FileState } from "../protocol/events.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import {
@@ -12,7 +13,7 @@ import {
   syncAndClose,
   withFolder,
 } from "./descend.ts";
-import { errorCode, Refused } from "./faults.ts";
+import { Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import { type Kept, openKept } from "./kept.ts";
 import { countAll, digestOf, type OpenFile, openFile } from "./look.ts";
@@ -300,7 +301,8 @@ function ifThere<T>(open: () => T): T | undefined {
   try {
     return open();
   } catch (error) {
-    const isMissing = error instanceof Refused ? error.reason.code === "file_not_found" : errorCode(error) === "ENOENT";
+    const isMissing =
+      error instanceof Refused ? error.reason.code === "file_not_found" : systemCode(error) === "ENOENT";
     if (isMissing) return undefined;
     throw error;
   }
@@ -311,7 +313,7 @@ function ifAllowed<T>(open: () => T): T | undefined {
     return open();
   } catch (error) {
     const isRefused = error instanceof Refused && error.reason.code === "permission_denied";
-    if (isRefused || errorCode(error) === "EACCES") return undefined;
+    if (isRefused || systemCode(error) === "EACCES") return undefined;
     throw error;
   }
 }

@@ -11,8 +11,9 @@ import {
   type Stats,
 } from "node:fs";
 import { promisify } from "node:util";
+import { systemCode } from "../base/fault.ts";
 import { makeFailure } from "../protocol/failure.ts";
-import { errorCode, failureOf, type Operation, Refused } from "./faults.ts";
+import { failureOf, type Operation, Refused } from "./faults.ts";
 import { shownPath } from "./path.ts";
 import type { FileFailure } from "./port.ts";
 
@@ -31,7 +32,7 @@ export function openRoot(folder: string): number | undefined {
   try {
     return openSync(folder, folderFlags);
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -67,14 +68,14 @@ export function makeFolders(root: number, names: readonly string[], { made, uid 
       try {
         return openSync(inFolder(folder, name), folderFlags);
       } catch (error) {
-        if (errorCode(error) !== "ENOENT") throw error;
+        if (systemCode(error) !== "ENOENT") throw error;
       }
       try {
         mkdirSync(inFolder(folder, name), { mode: 0o755 });
         made?.(folder);
         if (uid !== undefined) giveFolder(folder, name, uid);
       } catch (error) {
-        if (errorCode(error) !== "EEXIST") throw error; // Somebody else was faster.
+        if (systemCode(error) !== "EEXIST") throw error; // Somebody else was faster.
       }
       return openSync(inFolder(folder, name), folderFlags);
     },
@@ -97,7 +98,7 @@ export function giveTo(fd: number, uid: number): void {
   try {
     fchownSync(fd, uid, uid);
   } catch (error) {
-    if (!cannotGive.has(errorCode(error) ?? "")) throw error;
+    if (!cannotGive.has(systemCode(error) ?? "")) throw error;
   }
 }
 
@@ -129,7 +130,7 @@ function explain(
   operation: Operation,
   { folder, name, path }: { folder: number; name: string; path: string },
 ): FileFailure {
-  const isLink = errorCode(error) === "ENOTDIR" && statIn(folder, name)?.isSymbolicLink() === true;
+  const isLink = systemCode(error) === "ENOTDIR" && statIn(folder, name)?.isSymbolicLink() === true;
   if (isLink) return makeFailure("permission_denied", { path: shownPath(path), folder: "", why: "link" });
   return failureOf(error, operation, path);
 }

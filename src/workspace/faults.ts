@@ -1,3 +1,4 @@
+import { systemCodeOrThrow } from "../base/fault.ts";
 import type { Result } from "../base/result.ts";
 import { failed } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
@@ -32,8 +33,7 @@ export async function attempt<T>(
 
 export function failureOf(error: unknown, operation: Operation, path: string): FileFailure {
   if (error instanceof Refused) return error.reason;
-  const code = errorCode(error);
-  if (code === undefined) throw error;
+  const code = systemCodeOrThrow(error);
   const shown = shownPath(path);
   switch (code) {
     case "ENOENT":
@@ -69,15 +69,8 @@ export async function attemptDisk<T>(work: () => Promise<T> | T): Promise<Result
   try {
     return { ok: true, value: await work() };
   } catch (error) {
-    const code = errorCode(error);
-    if (code === undefined) throw error;
-    return failed(diskFault(code));
+    return failed(diskFault(systemCodeOrThrow(error)));
   }
-}
-
-export function errorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
-  return "syscall" in error ? error.code : undefined;
 }
 
 function diskFault(code: string): DiskFault {

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
+import { systemCode } from "../base/fault.ts";
 import { openPlace, openRegular, withFolder } from "./descend.ts";
-import { errorCode, Refused } from "./faults.ts";
+import { Refused } from "./faults.ts";
 import { parsePath } from "./path.ts";
 import { entriesBelow } from "./tree.ts";
 
@@ -48,7 +49,7 @@ function openStart(root: number, names: readonly string[]) {
       return { folder: openPlace(folder, ".").fd, isFile: stat.isFile(), bytes: stat.size, name, device };
     });
   } catch (error) {
-    if (error instanceof Refused || errorCode(error) !== undefined) return undefined;
+    if (error instanceof Refused || systemCode(error) !== undefined) return undefined;
     throw error;
   }
 }
@@ -66,7 +67,7 @@ function fileIn(
         const { fd, stat } = openRegular(folder, name, { device, path });
         return readAll(fd, Math.min(bytesMax, stat.size));
       } catch (error) {
-        if (error instanceof Refused || errorCode(error) !== undefined) return undefined;
+        if (error instanceof Refused || systemCode(error) !== undefined) return undefined;
         throw error;
       }
     },

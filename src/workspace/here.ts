@@ -1,7 +1,8 @@
 import { type StatsFs, statfsSync } from "node:fs";
+import { systemCode } from "../base/fault.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
-import { errorCode, type Operation } from "./faults.ts";
+import type { Operation } from "./faults.ts";
 import type { Place } from "./files.ts";
 import type { ImageFolders } from "./images.ts";
 import type { FileFailure, WorkspaceLimits } from "./port.ts";
@@ -39,7 +40,7 @@ function roomIn(folder: string): StatsFs | undefined {
   try {
     return statfsSync(folder);
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return undefined;
   }
 }

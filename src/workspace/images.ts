@@ -13,13 +13,14 @@ import {
 import { readFile, rm, truncate } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { systemCode } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { DiskFault } from "../words/words.ts";
 import type { Books } from "./books.ts";
 import { syncAndClose } from "./descend.ts";
-import { attemptDisk, errorCode } from "./faults.ts";
+import { attemptDisk } from "./faults.ts";
 import { fillImage, mountImage, runProgram, sizesOf } from "./image-programs.ts";
 import type { Layout } from "./layout.ts";
 import { type Locks, openLocks } from "./locks.ts";
@@ -251,7 +252,7 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
   }
 }
 

@@ -3,13 +3,14 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
+import { systemCode } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { parsedJson } from "../base/json.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { OwnerId } from "../protocol/ids.ts";
-import { errorCode, failureOf } from "./faults.ts";
+import { failureOf } from "./faults.ts";
 import { openLocks } from "./locks.ts";
 import { shownPath } from "./path.ts";
 import type { FileFailure } from "./port.ts";
@@ -265,7 +266,7 @@ async function ifThere<T>(wanted: Promise<T>): Promise<T | undefined> {
   try {
     return await wanted;
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

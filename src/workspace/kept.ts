@@ -4,9 +4,9 @@ import { copyFile, open, readdir, readFile, rename, stat, unlink, utimes, writeF
 import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
+import { systemCode } from "../base/fault.ts";
 import { derivedHex, type Ids } from "../base/ids.ts";
 import { FileState } from "../protocol/events.ts";
-import { errorCode } from "./faults.ts";
 import type { FileChange, WorkspaceLimits } from "./port.ts";
 
 /** Earlier contents of a workspace's files by hash, in a folder of our own beside it. */
@@ -138,7 +138,7 @@ function keepNow({ contents, known, limits, ids }: Keeper, { bytes, hash, isNeed
       renameSync(part, place);
     } catch (error) {
       rmSync(part, { force: true });
-      if (errorCode(error) === undefined) throw error;
+      if (systemCode(error) === undefined) throw error;
       return "quota"; // The disk is full, or takes nothing more for another reason.
     }
   }
@@ -223,7 +223,7 @@ async function ifThere<T>(wanted: Promise<T>): Promise<T | undefined> {
   try {
     return await wanted;
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

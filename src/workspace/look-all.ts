@@ -1,8 +1,9 @@
 import { hash as digest } from "node:crypto";
 import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
+import { systemCode } from "../base/fault.ts";
 import type { FileState } from "../protocol/events.ts";
 import { openRegular, statIn, withFolder } from "./descend.ts";
-import { errorCode, Refused } from "./faults.ts";
+import { Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import type { Kept, KeptNow } from "./kept.ts";
 import { digestOf } from "./look.ts";
@@ -218,7 +219,7 @@ async function keepLarge(
   try {
     return await kept.keep(fd, state, { isNeeded });
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return "quota"; // The disk is full, or takes nothing more for another reason.
   }
 }
@@ -277,8 +278,8 @@ function isGone(root: number, path: string): boolean {
   } catch (error) {
     if (error instanceof Refused)
       return error.reason.code !== "permission_denied" || error.reason.params.why !== "system";
-    if (errorCode(error) === undefined) throw error;
-    return errorCode(error) !== "EACCES";
+    if (systemCode(error) === undefined) throw error;
+    return systemCode(error) !== "EACCES";
   }
 }
 
@@ -286,7 +287,7 @@ function openIfAllowed<T>(open: () => T): T | "gone" | "refused" {
   try {
     return open();
   } catch (error) {
-    const code = error instanceof Refused ? error.reason.code : errorCode(error);
+    const code = error instanceof Refused ? error.reason.code : systemCode(error);
     if (code === undefined) throw error;
     return code === "ENOENT" || code === "file_not_found" || code === "not_a_folder" ? "gone" : "refused";
   }

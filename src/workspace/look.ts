@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, read, type Stats } from "node:fs";
 import { promisify } from "node:util";
+import { systemCode } from "../base/fault.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { checkRegular, openFolder, openPlace, openRegular, openRoot, withFolder } from "./descend.ts";
-import { errorCode, Refused } from "./faults.ts";
+import { Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import { shownPath } from "./path.ts";
 import type { Entry, FileStat, FileStream, Listing, WalkEntry, WalkOptions, WorkspaceInfo } from "./port.ts";
@@ -154,7 +155,7 @@ function openAgain({ at, names }: Visit): number | undefined {
     root = openRoot(at.folder);
     return root === undefined ? undefined : openFolder(root, names);
   } catch (error) {
-    if (error instanceof Refused || errorCode(error) !== undefined) return undefined;
+    if (error instanceof Refused || systemCode(error) !== undefined) return undefined;
     throw error;
   } finally {
     if (root !== undefined) closeSync(root);

@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { systemCode } from "../base/fault.ts";
 import { parsedJson } from "../base/json.ts";
 import type { WorkspaceRow } from "../storage/storage.ts";
-import { errorCode } from "./faults.ts";
 
 /** What every workspace of a conversation has from the beginning. */
 const folders = ["skills", "uploads", "outputs", "temp"];
@@ -46,7 +46,7 @@ function readSmall(path: string): string | undefined {
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return undefined;
   }
   try {
@@ -55,7 +55,7 @@ function readSmall(path: string): string | undefined {
     const bytes = Buffer.alloc(size);
     return bytes.toString("utf8", 0, readSync(file, bytes, 0, size, 0));
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return undefined;
   } finally {
     closeSync(file);
@@ -73,7 +73,7 @@ export function removeLaidOut(folder: string, { kind }: Pick<WorkspaceRow, "kind
     rmdirSync(folder);
     return true;
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return false;
   }
 }
@@ -88,6 +88,6 @@ function unless(code: string, work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (errorCode(error) !== code) throw error;
+    if (systemCode(error) !== code) throw error;
   }
 }

@@ -1,8 +1,8 @@
 import { closeSync } from "node:fs";
+import { systemCode } from "../base/fault.ts";
 import { nearest } from "../base/nearest.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { openRoot } from "./descend.ts";
-import { errorCode } from "./faults.ts";
 import { shownPath } from "./path.ts";
 import type { FileFailure } from "./port.ts";
 import { entriesBelow } from "./tree.ts";
@@ -38,7 +38,7 @@ function filesOf(folder: string): string[] | undefined {
     }
     return files;
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return undefined;
   } finally {
     if (root !== undefined) closeSync(root);

@@ -1,8 +1,9 @@
 import { closeSync, constants, fchownSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { assert } from "../base/assert.ts";
+import { systemCode } from "../base/fault.ts";
 import { derivedHex } from "../base/ids.ts";
 import { giveFolder, giveTo, openFolder, openRegular } from "./descend.ts";
-import { errorCode, Refused } from "./faults.ts";
+import { Refused } from "./faults.ts";
 import { inSlices } from "./slices.ts";
 import { type DeepEntry, entriesBelow } from "./tree.ts";
 
@@ -75,7 +76,7 @@ function give({ entry, folder, prefix }: DeepEntry, uid: number, device: number)
     closeSync(fd);
   } catch (error) {
     // It has gone, is another one's too, or became something else.
-    if (!(error instanceof Refused) && errorCode(error) === undefined) throw error;
+    if (!(error instanceof Refused) && systemCode(error) === undefined) throw error;
   }
 }
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { systemCode } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
@@ -9,7 +10,7 @@ import { failure, makeFailure } from "../protocol/failure.ts";
 import type { ConversationRow, Storage, StorageFailure, WorkspaceRow } from "../storage/storage.ts";
 import type { DiskFault } from "../words/words.ts";
 import { boundedMap } from "./bounded-map.ts";
-import { attempt, errorCode } from "./faults.ts";
+import { attempt } from "./faults.ts";
 import type { Place } from "./files.ts";
 import type { FoundImage } from "./here.ts";
 import type { Images } from "./images.ts";
@@ -167,7 +168,7 @@ function makeTaskFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o755 });
   } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
+    if (systemCode(error) !== "EEXIST") throw error;
   }
 }
 
@@ -181,7 +182,7 @@ function makeConversationFolder({ layout, ids, row, folder }: Making): void {
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true });
-    const code = errorCode(error);
+    const code = systemCode(error);
     if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error; // Somebody else was faster.
   }
 }

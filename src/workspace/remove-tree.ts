@@ -10,12 +10,13 @@ import {
   unlinkSync,
 } from "node:fs";
 import { join } from "node:path";
+import { systemCode } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { DiskFault } from "../words/words.ts";
 import type { Books } from "./books.ts";
 import { folderFlags, inFolder } from "./descend.ts";
-import { attemptDisk, errorCode } from "./faults.ts";
+import { attemptDisk } from "./faults.ts";
 import { inSlices } from "./slices.ts";
 import { namesAsBytes } from "./tree.ts";
 
@@ -98,7 +99,7 @@ function moveAway(path: PathLike, to: string): boolean {
   try {
     renameSync(path, to);
   } catch (error) {
-    const code = errorCode(error);
+    const code = systemCode(error);
     if (code === "ENOENT") return false;
     if (code !== "EACCES") throw error;
     // Moving a folder changes its own entry `..`, so it must be writable itself.
@@ -142,8 +143,8 @@ function removeEmpty(path: string): boolean {
     rmdirSync(path);
     return true;
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return true;
-    if (errorCode(error) === "ENOTEMPTY") return false;
+    if (systemCode(error) === "ENOENT") return true;
+    if (systemCode(error) === "ENOTEMPTY") return false;
     throw error;
   }
 }
@@ -152,7 +153,7 @@ function openIfFolder(path: string): number | undefined {
   try {
     return openSync(path, folderFlags);
   } catch (error) {
-    const code = errorCode(error);
+    const code = systemCode(error);
     if (code === "ENOTDIR" || code === "ELOOP" || code === "ENOENT") return undefined;
     throw error;
   }
@@ -170,7 +171,7 @@ function* emptyInto(folder: number, waiting: string[], place: () => string): Gen
       try {
         unlessGone(() => unlinkSync(entry));
       } catch (error) {
-        const code = errorCode(error);
+        const code = systemCode(error);
         if (code !== "EISDIR" && code !== "EPERM") throw error;
         const to = place();
         if (moveAway(entry, to)) waiting.push(to);
@@ -184,6 +185,6 @@ function unlessGone(work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
+    if (systemCode(error) !== "ENOENT") throw error;
   }
 }

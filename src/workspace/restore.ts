@@ -1,12 +1,13 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { systemCode } from "../base/fault.ts";
 import { ok, type Result } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { StorageFailure, TrashRow } from "../storage/storage.ts";
 import type { DiskFault } from "../words/words.ts";
 import { inFolder, openFolder, openRoot, statIn } from "./descend.ts";
-import { attempt, errorCode, Refused } from "./faults.ts";
+import { attempt, Refused } from "./faults.ts";
 import type { Home } from "./homes.ts";
 import { trashFolder } from "./layout.ts";
 import { notTheUsers } from "./metadata.ts";
@@ -175,7 +176,7 @@ function whyNot(work: () => void): string | undefined {
     work();
     return undefined;
   } catch (error) {
-    const code = errorCode(error);
+    const code = systemCode(error);
     if (code === "ENOTEMPTY" || code === "EEXIST" || code === "ENOTDIR") return code;
     throw error;
   }
@@ -185,7 +186,7 @@ function makeFolder(folder: number, name: string): void {
   try {
     mkdirSync(inFolder(folder, name), { mode: 0o755 });
   } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
+    if (systemCode(error) !== "EEXIST") throw error;
   }
 }
 

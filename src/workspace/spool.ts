@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, mkdirSync, openSync, read, unlinkSync, write } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { systemCode } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
-import { errorCode, failureOf } from "./faults.ts";
+import { failureOf } from "./faults.ts";
 import type { Layout } from "./layout.ts";
 import { readRange } from "./look.ts";
 import { shownPath } from "./path.ts";
@@ -52,7 +53,7 @@ export async function openSpool(
     return ok(spooledAt(fd));
   } catch (error) {
     if (fd !== undefined) closeSync(fd);
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return failed(failureOf(error, "write", name));
   }
 }

@@ -13,9 +13,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { systemCode } from "../base/fault.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { giveTo } from "./descend.ts";
-import { errorCode, Refused } from "./faults.ts";
+import { Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import { shownPath } from "./path.ts";
 import type { FileData, WriteOptions } from "./port.ts";
@@ -67,7 +68,7 @@ export function timeOfDisk({ stagingFolder }: Pick<Visit, "stagingFolder">): num
     chmodSync(stagingFolder, statSync(stagingFolder).mode & 0o7777);
     return statSync(stagingFolder).ctimeMs;
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return undefined;
   }
 }
@@ -76,7 +77,7 @@ function openNew(path: string, folder: string): number {
   try {
     return openSync(path, "wx", 0o600);
   } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
+    if (systemCode(error) !== "ENOENT") throw error;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return openSync(path, "wx", 0o600);
   }
@@ -123,7 +124,7 @@ async function* chunksOf(
   try {
     for await (const chunk of signal === undefined ? data : stoppable(data, signal)) yield asBuffer(chunk);
   } catch (error) {
-    if (error instanceof Refused || errorCode(error) !== undefined) throw error;
+    if (error instanceof Refused || systemCode(error) !== undefined) throw error;
     throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: "broken_off" }));
   }
 }
@@ -176,6 +177,6 @@ export function discard(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
+    if (systemCode(error) !== "ENOENT") throw error;
   }
 }

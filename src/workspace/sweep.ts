@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { systemCode } from "../base/fault.ts";
 import type { TrashRow, WorkspaceRow } from "../storage/storage.ts";
-import { errorCode } from "./faults.ts";
 import type { Incoming } from "./incoming.ts";
 import { keptFolder, trashFolder } from "./layout.ts";
 import { isLeftBehind } from "./remove-tree.ts";
@@ -197,7 +197,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return [];
   }
 }

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, lstatSync, opendirSync, openSync, readdirSync, type Stats } from "node:fs";
 import { assert } from "../base/assert.ts";
+import { systemCode } from "../base/fault.ts";
 import { folderFlags, inFolder, openFolder } from "./descend.ts";
-import { errorCode } from "./faults.ts";
 
 /** One entry of a folder; a name that is no UTF-8 is kept as bytes, and `shown` has marks in place of what is not. */
 export type TreeEntry = { readonly name: string | Buffer; readonly shown: string; readonly stat: Stats };
@@ -51,7 +51,7 @@ function lookAt(path: Parameters<typeof lstatSync>[0]): Stats | Passing {
   try {
     return lstatSync(path, ifThere) ?? "step";
   } catch (error) {
-    if (errorCode(error) === "EACCES") return "unreadable"; // Its names may be read, what they stand for may not.
+    if (systemCode(error) === "EACCES") return "unreadable"; // Its names may be read, what they stand for may not.
     throw error;
   }
 }
@@ -66,7 +66,7 @@ function namesOf(folder: number): Iterable<string> | undefined {
       () => dir.closeSync(),
     );
   } catch (error) {
-    if (errorCode(error) === "EACCES") return undefined;
+    if (systemCode(error) === "EACCES") return undefined;
     throw error;
   }
 }
@@ -172,7 +172,7 @@ function parentOf(folder: number, { inode }: Level): number | undefined {
     if (inodeOf(fd) === inode) return fd;
     closeSync(fd); // It was moved elsewhere meanwhile: what lies around it there is none of our business.
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
   }
   return undefined;
 }
@@ -189,7 +189,7 @@ function descendInto(levels: Level[], { name, shown }: TreeEntry): boolean {
     enter(levels, openSync(inFolder(here.fd, name), folderFlags), `${here.prefix}${shown}/`);
     return true;
   } catch (error) {
-    const code = errorCode(error);
+    const code = systemCode(error);
     if (code === undefined) throw error;
     return code !== "EACCES";
   }

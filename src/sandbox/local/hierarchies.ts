@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { systemCode } from "../../base/fault.ts";
 
 export type Controller = "memory" | "pids" | "cpu" | "cpuacct" | "freezer" | "unified";
 
@@ -140,7 +141,7 @@ export function makeFolder(path: string): boolean {
     mkdirSync(path);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EEXIST";
+    return systemCode(error) === "EEXIST";
   }
 }
 
@@ -150,6 +151,6 @@ export function removeFolder(path: string): boolean {
     rmdirSync(path);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ENOENT";
+    return systemCode(error) === "ENOENT";
   }
 }

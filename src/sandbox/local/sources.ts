@@ -1,5 +1,6 @@
 import { chownSync, closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { systemCodeOrThrow } from "../../base/fault.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { GuestWorkspace } from "../provider.ts";
 
@@ -55,7 +56,7 @@ export function openSources({ workspace, programs, packages, uid }: Wanted): Res
     return ok({ ...opened, close });
   } catch (error) {
     close();
-    return failed(error instanceof Error && "code" in error ? `a folder cannot be opened: ${String(error.code)}` : "");
+    return failed(`a folder cannot be opened: ${systemCodeOrThrow(error)}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { systemCode } from "../../base/fault.ts";
 import { type Failure, makeFailure } from "../../protocol/failure.ts";
 
 export type DatabaseFailure = Failure<"storage_busy" | "storage_full" | "storage_read_only" | "storage_broken">;
@@ -6,8 +7,7 @@ export type DatabaseFailure = Failure<"storage_busy" | "storage_full" | "storage
 export function failureOf(error: unknown): DatabaseFailure | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error && typeof error.errcode === "number") return failureOfSqlite(error.errcode, error.message);
-  if ("code" in error && typeof error.code === "string") return failureOfSystem(error.code);
-  return undefined;
+  return failureOfSystem(systemCode(error));
 }
 
 /** https://sqlite.org/rescode.html: the low byte is the primary code. */
@@ -41,7 +41,7 @@ const writeError = 778;
 const sharedMemoryError = 4874;
 const readOnlyMoved = 1032;
 
-function failureOfSystem(code: string): DatabaseFailure | undefined {
+function failureOfSystem(code: string | undefined): DatabaseFailure | undefined {
   switch (code) {
     case "ENOSPC":
     case "EDQUOT":
