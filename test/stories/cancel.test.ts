@@ -1,24 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { all, until } from "../world/events.ts";
+import { endlessClock } from "../world/manual-clock.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { deafTool } from "../world/tools.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
-const limitMs = 1_000;
-
-/** Sends a message, waits until the turn hangs, stops it, and tells how long that took. */
-async function stopStuckTurn(
-  yard: TestYard,
-  isStuck: (id: string) => Promise<boolean>,
-): Promise<{ id: string; tookMs: number }> {
+/** Sends a message, waits until the turn hangs, and stops it. */
+async function stopStuckTurn(yard: TestYard, isStuck: (id: string) => Promise<boolean>): Promise<string> {
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
   await must(yard.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
   await until("the turn hangs", () => isStuck(id));
-  const startedAt = performance.now();
   await must(yard.client.call("cancelTurn", { params: { id } }));
   await yard.whenAtRest(id);
-  return { id, tookMs: performance.now() - startedAt };
+  return id;
 }
 
 const stuckAnswers: Record<string, Answer> = {
@@ -28,25 +24,26 @@ const stuckAnswers: Record<string, Answer> = {
 };
 
 for (const [where, answer] of Object.entries(stuckAnswers)) {
-  test(`a model call that is stuck ${where} is stopped within a second, and the next turn works [L6]`, async () => {
+  test(`a model call that is stuck ${where} is stopped at once, and the next turn works [L6]`, async () => {
     await using model = await modelServer([answer, says("fine again")]);
-    await using yard = await startYard({ model });
-    const { id, tookMs } = await stopStuckTurn(yard, async () => model.asked.length === 1);
-    assert.ok(tookMs < limitMs, `it took ${tookMs.toFixed(0)} ms`);
+    await using yard = await startYard({ model, clock: endlessClock });
+    const id = await stopStuckTurn(yard, async () => model.asked.length === 1);
     assert.equal(all(await yard.events(id), "turn.finished").at(-1)?.outcome, "cancelled");
     const next = await yard.ask("and now?", { conversation: id });
     assert.deepEqual({ answer: next.answer, outcome: next.outcome }, { answer: "fine again", outcome: "done" });
   });
 }
 
+/** A tool that was told to stop has half a second for its last words; no longer time ever passes. */
+const momentsOnly: Clock = {
+  ...endlessClock,
+  wait: (ms, signal) => (ms <= 500 ? systemClock : endlessClock).wait(ms, signal),
+};
+
 test("a tool that is stuck and does not listen is stopped within a second, its call is answered, and the next turn works [L6][L5]", async () => {
   await using model = await modelServer([calls(["deaf", {}], ["now", {}]), says("fine again")]);
-  await using yard = await startYard({ model, tools: [deafTool] });
-  const { id, tookMs } = await stopStuckTurn(
-    yard,
-    async (id) => all(await yard.events(id), "call.started").length === 2,
-  );
-  assert.ok(tookMs < limitMs, `it took ${tookMs.toFixed(0)} ms`);
+  await using yard = await startYard({ model, tools: [deafTool], clock: momentsOnly });
+  const id = await stopStuckTurn(yard, async (id) => all(await yard.events(id), "call.started").length === 2);
   const results = all(await yard.events(id), "call.finished");
   assert.deepEqual(results.map(({ outcome }) => outcome).sort(), ["cancelled", "ok"]);
   const next = await yard.ask("and now?", { conversation: id });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { forModels } from "../../src/words/words.ts";
 import { all, until } from "../world/events.ts";
+import { endlessClock } from "../world/manual-clock.ts";
 import {
   type Answer,
   type AskedRequest,
@@ -92,7 +93,9 @@ for (const [what, because, answer] of failures) {
         () => says("I see."),
       ),
     );
-    await using yard = await startYard({ model, env: { ...small, CONTEXT_SUMMARY_TIMEOUT_SECONDS: "1" } });
+    // Only where nothing else ends it: on a busy machine the others would be ended by it as well.
+    const limit = answer.fault?.kind === "stall" ? { CONTEXT_SUMMARY_TIMEOUT_SECONDS: "1" } : {};
+    await using yard = await startYard({ model, env: { ...small, ...limit } });
     const { conversation } = await yard.ask(order);
     await talkUntilCompacted(yard, conversation, 1);
     const [compacted] = all(await yard.events(conversation), "compacted");
@@ -260,14 +263,14 @@ test("room is not made by a person in the middle of a turn [Z2]", async () => {
   await must(yard.client.call("cancelTurn", { params: { id } }));
 });
 
-test("stopping ends a summary within a second, and nothing was left out [Z2][L6]", async () => {
+test("stopping ends a summary at once, and nothing was left out [Z2][L6]", async () => {
   await using model = await modelServer(
     twoVoices(
       () => ({ ...goodSummary("x"), fault: { after: 2, kind: "stall" } }),
       () => says("I see."),
     ),
   );
-  await using yard = await startYard({ model, env: small });
+  await using yard = await startYard({ model, env: small, clock: endlessClock });
   const { conversation: id } = await yard.ask(order);
   for (let n = 0; !model.asked.some(isSummaryRequest); n += 1) {
     const asked = model.asked.length;
@@ -275,10 +278,8 @@ test("stopping ends a summary within a second, and nothing was left out [Z2][L6]
     await until("the model is asked again", () => model.asked.length > asked);
     if (!model.asked.some(isSummaryRequest)) await yard.whenAtRest(id);
   }
-  const stoppedAt = performance.now();
   await must(yard.client.call("cancelTurn", { params: { id } }));
   const { outcome, events } = await yard.whenAtRest(id);
-  assert.ok(performance.now() - stoppedAt < 1_000);
   assert.deepEqual([outcome, all(events, "compacted").length], ["cancelled", 0]);
 });
 

@@ -6,6 +6,7 @@ import type { Decision } from "../../src/protocol/resources.ts";
 import { inboxOf, type Said, say, toldResults, waitingIn } from "../world/decisions.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
+import { endlessClock } from "../world/manual-clock.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { validateRequest } from "../world/strict-validator.ts";
 import { effectTool } from "../world/tools.ts";
@@ -94,13 +95,11 @@ test("one rejected among five parallel calls leaves a history that the strictest
 test("a turn that waits for a person is stopped at once, and what it asked is gone from the inbox [L6][H4]", async (t) => {
   const data = folderWith(t, {});
   await using model = await modelServer([calls(["pay", { mark: "a" }], ["ask_human", { question: "Which?" }])]);
-  await using yard = await startYard({ data, model, tools: [pay(data)] });
+  await using yard = await startYard({ data, model, tools: [pay(data)], clock: endlessClock });
   const { conversation } = await yard.ask("go");
   assert.equal((await inboxOf(yard)).length, 2);
-  const startedAt = performance.now();
   await must(yard.client.call("cancelTurn", { params: { id: conversation } }));
   const { outcome, events } = await yard.whenAtRest(conversation);
-  assert.ok(performance.now() - startedAt < 2_000);
   assert.equal(outcome, "cancelled");
   assert.deepEqual(
     all(events, "call.finished").map((event) => event.outcome),

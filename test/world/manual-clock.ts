@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 
 /** Time that only moves when the test moves it; waiting costs nothing. */
 export function manualClock(): Clock & { move(ms: number): void; timers(): number } {
@@ -27,3 +27,14 @@ export function manualClock(): Clock & { move(ms: number): void; timers(): numbe
     },
   };
 }
+
+/** The time of the machine, but no time limit ever passes: what ends under it ends by itself, and at once. */
+export const endlessClock: Clock = {
+  ...systemClock,
+  after: () => () => {},
+  wait: (_, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve("aborted");
+      signal?.addEventListener("abort", () => resolve("aborted"), { once: true });
+    }),
+};
