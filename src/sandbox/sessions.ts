@@ -5,7 +5,7 @@ import { failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Words } from "../words/words.ts";
-import { defaultDomain, ensureOwn } from "./ensure-session.ts";
+import { defaultDomain, ensureSession } from "./ensure-session.ts";
 import type { Probe, SandboxProvider } from "./provider.ts";
 import { type KeptSession, type RowFailure, rowFailure, sessionOf, sessionRow } from "./records.ts";
 import type { NewSession, SandboxSettings, Session, SessionFailure, SessionPackages, Sessions } from "./sandbox.ts";
@@ -82,7 +82,7 @@ export function openSessions(options: SessionsOptions): OwnSessions {
     },
     async ensure(owner, { businessDomain = defaultDomain, ...rest }) {
       const wanted = { ...rest, businessDomain };
-      const ensured = await ensureOwn({ find, create: createOne }, { ...state, ...wanted, owner });
+      const ensured = await ensureSession({ find, create: createOne }, { ...state, ...wanted, owner });
       if (ensured.ok) await inTurn(state, owner, () => noteFirst(state, owner, wanted));
       return ensured;
     },

@@ -26,7 +26,7 @@ import { alice, idOf, unwrap } from "./storage-place.ts";
 
 const mebibyte = 1024 * 1024;
 
-const testSettings: SandboxSettings = {
+export const testSettings: SandboxSettings = {
   limits: {
     memoryBytes: 400 * mebibyte,
     processesMax: 64,
