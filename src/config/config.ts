@@ -12,7 +12,7 @@ import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { NetworkSettings, SandboxSettings } from "../sandbox/sandbox.ts";
 import { type Language, languageOf } from "../words/words.ts";
 import type { Disk, WorkspaceLimits } from "../workspace/workspace.ts";
-import { type ConfigFile, stampOf } from "./files.ts";
+import { type ConfigFile, programsIn, stampOf } from "./files.ts";
 import { openSources, type Sources } from "./open-sources.ts";
 import { findPlaces, type Surroundings } from "./places.ts";
 import { type ConfigFailure, toFailures } from "./problems.ts";
@@ -110,6 +110,8 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   const traces = traceSettingsFrom(places.isTrusted ? Object.fromEntries(variables.toReversed()) : request.env);
   const { rules, rows: ruleRows } = await readRules(places, reader.problems);
   const { agents, rows: agentRows } = await readAgents(places, language, reader.problems);
+  const checkers: ConfigFile[] = [];
+  for (const folder of places.checkerFolders) checkers.push(...(await programsIn(folder, reader.problems)));
   const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
   const config: Config = {
     language,
@@ -140,7 +142,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     },
     approvals: rules,
     agents,
-    checkers: places.checkers,
+    checkers,
     notes: [...notes, ...noteUnknown(variables.map(([name]) => name))],
     secrets: [...secretsAmong(variables), ...traceSecrets(traces)],
     readings: reader.readings,

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { systemCodeOrThrow } from "../base/fault.ts";
 import type { Problem } from "./problems.ts";
 
@@ -20,6 +21,25 @@ export async function readText({ path, shown }: ConfigFile, problems: Problem[])
   if (!/[\0\uFFFD]/.test(text)) return text.replace(/^\uFEFF/, "");
   problems.push({ fault: "not_utf8", place });
   return undefined;
+}
+
+/**
+ * The programs in a folder, by name, so that they are asked in the same order at every start. A folder that is there and
+ * cannot be listed is a mistake: without its programs, less would be asked than was meant.
+ */
+export async function programsIn({ path, shown }: ConfigFile, problems: Problem[]): Promise<ConfigFile[]> {
+  let names: string[];
+  try {
+    names = await readdir(path);
+  } catch (error) {
+    const why = systemCodeOrThrow(error);
+    if (why !== "ENOENT") problems.push({ fault: "unlisted", why, place: { file: shown, line: 1 } });
+    return [];
+  }
+  return names
+    .filter((name) => /^[^.].*\.(ts|js|mjs)$/.test(name) && !/\.(test|d)\.ts$/.test(name))
+    .sort()
+    .map((name) => ({ path: join(path, name), shown: `${shown}/${name}` }));
 }
 
 /** Differs when the file was changed, made or removed since. */

@@ -10,6 +10,7 @@ export type Phrases = {
   noGroup(name: string, example: string): Phrase;
   syntax(why: string): Phrase;
   unreadable(why: string): Phrase;
+  unlisted(why: string): Phrase;
   notUtf8(): Phrase;
   colon(name: string): Phrase;
   keyWouldLeave(urlName: string, keyName: string): Phrase;
@@ -65,6 +66,10 @@ const en: Phrases = {
   noGroup: (name, example) => [`${name} holds other settings`, `Write them below it, such as ${example}`],
   syntax: (why) => [`this is not YAML (${why})`, "Check indentation and quotes here and in the line before"],
   unreadable: (why) => [`the file cannot be read (${why})`, "Give this user permission to read it, or remove it"],
+  unlisted: (why) => [
+    `this folder of checkers cannot be listed (${why}), and without them less would be asked than you meant`,
+    "Give this user permission to read the folder, or take it away",
+  ],
   notUtf8: () => ["the file is not UTF-8 text", "Save it with the encoding UTF-8"],
   colon: (name) => [`${name} is followed by a colon`, `Write ${name}=… instead`],
   keyWouldLeave: (urlName, keyName) => [
@@ -151,6 +156,10 @@ const zh: Phrases = {
   noGroup: (name, example) => [`${name} 是一组设置`, `请把设置项写在它下面，例如 ${example}`],
   syntax: (why) => [`这里不符合 YAML 格式（${why}）`, "请检查这一行和上一行的缩进与引号"],
   unreadable: (why) => [`无法读取这个文件（${why}）`, "请为当前用户加上读权限，或者删除它"],
+  unlisted: (why) => [
+    `无法列出这个检查程序文件夹（${why}），没有它们，询问会比您期望的少`,
+    "请为当前用户加上读取该文件夹的权限，或者移走它",
+  ],
   notUtf8: () => ["这个文件不是 UTF-8 文本", "请以 UTF-8 编码保存"],
   colon: (name) => [`${name} 后面用了冒号`, `请改写为 ${name}=…`],
   keyWouldLeave: (urlName, keyName) => [

@@ -1,5 +1,7 @@
-import { accessSync, constants, readdirSync, readFileSync } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { isAbsolute, join, resolve, sep } from "node:path";
+import { systemCodeOrThrow } from "../base/fault.ts";
+import { parsedObject } from "../base/json.ts";
 import type { ConfigFile } from "./files.ts";
 import type { Environment } from "./sources.ts";
 
@@ -29,8 +31,8 @@ export type Places = {
   readonly userAgents: ConfigFile;
   /** The user chose the project's folder: the program is their clone, or AGENTYARD_CONFIG names it. */
   readonly isTrusted: boolean;
-  /** The operator's own programs that look at calls: none of a folder that the program was only started in. */
-  readonly checkers: readonly ConfigFile[];
+  /** With the operator's own programs that look at calls: not the folder that the program was only started in. */
+  readonly checkerFolders: readonly ConfigFile[];
   readonly dataDir: string;
 };
 
@@ -54,9 +56,9 @@ export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Pla
     projectAgents: { path: join(projectDir, "config", "agents.yaml"), shown: "config/agents.yaml" },
     userAgents: ofUser("agents.yaml"),
     isTrusted,
-    checkers: [
-      ...(isTrusted ? programsIn({ path: join(projectDir, "checkers"), shown: "checkers" }) : []),
-      ...programsIn(ofUser("checkers")),
+    checkerFolders: [
+      ...(isTrusted ? [{ path: join(projectDir, "checkers"), shown: "checkers" }] : []),
+      ofUser("checkers"),
     ],
     dataDir: isClone
       ? join(programDir, "data")
@@ -64,27 +66,18 @@ export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Pla
   };
 }
 
-/** By name, so that they are asked in the same order at every start. */
-function programsIn({ path, shown }: ConfigFile): ConfigFile[] {
-  try {
-    const names = readdirSync(path).filter(
-      (name) => /^[^.].*\.(ts|js|mjs)$/.test(name) && !/\.(test|d)\.ts$/.test(name),
-    );
-    return names.sort().map((name) => ({ path: join(path, name), shown: `${shown}/${name}` }));
-  } catch {
-    return [];
-  }
-}
-
 /** An installed package has the same package.json, but lies in node_modules or where its user may not write. */
 function isOwnClone(dir: string): boolean {
   if (dir.split(sep).includes("node_modules")) return false;
+  let text: string;
   try {
     accessSync(dir, constants.W_OK);
-    return JSON.parse(readFileSync(join(dir, "package.json"), "utf8")).name === "agentyard";
-  } catch {
+    text = readFileSync(join(dir, "package.json"), "utf8");
+  } catch (error) {
+    systemCodeOrThrow(error);
     return false;
   }
+  return parsedObject(text)?.name === "agentyard";
 }
 
 /** The XDG specification wants relative paths ignored. */

@@ -20,7 +20,7 @@ export type Problem =
 type FileFault =
   | { readonly fault: "unknown_key"; readonly name: string; readonly near: string }
   | { readonly fault: "no_group"; readonly name: string; readonly example: string }
-  | { readonly fault: "syntax" | "unreadable"; readonly why: string }
+  | { readonly fault: "syntax" | "unreadable" | "unlisted"; readonly why: string }
   | { readonly fault: "not_utf8" }
   | { readonly fault: "colon"; readonly name: string }
   | { readonly fault: "key_would_leave"; readonly urlName: string; readonly keyName: string }
@@ -61,6 +61,8 @@ function tellFault(problem: FileFault, words: Phrases): readonly [what: string, 
       return words.syntax(problem.why);
     case "unreadable":
       return words.unreadable(problem.why);
+    case "unlisted":
+      return words.unlisted(problem.why);
     case "not_utf8":
       return words.notUtf8();
     case "colon":

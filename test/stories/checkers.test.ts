@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { loadCheckers } from "../../src/approvals/approvals.ts";
@@ -92,6 +93,21 @@ for (const [what, text, why] of broken) {
     assert.match(loaded.failure.params.why, why);
   });
 }
+
+test("nothing starts where the folder of checkers is there and cannot be listed: less would be asked than was meant [H1][P5]", async (t) => {
+  const place = operatorFolder(t);
+  assert.deepEqual(await place.mistakes(), []);
+  place.write("checkers", "no folder");
+  place.write("me/.config/agentyard/agentyard.yaml", "");
+  symlinkSync("checkers", join(place.dir, "me/.config/agentyard/checkers"));
+  const advice = "Give this user permission to read the folder, or take it away";
+  const said = (folder: string, why: string) =>
+    `${folder}:1: this folder of checkers cannot be listed (${why}), and without them less would be asked than you meant. ${advice}.`;
+  assert.deepEqual(await place.mistakes(), [
+    said("checkers", "ENOTDIR"),
+    said("~/.config/agentyard/checkers", "ELOOP"),
+  ]);
+});
 
 test("checkers of a folder that the program was only started in are not run, the user's own are [H1][Q1]", async (t) => {
   const place = operatorFolder(t, { isClone: false });
