@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { z } from "zod";
 import { type Facts, loadCheckers, openApprovals } from "./approvals/approvals.ts";
+import { thrownText } from "./base/fault.ts";
 import { ok, type Result } from "./base/result.ts";
 import type { Config } from "./config/config.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
@@ -51,12 +52,14 @@ async function readFacts(path: string | undefined, { terminal }: Words): Promise
   if (path === undefined) return ok(usual);
   const unfit = (why: string) =>
     failure("usage", { what: terminal.approvals.usage.factsUnfit({ file: path, why }), command: "approvals" });
+  let json: unknown;
   try {
-    const given = Given.safeParse(JSON.parse(await readFile(path, "utf8")));
-    if (!given.success) return unfit(given.error.issues.map(({ message }) => message).join(", "));
-    const { contained = usual.contained, network = usual.network, tainted = usual.tainted } = given.data;
-    return ok({ ...usual, contained, network, tainted });
+    json = JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    return unfit(error instanceof Error ? error.message : String(error));
+    return unfit(thrownText(error));
   }
+  const given = Given.safeParse(json);
+  if (!given.success) return unfit(given.error.issues.map(({ message }) => message).join(", "));
+  const { contained = usual.contained, network = usual.network, tainted = usual.tainted } = given.data;
+  return ok({ ...usual, contained, network, tainted });
 }

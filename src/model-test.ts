@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { z } from "zod";
 import { systemClock } from "./base/clock.ts";
+import { thrownText } from "./base/fault.ts";
 import { systemIds } from "./base/ids.ts";
 import { ok, type Result } from "./base/result.ts";
 import type { Config } from "./config/config.ts";
@@ -29,7 +30,7 @@ type Parts = { readonly config: Config; readonly words: Words; readonly output: 
 export async function testModel(command: Command, parts: Parts): Promise<number> {
   const neutral = command.request === undefined ? ok(undefined) : await readRequest(command.request);
   if (!neutral.ok) return refuse(neutral.failure, parts);
-  const { endpoint, close } = await reach(command.slot, parts.config, neutral.value);
+  const { endpoint, close } = await reach(command.slot, parts, neutral.value);
   const { proxyEnv } = parts.config.models;
   const provider = openAiCompatible({ endpoint, clock: systemClock, ids: systemIds, proxyEnv });
   try {
@@ -44,25 +45,28 @@ export async function testModel(command: Command, parts: Parts): Promise<number>
 }
 
 async function readRequest(path: string): Promise<Result<NeutralRequest, Failure>> {
+  let json: unknown;
   try {
-    const parsed = NeutralRequest.safeParse(JSON.parse(await readFile(path, "utf8")));
-    return parsed.success ? ok(parsed.data) : failure("usage", { what: `${path}: ${z.prettifyError(parsed.error)}` });
+    json = JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    return failure("usage", { what: `${path}: ${error instanceof Error ? error.message : String(error)}` });
+    return failure("usage", { what: `${path}: ${thrownText(error)}` });
   }
+  const parsed = NeutralRequest.safeParse(json);
+  return parsed.success ? ok(parsed.data) : failure("usage", { what: `${path}: ${z.prettifyError(parsed.error)}` });
 }
 
 /** The slot's model, the base model in its place, or the demo model. A request file brings its own profile and limits. */
 async function reach(
   slot: Slot,
-  config: Config,
+  { config, errors }: Parts,
   request: NeutralRequest | undefined,
 ): Promise<{ endpoint: Endpoint; close(): Promise<void> }> {
   const { slots } = config.models;
   const { idleTimeoutMs = config.models.idleTimeoutMs, firstDataTimeoutMs = config.models.firstDataTimeoutMs } =
     request?.client ?? {};
   const settings = slots[slot] ?? slots.base;
-  const demo = settings === undefined ? await startDemoServer({ clock: systemClock }) : undefined;
+  const onFault = (error: unknown) => errors.write(`${error instanceof Error ? error.stack : error}\n`);
+  const demo = settings === undefined ? await startDemoServer({ clock: systemClock, onFault }) : undefined;
   const model = settings ?? { baseUrl: demo?.baseUrl ?? "", apiKey: demo?.apiKey, model: "demo" };
   const { baseUrl, apiKey } = model;
   const profile = request === undefined ? describeModel(model).profile : (request.profile ?? defaultProfile);

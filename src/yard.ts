@@ -162,7 +162,7 @@ function openUserParts({ storage, clock, ids }: YardOptions, server: () => Confi
 }
 
 function openModelParts(
-  { config, clock, ids, resolver }: YardOptions,
+  { config, clock, ids, resolver, logger }: YardOptions,
   onNote: Parameters<typeof openModels>[0]["onNote"],
 ): Promise<Models> {
   const { slots, proxyEnv, callsMax, idleTimeoutMs, firstDataTimeoutMs } = config.models;
@@ -170,14 +170,17 @@ function openModelParts(
     ...{ slots, clock, resolver, onNote, callsMax, idleTimeoutMs, firstDataTimeoutMs },
     makeProvider: (endpoint) => openAiCompatible({ endpoint, clock, ids, proxyEnv }),
     startDemo: () =>
-      startDemoServer({ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) }),
+      startDemoServer({
+        ...{ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) },
+        onFault: (error) => logger.error("the demo model broke down", { error }),
+      }),
     describeServer: (baseUrl) => describeServer(baseUrl, { clock }),
   });
 }
 
 /** Tells those who count and trace what is in the log, and how things stand when somebody asks. */
 function watchTurns(
-  { storage, sandbox }: YardOptions,
+  { storage, sandbox, logger }: YardOptions,
   observers: { readonly tracer: Tracer; readonly metrics: Metrics },
   tools: ReadonlySet<string>,
 ): Watch | undefined {
@@ -189,7 +192,7 @@ function watchTurns(
     return { sessions, guests, executions: { running, waiting }, ...counts };
   });
   const idOf = async (number: number) => (await storage.conversationByNumber(number))?.id;
-  return openWatch({ ...observers, idOf, isKnownTool: (name) => tools.has(name) });
+  return openWatch({ ...observers, idOf, logger, isKnownTool: (name) => tools.has(name) });
 }
 
 /** Where nothing is cleaned up by itself, a person who asks for it means what nobody used for a week. */

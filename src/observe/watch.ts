@@ -1,5 +1,7 @@
+import { inBackground } from "../base/background.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import type { Metrics } from "./metrics-port.ts";
+import type { Logger } from "./observe.ts";
 import type { Span, SpanFacts, TracePlace, Tracer } from "./tracer.ts";
 
 /** Makes spans and counts out of the facts of the log, so that what happens and what is told of it cannot differ. */
@@ -15,6 +17,7 @@ export type WatchOptions = {
   readonly idOf: (number: number) => Promise<string | undefined>;
   /** Tools of ours; a name that a model or a program made up is nobody's label. */
   readonly isKnownTool: (name: string) => boolean;
+  readonly logger: Pick<Logger, "error">;
 };
 
 /** Conversations and questions that are remembered at a time: of those before, the end is counted and not measured. */
@@ -120,12 +123,12 @@ function beginTurn(
   const span = tracer.start(name === undefined ? "invoke_agent" : `invoke_agent ${name}`, facts, { parent, at });
   const turn: Turn = { span, at };
   keep(state.turns, turnKey(number, event.agent), turn);
-  if (tracer.isOn) void nameTurn(state, number, turn);
+  // A conversation that cannot be read now has larger troubles than a span without its id.
+  if (tracer.isOn) void inBackground(state.logger, "a span has no conversation", nameTurn(state, number, turn));
 }
 
 async function nameTurn({ idOf }: State, number: number, turn: Turn): Promise<void> {
-  // A conversation that cannot be read now has larger troubles than a span without its id.
-  turn.conversation = await idOf(number).catch(() => undefined);
+  turn.conversation = await idOf(number);
   turn.span.set({ "gen_ai.conversation.id": turn.conversation });
   turn.step?.span.set({ "gen_ai.conversation.id": turn.conversation });
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type TestContext, test } from "node:test";
 import { z } from "zod";
 import { systemClock } from "../../base/clock.ts";
-import { startDemoServer } from "./demo.ts";
+import { type DemoOptions, startDemoServer } from "./demo.ts";
 
 const tools = [{ type: "function", function: { name: "now", parameters: { type: "object", properties: {} } } }];
 
@@ -116,12 +116,25 @@ test("requests that make no sense get the error objects of the protocol [M5]", a
   });
 });
 
+test("where it breaks down by a mistake of ours the user hears so, and the log why [M5]", async (t) => {
+  const faults: unknown[] = [];
+  const mistake = new Error("a mistake");
+  const demo = await startDemo(t, {
+    findServers: () => Promise.reject(mistake),
+    onFault: (error) => faults.push(error),
+  });
+  const messages = [{ role: "user", content: "How do I connect a real model?" }];
+  const answer = await demo.send("POST", "/chat/completions", JSON.stringify({ model: "demo", messages }));
+  const { error } = ErrorReply.parse(answer.body);
+  assert.deepEqual([answer.status, error.message, faults], [500, "The demo model broke down.", [mistake]]);
+});
+
 test("it does not keep the process alive, even with a connection held open [M5]", async () => {
   const script = `
     import http from "node:http";
     import { systemClock } from "./src/base/clock.ts";
     import { startDemoServer } from "./src/models/demo/demo.ts";
-    const { baseUrl, apiKey } = await startDemoServer({ clock: systemClock });
+    const { baseUrl, apiKey } = await startDemoServer({ clock: systemClock, onFault: console.error });
     const agent = new http.Agent({ keepAlive: true });
     http.get(baseUrl + "/models", { agent, headers: { authorization: "Bearer " + apiKey } }, (answer) => {
       answer.resume().on("end", () => console.log("answered " + answer.statusCode));
@@ -163,8 +176,9 @@ function contentOf(body: unknown): string | null {
 }
 
 /** A demo server, spoken to over HTTP. */
-async function startDemo(t: TestContext) {
-  const { baseUrl, apiKey, close } = await startDemoServer({ clock: systemClock });
+async function startDemo(t: TestContext, options: Partial<DemoOptions> = {}) {
+  const onFault = (error: unknown) => assert.fail(String(error));
+  const { baseUrl, apiKey, close } = await startDemoServer({ clock: systemClock, onFault, ...options });
   t.after(close);
 
   const request = (method: string, path: string, body: string | undefined, key = apiKey) =>

@@ -17,6 +17,8 @@ export type DemoOptions = {
   readonly findServers?: (() => Promise<readonly FoundServer[]>) | undefined;
   /** The user's, for the tool `now`. */
   readonly timezone?: string | undefined;
+  /** Hears of what broke down in it, which is a mistake of ours. */
+  readonly onFault: (error: unknown) => void;
 };
 
 /**
@@ -27,14 +29,16 @@ export async function startDemoServer({
   clock,
   ids = systemIds,
   timezone,
+  onFault,
   ...options
 }: DemoOptions): Promise<DemoServer> {
   const apiKey = `demo-${ids.hex(32)}`;
   const findServers = options.findServers ?? (() => Promise.resolve([]));
   const server = createServer((request, response) => {
-    handle(request, response, apiKey, { clock, ids, timezone, findServers }).catch(() =>
-      refuse(response, { status: 500, message: "The demo model broke down." }),
-    );
+    handle(request, response, apiKey, { clock, ids, timezone, findServers }).catch((error) => {
+      onFault(error);
+      refuse(response, { status: 500, message: "The demo model broke down." });
+    });
   });
   server.on("connection", (socket) => socket.unref());
   await new Promise<void>((resolve, reject) => {

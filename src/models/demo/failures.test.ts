@@ -33,7 +33,7 @@ const cases: [result: string, prompt: "read" | "write" | "change", english: stri
     failedResult(makeFailure("path_traversal_blocked", { path })),
     "read",
     "`uploads/a.txt` is not one of the files of this conversation, and I reach no others; `#` before a name sends one of yours along.",
-    "`uploads/a.txt` 不在这个会话的文件里，别处的文件我够不到；在名字前加 `#` 可以把您的文件一起发来。",
+    "`uploads/a.txt` 不在这个对话的文件里，别处的文件我够不到；在名字前加 `#` 可以把您的文件一起发来。",
   ],
   [
     failedResult(makeFailure("permission_denied", { path, folder: "", why: "link" })),
