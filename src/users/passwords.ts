@@ -1,4 +1,5 @@
 import { scrypt, timingSafeEqual } from "node:crypto";
+import { whenOver } from "../base/background.ts";
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
@@ -31,7 +32,7 @@ export function openPasswords({ ids }: { readonly ids: Ids }): Passwords {
     waiting += 1;
     const before = last;
     const mine = before.then(work);
-    last = mine.catch(() => undefined);
+    last = whenOver(mine);
     try {
       return ok(await mine);
     } finally {

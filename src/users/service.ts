@@ -3,6 +3,7 @@ import type * as OpenId from "openid-client";
 import { z } from "zod";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
+import { thrownText } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
@@ -91,12 +92,12 @@ function openDiscovery({ issuer, clientId, clientSecret }: SignInServiceSettings
   let known: OpenId.Configuration | undefined;
   return async (): Promise<Result<OpenId.Configuration, ServiceFailure>> => {
     const oidc = await library();
+    const url = new URL(issuer);
+    // Without TLS only on this machine: for tests, and for a service behind a local tunnel.
+    const execute = isLoopback(url) ? [oidc.allowInsecureRequests] : [];
+    const authentication = clientSecret === undefined ? oidc.None() : undefined;
+    const options = { execute, timeout: answerTimeoutSeconds };
     try {
-      const url = new URL(issuer);
-      // Without TLS only on this machine: for tests, and for a service behind a local tunnel.
-      const execute = isLoopback(url) ? [oidc.allowInsecureRequests] : [];
-      const authentication = clientSecret === undefined ? oidc.None() : undefined;
-      const options = { execute, timeout: answerTimeoutSeconds };
       known ??= await oidc.discovery(url, clientId, clientSecret, authentication, options);
       return ok(known);
     } catch (error) {
@@ -117,30 +118,27 @@ async function redeem(
   { state, nonce, verifier, callback }: z.infer<typeof Kept>,
 ): Promise<Result<Claims, ServiceFailure>> {
   const oidc = await library();
+  // The address as the service knows it: behind a proxy ours looks otherwise.
+  const url = new URL(callback);
+  url.search = came.search;
+  const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
+  let tokens: Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>;
   try {
-    // The address as the service knows it: behind a proxy ours looks otherwise.
-    const url = new URL(callback);
-    url.search = came.search;
-    const tokens = await oidc.authorizationCodeGrant(service, url, {
-      pkceCodeVerifier: verifier,
-      expectedState: state,
-      expectedNonce: nonce,
-      idTokenExpected: true,
-    });
-    const claims = tokens.claims();
-    assert(claims !== undefined, "an answer without them was refused");
-    if ("email" in claims) return ok(claims);
-    // Names and addresses often stand only where the token opens the way to them.
-    const more = await moreOf(service, tokens, claims.sub);
+    tokens = await oidc.authorizationCodeGrant(service, url, checks);
+  } catch (error) {
+    return serviceFailed(reasonOf(oidc, error));
+  }
+  const claims = tokens.claims();
+  assert(claims !== undefined, "an answer without them was refused");
+  // Names and addresses often stand only where the token opens the way to them.
+  const isTold = "email" in claims || service.serverMetadata().userinfo_endpoint === undefined;
+  if (isTold) return ok(claims);
+  try {
+    const more = await oidc.fetchUserInfo(service, tokens.access_token, claims.sub);
     return ok({ ...claims, ...more, iss: claims.iss, sub: claims.sub });
   } catch (error) {
     return serviceFailed(reasonOf(oidc, error));
   }
-}
-
-async function moreOf(service: OpenId.Configuration, { access_token }: { access_token: string }, subject: string) {
-  if (service.serverMetadata().userinfo_endpoint === undefined) return {};
-  return (await library()).fetchUserInfo(service, access_token, subject);
 }
 
 /** An address that nobody checked may be anybody's. */
@@ -175,5 +173,5 @@ function serviceFailed(why: string) {
 function reasonOf(oidc: typeof OpenId, error: unknown): string {
   if (error instanceof oidc.AuthorizationResponseError) return error.error_description ?? error.error;
   if (error instanceof oidc.ResponseBodyError) return error.error_description ?? error.error;
-  return error instanceof Error ? error.message : String(error);
+  return thrownText(error);
 }

@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { test } from "node:test";
-import { memoryUsers } from "../../test/world/memory-users.ts";
+import { type TestContext, test } from "node:test";
+import { makeConversation } from "../../test/contracts/storage-place.ts";
+import { openDatabase } from "../../test/world/database.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
+import { OwnerId } from "../protocol/ids.ts";
 import { openUsers, type Person, type Users } from "./users.ts";
 
 const dayMs = 86_400_000;
 
-test("the first user is an admin, others are not, and nobody is added twice or under a name that cannot be [C6]", async () => {
-  const { users } = open();
+test("the first user is an admin, others are not, and nobody is added twice or under a name that cannot be [C6]", async (t) => {
+  const { users } = open(t);
   assert.equal(await users.exist(), false);
   const added = await Promise.all([users.add({ id: "ann", password: "a good password" }), users.add({ id: "ann" })]);
   assert.deepEqual(added.map(codeOf).toSorted(), ["ok", "user_exists"]);
@@ -29,8 +31,8 @@ test("the first user is an admin, others are not, and nobody is added twice or u
   assert.equal(await users.exist(), false);
 });
 
-test("a password fits only its own user, in any spelling of the same letters, and is nowhere to be read [C6][Q1]", async () => {
-  const { users, storage } = open();
+test("a password fits only its own user, in any spelling of the same letters, and is nowhere to be read [C6][Q1]", async (t) => {
+  const { users, storage } = open(t);
   await users.add({ id: "ann", password: "p\u00e4ssword" });
   await users.add({ id: "bob" });
   assert.equal(codeOf(await users.signIn("ann", "pa\u0308ssword")), "ok");
@@ -52,8 +54,8 @@ test("a password fits only its own user, in any spelling of the same letters, an
   );
 });
 
-test("guessing from many places at once is slowed down, not the machine [C6]", async () => {
-  const { users } = open();
+test("guessing from many places at once is slowed down, not the machine [C6]", async (t) => {
+  const { users } = open(t);
   const tries = await Promise.all(Array.from({ length: 10 }, () => users.signIn("nobody", "x")));
   assert.deepEqual(
     Object.entries(Object.groupBy(tries, codeOf)).map(([code, all]) => [code, all?.length]),
@@ -64,8 +66,8 @@ test("guessing from many places at once is slowed down, not the machine [C6]", a
   );
 });
 
-test("a key is shown once, opens what it is for until it ends or is taken away, and is kept as a hash [C6]", async () => {
-  const { users, storage, clock } = open();
+test("a key is shown once, opens what it is for until it ends or is taken away, and is kept as a hash [C6]", async (t) => {
+  const { users, storage, clock } = open(t);
   await users.add({ id: "ann" });
   const made = await users.addKey("ann", { id: "k1", name: "laptop", scopes: ["files", "chat"], endsAt: dayMs });
   assert.ok(made.ok);
@@ -98,8 +100,8 @@ test("a key is shown once, opens what it is for until it ends or is taken away, 
   assert.equal(await users.byKey(third.value.key), undefined);
 });
 
-test("who is no admin has no key that is one, and the keys of a removed user open nothing, also when the name comes back [C6]", async () => {
-  const { users } = open();
+test("who is no admin has no key that is one, and the keys of a removed user open nothing, also when the name comes back [C6]", async (t) => {
+  const { users } = open(t);
   await users.add({ id: "ann" });
   await users.add({ id: "bob" });
   const made = await users.addKey("bob", { id: "k", name: "", scopes: ["admin", "chat"] });
@@ -112,8 +114,8 @@ test("who is no admin has no key that is one, and the keys of a removed user ope
   assert.equal(codeOf(await users.signInByLink(link.value.token)), "sign_in_link_used");
 });
 
-test("a link signs in one browser, once, within ten minutes, also when two click at once [C6]", async () => {
-  const { users, clock } = open();
+test("a link signs in one browser, once, within ten minutes, also when two click at once [C6]", async (t) => {
+  const { users, clock } = open(t);
   await users.add({ id: "ann", name: "Ann" });
   const link = await users.makeLink("ann");
   assert.ok(link.ok);
@@ -130,8 +132,8 @@ test("a link signs in one browser, once, within ten minutes, also when two click
   assert.equal(codeOf(await users.signInByLink(late.value.token)), "sign_in_link_used");
 });
 
-test("a browser in use stays signed in, one that is not is forgotten, and who signs out is out at once [C6]", async () => {
-  const { users, storage, clock } = open();
+test("a browser in use stays signed in, one that is not is forgotten, and who signs out is out at once [C6]", async (t) => {
+  const { users, storage, clock } = open(t);
   await users.add({ id: "ann", password: "a good password" });
   const [used, idle] = [await users.signIn("ann", "a good password"), await users.signIn("ann", "a good password")];
   assert.ok(used.ok && idle.ok);
@@ -151,8 +153,8 @@ test("a browser in use stays signed in, one that is not is forgotten, and who si
   assert.equal(await storage.findSignIn(hash), undefined, "what is over is swept");
 });
 
-test("a new password signs everybody else out [C6]", async () => {
-  const { users } = open();
+test("a new password signs everybody else out [C6]", async (t) => {
+  const { users } = open(t);
   await users.add({ id: "ann", password: "a good password" });
   const signed = await users.signIn("ann", "a good password");
   assert.ok(signed.ok);
@@ -160,8 +162,8 @@ test("a new password signs everybody else out [C6]", async () => {
   assert.equal(await users.byCookie(signed.value.token), undefined);
 });
 
-test("nobody gets an account by what they are called at the sign-in service, however it is spelled [C6]", async () => {
-  const { users } = open();
+test("nobody gets an account by what they are called at the sign-in service, however it is spelled [C6]", async (t) => {
+  const { users } = open(t);
   await users.add({ id: "admin" });
   await users.add({ id: "bob" });
   for (const addsUsers of [false, true])
@@ -176,8 +178,8 @@ test("nobody gets an account by what they are called at the sign-in service, how
   assert.deepEqual(known, ["admin", "bob"], "they belong to nobody of the service");
 });
 
-test("an account waits for one person of the sign-in service: by the letters of their sub or of a checked address [C6]", async () => {
-  const { users } = open();
+test("an account waits for one person of the sign-in service: by the letters of their sub or of a checked address [C6]", async (t) => {
+  const { users } = open(t);
   const come = comeTo(users);
   await users.add({ id: "ann", signInAs: "4711" });
   await users.add({ id: "bob", signInAs: "bob@example.com" });
@@ -206,10 +208,10 @@ test("an account waits for one person of the sign-in service: by the letters of 
   assert.equal(await come(cat), "cat");
 });
 
-test("whoever comes through the sign-in service is an admin only where somebody said so [C6]", async () => {
-  const { users } = open();
+test("whoever comes through the sign-in service is an admin only where somebody said so [C6]", async (t) => {
+  const { users } = open(t);
   assert.equal(await comeTo(users)(person("1", { names: ["first"], addsUsers: true })), "first");
-  const kept = open();
+  const kept = open(t);
   await kept.users.add({ id: "ann", signInAs: "1" });
   await kept.users.add({ id: "bob", signInAs: "2", isAdmin: true });
   for (const sub of ["1", "2"]) await comeTo(kept.users)(person(sub));
@@ -221,8 +223,9 @@ test("whoever comes through the sign-in service is an admin only where somebody 
   ]);
 });
 
-test("a newcomer from the sign-in service gets a name that was never used, not what somebody left behind [C6][S7]", async () => {
-  const { users } = open(new Set(["removed", "removed-2"]));
+test("a newcomer from the sign-in service gets a name that was never used, not what somebody left behind [C6][S7]", async (t) => {
+  const { users, storage } = open(t);
+  for (const owner of ["removed", "removed-2"]) await makeConversation(storage, "c", OwnerId.parse(owner));
   await users.add({ id: "ann", password: "a good password" });
   const come = comeTo(users);
   const named = (sub: string, ...names: string[]) => come(person(sub, { names, addsUsers: true }));
@@ -255,8 +258,8 @@ function comeTo(users: Users) {
   };
 }
 
-function open(owners?: ReadonlySet<string>) {
-  const storage = memoryUsers(owners);
+function open(t: TestContext) {
+  const storage = openDatabase(t);
   let now = 0;
   const move = (ms: number) => {
     now += ms;

@@ -1,3 +1,4 @@
+import { whenOver } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Result } from "../base/result.ts";
@@ -105,7 +106,7 @@ function openQueue(): InTurn {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = last.then(work);
-    last = mine.catch(() => undefined);
+    last = whenOver(mine);
     return mine;
   };
 }
