@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { createContext, Script } from "node:vm";
 import { z } from "zod";
+import { whenOver } from "../base/background.ts";
 import { ok, type Result } from "../base/result.ts";
 import { Risk } from "../protocol/approval.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
@@ -88,7 +89,7 @@ function askChecker({ name, definition }: Checker, call: JudgedCall, facts: Fact
     const answer: unknown = new Script("run()").runInContext(createContext({ run }), { timeout: checkMsMax });
     if (answer === undefined) return [];
     // An asynchronous one is too late; what it would have said is nobody's business any more.
-    if (answer instanceof Promise) answer.catch(() => {});
+    if (answer instanceof Promise) void whenOver(answer);
     const { action, risk, reason } = Answer.parse(answer);
     if (action === "allow") return [{ action, layer: "checker", risk: risk ?? "low", said: reason, source: name }];
     return [{ ...about, kind: "rule", action, risk: risk ?? riskOf[action], said: reason }];

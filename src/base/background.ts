@@ -11,3 +11,8 @@ export async function inBackground(log: Log, what: string, work: Promise<unknown
     log.error(what, { ...facts, error });
   }
 }
+
+/** When it is over, however it ended: for those who only wait for their turn. What came of it hears whoever asked for it. */
+export async function whenOver(work: Promise<unknown>): Promise<void> {
+  await Promise.allSettled([work]);
+}

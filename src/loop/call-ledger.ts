@@ -1,3 +1,4 @@
+import { whenOver } from "../base/background.ts";
 import { fileChanged, type NewEvent } from "../protocol/events.ts";
 import type { FileChange } from "../workspace/workspace.ts";
 
@@ -21,7 +22,7 @@ export function openCallLedger(whose: Whose): CallLedger {
         made.push(...(done?.(value) ?? []).map((change) => ({ change, workspace })));
         return value;
       });
-      const settled: Promise<unknown> = noted.catch(() => {}).then(() => pending.delete(settled));
+      const settled: Promise<unknown> = whenOver(noted).then(() => pending.delete(settled));
       pending.add(settled);
       return noted;
     },

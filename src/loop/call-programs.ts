@@ -1,3 +1,5 @@
+import { inBackground } from "../base/background.ts";
+import type { Logger } from "../observe/observe.ts";
 import type { Place, RunOutput, Sandbox } from "../sandbox/sandbox.ts";
 import type { ToolSandbox } from "../tools/tools.ts";
 import { type CallLedger, openCallLedger } from "./call-ledger.ts";
@@ -13,10 +15,11 @@ type Watch = {
   readonly stop: AbortSignal;
   /** What programs say, as it comes. */
   readonly show: (output: RunOutput) => void;
+  readonly logger: Pick<Logger, "error">;
 };
 
 /** Keeps the ledger whole whatever becomes of a call: what its programs did is told also where the call tells nothing. */
-export function watchPrograms(sandbox: Sandbox, { call, stop, show }: Watch): CallPrograms {
+export function watchPrograms(sandbox: Sandbox, { call, stop, show, logger }: Watch): CallPrograms {
   const { watch, settled, untold } = openCallLedger({ by: "tool", program: true, call });
   return {
     settled,
@@ -28,9 +31,13 @@ export function watchPrograms(sandbox: Sandbox, { call, stop, show }: Watch): Ca
           const begun = sandbox.run(place, { ...wanted, signal: stop });
           // Told to stop while it waits for room, a call is over before its program begins.
           const changed = begun.then(async (run) => (run.ok ? (await run.value.report).changes : []));
-          void watch(changed, (changes) => changes, workspace).catch(() => {});
+          const noted = watch(changed, (changes) => changes, workspace);
+          void inBackground(logger, "what a program changed is not known", noted, { call });
           const run = await begun;
-          if (run.ok) void showOutput(run.value.output, show);
+          if (run.ok)
+            void inBackground(logger, "what a program said was not shown", showOutput(run.value.output, show), {
+              call,
+            });
           return run;
         },
         reset: () => sandbox.reset(place),

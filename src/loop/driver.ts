@@ -1,3 +1,4 @@
+import { inBackground } from "../base/background.ts";
 import { failed, type Result } from "../base/result.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ConversationRow, StorageFailure } from "../storage/storage.ts";
@@ -98,7 +99,7 @@ export function openDriver(parts: Parts): Driver {
 }
 
 async function withLease<T>(
-  { storage, limits, clock }: Parts,
+  { storage, limits, clock, logger }: Parts,
   conversation: ConversationRow,
   holder: string,
   work: BetweenTurns<T>,
@@ -111,8 +112,10 @@ async function withLease<T>(
   let forget = () => {};
   const renewLater = () => {
     forget = clock.after(limits.leaseMs / 3, () => {
-      void storage.renewLease(number, { holder, epoch, ttlMs: limits.leaseMs });
       renewLater();
+      // One that was lost shows at the next append, which carries its epoch.
+      const renewed = storage.renewLease(number, { holder, epoch, ttlMs: limits.leaseMs });
+      void inBackground(logger, `the lease of ${conversation.id} was not renewed`, renewed);
     });
   };
   renewLater();

@@ -1,3 +1,4 @@
+import { inBackground } from "../base/background.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
@@ -29,9 +30,8 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" 
     },
 
     open(conversation) {
-      void prewarmOpened(parts, conversation).catch((error) =>
-        logger.error(`the sandbox of ${conversation.id} could not be prewarmed`, { error }),
-      );
+      const what = `the sandbox of ${conversation.id} could not be prewarmed`;
+      void inBackground(logger, what, prewarmOpened(parts, conversation));
     },
 
     async reset(conversation) {
@@ -54,9 +54,8 @@ export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" 
       if (!stored.ok) return stored;
       // The answer waits neither for the programs nor for the files: who removes these waits for those. None is begun any
       // more, for the conversation is gone.
-      void sandbox
-        .leave(conversation.number)
-        .catch((error) => logger.error(`programs of ${conversation.id} could not be ended`, { error }));
+      const what = `programs of ${conversation.id} could not be ended`;
+      void inBackground(logger, what, sandbox.leave(conversation.number));
       sweepSoon();
       return ok(undefined);
     },

@@ -1,3 +1,4 @@
+import { parsedJson } from "../base/json.ts";
 import { ok } from "../base/result.ts";
 import { AllowRule } from "../protocol/approval.ts";
 import { failure } from "../protocol/failure.ts";
@@ -10,13 +11,13 @@ import type { Parts } from "./parts.ts";
 export const rulesMax = 500;
 
 /** What users allowed always: listed, and taken back. It counts from the next call on. */
-export function openRules({ storage }: Parts): Pick<Engine, "rules" | "revokeRule"> {
+export function openRules(parts: Parts): Pick<Engine, "rules" | "revokeRule"> {
   return {
     async rules(owner, conversation) {
-      return (await storage.listRules(owner, { number: conversation?.number, limit: rulesMax })).flatMap(ruleIn);
+      return rulesOf(parts, owner, conversation?.number);
     },
     async revokeRule(owner, id) {
-      const dropped = await storage.dropRule(owner, id);
+      const dropped = await parts.storage.dropRule(owner, id);
       if (!dropped.ok) return dropped;
       return dropped.value ? ok(undefined) : failure("rule_not_found", { id });
     },
@@ -25,10 +26,10 @@ export function openRules({ storage }: Parts): Pick<Engine, "rules" | "revokeRul
 
 /** Those that count in a conversation, newest first. */
 export async function readRules(
-  { storage }: Pick<Parts, "storage">,
+  parts: Pick<Parts, "storage" | "logger">,
   { owner, number }: ConversationRow,
 ): Promise<AllowRule[]> {
-  return (await storage.listRules(owner, { number, limit: rulesMax })).flatMap(ruleIn);
+  return rulesOf(parts, owner, number);
 }
 
 export function ruleRow(owner: OwnerId, rule: AllowRule, { number }: ConversationRow): RuleRow {
@@ -36,12 +37,16 @@ export function ruleRow(owner: OwnerId, rule: AllowRule, { number }: Conversatio
   return { owner, id: rule.id, number: place, body: JSON.stringify(rule), at: rule.at };
 }
 
-/** One that cannot be read allows nothing. */
-function ruleIn({ body }: RuleRow): AllowRule[] {
-  try {
-    const rule = AllowRule.safeParse(JSON.parse(body));
+/** One that cannot be read allows nothing: the person is asked again, and the log says why. */
+async function rulesOf(
+  { storage, logger }: Pick<Parts, "storage" | "logger">,
+  owner: OwnerId,
+  number: number | undefined,
+): Promise<AllowRule[]> {
+  const rows = await storage.listRules(owner, { number, limit: rulesMax });
+  return rows.flatMap(({ id, body }) => {
+    const rule = AllowRule.safeParse(parsedJson(body));
+    if (!rule.success) logger.warn("a rule that somebody made cannot be read", { rule: id, owner });
     return rule.success ? [rule.data] : [];
-  } catch {
-    return [];
-  }
+  });
 }

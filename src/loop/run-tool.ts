@@ -31,7 +31,7 @@ export async function runTool(run: Run, parts: Parts, start: Start): Promise<Fin
   const changes = watchChanges(call.id, stop.signal);
   const { number } = run.conversation;
   const programs = watchPrograms(parts.sandbox, {
-    ...{ call: call.id, stop: stop.signal },
+    ...{ call: call.id, stop: stop.signal, logger: parts.logger },
     show: ({ text }) => parts.live.say(number, call.id, text),
   });
   try {

@@ -1,4 +1,5 @@
 import { assert } from "../base/assert.ts";
+import { inBackground } from "../base/background.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
@@ -186,7 +187,9 @@ export class Run {
   }
 
   #renewLater(): () => void {
-    return this.#parts.clock.after(this.#parts.limits.leaseMs / 3, () => void this.#renew());
+    const { clock, limits, logger } = this.#parts;
+    const what = `the lease of ${this.conversation.id} was not renewed`;
+    return clock.after(limits.leaseMs / 3, () => void inBackground(logger, what, this.#renew()));
   }
 
   async #renew(): Promise<void> {

@@ -3,6 +3,7 @@ import { appendFile, copyFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Pack } from "tar-stream";
+import { whenOver } from "../base/background.ts";
 import { systemCode } from "../base/fault.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ArchiveOptions } from "./archive.ts";
@@ -207,7 +208,7 @@ async function put({ pack }: Packing, listed: Listed, pieces: Iterable<Buffer> |
   };
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   // Whoever reads may leave while the next piece is on its way from the disk; it is awaited after that.
-  promise.catch(() => undefined);
+  void whenOver(promise);
   const sink = pack.entry(header, (error) => (error ? reject(error) : resolve()));
   if (type === "file") {
     sink.on("error", reject);

@@ -1,9 +1,9 @@
-import { closeSync, fstatSync, readdirSync, readlinkSync } from "node:fs";
+import { closeSync, fstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
-import { systemCode } from "../base/fault.ts";
+import { systemCode, systemCodeOrThrow } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type ArchiveHead, archiveFormat, databaseName, headName } from "./archive-format.ts";
@@ -154,6 +154,12 @@ const leftOutCodes: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP",
 
 async function takeKey(work: Work): Promise<void> {
   const path = join(work.layout.dataDir, "key");
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isFile()) await work.addFile(path, { path: "key", mode: 0o600, mtime: found.mtimeMs });
+  let found: Stats;
+  try {
+    found = await stat(path);
+  } catch (error) {
+    // Whoever asked for it hears that it is not in the backup.
+    return systemCodeOrThrow(error) === "ENOENT" ? undefined : work.leaveOut("key");
+  }
+  if (found.isFile()) await work.addFile(path, { path: "key", mode: 0o600, mtime: found.mtimeMs });
 }

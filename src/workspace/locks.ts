@@ -1,3 +1,4 @@
+import { whenOver } from "../base/background.ts";
 /** Work under the same name runs one after another, in the order it was asked for. */
 export type Locks = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
@@ -6,7 +7,7 @@ export function openLocks(): Locks {
   return (name, work) => {
     const before = last.get(name) ?? Promise.resolve();
     const mine = before.then(work, work);
-    const settled = mine.catch(() => {});
+    const settled = whenOver(mine);
     last.set(name, settled);
     void settled.then(() => {
       if (last.get(name) === settled) last.delete(name);

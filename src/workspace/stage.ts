@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { whenOver } from "../base/background.ts";
 import { systemCode } from "../base/fault.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { giveTo } from "./descend.ts";
@@ -100,11 +101,11 @@ async function takeIn(fd: number, data: FileData, visit: Visit, options: WriteOp
       await syncing;
       bytesSynced = bytes;
       syncing = sync(fd);
-      syncing.catch(() => {}); // It is told where it is waited for.
+      void whenOver(syncing); // It is told where it is waited for.
     }
     await syncing;
   } catch (error) {
-    await syncing?.catch(() => {}); // Nobody may be at it any more when the file is closed.
+    if (syncing !== undefined) await whenOver(syncing); // Nobody may be at it any more when the file is closed.
     throw error;
   }
   return { bytes, hash: hash.digest("hex") };
@@ -146,7 +147,7 @@ async function* stoppable<T>(data: AsyncIterable<T>, signal: AbortSignal): Async
     }
   } finally {
     signal.removeEventListener("abort", stop);
-    const ended = Promise.resolve(source.return?.()).catch(() => {});
+    const ended = whenOver(Promise.resolve(source.return?.()));
     if (!signal.aborted) await ended;
   }
 }
