@@ -14,7 +14,7 @@ export async function openGuest(host: Host, order: GuestOrder): Promise<Result<G
   } catch (error) {
     // Whoever waits for this guest must not wait for ever because of a mistake of ours, nor all others with them.
     host.logger.error("a sandbox could not be started", { error });
-    return failure("sandbox_start_failed", { why: "start_failed" });
+    return failure("sandbox_start_failed", { why: "broke_down" });
   }
 }
 

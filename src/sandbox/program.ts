@@ -51,7 +51,10 @@ export function beginProgram(order: ProgramOrder): Pick<Run, "report" | "kill"> 
     unwatch?.();
     live.end();
     // Told all the same: as long as somebody seems to wait for it, files are remembered.
-    const changes = await changesOf(order).catch(() => []);
+    const changes = await changesOf(order).catch((again) => {
+      logger.error("what an execution changed is not known", { execution: execution.id, error: again });
+      return [];
+    });
     return { ...unbegun("lost", clock.now()), changes };
   });
   return { report, kill };

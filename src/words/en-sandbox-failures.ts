@@ -1,13 +1,16 @@
 /** What can go wrong where code runs: what happened, and what a person can do. */
 export const enSandboxFailures = {
   sandbox_unavailable: (p: { reason: string; fix: string }) => [`Code cannot be run here: ${p.reason}`, p.fix],
-  sandbox_start_failed: (p: { why: "start_failed" | "start_timeout" | "wrong_workspace" }) => [
+  sandbox_start_failed: (p: { why: "start_failed" | "start_timeout" | "wrong_workspace" | "broke_down" }) => [
     {
       start_failed: "The sandbox could not be started.",
       start_timeout: "The sandbox did not start in time.",
       wrong_workspace: "The sandbox was not started: it would not have seen the files of this conversation.",
+      broke_down: "The sandbox was not started: AgentYard itself made a mistake.",
     }[p.why],
-    "Try again; `agentyard doctor` says what is wrong, and the log file has the details.",
+    p.why === "broke_down"
+      ? "The log file has the details; please report them."
+      : "Try again; `agentyard doctor` says what is wrong, and the log file has the details.",
   ],
   sandbox_full: (p: { retryAfterSeconds: number }) => [
     "This machine has no room for another program now.",
@@ -43,7 +46,7 @@ export const enSandboxFailures = {
       : "Use it, delete it first, or name another user: user_id in the body, or the header x-account-id.",
   ],
   session_of_another: (p: { id: string; user: string }) => [
-    `The id ${p.id} names the session of another user than ${p.user}.`,
+    `The id ${p.id} names the sandbox session of another user than ${p.user}.`,
     `Leave the id out, or send sb-session-${p.user}, or the user_id that it names.`,
   ],
   session_not_found: (p: { id: string }) => [
@@ -67,7 +70,7 @@ export const enSandboxFailures = {
     `Set ${p.setting} in config/agentyard.yaml.`,
   ],
   packages_installing: () => [
-    "Packages are being installed for this session already.",
+    "Packages are being installed for this sandbox session already.",
     "Wait until dependency_install_status says that it is over, then try again.",
   ],
   package_index_refused: (p: { setting: string }) => [
@@ -86,7 +89,7 @@ export const enSandboxFailures = {
       time: "The packages were not installed in time.",
       room: "The packages take up more room than they may, or the disk is nearly full.",
       lost: "The sandbox broke down while packages were installed.",
-      cancelled: "The session was ended while packages were installed.",
+      cancelled: "The sandbox session was ended while packages were installed.",
     }[p.why],
     {
       index: "Look at names and versions, and whether the package index can be reached.",

@@ -7,9 +7,12 @@ export const zhSandboxFailures: typeof enSandboxFailures = {
     {
       start_failed: "沙箱无法启动。",
       start_timeout: "沙箱没有及时启动。",
-      wrong_workspace: "沙箱没有启动：它看不到这个会话的文件。",
+      wrong_workspace: "沙箱没有启动：它看不到这个对话的文件。",
+      broke_down: "沙箱没有启动：AgentYard 自身出了错。",
     }[p.why],
-    "请重试；`agentyard doctor` 会说明问题，日志文件里有细节。",
+    p.why === "broke_down"
+      ? "日志文件里有细节，请报告给我们。"
+      : "请重试；`agentyard doctor` 会说明问题，日志文件里有细节。",
   ],
   sandbox_full: (p) => ["这台机器现在没有余力再运行程序。", `请在 ${p.retryAfterSeconds} 秒后重试。`],
   sandbox_busy: (p) => [
@@ -34,7 +37,7 @@ export const zhSandboxFailures: typeof enSandboxFailures = {
       : "请直接使用它，先删除它，或指明另一个用户：正文中的 user_id，或请求头 x-account-id。",
   ],
   session_of_another: (p) => [
-    `会话标识 ${p.id} 属于 ${p.user} 以外的用户。`,
+    `沙箱会话 ${p.id} 属于 ${p.user} 以外的用户。`,
     `请不要填写标识，或使用 sb-session-${p.user}，或填写它所指的 user_id。`,
   ],
   session_not_found: (p) => [`没有沙箱会话 ${p.id}。`, "请用 POST /api/v1/sessions 创建。"],
@@ -48,7 +51,7 @@ export const zhSandboxFailures: typeof enSandboxFailures = {
     "无法安装软件包：没有配置软件包索引。",
     `请在 config/agentyard.yaml 中设置 ${p.setting}。`,
   ],
-  packages_installing: () => ["此会话正在安装软件包。", "请等 dependency_install_status 表明已结束后再试。"],
+  packages_installing: () => ["此沙箱会话正在安装软件包。", "请等 dependency_install_status 表明已结束后再试。"],
   package_index_refused: (p) => [
     "只能从已配置的索引安装软件包。",
     `请不要填写 python_package_index_url，或在 config/agentyard.yaml 中修改 ${p.setting}。`,
@@ -65,7 +68,7 @@ export const zhSandboxFailures: typeof enSandboxFailures = {
       time: "软件包没有及时装完。",
       room: "软件包占用的空间超过限制，或磁盘即将用尽。",
       lost: "安装软件包时沙箱发生故障。",
-      cancelled: "安装软件包时会话被结束。",
+      cancelled: "安装软件包时沙箱会话被结束。",
     }[p.why],
     {
       index: "请检查名称和版本，以及软件包索引是否可以访问。",

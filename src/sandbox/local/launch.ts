@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { isMainThread } from "node:worker_threads";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
+import { systemCodeOrThrow } from "../../base/fault.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { GuestWanted, SandboxFault } from "../provider.ts";
 import type { Group } from "./groups.ts";
@@ -50,7 +51,7 @@ export async function launchGuest(
   } catch (error) {
     // A machine that has no descriptor left, for one. Nothing was started.
     await group.remove();
-    return failed({ why: "start_failed", said: String(error) });
+    return failed({ why: "start_failed", said: systemCodeOrThrow(error) });
   } finally {
     sources.value.close();
   }
@@ -72,7 +73,11 @@ async function launchInto(
     started.kill();
     group.kill();
   };
-  const fault = await begin(started, group, program, host);
+  const fault = await begin(started, group, program, host).catch(async (error: unknown) => {
+    kill();
+    await ended;
+    throw error;
+  });
   const { control, network } = started;
   if (fault === undefined) return ok({ pid: await started.pid, control, network, group, ended, kill });
   kill();
@@ -109,7 +114,7 @@ async function begin(
   try {
     return await Promise.race([release(), gone, late]);
   } catch (error) {
-    return { why: "start_failed", said: String(error) };
+    return { why: "start_failed", said: systemCodeOrThrow(error) };
   } finally {
     over.abort();
   }

@@ -64,16 +64,17 @@ export function openLocalSandbox(options: LocalSandboxOptions): SandboxProvider 
     probe: async (wanted) => (await machine.look(wanted?.fresh)).probe,
     async open(wanted) {
       assert(!guests.has(wanted.id), "a guest has an id of its own");
-      const starting = start(wanted).catch((error) => {
-        // A mistake of ours is a fault of this guest, and of no other.
-        const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        return failed<SandboxFault>({ why: "start_failed", said });
-      });
+      const starting = start(wanted);
       guests.set(wanted.id, starting);
-      const started = await starting;
-      if (started.ok) void started.value.ended.then(() => guests.delete(wanted.id));
-      else guests.delete(wanted.id);
-      return started;
+      let isOpen = false;
+      try {
+        const started = await starting;
+        isOpen = started.ok;
+        if (started.ok) void started.value.ended.then(() => guests.delete(wanted.id));
+        return started;
+      } finally {
+        if (!isOpen) guests.delete(wanted.id);
+      }
     },
     async reap() {
       // The guests that look around for us are nobody's leftovers.
@@ -84,8 +85,8 @@ export function openLocalSandbox(options: LocalSandboxOptions): SandboxProvider 
       isClosed = true;
       await Promise.all(
         Array.from(guests.values(), async (starting) => {
-          const started = await starting;
-          if (started.ok) await started.value.close("closed");
+          const [started] = await Promise.allSettled([starting]); // A fault hears whoever asked for it.
+          if (started.status === "fulfilled" && started.value.ok) await started.value.value.close("closed");
         }),
       );
       await fonts.settled();

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { whenOver } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Words } from "../../words/words.ts";
@@ -57,7 +58,7 @@ export function openMachine(settings: Settings): Machine {
     return looked;
   };
   const settled = async () => {
-    await looking?.catch(() => {});
+    if (looking !== undefined) await whenOver(looking);
   };
   return {
     look(isFresh = false) {
