@@ -10,13 +10,13 @@ import { type Door, openDoor, sandboxWith } from "./sandbox-http.ts";
 import { openGround } from "./sandbox-service-place.ts";
 import { alice, unwrap } from "./storage-place.ts";
 
-// Programs that run long, and programs whose sandbox dies under them: the defects of the public service about these.
+// Programs that run long, and programs whose sandbox dies under them, where the public service whose dialect this is does otherwise.
 
 const options = { skip: cannotStart };
 const place = "/executions/sessions/sess-ann";
 
 test(
-  "defect 5: a program has all the time that was asked for it, also where that is far more than half a minute [X2][X4]",
+  "a program has all the time that was asked for it, also where that is far more than half a minute [X2][X4]",
   options,
   async () => {
     const clock = hastyClock();
@@ -40,14 +40,14 @@ test(
 
 // It takes half a minute: part of `npm run torture`.
 if (process.env.AGENTYARD_LONG_PROGRAM !== undefined)
-  test("defect 5: a program of 31 seconds comes to its own end [X2][X4]", options, async () => {
+  test("a program of 31 seconds comes to its own end [X2][X4]", options, async () => {
     await using door = await openDoor();
     const ran = await door.run("import time; time.sleep(31); print('done')", { conversation_id: "c1", timeout: 60 });
     assert.deepEqual([ran.status, ran.stdout], ["completed", "done\n"]);
   });
 
 test(
-  "defect 5: the sandbox that replaces a dead one has the same walls, and the session says the same of them [X2][X3]",
+  "the sandbox that replaces a dead one has the same walls, and the session says the same of them [X2][X3]",
   options,
   async () => {
     const mark = `test${systemIds.hex(12)}`;
@@ -76,7 +76,7 @@ for (const [what, find] of [
   ["the first process inside", (mark: string) => firstInside(guestOf(mark))],
 ] as const)
   test(
-    `defect 11: where ${what} is killed under a program, whoever waits for it is told at once that it crashed, and nothing is said to run [X2]`,
+    `where ${what} is killed under a program, whoever waits for it is told at once that it crashed, and nothing is said to run [X2]`,
     options,
     async () => {
       const mark = `test${systemIds.hex(12)}`;
@@ -97,7 +97,7 @@ for (const [what, find] of [
   );
 
 test(
-  "defect 11: no row says running after its server or its sandbox died, in this process and in the next [X2][S1]",
+  "no row says running after its server or its sandbox died, in this process and in the next [X2][S1]",
   options,
   async (t) => {
     const ground = await openGround(t);

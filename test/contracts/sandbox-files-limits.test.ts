@@ -15,7 +15,7 @@ const MB = 1024 * 1024;
 const boundary = "----x";
 const type = { "content-type": `multipart/form-data; boundary=${boundary}` };
 
-test("defect 16: 100 MB go up while the server grows by 32 MB at the most, whichever way the form is ordered [F4]", {
+test("100 MB go up while the server grows by 32 MB at the most, whichever way the form is ordered [F4]", {
   skip: process.platform !== "linux" && "reads /proc",
 }, async (t) => {
   const server = await startServer(t);
@@ -32,7 +32,7 @@ test("defect 16: 100 MB go up while the server grows by 32 MB at the most, which
   }
 });
 
-test("defect 16: 101 MB are refused while they are being sent, and nobody reads on [F4]", async (t) => {
+test("101 MB are refused while they are being sent, and nobody reads on [F4]", async (t) => {
   await using door = await openFileDoor();
   for (const isFileFirst of [true, false]) {
     const answer = await sendForm(door.url, { bytes: 400 * MB, name: "large.csv", isFileFirst });

@@ -117,7 +117,7 @@ test("a name that several conversations have is not guessed: the answer names th
   assert.deepEqual(refusal(await door.call("GET", "/sessions/sb-session-bob/files/data.csv")), [404, "file_not_found"]);
 });
 
-test("defect 1: a listing shows what was uploaded, folders exactly, and other folders on request, in both dialects [S3]", async () => {
+test("a listing shows what was uploaded, folders exactly, and other folders on request, in both dialects [S3]", async () => {
   await using door = await openFileDoor();
   const base = `/sessions/${session}/files`;
   await door.upload(csv("数据 1.csv"), { conversation_id: "c1" });
@@ -167,7 +167,7 @@ test("defect 1: a listing shows what was uploaded, folders exactly, and other fo
     assert.deepEqual(refusal(await door.call("GET", `${base}?${query}`)), [status, code], query);
 });
 
-test("defect 1: what is removed or listed for one user, conversation or folder leaves others alone whose names begin alike [S3][S7]", async () => {
+test("what is removed or listed for one user, conversation or folder leaves others alone whose names begin alike [S3][S7]", async () => {
   await using door = await openFileDoor(playedSessions());
   const users = ["u1", "u10"];
   const put = (user: string, path: string) =>
@@ -233,7 +233,7 @@ test("files are removed one by one or all at once, and each removal stands in th
   ]);
 });
 
-test("defect 15: a download of more than 10 MiB is its bytes like every other [S3]", async () => {
+test("a download of more than 10 MiB is its bytes like every other [S3]", async () => {
   await using door = await openFileDoor();
   const text = "0123456789abcde\n".repeat(700_000);
   assert.equal((await door.upload(csv("large.csv", text), { conversation_id: "c1" })).status, 200);
@@ -244,7 +244,7 @@ test("defect 15: a download of more than 10 MiB is its bytes like every other [S
   );
 });
 
-test("defect 15: a download comes whole or in ranges, under its own name only, and never as a page [S3]", async () => {
+test("a download comes whole or in ranges, under its own name only, and never as a page [S3]", async () => {
   await using door = await openFileDoor();
   const name = 'a";\r\nset-cookie: x=1.html';
   const named = await door.upload(csv("报告 “1”.html", "0123456789"), { conversation_id: "c1" });

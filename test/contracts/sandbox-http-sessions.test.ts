@@ -6,7 +6,7 @@ import { DetailedHealth, SandboxSession } from "../../src/protocol/sandbox-resou
 import { cannotRunCode } from "../world/sandbox.ts";
 import { type Door, openDoor, type Reply, until } from "./sandbox-http.ts";
 
-// Sessions over HTTP, in both dialects, and the defects of the public service that are about them.
+// Sessions over HTTP, in both dialects, and where the public service whose dialect this is does otherwise.
 
 let door: Door;
 const options = { skip: cannotRunCode };
@@ -78,7 +78,7 @@ test(
   },
 );
 
-test("defect 2: an id that was terminated can be used again at once [X2][S1]", options, async () => {
+test("an id that was terminated can be used again at once [X2][S1]", options, async () => {
   await door.post("/sessions", { user_id: "fixed" });
   await door.post("/sessions/sb-session-fixed/terminate");
   const revived = await door.post("/sessions", { user_id: "fixed" });
@@ -89,7 +89,7 @@ test("defect 2: an id that was terminated can be used again at once [X2][S1]", o
 });
 
 test(
-  "defect 3: a stranger reaches nothing: no session, no execution, no inner route, no other site [X2][S7]",
+  "a stranger reaches nothing: no session, no execution, no inner route, no other site [X2][S7]",
   options,
   async () => {
     const { execution_id: id } = (await door.post("/executions/sessions/sess-owner/execute", { code: "1" })).body;
@@ -114,23 +114,19 @@ test(
   },
 );
 
-test(
-  "defect 5: a session says what isolation it has, and without isolation nothing is run [X2][X3]",
-  options,
-  async () => {
-    const { degraded } = (await health(door)).dependencies.sandbox;
-    const told = session(await door.post("/sessions", { user_id: "honest" })).info.isolation;
-    assert.deepEqual(told, { level: degraded.length === 0 ? "full" : "degraded", degraded });
-    await using bare = await openDoor({ runsCode: false });
-    const refused = await bare.post("/executions/sessions/sess-a/execute", { code: "print(1)" });
-    assert.deepEqual([refused.status, refused.body.code], [503, "sandbox_unavailable"]);
-    assert.equal((await health(bare)).status, "unhealthy");
-    const long = await door.run("1", { timeout: 3600 });
-    assert.deepEqual([long.status, long.timeout], ["completed", 3600]);
-  },
-);
+test("a session says what isolation it has, and without isolation nothing is run [X2][X3]", options, async () => {
+  const { degraded } = (await health(door)).dependencies.sandbox;
+  const told = session(await door.post("/sessions", { user_id: "honest" })).info.isolation;
+  assert.deepEqual(told, { level: degraded.length === 0 ? "full" : "degraded", degraded });
+  await using bare = await openDoor({ runsCode: false });
+  const refused = await bare.post("/executions/sessions/sess-a/execute", { code: "print(1)" });
+  assert.deepEqual([refused.status, refused.body.code], [503, "sandbox_unavailable"]);
+  assert.equal((await health(bare)).status, "unhealthy");
+  const long = await door.run("1", { timeout: 3600 });
+  assert.deepEqual([long.status, long.timeout], ["completed", 3600]);
+});
 
-test("defect 14: whatever is wrong is told in one shape with a stable code and a text [X2]", options, async () => {
+test("whatever is wrong is told in one shape with a stable code and a text [X2]", options, async () => {
   const run = "/executions/sessions/sess-a/execute";
   const wrong = [
     await door.post("/sessions", { id: "x", template_id: "nope" }),
@@ -178,19 +174,15 @@ test("a list of sessions is a page of the caller's own, whatever limit is asked 
   assert.equal((await door.get("/sessions?limit=many")).status, 400);
 });
 
-test(
-  "defect 17: every execution is a use of its session, which lives for two hours after it [X2][S1]",
-  options,
-  async () => {
-    const before = session(await door.post("/sessions", { user_id: "busy" }));
-    await door.run("1", {}, "sess-busy");
-    const later = session(await door.get("/sessions/sess-busy"));
-    assert.ok(later.last_activity_at > before.last_activity_at);
-    assert.equal(later.ttl, 7200);
-  },
-);
+test("every execution is a use of its session, which lives for two hours after it [X2][S1]", options, async () => {
+  const before = session(await door.post("/sessions", { user_id: "busy" }));
+  await door.run("1", {}, "sess-busy");
+  const later = session(await door.get("/sessions/sess-busy"));
+  assert.ok(later.last_activity_at > before.last_activity_at);
+  assert.equal(later.ttl, 7200);
+});
 
-test("defect 18: the end of a session ends programs, never files [X2][S1]", options, async () => {
+test("the end of a session ends programs, never files [X2][S1]", options, async () => {
   const kept = { conversation_id: "kept" };
   await door.run("x = 1; open('outputs/kept.txt', 'w').write('mine')", kept, "sess-keeper");
   for (const end of [() => door.post("/sessions/sess-keeper/terminate"), () => door.remove("/sessions/sess-keeper")]) {
@@ -200,38 +192,30 @@ test("defect 18: the end of a session ends programs, never files [X2][S1]", opti
   }
 });
 
-test(
-  "defect 20: a session is gone when it says so: its programs, its guests, its records [X2][S1]",
-  options,
-  async () => {
-    const path = "/executions/sessions/sess-gone/execute";
-    const { body } = await door.post(path, { code: "import time; time.sleep(600)", timeout: 900 });
-    await until(async () => (await door.get(`/executions/${body.execution_id}/status`)).body.status === "running");
-    const { guests } = (await health(door)).dependencies.sandbox;
-    assert.equal((await door.remove("/sessions/sess-gone")).status, 204);
-    const now = (await health(door)).dependencies.sandbox;
-    assert.deepEqual([now.guests, now.running], [guests - 1, 0]);
-    assert.equal((await door.get(`/executions/${body.execution_id}/status`)).status, 404);
-    assert.equal((await door.get("/sessions/sess-gone")).status, 404);
-  },
-);
+test("a session is gone when it says so: its programs, its guests, its records [X2][S1]", options, async () => {
+  const path = "/executions/sessions/sess-gone/execute";
+  const { body } = await door.post(path, { code: "import time; time.sleep(600)", timeout: 900 });
+  await until(async () => (await door.get(`/executions/${body.execution_id}/status`)).body.status === "running");
+  const { guests } = (await health(door)).dependencies.sandbox;
+  assert.equal((await door.remove("/sessions/sess-gone")).status, 204);
+  const now = (await health(door)).dependencies.sandbox;
+  assert.deepEqual([now.guests, now.running], [guests - 1, 0]);
+  assert.equal((await door.get(`/executions/${body.execution_id}/status`)).status, 404);
+  assert.equal((await door.get("/sessions/sess-gone")).status, 404);
+});
 
-test(
-  "defect 21: packages that cannot be installed keep the id free, and the wish to go on is heard [X2]",
-  options,
-  async () => {
-    const wanted = { id: "sess-packages", dependencies: [{ name: "six", version: "1.16.0" }] };
-    const refused = await door.post("/sessions", wanted);
-    assert.deepEqual([refused.status, refused.body.code], [403, "packages_not_configured"]);
-    assert.match(String(refused.body.detail), /sandbox\.package_index/);
-    assert.equal((await door.get("/sessions/sess-packages")).status, 404);
-    const made = await door.post("/sessions", { ...wanted, fail_on_dependency_error: false });
-    const { status, dependency_install_status: installed, requested_dependencies: asked } = session(made);
-    assert.deepEqual([made.status, status, installed, asked], [201, "running", "failed", wanted.dependencies]);
-    const later = await door.post("/sessions/sess-packages/dependencies/install", { dependencies: [{ name: "six" }] });
-    assert.deepEqual([later.status, later.body.code], [403, "packages_not_configured"]);
-  },
-);
+test("packages that cannot be installed keep the id free, and the wish to go on is heard [X2]", options, async () => {
+  const wanted = { id: "sess-packages", dependencies: [{ name: "six", version: "1.16.0" }] };
+  const refused = await door.post("/sessions", wanted);
+  assert.deepEqual([refused.status, refused.body.code], [403, "packages_not_configured"]);
+  assert.match(String(refused.body.detail), /sandbox\.package_index/);
+  assert.equal((await door.get("/sessions/sess-packages")).status, 404);
+  const made = await door.post("/sessions", { ...wanted, fail_on_dependency_error: false });
+  const { status, dependency_install_status: installed, requested_dependencies: asked } = session(made);
+  assert.deepEqual([made.status, status, installed, asked], [201, "running", "failed", wanted.dependencies]);
+  const later = await door.post("/sessions/sess-packages/dependencies/install", { dependencies: [{ name: "six" }] });
+  assert.deepEqual([later.status, later.body.code], [403, "packages_not_configured"]);
+});
 
 test("variables that no program can have are refused, and the server goes on [X2][Q2]", options, async () => {
   const wrong = ["\u0001".repeat(20_000), "b\u0000c", "\ud800", "x".repeat(40_000)];
@@ -244,7 +228,7 @@ test("variables that no program can have are refused, and the server goes on [X2
   assert.equal(ran.stdout, "2\n");
 });
 
-test("defect 22: variables reach programs, and no answer tells their values [X2]", options, async () => {
+test("variables reach programs, and no answer tells their values [X2]", options, async () => {
   const wanted = { user_id: "keys", template_id: "python-basic", env_vars: { TOKEN: "s3cret-value" } };
   const answers = [
     await door.post("/sessions", wanted),
@@ -267,39 +251,35 @@ test("defect 22: variables reach programs, and no answer tells their values [X2]
   assert.deepEqual(answers[3]?.body.env_vars, { TOKEN: "***" });
 });
 
-test(
-  "defect 24: health looks at database, files and sandbox, and says which of them is ill [X2]",
-  options,
-  async () => {
-    const well = await health(door);
-    assert.deepEqual([well.dependencies.database, well.dependencies.storage], [healthy, healthy]);
-    assert.notEqual(well.dependencies.sandbox.status, "unhealthy");
-    assert.ok(well.uptime > 0);
+test("health looks at database, files and sandbox, and says which of them is ill [X2]", options, async () => {
+  const well = await health(door);
+  assert.deepEqual([well.dependencies.database, well.dependencies.storage], [healthy, healthy]);
+  assert.notEqual(well.dependencies.sandbox.status, "unhealthy");
+  assert.ok(well.uptime > 0);
 
-    const staging = join(door.yard.data, "staging");
-    renameSync(staging, `${staging}-away`);
-    writeFileSync(staging, "no folder");
-    const ill = await health(door);
-    rmSync(staging);
-    renameSync(`${staging}-away`, staging);
-    assert.deepEqual([ill.status, ill.dependencies.storage.status], ["unhealthy", "unhealthy"]);
-    assert.deepEqual(ill.dependencies.database, healthy);
-    assert.equal((await health(door)).dependencies.storage.status, "healthy");
+  const staging = join(door.yard.data, "staging");
+  renameSync(staging, `${staging}-away`);
+  writeFileSync(staging, "no folder");
+  const ill = await health(door);
+  rmSync(staging);
+  renameSync(`${staging}-away`, staging);
+  assert.deepEqual([ill.status, ill.dependencies.storage.status], ["unhealthy", "unhealthy"]);
+  assert.deepEqual(ill.dependencies.database, healthy);
+  assert.equal((await health(door)).dependencies.storage.status, "healthy");
 
-    const database = join(door.yard.data, "sessions.db");
-    renameSync(database, `${database}-away`);
-    const broken = await health(door);
-    renameSync(`${database}-away`, database);
-    assert.equal(broken.dependencies.database.status, "unhealthy");
+  const database = join(door.yard.data, "sessions.db");
+  renameSync(database, `${database}-away`);
+  const broken = await health(door);
+  renameSync(`${database}-away`, database);
+  assert.equal(broken.dependencies.database.status, "unhealthy");
 
-    const synced = await door.post("/health/sync");
-    assert.deepEqual([synced.status, synced.body.status], [200, "completed"]);
-  },
-);
+  const synced = await door.post("/health/sync");
+  assert.deepEqual([synced.status, synced.body.status], [200, "completed"]);
+});
 
 const healthy = { status: "healthy", error: null };
 
-test("defect 25: every time is UTC and says so [X2]", options, async () => {
+test("every time is UTC and says so [X2]", options, async () => {
   await door.post("/sessions", { id: "sess-times" });
   await door.run("1", {}, "sess-times");
   const { body } = await door.post("/sessions/sess-times/terminate");

@@ -146,7 +146,7 @@ test(
 );
 
 test(
-  "defect 21: a session that wants its packages is not made without them, and one that does not is [X5][X2]",
+  "a session that wants its packages is not made without them, and one that does not is [X5][X2]",
   options,
   async () => {
     const wanted = { id: "sess-five", user_id: "five", dependencies: [{ name: "nowhere-to-be-found" }] };

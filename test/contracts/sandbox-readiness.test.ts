@@ -14,7 +14,7 @@ const path = "/workspace/c1/uploads/temparea/data.csv";
 const read = `print(open("${path}").read())`;
 
 test(
-  "defect 19: a session whose programs would not see the uploads is in error and runs nothing, and runs again when they would [X2][S1][S4]",
+  "a session whose programs would not see the uploads is in error and runs nothing, and runs again when they would [X2][S1][S4]",
   options,
   async (t) => {
     const mount = swappedMount(t);
@@ -52,7 +52,7 @@ test(
 );
 
 test(
-  "defect 19: a guest that is bound to an orphan folder is not opened, whichever of its folders it is; unchecked, it would look well [X3][S4]",
+  "a guest that is bound to an orphan folder is not opened, whichever of its folders it is; unchecked, it would look well [X3][S4]",
   options,
   async (t) => {
     const mount = swappedMount(t);

@@ -8,7 +8,7 @@ import { cannotStart } from "./sandbox-guests.ts";
 const root = join(import.meta.dirname, "../..");
 /** All of them in `npm run torture`; in `npm test` those to which it makes a difference who runs them. */
 const isWhole = process.env.AGENTYARD_UNPRIVILEGED === "all";
-const own = "{calls,groups,launch,local,probe,provider,service,stage}";
+const own = "{calls,groups,launch,launch-faults,local,probe,provider,service,service-records,stage}";
 const suites = isWhole
   ? ["src/sandbox/**/*.test.ts", "test/contracts/sandbox-*.test.ts", "test/stories/sandbox-*.test.ts"]
   : [
