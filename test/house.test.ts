@@ -48,6 +48,13 @@ for (const [what, path, text, problem] of plantedFaults) {
   });
 }
 
+test("the house speaks up where many files are long, though none is too long", () => {
+  const long = "//\n".repeat(301);
+  assert.deepEqual(inspectPlanted({ "src/loop/a.ts": long, "src/loop/b.ts": long }), [
+    "src/: 2 of 13 files have more than 300 lines",
+  ]);
+});
+
 test("the linter holds time, chance, ids, the network and the environment to their places, promises, switches and long functions", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "house-"));
   t.after(() => rmSync(folder, { recursive: true }));
