@@ -4,6 +4,7 @@ import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Storage } from "../../src/storage/storage.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { startYard } from "../world/yard.ts";
 
@@ -19,7 +20,16 @@ test("on a full disk a message is refused with what to do, nothing stored is los
     await rm(data, { recursive: true, force: true });
   });
   await using model = await modelServer(() => says("fine ".repeat(2_000)));
-  await using yard = await startYard({ model, data });
+  const full = Promise.withResolvers<string>();
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async append(batch) {
+      const stored = await storage.append(batch);
+      if (!stored.ok) full.resolve(stored.failure.code);
+      return stored;
+    },
+  });
+  await using yard = await startYard({ model, data, wrapStorage });
   const { conversation, outcome } = await yard.ask("first");
   assert.equal(outcome, "done");
   const { bavail, bsize } = await statfs(data);
@@ -36,13 +46,9 @@ test("on a full disk a message is refused with what to do, nothing stored is los
     });
     if (!sent.ok) refusals.push(`${sent.failure.code}: ${sent.failure.detail}`);
     else {
-      const rested = await Promise.race([
-        yard.whenAtRest(conversation),
-        new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 3_000)),
-      ]);
-      const end = rested?.events.findLast((event) => event.type === "turn.finished");
-      if (end?.outcome === "failed") refusals.push(`${end.failure?.code}`);
-      if (rested === undefined) refusals.push("storage_full: the turn could not be ended and waits for room");
+      // A turn that cannot be ended waits for room.
+      const end = await Promise.race([yard.whenAtRest(conversation), full.promise]);
+      if (typeof end === "string") refusals.push(end);
     }
   }
   assert.match(refusals[0] ?? "nothing was refused", /^storage_full/);

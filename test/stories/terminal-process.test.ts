@@ -82,7 +82,8 @@ test("an empty input says nothing [P2]", async (t) => {
 
 test("told to end while it waits for its input, run ends with 130 [P2]", async (t) => {
   const { child, ended } = startScript(t, undefined, `exec "$@" run -`);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  // More than lies between two processes: it is taken when somebody reads, and then more is waited for.
+  await new Promise((resolve) => child.stdin.write("x".repeat(4_000_000), resolve));
   child.kill("SIGINT");
   assert.equal((await ended).code, 130);
 });
