@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { testSettings as settings } from "../../test/contracts/sandbox-service-place.ts";
-import { folderWith } from "../../test/world/folder.ts";
+import { openDatabase } from "../../test/world/database.ts";
 import { playedProvider } from "../../test/world/played-provider.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
 import { failed, ok } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import { OwnerId } from "../protocol/ids.ts";
-import { openSqlite } from "../storage/sqlite/sqlite.ts";
 import type { Storage } from "../storage/storage.ts";
 import { wordsFor } from "../words/words.ts";
 import { ensureSession } from "./ensure-session.ts";
@@ -116,8 +114,7 @@ function goneAtEveryLook(sessions: Sessions): Sessions["find"] {
 
 /** Sessions in a database of their own; what is waited for, logged and traced is written down. */
 function platform(t: TestContext, wrap: (storage: Storage) => Storage = (storage) => storage) {
-  const opened = openSqlite({ path: join(folderWith(t, {}), "sessions.db"), clock: systemClock });
-  assert.ok(opened.ok);
+  const storage = wrap(openDatabase(t));
   const [lines, waits, spans]: [string[], number[], Record<string, unknown>[]] = [[], [], []];
   const write = (level: string) => (message: string, fields?: object) => {
     const known: Readonly<Record<string, unknown>> = { ...fields };
@@ -129,13 +126,10 @@ function platform(t: TestContext, wrap: (storage: Storage) => Storage = (storage
     ...{ flush: done, close: done },
   };
   const sandbox = openSandbox({
-    ...{ provider: playedProvider(), storage: wrap(opened.value), clock: systemClock, ids: systemIds, logger },
+    ...{ provider: playedProvider(), storage, clock: systemClock, ids: systemIds, logger },
     ...{ words: wordsFor("en"), settings },
   });
-  t.after(async () => {
-    await sandbox.close();
-    await opened.value.close();
-  });
+  t.after(() => sandbox.close());
   const { sessions } = sandbox;
   const clock = {
     async wait(ms: number, signal?: AbortSignal) {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../src/base/clock.ts";
 import { listen } from "../../src/http/http.ts";
-import { playedSandbox } from "../world/played-sandbox.ts";
-import { noSandbox } from "../world/sandbox.ts";
+import { playedProvider, sandboxOver } from "../world/played-provider.ts";
 import { startYard, type TestYard, type TestYardOptions } from "../world/yard.ts";
 
 /** What came back: JSON where it is some, the bytes in any case. */
@@ -68,10 +67,9 @@ export function formOf(file: File | undefined, fields: Readonly<Record<string, s
   return form;
 }
 
-/** Sessions that are made and kept in memory, in place of a sandbox. */
+/** Sessions can be made here, and programs could run: the test says what becomes of them. */
 export function playedSessions(): Required<Pick<TestYardOptions, "openSandbox">> {
-  const { sessions } = playedSandbox().parts.sandbox;
-  return { openSandbox: () => ({ ...noSandbox(), sessions }) };
+  return sandboxOver(playedProvider());
 }
 
 /** Of a refusal: what a program goes by. */

@@ -60,17 +60,17 @@ test("a refusal says what happened and what to do next, in the caller's language
   assert.equal(english.headers.get("x-request-id"), "r-1");
   assert.deepEqual(Problem.parse(await english.json()), {
     type: "urn:agentyard:failure:conversation_not_found",
-    title: "Session not found: nowhere.",
+    title: "Conversation not found: nowhere.",
     status: 404,
     code: "conversation_not_found",
-    detail: "Session not found: nowhere. List your conversations and use the id of one of them.",
+    detail: "Conversation not found: nowhere. List your conversations and use the id of one of them.",
     params: { id: "nowhere" },
     retryable: false,
     requestId: "r-1",
   });
   for (const language of ["zh-CN,zh;q=0.9,en;q=0.8", "fr;q=0.9, zh-Hans;q=0.2", "en;q=0.1, zh"]) {
     const chinese = Problem.parse(await (await ask(language)).json());
-    assert.equal(chinese.detail, "未找到会话：nowhere。请列出您的会话，并使用其中的编号。");
+    assert.equal(chinese.detail, "未找到对话：nowhere。请列出您的对话，并使用其中的编号。");
   }
 });
 
@@ -203,7 +203,7 @@ test("our own mistake is a 500 with an id, and its details go to the log file on
   assert.deepEqual([code, params], ["internal", { id: requestId }]);
   assert.doesNotMatch(detail, /secret/);
   const [fault, ...others] = await yard.faults();
-  assert.ok(fault?.startsWith(`request ${requestId} failed at GET /api/v1/conversations: Error: secret path`), fault);
+  assert.ok(fault?.startsWith(`request ${requestId} failed at GET /api/v1/conversations: Error: secret path`));
   assert.deepEqual(others, []);
 });
 

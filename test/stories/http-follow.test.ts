@@ -5,12 +5,14 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { createClient, type Fetch, type FollowFrame, inProcessFetch } from "../../src/client/client.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
+import { until } from "../world/events.ts";
 import { answered, delta, numbers, renames, settle, short, stepStarted, streamPath } from "../world/http-reading.ts";
 import { manualClock } from "../world/manual-clock.ts";
-import { type SmallYard, smallYard } from "../world/small-yard.ts";
+import { type WritingYard, writingYard } from "../world/writing-yard.ts";
 
 test("cut at any byte and opened again, a stream tells every event once and every word once [C3]", async () => {
   const { yard, row } = await yardWithAnswer();
+  await using _ = yard;
   const whole = await follow(yard, row, inProcessFetch(yard.app));
   assert.equal(whole.events.length, 3);
   assert.equal(whole.text, "Hello, 世界 and 🌍!");
@@ -24,6 +26,7 @@ test("cut at any byte and opened again, a stream tells every event once and ever
 
 test("any sequence of drops and resumes gives the same document [C3]", async () => {
   const { yard, row } = await yardWithAnswer();
+  await using _ = yard;
   const whole = await follow(yard, row, inProcessFetch(yard.app));
   const cuts = fc.array(fc.nat({ max: 900 }), { maxLength: 12 });
   await fc.assert(
@@ -39,15 +42,17 @@ test("whatever is appended while readers come and go, each sees the log without 
     fc.oneof(fc.record({ append: fc.integer({ min: 1, max: 90 }) }), fc.constant("turn" as const)),
     { maxLength: 20 },
   );
+  await using yard = await writingYard();
+  let places = 0;
   await fc.assert(
     fc.asyncProperty(moves, fc.nat({ max: 100 }), async (steps, after) => {
-      const yard = smallYard();
-      const row = await yard.start("c");
+      places += 1;
+      const row = await yard.start(`c${places}`);
       const total = steps.reduce((sum, step) => sum + (step === "turn" ? 0 : step.append), 0);
       const stop = new AbortController();
       const reading = (async () => {
         const seen: number[] = [];
-        for await (const frame of yard.client.follow("c", { after, signal: stop.signal })) {
+        for await (const frame of yard.client.follow(row.id, { after, signal: stop.signal })) {
           if (frame.frame === "event") seen.push(frame.event.seq);
           if (seen.at(-1) === total || (total <= after && frame.frame === "caught_up")) break;
         }
@@ -55,27 +60,27 @@ test("whatever is appended while readers come and go, each sees the log without 
       })();
       for (const step of steps) {
         if (step === "turn") await new Promise((resolve) => setImmediate(resolve));
-        else yard.append(row, ...renames(step.append));
+        else await yard.append(row, ...renames(step.append));
       }
       assert.deepEqual(await reading, [...numbers(after + 1, total)]);
-      assert.equal(yard.listeners(), 0);
+      await until("nobody listens", () => yard.listeners() === 0);
     }),
     { numRuns: 60 },
   );
 });
 
 test("a client shows the text of each step, and drops what a careless server sends twice [C3]", async () => {
-  const yard = smallYard({ clock: manualClock() });
+  await using yard = await writingYard({ clock: manualClock() });
   const row = await yard.start("c");
   const direct = inProcessFetch(yard.app);
   const fetch: Fetch = (url, init) => direct(url.replace(/after=\d+/, "after=0"), init);
-  yard.append(row, stepStarted(1));
+  await yard.append(row, stepStarted(1));
   yard.say(row, delta(1, 0, "first"));
   const stop = new AbortController();
   const seen: unknown[] = [];
   for await (const frame of createClient({ fetch, clock: manualClock() }).follow("c", { signal: stop.signal })) {
     seen.push(short(frame));
-    if (seen.length === 3) yard.append(row, answered(1, "first"), stepStarted(2));
+    if (seen.length === 3) await yard.append(row, answered(1, "first"), stepStarted(2));
     if (seen.length === 3) yard.say(row, delta(2, 0, "2nd"));
     // Too much at once: the client is told to resume.
     if (seen.length === 6)
@@ -88,9 +93,9 @@ test("a client shows the text of each step, and drops what a careless server sen
 });
 
 test("a client that was told to resume has the whole text in the end [C3]", async () => {
-  const yard = smallYard({ clock: manualClock() });
+  await using yard = await writingYard({ clock: manualClock() });
   const row = await yard.start("c");
-  yard.append(row, stepStarted(1));
+  await yard.append(row, stepStarted(1));
   const piece = "y".repeat(300_000);
   let said = 0;
   const say = () => {
@@ -114,9 +119,9 @@ test("a client that was told to resume has the whole text in the end [C3]", asyn
 
 test("a client leaves a connection that has fallen silent and comes back", async () => {
   const clock = manualClock();
-  const yard = smallYard({ clock });
+  await using yard = await writingYard({ clock });
   const row = await yard.start("c");
-  yard.append(row, ...renames(1));
+  await yard.append(row, ...renames(1));
   const connections: string[] = [];
   const direct = inProcessFetch(yard.app);
   const client = createClient({
@@ -147,7 +152,7 @@ test("a client leaves a connection that has fallen silent and comes back", async
 test("a client that leaves after a long time is forgotten too, however often memory was tidied up", async () => {
   setFlagsFromString("--expose-gc");
   const tidyUp: () => void = runInNewContext("gc");
-  const yard = smallYard({ clock: manualClock() });
+  await using yard = await writingYard({ clock: manualClock() });
   await yard.start("c");
   for (const leave of ["abort", "return"]) {
     const stop = new AbortController();
@@ -163,15 +168,14 @@ test("a client that leaves after a long time is forgotten too, however often mem
     await settle();
     if (leave === "abort") assert.equal((await waiting).done, true);
     else stop.abort();
-    await settle();
-    assert.equal(yard.listeners(), 0);
+    await until("nobody listens", () => yard.listeners() === 0);
   }
 });
 
 test("a client says once that the server is away, and goes on when it is back [C3]", async () => {
-  const yard = smallYard({ clock: manualClock() });
+  await using yard = await writingYard({ clock: manualClock() });
   const row = await yard.start("c");
-  yard.append(row, ...renames(1));
+  await yard.append(row, ...renames(1));
   let refusals = 5;
   const direct = inProcessFetch(yard.app);
   const fetch: Fetch = async (url, init) => {
@@ -190,9 +194,9 @@ test("a client says once that the server is away, and goes on when it is back [C
 });
 
 test("deleting a conversation ends its streams, and the client says why [S6]", async () => {
-  const yard = smallYard({ clock: manualClock() });
+  await using yard = await writingYard({ clock: manualClock() });
   const row = await yard.start("c");
-  yard.append(row, ...renames(1));
+  await yard.append(row, ...renames(1));
   const frames = yard.client.follow("c", { signal: new AbortController().signal });
   const seen: unknown[] = [];
   for await (const frame of frames) {
@@ -204,10 +208,10 @@ test("deleting a conversation ends its streams, and the client says why [S6]", a
 });
 
 /** Three events, and an answer in the middle of being written. */
-async function yardWithAnswer(): Promise<{ yard: SmallYard; row: ConversationRow }> {
-  const yard = smallYard({ clock: manualClock() });
+async function yardWithAnswer(): Promise<{ yard: WritingYard; row: ConversationRow }> {
+  const yard = await writingYard({ clock: manualClock() });
   const row = await yard.start("c");
-  yard.append(row, ...renames(1), answered(1, "好"), stepStarted(2));
+  await yard.append(row, ...renames(1), answered(1, "好"), stepStarted(2));
   const words = ["Hel", "lo, 世", "界 and ", "🌍", "!"];
   words.reduce((offset, word) => {
     yard.say(row, delta(2, offset, word));
@@ -216,7 +220,7 @@ async function yardWithAnswer(): Promise<{ yard: SmallYard; row: ConversationRow
   return { yard, row };
 }
 
-async function follow(yard: SmallYard, row: ConversationRow, fetch: Fetch) {
+async function follow(yard: WritingYard, row: ConversationRow, fetch: Fetch) {
   const events: number[] = [];
   let text = "";
   const stop = new AbortController();
@@ -226,13 +230,12 @@ async function follow(yard: SmallYard, row: ConversationRow, fetch: Fetch) {
     if (text.endsWith("!")) break;
   }
   stop.abort();
-  await settle();
-  assert.equal(yard.listeners(), 0);
+  await until("nobody listens", () => yard.listeners() === 0);
   return { events, text };
 }
 
 /** The n-th connection breaks after so many bytes; later ones hold. */
-function cutAfter(yard: SmallYard, places: readonly number[]): Fetch {
+function cutAfter(yard: WritingYard, places: readonly number[]): Fetch {
   const left = [...places];
   const direct = inProcessFetch(yard.app);
   return async (url, init) => {
@@ -249,7 +252,7 @@ function cutAfter(yard: SmallYard, places: readonly number[]): Fetch {
   };
 }
 
-async function streamLength(yard: SmallYard): Promise<number> {
+async function streamLength(yard: WritingYard): Promise<number> {
   const reader = (await yard.app.request(streamPath())).body?.getReader();
   let bytes = 0;
   let text = "";

@@ -3,11 +3,9 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { ok } from "../../src/base/result.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { watchPaths } from "../world/path-watch.ts";
-import { smallYard } from "../world/small-yard.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 /** Each is one way out; the first makes nothing known. */
@@ -66,17 +64,14 @@ test("a host path is seen in an answer that comes in pieces, and in its headers 
   quiet.check({ config: { paths } });
 });
 
-test("where our own sources lie is not told either: the small yard's answers are read along as well [Q1]", async () => {
-  const yard = smallYard({ engine: { openDecisions: async () => Promise.reject(new Error("ours")) } });
-  const refused = await yard.client.call("listDecisions");
-  assert.equal(refused.ok || refused.failure.code, "internal");
-  assert.ok(yard.faults[0]?.includes(import.meta.dirname), "the log file has the place");
-  const leaky = smallYard({
-    engine: { branch: async (row) => ok({ conversation: { ...row, title: import.meta.dirname }, leftOut: [] }) },
-  });
-  await leaky.start("c");
-  const told = await leaky.client.call("branchConversation", { params: { id: "c" }, body: {} });
-  assert.equal(told.ok || told.failure.code, "answer_unreadable");
+test("where our own sources lie is not told either: a mistake of ours is an id, and the log file has its place [Q1]", async () => {
+  const broken = () => Promise.reject(new Error("ours"));
+  await using yard = await startYard({ wrapStorage: (storage) => ({ ...storage, listConversations: broken }) });
+  const answer = await yard.fetch("http://localhost/api/v1/conversations", { method: "GET", headers: {} });
+  assert.equal(answer.status, 500);
+  const sources = join(import.meta.dirname, "..", "..");
+  assert.ok(!(await answer.text()).includes(sources));
+  assert.ok((await yard.faults())[0]?.includes(sources));
 });
 
 const paths = {

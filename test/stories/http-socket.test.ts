@@ -11,11 +11,14 @@ import { socketFetch } from "../../src/client/socket-fetch.ts";
 import { socketPathFor } from "../../src/client/socket-path.ts";
 import { listen } from "../../src/http/http.ts";
 import { protocolVersion } from "../../src/protocol/routes.ts";
-import { type SmallYard, smallYard } from "../world/small-yard.ts";
+import { until } from "../world/events.ts";
+import { countListeners } from "../world/listeners.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
 
 test("another process of the same user talks and listens over the local socket [P3]", async (t) => {
   const socketPath = join(await folder(t), "s.sock");
-  const yard = smallYard();
+  const listeners = countListeners();
+  await using yard = await startYard(listeners.options);
   await using _ = await onSocket(yard, socketPath);
   assert.equal((await stat(socketPath)).mode & 0o777, 0o600);
   const client = createClient({ fetch: socketFetch(socketPath, systemClock), language: "zh", account: "ann" });
@@ -26,7 +29,7 @@ test("another process of the same user talks and listens over the local socket [
   assert.deepEqual(rest, { status: "ok", version: "0.0.0-test", protocol: protocolVersion });
   assert.ok(uptime >= 0);
   const missing = await client.call("getState", { params: { id: "没有/这个" } });
-  assert.match(missing.ok ? "" : missing.failure.detail, /^未找到会话：没有\/这个。/);
+  assert.match(missing.ok ? "" : missing.failure.detail, /^未找到对话：没有\/这个。/);
   assert.ok((await client.call("deleteConversation", { params: { id: "c" } })).ok);
 
   const row = await yard.start("followed");
@@ -34,13 +37,13 @@ test("another process of the same user talks and listens over the local socket [
   const stop = new AbortController();
   const local = createClient({ fetch: socketFetch(socketPath, systemClock) });
   for await (const frame of local.follow("followed", { signal: stop.signal })) {
-    if (frame.frame === "caught_up") yard.append(row, { type: "conversation.renamed", title: "新" });
+    if (frame.frame === "caught_up") await must(yard.log.rename(row, "新"));
     if (frame.frame === "event" && frame.event.type === "conversation.renamed") seen.push(frame.event.title);
     if (seen.length > 0) break;
   }
   assert.deepEqual(seen, ["新"]);
   stop.abort();
-  while (yard.listeners() > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until("nobody listens", () => listeners.held() === 0);
 });
 
 test("nobody behind the socket is a failure with a name [P3]", async (t) => {
@@ -57,9 +60,9 @@ test("a socket left behind by a killed process is replaced, one that answers is 
   ]);
   await once(killed, "exit");
   assert.ok((await stat(socketPath)).isSocket());
-  const first = smallYard();
-  await using _ = await onSocket(first, socketPath);
-  const second = await listen(smallYard().app, { socketPath }, { clock: systemClock });
+  await using yard = await startYard();
+  await using _ = await onSocket(yard, socketPath);
+  const second = await listen(yard.app, { socketPath }, { clock: systemClock });
   assert.equal(second.ok || second.failure.reason, "taken");
   const health = await createClient({ fetch: socketFetch(socketPath, systemClock) }).call("health");
   assert.ok(health.ok, "the first one still answers");
@@ -68,16 +71,18 @@ test("a socket left behind by a killed process is replaced, one that answers is 
 test("a file that is no socket is left alone [P3]", async (t) => {
   const socketPath = join(await folder(t), "notes.txt");
   await writeFile(socketPath, "keep me");
-  const refused = await listen(smallYard().app, { socketPath }, { clock: systemClock });
+  await using yard = await startYard();
+  const refused = await listen(yard.app, { socketPath }, { clock: systemClock });
   assert.equal(refused.ok || refused.failure.reason, "taken");
   assert.equal((await stat(socketPath)).size, 7);
-  const nowhere = await listen(smallYard().app, { socketPath: join(socketPath, "s.sock") }, { clock: systemClock });
+  const nowhere = await listen(yard.app, { socketPath: join(socketPath, "s.sock") }, { clock: systemClock });
   assert.equal(nowhere.ok || nowhere.failure.reason, "other");
 });
 
 test("closing ends streams and frees the place at once", async (t) => {
   const socketPath = join(await folder(t), "s.sock");
-  const yard = smallYard();
+  const listeners = countListeners();
+  await using yard = await startYard(listeners.options);
   await yard.start("c");
   for (const at of [{ socketPath }, { socketPath }, { host: "127.0.0.1", port: 0 }]) {
     const server = await listen(yard.app, at, { clock: systemClock });
@@ -96,17 +101,18 @@ test("closing ends streams and frees the place at once", async (t) => {
     })();
     await Promise.all([server.value.close(), ended]);
     assert.ok(performance.now() - started < 1_500);
-    assert.equal(yard.listeners(), 0);
+    assert.equal(listeners.held(), 0);
     await assert.rejects(stat(socketPath));
   }
 });
 
 test("a taken port is named as such", async () => {
   const at = { host: "127.0.0.1", port: 0 };
-  const first = await listen(smallYard().app, at, { clock: systemClock });
+  await using yard = await startYard();
+  const first = await listen(yard.app, at, { clock: systemClock });
   assert.ok(first.ok);
   const port = Number(new URL(first.value.address).port);
-  const second = await listen(smallYard().app, { ...at, port }, { clock: systemClock });
+  const second = await listen(yard.app, { ...at, port }, { clock: systemClock });
   assert.equal(second.ok || second.failure.reason, "taken");
   await first.value.close();
 });
@@ -157,7 +163,7 @@ async function folder(t: TestContext): Promise<string> {
   return path;
 }
 
-async function onSocket(yard: SmallYard, socketPath: string) {
+async function onSocket(yard: TestYard, socketPath: string) {
   const server = await listen(yard.app, { socketPath }, { clock: systemClock });
   assert.ok(server.ok, JSON.stringify(server));
   assert.equal(server.value.address, socketPath);

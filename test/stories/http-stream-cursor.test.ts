@@ -4,15 +4,16 @@ import fc from "fast-check";
 import { createClient, type Fetch, inProcessFetch } from "../../src/client/client.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
+import { until } from "../world/events.ts";
 import { answered, delta, onPort, renames, stepStarted, streamPath } from "../world/http-reading.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { type RawEvent, readEvents } from "../world/raw-events.ts";
-import { type SmallYard, smallYard } from "../world/small-yard.ts";
+import { type WritingYard, writingYard } from "../world/writing-yard.ts";
 
 const eventBytesMax = 64 * 1024;
 
 test("whoever comes back after any frame, by header or by address, gets exactly what it lacks [C3]", async () => {
-  const { yard, row } = await yardInAnswer();
+  await using yard = await yardInAnswer();
   const whole = await readEvents(yard, {}, isLastWord);
   assert.equal(said(whole), "Let me see: Hello, 世界 and 🌍!.building… done ");
   for (const [index, { id }] of whole.entries()) {
@@ -28,11 +29,10 @@ test("whoever comes back after any frame, by header or by address, gets exactly 
       );
     }
   }
-  yard.append(row, answered(2, "Hello, 世界 and 🌍!"));
 });
 
 test("however often and wherever a raw reader breaks off, no word comes twice and none is missing [C3]", async () => {
-  const { yard } = await yardInAnswer();
+  await using yard = await yardInAnswer();
   const whole = said(await readEvents(yard, {}, isLastWord));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat({ max: 5 }), { maxLength: 6 }), async (takes) => {
@@ -51,10 +51,10 @@ test("however often and wherever a raw reader breaks off, no word comes twice an
 });
 
 test("a place in an answer that died with its server is void: the log tells, and the new answer comes whole [C3]", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
   const recovered: NewEvent = { type: "turn.recovered", turn: 1, epoch: 2 };
-  yard.append(row, stepStarted(1), recovered, stepStarted(1));
+  await yard.append(row, stepStarted(1), recovered, stepStarted(1));
   yard.say(row, delta(1, 0, "the new answer."));
   const seen = await readEvents(yard, { lastEventId: "1~1.1.1.t9" }, isLastWord);
   assert.deepEqual(
@@ -69,9 +69,9 @@ test("a place in an answer that died with its server is void: the log tells, and
 });
 
 test("what is no place of ours counts as none, and the address is checked [C3]", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
-  yard.append(row, ...renames(2));
+  await yard.append(row, ...renames(2));
   for (const lastEventId of ["", "x", "-1", "1~", "9".repeat(30), "1~1.1.1.t1x"])
     assert.deepEqual(eventsOf(await readEvents(yard, { lastEventId, after: "1" }, hasCaughtUp)), [2]);
   for (const after of ["x", "-1", "1~1.1", "1,%zz"])
@@ -79,10 +79,10 @@ test("what is no place of ours counts as none, and the address is checked [C3]",
 });
 
 test("no event is longer than 64 KB: a long one comes in parts, and cut anywhere it comes whole [C3]", async () => {
-  const yard = smallYard({ clock: manualClock() });
+  await using yard = await writingYard({ clock: manualClock() });
   const row = await yard.start("c");
   const title = `${'\u0001\\"世🌍'.repeat(20_000)}end`;
-  yard.append(row, ...renames(1), { type: "conversation.renamed", title }, stepStarted(1));
+  await yard.append(row, ...renames(1), { type: "conversation.renamed", title }, stepStarted(1));
   yard.say(row, delta(1, 0, `${"\u0000🌍".repeat(40_000)}.`));
   const raw = await readEvents(yard, {}, isLastWord);
   const sizes = raw.map(({ bytes }) => bytes);
@@ -102,9 +102,9 @@ test("no event is longer than 64 KB: a long one comes in parts, and cut anywhere
 });
 
 test("the last frame says why it is the last: the server ends, or the conversation is gone [C3]", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
-  yard.append(row, stepStarted(1));
+  await yard.append(row, stepStarted(1));
   yard.say(row, delta(1, 0, "so far."));
   const server = await onPort(yard);
   const response = await fetch(server.url + streamPath());
@@ -112,14 +112,14 @@ test("the last frame says why it is the last: the server ends, or the conversati
   assert.deepEqual([cache, buffering], ["no-store", "no"]);
   const text = response.text();
   await readEvents(yard, {}, isLastWord);
-  await until(() => yard.listeners() === 2);
+  await until("both listen", () => yard.listeners() === 2);
   await server[Symbol.asyncDispose]();
   const place = "1~1.1.1.t7";
   assert.match(await text, /^retry: 1000\n/);
   assert.ok((await text).endsWith(`event: closing\nid: ${place}\ndata: {"frame":"closing","after":"${place}"}\n\n`));
 
   const last = (await yard.app.request(streamPath())).text();
-  await until(() => yard.listeners() === 2);
+  await until("both listen", () => yard.listeners() === 2);
   await yard.client.call("deleteConversation", { params: { id: "c" } });
   assert.ok((await last).endsWith('data: {"frame":"deleted"}\n\n'));
   assert.equal(yard.listeners(), 0);
@@ -129,16 +129,16 @@ test("the last frame says why it is the last: the server ends, or the conversati
 });
 
 /** In the middle of its second answer, while a program runs. */
-async function yardInAnswer() {
-  const yard = smallYard();
+async function yardInAnswer(): Promise<WritingYard> {
+  const yard = await writingYard();
   const row = await yard.start("c");
-  yard.append(row, ...renames(1), stepStarted(1), answered(1, "first"), stepStarted(2));
+  await yard.append(row, ...renames(1), stepStarted(1), answered(1, "first"), stepStarted(2));
   yard.say(row, { ...delta(2, 0, "Let me "), kind: "reasoning" });
   yard.say(row, { ...delta(2, 7, "see: "), kind: "reasoning" });
   yard.say(row, delta(2, 0, "Hello, 世界 and 🌍!."));
   yard.say(row, { frame: "output", call: "call:1,a", offset: 0, text: "building… " });
   yard.say(row, { frame: "output", call: "call 2", offset: 0, text: "done " });
-  return { yard, row };
+  return yard;
 }
 
 function said(events: readonly RawEvent[]): string {
@@ -177,7 +177,7 @@ async function titles(row: ConversationRow, fetch: Fetch): Promise<string[]> {
 }
 
 /** The first connection breaks after so many bytes. */
-function cutOnce(yard: SmallYard, place: number): Fetch {
+function cutOnce(yard: WritingYard, place: number): Fetch {
   const direct = inProcessFetch(yard.app);
   let left = place;
   return async (url, init) => {
@@ -194,8 +194,4 @@ function cutOnce(yard: SmallYard, place: number): Fetch {
     });
     return new Response(response.body?.pipeThrough(cut) ?? null, response);
   };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { until } from "../world/events.ts";
 import {
   answered,
   delta,
@@ -13,54 +15,54 @@ import {
   streamPath,
 } from "../world/http-reading.ts";
 import { manualClock } from "../world/manual-clock.ts";
-import { type SmallYard, smallYard } from "../world/small-yard.ts";
+import { writingYard } from "../world/writing-yard.ts";
 
 test("a stream has the log from a place on, then what happens, and says where one becomes the other [C3]", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
-  yard.append(row, ...renames(200));
+  await yard.append(row, ...renames(200));
   const stream = openStream(yard, "?after=150");
   const seen = await stream.take(50);
   assert.deepEqual(seen.map(short), [...numbers(151, 200)]);
   assert.deepEqual(await stream.take(1), [{ frame: "caught_up", head: 200 }]);
-  yard.append(row, ...renames(2));
+  await yard.append(row, ...renames(2));
   assert.deepEqual((await stream.take(2)).map(short), [201, 202]);
   await stream.close();
 });
 
 test("the text of the running answer comes between the start of its step and the whole answer [C3]", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
   const stream = openStream(yard);
   await stream.take(1);
   yard.say(row, delta(1, 0, "too "));
   yard.say(row, delta(1, 4, "early"));
-  yard.append(row, stepStarted(1));
+  await yard.append(row, stepStarted(1));
   assert.deepEqual((await stream.take(2)).map(short), [1, "too early"]);
   const beforeItStarts = stream.take(1);
   await settle();
   yard.say(row, delta(2, 0, "of the "));
   await settle();
-  yard.append(row, ...renames(1));
+  await yard.append(row, ...renames(1));
   assert.deepEqual((await beforeItStarts).map(short), [2]);
-  yard.append(row, answered(1, "too early"), stepStarted(2));
+  await yard.append(row, answered(1, "too early"), stepStarted(2));
   yard.say(row, delta(2, 7, "next"));
   assert.deepEqual((await stream.take(3)).map(short), [3, 4, "of the next"]);
-  yard.append(row, answered(2, "of the next step"));
+  await yard.append(row, answered(2, "of the next step"));
   assert.deepEqual((await stream.take(1)).map(short), [5]);
   const afterItsEnd = stream.take(1);
   await settle();
   yard.say(row, delta(2, 11, " step"));
   await settle();
-  yard.append(row, ...renames(1));
+  await yard.append(row, ...renames(1));
   assert.deepEqual((await afterItsEnd).map(short), [6]);
   await stream.close();
 });
 
 test("who comes in the middle of an answer gets what it has so far [C3]", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
-  yard.append(row, stepStarted(1));
+  await yard.append(row, stepStarted(1));
   yard.say(row, { ...delta(1, 0, "let me see"), kind: "reasoning" });
   yard.say(row, delta(1, 0, "hel"));
   for (const query of ["", "?after=1"]) {
@@ -69,66 +71,62 @@ test("who comes in the middle of an answer gets what it has so far [C3]", async 
     assert.deepEqual(frames.map(short), [...(query === "" ? [1] : []), "caught_up", "let me see", "hel"]);
     await stream.close();
   }
-  yard.append(row, answered(1, "hello"));
+  await yard.append(row, answered(1, "hello"));
   const afterTheAnswer = openStream(yard, "?after=2");
   assert.deepEqual((await afterTheAnswer.take(1)).map(short), ["caught_up"]);
-  yard.append(row, ...renames(1));
+  await yard.append(row, ...renames(1));
   assert.deepEqual((await afterTheAnswer.take(1)).map(short), [3], "text of an answer that is there is not shown");
   await afterTheAnswer.close();
 });
 
 test("a browser that reconnects by itself goes on where it was [C3]", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
-  yard.append(row, ...renames(5));
+  await yard.append(row, ...renames(5));
   const response = await yard.app.request(streamPath("?after=1"), { headers: { "last-event-id": "4" } });
   const reader = response.body?.getReader();
   const text = new TextDecoder().decode((await reader?.read())?.value);
-  const event = { seq: 5, at: 1_700_000_000_000, type: "conversation.renamed", title: "t5" };
   assert.match(text, /^retry: 1000\nevent: event\nid: 5\ndata: \{.*\}\n\n$/);
-  assert.deepEqual(JSON.parse(text.split("data: ")[1] ?? ""), { frame: "event", event });
+  const { frame, event } = JSON.parse(text.split("data: ")[1] ?? "");
+  const renamed = { seq: 5, at: event.at, type: "conversation.renamed", title: "t5" };
+  assert.deepEqual([frame, event], ["event", renamed]);
   await reader?.cancel();
 });
 
 test("what is appended while a stream is being opened is in it [C3]", async () => {
-  const yard: SmallYard = smallYard({
-    log: {
-      async headOf() {
-        yard.append(row, ...renames(1));
-        return 0;
+  let meanwhile = async () => {};
+  await using yard = await writingYard({
+    wrapStorage: (storage) => ({
+      ...storage,
+      async headOf(number) {
+        const head = await storage.headOf(number);
+        await meanwhile();
+        return head;
       },
-    },
+    }),
   });
   const row = await yard.start("c");
+  meanwhile = () => yard.append(row, ...renames(1));
   const stream = openStream(yard);
   assert.deepEqual((await stream.take(2)).map(short), ["caught_up", 1]);
   await stream.close();
 });
 
 test("a record that cannot be read is passed over, and the stream goes on behind it", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
-  yard.append(row, ...renames(300));
-  const intact = (seq: number) => seq <= 50 || seq > 250;
-  const holey = smallYard({
-    log: {
-      find: async () => ({ ok: true, value: row }),
-      headOf: async () => 300,
-      read: async (_, { after, limit }) =>
-        renames(300)
-          .map((event, index) => ({ ...event, seq: index + 1, at: 0 }))
-          .filter(({ seq }) => seq > after && seq <= after + limit && intact(seq)),
-    },
-  });
-  const stream = openStream(holey);
+  await yard.append(row, ...renames(300));
+  using database = new DatabaseSync(yard.config.paths.sessionDbPath);
+  database.exec("UPDATE event SET body = 'torn' WHERE id % 16777216 BETWEEN 51 AND 250");
+  const stream = openStream(yard);
   assert.deepEqual((await stream.take(101)).map(short), [...numbers(1, 50), ...numbers(251, 300), "caught_up"]);
   await stream.close();
 });
 
 test("a slow reader waits for nothing but its own pace, until too much text piles up: then it is told to resume [C3]", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
-  yard.append(row, stepStarted(1));
+  await yard.append(row, stepStarted(1));
   const stream = openStream(yard);
   await stream.take(2);
   await settle();
@@ -143,13 +141,14 @@ test("a slow reader waits for nothing but its own pace, until too much text pile
   await settle();
   for (let n = 4; n < 12; n += 1) yard.say(row, delta(1, n * piece.length, piece));
   assert.deepEqual((await stream.rest()).at(-1), { frame: "behind", after: `1~1.1.1.t${4 * piece.length}` });
-  assert.equal(yard.listeners(), 0);
+  await until("nobody listens", () => yard.listeners() === 0);
 });
 
 test("a stream pings while nothing happens, and leaves no timer behind", async () => {
   const clock = manualClock();
-  const yard = smallYard({ clock });
+  await using yard = await writingYard({ clock });
   await yard.start("c");
+  const before = clock.timers();
   const stream = openStream(yard);
   await stream.take(1);
   for (let n = 0; n < 3; n += 1) {
@@ -159,13 +158,13 @@ test("a stream pings while nothing happens, and leaves no timer behind", async (
     assert.deepEqual(await next, [{ frame: "ping" }]);
   }
   await stream.close();
-  assert.equal(clock.timers(), 0);
+  assert.equal(clock.timers(), before);
 });
 
 test("a reader that goes leaves nothing listening, wherever it was [C3]", async () => {
-  const yard = smallYard();
+  await using yard = await writingYard();
   const row = await yard.start("c");
-  yard.append(row, ...renames(100));
+  await yard.append(row, ...renames(100));
   await using server = await onPort(yard);
   for (const base of ["", server.url]) {
     const open = (init: RequestInit) =>
@@ -178,7 +177,7 @@ test("a reader that goes leaves nothing listening, wherever it was [C3]", async 
       while (text.split("\n\n").length <= frames) text += new TextDecoder().decode((await reader?.read())?.value);
       if (base === "") await reader?.cancel();
       else leave.abort();
-      await until(() => yard.listeners() === 0);
+      await until("nobody listens", () => yard.listeners() === 0);
     }
     await open({ method: "HEAD" });
     assert.equal(yard.listeners(), 0);
@@ -186,14 +185,11 @@ test("a reader that goes leaves nothing listening, wherever it was [C3]", async 
 });
 
 test("a fault in the middle of a stream is in the log file, and the reader sees an end [Q1]", async () => {
-  const yard = smallYard({ log: { read: () => Promise.reject(new Error("disk")), headOf: async () => 3 } });
-  await yard.start("c");
+  const read = () => Promise.reject(new Error("disk"));
+  await using yard = await writingYard({ wrapStorage: (storage) => ({ ...storage, read }) });
+  await yard.append(await yard.start("c"), ...renames(3));
   const stream = openStream(yard);
   assert.deepEqual(await stream.rest(), []);
-  assert.match(yard.faults[0] ?? "", /failed at the stream: Error: disk/);
+  assert.match((await yard.faults())[0] ?? "", /failed at the stream: Error: disk/);
   assert.equal(yard.listeners(), 0);
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await settle();
-}

@@ -11,10 +11,9 @@ import { folderWith } from "../world/folder.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { keys, openTestTerminal, startChat } from "../world/pty.ts";
-import { smallYard } from "../world/small-yard.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
-/** A chat at a folder of this machine, with its session's id once it is greeted. */
+/** A chat at a folder of this machine, with its conversation's id once it is greeted. */
 async function talk(client: TestYard["client"], folder: string) {
   const chat = startChat({ client, place: { folder, homeDir: folder } });
   const id = /[0-9a-f-]{36}/.exec(await chat.waitFor("You> "))?.[0] ?? "";
@@ -67,7 +66,7 @@ test("another file of the same name lies beside the earlier one; the same file t
   await chat.end();
 });
 
-test("a file that was sent before another session was opened is still known in the first [F3][U1]", async (t) => {
+test("a file that was sent before another conversation was opened is still known in the first [F3][U1]", async (t) => {
   const folder = folderWith(t, { "data.csv": "1\n" });
   await using model = await modelServer([says("Read."), says("Here too."), says("Again.")]);
   await using yard = await startYard({ model });
@@ -204,6 +203,8 @@ test("a file without a size, as the system makes them up, is sent in full [F3]",
 test("how far a file is, is told in a narrow terminal too: the name is cut to what is left [F3][U1]", async (t) => {
   const name = `${"销售数据".repeat(10)}.txt`;
   const folder = folderWith(t, { [name]: "0123456789\n".repeat(600_000) });
+  await using model = await modelServer([says("Read.")]);
+  await using yard = await startYard({ model });
   const terminal = openTestTerminal({ columns: 40 });
   const leave = new AbortController();
   const ended = runCommand(
@@ -211,7 +212,7 @@ test("how far a file is, is told in a narrow terminal too: the name is cut to wh
     {
       ...{
         ...terminal.streams,
-        client: smallYard().client,
+        client: yard.client,
         words: wordsFor("en"),
         clock: manualClock(),
         ids: systemIds,

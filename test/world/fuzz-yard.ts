@@ -6,10 +6,10 @@ import { systemClock } from "../../src/base/clock.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { listen } from "../../src/http/http.ts";
 import type { Route, Scope } from "../../src/protocol/route.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { type Chance, chanceOf } from "./fuzz-chance.ts";
 import { openPool, type Pool } from "./fuzz-pool.ts";
 import { fuzzPassword } from "./fuzz-requests.ts";
+import { countListeners } from "./listeners.ts";
 import { calls, modelServer, says, stepOf } from "./model-server.ts";
 import { type PlayedProvider, playedProvider, sandboxOver } from "./played-provider.ts";
 import { must, startYard, type TestYard } from "./yard.ts";
@@ -57,7 +57,7 @@ export async function openFuzzYard({ seed, hasUsers }: { seed: number; hasUsers:
   const counted = countListeners();
   const yard = await startYard({
     model,
-    wrapStorage: counted.wrapStorage,
+    ...counted.options,
     ...sandboxOver(quick()),
     env: { AGENTYARD_REQUESTS_PER_MINUTE_MAX: many, AGENTYARD_SIGN_INS_PER_MINUTE_MAX: "100" },
   });
@@ -117,31 +117,6 @@ function quick(): PlayedProvider {
       if (!opened.ok) return opened;
       const { value: guest } = opened;
       return { ok: true, value: { ...guest, run: (execution) => guest.run({ ...execution, code: "at once" }) } };
-    },
-  };
-}
-
-/** Everybody who is told when a log grows or an answer is written. */
-function countListeners() {
-  let held = 0;
-  const counting = (stop: () => void) => {
-    held += 1;
-    let isHeld = true;
-    return () => {
-      if (isHeld) held -= 1;
-      isHeld = false;
-      stop();
-    };
-  };
-  return {
-    held: () => held,
-    wrapStorage: (storage: Storage): Storage => ({
-      ...storage,
-      onAppend: (number, listener) => counting(storage.onAppend(number, listener)),
-    }),
-    watchLive({ engine }: TestYard) {
-      const live = engine.live.bind(engine);
-      engine.live = (number, listener) => counting(live(number, listener));
     },
   };
 }

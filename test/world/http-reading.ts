@@ -6,7 +6,8 @@ import type { LiveFrame } from "../../src/loop/loop.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import type { StreamFrame } from "../../src/protocol/resources.ts";
 import type { Yard } from "../../src/yard.ts";
-import type { SmallYard } from "./small-yard.ts";
+import { until } from "./events.ts";
+import type { WritingYard } from "./writing-yard.ts";
 
 // What happens in a conversation, and reading it off a stream.
 
@@ -33,7 +34,7 @@ export function streamPath(query = ""): string {
 }
 
 /** Takes frame after frame off the raw stream, no faster than asked. */
-export function openStream(yard: SmallYard, query = "") {
+export function openStream(yard: WritingYard, query = "") {
   let pending: StreamFrame[] = [];
   const reader = (async () => (await yard.app.request(streamPath(query))).body?.getReader())();
   async function read(): Promise<boolean> {
@@ -58,7 +59,7 @@ export function openStream(yard: SmallYard, query = "") {
     },
     async close() {
       await (await reader)?.cancel();
-      assert.equal(yard.listeners(), 0);
+      await until("nobody listens", () => yard.listeners() === 0);
     },
   };
 }

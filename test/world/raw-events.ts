@@ -1,6 +1,6 @@
 import { StreamFrame } from "../../src/protocol/resources.ts";
 import { streamPath } from "./http-reading.ts";
-import type { SmallYard } from "./small-yard.ts";
+import type { WritingYard } from "./writing-yard.ts";
 
 /** An event as it came over the wire. */
 export type RawEvent = { readonly id: string | undefined; readonly frame: StreamFrame; readonly bytes: number };
@@ -9,7 +9,7 @@ type From = { readonly lastEventId?: string; readonly after?: string };
 
 /** As a program reads that knows only server-sent events: until enough came, or the stream ends, or nothing is left. */
 export async function readEvents(
-  yard: SmallYard,
+  yard: WritingYard,
   { lastEventId, after }: From,
   isEnough: (events: readonly RawEvent[]) => boolean,
 ): Promise<RawEvent[]> {
