@@ -3,7 +3,7 @@ import { failure } from "../protocol/failure.ts";
 import type { AgentRow, Storage, StorageFailure, WorkspaceRow } from "../storage/storage.ts";
 import { boundedMap } from "./bounded-map.ts";
 import { type Layout, taskFolder } from "./layout.ts";
-import type { FileFailure } from "./port.ts";
+import type { FileFailure } from "./one-workspace.ts";
 
 /** Which agent works with which files. Everything is a stored fact: after a restart it is as before. */
 export type Assignments = {

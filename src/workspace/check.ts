@@ -5,7 +5,7 @@ import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { attemptDisk } from "./faults.ts";
 import type { Layout } from "./layout.ts";
-import type { FileFailure } from "./port.ts";
+import type { FileFailure } from "./one-workspace.ts";
 
 /** Writes a file where every upload begins, reads it back and takes it away. */
 export async function checkDisk({ layout, ids }: { layout: Layout; ids: Ids }): Promise<Result<void, FileFailure>> {

@@ -3,8 +3,8 @@ import { ok, type Result } from "../base/result.ts";
 import type { FileState } from "../protocol/events.ts";
 import { attempt } from "./faults.ts";
 import type { Kept } from "./kept.ts";
+import type { FileFailure, Workspace } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
-import type { FileFailure, Workspace } from "./port.ts";
 
 /** What people put in and what agents made of it, then their scratch, for which there need not be room. */
 const copiedFolders = ["uploads", "outputs", "temp"];

@@ -14,8 +14,8 @@ import { promisify } from "node:util";
 import { systemCode } from "../base/fault.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { failureOf, type Operation, Refused } from "./faults.ts";
+import type { FileFailure } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
-import type { FileFailure } from "./port.ts";
 
 // Node has no openat. Under Linux `/proc/self/fd/N` stands for the folder that is open as N itself, whatever its name
 // is by now, so `/proc/self/fd/N/name` opens one name in exactly that folder: a folder that is swapped for a link in

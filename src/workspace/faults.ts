@@ -3,8 +3,8 @@ import type { Result } from "../base/result.ts";
 import { failed } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import type { DiskFault } from "../words/words.ts";
+import type { FileFailure } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
-import type { FileFailure } from "./port.ts";
 
 /** What a walk through a workspace may find, thrown inside workspace/ and caught by `attempt` alone. */
 export class Refused extends Error {

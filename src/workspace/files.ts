@@ -24,8 +24,8 @@ import {
 import { measure } from "./measure.ts";
 import { withNear } from "./near.ts";
 import { beginLook, leaveLook, lookAhead, tellChanges } from "./observe.ts";
+import type { FileContent, FileFailure, Workspace, WorkspaceLimits } from "./one-workspace.ts";
 import { parsePath, parseWritable, shownPath } from "./path.ts";
-import type { FileContent, FileFailure, Workspace, WorkspaceLimits } from "./port.ts";
 
 /** Where one workspace lies on this machine. Host paths stay inside workspace/. */
 export type Place = {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { makeRoot } from "./change.ts";
 import { makeFolders } from "./descend.ts";
 import type { Visit } from "./files.ts";
+import type { GuestFolder } from "./one-workspace.ts";
 import { giveAll, isGiven } from "./owner.ts";
 import { writableFolders } from "./path.ts";
-import type { GuestFolder } from "./port.ts";
 
 /** Everything is there and belongs to whom it must before the sandbox mounts it. */
 export async function guestFolder(visit: Visit): Promise<GuestFolder> {

@@ -5,7 +5,7 @@ import { makeFailure } from "../protocol/failure.ts";
 import type { Operation } from "./faults.ts";
 import type { Place } from "./files.ts";
 import type { ImageFolders } from "./images.ts";
-import type { FileFailure, WorkspaceLimits } from "./port.ts";
+import type { FileFailure, WorkspaceLimits } from "./one-workspace.ts";
 
 /** `isMade`: it is there and mounted. Otherwise the first write makes it. */
 export type FoundImage = ImageFolders & { readonly isMade: boolean };

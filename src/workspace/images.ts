@@ -24,7 +24,7 @@ import { attemptDisk } from "./faults.ts";
 import { fillImage, mountImage, runProgram, sizesOf } from "./image-programs.ts";
 import type { Layout } from "./layout.ts";
 import { type Locks, openLocks } from "./locks.ts";
-import type { WorkspaceLimits } from "./port.ts";
+import type { WorkspaceLimits } from "./one-workspace.ts";
 import { removeTree } from "./remove-tree.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { WorkspaceRow } from "../storage/storage.ts";
-import type { Workspace } from "./port.ts";
+import type { Workspace } from "./one-workspace.ts";
 
 /** Which workspace: the conversation's own, or a task's of it. */
 export type WorkspaceKey = Pick<WorkspaceRow, "number" | "kind" | "id">;

@@ -9,11 +9,11 @@ import { parsedJson } from "../base/json.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import { OwnerId } from "../protocol/ids.ts";
+import { OwnerId, shownId } from "../protocol/ids.ts";
 import { failureOf } from "./faults.ts";
 import { openLocks } from "./locks.ts";
+import type { FileFailure } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
-import type { FileFailure } from "./port.ts";
 import { inOneBuffer } from "./spool.ts";
 
 /** Uploads that come in several parts. What has come stays through a crash, for a day. */
@@ -160,7 +160,7 @@ async function append(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<Result<IncomingUpload, IncomingFailure>> {
   const found = await find(place, id);
-  if (found === undefined) return failure("upload_not_found", { id: id.slice(0, idCharactersShown) });
+  if (found === undefined) return failure("upload_not_found", { id: shownId(id) });
   if (found.offset !== offset) return failure("upload_offset_unfit", { offset, have: found.offset });
   if (offset === found.bytes) return ok(found);
   const file = await open(partOf(place, id), "a", 0o600);
@@ -183,8 +183,6 @@ async function append(
     return failure("too_large", { path, sizeBytes: found.bytes + 1, limitBytes: found.bytes, setting: "" });
   return ok({ ...found, offset: here });
 }
-
-const idCharactersShown = 80;
 
 /** What the sender throws is no fault of the disk. */
 async function* orBrokenOff(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | "broken off", void> {

@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { systemCode } from "../base/fault.ts";
 import { derivedHex, type Ids } from "../base/ids.ts";
 import { FileState } from "../protocol/events.ts";
-import type { FileChange, WorkspaceLimits } from "./port.ts";
+import type { FileChange, WorkspaceLimits } from "./one-workspace.ts";
 
 /** Earlier contents of a workspace's files by hash, in a folder of our own beside it. */
 export type Kept = {

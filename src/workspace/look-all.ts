@@ -8,8 +8,8 @@ import type { Visit } from "./files.ts";
 import type { Kept, KeptNow } from "./kept.ts";
 import { digestOf } from "./look.ts";
 import { beginCount, type Count, type Counting } from "./measure.ts";
+import type { FileChange, ObserveOptions } from "./one-workspace.ts";
 import { parsePath, writableFolders } from "./path.ts";
-import type { FileChange, ObserveOptions } from "./port.ts";
 import { isSameStamp, type Seen, type SeenFile, stampOf } from "./seen.ts";
 import { inSlices } from "./slices.ts";
 import { timeOfDisk } from "./stage.ts";
@@ -59,7 +59,7 @@ type Look = {
   readonly canBeSure: boolean;
   /** These contents must not make room for others: those of files as they are, and as they were before a change. */
   readonly isNeeded: (hash: string) => boolean;
-  /** Of these, those that this look has met. */
+  /** Those of the known files that this look has met. */
   readonly met: Set<string>;
   /** Paths of files that take longer to read. */
   readonly later: string[];
@@ -141,7 +141,7 @@ function meet(look: Look, found: DeepEntry | Passing): void {
   else meetSmall(look, path, { folder, name, stat });
 }
 
-/** Of a conversation only some folders can be written by programs, and nothing beside them. */
+/** Programs can write some folders of a conversation only, and nothing beside them. */
 function isWritable(look: Look, prefix: string): boolean {
   if (look.prefix === prefix) return look.isWritable;
   look.prefix = prefix;

@@ -2,7 +2,7 @@ import { type Stats, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../base/fault.ts";
 import type { Visit } from "./files.ts";
-import type { Measured, MeasureOptions, WorkspaceLimits } from "./port.ts";
+import type { Measured, MeasureOptions, WorkspaceLimits } from "./one-workspace.ts";
 import { inSlices } from "./slices.ts";
 import { entriesBelow } from "./tree.ts";
 

@@ -3,8 +3,8 @@ import { systemCode } from "../base/fault.ts";
 import { nearest } from "../base/nearest.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { openRoot } from "./descend.ts";
+import type { FileFailure } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
-import type { FileFailure } from "./port.ts";
 import { entriesBelow } from "./tree.ts";
 
 /** Entries looked at for a suggestion: enough for what people make, and done in some milliseconds. */

@@ -1,5 +1,5 @@
 import { failed } from "../base/result.ts";
-import type { FileFailure, Workspace } from "./port.ts";
+import type { FileFailure, Workspace } from "./one-workspace.ts";
 
 /** Stands where an agent has no files: whatever is asked of it is answered with the reason. */
 export function noWorkspace(id: string, reason: FileFailure): Workspace {

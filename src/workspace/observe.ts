@@ -4,7 +4,7 @@ import { keptOf } from "./change.ts";
 import type { Visit } from "./files.ts";
 import { type LookOptions, lookAll } from "./look-all.ts";
 import { type Count, measure, measuredBy } from "./measure.ts";
-import type { FileChange, LookAheadOptions, Measured, ObserveOptions } from "./port.ts";
+import type { FileChange, LookAheadOptions, Measured, ObserveOptions } from "./one-workspace.ts";
 import { lookLock, newSeen, type Seen } from "./seen.ts";
 import { sortedByName } from "./sort.ts";
 

@@ -1,6 +1,6 @@
 import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
-import type { FileFailure, Workspace } from "./port.ts";
+import type { FileFailure, Workspace } from "./one-workspace.ts";
 
 const segmentsMax = 64;
 const nameBytesMax = 255;
@@ -41,7 +41,7 @@ export function parseWritable(kind: Workspace["kind"], path: string): Result<rea
   return failure("permission_denied", { path: shownPath(path), folder, why: "not_writable" });
 }
 
-/** Of a conversation; a task may write everywhere in its own. */
+/** Where a conversation may write; a task may write everywhere in its own. */
 export const writableFolders: readonly string[] = ["uploads", "outputs", "temp"];
 
 /** A path in an answer: one line, not too long, quoted where it is not plain. */

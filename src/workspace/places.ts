@@ -16,8 +16,8 @@ import type { FoundImage } from "./here.ts";
 import type { Images } from "./images.ts";
 import { conversationFolder, type Disk, keptFolder, type Layout } from "./layout.ts";
 import { layOut } from "./metadata.ts";
+import type { FileFailure } from "./one-workspace.ts";
 import { guestUid } from "./owner.ts";
-import type { FileFailure } from "./port.ts";
 
 /** Where the files of a conversation or task lie, made when something is written. */
 export type Places = {

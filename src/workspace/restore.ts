@@ -11,8 +11,8 @@ import { attempt, Refused } from "./faults.ts";
 import type { Home } from "./homes.ts";
 import { trashFolder } from "./layout.ts";
 import { notTheUsers } from "./metadata.ts";
+import type { FileFailure } from "./one-workspace.ts";
 import { ungive } from "./owner.ts";
-import type { FileFailure } from "./port.ts";
 import { removeTree } from "./remove-tree.ts";
 import { inSlices } from "./slices.ts";
 import type { Parts } from "./trash.ts";
@@ -84,7 +84,7 @@ async function bringBack(parts: Parts, row: TrashRow): Promise<string[]> {
   return moved.value ? [] : unite(parts, row); // Somebody has just made it anew.
 }
 
-/** Both have something by now. */
+/** Where the trash and the folder it came from both have something by now. */
 async function unite(parts: Parts, row: TrashRow): Promise<string[]> {
   const { homes, ids, books } = parts;
   const [from, to] = [await openHome(parts, trashFolder(row.id)), await openHome(parts, row.folder)];

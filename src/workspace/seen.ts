@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import type { FileState } from "../protocol/events.ts";
-import type { FileChange } from "./port.ts";
+import type { FileChange } from "./one-workspace.ts";
 
 /** The files of one workspace as they were when we last looked, by path. All who observe it share it. */
 export type Seen = {

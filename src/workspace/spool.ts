@@ -8,8 +8,8 @@ import { makeFailure } from "../protocol/failure.ts";
 import { failureOf } from "./faults.ts";
 import type { Layout } from "./layout.ts";
 import { readRange } from "./look.ts";
+import type { FileFailure } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
-import type { FileFailure } from "./port.ts";
 
 const readSome = promisify(read);
 const writeSome = promisify(write);

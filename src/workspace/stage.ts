@@ -19,8 +19,8 @@ import { makeFailure } from "../protocol/failure.ts";
 import { giveTo } from "./descend.ts";
 import { Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
+import type { FileData, WriteOptions } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
-import type { FileData, WriteOptions } from "./port.ts";
 
 const writeSome = promisify(write);
 const sync = promisify(fsync);

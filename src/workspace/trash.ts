@@ -11,7 +11,7 @@ import type { Homes } from "./homes.ts";
 import type { InUse } from "./in-use.ts";
 import { type Layout, trashFolder } from "./layout.ts";
 import { isLaidOutFor, removeLaidOut } from "./metadata.ts";
-import type { Workspace, WorkspaceLimits } from "./port.ts";
+import type { Workspace, WorkspaceLimits } from "./one-workspace.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { Cleaned } from "./workspace.ts";
 

@@ -2,8 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { Refused } from "./faults.ts";
 import type { Locks } from "./locks.ts";
+import type { WorkspaceLimits } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
-import type { WorkspaceLimits } from "./port.ts";
 
 /** Bytes and files; a change may be negative. */
 type Amount = { readonly bytes: number; readonly files: number };

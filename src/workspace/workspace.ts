@@ -19,8 +19,8 @@ import { type Incoming, openIncoming } from "./incoming.ts";
 import { type Kept, openKept } from "./kept.ts";
 import { type Disk, layoutOf } from "./layout.ts";
 import { openLocks } from "./locks.ts";
+import type { FileFailure, Workspace, WorkspaceLimits } from "./one-workspace.ts";
 import { openPlaces } from "./places.ts";
-import type { FileFailure, Workspace, WorkspaceLimits } from "./port.ts";
 import { listTrash, restoreTrash } from "./restore.ts";
 import { openSpool, type Spooled, type SpoolOptions } from "./spool.ts";
 import { openSweep } from "./sweep.ts";
@@ -34,8 +34,8 @@ export { probeImages } from "./image-probe.ts";
 export type { IncomingUpload } from "./incoming.ts";
 export type { Disk } from "./layout.ts";
 export { noWorkspace } from "./none.ts";
+export type * from "./one-workspace.ts";
 export { parsePath, shownPath } from "./path.ts";
-export type * from "./port.ts";
 export { type ArchiveRead, readArchive } from "./read-archive.ts";
 export type { Spooled } from "./spool.ts";
 export { openUnpacking } from "./unpack-archive.ts";
@@ -95,7 +95,7 @@ export type Trashed = {
   readonly id: string;
   /** The conversation it belongs to, as its owner knows it. */
   readonly conversation: string;
-  /** Of this agent of it; absent for the conversation's own files. */
+  /** The files of this agent's task; absent for the conversation's own. */
   readonly task?: string;
   readonly movedAt: number;
   readonly bytes: number;
@@ -196,7 +196,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   };
 }
 
-/** Those that were made once are there whatever is set by now. */
+/** Images that were made once are there whatever is set by now. */
 function hasImages({ disk, dataDir }: WorkspacesOptions): boolean {
   return disk === "image" || existsSync(join(dataDir, "images"));
 }

@@ -111,7 +111,7 @@ export type Listing = { readonly path: string; readonly entries: readonly Entry[
 export type WalkOptions = { readonly hidden?: boolean; readonly signal?: AbortSignal };
 export type WalkEntry = FileStat;
 
-/** SPEC's names, as `get_workspace_info` answers. */
+/** Under the names that `get_workspace_info` answers with [W8]. */
 export type WorkspaceInfo = {
   readonly fileCount: number;
   readonly dirCount: number;
