@@ -32,7 +32,7 @@ export function chatError({ code, title, detail, params, requestId }: Problem) {
   };
 }
 
-/** Seed 003 §8.2 has these word for word. */
+/** Its clients compare these word for word. */
 const fixedDetails: Readonly<Record<string, string>> = {
   sandbox_session_create_failed: "Failed to create sandbox session",
   sandbox_session_not_ready: "Sandbox session initialization timeout",

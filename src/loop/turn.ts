@@ -45,7 +45,7 @@ export type Route =
   | "finalize"
   | "finish";
 
-/** What comes next, by SPEC's order: answer open calls first, then the limit, then room, then the model, then the end. */
+/** What comes next [L1]: answer open calls first, then the limit, then room, then the model, then the end. */
 export function routeOf(
   history: History,
   parts: Pick<Parts, "limits" | "models" | "agents" | "toolbox" | "approvals">,

@@ -5,7 +5,7 @@ export const redacted = "[redacted]";
 const secretCharactersMin = 6;
 
 /**
- * The text without secrets (SPEC Q1): neither the known values nor what has the shape of a key, a token, a password
+ * The text without secrets [Q1]: neither the known values nor what has the shape of a key, a token, a password
  * or a private key. Meant for logs and for words of others that people will see, not for files that must stay as they are.
  */
 export function redact(text: string, secrets: readonly string[]): string {

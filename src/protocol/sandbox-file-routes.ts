@@ -84,7 +84,7 @@ const ResumableUpload = z.object({
   file_path: z.string().nullable(),
 });
 
-/** The rows of the route table about files of a sandbox session: seed 003's, the public service's, and tus 1.0.0. */
+/** The rows of the route table about files of a sandbox session: the chat platform's, the public service's, and tus 1.0.0. */
 export const sandboxFileRoutes = {
   uploadSandboxFile: {
     method: "POST",

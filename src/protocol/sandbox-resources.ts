@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ClosingFrame, PartFrame } from "./stream.ts";
 
 // What the routes of the sandbox answer with. Names are those of the public sandbox service, so that its clients find
-// what they look for; seed 003's fields stand beside them.
+// what they look for; the chat platform's fields stand beside them.
 
 const Lack = z.object({ name: z.string(), reason: z.string(), fix: z.string() });
 const time = z.string();

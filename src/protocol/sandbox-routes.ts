@@ -20,7 +20,7 @@ const dependenciesMax = 50;
 const typesMax = 200;
 /** A day. How long a program may really run says sandbox.execution_seconds_max. */
 export const timeoutSecondsMax = 86_400;
-/** Of a program whose caller names none. */
+/** The time-out of a program whose caller names none. */
 export const timeoutSecondsUsual = 30;
 
 /** Of both dialects; `null` means left out, as clients of the public service send it. */
@@ -62,7 +62,7 @@ const installing = {
 };
 
 const NewSession = z.object({
-  // Seed 003.
+  // As the chat platform asks.
   user_id: z.string().nullish(),
   agent_id: name,
   business_domain_id: name,
@@ -143,7 +143,7 @@ const executeFailures = [
   "path_traversal_blocked",
 ] as const satisfies readonly FailureCode[];
 
-/** The rows of the route table about sessions, executions and templates: seed 003's and the public sandbox service's. */
+/** The rows about sessions, executions and templates: the chat platform's, and the public sandbox service's. */
 export const sandboxRoutes = {
   createSession: {
     method: "POST",

@@ -7,7 +7,7 @@ import { openDoor } from "./sandbox-http.ts";
 
 const csv = (name: string, text = "a,b\n1,2\n") => new File([text], name, { type: "text/csv" });
 
-test("the sample calls of 003 §6 work unchanged against a fresh server: upload, list, download [S3][S4][S7]", async () => {
+test("the chat platform's sample calls work unchanged against a fresh server: upload, list, download [S3][S4][S7]", async () => {
   await using door = await openFileDoor();
   // 6.2: file, conversation_id, subdir, in this order.
   const uploaded = await door.upload(csv("data.csv"), { conversation_id: "conv456", subdir: "temparea" });

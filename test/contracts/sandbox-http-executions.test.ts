@@ -42,7 +42,7 @@ test("an execution is accepted at once, and its status and result say what becam
 });
 
 test(
-  "the conversation is named by any of five fields, and files are where every path of the seed has them [X2][S4]",
+  "the conversation is named by any of five fields, and files are where every path of the chat platform has them [X2][S4]",
   options,
   async () => {
     const run = "/executions/sessions/sess-agent-default/execute-sync";

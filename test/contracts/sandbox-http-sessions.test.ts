@@ -20,7 +20,7 @@ const session = ({ body }: Reply) => SandboxSession.parse(body);
 const health = async ({ get }: Door) => DetailedHealth.parse((await get("/health/detailed")).body);
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test("a session of the seed's dialect is created, found under all its names, and deleted [S1]", options, async () => {
+test("a session in the chat platform's dialect is created, found under all its names, and deleted [S1]", options, async () => {
   const policy = { max_file_size: 1, max_file_size_unit: "MB", max_file_count: 2, allowed_file_types: [".CSV"] };
   const config = { session_id: "sb-session-seed", file_upload_config: policy };
   const body = { user_id: "seed", agent_id: "agent-1", business_domain_id: "bd-7", config };
@@ -38,7 +38,7 @@ test("a session of the seed's dialect is created, found under all its names, and
 });
 
 test(
-  "a session of the public dialect answers as the public service does, with the seed's fields beside [S1]",
+  "a session of the public dialect answers as the public service does, with the chat platform's fields beside [S1]",
   options,
   async () => {
     const wanted = {

@@ -8,7 +8,7 @@ import { folderWith } from "../world/folder.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { cannotRunCode, noSandbox } from "../world/sandbox.ts";
 
-// Seed 003 from end to end: files are uploaded, selected in a chat, worked on by code, and gone with the conversation.
+// The chat platform from end to end: files are uploaded, selected in a chat, worked on by code, and gone with the conversation.
 
 const csv = "city,sold\nBonn,3\nUlm,4\n";
 const context = (id: string, user: string, ...names: string[]) =>

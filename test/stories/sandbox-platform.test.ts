@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cannotWorkOnData, type Platform, startPlatform, told } from "../world/platform.ts";
 import { makeHome } from "../world/program.ts";
-import { seedFiles } from "../world/seed-003.ts";
+import { platformFiles } from "../world/platform-samples.ts";
 
-// What seed 003 and a user of it do with the sandbox, over HTTP, against `agentyard sandbox` as it is started.
+// What the chat platform and a user of it do with the sandbox, over HTTP, against `agentyard sandbox` as it is started.
 
 const csv = "city,sold\nBonn,3\nUlm,4\n";
 const options = { skip: cannotWorkOnData };
@@ -58,11 +58,11 @@ print(df.sold.sum())
 `;
 
 test(
-  "every call that seed 003 shows works as it stands there, for the user that it names [S1][S3][S4][S7]",
+  "every sample call of the chat platform works as it stands, for the user that it names [S1][S3][S4][S7]",
   options,
   async (t) => {
     const platform = await startPlatform(makeHome(t));
-    const front = seedFiles(platform.address);
+    const front = platformFiles(platform.address);
 
     // 6.1: nothing is asked for first; the id is made by the rule.
     const sessionId = front.generateSessionId("user123");
@@ -97,7 +97,7 @@ test(
   },
 );
 
-/** Seed 003 §7.5, to the letter. */
+/** The chat platform's own, to the letter. */
 const agentCode = `# Agent 生成的代码中引用用户上传的文件
 import pandas as pd
 
@@ -114,7 +114,7 @@ with open('/workspace/uploads/result.json', 'w') as f:
 `;
 
 test(
-  "the platform's client of seed 003 creates, asks for and deletes a session, and deletes files, as it is written there [S1][S3][S6][S7]",
+  "the chat platform's client creates, asks for and deletes a session, and deletes files, as it is written [S1][S3][S6][S7]",
   options,
   async (t) => {
     const platform = await startPlatform(makeHome(t));
@@ -149,7 +149,7 @@ test(
 );
 
 test(
-  "the attack that seed 003 describes finds nothing: another conversation is not there, neither for code nor for downloads [S5][S7]",
+  "the attack that the chat platform fears finds nothing: another conversation is not there, neither for code nor for downloads [S5][S7]",
   options,
   async (t) => {
     const platform = await startPlatform(makeHome(t));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Config } from "../../src/config/config.ts";
 
-// Where we lie on the machine is nobody's business (SPEC Q1): whatever a test makes the product say is read along.
+// Where we lie on the machine is nobody's business [Q1]: whatever a test makes the product say is read along.
 
 /** Watches one data directory for the length of a test. */
 export type PathWatch = {

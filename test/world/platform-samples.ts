@@ -1,7 +1,7 @@
 type Upload = { readonly sandboxSessionId: string; readonly conversationId: string; readonly file: File };
 
-/** The functions of seed 003 §6; what a browser does with an answer is left out, and types are added. */
-export function seedFiles(SANDBOX_API_URL: string) {
+/** The functions of the front end that the chat platform shows its users; what a browser does with an answer is left out, and types are added. */
+export function platformFiles(SANDBOX_API_URL: string) {
   return {
     generateSessionId: (userId: string) => `sb-session-${userId}`,
     async uploadFile(wanted: Upload): Promise<unknown> {

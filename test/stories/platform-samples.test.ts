@@ -5,21 +5,21 @@ import { allFrames, folded, framesOf } from "../world/chat.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { makeHome } from "../world/program.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
-import { seedFiles } from "../world/seed-003.ts";
+import { platformFiles } from "../world/platform-samples.ts";
 import { modelEnv, serve } from "../world/served.ts";
 
-// Every call that seed 003 §6–§8.6 shows, sent as it stands there to a server that was started a moment ago.
+// Every sample call of the chat platform, sent as its description has it to a server that was started a moment ago.
 
 const csv = "month,sold\n1,3\n2,4\n";
 const options = { skip: cannotRunCode };
 const marker = "【System auto-generated context - not user query】";
 
 test(
-  "the front end of seed 003 §6 uploads, lists and downloads as it is written there [S1][S3][S7]",
+  "the chat platform's front end uploads, lists and downloads as it is written [S1][S3][S7]",
   options,
   async (t) => {
     const { address } = await serve(makeHome(t));
-    const front = seedFiles(address);
+    const front = platformFiles(address);
     const sandboxSessionId = front.generateSessionId("user123");
     assert.equal(sandboxSessionId, "sb-session-user123");
     const wanted = { sandboxSessionId, conversationId: "conv456" };
@@ -41,7 +41,7 @@ test(
 );
 
 test(
-  "the request of seed 003 §7.6 reaches the model as §7.5 shows it, and code runs on the path [C1][C2][S4]",
+  "the chat platform's request with files reaches the model as it shows it, and code runs on the path [C1][C2][S4]",
   options,
   async (t) => {
     const path = "/workspace/conv-123/uploads/temparea/data.csv";
@@ -82,12 +82,12 @@ Available files:
 );
 
 test(
-  "the functions of seed 003 §8.6 upload, list and chat with files as they are written there [C1][C2][S3][S7]",
+  "the chat platform's functions upload, list and chat with files as they are written [C1][C2][S3][S7]",
   options,
   async (t) => {
     await using model = await modelServer(() => says("Sales rise."));
     const { address } = await serve(makeHome(t, { env: modelEnv(model) }));
-    const front = seedChat(address);
+    const front = platformChat(address);
     for (const name of ["data.csv", "config.json"]) await front.uploadFile("user123", "conv-123", file(name));
     assert.deepEqual(await front.listUploadedFiles("user123", "conv-123"), ["config.json", "data.csv"]);
     const response = await front.chatWithFiles("分析一下 data.csv 中的销售趋势", "conv-123", [
@@ -105,7 +105,7 @@ test(
   },
 );
 
-test("the three cases of seed 003 §9-6.1: no file, one file, several files [C2]", options, async (t) => {
+test("a chat about no file, about one, and about several [C2]", options, async (t) => {
   await using model = await modelServer(() => says("yes"));
   const world = await serve(makeHome(t, { env: modelEnv(model) }));
   const ask = async (conversation: string, user: string, names: readonly string[]) => {
@@ -141,8 +141,8 @@ function file(name: string): File {
 
 type SelectedFile = { readonly file_name: string };
 
-/** The functions of §8.6. */
-function seedChat(SANDBOX_API_URL: string) {
+/** The functions of its sample for a chat with files. */
+function platformChat(SANDBOX_API_URL: string) {
   return {
     async uploadFile(userId: string, conversationId: string, selected: File): Promise<unknown> {
       const sessionId = `sb-session-${userId}`;
