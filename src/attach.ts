@@ -72,7 +72,7 @@ const attachPauseMs = 50;
 /** Owners that may end one after another while a single request is on its way. */
 const movesMax = 20;
 
-/** Of the name by which the processes of this directory's sandboxes are known again. */
+/** The length of the name by which the processes of this directory's sandboxes are known again. */
 const markCharacters = 12;
 const guestStartMsMax = 20_000;
 

@@ -14,7 +14,7 @@ export function alwaysOffered(call: JudgedCall, facts: Facts, findings: readonly
     return shape === undefined || !mayBeWidened(finding) ? [] : [{ kind, pattern: shape, risk }];
   });
   if (covers.length < findings.length) return [same];
-  // Of those that are alike the gravest, which was shown as well.
+  // Among those that are alike the gravest counts, which was shown as well.
   const gravestLast = covers.toSorted((one, other) => risks.indexOf(one.risk) - risks.indexOf(other.risk));
   const distinct = new Map(gravestLast.map((cover) => [`${cover.kind} ${cover.pattern}`, cover]));
   return [same, { match: "findings", covers: [...distinct.values()] }];

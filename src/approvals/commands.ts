@@ -17,7 +17,10 @@ export function commandFindings(command: string, facts: Facts, safe: Safe): Find
   return withinLimits(() => readCommand(command, run)) ? settled(scene) : [notRead(command)];
 }
 
-/** Whether it came to its end. A text can be deeper than a parser can follow, or cost too much (`spend`): then it is not read. */
+/**
+ * Whether it came to its end. A text can be deeper than a parser can follow, or cost too much (`spend`): then it is not
+ * read, and a person is asked, which is the safe side of whatever the engine finds too large.
+ */
 export function withinLimits(read: () => void): boolean {
   try {
     read();
@@ -33,7 +36,7 @@ export function notRead(text: string): Finding {
   return { kind: "unreadable", action: "ask", risk: "high", layer: "default", what: beginningOf(text) };
 }
 
-/** Of a text that is not read: enough to know it again. */
+/** The beginning of a text that is not read: enough to know it again. */
 function beginningOf(text: string): string {
   return `${withoutSecrets(text.slice(0, beginningCharactersMax * 8)).slice(0, beginningCharactersMax)}…`.toWellFormed();
 }

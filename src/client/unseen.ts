@@ -44,7 +44,7 @@ export function onlyUnseen(after: number | string): Unseen {
     return { ...delta, offset: delta.offset + known, text: delta.text.slice(known) };
   }
 
-  /** Of what programs say a part may be missing, but nothing comes twice. */
+  /** A part of what programs say may be missing, but nothing comes twice. */
   function passOutput(output: Output): Output | undefined {
     const known = Math.max(0, (said.get(output.call) ?? 0) - output.offset);
     if (known >= output.text.length) return undefined;

@@ -40,7 +40,7 @@ export type Config = {
   readonly loop: {
     readonly stepsMax: number;
     readonly parallelCallsMax: number;
-    /** Of one model call, the first one included. */
+    /** Attempts at one model call, the first one included. */
     readonly attemptsMax: number;
     readonly toolTimeoutMs: number;
   };

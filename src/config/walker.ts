@@ -24,7 +24,7 @@ export type Walker = {
   /** Only these keys may stand in it. */
   group(item: Item, name: string, keys: Readonly<Record<string, Take>>): void;
   entries(inside: readonly Entry[], prefix: string, keys: Readonly<Record<string, Take>>): void;
-  /** Of things that are named by whoever writes the file. */
+  /** For a map whose keys are chosen by whoever writes the file. */
   named(item: Item, name: string, example: string, take: Take): void;
   list(item: Item, name: string, example: string): readonly Item[] | undefined;
 };

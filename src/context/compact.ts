@@ -13,7 +13,7 @@ export type Compacted = Omit<EventBody<"compacted">, "agent" | "turn">;
 
 /** Fewer messages than this are not summed up because somebody asked for it. */
 const messagesMin = 15;
-/** Of a full window, fewer are left out without asking a model. */
+/** Fewer messages are left out of a full window without asking a model. */
 const summedUpMin = 5;
 
 /** What is to be done: nothing, only to shorten, or to leave out what comes before `first`. */

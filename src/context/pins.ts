@@ -141,7 +141,7 @@ function requestOf(request: readonly Said[], tokensMax: number): Entry[] {
 const wordsTokens = 8;
 const gapTokens = 36;
 
-/** Of a message that is not repeated as a whole. */
+/** The lines worth keeping of a message that is not repeated as a whole. */
 function linesOf({ seq, text }: Said): Said[] {
   return instructionsIn(text).map((line) => ({ seq, text: line }));
 }

@@ -16,9 +16,9 @@ type Wanted = {
   readonly first: number;
   readonly strategy: Strategy;
   readonly focus: string | undefined;
-  /** Of the summary. */
+  /** What the summary may have. */
   readonly tokensMax: number;
-  /** Of what the summariser is sent. */
+  /** What the summariser may be sent. */
   readonly inputTokensMax: number;
 };
 

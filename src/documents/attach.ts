@@ -14,14 +14,14 @@ export type Attached = {
   readonly name: string;
   readonly type: string;
   readonly bytes: number;
-  /** Of the content whose whole text stands in the message. */
+  /** The hash of the content whose whole text stands in the message. */
   readonly hash?: string;
   readonly text?: string;
   readonly image?: Image;
 };
 
 const inlineBytesMax = 10 * 1024;
-/** Of one message: what is more is named, and can be looked at with tools. */
+/** One message has no more: the rest is named, and can be looked at with tools. */
 const inlineBytesMaxInAll = 100 * 1024;
 const imageBytesMaxInAll = 20 * 1024 * 1024;
 

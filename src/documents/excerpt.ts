@@ -8,7 +8,7 @@ export type Surroundings = {
 export type Place = {
   readonly from: number;
   readonly to: number;
-  /** Of its first match, that no place before it shows. */
+  /** The start of its first match that no place before it shows. */
   readonly start: number;
   readonly end: number;
   readonly matches: readonly Match[];

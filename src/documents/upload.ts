@@ -188,5 +188,5 @@ function openTextGauge(head: Buffer): TextGauge {
   return gauge;
 }
 
-/** Of each piece: a share is asked for, and all of a large upload goes through here. */
+/** So much of each piece is looked at: a share is asked for, and all of a large upload goes through here. */
 const codesLookedAtMax = 4_096;

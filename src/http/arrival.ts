@@ -3,7 +3,7 @@ import type { Door } from "./door.ts";
 
 /** From where a request comes and under which name, as far as that can be believed. */
 export type Arrival = {
-  /** Of the caller; undefined in the process itself, and where a proxy does not say it so that we understand. */
+  /** The caller's address; undefined in the process itself, and where a proxy does not say it so that we understand. */
   readonly address: string | undefined;
   /** It came through a proxy, and nobody whom we trust says from whom: the address may be the proxy's. */
   readonly isVeiled: boolean;

@@ -7,7 +7,7 @@ type Unreadable = Failure<"bad_json" | "body_too_large" | "bad_request">;
 const depthMax = 200;
 /** To read so many takes part of a second, in which nobody else is served. A MiB of numbers is fewer. */
 const valuesMax = 600_000;
-/** Of members of objects, which take far longer than elements of lists. */
+/** So many members may all objects have: they take far longer than elements of lists. */
 const namesMax = 150_000;
 
 /** The body as JSON; no body counts as an empty object. What is sent with GET and DELETE is not looked at. */
@@ -28,7 +28,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
 }
 
 /** Counted while it comes in: a header may lie, and a chunked body has none. */
-async function readBytes(request: Request, bytesMax: number): Promise<Result<Buffer, Unreadable>> {
+export async function readBytes(request: Request, bytesMax: number): Promise<Result<Buffer, Unreadable>> {
   const tooLarge = failure("body_too_large", { limitBytes: bytesMax });
   if (Number(request.headers.get("content-length")) > bytesMax) return tooLarge;
   const chunks: Uint8Array[] = [];

@@ -9,7 +9,7 @@ export type Door = {
   readonly door?: "tcp" | "socket" | "process";
   /** The path below which a proxy serves us, as the settings say. */
   readonly basePath?: string | undefined;
-  /** Of whom the connection is. */
+  /** The address at the other end of the connection. */
   readonly address?: string | undefined;
   /** Fires when the server closes: streams end. */
   readonly closing?: AbortSignal;
@@ -23,7 +23,7 @@ export type Door = {
 
 /** Who calls, as far as the door can tell. */
 export type Caller = {
-  /** Who is signed in, by key or cookie; undefined where nobody has to be: then the request names its user (SPEC S7). */
+  /** Who is signed in, by key or cookie; undefined where nobody has to be: then the request names its user [S7]. */
   readonly signedIn: OwnerId | undefined;
   /** What this caller may do. */
   readonly scopes: readonly Scope[];

@@ -15,7 +15,7 @@ type LiveText = {
 
 /** Text of the running answer that may wait for its reader, who loses nothing by coming back for the rest. */
 const unsentCharactersMax = 256 * 1024;
-/** Of what one program said; a slow reader misses the beginning. */
+/** So much of what one program said is kept for a slow reader, who misses the beginning. */
 const outputCharactersMax = 16_000;
 
 /** Gathers the text of the newest attempt until its reader takes it: many deltas become one frame. */

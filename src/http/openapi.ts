@@ -44,7 +44,7 @@ export function describeApi({ version, prefix = "" }: DescribedAt): Json {
 }
 
 type Row = {
-  /** Of the operation: the route's own, or for another path of it that and more. */
+  /** The operation's name: the route's own, or for another path of it that and more. */
   readonly name: string;
   readonly routeName: string;
   readonly path: string;

@@ -18,7 +18,7 @@ export function refuse(c: HttpCall, reason: Failure, beside: Readonly<Record<str
   });
 }
 
-/** Of what passes by itself, where nobody knows better. */
+/** When to come again for what passes by itself, where nobody knows better. */
 const retryAfterSecondsUsual = 5;
 
 /** When to come again: of everything that may be otherwise by then, also where nobody has said when. */

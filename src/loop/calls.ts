@@ -216,7 +216,7 @@ function isDecidedWithoutRules(state: CallState, turn: OpenTurn, parts: Parts): 
   return isOpen || endWithoutRules(state, turn, parts) !== undefined;
 }
 
-/** Of a call that ends whatever the rules say. */
+/** The end of a call that ends whatever the rules say. */
 function endWithoutRules({ call, started, decision }: CallState, turn: OpenTurn, parts: Parts): NewEvent | undefined {
   const { name: tool } = call;
   // Started by a process that is gone: it may or may not have happened, and only its class says whether it may happen again.

@@ -16,7 +16,7 @@ type Place = { readonly turn: number; readonly step: number; readonly attempt: n
 type Running = { readonly place: Place; text: string; reasoning: string };
 type Said = { readonly offset: number; readonly text: string };
 
-/** Of what a program says, for whoever comes later: enough for a screen. */
+/** So much of what a program says is kept for whoever comes later: enough for a screen. */
 const saidCharactersMax = 4_000;
 
 export function openLive(): Live {

@@ -168,7 +168,7 @@ export type SaidAgain = {
   readonly text?: string | undefined;
   readonly selected?: readonly string[] | undefined;
   readonly run?: string | undefined;
-  /** Of the call: under the same id it is said again once. */
+  /** The call's id: under the same one it is said again once. */
   readonly id?: string | undefined;
 };
 

@@ -7,7 +7,7 @@ import type { ConversationRow, RuleRow } from "../storage/storage.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
-/** Of one user, over all conversations. */
+/** So many may one user have, over all conversations. */
 export const rulesMax = 500;
 
 /** What users allowed always: listed, and taken back. It counts from the next call on. */
@@ -24,7 +24,7 @@ export function openRules(parts: Parts): Pick<Engine, "rules" | "revokeRule"> {
   };
 }
 
-/** Those that count in a conversation, newest first. */
+/** The rules that count in a conversation, newest first. */
 export async function readRules(
   parts: Pick<Parts, "storage" | "logger">,
   { owner, number }: ConversationRow,

@@ -22,7 +22,7 @@ const batchDelayMs = 2_000;
 const exportTimeoutMs = 5_000;
 /** How long an end waits for what is still on its way. */
 const closeMsMax = 3_000;
-/** Of one text that a span tells. */
+/** So much of one text goes into a span. */
 const textCharactersMax = 32_000;
 
 export type SdkTracerOptions = {

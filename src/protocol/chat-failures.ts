@@ -3,7 +3,7 @@ import { turnFailures } from "./turn-failures.ts";
 
 /** What can go wrong where something is stored. */
 export const storing = ["storage_busy", "storage_full", "storage_broken", "storage_read_only"] as const;
-/** Of whatever names a user and a conversation. */
+/** Failures of every route that names a user and a conversation. */
 export const failures = [
   "bad_request",
   "user_unknown",
@@ -11,7 +11,7 @@ export const failures = [
   ...storing,
 ] as const satisfies readonly FailureCode[];
 
-/** Of a chat, whichever way its answer comes. */
+/** Failures of a chat, whichever way its answer comes. */
 export const completing = [
   ...failures,
   "field_retired",

@@ -22,7 +22,7 @@ const Part = z.object({
   type: z.string().max(nameCharactersMax),
   text: z.string().nullish(),
   refusal: z.string().nullish(),
-  /** Of Chat Completions an object, of Responses the address itself. */
+  /** In Chat Completions an object, in Responses the address itself. */
   image_url: z.union([z.string(), z.object({ url: z.string() })]).nullish(),
 });
 export type Part = z.infer<typeof Part>;

@@ -7,7 +7,7 @@ export type ServerEventText = {
 
 type Options = {
   readonly onEvent: (event: ServerEventText) => void;
-  /** Of one event, and of a line that does not end: then nothing more is read. */
+  /** A longer event, or a line that does not end, is the end of reading. */
   readonly charactersMax?: number;
   readonly onTooLong?: () => void;
 };
@@ -22,7 +22,7 @@ export function openEventReader({ onEvent, onTooLong, charactersMax = Number.POS
 } {
   const lineEnd = /\r\n|\r|\n/g;
   let [isBeginning, isAfterReturn, isTooLong] = [true, false, false];
-  /** Of a line whose end has not come. Put together when it has: searching it anew with each piece takes for ever. */
+  /** A line whose end has not come. Put together when it has: searching it anew with each piece takes for ever. */
   let rest = "";
   let [name, id, data]: (string | undefined)[] = [];
 

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import type { FileChange, Workspace } from "../workspace/workspace.ts";
 import type { Artifact } from "./sandbox.ts";
 
-/** Of one execution; a program that unpacks an archive makes thousands. */
+/** So many are told of one execution; a program that unpacks an archive makes thousands. */
 export const artifactsMax = 500;
 
 /** The files that an execution made or changed, as far as they are still there. */

@@ -16,13 +16,13 @@ export interface Collected {
   piece(from: number, to: number): { readonly text: string; readonly cutBytes: number; readonly to: number };
   /** The beginning and the end, at most so many bytes of them; never a part of a character. */
   shown(bytesMax: number): Pick<ShownOutput, "text" | "cutBytes" | "keptBytes">;
-  /** Until it is shortened. */
+  /** All that was collected; it may be asked for until it is shortened. */
   all(): Uint8Array;
   /** Keeps so many bytes of its beginning and its end; after the end. */
   shorten(bytesMax: number): void;
 }
 
-/** Where the middle was. */
+/** Stands in a text where its middle was cut out. */
 const gap = "\n[…]\n";
 
 export function createCollected(): Collected {
@@ -30,7 +30,7 @@ export function createCollected(): Collected {
   let buffer = new Uint8Array(0);
   let length = 0;
   let cutBytes = 0;
-  /** Of what was cut. */
+  /** The last bytes of what was cut. */
   let end = new Uint8Array(0);
   let rest: (ReturnType<Collected["rest"]> & { readonly from: number }) | undefined;
   /** From here to there nothing is kept any more. */
@@ -104,7 +104,7 @@ export function pieceEnd(bytes: Uint8Array, start: number, last: number): number
   return last - start > pieceBytesMax ? characterStart(bytes, start + pieceBytesMax, -1) : last;
 }
 
-/** Those of a character after its first byte. */
+/** A character has so many bytes after its first one. */
 const followingMax = 3;
 
 /** Where the beginning that is kept ends, and where the end begins. */

@@ -20,7 +20,7 @@ type Found = Pick<Sessions, "find" | "create">;
 /** What is done about the session, as traces name it. */
 type Action = "create_new" | "reuse_existing" | "recreate";
 
-/** Of callers who name none. */
+/** The domain of callers who name none. */
 export const defaultDomain = "bd_public";
 
 /** A session that runs, for a chat that may need it: asked anew each time, nothing is remembered. The answer is its id. */

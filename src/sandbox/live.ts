@@ -19,7 +19,7 @@ export interface LiveOutput {
   shorten(): void;
 }
 
-/** Of each stream that is shortened. */
+/** What is kept of each stream that is shortened. */
 const shortBytesMax = 512 * 1024;
 /** How often the streams may take turns; after that each is told for itself. */
 const turnsMax = 50_000;

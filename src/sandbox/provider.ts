@@ -44,7 +44,7 @@ export type Lack = {
   readonly name: LackName;
   readonly reason: string;
   readonly fix: string;
-  /** Of what another language makes the same two texts. */
+  /** The facts from which another language makes the same two texts. */
   readonly about?: LackAbout | undefined;
 };
 
@@ -74,7 +74,7 @@ export type GuestWanted = {
   readonly id: string;
   readonly workspace: GuestWorkspace | undefined;
   readonly limits: GuestLimits;
-  /** Of the conversation when this process is root: files made inside belong to it. */
+  /** The user id of the conversation when this process is root: files made inside belong to it. */
   readonly uid: number | undefined;
   /** On top of what every guest has: `PATH`, `LANG`, `HOME` and `AGENT_WORKSPACE_PATH`. */
   readonly env: Readonly<Record<string, string>>;

@@ -68,7 +68,7 @@ export type RunWanted = {
   readonly event?: string | undefined;
   readonly stdin?: Uint8Array | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Of each stream in the report; the beginning and the end are kept, and all of it goes to a file in temp/. */
+  /** How much of each stream stands in the report: its beginning and its end. All of it goes to a file in temp/. */
   readonly shownBytesMax?: number | undefined;
 };
 
@@ -139,7 +139,7 @@ export type RunFailure = Failure<
   | "quota_exceeded"
   | "path_invalid"
   | "path_traversal_blocked"
-  // Of the row of the caller's session, which is made or brought back by a run.
+  // A run makes or brings back the row of the caller's session, and that can fail.
   | "storage_busy"
   | "storage_full"
   | "storage_broken"
@@ -156,7 +156,7 @@ export interface Sessions {
   count(): Promise<Readonly<Record<string, number>>>;
   /** The session of a user who is about to use it: made or revived by itself, its time to live begins anew. */
   use(owner: OwnerId): Promise<Result<Session, SessionFailure>>;
-  /** One that runs, for a chat that may need it; the answer is its id. Asked anew each time (SPEC S2). */
+  /** One that runs, for a chat that may need it; the answer is its id. Asked anew each time [S2]. */
   ensure(owner: OwnerId, wanted: SessionEnsured): Promise<Result<string, EnsureFailure>>;
   /** Ends its guests. Idempotent. `forget`: the row goes too, with its executions. */
   stop(owner: OwnerId, options?: { forget?: boolean }): Promise<Result<Session | undefined, SessionFailure>>;
@@ -227,6 +227,7 @@ export type SessionPackages = {
 export type NewSession = {
   /** As the caller spelled it; `sb-session-{owner}` unless it was given. */
   readonly id?: string | undefined;
+  /** Whose words its answers have: the chat platform's, or those of the public sandbox service. */
   readonly dialect: "seed" | "public";
   readonly agentId?: string | undefined;
   readonly businessDomain?: string | undefined;
@@ -303,7 +304,7 @@ export type ExecutionRecord = {
   readonly conversationId: string | undefined;
   readonly status: "pending" | "running" | "completed" | "failed" | "timeout" | "crashed" | "cancelled";
   readonly language: Language;
-  /** Of a long one its beginning and its end. */
+  /** The program; of a long one, its beginning and its end. */
   readonly code: string;
   readonly codeCutBytes: number;
   readonly timeoutMs: number;

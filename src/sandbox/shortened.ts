@@ -1,9 +1,9 @@
 import { createCollected } from "./collected.ts";
 import type { ExecutionRecord, RunReport, ShownOutput } from "./sandbox.ts";
 
-/** Of an execution's code in its record: whoever sent more has it. */
+/** So much of an execution's code stands in its record: whoever sent more has it. */
 const codeBytesMax = 64 * 1024;
-/** Of each text in a list, whose readers want to know which execution it was. */
+/** So much of each text stands in a list, whose readers want to know which execution it was. */
 const listedBytesMax = 2048;
 const listedFilesMax = 20;
 
@@ -62,5 +62,5 @@ function shortened(text: string, bytesMax: number): { readonly text: string; rea
   return collected.shown(bytesMax);
 }
 
-/** Of a UTF-16 unit in UTF-8. */
+/** A UTF-16 unit has no more bytes in UTF-8. */
 const characterBytesMax = 3;

@@ -145,7 +145,7 @@ export type NewConversation = {
   readonly title?: string | undefined;
   /** `person` unless said otherwise. */
   readonly origin?: ConversationRow["origin"] | undefined;
-  /** Of a program that wants nothing kept: it goes soon after its last use. */
+  /** Made by a caller that wants nothing kept: it goes soon after its last use. */
   readonly isPassing?: boolean | undefined;
   readonly agentId?: string | undefined;
   readonly appKey?: string | undefined;

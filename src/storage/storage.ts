@@ -156,7 +156,7 @@ export interface Storage {
   /** One a user; the same owner again replaces it. */
   putSession(row: SessionRow): Promise<Result<void, StorageFailure>>;
   findSession(owner: OwnerId): Promise<SessionRow | undefined>;
-  /** Of all users, those used last first. */
+  /** The sessions of all users, those used last first. */
   listSessions(limit: number): Promise<SessionRow[]>;
   /** With the records of its executions. */
   forgetSession(owner: OwnerId): Promise<Result<void, StorageFailure>>;
@@ -174,7 +174,7 @@ export interface Storage {
     owner: OwnerId,
     page: { limit: number; offset: number },
   ): Promise<{ readonly items: ListedExecution[]; readonly total: number }>;
-  /** Of all users: those without an end, oldest first. */
+  /** The executions of all users that have no end yet, oldest first. */
   openExecutions(limit: number): Promise<ExecutionRow[]>;
   /** Takes away those that ended before this time. */
   dropExecutions(before: number): Promise<Result<void, StorageFailure>>;

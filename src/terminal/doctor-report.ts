@@ -20,7 +20,7 @@ export type DoctorFacts = {
   readonly database: DatabaseFacts | undefined;
   /** Undefined where there is no database yet. */
   readonly decisions: Result<RecordFacts, Failure> | undefined;
-  /** Those that are filled. */
+  /** The slots that are filled. */
   readonly models: readonly { readonly slot: string; readonly model: string; readonly server: string }[];
   /** Whether workspaces can be images; undefined where they are not meant to be. */
   readonly images: Result<void, Failure> | undefined;
@@ -31,7 +31,7 @@ export type DataFacts = {
   readonly folder: string;
   readonly state: "there" | "new" | "read_only";
   readonly freeBytes: number;
-  /** Of a folder that is there: 0o700 is for its owner alone. */
+  /** The mode of a folder that is there: 0o700 is for its owner alone. */
   readonly mode: number | undefined;
 };
 

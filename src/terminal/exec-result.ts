@@ -39,7 +39,7 @@ export function exitCodeOfExec({ execution, failure = execution?.failure ?? unde
   }
 }
 
-/** Of one that ended by a signal that nobody here sent, the number of that tells more. */
+/** Where a program ended by a signal that nobody here sent, the number of the signal tells more. */
 function exitCodeOfKilled({ how, signal }: SandboxExecution): number {
   const isOwn = how === "done" || how === "lost";
   const number = isOwn && signal !== null ? numberOf(signal) : undefined;
@@ -122,7 +122,7 @@ export function howOf({ how, signal, status }: SandboxExecution): ExecHow {
     case "disk_full":
       return "killed";
     case "lost":
-      // Of Python that was hit by a signal its state is lost, too; the sandbox is not.
+      // Python that was hit by a signal has lost its state, too; the sandbox is still there.
       return signal === null ? "lost" : "killed";
     case null:
       return status === "cancelled" ? status : "lost";

@@ -120,7 +120,7 @@ function languageOfFile(file: string | undefined): ProgramLanguage {
   }
 }
 
-/** Until its result is there. Told to end, or without a reader, it is stopped; then its end is waited for, not for ever. */
+/** Until its result is there. Where it is told to end, or has no reader, it is stopped and waited for, but not for ever. */
 async function follow(id: string, options: ExecOptions): Promise<ExecEnd> {
   const { client, clock, command, output, leave } = options;
   const streams = { stdout: streamOf(output, options), stderr: streamOf(options.errors, options) };
@@ -198,7 +198,7 @@ function fileLines(execution: SandboxExecution, words: Words): readonly string[]
   return [...there.slice(0, filesShownMax), ...removed.slice(0, filesShownMax)];
 }
 
-/** Of a program that ended by itself its own words say enough. */
+/** Nothing is said of a program that ended by itself: its own words say enough. */
 function whyNot(execution: SandboxExecution, command: ExecCommand, words: Words): string | undefined {
   const { exec: texts } = words.terminal;
   switch (howOf(execution)) {

@@ -44,7 +44,7 @@ function hadPython({ earlierCalls }: ToolContext): boolean {
 
 const otherLanguage = /"language"\s*:\s*"(?!i?py)/i;
 
-/** Of a result, for each of its two streams. */
+/** Each of the two streams gets this share of a result. */
 const streamShare = 0.4;
 const valueShare = 0.1;
 /** What a model that sees is shown at once; larger figures and more of them are only named. */

@@ -11,7 +11,7 @@ const linkLastsMs = 600_000;
 /** A browser in use is told a new end so many times within the time of one. */
 const renewalsPerLasting = 30;
 const ownNumbersMax = 1_000;
-/** Of a name that a sign-in service tells: more of it is not looked at. */
+/** No more is looked at of a name that a sign-in service tells. */
 const claimCharactersMax = 200;
 
 type SignIns = Pick<
@@ -188,7 +188,7 @@ async function freeId(storage: UserParts["storage"], id: OwnerId): Promise<Owner
   return undefined;
 }
 
-/** Also by somebody who was removed, or who worked here before there were users: what they left is theirs. */
+/** An id is also taken by somebody who was removed, or who worked here before there were users: what they left is theirs. */
 async function isTaken(storage: UserParts["storage"], id: OwnerId): Promise<boolean> {
   return id === localOwner || (await storage.findUser(id)) !== undefined || storage.ownsAnything(id);
 }

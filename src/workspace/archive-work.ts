@@ -22,7 +22,7 @@ import {
 const readAtOnceBytesMax = 4 * 1024 ** 2;
 /** How often a file is read again that was changed meanwhile. */
 const readsMax = 4;
-/** Of what is left out, and of what changed while it was read. */
+/** So many names are told of what is left out, and of what changed while it was read. */
 const namedMax = 100;
 const linesCharactersMax = 64 * 1024;
 const pieceBytes = 256 * 1024;

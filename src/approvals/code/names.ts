@@ -175,7 +175,7 @@ function glued(between: string, items: readonly Value[] | undefined): Value {
   return length > madeCharactersMax ? unknown : { texts: [texts.join(between)] };
 }
 
-/** Of one text that a function makes; a longer one can be anything. */
+/** A longer text that a function makes can be anything. */
 const madeCharactersMax = 8_192;
 
 /** A text with each place of a pattern filled in; it may grow by much. */

@@ -49,7 +49,7 @@ function runMagic(code: string, run: Run): string {
   });
 }
 
-/** Of a long line what stands around it. */
+/** The line of that place; of a long one, what stands around it. */
 function lineAt(code: string, at: number): string {
   const from = Math.max(0, at - lineCharactersMax);
   const around = code.slice(from, at + lineCharactersMax);

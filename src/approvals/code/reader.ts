@@ -35,9 +35,9 @@ const depthMax = 60;
 /** Expressions of one program: heads of loops are read more than once. */
 const expressionsMax = 100_000;
 const textsMax = 64;
-/** Of one text that was put together; a longer one can be anything. */
+/** A longer text that was put together can be anything. */
 const textCharactersMax = 8_192;
-/** Of the name of something; a longer one is nobody's. */
+/** A longer name is nobody's. */
 export const refCharactersMax = 200;
 const charactersPerStep = 32;
 const codeCharactersPerStep = 8;

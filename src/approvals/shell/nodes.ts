@@ -79,7 +79,7 @@ export function runScript(script: ParsedScript, run: Run): Stream {
   const own = script.source === undefined ? run : { ...run, source: script.source };
   if (script.errors === undefined || script.errors.length === 0) return runStatements(script.commands, own);
   report(run.scene, "unreadable", "high", own.source.slice(script.pos, script.end) || own.source);
-  // Of a short text the rest is still worth telling; a long broken one can be made to cost much, and asks anyway.
+  // What else a short text does is still worth telling; a long broken one can be made to cost much, and asks anyway.
   return own.source.length > brokenCharactersMax ? unknownStream : runStatements(script.commands, own);
 }
 

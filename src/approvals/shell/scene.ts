@@ -24,7 +24,7 @@ export const shellLimits = {
   variantsMax: 64,
   /** Values that a variable can have at one place. */
   valuesMax: 200,
-  /** Of one value; longer ones are known to be there, and no more. */
+  /** Longer values are known to be there, and no more. */
   valueCharactersMax: 65_536,
   /** Programs that run programs that run programs: `env nice timeout 5 …`. */
   wrappedMax: 40,

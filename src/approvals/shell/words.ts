@@ -33,7 +33,7 @@ export function bodyOf(run: Run, parts: readonly WordPart[] | undefined, text: s
 }
 
 const bracedMax = 400;
-/** Of one word; each doubles what it stands for. */
+/** So many braces may one word have: each doubles what it stands for. */
 const bracesMax = 32;
 
 /** A part of a word; `splits`: what it holds falls apart at spaces. */

@@ -8,7 +8,7 @@ import { uuidFrom } from "../once.ts";
 /** A message of a user, with what the chat routes call the answer to it. */
 export type ChatPlace = {
   readonly message: EventOf<"message.user">;
-  /** Of the user's row; the answer's is the next. */
+  /** The number of the user's row; the answer's is the next. */
   readonly index: number;
   /** Id of the message that answers it. */
   readonly reply: string;

@@ -2,7 +2,7 @@ import type { EventOf } from "../../protocol/events.ts";
 import type { GivenMessage } from "../../protocol/given.ts";
 import { type Language, wordsFor } from "../../words/words.ts";
 
-/** Of what a tool would do: enough to decide on, and all of it is in the inbox. */
+/** So much of what a tool would do is shown: enough to decide on, and all of it is in the inbox. */
 const argumentsCharactersMax = 2_000;
 
 /**

@@ -34,7 +34,7 @@ export async function storedResponse(
     if (event.type === "message.user") program = event.program ?? {};
     pieces.push(...fold.takeEvent(event));
   }
-  // Of one that has not begun nothing waits, whatever the turn before it does.
+  // A turn that has not begun waits for nobody, whatever the turn before it does.
   const outcome = own.outcome() ?? (own.isBegun() ? await waitingIn(engine, conversation) : undefined);
   if (outcome !== undefined) pieces.push(...fold.ended(outcome));
   // What came with results of functions is in no message.

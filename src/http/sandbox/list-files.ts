@@ -25,7 +25,7 @@ export async function listBelow(
   return ok({ items, hasMore: files.length > limit });
 }
 
-/** Of the conversation's folder, and no file of its user. */
+/** Belongs to the conversation's folder, and is no file of its user. */
 const ownFile = ".metadata.json";
 
 function toFile(file: WalkEntry, conversationId: string, cut: number): SandboxFile {

@@ -5,7 +5,7 @@ import type { FormFault } from "../../words/words.ts";
 
 /** A form whose file is just coming in. */
 export type OpenForm = {
-  /** Those that have come so far; all of them when the file has ended. */
+  /** The fields that have come so far; all of them when the file has ended. */
   readonly fields: ReadonlyMap<string, string>;
   readonly file: {
     /** As the sender wrote it: not checked, may be empty. */

@@ -103,7 +103,7 @@ export async function seekBareName(parts: Parts, call: Seeking, name: string): P
 }
 
 const shownMax = 10;
-/** Those that changed last; a name is looked for in no others. */
+/** A name is looked for in so many conversations, those that changed last. */
 const conversationsMax = 1_000;
 const pageRows = 100;
 

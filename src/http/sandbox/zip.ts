@@ -35,7 +35,7 @@ export async function openArchive(
   return ok({ name: `${name}.zip`, chunks: () => zipped(workspace, files, cut) });
 }
 
-/** Of the conversation's folder, and no file of its user. */
+/** Belongs to the conversation's folder, and is no file of its user. */
 const ownFile = ".metadata.json";
 /** Names what could not be read any more when its turn came. */
 const leftOutName = "_left-out.txt";

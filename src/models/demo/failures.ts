@@ -11,7 +11,7 @@ export function outcomeText(done: readonly DoneCall[], words: DemoWords): string
 
 /** Calls that lead to the one that counts: where they worked there is nothing to tell. */
 const onlyLooks: ReadonlySet<string> = new Set(["list_files", "find_files", "read_file"]);
-/** Of a result that is only mentioned beside a failure. */
+/** So much is said of a result that is only mentioned beside a failure. */
 const mentionedCharactersMax = 500;
 const quotedCharactersMax = 100;
 

@@ -8,7 +8,7 @@ import { profileText } from "./profile-text.ts";
 import { canLookDeeper, lookAround, lookDeeper, namesFile, type Target, targetOf } from "./target.ts";
 import { deleteWish, editWish, searchWish, writeWish } from "./wishes.ts";
 
-/** Of a file or of hits, in an answer. */
+/** So much of a file or of hits stands in an answer. */
 const shownCharactersMax = 2_000;
 /** Long tables are read page by page up to here, all together; what is left out is said. */
 const tableTokensMax = 40_000;

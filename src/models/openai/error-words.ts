@@ -84,7 +84,7 @@ export const longLimitWords = any(
   /当日|每日|今日|每周|本周|每月|本月|小时的?使用/,
 );
 
-/** That there is a limit at all, where the status does not say so. */
+/** Words that say that there is a limit at all, where the status does not. */
 export const limitWords = any(/limit|quota|上限|限额|限制/);
 
 /** A limit that passes by itself within minutes, or when other calls end. */

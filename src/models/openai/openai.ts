@@ -16,10 +16,10 @@ import { createTransport, type ProxyEnvironment, type Transport } from "./transp
 import type { Watchdog } from "./watchdog.ts";
 
 export type OpenAiLimits = {
-  /** Of a whole answer, after decompression. */
+  /** What a whole answer may have, after decompression. */
   readonly answerBytesMax: number;
   readonly eventCharactersMax: number;
-  /** Of the body of an error; the rest is not read. */
+  /** What is read of the body of an error. */
   readonly errorBytesMax: number;
   /** Conversations whose last request is remembered, to tell how much of the next one is the same. */
   readonly conversationsMax: number;

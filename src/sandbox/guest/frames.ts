@@ -24,7 +24,7 @@ export function encodeFrame(header: object, payload: Uint8Array = nothing): Buff
 /** Takes bytes as they come. After a fault there is no telling where a frame begins: nothing more must be pushed. */
 export interface FrameDecoder {
   push(chunk: Buffer): Result<Frame[], FrameFault>;
-  /** Of the frame that is not complete yet; never more than one frame can have, and one chunk. */
+  /** What has come of the frame that is not complete yet; never more than one frame can have, and one chunk. */
   pendingBytes(): number;
 }
 

@@ -54,10 +54,10 @@ export type HostMessage =
       /** The command that runs JavaScript, when there is one inside. */
       readonly javascript: readonly string[] | null;
       readonly env: Readonly<Record<string, string>>;
-      /** Of each of the two streams of an execution. */
+      /** For each of the two streams of an execution. */
       readonly outputBytesMax: number;
       readonly fileBytesMax: number;
-      /** Of each process; null where something outside limits them all. */
+      /** For each process; null where something outside limits them all. */
       readonly memoryBytes: number | null;
       readonly processesMax: number | null;
     }

@@ -7,7 +7,7 @@ export interface Results {
 export type ResultKind = "text" | "json" | "png";
 type Taken = { readonly type: ResultKind; readonly bytes: Buffer };
 
-/** Of all results of one execution. */
+/** All results of one execution together. */
 const resultBytesMax = 1024 * 1024;
 /** What a piece counts for at least, however short it is: as the supervisor has it. */
 const pieceBytesMin = 64;

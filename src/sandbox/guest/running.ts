@@ -115,7 +115,8 @@ function begin(state: State): void {
   const rest = Math.max(0, code.length - payloadBytesMax);
   if (rest > 0) sendPart(state, "code", code.subarray(0, rest));
   host.send({ type: "exec", id, language, agent, folder, env }, code.subarray(rest));
-  // While the guest begins: it would need the whole of its memory in the meantime to make it wrong.
+  // Read after the order was sent, so that nobody waits for it. The count could only be wrong if the program had used up
+  // the whole of its memory in the meantime.
   state.oomKillsBefore = host.oomKills();
   state.stopTimer = host.clock.after(execution.timeoutMs, () => stop(state, "timeout"));
 }

@@ -43,7 +43,7 @@ export type Group = {
 };
 
 type Options = {
-  /** Of this installation: two of them on one machine leave each other's guests alone. */
+  /** Marks this installation: two of them on one machine leave each other's guests alone. */
   readonly mark: string;
   readonly clock: Clock;
   /** Where the kernel tells of itself; another folder in tests. */

@@ -5,7 +5,7 @@ import { type FileHandle, open, readdir, stat } from "node:fs/promises";
  * stopped in the middle of something may keep its reader waiting.
  */
 
-/** Of all the tables of memory that one look reads: some fifty thousand pieces of memory. */
+/** One look reads so much of the tables of memory: some fifty thousand pieces of memory. */
 const tableBytesMax = 4 * 1024 * 1024;
 /** Open files that one look goes through; who has more is not looked at any further. */
 const descriptorsMax = 20_000;

@@ -11,7 +11,7 @@ import { openSources } from "./sources.ts";
 import { type End, type GuestProgram, type LaunchHost, type Started, startBwrap } from "./start.ts";
 
 export type Launched = {
-  /** Of the guest's first process, as the host counts. */
+  /** The guest's first process, as the host counts. */
   readonly pid: number;
   readonly control: Duplex;
   /** Our end of the socket that leads out of the guest, when it has one. */

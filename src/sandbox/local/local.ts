@@ -21,7 +21,7 @@ import type { LaunchHost } from "./start.ts";
 import { processesOf, usageOf } from "./usage.ts";
 
 export type LocalSandboxOptions = {
-  /** Of this installation: two of them on one machine leave each other's guests alone. */
+  /** Marks this installation: two of them on one machine leave each other's guests alone. */
   readonly mark: string;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -216,7 +216,7 @@ function guestOf(connection: GuestConnection, launched: Launched, device: number
   };
 }
 
-/** That its workspace is on. */
+/** The device that its workspace is on. */
 function deviceOf({ workspace }: GuestWanted): number | undefined {
   return workspace && statSync(workspace.folder, { throwIfNoEntry: false })?.dev;
 }

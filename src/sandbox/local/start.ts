@@ -26,7 +26,7 @@ export type LaunchHost = {
   readonly bwrap: Bwrap;
   readonly seccomp: Uint8Array;
   readonly groups: Groups;
-  /** Of this installation, see `openGroups`. */
+  /** Marks this installation, see `openGroups`. */
   readonly mark: string;
   readonly clock: Clock;
   readonly startTimeoutMs: number;
@@ -41,7 +41,7 @@ export type End = {
 
 /** bwrap at work. The program inside waits until it is released. */
 export type Started = {
-  /** Of the program, as the host counts; never resolves when bwrap ends before. */
+  /** The program's process, as the host counts; never resolves when bwrap ends before. */
   readonly pid: Promise<number>;
   readonly control: Duplex;
   readonly network: Duplex | undefined;
@@ -115,7 +115,7 @@ function foldersOf(workspace: Sources["workspace"]): Opened[] {
   return [root, ...below, ...(skills === undefined ? [] : [skills])];
 }
 
-/** Also where bwrap binds by path only: a staged path is ours, and nobody can swap it. */
+/** Where bwrap binds by path only (a staged path is ours, nobody can swap it), and where the guest's user cannot reach one. */
 function needsStage(opened: readonly Opened[], uid: number, { hasBindFd }: Bwrap): boolean {
   return canStage() && opened.some(({ path }) => !hasBindFd || !canReach(path, uid));
 }

@@ -44,7 +44,7 @@ function* descendants(firstPid: number): Generator<number, void> {
   }
 }
 
-/** Of the kernel's own clock, on all machines that we run on. */
+/** The kernel's own clock ticks so on all machines that we run on. */
 const ticksPerSecond = 100;
 
 /** The fields after the name, which may hold any character, also ")". */

@@ -14,7 +14,7 @@ const never = listOf(
   ["169.254.0.0", 16],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
-  // Of Azure and of Alibaba Cloud: the only ones outside of link-local addresses.
+  // The metadata services of Azure and of Alibaba Cloud: the only ones outside of link-local addresses.
   ["168.63.129.16", 32],
   ["100.100.100.200", 32],
   ["fd00:ec2::254", 128],

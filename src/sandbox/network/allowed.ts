@@ -1,7 +1,7 @@
 /** Whom programs may reach: `example.com`, `*.example.com`, either with a port. Nobody unless it was set. */
 export type NetworkRules = {
   readonly hosts: readonly string[];
-  /** Of those: the ones that may lie in a private network. */
+  /** Those of the allowed hosts that may lie in a private network. */
   readonly privateHosts: readonly string[];
 };
 

@@ -29,7 +29,7 @@ export type StreamsOptions = {
   readonly onStream: (stream: Duplex) => void;
 };
 
-/** Of each direction of a stream: what was sent and not yet taken. */
+/** What may be under way in each direction of a stream: sent, and not yet taken. */
 const windowBytes = 128 * 1024;
 const pieceBytesMax = 32 * 1024;
 const headBytes = 9;

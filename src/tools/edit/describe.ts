@@ -47,7 +47,7 @@ function lengthOf(parts: readonly string[]): number {
   return parts.reduce((sum, part) => sum + part.length + 1, 0);
 }
 
-/** Of a file that was read in part, these lines may be new. */
+/** These lines may be new to whoever read the file in part. */
 function shownOf(path: string, from: number, lines: readonly string[]): Outside[] {
   return outsideOf(path, from, lines.join("\n")).map((part) => ({ ...part, isSeen: true }));
 }

@@ -44,7 +44,7 @@ export function plainUnit(unit: number): number {
 
 /** Where the wanted lines stand, or what is most like them. */
 export type Place = {
-  /** Of the first wanted line, from 0 on. */
+  /** The place of the first wanted line, from 0 on. */
   readonly line: number;
   /** Where the wanted line that was found begins: the line, and the unit of the whole. */
   readonly found: { readonly line: number; readonly unit: number };

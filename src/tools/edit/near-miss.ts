@@ -16,7 +16,7 @@ export type NearMiss = {
 /** `isAll`: all of the text was looked at. */
 export type NoMiss = { readonly kind: "none"; readonly isAll: boolean };
 
-/** Of the text and of what is wanted, as much as can be compared while others wait. */
+/** As much of the text and of what is wanted as can be compared while others wait. */
 const lookedCharactersMax = 1_000_000;
 const wantedCharactersMax = 20_000;
 
