@@ -1,4 +1,5 @@
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { inBackground } from "../base/background.ts";
 import type { Looked, Metrics } from "./metrics-port.ts";
 import type { Logger } from "./observe.ts";
 
@@ -6,7 +7,7 @@ type Library = typeof import("prom-client");
 
 export type MetricsOptions = {
   readonly version: string;
-  readonly logger?: Pick<Logger, "warn"> | undefined;
+  readonly logger: Pick<Logger, "error">;
 };
 
 /** Counts for Prometheus. The library is loaded here, so that a command that shows no metrics does not wait for it. */
@@ -31,11 +32,8 @@ export async function openMetrics({ version, logger }: MetricsOptions): Promise<
     },
     async text() {
       // Where the state cannot be read, the counts are still worth something.
-      const looked = await look?.().catch((error: unknown) => {
-        logger?.warn("the state was not counted", { error });
-        return undefined;
-      });
-      if (looked !== undefined) state.set(looked);
+      const looked = look?.().then((found) => state.set(found));
+      if (looked !== undefined) await inBackground(logger, "the state was not counted", looked);
       return registry.metrics();
     },
     close: () => registry.clear(),

@@ -1,3 +1,4 @@
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { Measured, Workspace } from "../workspace/workspace.ts";
@@ -117,12 +118,11 @@ function tick(state: State): void {
   state.stopTimer = clock.after(everyMs, () => {
     state.ticks += 1;
     const isDue = programs.size > 0 || state.ticks % idleTicks === 0;
-    void (isDue ? look(state) : Promise.resolve())
-      .catch((error) => state.logger.error("a workspace could not be measured", { error }))
-      .then(() => {
-        state.isTicking = false;
-        tick(state);
-      });
+    const looked = isDue ? look(state) : Promise.resolve();
+    void inBackground(state.logger, "a workspace could not be measured", looked).then(() => {
+      state.isTicking = false;
+      tick(state);
+    });
   });
 }
 

@@ -1,4 +1,5 @@
 import { unreachable } from "../base/assert.ts";
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { ok } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
@@ -53,28 +54,27 @@ type State = ExecutionsOptions & {
   waiting: (() => void)[];
 };
 
-/** Whose output can still be followed after their end. */
+/** So many executions can still be followed after their end. */
 const finishedKnownMax = 64;
-/** Of those, the last ones whose output is kept whole; of the others its beginning and its end. */
+/** So much output of the last of them is kept whole; of the others, its beginning and its end. */
 const finishedBytesMax = 64 * 1024 * 1024;
 const recoverAtOnceMax = 50;
 const tidyEveryMs = 3_600_000;
-/** Of one user: the oldest ones go first. */
+/** The records of one user; the oldest go first. */
 const recordLimits = { rowsMax: 2000, bytesMax: 64 * 1024 * 1024 };
 const trimEvery = 20;
 const storeAttemptsMax = 5;
 const storeAgainMs = 1000;
-/** Of those that are over sooner only the beginning and the end are written down. */
+/** An execution that is over sooner is written down at its beginning and its end only. */
 const runningStoredAfterMs = 500;
 
-/** Of each stream of one that runs, unless it was said otherwise. */
+/** What is shown of each stream of a running execution, unless the caller says otherwise. */
 const soFarBytesMax = 64 * 1024;
 
 /** Begins by closing the records that earlier processes left open. */
 export function openExecutions(options: ExecutionsOptions): OwnExecutions {
-  const recovered = recover(options).catch((error) =>
-    options.logger.error("the records of earlier executions could not be closed", { error }),
-  );
+  const unclosed = "the records of earlier executions could not be closed";
+  const recovered = inBackground(options.logger, unclosed, recover(options));
   const state: State = {
     ...{ ...options, recovered, known: new Map(), ended: new Map() },
     ...{ isClosing: false, readers: 0, waiting: [] },
@@ -203,14 +203,12 @@ function tidyNowAndThen({ storage, settings, clock, logger }: State): () => void
   let isClosed = false;
   const tidy = async () => {
     const dropped = await storage.dropExecutions(clock.now() - settings.recordsMs);
-    if (!dropped.ok) logger.warn("old records of executions could not be dropped", { code: dropped.failure.code });
+    if (!dropped.ok) logger.warn(undropped, { code: dropped.failure.code });
   };
   const tidyInTheBackground = () =>
-    void tidy()
-      .catch((error) => logger.error("old records of executions could not be dropped", { error }))
-      .then(() => {
-        if (!isClosed) stopTimer = clock.after(tidyEveryMs, tidyInTheBackground);
-      });
+    void inBackground(logger, undropped, tidy()).then(() => {
+      if (!isClosed) stopTimer = clock.after(tidyEveryMs, tidyInTheBackground);
+    });
   let stopTimer = clock.after(tidyFirstMs, tidyInTheBackground);
   return () => {
     isClosed = true;
@@ -218,6 +216,8 @@ function tidyNowAndThen({ storage, settings, clock, logger }: State): () => void
   };
 }
 
+const undropped = "old records of executions could not be dropped";
+const unrecorded = "an execution could not be recorded";
 /** Not at once: a start has better things to do. */
 const tidyFirstMs = 60_000;
 
@@ -273,9 +273,7 @@ async function execute(state: State, known: Known, prepared: Prepared): Promise<
   // Each row that is written waits for the disk; one that is over in a moment was never seen running.
   let stored = Promise.resolve();
   const stopTimer = clock.after(runningStoredAfterMs, () => {
-    stored = store(state, running).catch((error) =>
-      state.logger.error("an execution could not be recorded", { execution: running.id, error }),
-    );
+    stored = inBackground(state.logger, unrecorded, store(state, running), { execution: running.id });
   });
   const report = await run.value.report;
   stopTimer();
@@ -301,21 +299,18 @@ const crashed = { status: "crashed", wasCutOff: true } as const;
 /** A mistake of ours: nobody may wait for ever because of it. */
 async function closeBroken(state: State, known: Known, error: unknown): Promise<void> {
   const { clock, logger } = state;
-  logger.error("an execution could not be recorded", { execution: known.record.id, error });
+  const execution = known.record.id;
+  logger.error(unrecorded, { execution, error });
   if (known.record.endedAt !== undefined) return;
   const broken = { status: "crashed", endedAt: clock.now() } as const;
-  await close(state, known, broken).catch((again) =>
-    logger.error("an execution could not be recorded", { execution: known.record.id, error: again }),
-  );
+  await inBackground(logger, unrecorded, close(state, known, broken), { execution });
 }
 
 /** Known as over before it is written: where storage fails, this process can still tell. */
 async function close(state: State, known: Known, end: Partial<ExecutionRecord>): Promise<void> {
   known.record = { ...known.record, ...end };
   await store(state, known.record);
-  void trim(state, known.record.owner).catch((error) =>
-    state.logger.error("old records of executions could not be dropped", { error }),
-  );
+  void inBackground(state.logger, undropped, trim(state, known.record.owner));
 }
 
 /** Now and then: in between there are a few more. */
@@ -324,7 +319,7 @@ async function trim({ storage, logger, ended }: State, owner: OwnerId): Promise<
   ended.set(owner, count % trimEvery);
   if (count < trimEvery) return;
   const trimmed = await storage.trimExecutions(owner, recordLimits);
-  if (!trimmed.ok) logger.warn("old records of executions could not be dropped", { code: trimmed.failure.code });
+  if (!trimmed.ok) logger.warn(undropped, { code: trimmed.failure.code });
 }
 
 async function store({ storage, clock, logger }: State, record: ExecutionRecord): Promise<void> {

@@ -1,3 +1,4 @@
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Result } from "../base/result.ts";
@@ -265,7 +266,7 @@ function endEntry(state: State, entry: Entry, why: string): Promise<void> {
 
 /** Never rejects: whoever waits for its end goes on. */
 function settle({ ending, logger }: State, { place }: Entry, work: Promise<void>): Promise<void> {
-  const done = work.catch((error) => logger.error("a sandbox could not be ended", { error }));
+  const done = inBackground(logger, "a sandbox could not be ended", work);
   ending.set(done, place);
   return done.finally(() => ending.delete(done));
 }

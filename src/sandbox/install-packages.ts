@@ -1,5 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { assert } from "../base/assert.ts";
+import { inBackground } from "../base/background.ts";
+import { systemCode } from "../base/fault.ts";
 import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
@@ -50,9 +52,10 @@ export async function installInGuest(host: Host, order: Order): Promise<Installe
     await (installed.ok ? folders.makeCurrent(owner, begun.name) : folders.drop(owner, begun.name));
     return installed;
   } catch (error) {
-    // A disk that is full or read-only; whoever waits for the session must not wait for ever.
-    logger.warn("packages could not be kept", { error });
-    return failed("room");
+    // Whoever waits for the session must not wait for ever, also where the mistake is ours.
+    logger.error("packages could not be kept", { error });
+    // What the system says is a disk that is full or read-only.
+    return failed(systemCode(error) === undefined ? "lost" : "room");
   }
 }
 
@@ -112,8 +115,7 @@ function watchRoom({ clock, logger }: Host, folder: string, onOver: () => void) 
     if (isTooMuch) onOver();
     else stopTimer = clock.after(lookEveryMs, lookInTheBackground);
   };
-  const lookInTheBackground = () =>
-    void look().catch((error) => logger.error("a folder for packages could not be measured", { error }));
+  const lookInTheBackground = () => void inBackground(logger, "a folder for packages could not be measured", look());
   stopTimer = clock.after(lookEveryMs, lookInTheBackground);
   return { isOver: () => isTooMuch, stop: () => stopTimer() };
 }

@@ -1,4 +1,6 @@
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
+import { systemCodeOrThrow } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
@@ -76,13 +78,14 @@ export function openPackages(options: PackagesOptions): OwnPackages {
     async folderOf(owner) {
       if (!isConfigured()) return undefined;
       return folders?.of(owner).catch((error) => {
-        options.logger.warn("there is no folder for packages", { error });
+        options.logger.warn("there is no folder for packages", { code: systemCodeOrThrow(error) });
         return undefined;
       });
     },
     isInstalling: (owner) => state.installing.has(owner),
     async forget(owner) {
-      await folders?.forget(owner).catch((error) => options.logger.warn("packages could not be removed", { error }));
+      if (folders !== undefined)
+        await inBackground(options.logger, "packages could not be removed", folders.forget(owner));
     },
   };
 }

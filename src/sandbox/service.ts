@@ -1,3 +1,4 @@
+import { inBackground } from "../base/background.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import { type Activities, openActivities } from "./activities.ts";
 import { openAdmission } from "./admission.ts";
@@ -20,7 +21,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const { clock, logger, provider } = options;
   const activities = openActivities();
   const admission = openAdmission(options);
-  const reaped = reap(options);
+  // Guests that are opened wait for it; a failure here does not keep them from it.
+  const reaped = inBackground(options.logger, "sandboxes of an earlier run could not be ended", reap(options));
   const rules = options.network ?? noNetwork;
   const network = openNetwork({ ...options, rules });
   const folders = options.packagesDir === undefined ? undefined : openPackageFolders(options.packagesDir, options.ids);
@@ -58,9 +60,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     executions,
     packages,
     prewarm(place, language) {
-      void prewarm({ ...options, ...parts, sessions }, place, language).catch((error) =>
-        logger.error("a sandbox could not be prewarmed", { error }),
-      );
+      const warmed = prewarm({ ...options, ...parts, sessions }, place, language);
+      void inBackground(logger, "a sandbox could not be prewarmed", warmed);
     },
     async run(place, wanted) {
       const prepared = await runs.prepare(place, wanted);
@@ -87,15 +88,10 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-/** Guests that are opened wait for it; a failure here does not keep them from it. */
 async function reap({ provider, logger }: SandboxOptions): Promise<void> {
-  try {
-    const { processes, groups, mounts } = await provider.reap();
-    if (processes + groups + mounts > 0) {
-      logger.info("sandboxes of an earlier run were ended", { processes, groups, mounts });
-    }
-  } catch (error) {
-    logger.error("sandboxes of an earlier run could not be ended", { error });
+  const { processes, groups, mounts } = await provider.reap();
+  if (processes + groups + mounts > 0) {
+    logger.info("sandboxes of an earlier run were ended", { processes, groups, mounts });
   }
 }
 

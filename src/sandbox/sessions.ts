@@ -1,3 +1,4 @@
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { Logger, Tracer } from "../observe/observe.ts";
@@ -168,7 +169,7 @@ async function use(state: State, owner: OwnerId): Promise<Result<Session, RowFai
   const now = state.clock.now();
   if (kept === undefined) return begin(state, newSession(owner, now), probe);
   if (isAlive(state, kept)) return begin(state, { ...kept, usedAt: now }, probe);
-  // Of its time before; the timer that would have ended them comes a moment later.
+  // Guests of the time before it was revived: the timer that would have ended them comes a moment later.
   await state.endGuests(owner, "session_expired");
   const revived = { status: "running", endedAt: undefined, updatedAt: now, usedAt: now } as const;
   return begin(state, { ...kept, ...revived, generation: kept.generation + 1 }, probe);
@@ -283,28 +284,29 @@ function packagesOf(
   return { ...known, status: "failed", error: words.sandbox.ends.restarted };
 }
 
-function touch({ clock, storage, logger }: State, live: Live): void {
+function touch(state: State, live: Live): void {
+  const { clock, logger } = state;
   const now = clock.now();
   if (now <= live.kept.usedAt) return;
   live.kept = { ...live.kept, usedAt: now };
   if (now - live.storedAt < storeEveryMs) return;
   live.storedAt = now;
-  const warn = (why: { readonly code?: string; readonly error?: unknown }) =>
-    logger.warn("the use of a session could not be written down", why);
-  // Nobody waits for it: what it throws would end the process.
-  void storage.putSession(sessionRow(live.kept)).then(
-    (stored) => (stored.ok ? undefined : warn({ code: stored.failure.code })),
-    (error) => warn({ error }),
-  );
+  void inBackground(logger, unnoted, noteUse(state, live.kept));
+}
+
+const unnoted = "the use of a session could not be written down";
+
+async function noteUse({ storage, logger }: State, kept: KeptSession): Promise<void> {
+  const stored = await storage.putSession(sessionRow(kept));
+  if (!stored.ok) logger.warn(unnoted, { code: stored.failure.code });
 }
 
 function armExpiry(state: State, live: Live): void {
   const restMs = live.kept.usedAt + state.settings.ttlMs - state.clock.now();
   live.stopTimer = state.clock.after(restMs > 0 ? restMs : outlivedEveryMs, () => {
     if (isAlive(state, live.kept)) return armExpiry(state, live);
-    void inTurn(state, live.kept.owner, () => expire(state, live)).catch((error) =>
-      state.logger.error("a session could not be ended", { error }),
-    );
+    const expired = inTurn(state, live.kept.owner, () => expire(state, live));
+    void inBackground(state.logger, "a session could not be ended", expired);
   });
 }
 

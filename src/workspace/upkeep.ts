@@ -1,3 +1,4 @@
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { Workspaces } from "./workspace.ts";
@@ -23,7 +24,7 @@ export type UpkeepOptions = {
 const cleanEveryMs = 3_600_000;
 /** After which times it is tried again to remove what could not be removed; the last one stays. */
 const againMs = [1_000, 2_000, 3_000, 60_000] as const;
-/** Of the second that the end may take: for the last clean-up, then for the one folder that is just being moved. */
+/** The end may take a second: half of it for the last clean-up, half for the one folder that is just being moved. */
 const lastCleanMsMax = 500;
 const closeMsMax = 500;
 
@@ -58,12 +59,11 @@ export function openUpkeep({ workspaces, clock, logger, cleanAfterMs }: UpkeepOp
   function queue(what: "sweep" | "clean"): void {
     if (due.has(what)) return;
     due.add(what);
-    done = done
-      .then(() => {
-        due.delete(what);
-        return what === "sweep" ? sweep() : clean();
-      })
-      .catch((error) => logger.error(`the files could not be tidied (${what})`, { error }));
+    const tidied = done.then(() => {
+      due.delete(what);
+      return what === "sweep" ? sweep() : clean();
+    });
+    done = inBackground(logger, `the files could not be tidied (${what})`, tidied);
   }
 
   function tick(): void {

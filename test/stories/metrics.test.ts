@@ -18,7 +18,7 @@ test("what was done is counted: turns, model calls, tokens, tools, decisions, re
     { text: "done", usage: { prompt_tokens: 70, completion_tokens: 9 } },
     { status: 400, body: '{"error":{"message":"no"}}' },
   ]);
-  const metrics = await openMetrics({ version: "1.2.3" });
+  const metrics = await openMetrics({ version: "1.2.3", logger: console });
   await using yard = await startYard({ model, approves: true, observers: { metrics } });
   const { conversation } = await yard.ask("the secret question of alice");
   await yard.ask("and again", { conversation });
@@ -45,7 +45,7 @@ test("what was done is counted: turns, model calls, tokens, tools, decisions, re
 });
 
 test("a label is one of ours, whatever path and method somebody sends [O1][Q1]", async () => {
-  const metrics = await openMetrics({ version: "1" });
+  const metrics = await openMetrics({ version: "1", logger: console });
   await using yard = await startYard({ observers: { metrics } });
   await using door = await onPort(yard);
   for (const path of ["/alice/1", "/alice/2", "/api/v1/alice", "/api/v1/conversations/alice/nothing"])
@@ -60,7 +60,7 @@ test("a label is one of ours, whatever path and method somebody sends [O1][Q1]",
 });
 
 test("who follows a stream is counted as long as they do [O1]", async () => {
-  const metrics = await openMetrics({ version: "1" });
+  const metrics = await openMetrics({ version: "1", logger: console });
   await using yard = await startYard({ observers: { metrics } });
   await yard.client.call("createConversation", { body: { id: "c" } });
   const door = await listen(yard.app, { host: "127.0.0.1", port: 0 }, { clock: systemClock });
@@ -81,7 +81,7 @@ test("who follows a stream is counted as long as they do [O1]", async () => {
 
 test("where the state cannot be counted the rest is told, and the log says so [O1]", async () => {
   const lines: string[] = [];
-  const metrics = await openMetrics({ version: "1", logger: { warn: (line) => void lines.push(line) } });
+  const metrics = await openMetrics({ version: "1", logger: { error: (line) => void lines.push(line) } });
   metrics.lookAt(() => Promise.reject(new Error("the disk is gone")));
   assert.match(await metrics.text(), /^agentyard_info\{version="1"\} 1$/m);
   assert.deepEqual(lines, ["the state was not counted"]);

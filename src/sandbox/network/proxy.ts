@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
 import { unreachable } from "../../base/assert.ts";
+import { inBackground } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { Logger } from "../../observe/observe.ts";
@@ -23,7 +24,7 @@ export type ProxyLimits = {
   readonly idleMsMax: number;
   readonly connectionMsMax: number;
   readonly connectionBytesMax: number;
-  /** Of all guests of a user that live at the same time. */
+  /** For all guests of a user that live at the same time, together. */
   readonly ownerBytesMax: number;
 };
 
@@ -65,10 +66,12 @@ export function serveNetwork(link: Duplex, options: ProxyOptions): void {
   acceptStreams(link, {
     streamsMax: options.limits.connectionsMax,
     onStream(client) {
-      void serve(client, proxy).catch((error) => {
-        options.logger.error("a connection of a program broke down", { error });
+      // One that broke down is not left hanging. After a good end its bytes may still be on their way.
+      const served = serve(client, proxy).catch((error: unknown) => {
         client.destroy();
+        throw error;
       });
+      void inBackground(options.logger, "a connection of a program broke down", served);
     },
   });
 }
