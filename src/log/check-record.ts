@@ -209,12 +209,9 @@ function isInTime({ time, at }: Pick<Made, "time" | "at">): boolean {
 
 /** Undefined where it cannot be what we wrote. Unchecked in the end: nothing of it may be left out of its hash. */
 function bodyOf<T extends LogEvent["type"]>(row: RecordRow, type: T): EventOf<T> | undefined {
-  try {
-    storedEvent({ ...row, type }, { check: true });
-    const event = storedEvent({ ...row, type }, { check: false });
-    const isOurs = (found: LogEvent): found is EventOf<T> => found.type === type;
-    return isOurs(event) && JSON.stringify(JSON.parse(row.body)) === row.body ? event : undefined;
-  } catch {
-    return undefined;
-  }
+  const checked = storedEvent({ ...row, type }, { check: true });
+  const event = storedEvent({ ...row, type }, { check: false });
+  if ("broken" in checked || "broken" in event) return undefined;
+  const isOurs = (found: LogEvent): found is EventOf<T> => found.type === type;
+  return isOurs(event) && JSON.stringify(parsedJson(row.body)) === row.body ? event : undefined;
 }

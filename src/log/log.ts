@@ -139,9 +139,5 @@ function decoded(row: StoredEvent, options: { check: boolean }): LogEvent | { re
   const { type, version } = row;
   if (!isEventType(type) || version > eventVersions[type])
     return { broken: `unknown type ${type}, version ${version}` };
-  try {
-    return storedEvent({ ...row, type }, options);
-  } catch (error) {
-    return { broken: error instanceof Error ? error.message : String(error) };
-  }
+  return storedEvent({ ...row, type }, options);
 }

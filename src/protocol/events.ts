@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parsedJson } from "../base/json.ts";
 import { AllowRule, Finding, RuleMatch } from "./approval.ts";
 import { GivenMessage, ProgramPart, Selection } from "./given.ts";
 import { Finish, Image, ModelErrorKind, Slot, ToolCall, Usage } from "./message.ts";
@@ -371,15 +372,17 @@ export function eventBody(event: NewEvent): object {
 export function storedEvent(
   row: { type: EventType; seq: number; at: number; body: string },
   options: { check: boolean },
-): LogEvent {
-  const body: unknown = JSON.parse(row.body);
-  if (typeof body !== "object" || body === null) throw new Error("the body is not an object");
+): LogEvent | { readonly broken: string } {
+  const body = parsedJson(row.body);
+  if (typeof body !== "object" || body === null) return { broken: "the body is not an object" };
+  const checked = options.check ? bodies[row.type].safeParse(body) : undefined;
+  if (checked?.success === false) return { broken: checked.error.message };
   // The schema was chosen by the type, so the object is that member of the union.
   return {
     type: row.type,
     seq: row.seq,
     at: row.at,
-    ...(options.check ? bodies[row.type].parse(body) : body),
+    ...(checked === undefined ? body : checked.data),
   } as LogEvent;
 }
 

@@ -1,3 +1,4 @@
+import { BrokenOff } from "../client/client.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import type { UndoReport } from "../protocol/resources.ts";
 import { type Chat, sayFailure } from "./chat-state.ts";
@@ -67,7 +68,7 @@ async function listTrash(chat: Chat): Promise<undefined> {
     safeLine(id, 40),
     formatTime(movedAt),
     texts.amount({ files, size: formatBytes(bytes, words) }),
-    texts.ofSession({ id: safeLine(conversation.slice(0, 8)) }),
+    texts.ofConversation({ id: safeLine(conversation.slice(0, 8)) }),
     texts.until({ at: formatTime(until) }),
   ]);
   sayRows(chat, rows);
@@ -156,8 +157,9 @@ async function headOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer | undef
       if (bytes >= headBytesMax) break;
     }
     return Buffer.concat(taken);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof BrokenOff) return undefined;
+    throw error;
   }
 }
 
