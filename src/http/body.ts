@@ -1,7 +1,7 @@
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 
-type Unreadable = Failure<"bad_json" | "body_too_large" | "bad_request">;
+type Unreadable = Failure<"bad_json" | "body_too_large" | "bad_request" | "request_unreadable">;
 
 /** Deeper than anybody writes. Whoever walks through what has no bottom falls, and each part of a body has its walkers. */
 const depthMax = 200;
@@ -40,8 +40,8 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Res
       chunks.push(chunk);
     }
   } catch {
-    // The caller broke off in the middle; nobody will read the answer.
-    return failure("bad_json", {});
+    // Nobody will read the answer, but what is counted should say what it was.
+    return failure("request_unreadable", { why: "broken_off" });
   }
   return ok(Buffer.concat(chunks));
 }

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { derivedHex } from "../base/ids.ts";
+import { parsedJson } from "../base/json.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
@@ -110,11 +112,7 @@ async function claim(
 
 /** One that cannot be read is as good as none. */
 function readKept(text: string): KeptAnswer | undefined {
-  try {
-    return KeptAnswer.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return KeptAnswer.safeParse(parsedJson(text)).data;
 }
 
 /** Rows come only by calls, so calls are when to look for old ones. */
@@ -124,7 +122,8 @@ function openTidy({ storage, clock, logger }: OnceParts): () => void {
     const now = clock.monotonic();
     if (lastAt !== undefined && now - lastAt < tidyEveryMs) return;
     lastAt = now;
-    // What could not be dropped now is dropped later; anything else is a mistake of ours.
-    storage.dropOnceBefore(clock.now() - keptMs).catch((error) => logger?.(`old answers were not dropped: ${error}`));
+    // What could not be dropped now is dropped later.
+    const log = { error: (what: string, { error }: { error: unknown }) => logger?.(`${what}: ${error}`) };
+    void inBackground(log, "old answers were not dropped", storage.dropOnceBefore(clock.now() - keptMs));
   };
 }

@@ -57,3 +57,8 @@ export function faultLine(requestId: string, where: string, error: unknown): str
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `request ${requestId} failed at ${where}: ${what}`;
 }
+
+/** The same for work in the background. */
+export function faultLog(logger: ((line: string) => void) | undefined, id: string) {
+  return { error: (where: string, { error }: { readonly error: unknown }) => logger?.(faultLine(id, where, error)) };
+}

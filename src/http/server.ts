@@ -5,6 +5,7 @@ import { connect, isIPv4 } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Clock } from "../base/clock.ts";
+import { systemCode } from "../base/fault.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import type { AddressFault } from "../words/words.ts";
@@ -223,7 +224,7 @@ async function open(server: Server, start: () => void): Promise<NodeJS.ErrnoExce
     await once(server, "listening");
     return undefined;
   } catch (error) {
-    if (error instanceof Error) return error;
+    if (error instanceof Error && systemCode(error) !== undefined) return error;
     throw error;
   }
 }
@@ -236,7 +237,8 @@ async function isLeftBehind(path: string): Promise<boolean> {
     probe.destroy();
     return false;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+    if (systemCode(error) === undefined) throw error;
+    return systemCode(error) === "ECONNREFUSED";
   }
 }
 

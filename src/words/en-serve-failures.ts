@@ -45,12 +45,12 @@ export const enServeFailures = {
   ],
   sign_in_service_failed: (p: { why: string }) => [
     `The sign-in service did not do its part: ${p.why}.`,
-    "Try again, or ask whoever runs this server to check `server.oidc` in agentyard.yaml.",
+    "Try again, or ask the operator of this server to check `server.oidc` in agentyard.yaml.",
   ],
   sign_in_expired: () => ["This sign-in took too long, or began in another browser.", "Begin again at /sign-in."],
   sign_in_stranger: (p: { name: string; signInAs: string }) => [
     `${p.name} is not a user here.`,
-    `Ask whoever runs this server to add you (agentyard user add NAME --sign-in-as …) as ${p.signInAs}`,
+    `Ask the operator of this server to add you (agentyard user add NAME --sign-in-as …) as ${p.signInAs}`,
   ],
   sign_in_as_taken: (p: { id: string }) => [
     `The user ${p.id} is kept for this person of the sign-in service already.`,
@@ -64,11 +64,12 @@ export const enServeFailures = {
     `Nobody could be told apart on ${p.host}: there is no user yet.`,
     "Add one first: agentyard user add NAME. On 127.0.0.1 none is needed.",
   ],
-  request_unreadable: (p: { why: "headers" | "slow" | "syntax" }) => [
+  request_unreadable: (p: { why: "headers" | "slow" | "syntax" | "broken_off" }) => [
     {
       headers: "The headers of this request are too long.",
       slow: "This request did not come in time.",
       syntax: "This is no HTTP request.",
+      broken_off: "This request broke off before its end.",
     }[p.why],
     "Send it again, as HTTP/1.1 with no more than 32 KiB of headers.",
   ],

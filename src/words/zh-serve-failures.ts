@@ -47,7 +47,12 @@ export const zhServeFailures: typeof enServeFailures = {
     "请先添加用户：agentyard user add NAME。在 127.0.0.1 上则不需要。",
   ],
   request_unreadable: (p) => [
-    { headers: "请求头过长。", slow: "请求未能及时到达。", syntax: "这不是 HTTP 请求。" }[p.why],
+    {
+      headers: "请求头过长。",
+      slow: "请求未能及时到达。",
+      syntax: "这不是 HTTP 请求。",
+      broken_off: "请求在结束前中断了。",
+    }[p.why],
     "请以 HTTP/1.1 重新发送，请求头不超过 32 KiB。",
   ],
   already_served: (p) => [

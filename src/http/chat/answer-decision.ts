@@ -1,14 +1,14 @@
+import { parsedObject } from "../../base/json.ts";
 import { ok, type Result } from "../../base/result.ts";
 import type { Verdict } from "../../loop/loop.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
+import { shownId } from "../../protocol/ids.ts";
 import type { Decision } from "../../protocol/resources.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import { chatForModels } from "../../words/words.ts";
 import type { Parts } from "../handler.ts";
 import type { Deciding } from "./request.ts";
 import { type SaidMessage, saidMessages } from "./said-messages.ts";
-
-const idCharactersShown = 80;
 
 /** Says to an open decision what the client's user said; the answer is the message whose turn goes on by it. */
 export async function answerDecision(
@@ -20,12 +20,12 @@ export async function answerDecision(
   const { decision: id, assistant } = wanted;
   const said = await saidMessages(log, conversation);
   const place = said.ofDecision(id);
-  if (place === undefined) return failure("decision_not_found", { id: id.slice(0, idCharactersShown) });
+  if (place === undefined) return failure("decision_not_found", { id: shownId(id) });
   // One that waits behind the turn that asks was shown the same question.
   const isMeant = ({ reply, state }: SaidMessage) =>
     reply === assistant && (reply === place.reply || state === "queued");
   if (assistant !== undefined && !said.all.some(isMeant))
-    return failure("message_not_found", { id: assistant.slice(0, idCharactersShown) });
+    return failure("message_not_found", { id: shownId(assistant) });
   const verdict = said.verdictOn(id);
   if (verdict !== undefined) return isRetry ? ok(place.message.id) : failure("decision_already_made", { id, verdict });
   const { decisions } = await engine.state(conversation);
@@ -53,10 +53,5 @@ function answerOf(changed: Deciding["changed"], text: string): string {
 }
 
 function argumentsOf({ arguments: text = "{}" }: Decision): object {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === "object" && parsed !== null ? parsed : {};
-  } catch {
-    return {};
-  }
+  return parsedObject(text) ?? {};
 }

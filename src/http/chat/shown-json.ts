@@ -1,3 +1,5 @@
+import { parsedJson } from "../../base/json.ts";
+
 /** JSON of others goes into a document as it is while it is short; a longer one as text, which can be cut anywhere. */
 const jsonCharactersMax = 8_000;
 
@@ -16,14 +18,6 @@ export function shownArguments(text: string): ShownArgument[] {
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
     return text === "" ? [] : [{ name: "arguments", value: text, type: "string" }];
   return Object.entries(parsed).map(([name, value]) => ({ name, value: shownValue(value), type: typeOf(value) }));
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function shownValue(value: unknown): unknown {

@@ -1,4 +1,4 @@
-import { textStream } from "../chat/text-stream.ts";
+import { nextOf, textStream } from "../text-stream.ts";
 import type { opened, Pieces } from "./answer.ts";
 import type { Piece } from "./pieces.ts";
 
@@ -34,21 +34,28 @@ export function dataStream(written: Written): ReadableStream<Uint8Array> {
 }
 
 async function* texts(written: Written): AsyncGenerator<string, void, undefined> {
+  const said = batches(written);
   try {
-    for await (const batch of batches(written)) {
-      const isLast = batch.some(({ piece }) => piece === "end");
-      yield batch.map((piece) => linesOf(piece, written)).join("") + (isLast ? done : "");
-      if (isLast) return;
+    for (let next = await nextOf(said, written.onFault); next !== undefined; ) {
+      yield next.text;
+      if (next.isLast) return;
+      next = await nextOf(said, written.onFault);
     }
-  } catch (error) {
-    written.onFault(error);
+  } finally {
+    await said.return();
   }
   yield written.lastWords().map(line).join("") + done;
 }
 
-async function* batches({ first, pieces }: Written): AsyncGenerator<readonly Piece[], void, undefined> {
-  yield first;
-  yield* pieces;
+type Batch = { readonly text: string; readonly isLast: boolean };
+
+async function* batches(written: Written): AsyncGenerator<Batch, void, undefined> {
+  const textOf = (batch: readonly Piece[]): Batch => {
+    const isLast = batch.some(({ piece }) => piece === "end");
+    return { text: batch.map((piece) => linesOf(piece, written)).join("") + (isLast ? done : ""), isLast };
+  };
+  yield textOf(written.first);
+  for await (const batch of written.pieces) yield textOf(batch);
 }
 
 const done = "data: [DONE]\n\n";

@@ -1,6 +1,7 @@
+import { inBackground } from "../../base/background.ts";
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
-import type { OwnerId } from "../../protocol/ids.ts";
+import { type OwnerId, shownId } from "../../protocol/ids.ts";
 import { type ExecutionRecord, executionLimits, fitsGuest, type Language, type Place } from "../../sandbox/sandbox.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { FileChange } from "../../workspace/workspace.ts";
@@ -8,7 +9,7 @@ import { callerOf } from "../caller.ts";
 import { adoptConversation, placeNamed } from "../conversation-named.ts";
 import type { Answered, Call, Handlers, Parts } from "../handler.ts";
 import { idFor } from "../once.ts";
-import { faultLine } from "../problem.ts";
+import { faultLine, faultLog } from "../problem.ts";
 import { toExecution } from "../sandbox/execution-answer.ts";
 import { followExecution, idOfFrame, placeOfId } from "../sandbox/follow-execution.ts";
 import { ownSession } from "../sandbox/own-session.ts";
@@ -27,9 +28,8 @@ type Names =
 type Look = Pick<Call<"executionStatus">, "params" | "account" | "caller" | "language">;
 
 const executionsPageMax = 200;
-/** Of each stream in an answer; the rest is in a file. */
+/** So much of each stream stands in an answer; the rest is in a file. */
 const shownBytesMax = 256 * 1024;
-const idCharactersShown = 80;
 /** Each costs the server time for every word of a program, whether somebody reads it or not. */
 const streamsPerOwnerMax = 20;
 
@@ -133,7 +133,7 @@ async function executeSync(parts: Parts, call: Call<"executeSync">): Promise<Ans
 }
 
 function executionNotFound(id: string) {
-  return failure("execution_not_found", { id: id.slice(0, idCharactersShown) });
+  return failure("execution_not_found", { id: shownId(id) });
 }
 
 type Execute = Pick<Call<"execute">, "account" | "caller" | "params" | "query" | "body" | "header" | "once">;
@@ -159,13 +159,17 @@ async function submit(
   if (!fitsGuest(env)) return failure("bad_request", { what: "body.env_vars", rule: "env_vars" });
   if (Buffer.byteLength(event ?? "") > executionLimits.eventBytesMax)
     return failure("bad_request", { what: "body.event", rule: "event" });
-  await parts.freshen?.();
+  await parts.freshen();
   const place = await placeOf(parts, own.value.owner, conversationId);
   if (!place.ok) return place;
   const { code, timeout } = body;
   const wanted = { id, language, code, timeoutMs: timeout * 1000, folder, env, event, shownBytesMax, conversationId };
   const { row } = place.value;
-  const onChanges = row && ((changes: readonly FileChange[]) => keepLedger(parts, row, changes));
+  const log = faultLog(parts.logger, row?.id ?? "");
+  const onChanges =
+    row &&
+    ((changes: readonly FileChange[]) =>
+      inBackground(log, "the ledger of an execution", keepLedger(parts, row, changes)));
   return parts.sandbox.executions.submit(place.value.place, { ...wanted, isWaitedFor, onChanges });
 }
 
@@ -190,13 +194,9 @@ async function keepLedger(
   row: ConversationRow,
   changes: readonly FileChange[],
 ): Promise<void> {
-  try {
-    for (let from = 0; from < changes.length; from += notedAtOnceMax) {
-      const noted = await engine.noteChanges(row, changes.slice(from, from + notedAtOnceMax));
-      if (!noted.ok) return logger?.(`changes of files by an execution were not noted: ${noted.failure.code}`);
-    }
-  } catch (error) {
-    logger?.(faultLine(row.id, "the ledger of an execution", error));
+  for (let from = 0; from < changes.length; from += notedAtOnceMax) {
+    const noted = await engine.noteChanges(row, changes.slice(from, from + notedAtOnceMax));
+    if (!noted.ok) return logger?.(`changes of files by an execution were not noted: ${noted.failure.code}`);
   }
 }
 

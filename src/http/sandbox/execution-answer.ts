@@ -1,3 +1,4 @@
+import { parsedJson } from "../../base/json.ts";
 import type { SandboxExecution } from "../../protocol/sandbox-resources.ts";
 import type { ExecutionRecord, RunReport } from "../../sandbox/sandbox.ts";
 import type { Language } from "../../words/words.ts";
@@ -98,9 +99,5 @@ function rounded(value: number, digits: number): number {
 /** It comes from inside a sandbox, so it may be no JSON at all. */
 function parsed(json: string | undefined): unknown {
   if (json === undefined) return null;
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
+  return parsedJson(json) ?? null;
 }
