@@ -13,7 +13,7 @@ import type { Sandbox, SandboxSettings } from "../sandbox/sandbox.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { SignInService, Users } from "../users/users.ts";
 import type { Language } from "../words/words.ts";
-import type { Workspace, Workspaces } from "../workspace/workspace.ts";
+import type { Workspaces } from "../workspace/workspace.ts";
 import type { Arrival } from "./arrival.ts";
 import type { IncomingBytes } from "./bytes.ts";
 import type { Caller } from "./door.ts";
@@ -24,17 +24,12 @@ type Table = typeof routes;
 
 /** What the door stands before. */
 export type Parts = {
-  readonly engine: Omit<Engine, "recover" | "close" | "files"> & {
-    files(...conversation: Parameters<Engine["files"]>): Pick<Workspace, "list" | "stat" | "stream">;
-  };
-  readonly log: Pick<Log, "find" | "findByPrefix" | "list" | "rename" | "markRead" | Reading>;
-  readonly workspaces: Pick<
-    Workspaces,
-    "clean" | "trash" | "restore" | "ofConversation" | "sweep" | "check" | "spool" | "incoming" | "archive"
-  >;
-  readonly sandbox: Pick<Sandbox, "probe" | "sessions" | "executions" | "packages" | "reset" | "load" | "sweep">;
+  readonly engine: Omit<Engine, "recover" | "close">;
+  readonly log: Log;
+  readonly workspaces: Workspaces;
+  readonly sandbox: Omit<Sandbox, "close">;
   /** Takes over what was changed in the settings: before a session or a program begins. */
-  readonly freshen?: (() => Promise<void>) | undefined;
+  readonly freshen: () => Promise<void>;
   readonly sandboxSettings: () => Pick<SandboxSettings, "limits" | "uploads" | "executionTimeoutMsMax">;
   /** Who has what, for callers whom nothing else names, and whether facts can be stored. */
   readonly storage: Pick<
@@ -63,13 +58,9 @@ export type Parts = {
   readonly users: Users;
   /** Where else people can sign in. */
   readonly signInService?: SignInService | undefined;
-  /** As the settings are now; the usual ones without it. */
-  readonly server?: (() => ServerSettings) | undefined;
-  /** Host names besides the loopback ones under which this server may be called. */
-  readonly trustedHosts?: readonly string[] | undefined;
+  /** As the settings are now. */
+  readonly server: () => ServerSettings;
 };
-
-type Reading = "read" | "headOf" | "onAppend" | "effective";
 
 /** One request, parsed by the schemas of its route. */
 export type Call<N extends RouteName> = {

@@ -36,7 +36,6 @@ import { signInHandlers } from "./routes/sign-in.ts";
 import { templateHandlers } from "./routes/templates.ts";
 import { userHandlers } from "./routes/users.ts";
 import { workspaceHandlers } from "./routes/workspaces.ts";
-import { defaultServerSettings } from "./settings.ts";
 import { bindSignInPages } from "./sign-in-pages.ts";
 import { openTries } from "./tries.ts";
 import { watchRequests } from "./watch-requests.ts";
@@ -48,7 +47,7 @@ export { defaultServerSettings, type ServerSettings } from "./settings.ts";
 /** The HTTP app: every route of the one table, one error shape, one place that catches everything. */
 export function createApp(parts: Parts): App {
   const rate = openRate(parts.clock);
-  const server = serverOf(parts);
+  const { server } = parts;
   const admit = openAdmission({ users: parts.users, server, rate });
   const tries = openTries(rate, server);
   const handlers: Handlers = {
@@ -108,8 +107,4 @@ export function createApp(parts: Parts): App {
 function languageHeader(c: HttpCall): string | undefined {
   const own = c.get("dialect") === "chat" ? c.req.header("x-language") : undefined;
   return own ?? c.req.header("accept-language");
-}
-
-function serverOf({ server = () => defaultServerSettings, trustedHosts }: Parts): typeof server {
-  return trustedHosts === undefined ? server : () => ({ ...server(), trustedHosts });
 }

@@ -104,7 +104,7 @@ async function sessionFor(
   { header, signal }: ChatCall,
   { owner, agentId }: { readonly owner: OwnerId; readonly agentId: string },
 ): ReturnType<Parts["sandbox"]["sessions"]["ensure"]> {
-  await freshen?.();
+  await freshen();
   const businessDomain = header("x-business-domain")?.slice(0, domainCharactersMax) || undefined;
   return sandbox.sessions.ensure(owner, { agentId, businessDomain, signal });
 }

@@ -32,7 +32,7 @@ function beginning(parts: Parts): Pick<Handlers, "createSession" | "installDepen
       if (!owner.ok) return caller.signedIn === undefined ? ofAnother(owner, userId ?? account) : owner;
       const wanted = sessionWanted(call);
       if (!wanted.ok) return wanted;
-      await parts.freshen?.();
+      await parts.freshen();
       const packages = firstPackages(body);
       const refused = packages && parts.sandbox.packages.refusal(packages);
       if (refused !== undefined && body.fail_on_dependency_error) return refused;
@@ -49,7 +49,7 @@ function beginning(parts: Parts): Pick<Handlers, "createSession" | "installDepen
     async installDependencies(call) {
       const found = await existing(parts, call);
       if (!found.ok) return found;
-      await parts.freshen?.();
+      await parts.freshen();
       const installed = await parts.sandbox.packages.install(found.value.owner, packagesWanted(call.body));
       return installed.ok ? ok(toSession(installed.value, call.language)) : installed;
     },

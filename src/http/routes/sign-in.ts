@@ -1,12 +1,11 @@
 import { failed, ok } from "../../base/result.ts";
 import { readCookies, signedInCookie, signedOutCookie, signInCookie } from "../cookie.ts";
 import type { Handlers, Parts } from "../handler.ts";
-import { defaultServerSettings } from "../settings.ts";
 import type { Tries } from "../tries.ts";
 
 /** Who is calling, and the cookie of a browser. */
 export function signInHandlers(parts: Parts, tries: Tries): Pick<Handlers, "getMe" | "signIn" | "signOut"> {
-  const { users, sandbox, server = () => defaultServerSettings } = parts;
+  const { users, sandbox, server } = parts;
   return {
     async getMe({ caller }) {
       const { signedIn, scopes, by } = caller;
