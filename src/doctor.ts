@@ -12,7 +12,7 @@ import type { Config, ConfigFailure } from "./config/config.ts";
 import { checkRecord, checkRules } from "./log/log.ts";
 import { readBwrap } from "./sandbox/local/bwrap.ts";
 import { openLocalSandbox } from "./sandbox/local/local.ts";
-import { lookAtDatabase } from "./storage/sqlite/look.ts";
+import { lookAtDatabase } from "./storage/sqlite/look-at-database.ts";
 import { lookAtRecord } from "./storage/sqlite/look-at-record.ts";
 import { readOwner } from "./storage/sqlite/owner-lock.ts";
 import {

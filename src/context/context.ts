@@ -4,8 +4,8 @@ import type { Message, ToolDescription } from "../protocol/message.ts";
 import { type Toolbox, toolBytes } from "../tools/tools.ts";
 import { type AgentParts, type OwnParts, ownPartsOf, systemPrompt } from "./prompt.ts";
 
-export { type Compacted, planRoom, summedUp, withoutSummary } from "./compact.ts";
 export { isStuck, sameCallsMax } from "./loop-guard.ts";
+export { type Compacted, planRoom, summedUp, withoutSummary } from "./plan-room.ts";
 export { instructionsPart, notesPart, type OwnParts, ownPartsOf } from "./prompt.ts";
 export { reminderFor } from "./reminders.ts";
 export { leastTokens, needsRoom, type Reader, type Room, roomOf, sendableTokens } from "./room.ts";

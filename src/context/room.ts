@@ -1,7 +1,7 @@
 import type { History } from "../log/log.ts";
 import { estimateTokens } from "../models/models.ts";
 import type { Message } from "../protocol/message.ts";
-import { headingsTokens, pinsOf } from "./pins.ts";
+import { headingsTokens, pinsOf } from "./keepsake-text.ts";
 import { messageTokens, prefixTokens, tokenStatus, type WindowLimits } from "./tokens.ts";
 
 /** The model that reads next, and how full its window may become. */

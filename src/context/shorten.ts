@@ -4,7 +4,7 @@ import type { EventBody } from "../protocol/events.ts";
 import type { Message } from "../protocol/message.ts";
 import { endsOf } from "../tools/tools.ts";
 import { cutText, type DataBlock, dataBlocksIn, forModels } from "../words/words.ts";
-import { instructionsIn } from "./standing.ts";
+import { instructionsIn } from "./instructions.ts";
 
 export type Trims = NonNullable<EventBody<"compacted">["trims"]>;
 

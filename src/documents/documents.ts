@@ -3,11 +3,11 @@ import type { Failure } from "../protocol/failure.ts";
 import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 
 export type { UploadPolicy } from "../protocol/upload-policy.ts";
-export { attachedText, describeAttached } from "./attach.ts";
-export { isCode } from "./code.ts";
 export { decodeText } from "./decode.ts";
 export { fileTypeOf, typeOfName } from "./file-type.ts";
+export { attachedText, describeAttached } from "./files-in-message.ts";
 export { imageBytesMax, isImage, isWholeImage } from "./image.ts";
+export { isCode } from "./is-code.ts";
 export { openDocuments } from "./search.ts";
 export { defaultUploadPolicy, receiveUpload } from "./upload.ts";
 

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import type { SearchHit, SearchResult } from "./documents.ts";
 import type { ScanJob, ScanNews } from "./scan-job.ts";
-import { watchOver } from "./watch.ts";
+import { watchOver } from "./watch-over.ts";
 
 const idleMsMax = 30_000;
 /** A thread that needs more has met something hostile. */

@@ -7,7 +7,7 @@ import type { Driver } from "./driver.ts";
 import { goBack } from "./go-back.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { appendAtRest, atRest } from "./places.ts";
+import { appendAtRest, atRest } from "./whole-conversation.ts";
 
 type Checkpoints = Pick<Engine, "checkpoints" | "saveCheckpoint" | "restoreCheckpoint" | "deleteCheckpoint">;
 

@@ -33,13 +33,13 @@ import { openMarks } from "./marks.ts";
 import { openMemory } from "./memory.ts";
 import { openMessages } from "./messages.ts";
 import type { Parts } from "./parts.ts";
-import { openPlaces } from "./places.ts";
 import { recoverTurns } from "./recover.ts";
 import { replayConversation } from "./replay.ts";
 import { openRules } from "./rules.ts";
 import { openSayAgain } from "./say-again.ts";
 import { describeState } from "./state.ts";
 import { openUndo } from "./undo.ts";
+import { openWhole } from "./whole-conversation.ts";
 
 export { defaultLimits, type LoopLimits } from "./parts.ts";
 
@@ -236,7 +236,7 @@ export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
     ...openDecisions(parts, driver),
     ...openRules(parts),
     ...openMemory(parts),
-    ...openPlaces(parts, driver),
+    ...openWhole(parts, driver),
     ...openBranch(parts),
     ...openCheckpoints(parts, driver),
     ...openCompactions(parts, driver),

@@ -1,7 +1,7 @@
 import { messageTokens, roomOf } from "../context/context.ts";
 import type { History } from "../log/log.ts";
 import { outputBytesMax } from "../tools/tools.ts";
-import { readerOf } from "./compact.ts";
+import { readerOf } from "./make-room.ts";
 import type { Parts } from "./parts.ts";
 
 /** What is left of the window is for the answer. */

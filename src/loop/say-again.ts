@@ -8,8 +8,8 @@ import { lastText, snippet } from "./finish.ts";
 import type { Engine, SaidAgain } from "./loop.ts";
 import { looksMax, soon } from "./messages.ts";
 import type { Parts } from "./parts.ts";
-import { atRest } from "./places.ts";
 import { hasCode, selectFiles } from "./selected.ts";
+import { atRest } from "./whole-conversation.ts";
 
 type Said = EventOf<"message.user">;
 

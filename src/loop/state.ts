@@ -1,8 +1,7 @@
 import { tokenStatus, windowOf } from "../context/context.ts";
-import type { Conversation, ConversationState } from "../protocol/resources.ts";
+import { type Conversation, type ConversationState, decisionOf } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
-import { nextModel } from "./compact.ts";
-import { decisionOf } from "./decisions.ts";
+import { nextModel } from "./make-room.ts";
 import type { Parts } from "./parts.ts";
 import { routeOf } from "./turn.ts";
 

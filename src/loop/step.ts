@@ -9,9 +9,9 @@ import { forModels } from "../words/words.ts";
 import { functionsOf, recipeNow } from "./agent-tools.ts";
 import { choiceOf } from "./agents.ts";
 import { finishTurn, snippet } from "./finish.ts";
+import { readFacts, readOwnParts } from "./own-parts.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
-import { readFacts, readOwnParts } from "./standing.ts";
 
 /**
  * One model call: what is sent is recorded before it leaves, and the answer before anything is done about it.

@@ -7,7 +7,7 @@ import type { Driver } from "./driver.ts";
 import { goBack } from "./go-back.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { atRest } from "./places.ts";
+import { atRest } from "./whole-conversation.ts";
 
 /** Takes back the last turn. */
 export function openUndo(parts: Parts, driver: Driver): Pick<Engine, "undo"> {

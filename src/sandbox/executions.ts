@@ -7,10 +7,10 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { ListedExecution, Storage } from "../storage/storage.ts";
 import { artifactsMax, artifactsOf } from "./artifacts.ts";
 import type { LiveOutput } from "./live.ts";
-import { executionOf, executionRow, rowFailure } from "./records.ts";
 import type { Prepared, Runs } from "./run.ts";
 import type { ExecutionRecord, Executions, ExecutionWanted, Place, RunReport, SandboxSettings } from "./sandbox.ts";
 import { keptCode, listedExecution } from "./shortened.ts";
+import { executionOf, executionRow, rowFailure } from "./to-rows.ts";
 
 /** The executions, and what only the sandbox itself may do with them. */
 export interface OwnExecutions extends Executions {

@@ -8,9 +8,9 @@ import type { Storage } from "../storage/storage.ts";
 import type { Words } from "../words/words.ts";
 import { defaultDomain, ensureSession } from "./ensure-session.ts";
 import type { Probe, SandboxProvider } from "./provider.ts";
-import { type KeptSession, type RowFailure, rowFailure, sessionOf, sessionRow } from "./records.ts";
 import type { NewSession, SandboxSettings, Session, SessionFailure, SessionPackages, Sessions } from "./sandbox.ts";
 import { tightenLimits, tightenUploads } from "./tighten.ts";
+import { type KeptSession, type RowFailure, rowFailure, sessionOf, sessionRow } from "./to-rows.ts";
 
 /** The sessions, and what only the sandbox itself may do with them. */
 export interface OwnSessions extends Sessions {

@@ -5,10 +5,10 @@ import type { Decision } from "../protocol/resources.ts";
 import { askDecision, type DecisionEnd } from "./decisions.ts";
 import { failureText } from "./failure-text.ts";
 import { formatTime } from "./format.ts";
-import { lastSaid, readRecent } from "./history.ts";
 import type { LocalPlace } from "./local-files.ts";
 import { type ConversationParts, OpenConversation } from "./open-conversation.ts";
 import { safeText } from "./safe-text.ts";
+import { lastSaid, readRecent } from "./said-before.ts";
 
 /** A chat in progress: what the loop and the commands change. */
 export type Chat = ConversationParts & {

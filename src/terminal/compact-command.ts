@@ -1,8 +1,8 @@
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import { withoutMarks } from "../words/words.ts";
 import { type Chat, sayFailure } from "./chat-state.ts";
-import { readAll } from "./history.ts";
 import { safeText } from "./safe-text.ts";
+import { readAll } from "./said-before.ts";
 
 /** `/compact`, `/compact FOCUS`, `/compact show`, `/compact undo`. */
 export async function compact(chat: Chat, argument: string): Promise<undefined> {

@@ -1,7 +1,7 @@
 import { clearLine, cursorTo } from "node:readline";
 import type { ClientFailure, FollowFrame } from "../client/client.ts";
 import { jsonLine } from "./format.ts";
-import type { RunOptions } from "./run.ts";
+import type { RunOptions } from "./run-command.ts";
 import { describeFiles } from "./run-result.ts";
 import { styleFor } from "./style.ts";
 import type { TurnRecord } from "./turn-record.ts";

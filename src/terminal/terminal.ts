@@ -3,12 +3,13 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Client } from "../client/client.ts";
+import { makeFailure } from "../protocol/failure.ts";
 import { type Language, type Words, wordsFor } from "../words/words.ts";
 import type { Recovery } from "./chat-start.ts";
 import { type Command, languageAsked, parseCommandLine } from "./command-line.ts";
 import { completionScript } from "./completion.ts";
 import type { InputStream, OutputStream } from "./console.ts";
-import type { DoctorParts } from "./doctor.ts";
+import type { DoctorParts } from "./doctor-command.ts";
 import { describeExec } from "./exec-result.ts";
 import { exitCodes, exitReasonOf } from "./exit-codes.ts";
 import { failureText } from "./failure-text.ts";
@@ -22,7 +23,7 @@ import type { Listening } from "./serve-command.ts";
 
 export { printVerdict } from "./approvals-command.ts";
 export type { Recovery } from "./chat-start.ts";
-export { openCounter, printBackup, printRestored } from "./copy-command.ts";
+export { type BackupReport, openCounter, printBackup, printRestored } from "./copy-command.ts";
 export type { CopyCommand } from "./copy-line.ts";
 export type { DatabaseFacts, DataFacts, DoctorFacts, RecordFacts, SandboxFacts } from "./doctor-report.ts";
 export { exitCodes } from "./exit-codes.ts";
@@ -105,7 +106,7 @@ export async function runCommand(command: ClientCommand, given: CommandParts): P
       return chat({ ...parts, isInteractive, going: command.going, slot: command.slot });
     }
     case "run": {
-      const { run } = await import("./run.ts");
+      const { run } = await import("./run-command.ts");
       return run({ ...parts, command });
     }
     case "exec": {
@@ -149,7 +150,7 @@ export async function runDoctor(
   command: { readonly json: boolean; readonly fix: boolean },
   parts: DoctorParts,
 ): Promise<number> {
-  const { doctor } = await import("./doctor.ts");
+  const { doctor } = await import("./doctor-command.ts");
   return doctor(command, parts);
 }
 
@@ -169,6 +170,22 @@ export function refuse(failure: RunFailure, saying: Saying & { readonly command?
   const { command } = saying;
   const isRun = command?.name === "run" && command.output !== "text";
   return sayFailure(failure, { ...saying, object: isRun ? "run" : isJsonExec(command) ? "exec" : undefined });
+}
+
+type CrashSaying = Saying & {
+  readonly command?: YardCommand | undefined;
+  readonly id: string;
+  /** Where the rest stands; undefined where no log file was open yet. */
+  readonly logFile: string | undefined;
+};
+
+/** Our own mistake in the command itself: an id, and where its details stand. Without a log file they stand here. */
+export function sayCrash(error: unknown, { id, logFile, command, ...saying }: CrashSaying): number {
+  const { errors, words } = saying;
+  const code = refuse(makeFailure("internal", { id }), { ...saying, ...(command && { command }) });
+  const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  errors.write(`${logFile === undefined ? words.notes.crash_without_log({ details }) : words.notes.crash_log({ logFile })}\n`);
+  return code;
 }
 
 function isJsonExec(command: YardCommand | undefined): boolean {

@@ -23,9 +23,9 @@ import {
 } from "./look.ts";
 import { measure } from "./measure.ts";
 import { withNear } from "./near.ts";
-import { beginLook, leaveLook, lookAhead, tellChanges } from "./observe.ts";
 import type { FileContent, FileFailure, Workspace, WorkspaceLimits } from "./one-workspace.ts";
 import { parsePath, parseWritable, shownPath } from "./path.ts";
+import { beginLook, leaveLook, lookAhead, tellChanges } from "./watch-programs.ts";
 
 /** Where one workspace lies on this machine. Host paths stay inside workspace/. */
 export type Place = {

@@ -1,9 +1,9 @@
 import { failed, ok, type Result } from "../base/result.ts";
 import type { ConversationRow, WorkspaceRow } from "../storage/storage.ts";
 import { type FilesOptions, openFiles, type Place } from "./files.ts";
+import { asFileFailure, type Places } from "./folders.ts";
 import type { InUse, WorkspaceKey } from "./in-use.ts";
 import type { FileFailure, Workspace } from "./one-workspace.ts";
-import { asFileFailure, type Places } from "./places.ts";
 
 /** Files as somebody works with them. All views of the same folder share what they must agree on. */
 export type Views = {

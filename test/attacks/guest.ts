@@ -7,7 +7,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { connectGuest, type GuestConnection } from "../../src/sandbox/guest/connection.ts";
 import { guestEnvironment } from "../../src/sandbox/guest/environment.ts";
-import { supervisorProgram } from "../../src/sandbox/guest/program.ts";
+import { supervisorProgram } from "../../src/sandbox/guest/supervisor-program.ts";
 import { readBwrap } from "../../src/sandbox/local/bwrap.ts";
 import { openGroups } from "../../src/sandbox/local/groups.ts";
 import { type Launched, launchGuest } from "../../src/sandbox/local/launch.ts";

@@ -65,8 +65,9 @@ function visit(program: Program, found: Found, avoided: RegExp): void {
       found.imports.push({ specifier: source.value, kind: "type" });
     },
     CallExpression({ callee, arguments: [first] }) {
-      const isMember = callee.type === "MemberExpression" && callee.property.type === "Identifier";
-      if (isMember && callee.property.name === "module" && nameOf(callee.object) === "mock") found.mocksModules = true;
+      const isMember = callee.type === "MemberExpression";
+      if (isMember && nameOf(callee.property) === "module" && nameOf(callee.object) === "mock")
+        found.mocksModules = true;
       const maker = callee.type === "CallExpression" ? nameOf(callee.callee) : nameOf(callee);
       const specifier = maker === "require" || maker === "createRequire" ? constant(first) : undefined;
       // `createRequire(import.meta.url)` itself names nothing.

@@ -1,6 +1,6 @@
 import { findSecret } from "../secrets.ts";
+import { reportSecret } from "../shell/judge-secrets.ts";
 import { any, fork, type Language, type Run, report, shellLimits, spend } from "../shell/scene.ts";
-import { reportSecret } from "../shell/secrets.ts";
 import { callIn, type Program } from "./calls.ts";
 import { judgeImported, judgeTaken, judgeUnused, runImported } from "./later.ts";
 import { attributeOf, importedAs, startValues } from "./names.ts";

@@ -3,6 +3,7 @@ import { judgeDatabase } from "./databases.ts";
 import { judgeDelete } from "./deletes.ts";
 import { runGit } from "./git.ts";
 import { runInterpreter } from "./interpreters.ts";
+import { judgeSecrets } from "./judge-secrets.ts";
 import { judgeNetwork } from "./networks.ts";
 import { runFunction } from "./nodes.ts";
 import { outputOf } from "./outputs.ts";
@@ -20,7 +21,6 @@ import {
   spend,
   unknownStream,
 } from "./scene.ts";
-import { judgeSecrets } from "./secrets.ts";
 import { runShellWord, shellWords } from "./shell-words.ts";
 import { judgeProgramWrites } from "./uploads.ts";
 import { isWrapper, runWrapped } from "./wrappers.ts";

@@ -16,6 +16,7 @@ import {
   type While,
   type Word,
 } from "unbash";
+import { judgeSecrets } from "./judge-secrets.ts";
 import { type Directed, directed } from "./redirects.ts";
 import {
   any,
@@ -35,7 +36,6 @@ import {
   unknownStream,
   type Variable,
 } from "./scene.ts";
-import { judgeSecrets } from "./secrets.ts";
 import { fieldsOf, runArithmetic, valuesOf } from "./words.ts";
 
 const brokenCharactersMax = 4096;

@@ -2,9 +2,9 @@ import type { Finding, FindingKind } from "../../protocol/approval.ts";
 import type { Facts } from "../approvals.ts";
 import { readCode } from "../code/programs.ts";
 import { runCall } from "./calls.ts";
+import { masked } from "./judge-secrets.ts";
 import { readShell, runScript } from "./nodes.ts";
 import { fork, type Run, risks, type Safe, type Scene, type State, shortened } from "./scene.ts";
-import { masked } from "./secrets.ts";
 
 /** A place to judge one call in: what is known at its start, and the readers that it goes through. */
 export function openScene(facts: Facts, safe: Safe): { readonly scene: Scene; readonly run: Run } {

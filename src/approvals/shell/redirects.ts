@@ -2,9 +2,9 @@ import type { Redirection } from "unbash";
 import { findSecret } from "../secrets.ts";
 import { judgeCredentials } from "./credentials.ts";
 import { fileText, writeFile } from "./files.ts";
+import { reportSecret } from "./judge-secrets.ts";
 import { isBelow, isTemporary, placesOf } from "./paths.ts";
 import { any, emptyStream, fileStream, type Run, report, type Stream, streamOf, unknownStream } from "./scene.ts";
-import { reportSecret } from "./secrets.ts";
 import { judgeWrite } from "./uploads.ts";
 import { bodyOf, valuesOf } from "./words.ts";
 

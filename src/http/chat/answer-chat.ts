@@ -6,7 +6,7 @@ import type { ConversationRow } from "../../storage/storage.ts";
 import type { Answered, Call, Parts } from "../handler.ts";
 import { faultLine } from "../problem.ts";
 import { isFailureCode } from "../status.ts";
-import type { ChatPlace } from "./places.ts";
+import type { ChatPlace } from "./message-numbers.ts";
 import type { ChatShown } from "./request.ts";
 import { chatDocument, chatStream, chatStreamHeaders } from "./stream.ts";
 

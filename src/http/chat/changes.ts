@@ -6,7 +6,7 @@ import { type Language, withoutMarks } from "../../words/words.ts";
 import { type DocumentFailure, documentError } from "./chat-error.ts";
 import { firstProgress } from "./first-document.ts";
 import { askOf, interruptOf } from "./interrupt.ts";
-import type { ChatPlace } from "./places.ts";
+import type { ChatPlace } from "./message-numbers.ts";
 import { shownArguments, shownResult } from "./shown-json.ts";
 import { type ShownText, shownText } from "./shown-text.ts";
 

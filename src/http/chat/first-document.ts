@@ -1,6 +1,6 @@
 import type { ChatDocument, ChatProgress } from "../../protocol/chat.ts";
 import { ownWordsOf } from "../../protocol/events.ts";
-import type { ChatPlace } from "./places.ts";
+import type { ChatPlace } from "./message-numbers.ts";
 
 /** The document before anything has happened. The order of its keys is that of the first frames. */
 export function firstDocument(conversation: string, { message, index, reply, run, agent }: ChatPlace): ChatDocument {

@@ -9,7 +9,7 @@ import { type Change, type ChangesOptions, TurnChanges } from "./changes.ts";
 import { applyChange, documentOf } from "./document.ts";
 import { firstDocument } from "./first-document.ts";
 import { inPieces, numbered, wholeDocument } from "./increments.ts";
-import type { ChatPlace } from "./places.ts";
+import type { ChatPlace } from "./message-numbers.ts";
 
 const place: ChatPlace = {
   ...{ message: messageEvent, index: 1, reply: "a", run: "r", agent: { id: "general", name: "general" } },

@@ -5,7 +5,7 @@ import type { Language } from "../../words/words.ts";
 import { TurnChanges } from "./changes.ts";
 import { applyChange } from "./document.ts";
 import { firstDocument } from "./first-document.ts";
-import { type ChatPlace, chatPlaces } from "./places.ts";
+import { type ChatPlace, chatPlaces } from "./message-numbers.ts";
 
 /** The messages of a conversation, from what counts of its log. The same log gives the same bytes. */
 export function chatMessages(

@@ -1,6 +1,6 @@
 import type { Log } from "../../log/log.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
-import { type ChatPlace, chatPlaces } from "./places.ts";
+import { type ChatPlace, chatPlaces } from "./message-numbers.ts";
 
 /** A message of a person that counts, and what became of it. */
 export type SaidMessage = ChatPlace & {

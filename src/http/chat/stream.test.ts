@@ -6,7 +6,7 @@ import { ChatDocument, ChatIncrement } from "../../protocol/chat.ts";
 import type { EventOf, NewEvent } from "../../protocol/events.ts";
 import type { ToolCall } from "../../protocol/message.ts";
 import { documentOf } from "./document.ts";
-import { chatPlaces } from "./places.ts";
+import { chatPlaces } from "./message-numbers.ts";
 import { chatDocument, chatStream } from "./stream.ts";
 
 const usage = { input: 10, output: 2 };

@@ -1,13 +1,13 @@
 import type { ChatDocument, ChatIncrement } from "../../protocol/chat.ts";
 import type { Language } from "../../words/words.ts";
+import { textStream } from "../text-stream.ts";
 import { type Change, TurnChanges } from "./changes.ts";
 import { applyChange } from "./document.ts";
 import { firstDocument } from "./first-document.ts";
 import { type CatchingFrame, followTurn, type MessageView, type TurnRest } from "./follow-message.ts";
 import { inPieces, numbered, wholeDocument } from "./increments.ts";
-import type { ChatPlace } from "./places.ts";
+import type { ChatPlace } from "./message-numbers.ts";
 import { snapshotPace } from "./snapshot-pace.ts";
-import { textStream } from "./text-stream.ts";
 
 type ChatView = Omit<MessageView, "message" | "signal"> & {
   readonly place: ChatPlace;

@@ -16,7 +16,7 @@ import {
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Execution, ExecutionEvent } from "../provider.ts";
 import { connectGuest, type GuestConnection, type GuestSettings } from "./connection.ts";
-import { supervisorProgram } from "./program.ts";
+import { supervisorProgram } from "./supervisor-program.ts";
 
 test("bash runs a script, with both streams and its exit code [X1]", async (t) => {
   const { run } = await guestWith(t);

@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "../../base/result.ts";
 import type { Words } from "../../words/words.ts";
 import { connectGuest, type GuestConnection, type ProcessLimits } from "../guest/connection.ts";
 import { guestEnvironment, noWorkspace, programFolder } from "../guest/environment.ts";
-import { supervisorProgram } from "../guest/program.ts";
+import { supervisorProgram } from "../guest/supervisor-program.ts";
 import type { Guest, GuestWanted, SandboxFault, SandboxProvider } from "../provider.ts";
 import { type Bytecode, createBytecode } from "./bytecode.ts";
 import { createFontList, type FontList } from "./font-list.ts";

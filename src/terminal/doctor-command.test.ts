@@ -4,7 +4,7 @@ import { openTestPipe, openTestTerminal } from "../../test/world/pty.ts";
 import { ok } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import { wordsFor } from "../words/words.ts";
-import { doctor } from "./doctor.ts";
+import { doctor } from "./doctor-command.ts";
 import { type Check, type DoctorFacts, diagnose, isFit } from "./doctor-report.ts";
 
 const words = wordsFor("en");

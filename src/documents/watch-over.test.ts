@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { newProgress, place } from "./scan.ts";
-import { watchOver } from "./watch.ts";
+import { watchOver } from "./watch-over.ts";
 
 test("a pattern that makes no progress for half a second is given up [D3]", () => {
   const { look, progress, endings } = watched();

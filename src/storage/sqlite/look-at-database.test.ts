@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../base/clock.ts";
-import { lookAtDatabase } from "./look.ts";
+import { lookAtDatabase } from "./look-at-database.ts";
 import { migrations } from "./migrations.ts";
 import { openSqlite } from "./sqlite.ts";
 

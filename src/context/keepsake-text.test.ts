@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { numbered } from "../../test/world/any-log.ts";
 import { foldHistory } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import { pinsOf } from "./pins.ts";
+import { pinsOf } from "./keepsake-text.ts";
 
 const root = "/workspace/c/uploads/temparea/";
 const said = (id: string, ...files: string[]): NewEvent[] => [

@@ -12,7 +12,7 @@ import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 /** The whole conversation: begin it, open it, forget it, delete it. */
-export function openPlaces(parts: Parts, driver: Driver): Pick<Engine, "create" | "open" | "reset" | "remove"> {
+export function openWhole(parts: Parts, driver: Driver): Pick<Engine, "create" | "open" | "reset" | "remove"> {
   const { log, clock, workspaces, sandbox, logger, sweepSoon } = parts;
   return {
     async create(owner, wanted) {

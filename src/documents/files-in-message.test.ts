@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { testWorkspace } from "../../test/world/workspace.ts";
 import { failure } from "../protocol/failure.ts";
-import { attachedText, describeAttached } from "./attach.ts";
+import { attachedText, describeAttached } from "./files-in-message.ts";
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

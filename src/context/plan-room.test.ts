@@ -7,7 +7,7 @@ import { estimateTokens } from "../models/models.ts";
 import type { CompactionCause } from "../protocol/events.ts";
 import type { Message } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
-import { type Compacted, planRoom, summedUp, withoutSummary } from "./compact.ts";
+import { type Compacted, planRoom, summedUp, withoutSummary } from "./plan-room.ts";
 import { roomOf } from "./room.ts";
 import { defaultWindowLimits as limits, messageTokens, prefixTokens } from "./tokens.ts";
 

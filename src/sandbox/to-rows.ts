@@ -3,9 +3,10 @@ import { parsedJson } from "../base/json.ts";
 import { failed } from "../base/result.ts";
 import { FileState } from "../protocol/events.ts";
 import { type Failure, makeFailure, storedFailure } from "../protocol/failure.ts";
+import { runFailures, storageFailures } from "../protocol/run-failures.ts";
 import type { ExecutionRow, ListedExecution, SessionRow, StorageFailure } from "../storage/storage.ts";
 import { fitsGuest } from "./provider.ts";
-import type { ExecutionRecord, RunFailure, RunReport } from "./sandbox.ts";
+import type { ExecutionRecord, RunReport } from "./sandbox.ts";
 import { listedExecution } from "./shortened.ts";
 
 const text = z.string();
@@ -89,24 +90,6 @@ const Report = z.object({
   metrics: z.object({ durationMs: count, cpuMs: count, memoryPeakBytes: count, readBytes: count, writtenBytes: count }),
 });
 
-/** Why there was no program. */
-const refusals = [
-  "sandbox_unavailable",
-  "sandbox_start_failed",
-  "sandbox_full",
-  "sandbox_busy",
-  "code_too_long",
-  "workspace_not_assigned",
-  "write_failed",
-  "quota_exceeded",
-  "path_invalid",
-  "path_traversal_blocked",
-  "storage_busy",
-  "storage_full",
-  "storage_broken",
-  "storage_read_only",
-] as const satisfies readonly RunFailure["code"][];
-
 const ExecutionBody = z.object({
   session: text,
   conversationId: text.optional(),
@@ -116,7 +99,9 @@ const ExecutionBody = z.object({
   codeCutBytes: count,
   timeoutMs: count,
   startedAt: count.optional(),
-  failure: z.object({ code: z.enum(refusals), params: z.record(text, z.unknown()) }).optional(),
+  failure: z
+    .object({ code: z.enum([...runFailures, ...storageFailures]), params: z.record(text, z.unknown()) })
+    .optional(),
   wasCutOff: z.boolean(),
   report: Report.optional(),
   artifacts: z.array(z.object({ path: text, bytes: count, hash: text.optional(), type: text, modifiedAt: count })),

@@ -3,9 +3,9 @@ import { estimateTokens } from "../models/models.ts";
 import { ownWordsOf } from "../protocol/events.ts";
 import { hasVisible } from "../protocol/message.ts";
 import { forModels, shownName } from "../words/words.ts";
+import { instructionsIn, instructionTokensMax, isInstruction } from "./instructions.ts";
 import { markedWords, oneLine } from "./own-marks.ts";
 import { endsWithin } from "./shorten.ts";
-import { instructionsIn, instructionTokensMax, isInstruction } from "./standing.ts";
 
 /** What stands beside a summary: facts of the log, byte for byte, and how many of each kind. */
 export type Pins = { readonly text: string; readonly kept: Readonly<Record<string, number>> };
