@@ -72,7 +72,7 @@ const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "node:fs": [
     ...["workspace/", "storage/sqlite/", "sandbox/local/", "config/", "terminal/", "observe/", ...WIRING],
     // A socket and its folder; the page of the documents, and the program of a guest, which lie beside them.
-    ...["client/socket-path.ts", "http/server.ts", "http/docs/docs.ts", "sandbox/guest/program.ts"],
+    ...["client/socket-path.ts", "http/server.ts", "http/docs/docs.ts", "sandbox/guest/supervisor-program.ts"],
     // Packages are no files of a user: they lie outside of every workspace.
     "sandbox/package-folders.ts",
   ],
