@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, lstatSync, readdirSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { takeLock } from "./lock.mjs";
@@ -9,6 +9,10 @@ import { wordsFor } from "./words.mjs";
 const NODE_MAJOR_MIN = 20;
 const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "win32-x64"];
 const LINES_SHOWN_MAX = 15;
+/** The packages take more than this; with less it would take npm two minutes to find out. */
+const NEEDED_BYTES_MIN = 400e6;
+/** So long npm may work without a file of it being here. Without a network it goes on for more than a minute. */
+const NOTHING_SECONDS_MAX = 15;
 
 // Every flag is written out, because the npm that started us hands its own settings on as npm_config_* variables.
 const NPM_ARGUMENTS = "ci --ignore-scripts --no-audit --no-fund --include=dev --include=optional --loglevel=error";
@@ -35,11 +39,14 @@ export async function install({ stamp, stampFile, isDone }) {
     lock = await takeLock(root, (pid, folder) => say(words.waiting(pid, folder)));
     if (isDone()) return 0;
     say(words.begin(reasonFor(isInstalled, existsSync(stampFile)), `npm ${NPM_ARGUMENTS}`));
-    const exitCode = await runNpm(lock);
+    const startedAt = Date.now();
+    const seconds = () => Math.round((Date.now() - startedAt) / 1000);
+    const exitCode = await runNpm(lock, seconds);
+    const trouble = tryOwnNode();
     if (exitCode !== 0) return exitCode;
-    const trial = spawnSync(ownNodePath(root), ["-v"], { encoding: "utf8" });
-    if (trial.status !== 0) return stop(words.nodeDoesNotRun(ownNodePath(root), trial.error?.code ?? trial.stderr));
+    if (trouble !== undefined) return stop(trouble);
     writeFileSync(stampFile, stamp);
+    say(words.finished(seconds()));
     return 0;
   } catch (error) {
     const advice = adviceFor(String(error.code));
@@ -55,7 +62,41 @@ function findObstacle() {
   const platform = `${process.platform}-${process.arch}`;
   if (!PLATFORMS.includes(platform)) return words.noNodeFor(platform);
   const isMusl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
-  return isMusl ? words.noNodeFor(`${platform}, musl`) : undefined;
+  if (isMusl) return words.noNodeFor(`${platform}, musl`);
+  if (!isWritable()) return words.cannotWrite(root);
+  return isDiskFull() ? words.diskFull : undefined;
+}
+
+/** Asked, not tried: making a folder on a read-only disk is “no such folder” (ENOENT) under Node 20. */
+function isWritable() {
+  try {
+    accessSync(root, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is here already counts as room: npm removes it first. */
+function isDiskFull() {
+  const { bavail, blocks, bsize } = statfsSync(root);
+  // Some network disks do not tell their size.
+  if (blocks === 0) return false;
+  return bavail * bsize + folderBytes(join(root, "node_modules")) < NEEDED_BYTES_MIN;
+}
+
+/**
+ * What is wrong with the Node that npm has put here, if anything is. It is an optional package: where the disk got full, npm
+ * leaves half of it and says that all is well. `npm run` would take that half for `node`, and no set-up could start again;
+ * so it is removed.
+ */
+function tryOwnNode() {
+  const path = ownNodePath(root);
+  const trial = spawnSync(path, ["-v"], { encoding: "utf8" });
+  if (trial.status === 0) return undefined;
+  for (const broken of [path, join(root, "node_modules", ".bin")]) rmSync(broken, { recursive: true, force: true });
+  if (isDiskFull()) return words.diskFull;
+  return words.nodeDoesNotRun(path, trial.error?.code ?? trial.signal ?? trial.stderr);
 }
 
 function reasonFor(isInstalled, hasStamp) {
@@ -63,9 +104,7 @@ function reasonFor(isInstalled, hasStamp) {
   return hasStamp ? "changed" : "unfinished";
 }
 
-async function runNpm(lock) {
-  const startedAt = Date.now();
-  const seconds = () => Math.round((Date.now() - startedAt) / 1000);
+async function runNpm(lock, seconds) {
   let ended = await tryNpm(lock, seconds);
   if (ended.code > 0 && ended.stoppedBy === undefined && isInTheWay.test(ended.output)) {
     say(words.again);
@@ -76,9 +115,7 @@ async function runNpm(lock) {
     return ended.stoppedBy === "SIGINT" ? 130 : 143;
   }
   if (ended.error) return stop(words.npmMissing(ended.error.code));
-  if (ended.code !== 0) return stop(explain(ended.output, ended.code));
-  say(words.finished(seconds()));
-  return 0;
+  return ended.code === 0 ? 0 : stop(explain(ended.output, ended.code));
 }
 
 async function tryNpm(lock, seconds) {
@@ -119,7 +156,9 @@ function startNpm() {
 function showProgress(seconds) {
   const isTty = process.stderr.isTTY;
   const show = () => {
-    const line = words.progress(seconds(), Math.round(folderBytes(join(root, "node_modules")) / 1e6));
+    const megabytes = Math.round(folderBytes(join(root, "node_modules")) / 1e6);
+    const isNothing = megabytes === 0 && seconds() >= NOTHING_SECONDS_MAX;
+    const line = words.progress(seconds(), megabytes) + (isNothing ? words.nothingYet : "");
     process.stderr.write(isTty ? `\r${line}\u001b[K` : `${line}\n`);
   };
   const timer = setInterval(show, isTty ? 1000 : 5000);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -123,6 +124,43 @@ for (const [what, npmSays, advice] of failures) {
   });
 }
 
+/** The disk has this much left, and no more, each time it is asked. */
+const roomLeft = (...bytes: number[]) =>
+  'import fs from "node:fs"; import { syncBuiltinESMExports as sync } from "node:module";' +
+  `const left = ${JSON.stringify(bytes)};` +
+  "fs.statfsSync = () => ({ bsize: 1, blocks: 1e12, bavail: left.length > 1 ? left.shift() : left[0] }); sync();";
+
+test("a disk that gets full during the set-up is named, and with room again the same command mends it [P1]", async (t) => {
+  const clone = makeClone(t);
+  const full = await clone.setUp({ FAKE_NPM: "cuts its Node off" }, [roomLeft(900e6, 40e6)]);
+  assert.equal(full.code, 1);
+  assert.ok(full.text.startsWith(`${firstTime}The disk is full. About 500 MB are needed here`), full.text);
+  // As `npm run` starts it: what stands in the clone comes first.
+  const { PATH } = process.env;
+  const node = spawnSync("node", ["-v"], { env: { PATH: `${join(clone.folder, "node_modules", ".bin")}:${PATH}` } });
+  assert.equal(node.status, 0);
+  const again = await clone.setUp();
+  assert.equal(again.code, 0);
+  assert.match(again.text, finished);
+});
+
+test("a Node that does not run for another reason is told with that reason [P1]", async (t) => {
+  const { code, text } = await makeClone(t).setUp({ FAKE_NPM: "cuts its Node off" });
+  assert.equal(code, 1);
+  assert.match(text, /The Node that was installed does not run: \S+: SIGSEGV\n$/);
+});
+
+test("a download that does not begin is said while npm still tries [P1]", async (t) => {
+  const clone = makeClone(t);
+  const later =
+    "const { setInterval: real } = globalThis; globalThis.setInterval = (act) => real(act, 1);" +
+    "const { now } = Date; const from = now(); Date.now = () => from + (now() - from) * 1000;";
+  const waiting = clone.start({ FAKE_NPM: "waits" }, [later]);
+  await waiting.says(" s, 0 MB (nothing is here yet: if you are not online, npm gives up after about 80 s)\n");
+  writeFileSync(join(clone.folder, "npm-may-end"), "");
+  assert.equal((await waiting.ended).code, 0);
+});
+
 const machines: [what: string, preload: string, says: string][] = [
   [
     "an old Node",
@@ -132,11 +170,14 @@ const machines: [what: string, preload: string, says: string][] = [
   ["an unknown processor", fake("arch", '"riscv64"'), "there is none for this machine (linux-riscv64)."],
   ["musl instead of glibc", fake("report", "{ getReport: () => ({ header: {} }) }"), "there is none for this machine"],
   [
+    // Node 20 has its own word for what a read-only disk says to a new folder.
     "a folder that cannot be written",
     'import fs from "node:fs"; import { syncBuiltinESMExports as sync } from "node:module";' +
-      'fs.mkdirSync = () => { throw Object.assign(new Error("read-only"), { code: "EROFS" }); }; sync();',
+      "const refuse = (code) => () => { throw Object.assign(new Error(code), { code }); };" +
+      'fs.accessSync = refuse("EROFS"); fs.mkdirSync = refuse("ENOENT"); sync();',
     "You cannot write into",
   ],
+  ["a disk that is full", roomLeft(100e6), "The disk is full. About 500 MB are needed here"],
 ];
 for (const [what, preload, says] of machines) {
   test(`a machine with ${what} is told what it needs [P1]`, async (t) => {

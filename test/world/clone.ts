@@ -142,7 +142,7 @@ function aptDouble(place: string, behaviour: AptBehaviour): string {
 }
 
 const npmDouble = `
-import { appendFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 appendFileSync("npm-calls", ["npm", ...process.argv.slice(2)].join(" ") + "\\n");
 mkdirSync("node_modules/.bin", { recursive: true });
 const order = process.env.FAKE_NPM ?? "installs";
@@ -157,6 +157,10 @@ if (order.startsWith("npm error")) {
 }
 writeFileSync("npm-started", String(process.pid));
 while (order === "hangs" || (order === "waits" && !existsSync("npm-may-end"))) await new Promise((go) => setTimeout(go, 10));
+if (order === "cuts its Node off") {
+  rmSync("node_modules/.bin/node", { force: true });
+  writeFileSync("node_modules/.bin/node", "#!/bin/sh\\nkill -SEGV $$\\n", { mode: 0o755 });
+}
 if (!existsSync("node_modules/.bin/node")) symlinkSync(process.execPath, "node_modules/.bin/node");
 writeFileSync("node_modules/.package-lock.json", "{}");
 `;
