@@ -6,20 +6,20 @@ import { FreeForm } from "./free-form.ts";
  * What programs send and get under /v1, in the spelling of OpenAI's Chat Completions and of Open Responses. Unknown keys
  * are taken and left alone; `null` means left out.
  */
-const nameCharactersMax = 200;
-const messagesMax = 10_000;
-const partsMax = 1_000;
-const functionsMax = 256;
+const openAiNameCharactersMax = 200;
+const openAiMessagesMax = 10_000;
+const openAiPartsMax = 1_000;
+const openAiFunctionsMax = 256;
 
-const model = z.string().max(nameCharactersMax).default(mainRole);
-const conversation = z.string().max(nameCharactersMax).nullish();
+const model = z.string().max(openAiNameCharactersMax).default(mainRole);
+const conversation = z.string().max(openAiNameCharactersMax).nullish();
 const metadata = FreeForm.nullish();
 /** Taken and not looked at: the agent's model has its own settings. */
 const ignored = z.unknown().optional();
 
 /** One of several kinds; which of its fields count says `type`. */
 const Part = z.object({
-  type: z.string().max(nameCharactersMax),
+  type: z.string().max(openAiNameCharactersMax),
   text: z.string().nullish(),
   refusal: z.string().nullish(),
   /** In Chat Completions an object, in Responses the address itself. */
@@ -27,7 +27,7 @@ const Part = z.object({
 });
 export type Part = z.infer<typeof Part>;
 
-const Content = z.union([z.string(), z.array(Part).max(partsMax)]).nullish();
+const Content = z.union([z.string(), z.array(Part).max(openAiPartsMax)]).nullish();
 export type Content = z.infer<typeof Content>;
 
 const ChatMessage = z.object({
@@ -36,14 +36,14 @@ const ChatMessage = z.object({
   tool_calls: z
     .array(
       z.object({
-        id: z.string().min(1).max(nameCharactersMax),
+        id: z.string().min(1).max(openAiNameCharactersMax),
         type: z.literal("function").nullish(),
-        function: z.object({ name: z.string().max(nameCharactersMax), arguments: z.string() }),
+        function: z.object({ name: z.string().max(openAiNameCharactersMax), arguments: z.string() }),
       }),
     )
-    .max(functionsMax)
+    .max(openAiFunctionsMax)
     .nullish(),
-  tool_call_id: z.string().min(1).max(nameCharactersMax).nullish(),
+  tool_call_id: z.string().min(1).max(openAiNameCharactersMax).nullish(),
 });
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
@@ -57,9 +57,9 @@ const described = {
 const ToolChoice = z.union([
   z.enum(["none", "auto", "required"]),
   z.object({
-    type: z.string().max(nameCharactersMax),
-    name: z.string().max(nameCharactersMax).nullish(),
-    function: z.object({ name: z.string().max(nameCharactersMax) }).nullish(),
+    type: z.string().max(openAiNameCharactersMax),
+    name: z.string().max(openAiNameCharactersMax).nullish(),
+    function: z.object({ name: z.string().max(openAiNameCharactersMax) }).nullish(),
   }),
 ]);
 export type ToolChoice = z.infer<typeof ToolChoice>;
@@ -67,18 +67,18 @@ export type ToolChoice = z.infer<typeof ToolChoice>;
 export const ChatRequest = z.object({
   /** The id of an agent. */
   model,
-  messages: z.array(ChatMessage).min(1).max(messagesMax),
+  messages: z.array(ChatMessage).min(1).max(openAiMessagesMax),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   tools: z
-    .array(z.object({ type: z.string().max(nameCharactersMax), function: z.object(described).nullish() }))
-    .max(functionsMax)
+    .array(z.object({ type: z.string().max(openAiNameCharactersMax), function: z.object(described).nullish() }))
+    .max(openAiFunctionsMax)
     .nullish(),
   tool_choice: ToolChoice.nullish(),
-  response_format: z.object({ type: z.string().max(nameCharactersMax) }).nullish(),
+  response_format: z.object({ type: z.string().max(openAiNameCharactersMax) }).nullish(),
   n: z.number().int().nullish(),
   logprobs: z.boolean().nullish(),
-  modalities: z.array(z.string().max(nameCharactersMax)).max(partsMax).nullish(),
+  modalities: z.array(z.string().max(openAiNameCharactersMax)).max(openAiPartsMax).nullish(),
   audio: z.unknown().optional(),
   functions: z.unknown().optional(),
   /** Ours: the conversation to go on in; also as the header `x-conversation-id`. */
@@ -94,11 +94,11 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
 
 const Item = z.object({
   /** A message, where it is absent. */
-  type: z.string().max(nameCharactersMax).nullish(),
+  type: z.string().max(openAiNameCharactersMax).nullish(),
   role: z.enum(["system", "developer", "user", "assistant"]).nullish(),
   content: Content,
-  call_id: z.string().min(1).max(nameCharactersMax).nullish(),
-  name: z.string().max(nameCharactersMax).nullish(),
+  call_id: z.string().min(1).max(openAiNameCharactersMax).nullish(),
+  name: z.string().max(openAiNameCharactersMax).nullish(),
   arguments: z.string().nullish(),
   output: Content,
 });
@@ -107,22 +107,22 @@ export type Item = z.infer<typeof Item>;
 export const ResponseRequest = z.object({
   /** The id of an agent. */
   model,
-  input: z.union([z.string(), z.array(Item).max(messagesMax)]).nullish(),
+  input: z.union([z.string(), z.array(Item).max(openAiMessagesMax)]).nullish(),
   instructions: z.string().nullish(),
   stream: z.boolean().nullish(),
   store: z.boolean().nullish(),
-  previous_response_id: z.string().max(nameCharactersMax).nullish(),
+  previous_response_id: z.string().max(openAiNameCharactersMax).nullish(),
   tools: z
-    .array(z.object({ type: z.string().max(nameCharactersMax), ...described, name: described.name.nullish() }))
-    .max(functionsMax)
+    .array(z.object({ type: z.string().max(openAiNameCharactersMax), ...described, name: described.name.nullish() }))
+    .max(openAiFunctionsMax)
     .nullish(),
   tool_choice: ToolChoice.nullish(),
-  text: z.object({ format: z.object({ type: z.string().max(nameCharactersMax) }).nullish() }).nullish(),
+  text: z.object({ format: z.object({ type: z.string().max(openAiNameCharactersMax) }).nullish() }).nullish(),
   background: z.boolean().nullish(),
   prompt: z.unknown().optional(),
   /** The conversation to go on in. */
   conversation: z
-    .union([z.string().max(nameCharactersMax), z.object({ id: z.string().max(nameCharactersMax) })])
+    .union([z.string().max(openAiNameCharactersMax), z.object({ id: z.string().max(openAiNameCharactersMax) })])
     .nullish(),
   conversation_id: conversation,
   temperature: ignored,

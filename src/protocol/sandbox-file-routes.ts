@@ -4,7 +4,7 @@ import { fileFailures } from "./file-routes.ts";
 import { ById, Empty, type Route } from "./route.ts";
 
 /** Files of one answer. */
-const listedMax = 10_000;
+const sandboxListedMax = 10_000;
 
 /** Which conversation and which of its folders; both can be headers or form fields too. */
 const place = {
@@ -132,7 +132,7 @@ export const sandboxFileRoutes = {
     query: z.object({
       ...place,
       ...path,
-      limit: z.coerce.number().int().min(1).max(listedMax).default(1000),
+      limit: z.coerce.number().int().min(1).max(sandboxListedMax).default(1000),
       /** What is in `files`: names unless path is given, then objects. */
       format: z.enum(["names", "objects"]).optional(),
     }),
