@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { testApproval } from "./approvals-test.ts";
 import { type Attached, attach, type ListenAt } from "./attach.ts";
+import { whenOver } from "./base/background.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import { createClient } from "./client/client.ts";
@@ -30,6 +31,7 @@ import {
   programAsTyped,
   refuse,
   runCommand,
+  sayCrash,
   type YardCommand,
 } from "./terminal/terminal.ts";
 import { languageOf, type Words, wordsFor } from "./words/words.ts";
@@ -43,16 +45,42 @@ const offeredMax = 8;
 
 const streams = { input: process.stdin, output: process.stdout, errors: process.stderr };
 
-/** The command `agentyard`: reads what was typed, opens what it needs, and closes it again. Answers the exit code. */
+/** The command `agentyard`. Answers the exit code; also where a mistake of ours ends it, it says so in words. */
 export async function main(argv: readonly string[]): Promise<number> {
+  const crash: Crash = { words: wordsFor("en"), command: undefined, logger: undefined };
+  // What breaks where nobody waits for it: nothing can be trusted any more, so the process ends.
+  process.once("uncaughtException", (error) => {
+    const code = tellCrash(error, crash);
+    void whenOver(crash.logger?.flush() ?? Promise.resolve()).then(() => process.exit(code));
+  });
+  try {
+    return await perform(argv, crash);
+  } catch (error) {
+    return tellCrash(error, crash);
+  }
+}
+
+/** What is known by now of the command that may break down. */
+type Crash = { words: Words; command: YardCommand | undefined; logger: Logger | undefined };
+
+function tellCrash(error: unknown, { words, command, logger }: Crash): number {
+  const id = systemIds.hex(8);
+  logger?.error(`the command broke down (${id})`, { error });
+  return sayCrash(error, { ...streams, words, command, id, logFile: logger?.path });
+}
+
+/** Reads what was typed, opens what it needs, and closes it again. */
+async function perform(argv: readonly string[], crash: Crash): Promise<number> {
   const surroundings = processEnvironment();
   const { env } = surroundings;
   const version = readVersion();
   const locale = languageOf(env.AGENTYARD_LANG ?? (env.LC_ALL || env.LC_MESSAGES || env.LANG));
+  crash.words = wordsFor(locale);
   const { isClone } = findPlaces(surroundings);
   const program = programAsTyped({ ...surroundings, isClone, script: process.argv[1] ?? "" });
   const command = beginCommand(argv, { ...streams, language: locale, version, program });
   if (command.name === "ended") return command.code;
+  crash.command = command;
 
   const { language } = command;
   const flags = flagsOf(command);
@@ -75,6 +103,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     ...wordsFor(config.language),
     command: ownCommand({ program, data: typedData(command, config) }),
   };
+  crash.words = words;
   if (command.name === "config") {
     printSettings(explainConfig(config), { ...streams, json: command.json });
     return 0;
@@ -92,7 +121,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   await sayNotes(config, words);
   if (command.name === "model" && command.action === "test") return testModel(command, { config, words, ...streams });
-  return withYard(command, { config, words, version, request: { ...surroundings, flags } });
+  return withYard(command, { config, words, version, request: { ...surroundings, flags } }, crash);
 }
 
 /** A client of the yard, or one that copies all of it. */
@@ -104,7 +133,11 @@ function typedData({ data }: YardCommand, { paths }: Config): string | undefined
 }
 
 /** Attaches to the yard, as its owner or as a client of the owner, for as long as the command runs. */
-async function withYard(command: AttachedCommand, { config, words, version, request }: Opened): Promise<number> {
+async function withYard(
+  command: AttachedCommand,
+  { config, words, version, request }: Opened,
+  crash: Crash,
+): Promise<number> {
   const { env } = request;
   const { dataDir, logsDir } = config.paths;
   const missing = isLooking(command) ? findMissing(config.paths) : undefined;
@@ -118,6 +151,7 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
     ...{ clock: systemClock, runId: systemIds.uuid(), pid: process.pid },
     onOff: (why) => streams.errors.write(`${words.notes.logs_off({ why })}\n`),
   });
+  crash.logger = logger;
   const notices = openNotices();
   const onBroken = (failures: readonly Failure[]) => {
     const why = failures.map((failure) => failureText(words, failure)).join(words.terminal.gap);
@@ -165,8 +199,7 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
     if (!listens(command)) await untilOthersAreDone(attached.value, words, leave.signal);
     return code;
   } catch (error) {
-    logger.error("the command broke down", { error });
-    throw error;
+    return tellCrash(error, crash);
   } finally {
     await attached.value.close();
     await logger.close();

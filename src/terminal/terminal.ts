@@ -184,7 +184,9 @@ export function sayCrash(error: unknown, { id, logFile, command, ...saying }: Cr
   const { errors, words } = saying;
   const code = refuse(makeFailure("internal", { id }), { ...saying, ...(command && { command }) });
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  errors.write(`${logFile === undefined ? words.notes.crash_without_log({ details }) : words.notes.crash_log({ logFile })}\n`);
+  errors.write(
+    `${logFile === undefined ? words.notes.crash_without_log({ details }) : words.notes.crash_log({ logFile })}\n`,
+  );
   return code;
 }
 

@@ -7,5 +7,7 @@ export const enNotes = {
   variable_unknown: (note: { name: string; near: string }) => `${note.name} is not known. Did you mean ${note.near}?`,
   logs_off: (note: { why: string }) => `The log file cannot be written (${note.why}); going on without it.`,
   settings_unusable: (note: { why: string }) => `Changed settings are not used, those before stay: ${note.why}`,
+  crash_log: (note: { logFile: string }) => `Log file: ${note.logFile}`,
+  crash_without_log: (note: { details: string }) => `There is no log file yet, so here they are: ${note.details}`,
   others_run: () => "Waiting for programs that others run here; Ctrl+C ends them and leaves.",
 };

@@ -7,5 +7,7 @@ export const zhNotes: typeof enNotes = {
   variable_unknown: (note) => `不认识 ${note.name}，是不是想写 ${note.near}？`,
   logs_off: (note) => `无法写入日志文件（${note.why}），将不记录日志继续运行。`,
   settings_unusable: (note) => `改动后的设置没有生效，仍使用之前的设置：${note.why}`,
+  crash_log: (note) => `日志文件：${note.logFile}`,
+  crash_without_log: (note) => `日志文件尚未打开，详情如下：${note.details}`,
   others_run: () => "正在等待其他人在此运行的程序；按 Ctrl+C 终止它们并退出。",
 };
