@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
-import { playedTurn } from "../../../test/world/played-turn.ts";
+import { writtenTurn } from "../../../test/world/written-turn.ts";
 import type { NewEvent } from "../../protocol/events.ts";
 import { followMessage, type TurnFrame } from "./follow-message.ts";
 
@@ -17,8 +17,8 @@ const answered = (turn: number, number: number, text: string, ...ids: string[]):
   ...(ids.length === 0 ? {} : { calls: ids.map((id) => ({ id, name: "look", arguments: "{}" })) }),
 });
 const finished = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
-const asked = (turn: number, id: string, call: string): NewEvent => ({
-  ...{ type: "decision.asked", turn, id, call, kind: "approval", tool: "look" },
+const asked = (turn: number, id: string, call: string, kind: "approval" | "function" = "approval"): NewEvent => ({
+  ...{ type: "decision.asked", turn, id, call, kind, tool: "look" },
 });
 const made = (id: string): NewEvent => ({
   ...{ type: "decision.made", id, verdict: "approve", by: "me", argumentsHash: "", previous: "" },
@@ -33,7 +33,7 @@ const short = (frame: TurnFrame): string | number => {
 };
 
 /** Reads in the background; `news` has what came since the last time. */
-function reading(yard: ReturnType<typeof playedTurn>, message: { id: string; seq: number }) {
+function reading(yard: Awaited<ReturnType<typeof writtenTurn>>, message: { id: string; seq: number }) {
   const gone = new AbortController();
   const seen: (string | number)[] = [];
   const frames = followMessage({ ...yard.view, message, signal: gone.signal });
@@ -54,109 +54,103 @@ function reading(yard: ReturnType<typeof playedTurn>, message: { id: string; seq
 }
 
 test("a message that waits behind another is followed from the start and gets only its own turn [L7][C3]", async () => {
-  const yard = playedTurn();
-  yard.append(said("first"), started(1, "first"), step(1, 1));
+  await using yard = await writtenTurn();
+  await yard.append(said("first"), started(1, "first"), step(1, 1));
   yard.begin({ turn: 1, step: 1, attempt: 1 });
-  yard.append(said("second"));
+  await yard.append(said("second"));
   const reader = reading(yard, { id: "second", seq: 4 });
   assert.deepEqual(await reader.news(), [4]);
   yard.say("of the first");
-  yard.append(answered(1, 1, "of the first", "c1"), ran("c1"), { type: "conversation.renamed", title: "t" });
+  await yard.append(answered(1, 1, "of the first", "c1"), ran("c1"), { type: "conversation.renamed", title: "t" });
   assert.deepEqual(await reader.news(), []);
-  yard.append(finished(1), started(2, "second"), step(2, 1));
+  await yard.append(finished(1), started(2, "second"), step(2, 1));
   assert.deepEqual(await reader.news(), [9, 10]);
   yard.begin({ turn: 2, step: 1, attempt: 1 });
   yard.say("of the ");
   yard.say("second");
   assert.deepEqual(await reader.news(), ["0:of the second"]);
-  yard.append(answered(2, 1, "of the second"), finished(2), said("third"));
+  await yard.append(answered(2, 1, "of the second"), finished(2), said("third"));
   await reader.done;
   assert.deepEqual(await reader.news(), [11, 12, "done"]);
-  assert.equal(yard.listeners() + yard.clock.timers(), 0);
+  assert.equal(yard.left(), 0);
 });
 
 test("a turn that rests is read from the log alone, with nothing of the turns around it [C3]", async () => {
-  const yard = playedTurn();
-  yard.append(said("a"), started(1, "a"), step(1, 1), answered(1, 1, "x"), finished(1));
-  yard.append(said("b"), started(2, "b"), step(2, 1), said("c"), answered(2, 1, "y"), finished(2));
-  yard.append(started(3, "c"), step(3, 1));
+  await using yard = await writtenTurn();
+  await yard.append(said("a"), started(1, "a"), step(1, 1), answered(1, 1, "x"), finished(1));
+  await yard.append(said("b"), started(2, "b"), step(2, 1), said("c"), answered(2, 1, "y"), finished(2));
+  await yard.append(started(3, "c"), step(3, 1));
   const reader = reading(yard, { id: "b", seq: 6 });
   await reader.done;
   assert.deepEqual(await reader.news(), [6, 7, 8, 10, 11, "done"]);
 });
 
 test("a stream ends with the question only when nothing else can go on [C3][H2]", async () => {
-  const yard = playedTurn();
-  yard.append(said("a"), started(1, "a"), step(1, 1), answered(1, 1, "", "c1", "c2"), asked(1, "d", "c1"));
+  await using yard = await writtenTurn();
+  await yard.append(said("a"), started(1, "a"), step(1, 1), answered(1, 1, "", "c1", "c2"), asked(1, "d", "c1"));
   const reader = reading(yard, { id: "a", seq: 1 });
   assert.deepEqual(await reader.news(), [1, 2, 3, 4, 5], "the other call still runs");
   assert.equal(yard.looks(), 1);
-  yard.rest("waiting");
-  yard.append(ran("c2"));
+  await yard.append(ran("c2"));
   await reader.done;
   assert.deepEqual(await reader.news(), [6, "waiting"]);
-  yard.rest("running");
-  yard.append(made("d"), ran("c1"));
+  await yard.append(made("d"), ran("c1"));
   const again = reading(yard, { id: "a", seq: 1 });
   assert.deepEqual(await again.news(), [1, 2, 3, 4, 5, 6, 7, 8]);
   await again.leave();
-  assert.equal(yard.listeners() + yard.clock.timers(), 0);
+  assert.equal(yard.left(), 0);
 });
 
 test("who waits behind a turn that comes to ask a person is told what, and what a program is asked is waited for [C3][H2][L7]", async () => {
-  const yard = playedTurn();
-  yard.append(said("a"), started(1, "a"), step(1, 1), said("b"));
+  await using yard = await writtenTurn();
+  await yard.append(said("a"), started(1, "a"), step(1, 1), said("b"));
   const reader = reading(yard, { id: "b", seq: 4 });
   assert.deepEqual(await reader.news(), [4]);
-  yard.append(answered(1, 1, "", "c1"), { type: "conversation.renamed", title: "t" });
+  await yard.append(answered(1, 1, "", "c1"), { type: "conversation.renamed", title: "t" });
   await reader.news();
   assert.equal(yard.looks(), 1, "nothing was asked since");
-  yard.rest("waiting", { id: "f", kind: "function" });
-  yard.append(asked(1, "f", "c1"));
+  await yard.append(asked(1, "f", "c1", "function"));
   assert.deepEqual(await reader.news(), []);
-  yard.rest("running");
-  yard.append(made("f"), ran("c1"), step(1, 2), answered(1, 2, "", "c2", "c3"));
-  yard.rest("running", { id: "d", kind: "approval" });
-  yard.append(asked(1, "d", "c2"));
+  await yard.append(made("f"), ran("c1"), step(1, 2), answered(1, 2, "", "c2", "c3"));
+  await yard.append(asked(1, "d", "c2"));
   assert.deepEqual(await reader.news(), [], "the other call still runs");
-  yard.rest("waiting", { id: "d", kind: "approval" });
-  yard.append(ran("c3"));
+  await yard.append(ran("c3"));
   await reader.done;
   assert.deepEqual(await reader.news(), ["waiting"]);
   const late = followMessage({ ...yard.view, message: { id: "b", seq: 4 }, signal: new AbortController().signal });
   let last: TurnFrame | undefined;
   for await (const frames of late) last = frames.at(-1);
-  assert.deepEqual(last, { frame: "rest", state: "waiting", behind: yard.events[11] });
-  assert.equal(yard.listeners() + yard.clock.timers(), 0);
+  assert.deepEqual(last, { frame: "rest", state: "waiting", behind: (await yard.events())[11] });
+  assert.equal(yard.left(), 0);
 });
 
 test("who follows is told when the message is taken back, left behind or deleted with its conversation [L7][C3]", async () => {
-  const endings: [ending: (yard: ReturnType<typeof playedTurn>) => void, ...string[]][] = [
+  const endings: [ending: (yard: Awaited<ReturnType<typeof writtenTurn>>) => Promise<void>, ...string[]][] = [
     [(yard) => yard.append({ type: "message.withdrawn", id: "b" }), "withdrawn"],
     [(yard) => yard.append({ type: "rewound", to: 0, cause: "reset" }), "withdrawn"],
     [(yard) => yard.remove(), "deleted"],
   ];
   for (const [ending, state] of endings) {
-    const yard = playedTurn();
-    yard.append(said("a"), started(1, "a"), said("b"));
+    await using yard = await writtenTurn();
+    await yard.append(said("a"), started(1, "a"), said("b"));
     const reader = reading(yard, { id: "b", seq: 3 });
     assert.deepEqual(await reader.news(), [3]);
-    ending(yard);
+    await ending(yard);
     await reader.done;
     assert.equal((await reader.news()).at(-1), state);
   }
-  const yard = playedTurn();
-  yard.append(said("a"), started(1, "a"), finished(1), said("b"));
+  await using yard = await writtenTurn();
+  await yard.append(said("a"), started(1, "a"), finished(1), said("b"));
   const reader = reading(yard, { id: "b", seq: 4 });
   assert.deepEqual(await reader.news(), [4]);
-  yard.append({ type: "rewound", to: 0, cause: "undo" }, said("b"));
+  await yard.append({ type: "rewound", to: 0, cause: "undo" }, said("b"));
   assert.deepEqual(await reader.news(), [6], "it waited, and was said again");
   await reader.leave();
 });
 
 test("a reader who takes nothing holds little, and gets the whole text when it comes back [C3][Q2]", async () => {
-  const yard = playedTurn();
-  yard.append(said("a"), started(1, "a"), step(1, 1));
+  await using yard = await writtenTurn();
+  await yard.append(said("a"), started(1, "a"), step(1, 1));
   yard.begin({ turn: 1, step: 1, attempt: 1 });
   yard.say("0");
   const signal = new AbortController();
@@ -174,12 +168,12 @@ test("a reader who takes nothing holds little, and gets the whole text when it c
   yard.say("!");
   assert.deepEqual((await frames.next()).value?.map(short), ["300001:!"]);
   await frames.return();
-  assert.equal(yard.listeners() + yard.clock.timers(), 0);
+  assert.equal(yard.left(), 0);
 });
 
 test("a silent stream says every 15 seconds that it is there [C3]", async () => {
-  const yard = playedTurn();
-  yard.append(said("a"));
+  await using yard = await writtenTurn();
+  await yard.append(said("a"));
   const reader = reading(yard, { id: "a", seq: 1 });
   assert.deepEqual(await reader.news(), [1]);
   for (const _ of [1, 2]) {

@@ -2,11 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { write } from "../../../test/world/any-log.ts";
-import { conversation } from "../../../test/world/played-turn.ts";
 import { ChatMessage } from "../../protocol/chat.ts";
 import type { LogEvent, NewEvent } from "../../protocol/events.ts";
+import { ConversationId, localOwner } from "../../protocol/ids.ts";
+import type { ConversationRow } from "../../storage/storage.ts";
 import { chatMessages } from "./messages.ts";
 
+const conversation: ConversationRow = {
+  ...{ number: 1, owner: localOwner, id: ConversationId.parse("c"), title: "", lastMessage: "", turns: 0, cursor: "1" },
+  ...{ origin: "person", isPassing: false, agentId: undefined, appKey: undefined, readIndex: 0 },
+  ...{ createdAt: 1, updatedAt: 1, deletedAt: undefined },
+};
 const usage = { input: 10, output: 2 };
 const said = (id: string, text = id): NewEvent => ({ type: "message.user", id, text, mode: "queue" });
 const turn = (number: number, message: string, text: string): NewEvent[] => [
