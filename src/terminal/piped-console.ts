@@ -93,11 +93,16 @@ export class PipedConsole implements Console {
   #fetch(): void {
     if (this.#isFetching || this.#next !== undefined) return;
     this.#isFetching = true;
-    void this.#lines.next().then(({ value }) => {
-      this.#isFetching = false;
-      this.#next = value === undefined ? { kind: "end" } : { kind: "line", text: value };
-      this.#settle();
-    });
+    // `close` takes the input away while a line is waited for, and a terminal may be gone: nothing more comes then.
+    const ended = () => ({ value: undefined });
+    void this.#lines
+      .next()
+      .then(undefined, ended)
+      .then(({ value }) => {
+        this.#isFetching = false;
+        this.#next = value === undefined ? { kind: "end" } : { kind: "line", text: value };
+        this.#settle();
+      });
   }
 
   #settle(): void {

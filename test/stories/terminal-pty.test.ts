@@ -37,7 +37,7 @@ const pasteMarksOff = "\u001b[?2004l";
 test("a newcomer is greeted, answered and helped, and leaves by Ctrl+D [U1] [M5]", async (t) => {
   const program = openProgram(t);
   const greeting = await program.waitFor("You> ");
-  assert.match(greeting, /AgentYard \d[\s\S]*Session: {2}[0-9a-f-]{36}[\s\S]*Log file: .+\n[\s\S]*not an AI/);
+  assert.match(greeting, /AgentYard \d[\s\S]*Conversation: [0-9a-f-]{36}[\s\S]*Log file: .+\n[\s\S]*not an AI/);
   program.type(`hello${keys.enter}`);
   assert.match(await program.waitFor("\n\nYou> "), /hello\n.*demo model/);
   program.type(`/help${keys.enter}`);
@@ -49,7 +49,7 @@ test("a newcomer is greeted, answered and helped, and leaves by Ctrl+D [U1] [M5]
 
 test("the same in Chinese, by the locale alone [P4]", async (t) => {
   const program = openProgram(t, { env: { LANG: "zh_CN.UTF-8", NO_COLOR: "1" } });
-  assert.match(await program.waitFor("You> "), /会话：[\s\S]*日志：[\s\S]*演示模型，并不是 AI/);
+  assert.match(await program.waitFor("You> "), /对话：[\s\S]*日志：[\s\S]*演示模型，并不是 AI/);
   program.type(`你好${keys.enter}`);
   await program.waitFor(/演示/);
   await program.waitFor("\n\nYou> ");
@@ -152,7 +152,7 @@ test("a terminal without keys has the greeting, prompts and choices too, line by
   await using model = await modelServer([says("Hello.")]);
   const program = openProgram(t, { model, env: { TERM: "dumb" } });
   const greeting = await program.waitFor("You> ");
-  assert.match(greeting, /AgentYard \d[\s\S]*Session: {2}[0-9a-f-]{36}/);
+  assert.match(greeting, /AgentYard \d[\s\S]*Conversation: [0-9a-f-]{36}/);
   program.type("hi\n");
   assert.equal(await program.waitFor("You> "), "hi\nHello.\nYou> ");
   program.type("/current\n");
@@ -160,6 +160,18 @@ test("a terminal without keys has the greeting, prompts and choices too, line by
   program.type(keys.end);
   assert.equal(await program.exited, 0);
   assert.ok(!program.raw().includes("\u001b"), "such a terminal shows escape sequences as they are");
+});
+
+test("without keys Ctrl+C leaves, at a prompt and at an open question, and shows nothing of our insides [U1]", async (t) => {
+  for (const asked of ["", "ask me something\n"]) {
+    const program = openProgram(t, { env: { TERM: "dumb" } });
+    await program.waitFor("You> ");
+    program.type(asked);
+    if (asked !== "") await program.waitFor("Answer (Esc: later)> ");
+    program.type(keys.interrupt);
+    assert.equal(await program.exited, 130);
+    assert.doesNotMatch(program.text(), /Error|node:/);
+  }
 });
 
 test("without keys a question is answered in a line as well [U1] [H3]", async (t) => {
