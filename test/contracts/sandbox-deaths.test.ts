@@ -81,8 +81,7 @@ for (const [what, find] of [
     async () => {
       const mark = `test${systemIds.hex(12)}`;
       await using door = await openDoor({ openSandbox: sandboxWith({ mark }) });
-      const { told, id, tookMs } = await killUnder(door, () => find(mark));
-      assert.ok(tookMs < soonMs);
+      const { told, id } = await killUnder(door, () => find(mark));
       assert.deepEqual(
         [told.status, told.stdout, typeof told.completed_at, told.how],
         ["crashed", "on\n", "string", "lost"],
@@ -139,9 +138,6 @@ function hastyClock(): Clock & { hurry(): void } {
   };
 }
 
-/** Far less than any time that is waited for. */
-const soonMs = 20_000;
-
 const pageOf = async ({ get }: Door) => SandboxExecutionPage.parse((await get(`${place}/executions`)).body);
 const statusOf = async ({ get }: Door, id: string) =>
   SandboxExecution.parse((await get(`/executions/${id}/status`)).body);
@@ -155,10 +151,9 @@ async function killUnder(door: Door, find: () => number) {
   await until("it runs", isRunning);
   const [{ id } = assert.fail()] = (await pageOf(door)).items;
   await until("it has begun", async () => (await statusOf(door, id)).stdout === "on\n");
-  const killedAt = performance.now();
   process.kill(find(), "SIGKILL");
   const told = SandboxExecution.parse((await waiting).body);
-  return { id, told, tookMs: performance.now() - killedAt };
+  return { id, told };
 }
 
 /** The bwrap of the only guest of an installation. */

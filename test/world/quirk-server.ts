@@ -23,7 +23,6 @@ export type AskedRequest = {
 export type Scene = {
   readonly baseUrl: string;
   readonly asked: AskedRequest[];
-  readonly lastWriteAt: () => number;
   /** Waits until no connection of this scene is busy: answered in full, or closed by the client. */
   whenQuiet(): Promise<void>;
 };
@@ -39,7 +38,6 @@ type Stage = {
   readonly mode: Mode;
   readonly asked: AskedRequest[];
   readonly busy: Set<Promise<unknown>>;
-  lastWriteAt: number;
 };
 
 /** Answers byte for byte as an entry says: real sockets, no added charset, no compression, writes as small as asked. */
@@ -72,13 +70,11 @@ export async function startQuirkServer(): Promise<QuirkServer> {
         mode,
         asked: [],
         busy: new Set(),
-        lastWriteAt: Number.POSITIVE_INFINITY,
       };
       stages.set(id, stage);
       return {
         baseUrl: `${originOf(main)}/scene/${id}/v1`,
         asked: stage.asked,
-        lastWriteAt: () => stage.lastWriteAt,
         whenQuiet: async () => void (await Promise.all(stage.busy)),
       };
     },
@@ -134,7 +130,6 @@ async function writeAnswer(
   response.writeHead(answer.status, { ...answer.headers, ...length });
   response.flushHeaders();
   await writePieces(bytes, answer, response, stage);
-  stage.lastWriteAt = performance.now();
   if (answer.end === "close") response.end();
   if (answer.end === "reset") socket.resetAndDestroy();
   // Without the flush the last bytes would die with the socket.
