@@ -101,8 +101,8 @@ const MOST_LINES_MAX = 300;
 const WORDS_TO_AVOID = ["util", "utils", "helper", "helpers", "manager", "common", "misc", "shared"];
 /** At the end of a class or a type. pip and npm are called package managers by everybody. */
 const NAMES_TO_AVOID = /^(?!PackageManager$).*(?:Utils?|Helpers?|Manager|Common|Misc|Shared|Impl|Dto)$/;
-/** Of src/: what it may hold at all. */
-const KINDS = /\.(ts|mjs|py|css)$/;
+/** What src/ may hold at all. */
+const KINDS = /\.ts$|^src\/sandbox\/(guest|local)\/\w+\.py$|^src\/http\/docs\/\w+\.(mjs|css)$/;
 
 /** All rules, each on its own. The answer has a sentence for each problem; empty is good. */
 export function inspectHouse(files: SourceFile[]): string[] {
