@@ -1,12 +1,12 @@
 import type { Result } from "../base/result.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { type SignedIn, signInWaitSeconds } from "../users/users.ts";
-import { failureWords, type Language, wordsFor } from "../words/words.ts";
+import { failureWordsOverHttp, type Language, wordsFor } from "../words/words.ts";
+import { readBytes } from "./body.ts";
 import { readCookies, setCookie, signedInCookie } from "./cookie.ts";
 import type { App, HttpCall } from "./door.ts";
 import type { Parts } from "./handler.ts";
 import { refuse } from "./problem.ts";
-import { defaultServerSettings } from "./settings.ts";
 import { type SignInView, signInPage, signInPolicy } from "./sign-in-page.ts";
 import { statusOf } from "./status.ts";
 import type { Tries } from "./tries.ts";
@@ -17,7 +17,7 @@ const wayCookie = "agentyard-way";
 
 /** Signing in with a browser: by password, by a link that was made for somebody, or through the sign-in service. */
 export function bindSignInPages(app: App, parts: Parts, tries: Tries): void {
-  const { users, server = () => defaultServerSettings } = parts;
+  const { users, server } = parts;
 
   async function show(
     c: HttpCall,
@@ -25,7 +25,8 @@ export function bindSignInPages(app: App, parts: Parts, tries: Tries): void {
     told: Partial<SignInView> & { readonly reason?: Failure | undefined },
   ) {
     const { reason, ...view } = told;
-    const said = reason && failureWords(wordsFor(asked.language), reason).join(asked.language === "zh" ? "" : " ");
+    const said =
+      reason && failureWordsOverHttp(wordsFor(asked.language), reason).join(asked.language === "zh" ? "" : " ");
     c.header("content-security-policy", signInPolicy);
     c.header("referrer-policy", "same-origin");
     c.header("x-content-type-options", "nosniff");
@@ -131,16 +132,6 @@ function askedOf(c: HttpCall, fields: URLSearchParams): Asked {
 
 /** One that is too long or breaks off is as good as an empty one. */
 async function readForm(request: Request): Promise<URLSearchParams> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.length;
-      if (size > formBytesMax) return new URLSearchParams();
-      chunks.push(chunk);
-    }
-  } catch {
-    return new URLSearchParams();
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+  const bytes = await readBytes(request, formBytesMax);
+  return new URLSearchParams(bytes.ok ? bytes.value.toString("utf8") : "");
 }

@@ -368,7 +368,7 @@ export const routes = {
     method: "POST",
     path: "/api/v1/conversations/{id}/replay",
     scope: "chat",
-    summary: "Run the stored turns against their recorded answers and say where this program differs.",
+    summary: "Run the stored turns against their recorded answers and say where this version differs.",
     params: ById,
     query: Empty,
     body: Empty,

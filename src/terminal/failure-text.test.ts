@@ -22,7 +22,7 @@ test("on the command line an unknown id comes with how to list them from there [
   );
   assert.match(
     commandFailureText(wordsFor("zh"), failure),
-    /zzz。要查看全部会话，请启动 `agentyard` 并输入 \/sessions。$/,
+    /zzz。要查看全部对话，请启动 `agentyard` 并输入 \/sessions。$/,
   );
 });
 

@@ -113,7 +113,7 @@ async function listSessions(chat: Chat): Promise<undefined> {
   const { command } = words.terminal;
   const listed = await client.call("listConversations");
   if (!listed.ok) return sayFailure(chat, listed.failure);
-  if (listed.value.items.length === 0) console.say(command.noSessions());
+  if (listed.value.items.length === 0) console.say(command.noConversations());
   for (const { id, updatedAt, turns, title } of listed.value.items) {
     const name = title === "" ? command.untitled : safeLine(title, 60);
     console.say(`  ${id.slice(0, 8)} - ${formatTime(updatedAt)}  ${command.turns({ count: turns })}  ${name}`);

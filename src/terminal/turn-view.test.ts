@@ -178,8 +178,8 @@ test("going back elsewhere is said whatever it was, also where the turn is no lo
   for (const cause of ["undo", "reset", "checkpoint"] as const) event({ type: "rewound", to: 0, cause });
   assert.deepEqual(screen().trimEnd().split("\n"), [
     "✓ The last turn was undone elsewhere",
-    "✓ This session was reset elsewhere",
-    "✓ This session was taken back to an earlier place elsewhere",
+    "✓ This conversation was reset elsewhere",
+    "✓ This conversation was taken back to an earlier place elsewhere",
   ]);
 });
 

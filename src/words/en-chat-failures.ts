@@ -27,10 +27,7 @@ export const enChatFailures = {
     `Conversation ${p.id} belongs to the agent ${p.agent}.`,
     "Go on with that agent, or start a new conversation.",
   ],
-  agent_not_found: (p: { id: string }) => [
-    `There is no agent ${p.id}.`,
-    "See those there are with GET /v1/models; they are written in agents.yaml.",
-  ],
+  agent_not_found: (p: { id: string }) => [`There is no agent ${p.id}.`, "See those there are with GET /v1/models."],
   run_not_found: (p: { id: string }) => [
     `There is no such turn in conversation ${p.id}.`,
     "Its messages are in its detail; start a turn with chat/completion.",

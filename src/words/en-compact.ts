@@ -30,7 +30,7 @@ export const enCompact = {
   hint: () => "/compact show prints what stands for the older messages · /compact undo sends them again",
   nothing: (p: { messages: number }) => `Nothing to do: ${p.messages} messages, and none that could be left out.`,
   noSummary: () => "✗ The model made no usable summary, so nothing was left out. Try again, or choose another model.",
-  notYet: () => "Nothing is left out of this session.",
+  notYet: () => "Nothing is left out of this conversation.",
   undone: () => "✓ The older messages are sent again",
 };
 

@@ -2,13 +2,16 @@
 export const enContextFailures = {
   context_exhausted: (p: { used: number; window: number }) => [
     `The conversation does not fit the model's window any more: about ${p.used} tokens are left after making room, and it takes ${p.window}.`,
-    "Take back the last message with /undo and send a shorter one, choose a model with a larger window, or start a new session: /new.",
+    "Take back the last message with /undo and send a shorter one, choose a model with a larger window, or start a new conversation: /new.",
   ],
   compaction_off: () => [
     "Making room is switched off.",
-    "Set CONTEXT_MANAGEMENT_ENABLED=true (context.management_enabled in agentyard.yaml), or start a new session.",
+    "Set CONTEXT_MANAGEMENT_ENABLED=true (context.management_enabled in agentyard.yaml), or start a new conversation.",
   ],
-  compaction_not_found: () => ["Nothing is left out of this conversation.", "There is nothing to bring back."],
+  compaction_not_found: () => [
+    "Nothing is left out of this conversation.",
+    "Go on as it is: the model sees all of it.",
+  ],
   decision_broken: (p: { id: string }) => [
     `Decision ${p.id} was made about other arguments than these: the call is not run.`,
     "Check the record of decisions with `agentyard doctor`.",
@@ -25,17 +28,17 @@ export const enContextFailures = {
   /** What was found is for people in other languages. */
   tool_denied: (p: { tool: string; why: string; kind?: string; what?: string; source?: string }) => [
     `The rules of this installation do not allow ${p.tool}: ${p.why}.`,
-    "Whoever runs this installation can change them in hitl_rules.yaml.",
+    "The operator can change them in hitl_rules.yaml.",
   ],
   checker_broken: (p: { file: string; why: string; because?: "no_definition" }) => [
     `The checker ${p.file} cannot be used: ${p.why}.`,
     "Mend it or take it out of the folder; nothing starts without it, for less would be asked than you meant.",
   ],
   memory_full: (p: { max: number }) => [
-    `There is room for ${p.max} facts.`,
+    `There is room for ${p.max} memories.`,
     "Remove one that is no longer true with /memory, then add this one.",
   ],
-  memory_not_found: (p: { id: string }) => [`There is no fact ${p.id}.`, "See all of them with /memory."],
+  memory_not_found: (p: { id: string }) => [`There is no memory ${p.id}.`, "See all of them with /memory."],
   memory_secret: () => [
     "This looks like a password or a key, and those are not remembered.",
     "Put secrets into .env instead.",

@@ -11,7 +11,7 @@ export const enDecisions = {
   left: (p: { lines: number }) =>
     p.lines === 1 ? "… 1 line is left out here …" : `… ${p.lines} lines are left out here …`,
   cut: (p: { characters: number }) => `… (${p.characters} more characters of this line are not shown)`,
-  raised: () => "Riskier than usual: this session has read text from outside.",
+  raised: () => "Riskier than usual: this conversation has read text from outside.",
   equal: (p: { count: number }) =>
     p.count === 1 ? "One more request is the same." : `${p.count} more requests are the same.`,
   choices: (p: { offersRule: boolean; equal: number; hasWhole: boolean }) =>
@@ -65,13 +65,13 @@ export const enDecisions = {
       ? "1 decision waits for you; /inbox shows it."
       : `${p.count} decisions wait for you; /inbox shows them.`,
   waitsThere: (p: { id: string; count: number }) =>
-    `Its session waits for ${p.count === 1 ? "one more decision" : `${p.count} more decisions`}; /inbox shows what, /load ${p.id} opens it.`,
-  goesOn: (p: { id: string }) => `Its session goes on; /load ${p.id} opens it.`,
+    `Its conversation waits for ${p.count === 1 ? "one more decision" : `${p.count} more decisions`}; /inbox shows what, /load ${p.id} opens it.`,
+  goesOn: (p: { id: string }) => `Its conversation goes on; /load ${p.id} opens it.`,
   rule: {
     call: (p: { shown: string }) => `exactly ${p.shown}`,
-    here: "in this session",
-    there: (p: { id: string }) => `in session ${p.id}`,
-    everywhere: "in all your sessions",
+    here: "in this conversation",
+    there: (p: { id: string }) => `in conversation ${p.id}`,
+    everywhere: "in all your conversations",
     entry: (p: { id: string; tool: string; rule: string; scope: string; at: string }) =>
       `  ${p.id}  ${p.tool}: ${p.rule} · ${p.scope}  ${p.at}`,
     none: () => "Nothing is allowed always.",

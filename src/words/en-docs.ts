@@ -6,11 +6,11 @@ export const enDocs = {
     "Every route of AgentYard, made from the table that validates the requests. On 127.0.0.1 without users nobody signs in; the request may name its user with `x-account-id`. Where there are users, a caller sends an API key or the cookie of a sign-in. Texts are in the language of `Accept-Language`: English or Chinese.",
   welcome: "AgentYard is running",
   welcomeText:
-    "A self-hosted home for AI agents. Programs talk with it over HTTP; people in the terminal, with `agentyard`.",
+    "A self-hosted home for AI agents. Other software calls it over HTTP; people use the terminal, with `agentyard`.",
   toDocs: "All routes, with a place to try them",
   toDocument: "The same as an OpenAPI document",
   toHealth: "Whether everything is well",
-  toOpenAi: "For programs that speak OpenAI's protocol: the agents, as models",
+  toOpenAi: "For callers that speak OpenAI's protocol: the agents, as models",
   signIn: "Sign in",
   signedIn: (p: { user: string }) => `You are signed in as ${p.user}.`,
   signOut: "Sign out",

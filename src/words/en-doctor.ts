@@ -29,8 +29,8 @@ export const enDoctor = {
       ? "Record of decisions: none yet"
       : `Record of decisions: ${p.count} checked, ${p.count === 1 ? "it holds" : "all hold"}`,
   recordBroken: (p: { conversation: string; seq: number; what: string }): Pair => [
-    `The record of decisions does not hold in session ${p.conversation}, event ${p.seq}: ${p.what}.`,
-    "Something else than AgentYard changed the database. Compare with a backup; `agentyard log` prints the session.",
+    `The record of decisions does not hold in conversation ${p.conversation}, event ${p.seq}: ${p.what}.`,
+    "Something else than AgentYard changed the database. Compare with a backup; `agentyard log` prints the conversation.",
   ],
   ruleUnknown: (p: { rule: string }): Pair => [
     `The rule ${p.rule} allows something always, and no decision on record says so.`,
@@ -42,7 +42,7 @@ export const enDoctor = {
     unknown_type: "there are no such events",
     time_changed: "it was not at this time",
     made_missing: "the agent went on, but the decision about it is missing",
-    conversation_missing: "there is no such session",
+    conversation_missing: "there is no such conversation",
     asked_changed: "what was asked is not what was stored",
     made_changed: "the decision, or what was asked for it, is not what was stored",
     bytes_differ: "it is about other arguments than those that were shown",

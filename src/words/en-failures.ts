@@ -73,9 +73,9 @@ export const enFailures = {
     "The log file has the details under that id.",
   ],
 
-  conversation_not_found: (p: { id: string }) => [`Session not found: ${p.id}.`, "List them with /sessions."],
+  conversation_not_found: (p: { id: string }) => [`Conversation not found: ${p.id}.`, "List them with /sessions."],
   conversation_ambiguous: (p: { prefix: string; candidates: string }) => [
-    `${p.prefix} fits several sessions: ${p.candidates}.`,
+    `${p.prefix} fits several conversations: ${p.candidates}.`,
     "Type more of the id.",
   ],
   conversation_exists: (p: { id: string }) => [
@@ -94,7 +94,7 @@ export const enFailures = {
     `There is no message ${p.id} for this.`,
     "One that waits can be taken back until its turn begins; one to be answered again must be in this conversation.",
   ],
-  turn_not_running: () => ["No turn is running.", "Nothing has to be stopped."],
+  turn_not_running: () => ["No turn is running.", "There is nothing to stop; send a message to start one."],
   decision_not_found: (p: { id: string }) => [`There is no open decision ${p.id}.`, "See what is open with /inbox."],
   decision_already_made: (p: { id: string; verdict: string }) => [
     `Decision ${p.id} was already made: ${p.verdict}.`,
@@ -125,7 +125,7 @@ export const enFailures = {
     "Restore it from a backup, or choose another data directory with --data.",
   ],
   storage_newer: (p: { found: number; known: number }) => [
-    `This data was written by a newer AgentYard (format ${p.found}; this program knows ${p.known}).`,
+    `This data was written by a newer AgentYard (format ${p.found}; this one knows ${p.known}).`,
     "Update AgentYard, or choose another data directory with --data.",
   ],
   owner_unreachable: (p: { pid: number }) => [
@@ -261,6 +261,13 @@ export const enFailures = {
 } satisfies Record<string, (params: never) => [what: string, next: string]>;
 
 export type FailureWords = typeof enFailures;
+
+/** What to do next, where who reads it needs other advice than the table has. */
+export type HttpAdvice = {
+  readonly [C in keyof FailureWords]?: (
+    ...params: Parameters<FailureWords[C]> extends [infer P] ? [params: P] : []
+  ) => string;
+};
 
 /** Why nobody can be called there; `other` is what only the system has words for. */
 export type AddressFault = "taken" | "needs_root" | "not_here" | "unknown_name" | "other";

@@ -26,11 +26,11 @@ export const enFileFailures = {
   ],
   write_failed: (p: { path: string; why: DiskFault }) => [
     `${p.path} could not be written: ${diskFaults[p.why]}.`,
-    "What was there before is unchanged. Remove the cause, then try again.",
+    `What was there before is unchanged. ${diskAdvice[p.why]}`,
   ],
   read_failed: (p: { path: string; why: DiskFault }) => [
     `${p.path} could not be read: ${diskFaults[p.why]}.`,
-    "Try again; the log file has the details.",
+    diskAdvice[p.why],
   ],
   range_unfit: (p: { path: string; sizeBytes: number }) => [
     `${p.path} has only ${p.sizeBytes} bytes: the range lies behind its end.`,
@@ -63,10 +63,13 @@ export const enFileFailures = {
     "Search for the plain text instead, or correct the pattern.",
   ],
   files_in_trash: () => [
-    "The files of this session are in the trash.",
+    "The files of this conversation are in the trash.",
     "Bring them back with /clean restore first; /clean list shows their id.",
   ],
-  nothing_to_undo: () => ["There is no turn to undo.", "Nothing was changed."],
+  nothing_to_undo: () => [
+    "There is no turn to undo.",
+    "Nothing was changed. Send a message first; its turn can then be undone.",
+  ],
   trash_not_found: (p: { id: string }) => [`There is nothing under ${p.id} in the trash.`, "See /clean list."],
 } satisfies Record<string, (params: never) => [what: string, next: string]>;
 
@@ -116,4 +119,12 @@ const diskFaults: Readonly<Record<DiskFault, string>> = {
   broken_off: "the transfer broke off",
   io: "the disk reports an error",
   too_many_open: "too many files are open",
+};
+const diskAdvice: Readonly<Record<DiskFault, string>> = {
+  full: "Free some space, then try again.",
+  read_only: "Make it writable, then try again.",
+  changed: "Look at it again, then repeat what you wanted.",
+  broken_off: "Try again.",
+  io: "Try again; if it stays so, the disk of this machine needs a look.",
+  too_many_open: "Try again in a moment.",
 };

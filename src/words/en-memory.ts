@@ -1,16 +1,16 @@
-/** What the terminal says about facts that are remembered, and about standing instructions. */
+/** What the terminal says about memories, and about standing instructions. */
 export const enMemory = {
   entry: (p: { number: number; fact: string; at: string; who: string }) =>
     `  ${p.number}. ${p.fact}  (${p.who}, ${p.at})`,
   byYou: "you",
-  byAgent: (p: { conversation: string }) => `an agent in session ${p.conversation}`,
-  none: () => "Nothing is remembered. /memory add TEXT adds a fact.",
-  hint: () => "Agents are told these in every session. /memory add TEXT · /memory edit N TEXT · /memory forget N",
+  byAgent: (p: { conversation: string }) => `an agent in conversation ${p.conversation}`,
+  none: () => "Nothing is remembered. /memory add TEXT adds a memory.",
+  hint: () => "Agents are told these in every conversation. /memory add TEXT · /memory edit N TEXT · /memory forget N",
   added: (p: { count: number }) =>
-    `✓ Remembered (${p.count} in all); sessions that are open hear of it with their next turn`,
-  changed: (p: { number: number }) => `✓ Fact ${p.number} is changed`,
+    `✓ Remembered (${p.count} in all); conversations that are open hear of it with their next turn`,
+  changed: (p: { number: number }) => `✓ Memory ${p.number} is changed`,
   forgotten: (p: { fact: string }) => `✓ Forgotten: ${p.fact}`,
-  tooLong: (p: { max: number }) => `✗ A fact has ${p.max} characters at the most. Say it shorter.`,
+  tooLong: (p: { max: number }) => `✗ A memory has ${p.max} characters at the most. Say it shorter.`,
   which: (p: { word: string }) => `✗ Which one? /memory ${p.word} and a number; /memory lists them.`,
   whatText: (p: { form: string }) => `✗ What is it to say? Use: ${p.form}`,
   usage: (p: { word: string }) =>

@@ -95,7 +95,7 @@ export const enSandboxFailures = {
       index: "Look at names and versions, and whether the package index can be reached.",
       time: "Try again with a longer install_timeout, 1800 s at the most.",
       room: "Ask for fewer or smaller packages.",
-      lost: "Try again; `agentyard doctor` says what is wrong, and the log file has the details.",
+      lost: "Try again.",
       cancelled: "Try again.",
     }[p.why],
   ],

@@ -36,14 +36,15 @@ export function failureWords(
   return entry(failure.params as never);
 }
 
-/** The same for whoever calls over HTTP, where no command of the terminal can be typed. */
+/** The same for whoever calls over HTTP, where no command can be typed and no file of the operator be changed. */
 export function failureWordsOverHttp(
   words: Words,
   failure: { readonly code: string; readonly params: object },
 ): readonly [what: string, next: string] {
-  const advice: Readonly<Record<string, string>> = words.httpAdvice;
+  const table: Readonly<Record<string, (params: never) => string>> = words.httpAdvice;
+  const advice = Object.hasOwn(table, failure.code) ? table[failure.code] : undefined;
   const [what, next] = failureWords(words, failure);
-  return [what, (Object.hasOwn(advice, failure.code) ? advice[failure.code] : undefined) ?? next];
+  return [what, advice?.(failure.params as never) ?? next];
 }
 
 /** Why a call needs a decision: the operator's own words, or ours. It may come from a log or from the wire. */

@@ -32,6 +32,6 @@ export const zhCompact: typeof enCompact = {
   hint: () => "/compact show 显示代替较早消息的内容 · /compact undo 重新发送它们",
   nothing: (p) => `无需压缩：共 ${p.messages} 条消息，没有可以省略的。`,
   noSummary: () => "✗ 模型没有给出可用的摘要，因此没有省略任何内容。请重试，或换用其他模型。",
-  notYet: () => "本会话没有省略任何内容。",
+  notYet: () => "本对话没有省略任何内容。",
   undone: () => "✓ 较早的消息将重新发送",
 };

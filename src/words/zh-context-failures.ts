@@ -4,14 +4,14 @@ import { zhApprovals } from "./zh-approvals.ts";
 /** 上下文窗口、确认与记忆方面可能出的问题。 */
 export const zhContextFailures: typeof enContextFailures = {
   context_exhausted: (p) => [
-    `会话内容已放不进模型的上下文窗口：压缩后仍约有 ${p.used} 个 token，窗口为 ${p.window} 个。`,
-    "请用 /undo 撤回最后一条消息并改短，换用窗口更大的模型，或用 /new 开始新会话。",
+    `对话内容已放不进模型的上下文窗口：压缩后仍约有 ${p.used} 个 token，窗口为 ${p.window} 个。`,
+    "请用 /undo 撤回最后一条消息并改短，换用窗口更大的模型，或用 /new 开始新对话。",
   ],
   compaction_off: () => [
     "上下文压缩已关闭。",
-    "请设置 CONTEXT_MANAGEMENT_ENABLED=true（agentyard.yaml 中为 context.management_enabled），或开始新会话。",
+    "请设置 CONTEXT_MANAGEMENT_ENABLED=true（agentyard.yaml 中为 context.management_enabled），或开始新对话。",
   ],
-  compaction_not_found: () => ["这个会话没有省略任何内容。", "没有可以恢复的内容。"],
+  compaction_not_found: () => ["这个对话没有省略任何内容。", "可以直接继续：模型能看到全部内容。"],
   decision_broken: (p) => [
     `确认项 ${p.id} 针对的不是这些参数，因此没有执行该调用。`,
     "请用 `agentyard doctor` 检查确认记录。",

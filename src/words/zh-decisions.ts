@@ -10,7 +10,7 @@ export const zhDecisions: DecisionWords = {
   default: (p) => `直接按 Enter 表示：${p.value}`,
   left: (p) => `…… 这里省略了 ${p.lines} 行 ……`,
   cut: (p) => `……（这一行还有 ${p.characters} 个字符未显示）`,
-  raised: () => "风险比平常高：本会话读取过外部内容。",
+  raised: () => "风险比平常高：本对话读取过外部内容。",
   equal: (p) => `另有 ${p.count} 个相同的请求。`,
   choices: (p) =>
     [
@@ -52,13 +52,13 @@ export const zhDecisions: DecisionWords = {
   inboxHint: () => "/inbox N 打开其中一项。",
   inboxEntry: (p) => `  ${p.number}. ${p.what}  [${p.conversation} ${p.title}] ${p.at}`,
   wait: (p) => `有 ${p.count} 项等待您决定；用 /inbox 查看。`,
-  waitsThere: (p) => `它所在的会话还在等待 ${p.count} 个决定；用 /inbox 查看，用 /load ${p.id} 打开。`,
-  goesOn: (p) => `它所在的会话会继续；用 /load ${p.id} 打开。`,
+  waitsThere: (p) => `它所在的对话还在等待 ${p.count} 个决定；用 /inbox 查看，用 /load ${p.id} 打开。`,
+  goesOn: (p) => `它所在的对话会继续；用 /load ${p.id} 打开。`,
   rule: {
     call: (p) => `仅限：${p.shown}`,
-    here: "在本会话中",
-    there: (p) => `在会话 ${p.id} 中`,
-    everywhere: "在您的所有会话中",
+    here: "在本对话中",
+    there: (p) => `在对话 ${p.id} 中`,
+    everywhere: "在您的所有对话中",
     entry: (p) => `  ${p.id}  ${p.tool}：${p.rule} · ${p.scope}  ${p.at}`,
     none: () => "没有始终允许的事项。",
     hint: () => "/rules revoke ID 收回其中一条。",

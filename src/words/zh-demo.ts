@@ -63,7 +63,7 @@ export const zhDemo: typeof enDemo = {
   changedFile: (before, after, path) => `已把 \`${path}\` 里的“${before}”改成“${after}”。用 \`/undo\` 可以撤回。`,
   searchHits: (query, hits) => `“${query}”出现在这些地方：\n\n${hits}`,
   searchNothing: (query) => `在这些文件里没有找到“${query}”。`,
-  undo: "我自己不能撤销任何事，只有您可以：`/undo` 撤回上一轮，它改动过的文件也会恢复原样。",
+  undo: "我自己不能撤销任何事，只有您可以：`/undo` 撤销上一个回合，它改动过的文件也会恢复原样。",
   uploaded: (lines) => `收到了这些文件：\n\n${lines}`,
   uploadedNext: "您可以接着说“读取”或“搜索”，再加上文件名。",
   profileHead: (path, rows, columns) =>
@@ -109,7 +109,7 @@ export const zhDemo: typeof enDemo = {
         ? `没有找到文件 \`${path}\`；说“列出文件”可以看到现有的文件，在名字前加 \`#\` 可以把您的文件一起发来。`
         : `没有找到文件 \`${path}\`，您要找的是不是 ${near}？`,
     path_traversal_blocked: ({ path }) =>
-      `\`${path}\` 不在这个会话的文件里，别处的文件我够不到；在名字前加 \`#\` 可以把您的文件一起发来。`,
+      `\`${path}\` 不在这个对话的文件里，别处的文件我够不到；在名字前加 \`#\` 可以把您的文件一起发来。`,
     permission_denied: ({ path, isUnwritable }) =>
       isUnwritable
         ? `我只能写入 \`outputs/\`、\`temp/\` 和 \`uploads/\`，所以 \`${path}\` 没有写入。`

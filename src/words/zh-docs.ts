@@ -33,7 +33,7 @@ export const zhDocs: typeof enDocs = {
   tag: {
     chat: "聊天服务",
     openai: "OpenAI 兼容",
-    conversations: "会话",
+    conversations: "对话",
     files: "文件",
     decisions: "决定",
     sandbox: "沙箱",

@@ -7,7 +7,7 @@ export const zhDoctor: typeof enDoctor = {
   dataNew: (p) => `数据目录：${p.folder}，首次启动时创建（剩余 ${p.free}）`,
   dataReadOnly: (p) => [`数据目录无法写入：${p.folder}。`, "请给当前用户写权限，或用 --data 另选一个目录。"],
   dataOpen: (p) => `本机其他用户可以查看数据目录（权限 ${p.mode}）。`,
-  spaceLow: (p) => [`磁盘只剩 ${p.free}。`, "请腾出一些空间；会话、文件和沙箱都需要它。"],
+  spaceLow: (p) => [`磁盘只剩 ${p.free}。`, "请腾出一些空间；对话、文件和沙箱都需要它。"],
   shared: (p) => [
     `本机还有 ${p.count} 个其他人的账号；监听回环地址的服务对他们也是开放的。`,
     "终端不受影响：它的套接字只有您能用。只在信任这些人时才启动 `agentyard sandbox`。",
@@ -17,8 +17,8 @@ export const zhDoctor: typeof enDoctor = {
   databaseInUse: (p) => `数据库可以打开（格式 ${p.format}）；进程 ${p.pid} 正在使用`,
   record: (p) => (p.count === 0 ? "决定的记录：还没有" : `决定的记录：已核对 ${p.count} 条，全部相符`),
   recordBroken: (p) => [
-    `会话 ${p.conversation} 的事件 ${p.seq} 处，决定的记录不相符：${p.what}。`,
-    "有 AgentYard 以外的东西改动过数据库。请与备份比较；`agentyard log` 可以打印该会话。",
+    `对话 ${p.conversation} 的事件 ${p.seq} 处，决定的记录不相符：${p.what}。`,
+    "有 AgentYard 以外的东西改动过数据库。请与备份比较；`agentyard log` 可以打印该对话。",
   ],
   ruleUnknown: (p) => [
     `规则 ${p.rule} 始终允许某些操作，但没有任何记录在案的决定这样说过。`,
@@ -30,7 +30,7 @@ export const zhDoctor: typeof enDoctor = {
     unknown_type: "没有这种事件",
     time_changed: "它并不是在这个时间发生的",
     made_missing: "代理继续了，但缺少相关的决定",
-    conversation_missing: "没有这个会话",
+    conversation_missing: "没有这个对话",
     asked_changed: "所问的内容与当时存下的不同",
     made_changed: "决定或其所问的内容与当时存下的不同",
     bytes_differ: "所针对的参数与当时显示的不同",

@@ -13,7 +13,7 @@ export const zhExec: typeof enExec = {
   fileMade: (p) => `+ ${p.path}（${p.size}）`,
   fileChanged: (p) => `~ ${p.path}（${p.size}）`,
   fileRemoved: (p) => `- ${p.path}`,
-  noConversation: () => "没有指明会话，因此没有文件，也不会保留文件：--conversation ID",
+  noConversation: () => "没有指明对话，因此没有文件，也不会保留文件：--conversation ID",
   outputMissing: (p) =>
     `! ${p.stream} 缺少 ${p.bytes} 字节：输出超过了保留的上限（sandbox.output_bytes_max）。${p.path === undefined ? "" : `保留的部分在 ${p.path}。`}`,
   overLimit: () => "! 工作区的内容已超过限额：请删除不再需要的文件。",

@@ -47,16 +47,16 @@ export const zhFailures: FailureWords = {
         ],
   internal: (p) => [`AgentYard 内部出错了（错误编号 ${p.id}）。`, "可以在日志文件中按这个编号查看详情。"],
 
-  conversation_not_found: (p) => [`未找到会话：${p.id}。`, "输入 /sessions 可以查看所有会话。"],
-  conversation_ambiguous: (p) => [`${p.prefix} 对应多个会话：${p.candidates}。`, "请多输入几位会话编号。"],
-  conversation_exists: (p) => [`会话 ${p.id} 已经存在。`, "请换一个编号，或者继续那个会话。"],
-  conversation_busy: (p) => [`会话 ${p.id} 正在处理中。`, "请先停止它，或者等它结束。"],
-  checkpoint_not_found: (p) => [`没有编号为 ${p.checkpoint} 的检查点。`, "请先列出这个会话的检查点，再从中选择。"],
+  conversation_not_found: (p) => [`未找到对话：${p.id}。`, "输入 /sessions 可以查看所有对话。"],
+  conversation_ambiguous: (p) => [`${p.prefix} 对应多个对话：${p.candidates}。`, "请多输入几位对话编号。"],
+  conversation_exists: (p) => [`对话 ${p.id} 已经存在。`, "请换一个编号，或者继续那个对话。"],
+  conversation_busy: (p) => [`对话 ${p.id} 中有回合正在进行。`, "请先停止它，或者等它结束。"],
+  checkpoint_not_found: (p) => [`没有编号为 ${p.checkpoint} 的检查点。`, "请先列出这个对话的检查点，再从中选择。"],
   message_not_found: (p) => [
     `没有可用于此操作的消息 ${p.id}。`,
-    "等待中的消息只能在开始处理之前撤回；要重新回答的消息必须在这个会话中。",
+    "等待中的消息只能在它的回合开始之前撤回；要重新回答的消息必须在这个对话中。",
   ],
-  turn_not_running: () => ["当前没有正在处理的内容。", "无需停止。"],
+  turn_not_running: () => ["当前没有正在进行的回合。", "无需停止；发送消息即可开始新的回合。"],
   decision_not_found: (p) => [`没有待处理的确认项 ${p.id}。`, "输入 /inbox 查看待处理的确认项。"],
   decision_already_made: (p) => [
     `确认项 ${p.id} 已经处理过了，结果是 ${p.verdict}。`,
@@ -65,8 +65,8 @@ export const zhFailures: FailureWords = {
   decision_verdict_unfit: (p) => [`这个确认项的类型是 ${p.kind}。`, `请用以下方式之一回应：${p.verdicts}。`],
   answer_required: () => ["这里需要您的回答。", "请输入内容。"],
 
-  fenced: () => ["这个会话已由另一个进程接管。", "没有任何内容丢失，它会在那边继续。"],
-  log_moved: () => ["会话在此期间有了新内容。", "请查看后再试一次。"],
+  fenced: () => ["这个对话已由另一个进程接管。", "没有任何内容丢失，它会在那边继续。"],
+  log_moved: () => ["对话在此期间有了新内容。", "请查看后再试一次。"],
   storage_busy: () => ["数据库被另一个程序锁定了。", "请关闭正在使用 sessions.db 的程序，然后重试。"],
   storage_full: () => ["磁盘已满，无法继续保存。", "请清理出一些空间；已经确认保存的内容都是安全的。"],
   storage_read_only: () => ["数据目录无法写入。", "请为当前用户加上写权限，或者用 --data 指定其他目录。"],
@@ -105,7 +105,7 @@ export const zhFailures: FailureWords = {
   model_rate_limit: (p) => [`${p.server} 提示请求过于频繁：${p.said}`, "请稍等片刻再重新发送。"],
   model_context_overflow: (p) => [
     `对话内容超出了 ${p.model} 的长度上限：${p.said}`,
-    "请用 /new 开始新会话，用 /reset 重置，或者换一个上下文更长的模型。",
+    "请用 /new 开始新对话，用 /reset 重置，或者换一个上下文更长的模型。",
   ],
   model_not_found: (p) => [`${p.server} 上没有模型 ${p.model}：${p.said}`, "请检查 .env 中的模型名称和服务地址。"],
   model_bad_request: (p) => [

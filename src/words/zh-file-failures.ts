@@ -18,8 +18,8 @@ export const zhFileFailures: typeof enFileFailures = {
       : `${p.path} 无法使用：${accessFaults[p.why]}。`,
     p.why === "not_writable" ? "请改用这几个文件夹中的位置。" : "请换一个文件。",
   ],
-  write_failed: (p) => [`${p.path} 写入失败：${diskFaults[p.why]}。`, "原有内容没有变化。排除原因后请重试。"],
-  read_failed: (p) => [`${p.path} 读取失败：${diskFaults[p.why]}。`, "请重试；日志文件中有详细信息。"],
+  write_failed: (p) => [`${p.path} 写入失败：${diskFaults[p.why]}。`, `原有内容没有变化。${diskAdvice[p.why]}`],
+  read_failed: (p) => [`${p.path} 读取失败：${diskFaults[p.why]}。`, diskAdvice[p.why]],
   range_unfit: (p) => [
     `${p.path} 只有 ${p.sizeBytes} 字节，要求的范围在文件末尾之后。`,
     "请改用文件之内的范围，或者读取整个文件。",
@@ -46,8 +46,8 @@ export const zhFileFailures: typeof enFileFailures = {
     `${imageAdvice[p.why]}；或者把 sandbox_platform.disk 设为 folder。`,
   ],
   pattern_invalid: (p) => [`匹配模式 ${p.pattern} 无法使用：${p.why}。`, "请直接搜索普通文字，或者改正这个模式。"],
-  files_in_trash: () => ["这个会话的文件在回收站里。", "请先用 /clean restore 取回；/clean list 可以查看编号。"],
-  nothing_to_undo: () => ["没有可以撤销的内容。", "什么都没有改变。"],
+  files_in_trash: () => ["这个对话的文件在回收站里。", "请先用 /clean restore 取回；/clean list 可以查看编号。"],
+  nothing_to_undo: () => ["没有可以撤销的回合。", "什么都没有改变。先发送消息，它的回合之后可以撤销。"],
   trash_not_found: (p) => [`回收站里没有 ${p.id}。`, "输入 /clean list 查看回收站。"],
 };
 
@@ -92,4 +92,12 @@ const diskFaults: Readonly<Record<DiskFault, string>> = {
   broken_off: "传输中断了",
   io: "磁盘报告了错误",
   too_many_open: "打开的文件太多",
+};
+const diskAdvice: Readonly<Record<DiskFault, string>> = {
+  full: "请腾出一些空间，然后重试。",
+  read_only: "请使它可以写入，然后重试。",
+  changed: "请重新查看，然后再试一次。",
+  broken_off: "请重试。",
+  io: "请重试；如果仍然出错，请检查这台机器的磁盘。",
+  too_many_open: "请稍后重试。",
 };

@@ -1,21 +1,71 @@
 import type { enHttpAdvice } from "./en-http-advice.ts";
 
+const ask = (what: string) => `请联系管理员${what}。`;
+const doctor = ask("运行 `agentyard doctor` 查看原因");
+
 export const zhHttpAdvice: typeof enHttpAdvice = {
-  conversation_not_found: "请列出您的会话，并使用其中的编号。",
-  conversation_ambiguous: "请多给出几位会话编号。",
-  decision_not_found: "GET /api/v1/decisions 可以查看待处理的确认项。",
-  decision_already_made: "GET /api/v1/decisions 可以查看待处理的确认项。",
-  answer_required: "请给出回答。",
-  path_traversal_blocked: "请用不含 `..` 的相对路径指定这个会话的文件，例如 uploads/data.csv。",
-  files_in_trash: "GET /api/v1/workspaces/trash 可以查看编号；POST /api/v1/workspaces/trash/{id}/restore 可以取回。",
-  trash_not_found: "GET /api/v1/workspaces/trash 可以查看回收站。",
-  context_exhausted: "请撤回最后一次处理并改短消息，换用窗口更大的模型，或者开始新会话。",
-  rule_not_found: "GET /api/v1/rules 可以查看始终允许的内容。",
-  rules_full: "请用 DELETE /api/v1/rules/{rule} 收回不再需要的规则，或只批准这一次。",
-  memory_full: "请先用 DELETE /api/v1/memory/{memory} 删除不再成立的一条。",
-  memory_not_found: "GET /api/v1/memory 可以查看全部。",
-  model_quota: "请充值，或者换一个模型。",
-  model_overloaded: "请过一会儿再发送，或者换一个模型。",
-  model_context_overflow: "请开始新会话，或者换一个上下文更长的模型。",
-  nobody_to_ask: "GET /api/v1/decisions 可以查看并作出决定。",
+  internal: () => "请重试。如果仍然出错，请把这个编号告诉管理员：日志文件中有详情。",
+  forbidden_origin: (p) =>
+    p.host === undefined
+      ? `如果信任该网站，${ask("把它写入 agentyard.yaml 的 `server.allowed_origins`")}`
+      : `如果这是它的名称，${ask("把它写入 agentyard.yaml 的 `server.trusted_hosts`")}否则请用数字地址访问。`,
+
+  conversation_not_found: () => "请列出您的对话，并使用其中的编号。",
+  conversation_ambiguous: () => "请多给出几位对话编号。",
+  decision_not_found: () => "GET /api/v1/decisions 可以查看待处理的确认项。",
+  decision_already_made: () => "GET /api/v1/decisions 可以查看待处理的确认项。",
+  decision_broken: () => ask("用 `agentyard doctor` 检查确认记录"),
+  answer_required: () => "请给出回答。",
+  compaction_off: () => `请开始新对话。如果需要很长的对话，${ask("设置 CONTEXT_MANAGEMENT_ENABLED=true")}`,
+  context_exhausted: () => "请撤回最后一个回合并改短消息，换用窗口更大的模型，或者开始新对话。",
+  rule_not_found: () => "GET /api/v1/rules 可以查看始终允许的内容。",
+  rules_full: () => "请用 DELETE /api/v1/rules/{rule} 收回不再需要的规则，或只批准这一次。",
+  memory_full: () => "请先用 DELETE /api/v1/memory/{memory} 删除不再成立的一条。",
+  memory_not_found: () => "GET /api/v1/memory 可以查看全部。",
+  memory_secret: () => "请去掉其中的密码或密钥再发送。",
+  nobody_to_ask: () => "GET /api/v1/decisions 可以查看并作出决定。",
+
+  path_traversal_blocked: () => "请用不含 `..` 的相对路径指定这个对话的文件，例如 uploads/data.csv。",
+  too_large: (p) =>
+    p.setting === "" ? "请使用小一些的文件。" : `请使用小一些的文件，或${ask(`在 agentyard.yaml 中调高 ${p.setting}`)}`,
+  quota_exceeded: (p) => `请删除不再需要的文件，或${ask(`在 agentyard.yaml 中调高 ${p.setting}`)}`,
+  files_in_trash: () =>
+    "GET /api/v1/workspaces/trash 可以查看编号；POST /api/v1/workspaces/trash/{id}/restore 可以取回。",
+  trash_not_found: () => "GET /api/v1/workspaces/trash 可以查看回收站。",
+
+  sandbox_unavailable: (p) => `管理员可以这样解决：${p.fix}`,
+  sandbox_start_failed: () => `请重试。如果仍然不行，${doctor}`,
+  sandbox_session_create_failed: () => `请不带文件发送消息，或${doctor}`,
+  sandbox_busy: (p) => `请在 ${p.retryAfterSeconds} 秒后重试，或${ask(`在 agentyard.yaml 中调大 ${p.setting}`)}`,
+  packages_not_configured: (p) => ask(`在 agentyard.yaml 中设置 ${p.setting}`),
+  package_index_refused: (p) =>
+    `请不要填写 python_package_index_url，或${ask(`在 agentyard.yaml 中修改 ${p.setting}`)}`,
+  installer_missing: (p) => ask(p.manager === "pip" ? "安装 python3-pip" : "在 /usr 下安装 npm"),
+
+  sign_in_link_used: () => ask("生成新的链接：`agentyard user link NAME`"),
+  scope_missing: (p) => ask(`生成一个：\`agentyard user key add NAME --scope ${p.scope}\``),
+  user_exists: () => "GET /api/v1/users 可以查看所有用户。",
+  user_unknown: (p) => (p.as === undefined ? "GET /api/v1/users 可以查看所有用户。" : `请填写 ${p.as}，或者不填。`),
+  keys_full: () => "请删除不再使用的密钥：GET /api/v1/users/{user}/keys 会显示每个密钥的最近使用时间。",
+  key_not_found: () => "GET /api/v1/users/{user}/keys 可以查看所有密钥。",
+  sign_in_as_taken: () =>
+    "如果此人仍被拒绝：已有 API 密钥的用户不会移交，请先用 DELETE /api/v1/users/{user}/keys/{key} 删除密钥。",
+  proxy_unnamed: () =>
+    ask("先添加用户（agentyard user add NAME），并在 agentyard.yaml 的 `server.trusted_proxies` 中写明该代理"),
+
+  storage_busy: () => `请重试。如果仍然不行，${ask("关闭正在使用 sessions.db 的程序")}`,
+  storage_full: () => `已经确认保存的内容都是安全的。${ask("清理出一些空间，然后重试")}`,
+  storage_read_only: () => ask("恢复数据目录的写权限"),
+  storage_broken: () => ask("从备份恢复数据"),
+  storage_newer: () => ask("升级 AgentYard"),
+
+  model_auth: () => ask("检查 API 密钥，并确认它有权使用这个模型"),
+  model_quota: () => `请换一个模型，或${ask("充值")}`,
+  model_overloaded: () => "请过一会儿再发送，或者换一个模型。",
+  model_context_overflow: () => "请开始新对话，或者换一个上下文更长的模型。",
+  model_not_found: () => ask("检查模型名称和服务地址"),
+  model_bad_request: () => ask("用 `agentyard model test` 检查这个模型的设置"),
+  model_network: () => `请重新发送。如果仍然不行，${ask("检查服务地址，以及模型服务是否在运行")}`,
+  model_protocol: () => ask("确认服务地址指向 OpenAI 兼容接口（通常以 /v1 结尾）"),
+  turn_crashed: () => "请换一种说法重新发送；管理员可以在日志文件中查看详情。",
 };

@@ -3,10 +3,10 @@ import type { enMemory } from "./en-memory.ts";
 export const zhMemory: typeof enMemory = {
   entry: (p) => `  ${p.number}. ${p.fact}  （${p.who}，${p.at}）`,
   byYou: "您",
-  byAgent: (p) => `会话 ${p.conversation} 中的智能体`,
+  byAgent: (p) => `对话 ${p.conversation} 中的智能体`,
   none: () => "还没有记住任何事。用 /memory add 内容 添加一条。",
-  hint: () => "每个会话都会告诉智能体这些。/memory add 内容 · /memory edit N 内容 · /memory forget N",
-  added: (p) => `✓ 已记住（共 ${p.count} 条）；已打开的会话在下一个回合得知`,
+  hint: () => "每个对话都会告诉智能体这些。/memory add 内容 · /memory edit N 内容 · /memory forget N",
+  added: (p) => `✓ 已记住（共 ${p.count} 条）；已打开的对话在下一个回合得知`,
   changed: (p) => `✓ 第 ${p.number} 条已修改`,
   forgotten: (p) => `✓ 已忘记：${p.fact}`,
   tooLong: (p) => `✗ 每条最多 ${p.max} 个字符，请说得短一些。`,

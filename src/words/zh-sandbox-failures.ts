@@ -74,7 +74,7 @@ export const zhSandboxFailures: typeof enSandboxFailures = {
       index: "请检查名称和版本，以及软件包索引是否可以访问。",
       time: "请用更长的 install_timeout 重试，最长 1800 秒。",
       room: "请减少软件包，或选择更小的。",
-      lost: "请重试；`agentyard doctor` 会说明问题，日志文件里有细节。",
+      lost: "请重试。",
       cancelled: "请重试。",
     }[p.why],
   ],

@@ -23,7 +23,7 @@ export const zhUsers: typeof enUsers = {
   addedFor: (p) => `登录服务中身份为 ${p.signInAs} 的人以 ${p.id} 登录，其他人不能。`,
   addedAdmin: (p) => `${p.id} 是管理员：可以添加、查看和删除用户。`,
   removedLast: () => "已没有任何用户：现在本机访问无需登录，其他访问会被拒绝。",
-  removed: (p) => `✓ 已删除用户 ${p.id} 及其密钥和登录。会话会保留。`,
+  removed: (p) => `✓ 已删除用户 ${p.id} 及其密钥和登录。对话会保留。`,
   passwordSet: (p) => `✓ 已设置 ${p.id} 的密码。此前登录的浏览器需要重新登录。`,
   passwordPrompt: () => "密码：",
   passwordPromptNone: () => "密码（留空表示不设）：",
@@ -42,7 +42,7 @@ export const zhUsers: typeof enUsers = {
 
 export const zhCopies: typeof enCopies = {
   made: (p) => `✓ 备份已写入 ${p.path}（${p.size}），并已读回核对`,
-  what: (p) => `  ${p.conversations} 个会话，${p.files} 个文件`,
+  what: (p) => `  ${p.conversations} 个对话，${p.files} 个文件`,
   leftOut: (p) => `! 有 ${p.count} 个文件无法读取，未包含在内：${p.paths}`,
   changing: (p) => `! 一直在被写入，内容可能不完整：${p.paths}`,
   restored: (p) => `✓ 已恢复到 ${p.path}，并已核对`,

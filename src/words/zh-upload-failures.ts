@@ -4,10 +4,10 @@ import { sizeText } from "./sizes.ts";
 /** 通过 HTTP 使用沙箱会话的文件时可能出的问题：发生了什么，可以怎么办。 */
 export const zhUploadFailures: typeof enUploadFailures = {
   conversation_not_named: () => [
-    "请求没有说明文件属于哪个会话。",
+    "请求没有说明文件属于哪个对话。",
     "请用表单字段、查询参数或请求头发送 conversation_id，或使用以它开头的路径，例如 c1/uploads/temparea/data.csv。",
   ],
-  file_ambiguous: (p) => [`多个会话里都有文件 ${p.name}：${p.conversations}。`, "请用 conversation_id 说明是哪一个。"],
+  file_ambiguous: (p) => [`多个对话里都有文件 ${p.name}：${p.conversations}。`, "请用 conversation_id 说明是哪一个。"],
   form_unfit: (p) => [
     `表单无法使用：${formFaults[p.why]}。`,
     "请发送 multipart/form-data，其中有一个名为 file 的文件，并附上 conversation_id。",

@@ -120,7 +120,7 @@ test("what a tool refuses is told in one sentence, in the language of the user [
     ["读取 uploads/salse.csv", "没有找到文件 `uploads/salse.csv`，您要找的是不是 uploads/sales.csv？"],
     [
       "读取 ../note.txt",
-      "`../note.txt` 不在这个会话的文件里，别处的文件我够不到；在名字前加 `#` 可以把您的文件一起发来。",
+      "`../note.txt` 不在这个对话的文件里，别处的文件我够不到；在名字前加 `#` 可以把您的文件一起发来。",
     ],
     [
       "write hello to skills/a.txt",
@@ -140,7 +140,7 @@ test("what the demo model did is taken back by the user, as it says [M5][W12]", 
   assert.equal(await contentOf(yard, conversation, "uploads/a.txt"), "new\n");
   await must(yard.client.call("undoTurn", { params: { id: conversation } }));
   assert.equal(await contentOf(yard, conversation, "uploads/a.txt"), "old\n");
-  assert.match((await yard.ask("撤销", { conversation })).answer, /`\/undo` 撤回上一轮/);
+  assert.match((await yard.ask("撤销", { conversation })).answer, /`\/undo` 撤销上一个回合/);
 });
 
 test("the demo model is shown as what it is among the models [M5]", async () => {

@@ -239,7 +239,7 @@ test("a page of another site cannot reach the server, by address or by a name of
     [named.params, named.detail],
     [
       { host: "yard.lan" },
-      "This server does not go by the name “yard.lan”. If that is its name, add it to `server.trusted_hosts` in agentyard.yaml; otherwise call it by its address in numbers.",
+      "This server does not go by the name “yard.lan”. If that is its name, ask the operator of this server to add it to `server.trusted_hosts`; otherwise call it by its address in numbers.",
     ],
   );
   assert.match((await problemOver(port.url, { origin: "http://evil.example" })).detail, /server\.allowed_origins/);

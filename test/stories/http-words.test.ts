@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Problem } from "../../src/protocol/resources.ts";
-import { failureWordsOverHttp, languages, wordsFor } from "../../src/words/words.ts";
+import { routes } from "../../src/protocol/routes.ts";
+import { failureWordsOverHttp, type Language, languages, wordsFor } from "../../src/words/words.ts";
 import { startYard } from "../world/yard.ts";
 
 const json = { "content-type": "application/json" };
@@ -30,21 +31,49 @@ test("a place in a stream that nobody gave out is refused in words, not with a p
   assert.deepEqual([response.status, detail], [400, `${what} ${next}`]);
 });
 
+/** What is said over HTTP. Whatever an entry asks for: only its own words count here. */
+function toldOverHttp(
+  language: Language,
+  codes: readonly string[],
+): readonly (readonly [code: string, text: string])[] {
+  const params = new Proxy({}, { get: () => "1" });
+  return codes.map((code) => [code, failureWordsOverHttp(wordsFor(language), { code, params }).join(" ")]);
+}
+
 test("no failure tells whoever calls over HTTP to type a command of the terminal [P4]", () => {
   const commands = Object.keys(wordsFor("en").terminal.command.summary).map((name) => `/${name}`);
-  // Whatever an entry asks for: only its own words count here.
-  const params = new Proxy({}, { get: () => "1" });
+  const isTyped = (text: string) =>
+    commands.some((command) => new RegExp(`(^|[^\\w/}])${command}(?![\\w/-])`).test(text));
   for (const language of languages) {
-    const words = wordsFor(language);
-    const named = Object.keys(words.failures).filter((code) => {
-      const text = failureWordsOverHttp(words, { code, params }).join(" ");
-      return commands.some((command) => new RegExp(`(^|[^\\w/}])${command}(?![\\w/-])`).test(text));
-    });
-    assert.deepEqual(named, [], language);
+    const told = toldOverHttp(language, Object.keys(wordsFor(language).failures));
+    assert.deepEqual(
+      told.filter(([, text]) => isTyped(text)),
+      [],
+    );
+  }
+});
+
+test("what only the operator can do is said to be theirs where others read it [P4]", () => {
+  const met = new Set(Object.values(routes).flatMap(({ failures }): readonly string[] => failures));
+  const always = ["internal", "forbidden_origin", "rate_limited", "sign_in_required", "proxy_unnamed", "scope_missing"];
+  const operators =
+    /agentyard [a-z]|agentyard\.yaml|hitl_rules|agents\.yaml|\.env\b|--data|sessions\.db|log file|日志文件/;
+  for (const [language, named] of [
+    ["en", /\boperator\b/i],
+    ["zh", /管理员/],
+  ] as const) {
+    const told = toldOverHttp(language, [...met, ...always]);
+    assert.deepEqual(
+      told.filter(([, text]) => operators.test(text) && !named.test(text)),
+      [],
+    );
   }
 });
 
 test("the same system user in the terminal is told its commands still [P4][U1]", async () => {
   const response = await yard.app.request("/api/v1/conversations/nowhere", {}, { door: "socket" });
-  assert.equal(Problem.parse(await response.json()).detail, "Session not found: nowhere. List them with /sessions.");
+  assert.equal(
+    Problem.parse(await response.json()).detail,
+    "Conversation not found: nowhere. List them with /sessions.",
+  );
 });

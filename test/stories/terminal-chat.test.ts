@@ -9,13 +9,13 @@ import { must, startYard } from "../world/yard.ts";
 
 const nowhere = "/dev/null";
 
-test("the greeting names product, session, log file and model; an answer streams; tools show their time [U1]", async () => {
+test("the greeting names product, conversation, log file and model; an answer streams; tools show their time [U1]", async () => {
   await using model = await modelServer([calls(["now", {}]), { ...says("It is late. Go to bed."), paceMs: 5 }]);
   await using yard = await startYard({ model });
   const chat = startChat(yard);
   const greeting = await chat.waitFor("You> ");
-  assert.match(greeting, /^AgentYard 0\.0\.0 · .+\nSession: {2}[0-9a-f-]{36}\nLog file: logs\/today\.log\n/);
-  assert.match(greeting, /Model: {4}test-model \(127\.0\.0\.1:\d+\)\n\/help .+\n\nYou> $/);
+  assert.match(greeting, /^AgentYard 0\.0\.0 · .+\nConversation: [0-9a-f-]{36}\nLog file: {5}logs\/today\.log\n/);
+  assert.match(greeting, /Model: {8}test-model \(127\.0\.0\.1:\d+\)\n\/help .+\n\nYou> $/);
   chat.type(`what time is it?${keys.enter}`);
   const turn = await chat.waitFor("You> ");
   assert.match(turn, /^what time is it\?\n⚙ now \{\}\n✓ now \d+ ms\nIt is late\. Go to bed\.\n\nYou> $/);
@@ -39,7 +39,7 @@ const lines = {
     row: /^ {2}[0-9a-f]{8} - \d{4}-\d\d-\d\d \d\d:\d\d {2}1 turn {2}hello$/m,
   },
   zh: {
-    fixed: ["✓ 会话已重置", "✗ 未找到会话：zzz", "✓ 已加载会话：", "当前会话："],
+    fixed: ["✓ 对话已重置", "✗ 未找到对话：zzz", "✓ 已加载对话：", "当前对话："],
     row: /^ {2}[0-9a-f]{8} - \d{4}-\d\d-\d\d \d\d:\d\d {2}1 个回合 {2}hello$/m,
   },
 };
@@ -78,7 +78,7 @@ test("chat --continue opens the newest conversation; where there is none, the ex
   assert.equal(await early.ended, 2);
   const { conversation } = await yard.ask("hello");
   const chat = startChat({ client: yard.client, command: { going: "newest" } });
-  await chat.waitFor(`Session:  ${conversation}`);
+  await chat.waitFor(`Conversation: ${conversation}`);
   await chat.waitFor("You> hello\nHi.\nYou> ");
   chat.type(`and now?${keys.enter}`);
   await chat.waitFor("Still here.");

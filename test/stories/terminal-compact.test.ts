@@ -25,14 +25,14 @@ const texts = {
     nothing: "Nothing to do: 0 messages",
     done: /✂ Context compacted: 20 → 11 messages, about \d+ → \d+ tokens\n {2}kept word for word: 1 instruction, 4 messages of yours/,
     undone: "✓ The older messages are sent again",
-    notYet: "Nothing is left out of this session.",
+    notYet: "Nothing is left out of this conversation.",
     head: "# Conversation summary",
   },
   zh: {
     nothing: "无需压缩：共 0 条消息",
     done: /✂ 上下文已压缩：20 → 11 条消息，约 \d+ → \d+ 个 token\n {2}原文保留：1 条长期指示、4 条您的消息/,
     undone: "✓ 较早的消息将重新发送",
-    notYet: "本会话没有省略任何内容。",
+    notYet: "本对话没有省略任何内容。",
     head: "# Conversation summary",
   },
 } as const;

@@ -150,7 +150,7 @@ test("a card says when text from outside makes a call riskier, and a reason reac
   const chat = startChat(yard);
   await chat.waitFor("You> ");
   chat.type(`tidy up${keys.enter}`);
-  await chat.waitFor(/ {2}Risk: \w+\n {2}Riskier than usual: this session has read text from outside\.\n\[y\]/);
+  await chat.waitFor(/ {2}Risk: \w+\n {2}Riskier than usual: this conversation has read text from outside\.\n\[y\]/);
   await chat.waitFor("[l] later ");
   chat.type("n");
   await chat.waitFor("Reason (Enter: none)> ");
@@ -162,7 +162,7 @@ test("a card says when text from outside makes a call riskier, and a reason reac
   await chat.ended;
 });
 
-test("of several that wait in another session the next is named, not that it goes on [H4]", async () => {
+test("of several that wait in another conversation the next is named, not that it goes on [H4]", async () => {
   await using model = await modelServer([calls(["mark", { mark: "x" }], ["mark", { mark: "y" }]), says("Done.")]);
   const file = join(mkdtempSync(join(tmpdir(), "agentyard-marks-")), "marks");
   await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", file, { asks: true })] });
@@ -173,12 +173,12 @@ test("of several that wait in another session the next is named, not that it goe
   await chat.waitFor("[l] later ");
   chat.type("y");
   const id = conversation.slice(0, 8);
-  await chat.waitFor(`Its session waits for one more decision; /inbox shows what, /load ${id} opens it.`);
+  await chat.waitFor(`Its conversation waits for one more decision; /inbox shows what, /load ${id} opens it.`);
   chat.leave();
   await chat.ended;
 });
 
-test("a rule that is allowed from another session says which one it is for [H2]", async () => {
+test("a rule that is allowed from another conversation says which one it is for [H2]", async () => {
   await using marking = await markingYard();
   const { conversation } = await marking.yard.ask("mark it");
   const chat = startChat(marking.yard);
@@ -186,11 +186,11 @@ test("a rule that is allowed from another session says which one it is for [H2]"
   chat.type(`/inbox 1${keys.enter}`);
   await chat.waitFor(card);
   chat.type("a");
-  await chat.waitFor(`  1. exactly {"mark":"x"} · in session ${conversation.slice(0, 8)}
-  2. exactly {"mark":"x"} · in all your sessions
+  await chat.waitFor(`  1. exactly {"mark":"x"} · in conversation ${conversation.slice(0, 8)}
+  2. exactly {"mark":"x"} · in all your conversations
 Which one? (Esc: back) `);
   chat.type("1");
-  await chat.waitFor(`allowed always: exactly {"mark":"x"} · in session ${conversation.slice(0, 8)}; /rules`);
+  await chat.waitFor(`allowed always: exactly {"mark":"x"} · in conversation ${conversation.slice(0, 8)}; /rules`);
   chat.leave();
   await chat.ended;
 });
@@ -328,7 +328,7 @@ test("a question that was answered is not asked again while its event is under w
   await chat.ended;
 });
 
-test("what waits is announced at the start, and once answered its session is told how to be opened [H4]", async () => {
+test("what waits is announced at the start, and once answered its conversation is told how to be opened [H4]", async () => {
   await using marking = await markingYard();
   const { conversation, status } = await marking.yard.ask("mark it");
   assert.equal(status, "waiting");
@@ -337,7 +337,7 @@ test("what waits is announced at the start, and once answered its session is tol
   chat.type(`/inbox 1${keys.enter}`);
   await chat.waitFor(card);
   chat.type("y");
-  await chat.waitFor(`✓ Approved\nIts session goes on; /load ${conversation.slice(0, 8)} opens it.\n`);
+  await chat.waitFor(`✓ Approved\nIts conversation goes on; /load ${conversation.slice(0, 8)} opens it.\n`);
   await until("it has gone on", async () => (await marking.yard.whenAtRest(conversation)).answer === "Done.");
   chat.leave();
   await chat.ended;

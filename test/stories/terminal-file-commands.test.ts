@@ -33,7 +33,7 @@ test("/undo takes back a turn and says what became of each file, and what was sa
   await using yard = await startYard({ model });
   const chat = talk({ client: yard.client, place: { folder, homeDir: folder } });
   await chat.begin();
-  assert.equal(await chat.say("/undo"), "✗ There is no turn to undo. Nothing was changed.");
+  assert.equal(await chat.say("/undo"), "✗ There is no turn to undo. Nothing was changed. Send a message first; its turn can then be undone.");
   await chat.say("write one");
   const second = await chat.say("write two, see #a.txt");
   assert.deepEqual(second.match(/^ {2}[+~-] .*$/gm)?.sort(), [
@@ -68,7 +68,7 @@ test("a file that somebody changed since is left as it is, and /undo says so [U1
   await chat.ended;
 });
 
-test("/files lists what the session has, one level at a time [U1][F2]", async () => {
+test("/files lists what the conversation has, one level at a time [U1][F2]", async () => {
   await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
   await using yard = await startYard({ model });
   const chat = talk({ client: yard.client });
@@ -150,7 +150,7 @@ test("a turn that is undone elsewhere is told where it stands on the screen, wit
   chat.type(`go on${keys.enter}`);
   await chat.waitFor("Fine.\n\nYou> ");
   await must(yard.client.call("resetConversation", { params: { id } }));
-  await chat.waitFor("✓ This session was reset elsewhere\n");
+  await chat.waitFor("✓ This conversation was reset elsewhere\n");
   chat.type(`/reset${keys.enter}`);
   await chat.waitFor("✓ Session reset\n");
   chat.type(`and on${keys.enter}`);
@@ -193,7 +193,7 @@ for (const language of ["en", "zh"] as const) {
   });
 }
 
-test("files that were cleaned up are listed, named when their session is loaded, and come back [U1][W10]", async () => {
+test("files that were cleaned up are listed, named when their conversation is loaded, and come back [U1][W10]", async () => {
   let laterMs = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + laterMs };
   await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
@@ -207,15 +207,18 @@ test("files that were cleaned up are listed, named when their session is loaded,
     /^✓ Cleaned up 1 old workspaces\n {2}4 bytes moved to the trash: not used for 7 days\. \/clean list shows what can be restored\.$/,
   );
   const listed = await chat.say("/clean list");
-  assert.match(listed, / {2}1 file, 4 bytes {2}session [0-9a-f]{8} {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n/);
+  assert.match(listed, / {2}1 file, 4 bytes {2}conversation [0-9a-f]{8} {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n/);
   const trash = /^ {2}(\S+)/.exec(listed)?.[1] ?? "";
   chat.type(`/load ${conversation}${keys.enter}`);
   await chat.waitFor(
-    /Done\.\n! The files of this session were moved to the trash at \d{4}-\d\d-\d\d \d\d:\d\d\. \/clean list shows it/,
+    /Done\.\n! The files of this conversation were moved to the trash at \d{4}-\d\d-\d\d \d\d:\d\d\. \/clean list shows it/,
   );
   await chat.waitFor("\nYou> ");
   assert.equal(await chat.say("/files outputs"), "No files here.");
-  assert.equal(await chat.say(`/clean restore ${trash.slice(0, -1)}`), `✓ Restored 1 file of session ${conversation}`);
+  assert.equal(
+    await chat.say(`/clean restore ${trash.slice(0, -1)}`),
+    `✓ Restored 1 file of conversation ${conversation}`,
+  );
   assert.match(await chat.say("/files outputs"), /outputs\/a\.txt {2}4 bytes/);
   chat.type(`/load ${conversation}${keys.enter}`);
   await chat.waitFor("Done.\nYou> ");
@@ -223,7 +226,7 @@ test("files that were cleaned up are listed, named when their session is loaded,
   await chat.ended;
 });
 
-test("a loaded session shows what was said, not what was put behind it for the model [U1][F3]", async (t) => {
+test("a loaded conversation shows what was said, not what was put behind it for the model [U1][F3]", async (t) => {
   const folder = folderWith(t, { "notes.md": "# A secret of many lines\n" });
   await using model = await modelServer([says("Read.")]);
   await using yard = await startYard({ model });

@@ -10,7 +10,7 @@ const texts = {
     added: "✓ Remembered (1 in all)",
     hint: "/memory edit N TEXT · /memory forget N",
     you: "1. Likes tea.  (you, ",
-    changed: "✓ Fact 1 is changed",
+    changed: "✓ Memory 1 is changed",
     forgotten: "✓ Forgotten: Likes coffee.",
     secret: ".env",
     which: "✗ Which one? /memory forget and a number",
@@ -34,7 +34,7 @@ const texts = {
 } as const;
 
 for (const language of ["en", "zh"] as const) {
-  test(`/memory lists what agents are told, and adds, changes and forgets facts (${language}) [U1][Z4]`, async () => {
+  test(`/memory lists what agents are told, and adds, changes and forgets memories (${language}) [U1][Z4]`, async () => {
     const words = texts[language];
     await using model = await modelServer(() => says("yes"));
     await using yard = await startYard({ model });

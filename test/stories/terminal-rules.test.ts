@@ -62,13 +62,13 @@ test("a shows the exact rules and where each would count; the one that is chosen
   await chat.waitFor("[a] always  [l] later ");
   chat.type("a");
   await chat.waitFor(`Allow from now on without asking:
-  1. exactly pip install rich · in this session
-  2. exactly pip install rich · in all your sessions
-  3. pip install * · in this session
-  4. pip install * · in all your sessions
+  1. exactly pip install rich · in this conversation
+  2. exactly pip install rich · in all your conversations
+  3. pip install * · in this conversation
+  4. pip install * · in all your conversations
 Which one? (Esc: back) `);
   chat.type("4");
-  await chat.waitFor("✓ Approved, and allowed always: pip install * · in all your sessions; /rules takes it back");
+  await chat.waitFor("✓ Approved, and allowed always: pip install * · in all your conversations; /rules takes it back");
   await chat.waitFor("Done.\n\nYou> ");
   chat.type(`install it again${keys.enter}`);
   const again = await chat.waitFor("Done.\n\nYou> ");
@@ -77,7 +77,8 @@ Which one? (Esc: back) `);
 
   chat.type(`/rules${keys.enter}`);
   const listed = await chat.waitFor("/rules revoke ID takes one back.");
-  const id = / {2}([0-9a-f]{8}) {2}run_bash_command: pip install \* · in all your sessions/.exec(listed)?.[1] ?? "";
+  const id =
+    / {2}([0-9a-f]{8}) {2}run_bash_command: pip install \* · in all your conversations/.exec(listed)?.[1] ?? "";
   chat.type(`/rules revoke ${id.slice(0, 6)}${keys.enter}`);
   await chat.waitFor(`✓ Rule ${id} is taken back; from now on you are asked again`);
   chat.type(`/rules${keys.enter}`);
@@ -141,14 +142,17 @@ test("in a pipe a, s and x are lines, too; a alone lists the rules, with the num
   const yard = await actingYard(t);
   const first = openTestPipe("install it\na\na 5\na 4\ninstall it again\n");
   assert.equal(await runInPipe(first, yard), 0);
-  assert.match(first.written.errors, /\n {2}4\. pip install \* · in all your sessions\na and the number allows one/);
+  assert.match(
+    first.written.errors,
+    /\n {2}4\. pip install \* · in all your conversations\na and the number allows one/,
+  );
   assert.match(first.written.errors, /There is no rule “5” here; choose one of 1 to 4\./);
-  assert.match(first.written.errors, /allowed always: pip install \* · in all your sessions/);
+  assert.match(first.written.errors, /allowed always: pip install \* · in all your conversations/);
   assert.match(first.written.errors, /✓ run_bash_command: allowed always by rule/);
   assert.equal(first.written.output, "Done.\nDone.\n");
   const second = openTestPipe("mark x\na 1\nmark x\n");
   assert.equal(await runInPipe(second, yard), 0);
-  assert.match(second.written.errors, /allowed always: exactly \{"mark":"x"\} · in this session/);
+  assert.match(second.written.errors, /allowed always: exactly \{"mark":"x"\} · in this conversation/);
   const third = openTestPipe("mark z\n");
   assert.equal(await runInPipe(third, yard), 6);
 });

@@ -140,7 +140,7 @@ test("a run in a conversation whose files were put away says so on standard erro
   assert.deepEqual([code, output], [0, "Gone.\n"]);
   assert.match(
     errors,
-    /^! The files of this session were moved to the trash at \d{4}-\d\d-\d\d \d\d:\d\d\. \/clean list shows it, .+\n$/,
+    /^! The files of this conversation were moved to the trash at \d{4}-\d\d-\d\d \d\d:\d\d\. \/clean list shows it, .+\n$/,
   );
 });
 

@@ -238,7 +238,7 @@ test("log prints every event as JSON lines or for people, replay finds no differ
     output: "✓ No differences (1 turns, 2 steps)\n",
     errors: "",
   });
-  const errors = "✗ Session not found: zzz. To list them, start `agentyard` and type /sessions.\n";
+  const errors = "✗ Conversation not found: zzz. To list them, start `agentyard` and type /sessions.\n";
   assert.deepEqual(await print("log", false, "zzz"), { code: 2, output: "", errors });
 });
 

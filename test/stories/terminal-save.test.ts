@@ -9,7 +9,7 @@ import { modelServer, says } from "../world/model-server.ts";
 import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
-/** A chat in a session that has files, in front of a folder of this machine. */
+/** A chat in a conversation that has files, in front of a folder of this machine. */
 async function talk(yard: TestYard, folder: string, files: Readonly<Record<string, string>>, client = yard.client) {
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
   for (const [name, text] of Object.entries(files)) await must(yard.client.upload(id, name, Buffer.from(text)));

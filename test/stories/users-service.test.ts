@@ -61,7 +61,7 @@ test("who is not a user is told so, unless the settings add everybody [C6][P4]",
   const browser = openBrowser();
   const refused = await browser.go(`${address}/sign-in/oidc`);
   assert.equal(refused.status, 403);
-  assert.match(refused.text, /role="alert"[^>]*>mei is not a user here\. Ask whoever runs this server/);
+  assert.match(refused.text, /role="alert"[^>]*>mei is not a user here\. Ask the operator of this server/);
   assert.ok(!browser.jar.has("agentyard"));
   assert.match(refused.text, /\(agentyard user add NAME --sign-in-as …\) as mei@example\.com/);
   await addUser({ id: "mei", signInAs: "mei@example.com" });
