@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ChatIncrement } from "../../src/protocol/chat.ts";
 import { allFrames, folded } from "../world/chat.ts";
+import { until } from "../world/events.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { makeHome } from "../world/program.ts";
 import { modelEnv, serve } from "../world/served.ts";
@@ -55,7 +56,7 @@ test("a conversation that was deleted a moment before the server was killed is g
 
   const second = await serve(home);
   const folders = join(home.folder, "data", "workspace");
-  while ((await readdir(folders)).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until("its files are gone", async () => (await readdir(folders)).length === 0);
   const gone = await Promise.all([
     second.call("GET", "conversation/c1"),
     second.call("POST", "chat/completion", { query: "hi", conversation_id: "c1" }),

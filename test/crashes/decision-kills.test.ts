@@ -1,41 +1,19 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { type Client, createClient } from "../../src/client/client.ts";
-import { socketFetch } from "../../src/client/socket-fetch.ts";
+import type { Client } from "../../src/client/client.ts";
 import type { Said } from "../world/decisions.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 import { must } from "../world/yard.ts";
+import { startServer } from "./server-child.ts";
 
-const compileCache = join(tmpdir(), "agentyard-crash-compiled");
 const id = "killed";
 
-/** Starts the real thing in a process of its own; every start has a socket of its own, as another surface would see it. */
-async function startServer(t: TestContext, data: string, model: ModelServer, name: string) {
-  const socketPath = join(data, `${name}.sock`);
-  const parameters = JSON.stringify({ data, modelUrl: model.url, socketPath });
-  const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, "decision-child.ts"), parameters], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
-  });
-  t.after(() => child.kill("SIGKILL"));
-  const [said] = await once(child.stdout ?? assert.fail(), "data");
-  assert.equal(String(said), "ready\n");
-  return {
-    client: createClient({ fetch: socketFetch(socketPath, systemClock) }),
-    async kill() {
-      child.kill("SIGKILL");
-      await once(child, "close");
-    },
-  };
-}
+const start = (t: TestContext, data: string, { url: modelUrl }: ModelServer, name: string) =>
+  startServer(t, "decision-child.ts", { data, name, modelUrl });
 
 async function whenWaiting(client: Client, count: number): Promise<void> {
   await until(`${count} decisions wait`, async () => {
@@ -50,14 +28,14 @@ test("approval, question and edit survive kill -9, and another surface answers t
     if (stepOf(request) > 0) return says("done");
     return calls(["pay", { mark: "a" }], ["pay", { mark: "b" }], ["ask_human", { question: "Which?" }], ["now", {}]);
   });
-  const first = await startServer(t, data, model, "one");
+  const first = await start(t, data, model, "one");
   await must(first.client.call("createConversation", { body: { id } }));
   await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
   await whenWaiting(first.client, 3);
   const before = (await must(first.client.call("listDecisions"))).items;
   await first.kill();
 
-  const second = await startServer(t, data, model, "two");
+  const second = await start(t, data, model, "two");
   const { items } = await must(second.client.call("listDecisions"));
   assert.deepEqual(items, before, "nothing is lost, and nothing was answered by itself");
   const [approval, edit, question] = items;
@@ -67,7 +45,7 @@ test("approval, question and edit survive kill -9, and another surface answers t
   // Killed again in the middle: what was acknowledged counts.
   await second.kill();
 
-  const third = await startServer(t, data, model, "three");
+  const third = await start(t, data, model, "three");
   await decide(third.client, edit?.id, { verdict: "edit", arguments: '{"mark":"c"}' });
   await decide(third.client, question?.id, { verdict: "answer", answer: "that one" });
   await until("the turn is done", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { failure } from "../../src/protocol/failure.ts";
 import { allFrames, type ChatYard, folded, messagesOf, startChatYard } from "../world/chat.ts";
+import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { cannotRunCode, noSandbox } from "../world/sandbox.ts";
@@ -70,7 +71,7 @@ test("create, upload, chat with selected files, run code on their path, read aga
 
   const amy = { headers: { "x-account-id": "amy" } };
   assert.equal((await world.call("DELETE", `conversation/${id}`, undefined, amy)).status, 204);
-  await until(async () => (await readdir(join(data, "workspace"))).length === 0);
+  await until("its files are gone", async () => (await readdir(join(data, "workspace"))).length === 0);
   const gone = await Promise.all([
     world.call("GET", `conversation/${id}`, undefined, amy),
     world.call("GET", `conversation/${id}`),
@@ -224,16 +225,13 @@ function aroundQuery(request: AskedRequest | undefined, query: string): string[]
 
 async function loggedBy({ yard }: ChatYard): Promise<string[]> {
   const dir = yard.config.paths.logsDir;
-  await until(async () => (await readdir(dir)).length > 0);
-  const [name = ""] = await readdir(dir);
   const read = async () => {
-    const lines = (await readFile(join(dir, name), "utf8")).split("\n").filter((line) => line.endsWith("}"));
+    const texts = await Promise.all((await readdir(dir)).map((name) => readFile(join(dir, name), "utf8")));
+    const lines = texts.flatMap((text) => text.split("\n")).filter((line) => line.endsWith("}"));
     return lines.map((line): string => JSON.parse(line).message);
   };
-  await until(async () => (await read()).some((line) => line.startsWith("reuse existing session")));
+  await until("the second chat is told of", async () =>
+    (await read()).some((line) => line.startsWith("reuse existing session")),
+  );
   return read();
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
