@@ -1,7 +1,7 @@
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import { ConversationId, localOwner, OwnerId } from "../protocol/ids.ts";
+import { ConversationId, localOwner, OwnerId, shownId } from "../protocol/ids.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Language, languageOf } from "../words/words.ts";
 import type { Caller } from "./door.ts";
@@ -62,7 +62,7 @@ export async function callerOf(
   return callerNamed({ ...named, owners: owner === undefined ? owners : [...owners, owner] });
 }
 
-/** Who is calling: who is signed in, else the first that is named (SPEC S7). */
+/** Who is calling: who is signed in, else the first that is named [S7]. */
 export function callerNamed(
   named: Named,
 ): Result<OwnerId, Failure<"bad_request" | "session_not_found" | "user_unknown">> {
@@ -74,7 +74,7 @@ export function callerNamed(
   const inSession = userOfSession(sessionId);
   const caller = signedIn.value ?? inSession ?? (owners.length === 1 ? owners[0] : undefined) ?? localOwner;
   if (inSession === undefined || inSession === caller) return ok(caller);
-  return failure("session_not_found", { id: sessionId.slice(0, idCharactersShown) });
+  return failure("session_not_found", { id: shownId(sessionId) });
 }
 
 /** Whether it is of no use to look who has the conversation. */
@@ -99,8 +99,6 @@ export function isOwnSession(owner: OwnerId, sessionId: string, found: { readonl
 }
 
 const anybodysSession = "sess-agent-default";
-const idCharactersShown = 80;
-
 /** The caller's own id for the request where it is well-formed: it goes into answers and logs. */
 export function requestIdOf(given: string | undefined, ids: Ids): string {
   return given !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : ids.uuid();

@@ -1,7 +1,7 @@
 import { ok, type Result } from "../base/result.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import { ConversationId, type OwnerId } from "../protocol/ids.ts";
+import { ConversationId, type OwnerId, shownId } from "../protocol/ids.ts";
 import type { ConversationRow, EncodedEvent, NewConversation } from "../storage/storage.ts";
 import type { LogOptions } from "./log.ts";
 
@@ -28,8 +28,6 @@ export type NewConversationOptions = Pick<NewConversation, "title" | "origin" | 
 };
 
 const candidatesMax = 10;
-const idCharactersShown = 80;
-
 type Encode = (event: NewEvent, now: number) => EncodedEvent;
 
 export function openConversations({ storage, clock, ids, onAppended }: LogOptions, encoded: Encode): Conversations {
@@ -37,7 +35,7 @@ export function openConversations({ storage, clock, ids, onAppended }: LogOption
     async createConversation(owner, { id = ids.uuid(), events = [], ...wanted }) {
       const checked = ConversationId.safeParse(id);
       if (!checked.success) {
-        const shown = JSON.stringify(id.slice(0, idCharactersShown));
+        const shown = JSON.stringify(shownId(id));
         return failure("bad_request", {
           what: `the id ${shown} is not made of letters, digits and . _ - (64 at the most)`,
         });
@@ -58,7 +56,7 @@ export function openConversations({ storage, clock, ids, onAppended }: LogOption
       const checked = ConversationId.safeParse(id);
       const row = checked.success ? await storage.findConversation(owner, checked.data) : undefined;
       if (row === undefined || row.deletedAt !== undefined) {
-        return failure("conversation_not_found", { id: id.slice(0, idCharactersShown) });
+        return failure("conversation_not_found", { id: shownId(id) });
       }
       return ok(row);
     },

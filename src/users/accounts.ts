@@ -1,6 +1,6 @@
 import { ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
-import { OwnerId } from "../protocol/ids.ts";
+import { OwnerId, shownId } from "../protocol/ids.ts";
 import { type Scope, scopes } from "../protocol/route.ts";
 import type { User } from "../protocol/user-routes.ts";
 import type { UserRow, UserStorage } from "../storage/storage.ts";
@@ -9,8 +9,6 @@ import type { InTurn, NewUser, UserParts, Users } from "./users.ts";
 
 /** More than an installation of one machine has. */
 const listedMax = 10_000;
-const idCharactersShown = 80;
-
 export type Accounts = Pick<Users, "exist" | "list" | "find" | "add" | "remove" | "setPassword" | "isPassword">;
 /** `put`: stores one, in turn with others. */
 type Kept = { readonly accounts: Accounts; readonly put: PutUser };
@@ -43,7 +41,7 @@ export function openAccounts({ storage, clock }: UserParts, { passwords, inTurn 
     },
     async add({ id, name = "", password, isAdmin, signInAs }: NewUser) {
       const owner = UserId.safeParse(id);
-      if (!owner.success) return failure("user_id_unfit", { id: id.slice(0, idCharactersShown) });
+      if (!owner.success) return failure("user_id_unfit", { id: shownId(id) });
       const secret = await hashed(passwords, password);
       if (!secret.ok) return secret;
       return inTurn(async () => {
@@ -107,7 +105,7 @@ export async function findRow(storage: UserStorage, id: string): Promise<UserRow
 }
 
 export function unknownUser(id: string) {
-  return failure("user_unknown", { id: id.slice(0, idCharactersShown) });
+  return failure("user_unknown", { id: shownId(id) });
 }
 
 export function toUser({ id, name, isAdmin, password, subject, at }: UserRow): User {

@@ -1,5 +1,6 @@
 import { ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
+import { shownId } from "../protocol/ids.ts";
 import { type Scope, scopes } from "../protocol/route.ts";
 import { type ApiKey, userLimits } from "../protocol/user-routes.ts";
 import type { ApiKeyRow } from "../storage/storage.ts";
@@ -13,8 +14,6 @@ const keyForm = /^ay_[A-Za-z0-9_-]{43}$/;
 const shownCharacters = 7;
 /** The last use is for people to see which keys are dead, so it need not be written at each one. */
 const usedNotedEveryMs = 600_000;
-const idCharactersShown = 80;
-
 type Keys = Pick<Users, "keys" | "addKey" | "removeKey" | "byKey">;
 
 export function openKeys({ storage, clock, ids }: UserParts, inTurn: InTurn): Keys {
@@ -55,7 +54,7 @@ export function openKeys({ storage, clock, ids }: UserParts, inTurn: InTurn): Ke
         if (user === undefined) return unknownUser(id);
         const dropped = await storage.dropKey(user.id, key);
         if (!dropped.ok) return dropped;
-        return dropped.value ? ok(undefined) : failure("key_not_found", { id: key.slice(0, idCharactersShown) });
+        return dropped.value ? ok(undefined) : failure("key_not_found", { id: shownId(key) });
       }),
     async byKey(key) {
       if (!keyForm.test(key)) return undefined;

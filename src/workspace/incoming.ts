@@ -3,18 +3,17 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
-import { systemCode } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { parsedJson } from "../base/json.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { OwnerId, shownId } from "../protocol/ids.ts";
-import { failureOf } from "./faults.ts";
+import { failureOf, ifThere } from "./faults.ts";
 import { openLocks } from "./locks.ts";
 import type { FileFailure } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
-import { inOneBuffer } from "./spool.ts";
+import { inOneBuffer, orBrokenOff } from "./spool.ts";
 
 /** Uploads that come in several parts. What has come stays through a crash, for a day. */
 export interface Incoming {
@@ -184,21 +183,6 @@ async function append(
   return ok({ ...found, offset: here });
 }
 
-/** What the sender throws is no fault of the disk. */
-async function* orBrokenOff(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | "broken off", void> {
-  const pieces = chunks[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const next = await pieces.next().catch(() => undefined);
-      if (next === undefined) yield "broken off";
-      if (next === undefined || next.done) return;
-      yield next.value;
-    }
-  } finally {
-    await pieces.return?.();
-  }
-}
-
 async function finish(place: Place, id: string, file: FinishedUpload): Promise<Result<void, FileFailure>> {
   const note = await readNote(place, id);
   if (note === undefined) return ok(undefined);
@@ -258,13 +242,4 @@ function noteOf({ folder }: Place, id: string): string {
 
 function partOf({ folder }: Place, id: string): string {
   return join(folder, `${id}.part`);
-}
-
-async function ifThere<T>(wanted: Promise<T>): Promise<T | undefined> {
-  try {
-    return await wanted;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }

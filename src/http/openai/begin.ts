@@ -1,7 +1,7 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import type { GivenMessage, ProgramPart } from "../../protocol/given.ts";
-import type { OwnerId } from "../../protocol/ids.ts";
+import { type OwnerId, shownId } from "../../protocol/ids.ts";
 import { hasVisible } from "../../protocol/message.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { Call, Parts } from "../handler.ts";
@@ -44,7 +44,7 @@ export async function begin(parts: Parts, asked: Asked): Promise<Result<Begun, F
   const goingOn = results.length === 0 ? undefined : await goOn(parts, asked, results);
   if (goingOn !== undefined) return goingOn;
   const stray = strayResult(messages);
-  if (stray !== undefined) return failure("function_call_unknown", { id: stray.slice(0, idCharactersShown) });
+  if (stray !== undefined) return failure("function_call_unknown", { id: shownId(stray) });
   const last = messages.at(-1);
   if (last === undefined && previous === undefined) return failure("message_blank", {});
   if (last === undefined || last.role === "assistant")
@@ -52,8 +52,6 @@ export async function begin(parts: Parts, asked: Asked): Promise<Result<Begun, F
   const place = await placeFor(parts, asked);
   return place.ok ? say(parts, asked, place.value) : place;
 }
-
-const idCharactersShown = 80;
 
 /** Stores the last message; what a person is to decide first is told instead. */
 async function say(

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import type { GivenMessage } from "../../protocol/given.ts";
+import { shownId } from "../../protocol/ids.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import { adoptConversation } from "../conversation-named.ts";
 import type { Parts } from "../handler.ts";
@@ -66,7 +67,7 @@ async function placeAfter(
   { id, place }: NonNullable<Asked["previous"]>,
 ): Promise<Result<Place, Failure>> {
   const { engine, log, storage, ids } = parts;
-  const unknown = failure("response_not_found", { id: id.slice(0, idCharactersShown) });
+  const unknown = failure("response_not_found", { id: shownId(id) });
   if (place === undefined) return unknown;
   const found = await log.find(owner, place.conversation);
   const seq = found.ok ? await storage.received(found.value.number, place.message) : undefined;
@@ -82,8 +83,6 @@ async function placeAfter(
   const instead = await historyBehind(parts, conversation, messages.slice(0, -1));
   return ok({ conversation, instead, isNew: false });
 }
-
-const idCharactersShown = 80;
 
 /** The conversation's own history is left to it, unless something was sent along once, or is now. */
 async function historyBehind(

@@ -2,6 +2,7 @@ import { failed, ok, type Result } from "../../base/result.ts";
 import type { AgentRole } from "../../protocol/agent.ts";
 import { type Failure, failure, makeFailure } from "../../protocol/failure.ts";
 import type { GivenMessage, ProgramPart } from "../../protocol/given.ts";
+import { shownId } from "../../protocol/ids.ts";
 import type { OpenAiModel } from "../../protocol/openai.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import { callerOf } from "../caller.ts";
@@ -63,10 +64,8 @@ function modelOf({ id, name, description }: AgentRole, created: number): OpenAiM
 
 function agentOf({ engine }: Parts, id: string): Result<AgentRole, Failure> {
   const agent = engine.agents().find((one) => one.id === id);
-  return agent === undefined ? failure("agent_not_found", { id: id.slice(0, idCharactersShown) }) : ok(agent);
+  return agent === undefined ? failure("agent_not_found", { id: shownId(id) }) : ok(agent);
 }
-
-const idCharactersShown = 80;
 
 async function completeChat(
   parts: Parts,
@@ -238,7 +237,7 @@ async function* thenForget(
 }
 
 async function findResponse(parts: Parts, { params, caller, account }: Call<"getResponse" | "deleteResponse">) {
-  const unknown = failure("response_not_found", { id: params.id.slice(0, idCharactersShown) });
+  const unknown = failure("response_not_found", { id: shownId(params.id) });
   const place = readResponseId(params.id);
   if (place === undefined) return unknown;
   const owner = await callerOf(parts, { caller, account, conversationId: place.conversation });

@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
+import { shownId } from "../../protocol/ids.ts";
 import { type IncomingUpload, shownPath } from "../../workspace/workspace.ts";
 import { callerNamed } from "../caller.ts";
 import { adoptConversation } from "../conversation-named.ts";
@@ -13,8 +14,6 @@ import { nameFault } from "../sandbox/upload-name.ts";
 type Names = "describeUploads" | "createUpload" | "uploadState" | "continueUpload" | "abandonUpload";
 
 const version = "1.0.0";
-const idCharactersShown = 80;
-
 /** Uploads that go on where they broke off, as the tus protocol has them: https://tus.io/protocols/resumable-upload */
 export function resumableUploadHandlers(parts: Parts): Pick<Handlers, Names> {
   const { incoming } = parts.workspaces;
@@ -128,7 +127,7 @@ async function ownUpload(
   const owner = callerNamed({ caller, account, sessionId: params.id, owners });
   if (!owner.ok) return owner;
   if (upload === undefined || upload.owner !== owner.value)
-    return failure("upload_not_found", { id: params.upload.slice(0, idCharactersShown) });
+    return failure("upload_not_found", { id: shownId(params.upload) });
   return ok(upload);
 }
 

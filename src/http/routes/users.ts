@@ -1,5 +1,6 @@
 import { failed, ok } from "../../base/result.ts";
 import { type Failure, makeFailure } from "../../protocol/failure.ts";
+import { shownId } from "../../protocol/ids.ts";
 import type { Call, Handlers, Parts } from "../handler.ts";
 import { idFor } from "../once.ts";
 import type { Tries } from "../tries.ts";
@@ -15,8 +16,6 @@ type Names =
   | "removeKey";
 
 const dayMs = 86_400_000;
-const idCharactersShown = 80;
-
 /** Accounts and their keys: for admins those of all, for everybody else their own, from a browser they are signed in with. */
 export function userHandlers(parts: Parts, tries: Tries): Pick<Handlers, Names> {
   return { ...accounts(parts), ...passwords(parts, tries), ...keys(parts) };
@@ -97,6 +96,6 @@ function refusalTo({
 }: Pick<Call<"setPassword">, "caller"> & { readonly params: { readonly user: string } }): Failure | undefined {
   const { signedIn, scopes, by } = caller;
   if (signedIn === undefined || scopes.includes("admin")) return undefined;
-  if (signedIn !== params.user) return makeFailure("user_unknown", { id: params.user.slice(0, idCharactersShown) });
+  if (signedIn !== params.user) return makeFailure("user_unknown", { id: shownId(params.user) });
   return by === "cookie" ? undefined : makeFailure("scope_missing", { scope: "admin" });
 }

@@ -1,11 +1,9 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
-import type { OwnerId } from "../../protocol/ids.ts";
+import { type OwnerId, shownId } from "../../protocol/ids.ts";
 import type { Session } from "../../sandbox/sandbox.ts";
 import { callerOf, isOwnSession, type NamedBy } from "../caller.ts";
 import type { Parts } from "../handler.ts";
-
-const idCharactersShown = 80;
 
 /** Who means their own session by the id in the path, and that session, if they have one. */
 export async function ownSession(
@@ -20,5 +18,5 @@ export async function ownSession(
 }
 
 export function sessionNotFound(id: string) {
-  return failure("session_not_found", { id: id.slice(0, idCharactersShown) });
+  return failure("session_not_found", { id: shownId(id) });
 }
