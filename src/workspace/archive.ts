@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { closeSync, fstatSync, readlinkSync, type Stats } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
@@ -9,6 +9,7 @@ import type { Storage } from "../storage/storage.ts";
 import { type ArchiveHead, archiveFormat, databaseName, headName } from "./archive-format.ts";
 import { openWork, type Work } from "./archive-work.ts";
 import { inFolder, openPlace, openRoot } from "./descend.ts";
+import { namesIn } from "./faults.ts";
 import type { Homes } from "./homes.ts";
 import type { Layout } from "./layout.ts";
 import { sliced } from "./slices.ts";
@@ -92,15 +93,6 @@ async function takeHomes(work: Work, folder: string, taken: Set<string>): Promis
     const opened = await homes.open(home);
     if (!opened.ok) work.leaveOut(home);
     else if (opened.value !== undefined) await takeFolder(work, opened.value.folder, home);
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return [];
   }
 }
 

@@ -1,4 +1,5 @@
-import { systemCodeOrThrow } from "../base/fault.ts";
+import { readdirSync } from "node:fs";
+import { systemCode, systemCodeOrThrow } from "../base/fault.ts";
 import type { Result } from "../base/result.ts";
 import { failed } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
@@ -88,5 +89,25 @@ function diskFault(code: string): DiskFault {
       return "changed";
     default:
       return "io";
+  }
+}
+
+/** What a call of the file system gives, or undefined when there is nothing at the place. */
+export async function ifThere<T>(wanted: Promise<T>): Promise<T | undefined> {
+  try {
+    return await wanted;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** What lies in a folder, as far as it can be read. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return [];
   }
 }

@@ -7,6 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { systemCode } from "../base/fault.ts";
 import { derivedHex, type Ids } from "../base/ids.ts";
 import { FileState } from "../protocol/events.ts";
+import { ifThere } from "./faults.ts";
 import type { FileChange, WorkspaceLimits } from "./one-workspace.ts";
 
 /** Earlier contents of a workspace's files by hash, in a folder of our own beside it. */
@@ -217,13 +218,3 @@ async function hashOfFile(path: string): Promise<string | undefined> {
 }
 
 const pieceBytes = 256 * 1024;
-
-/** What a call of the file system gives, or undefined when there is nothing at the place. */
-async function ifThere<T>(wanted: Promise<T>): Promise<T | undefined> {
-  try {
-    return await wanted;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}

@@ -42,7 +42,7 @@ export async function openSpool(
   try {
     fd = openNameless(layout.stagingFolder, ids);
     let sizeBytes = 0;
-    for await (const chunk of piecesOf(source)) {
+    for await (const chunk of orBrokenOff(source)) {
       if (chunk === "broken off") return refused(fd, makeFailure("write_failed", { path, why: "broken_off" }));
       await writeAll(fd, chunk);
       sizeBytes += chunk.length;
@@ -67,7 +67,7 @@ function openNameless(folder: string, ids: Ids): number {
 }
 
 /** What the source throws is the transfer's fault; what the disk throws is told apart from it. */
-async function* piecesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | "broken off", void> {
+export async function* orBrokenOff(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | "broken off", void> {
   const pieces = source[Symbol.asyncIterator]();
   try {
     for (;;) {

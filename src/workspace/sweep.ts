@@ -1,7 +1,6 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { systemCode } from "../base/fault.ts";
 import type { TrashRow, WorkspaceRow } from "../storage/storage.ts";
+import { namesIn } from "./faults.ts";
 import type { Incoming } from "./incoming.ts";
 import { keptFolder, trashFolder } from "./layout.ts";
 import { isLeftBehind } from "./remove-tree.ts";
@@ -193,11 +192,3 @@ async function removeStaged(parts: Parts, seenAt: Map<string, number>): Promise<
 }
 
 /** None in a folder that is not there or cannot be read. */
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return [];
-  }
-}
