@@ -7,7 +7,7 @@ export function textStream(
   const ended = AbortSignal.any([signal, gone.signal]);
   const pieces = open(ended);
   // The signal wakes pieces that are being waited for; those that rest, because their reader is slow, are ended here.
-  ended.addEventListener("abort", () => void pieces.return().catch(onFault));
+  ended.addEventListener("abort", () => leave(pieces, onFault));
   return new ReadableStream(
     {
       async pull(controller) {
@@ -42,4 +42,9 @@ export async function nextOf<T>(
     onFault(error);
     return undefined;
   }
+}
+
+/** Ends what makes a stream, when its reader has gone; nobody waits for that. */
+export function leave(made: AsyncGenerator<unknown, void, undefined>, onFault: (error: unknown) => void): void {
+  made.return().catch(onFault);
 }

@@ -1,4 +1,4 @@
-import { nextOf, textStream } from "../text-stream.ts";
+import { leave, nextOf, textStream } from "../text-stream.ts";
 import type { opened, Pieces } from "./answer.ts";
 import type { Piece } from "./pieces.ts";
 
@@ -20,12 +20,12 @@ type Written = {
 
 /** Pieces as lines of `data:`, closed by `[DONE]`. An event with a type is named by it. Pulled: nothing is made ahead. */
 export function dataStream(written: Written): ReadableStream<Uint8Array> {
-  const { pieces, signal, leave, onFault } = written;
+  const { pieces, signal, onFault } = written;
   // A signal wakes pieces that are being waited for; those that rest, because their reader is slow, are ended here.
-  const end = () => void pieces.return().catch(onFault);
+  const end = () => leave(pieces, onFault);
   signal.addEventListener("abort", end);
   const open = (gone: AbortSignal) => {
-    gone.addEventListener("abort", leave);
+    gone.addEventListener("abort", written.leave);
     gone.addEventListener("abort", end);
     return texts(written);
   };
