@@ -8,6 +8,7 @@ import { ok, type Result } from "./base/result.ts";
 import type { Fetch } from "./client/client.ts";
 import { backupRoutes } from "./protocol/backup-routes.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
+import type { BackupReport } from "./terminal/terminal.ts";
 import type { BackupFault } from "./words/words.ts";
 import { readArchive } from "./workspace/workspace.ts";
 
@@ -22,16 +23,7 @@ export type BackupWanted = {
 };
 export type BackupProgress = { readonly part: "write" | "compare"; readonly bytes: number };
 
-export type BackupMade = {
-  readonly bytes: number;
-  readonly conversations: number;
-  readonly files: number;
-  /** Paths that could not be taken (the first ones), and how many they are. */
-  readonly leftOut: readonly string[];
-  readonly leftOutCount: number;
-  /** Were written to all the time while they were read. */
-  readonly changing: readonly string[];
-};
+export type BackupMade = Omit<BackupReport, "path">;
 
 /** Writes a backup of the yard into a new file, reads it back and compares; otherwise nothing is left behind. */
 export async function makeBackup(wanted: BackupWanted): Promise<Result<BackupMade, Failure>> {

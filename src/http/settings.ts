@@ -1,3 +1,5 @@
+import type { SignInServiceSettings } from "../users/users.ts";
+
 /** How the server is reached and by whom; from `server` in agentyard.yaml, its flags and the environment. */
 export type ServerSettings = {
   readonly host: string;
@@ -16,19 +18,7 @@ export type ServerSettings = {
   readonly signInLastsMs: number;
   /** Signing out ends the user's sandbox session as well. */
   readonly signOutEndsSession: boolean;
-  readonly oidc: OidcSettings | undefined;
-};
-
-/** A sign-in service. The secret comes from the environment (`AGENTYARD_OIDC_SECRET`). */
-export type OidcSettings = {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string | undefined;
-  /** Shown on the button. */
-  readonly name: string;
-  /** Whoever the service lets in becomes a user; otherwise only those who are users already. */
-  readonly addsUsers: boolean;
-  readonly scopes: readonly string[];
+  readonly oidc: SignInServiceSettings | undefined;
 };
 
 export const defaultServerSettings: ServerSettings = {

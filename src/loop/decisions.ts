@@ -1,9 +1,10 @@
+import { whenOver } from "../base/background.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { argumentsHash, chained, type DecisionState, decidedOn, type History } from "../log/log.ts";
 import type { AllowRule } from "../protocol/approval.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import type { Decision } from "../protocol/resources.ts";
+import { decisionOf } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import { toolboxOf } from "./agent-tools.ts";
 import { type MadeEvent, madeByRule } from "./ask-person.ts";
@@ -35,7 +36,7 @@ export function openDecisions(parts: Parts, driver: Driver): Pick<Engine, "decid
 function openTurns() {
   const last = new Map<number, Promise<unknown>>();
   return async <T>(number: number, work: () => Promise<T>): Promise<T> => {
-    const mine = (last.get(number) ?? Promise.resolve()).then(work, work);
+    const mine = whenOver(last.get(number) ?? Promise.resolve()).then(work);
     last.set(number, mine);
     try {
       return await mine;
@@ -67,19 +68,6 @@ async function decide(
   driver.wake(conversation);
   const elsewhere = rule?.scope === "user" ? await applyElsewhere(parts, driver, { conversation, rule }) : [];
   return ok({ decision: said.id, seq: stored.value.lastSeq - others.length, also: [...others, ...elsewhere] });
-}
-
-/** One open decision as surfaces see it. */
-export function decisionOf(
-  conversation: string,
-  asked: Omit<DecisionState["asked"], "seq" | "at">,
-  at: number,
-): Decision {
-  const { id, kind, tool, agent, reason, risk, layer, findings, always } = asked;
-  const { question, context, default: fallback, required } = asked;
-  const about = { conversation, id, kind, tool, path: agent === undefined ? ["root"] : ["root", agent], at };
-  const found = { arguments: asked.arguments, reason, risk, layer, findings, always };
-  return { ...about, ...found, question, context, default: fallback, required };
 }
 
 type Said = { readonly id: string; readonly verdict: Verdict };

@@ -87,3 +87,23 @@ export const AllowRule = z.object({
   by: z.string(),
 });
 export type AllowRule = z.infer<typeof AllowRule>;
+
+/** What a person is asked: as the log has it, and as every surface shows it. */
+export const asked = {
+  /** `function`: the program that called us is to run a function of its own; its result is the answer. */
+  kind: z.enum(["approval", "question", "function"]),
+  tool: z.string(),
+  /** Approval and function: the exact arguments. */
+  arguments: z.string().optional(),
+  reason: z.string().optional(),
+  risk: Risk.optional(),
+  layer: z.string().optional(),
+  /** Everything that was found in the call, the strictest first. */
+  findings: z.array(Finding).optional(),
+  /** What an "allow always" would store; the first is the narrowest. */
+  always: z.array(RuleMatch).optional(),
+  question: z.string().optional(),
+  context: z.string().optional(),
+  default: z.string().optional(),
+  required: z.boolean().optional(),
+};

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parsedJson } from "../base/json.ts";
-import { AllowRule, Finding, RuleMatch } from "./approval.ts";
+import { AllowRule, asked } from "./approval.ts";
 import { GivenMessage, ProgramPart, Selection } from "./given.ts";
 import { Finish, Image, ModelErrorKind, Slot, ToolCall, Usage } from "./message.ts";
 import { Todo } from "./todo.ts";
@@ -162,22 +162,7 @@ const bodies = {
     turn: z.number().int(),
     id: z.string(),
     call: z.string(),
-    /** `function`: the program that called us is to run a function of its own; its result is the answer. */
-    kind: z.enum(["approval", "question", "function"]),
-    tool: z.string(),
-    /** Approval and function: the exact arguments. */
-    arguments: z.string().optional(),
-    reason: z.string().optional(),
-    risk: z.enum(["low", "medium", "high", "critical"]).optional(),
-    layer: z.string().optional(),
-    /** Everything that was found in the call, the strictest first. */
-    findings: z.array(Finding).optional(),
-    /** What an "allow always" would store; the first is the narrowest. */
-    always: z.array(RuleMatch).optional(),
-    question: z.string().optional(),
-    context: z.string().optional(),
-    default: z.string().optional(),
-    required: z.boolean().optional(),
+    ...asked,
     /** Hash of the texts of the scripts that the call runs, as they were when it was asked; absent where it runs none. */
     scripts: z.string().optional(),
     /** The decision that no longer counts because those texts have changed; `arguments` are those that it was about. */

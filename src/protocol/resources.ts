@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Finding, RuleMatch } from "./approval.ts";
+import { asked } from "./approval.ts";
 import { AnyEvent } from "./events.ts";
 import { Slot } from "./message.ts";
 import { ClosingFrame, PartFrame } from "./stream.ts";
@@ -18,24 +18,21 @@ export type Conversation = z.infer<typeof Conversation>;
 export const Decision = z.object({
   conversation: z.string(),
   id: z.string(),
-  kind: z.enum(["approval", "question", "function"]),
-  tool: z.string(),
+  ...asked,
   /** Which agents lead to it, from the main agent down. */
   path: z.array(z.string()),
-  arguments: z.string().optional(),
-  reason: z.string().optional(),
-  risk: z.string().optional(),
-  layer: z.string().optional(),
-  findings: z.array(Finding).optional(),
-  /** What an "allow always" would store; the first is the narrowest. */
-  always: z.array(RuleMatch).optional(),
-  question: z.string().optional(),
-  context: z.string().optional(),
-  default: z.string().optional(),
-  required: z.boolean().optional(),
   at: z.number(),
 });
 export type Decision = z.infer<typeof Decision>;
+
+/** A decision that the log has open, as surfaces see it. */
+export function decisionOf(
+  conversation: string,
+  { agent, ...open }: Pick<Decision, "id" | keyof typeof asked> & { readonly agent?: string | undefined },
+  at: number,
+): Decision {
+  return Decision.parse({ ...open, conversation, path: agent === undefined ? ["root"] : ["root", agent], at });
+}
 
 /** How full the model's window is: the provider's own count for the last request, estimated for what came since. */
 export const TokenStatus = z.object({
@@ -74,7 +71,7 @@ export const CompactReport = z.object({
 });
 export type CompactReport = z.infer<typeof CompactReport>;
 
-/** A fact that the user wants to be known in every conversation. */
+/** A memory: what the user wants known in every conversation. */
 export const Memory = z.object({
   id: z.string(),
   fact: z.string(),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { FailureCode } from "./failure.ts";
 import { FreeForm, few } from "./free-form.ts";
 import { ById, bodyBytes, Empty, type Route } from "./route.ts";
+import { runFailures, storageFailures } from "./run-failures.ts";
 import {
   DetailedHealth,
   ExecutionFrame,
@@ -13,20 +14,20 @@ import {
   SubmittedExecution,
 } from "./sandbox-resources.ts";
 
-const nameCharactersMax = 200;
-const environmentVariablesMax = 200;
-const eventNamesMax = 20_000;
-const dependenciesMax = 50;
-const typesMax = 200;
+const sandboxNameCharactersMax = 200;
+const sandboxVariablesMax = 200;
+const sandboxEventNamesMax = 20_000;
+const sandboxDependenciesMax = 50;
+const sandboxTypesMax = 200;
 /** A day. How long a program may really run says sandbox.execution_seconds_max. */
 export const timeoutSecondsMax = 86_400;
 /** The time-out of a program whose caller names none. */
 export const timeoutSecondsUsual = 30;
 
 /** Of both dialects; `null` means left out, as clients of the public service send it. */
-const name = z.string().max(nameCharactersMax).nullish();
+const name = z.string().max(sandboxNameCharactersMax).nullish();
 const SessionId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/);
-const EnvVars = few(z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string()), environmentVariablesMax);
+const EnvVars = few(z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string()), sandboxVariablesMax);
 const amount = z.string().regex(/^[1-9]\d{0,8}(Mi|Gi)$/);
 /** `"0.5"` as the public service has it, or a number. */
 const cores = z.coerce.number().gt(0).max(10_000);
@@ -35,7 +36,7 @@ const FileUploadConfig = z.object({
   max_file_size: z.number().min(0).optional(),
   max_file_size_unit: z.enum(["B", "KB", "MB", "GB"]).default("MB"),
   max_file_count: z.number().int().min(0).optional(),
-  allowed_file_types: z.array(z.string().max(32)).max(typesMax).optional(),
+  allowed_file_types: z.array(z.string().max(32)).max(sandboxTypesMax).optional(),
 });
 
 /** No address, no path, and no version glued to it; of npm also with the name of its scope. */
@@ -49,7 +50,7 @@ const npmVersion = /^(\^|~|<=?|>=?|=)?[A-Za-z0-9][A-Za-z0-9.*+-]*$/;
 const dependencies = (name: RegExp, version: RegExp) =>
   z
     .array(z.object({ name: z.string().regex(name), version: z.string().max(64).regex(version).nullish() }))
-    .max(dependenciesMax);
+    .max(sandboxDependenciesMax);
 const Dependencies = dependencies(packageName, packageVersion);
 
 const installing = {
@@ -96,7 +97,7 @@ const Execute = z.object({
   /** Seconds. */
   timeout: z.number().min(1).max(timeoutSecondsMax).default(timeoutSecondsUsual),
   /** For `handler(event)`. */
-  event: few(FreeForm, eventNamesMax).nullish(),
+  event: few(FreeForm, sandboxEventNamesMax).nullish(),
   /** Below the conversation's files, or from `/workspace` on. */
   working_directory: z.string().max(4096).nullish(),
   conversation_id: z.string().nullish(),
@@ -108,14 +109,7 @@ const conversation = { conversation_id: z.string().optional() };
 /** What is too large or too small a page becomes the largest or smallest one. */
 const page = { limit: z.coerce.number().int().default(50), offset: z.coerce.number().int().min(0).default(0) };
 
-const sessionFailures = [
-  "bad_request",
-  "session_not_found",
-  "storage_busy",
-  "storage_full",
-  "storage_broken",
-  "storage_read_only",
-] as const satisfies readonly FailureCode[];
+const sessionFailures = ["bad_request", "session_not_found", ...storageFailures] as const;
 
 const packageFailures = [
   "packages_not_configured",
@@ -128,20 +122,7 @@ const packageFailures = [
   "sandbox_full",
 ] as const satisfies readonly FailureCode[];
 
-const executeFailures = [
-  ...sessionFailures,
-  "conversation_not_found",
-  "sandbox_unavailable",
-  "sandbox_start_failed",
-  "sandbox_full",
-  "sandbox_busy",
-  "code_too_long",
-  "workspace_not_assigned",
-  "write_failed",
-  "quota_exceeded",
-  "path_invalid",
-  "path_traversal_blocked",
-] as const satisfies readonly FailureCode[];
+const executeFailures = [...sessionFailures, "conversation_not_found", ...runFailures] as const;
 
 /** The rows about sessions, executions and templates: the chat platform's, and the public sandbox service's. */
 export const sandboxRoutes = {

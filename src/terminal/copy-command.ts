@@ -8,20 +8,22 @@ import { safeLine } from "./safe-text.ts";
 type Parts = { readonly output: Writable; readonly words: Words; readonly json: boolean };
 
 /** What a backup holds. */
-export type Copied = {
+export type BackupReport = {
   readonly path: string;
   readonly bytes: number;
   readonly conversations: number;
   readonly files: number;
+  /** Paths that could not be taken (the first ones), and how many they are. */
   readonly leftOut: readonly string[];
   readonly leftOutCount: number;
+  /** Were written to all the time while they were read. */
   readonly changing: readonly string[];
 };
 
 const pathCellsMax = 200;
 
 /** `agentyard backup`, when it is done. */
-export function printBackup(made: Copied, { output, words, json }: Parts): number {
+export function printBackup(made: BackupReport, { output, words, json }: Parts): number {
   const { copies: texts } = words.terminal;
   const { path, bytes, conversations, files, leftOut, leftOutCount, changing } = made;
   const names = (paths: readonly string[]) => paths.map((one) => safeLine(one, pathCellsMax)).join(", ");

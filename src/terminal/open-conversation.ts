@@ -3,7 +3,7 @@ import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { Client, ClientFailure, FollowFrame } from "../client/client.ts";
 import type { EventOf, LogEvent, TurnOutcome } from "../protocol/events.ts";
-import type { Decision } from "../protocol/resources.ts";
+import { type Decision, decisionOf } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
 import type { Console } from "./console.ts";
 import { failureText } from "./failure-text.ts";
@@ -276,7 +276,8 @@ export class OpenConversation {
     if (event.type === "message.withdrawn") this.#waiting.delete(event.id);
     // What a stored rule answers stands in the log together with its answer: nobody is asked.
     const isForRule = event.type === "decision.asked" && event.layer === "always";
-    if (event.type === "decision.asked" && !isForRule) this.#decisions.set(event.id, toDecision(this.id, event));
+    if (event.type === "decision.asked" && !isForRule)
+      this.#decisions.set(event.id, decisionOf(this.id, event, event.at));
     if (event.type === "decision.made") this.#close(event);
     if (event.type === "turn.finished") {
       this.#isTurnOpen = false;
@@ -304,14 +305,4 @@ export class OpenConversation {
     if (!this.#isLost) this.#parts.console.note(this.#parts.words.terminal.chat.connectionLost());
     this.#isLost = true;
   }
-}
-
-function toDecision(conversation: string, event: EventOf<"decision.asked">): Decision {
-  const { id, kind, tool, at, agent, arguments: args, reason, risk, layer, question, context, required } = event;
-  const { findings, always } = event;
-  return {
-    ...{ conversation, id, kind, tool, at, path: agent === undefined ? ["root"] : ["root", agent] },
-    ...{ arguments: args, reason, risk, layer, findings, always },
-    ...{ question, context, default: event.default, required },
-  };
 }

@@ -9,13 +9,14 @@ import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { Person } from "./users.ts";
 
-/** How a sign-in service (OpenID Connect) is reached. */
+/** How a sign-in service (OpenID Connect) is reached. The secret comes from the environment (`AGENTYARD_OIDC_SECRET`). */
 export type SignInServiceSettings = {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string | undefined;
   /** Shown on the button. */
   readonly name: string;
+  /** Whoever the service lets in becomes a user; otherwise only those who are users already. */
   readonly addsUsers: boolean;
   readonly scopes: readonly string[];
 };

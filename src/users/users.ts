@@ -12,7 +12,7 @@ import { openKeys } from "./keys.ts";
 import { openPasswords } from "./passwords.ts";
 import { openSignIns } from "./sign-ins.ts";
 
-export { openSignInService, type SignInService, signInWaitSeconds } from "./service.ts";
+export { openSignInService, type SignInService, type SignInServiceSettings, signInWaitSeconds } from "./service.ts";
 
 /** Who is calling: accounts, their keys, and the browsers that are signed in. */
 export type Users = {
