@@ -5,11 +5,11 @@ import { basename, dirname } from "node:path";
 import { z } from "zod";
 import { loadCheckers } from "./approvals/approvals.ts";
 import { systemClock } from "./base/clock.ts";
-import { systemCode } from "./base/fault.ts";
 import { systemIds } from "./base/ids.ts";
 import { ok, type Result } from "./base/result.ts";
 import type { Config, ConfigFailure } from "./config/config.ts";
 import { checkRecord, checkRules } from "./log/log.ts";
+import { isRunning } from "./observe/observe.ts";
 import { readBwrap } from "./sandbox/local/bwrap.ts";
 import { openLocalSandbox } from "./sandbox/local/local.ts";
 import { lookAtDatabase } from "./storage/sqlite/look-at-database.ts";
@@ -126,7 +126,7 @@ function countOtherPeople(): number {
 
 function lookForDatabase({ paths }: Config): DatabaseFacts {
   const owner = readOwner(paths.dataDir);
-  const pid = owner !== undefined && isAlive(owner.pid) ? owner.pid : undefined;
+  const pid = owner !== undefined && isRunning(owner.pid) ? owner.pid : undefined;
   const looked = lookAtDatabase(paths.sessionDbPath, { isInUse: pid !== undefined });
   return looked.ok ? ok({ format: looked.value, pid }) : looked;
 }
@@ -153,15 +153,6 @@ function lookAtDecisions({ paths }: Config): DoctorFacts["decisions"] {
   });
   if (!looked.ok) return looked;
   return looked.value === undefined ? undefined : ok(looked.value);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) === "EPERM";
-  }
 }
 
 /** One is mounted, where it would be if the directory is there. */

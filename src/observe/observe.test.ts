@@ -11,6 +11,7 @@ const morning = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 
 test("each run has a log file that is named by time and process, for its user alone [O1]", async (t) => {
   const { logs, dir } = open(t);
+  logs.info("here");
   await logs.close();
   assert.equal(logs.path, join(dir, "agentyard-20260304-050607-42.log"));
   assert.equal(statSync(logs.path).mode & 0o777, 0o600);
@@ -157,12 +158,40 @@ test("a closed log takes no more lines and can be closed again [O1]", async (t) 
 test("the newest fifty log files are kept, other files are left alone [O1]", async (t) => {
   const dir = folder(t);
   mkdirSync(dir, { recursive: true });
-  const old = Array.from({ length: 60 }, (_, n) => `agentyard-20250101-0000${String(n).padStart(2, "0")}-7.log`);
+  const pid = unusedPid();
+  const old = Array.from({ length: 60 }, (_, n) => `agentyard-20250101-0000${String(n).padStart(2, "0")}-${pid}.log`);
   for (const name of [...old, "notes.log"]) writeFileSync(join(dir, name), "");
   const { logs } = open(t, { dir });
+  logs.info("here");
   await logs.close();
   assert.deepEqual(readdirSync(dir).sort(), [...old.slice(11), "agentyard-20260304-050607-42.log", "notes.log"]);
 });
+
+test("the log of a server that still runs stays, however many commands come and go beside it [O1]", async (t) => {
+  const dir = folder(t);
+  const server = open(t, { dir, pid: process.pid });
+  server.logs.info("here");
+  const pid = unusedPid();
+  for (let hour = 0; hour < 60; hour += 1) {
+    const command = open(t, { dir, pid, clock: { ...systemClock, now: () => morning + hour * 3_600_000 } });
+    command.logs.info("here");
+    await command.logs.close();
+  }
+  assert.equal((await server.lines()).length, 1);
+  assert.equal(readdirSync(dir).length, 51);
+});
+
+test("a command that had nothing to say leaves no log file [O1]", async (t) => {
+  const { logs, dir } = open(t);
+  assert.equal(readdirSync(dir).length, 1);
+  await logs.close();
+  assert.deepEqual(readdirSync(dir), []);
+});
+
+/** No process has that number, and none is given it meanwhile: it is above the highest that Linux gives. */
+function unusedPid(): number {
+  return 2 ** 22 + 1;
+}
 
 function open(t: TestContext, changes: Partial<LogOptions> = {}) {
   const dir = changes.dir ?? folder(t);

@@ -1,4 +1,5 @@
 import { mkdirSync, openSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { systemCode } from "../base/fault.ts";
@@ -8,6 +9,7 @@ import { removeOldLogs } from "./old-logs.ts";
 
 export { openMetrics } from "./metrics.ts";
 export { type Metrics, noMetrics } from "./metrics-port.ts";
+export { isRunning } from "./old-logs.ts";
 export { openTracer } from "./open-tracer.ts";
 export { redact } from "./redact.ts";
 export { type TraceSettings, traceSecrets, traceSettingsFrom } from "./trace-settings.ts";
@@ -66,12 +68,14 @@ export function openLogs({ dir, level, clock, runId, pid, secrets, onOff }: LogO
   }
   const file = openLogFile(descriptor, clock, (error) => onOff(reasonOf(error)));
   const cleaned = removeOldLogs(dir);
+  let isEmpty = true;
 
   const writer = (lineLevel: LogLevel): Write =>
     logLevels.indexOf(lineLevel) > logLevels.indexOf(level)
       ? nothing
       : (message, fields = {}) => {
           const line = formatLine({ at: clock.now(), level: lineLevel, message, run: runId, fields }, secrets);
+          isEmpty = false;
           file.add(line, { isUrgent: lineLevel === "error" });
         };
 
@@ -85,6 +89,8 @@ export function openLogs({ dir, level, clock, runId, pid, secrets, onOff }: LogO
     async close() {
       await cleaned;
       await file.close();
+      // A client mostly has nothing to say, and fifty files of nothing would push out those that say something.
+      if (isEmpty) await rm(path, { force: true }).catch(nothing);
     },
   };
 }
