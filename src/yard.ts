@@ -102,7 +102,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     files.change(changed);
     ({ sandbox: sandboxSettings, network, agents, server } = changed);
     approvals.change(changed.approvals);
-    for (const slot of Object.values(changed.models.slots)) models.register(slot);
+    await models.change(changed.models.slots);
     logger.info("settings were changed and are in effect");
   };
   const engine = openEngine({

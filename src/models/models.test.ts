@@ -64,20 +64,22 @@ test("the embedding program can bring its own resolver, and an odd answer of it 
   ]);
 });
 
-test("a model registered later takes its slot, and the list stays in order [M2]", async () => {
+test("slots that are set later are filled in order, and those taken out are empty again, base with the demo model [M2]", async () => {
   const { models, closed } = await open({});
-  const registered = models.register(settings("reasoning", { model: "gpt-5" }));
-  models.register(settings("base", { model: "gpt-4o" }));
-  assert.equal(models.get("reasoning"), registered);
-  assert.deepEqual(
-    models.list().map(({ slot, id }) => [slot, id]),
-    [
-      ["base", "gpt-4o"],
-      ["reasoning", "gpt-5"],
-    ],
-  );
+  const ids = () => models.list().map(({ slot, id }) => [slot, id]);
+  await models.change({
+    reasoning: settings("reasoning", { model: "gpt-5" }),
+    base: settings("base", { model: "gpt-4o" }),
+  });
+  assert.deepEqual(ids(), [
+    ["base", "gpt-4o"],
+    ["reasoning", "gpt-5"],
+  ]);
+  await models.change({});
+  await models.change({});
+  assert.deepEqual(ids(), [["base", "demo"]]);
   await models.close();
-  assert.deepEqual(closed.toSorted(), ["demo", "provider demo", "provider gpt-4o", "provider gpt-5"]);
+  assert.deepEqual(closed, ["provider demo", "provider gpt-5", "provider gpt-4o", "provider demo", "demo"]);
 });
 
 test("the slot's settings go into every request: a temperature only where it is set and taken [M1]", async () => {

@@ -25,8 +25,11 @@ export interface Models {
   get(slot: Slot): Model;
   /** The filled slots, base first. */
   list(): readonly Model[];
-  /** Fills a slot, or fills it anew; calls on their way to the earlier model end as they began. */
-  register(settings: SlotSettings): Model;
+  /**
+   * The slots as they are set now: filled, filled anew, or empty again, and then the demo model is there for an empty base
+   * slot. Calls on their way to the earlier model end as they began.
+   */
+  change(slots: ModelsOptions["slots"]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -92,8 +95,8 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
     fill(told.settings, false);
     noteIf(told.note);
   }
-  const demo = models.has("base") ? undefined : await options.startDemo();
-  if (demo !== undefined) fill(demoSettings(demo), true);
+  let demo: Promise<DemoEndpoint> | undefined;
+  if (!models.has("base")) await fillWithDemo();
 
   return {
     choose(facts) {
@@ -105,15 +108,24 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
     },
     get: (slot) => models.get(slot) ?? base(),
     list: () => Slot.options.flatMap((slot) => models.get(slot) ?? []),
-    register(settings) {
-      noteIf(noteOn(settings));
-      return fill(settings, false);
+    async change(slots) {
+      for (const settings of Object.values(slots)) {
+        noteIf(noteOn(settings));
+        fill(settings, false);
+      }
+      for (const slot of Slot.options) if (slot !== "base" && slots[slot] === undefined) models.delete(slot);
+      if (slots.base === undefined && !base().isDemo) await fillWithDemo();
     },
     async close() {
       await Promise.all(providers.map((provider) => provider.close()));
-      await demo?.close();
+      await (await demo)?.close();
     },
   };
+
+  async function fillWithDemo(): Promise<void> {
+    demo ??= options.startDemo();
+    fill(demoSettings(await demo), true);
+  }
 
   function base(): Model {
     const model = models.get("base");

@@ -271,7 +271,7 @@ test("model test makes the one call of a file and prints the neutral result [P2]
   assert.match(wrong.errors, /messagez/);
 });
 
-test("a model that is written into .env while the terminal runs answers the next message, and a mistake there changes nothing [P5]", async (t) => {
+test("a model that is written into .env while the terminal runs answers the next message, and no longer once it is taken out; a mistake there changes nothing [P5]", async (t) => {
   const data = await folder(t);
   await using model = await modelServer(() => says("a real model speaks"));
   const terminal = start(data, undefined, []);
@@ -286,6 +286,9 @@ test("a model that is written into .env while the terminal runs answers the next
   );
   terminal.child.stdin.write("and now?\n");
   await until("the model answers", () => terminal.output().includes("a real model speaks"));
+  await rm(join(data, ".env"));
+  terminal.child.stdin.write("undo\n");
+  await until("the demo model is back", () => terminal.output().includes("/undo"));
   terminal.child.stdin.end();
   assert.equal((await terminal.ended).code, 0);
 });
