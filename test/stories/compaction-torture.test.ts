@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seedFor } from "../world/fuzz-chance.ts";
 import { type TortureReport, torture } from "../world/torture.ts";
 import { planOf, type RunPlan, windows } from "../world/torture-plan.ts";
 
@@ -34,7 +35,7 @@ if (longSteps > 0)
 
 function plansOf(count: number): RunPlan[] {
   if (count === 0) return chosen;
-  const first = (Date.now() % 1_000_000) * 1_000;
+  const first = (seedFor("compactions") % 1_000_000) * 1_000;
   return Array.from({ length: count }, (_, index) => planOf(first + index));
 }
 

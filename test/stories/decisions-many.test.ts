@@ -6,6 +6,7 @@ import type { Decision } from "../../src/protocol/resources.ts";
 import { inboxOf, type Said, say, toldResults, waitingIn } from "../world/decisions.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
+import { seedFor } from "../world/fuzz-chance.ts";
 import { endlessClock } from "../world/manual-clock.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { validateRequest } from "../world/strict-validator.ts";
@@ -186,7 +187,5 @@ async function play(t: TestContext, seed: number): Promise<void> {
 }
 
 test("what the inbox shows is what the log has open, however decisions come in [H4]", async (t) => {
-  const seed = Number(process.env.AGENTYARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
-  t.diagnostic(`seed ${seed}`);
-  await play(t, seed);
+  await play(t, seedFor("decisions"));
 });
