@@ -69,7 +69,7 @@ export type LoopLimits = {
 
 export const defaultLimits: LoopLimits = {
   stepsMax: 100,
-  attemptsMax: 5,
+  attemptsMax: 4,
   retryDelayMs: 500,
   retryDelayMsMax: 60_000,
   parallelCallsMax: 8,

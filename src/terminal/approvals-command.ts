@@ -1,13 +1,13 @@
 import type { Writable } from "node:stream";
 import type { Client, ClientFailure } from "../client/client.ts";
-import type { AllowRule, Finding, Layer, Risk } from "../protocol/approval.ts";
+import type { Finding, Layer, Risk } from "../protocol/approval.ts";
 import { findingWords, type Words } from "../words/words.ts";
 import type { ApprovalsCommand } from "./approvals-line.ts";
 import { exitCodes, exitReasonOf } from "./exit-codes.ts";
 import { commandFailureText } from "./failure-text.ts";
-import { formatTime, jsonLine } from "./format.ts";
+import { jsonLine } from "./format.ts";
 import { inboxLines } from "./inbox-lines.ts";
-import { matchText, scopeText } from "./rule-text.ts";
+import { ruleLine } from "./rule-text.ts";
 import { safeLine } from "./safe-text.ts";
 
 type Parts = {
@@ -36,7 +36,6 @@ export async function approvals(command: Exclude<ApprovalsCommand, { action: "te
 }
 
 const idCellsMax = 40;
-const toolCellsMax = 64;
 const shownCellsMax = 200;
 
 async function listDecisions({ client, words, output, errors }: Parts, json: boolean): Promise<number> {
@@ -62,12 +61,6 @@ async function listRules({ client, words, output, errors }: Parts, json: boolean
   else if (items.length === 0) output.write(`${words.terminal.decision.rule.none()}\n`);
   else output.write(`${[...items.map((rule) => ruleLine(rule, words)), texts.rulesHint()].join("\n")}\n`);
   return exitCodes.done;
-}
-
-function ruleLine(rule: AllowRule, words: Words): string {
-  const { id, tool, match, at } = rule;
-  const about = { rule: matchText(match, words), scope: scopeText(rule, words), at: formatTime(at) };
-  return words.terminal.decision.rule.entry({ id, tool: safeLine(tool, toolCellsMax), ...about });
 }
 
 /** What the rules say of a call. */

@@ -1,7 +1,6 @@
 import { makeFailure } from "../protocol/failure.ts";
 import { type Chat, sayFailure } from "./chat-state.ts";
-import { formatTime } from "./format.ts";
-import { matchText, scopeText } from "./rule-text.ts";
+import { ruleLine } from "./rule-text.ts";
 import { safeLine } from "./safe-text.ts";
 
 /** `/rules` lists what is allowed always; `/rules revoke ID` takes one back, by the beginning of its id. */
@@ -20,11 +19,7 @@ async function listRules(chat: Chat): Promise<undefined> {
   const listed = await client.call("listRules");
   if (!listed.ok) return sayFailure(chat, listed.failure);
   if (listed.value.items.length === 0) return void console.say(texts.none());
-  for (const rule of listed.value.items) {
-    const { id, tool, match, at } = rule;
-    const about = { rule: matchText(match, words), scope: scopeText(rule, words, current.id), at: formatTime(at) };
-    console.say(texts.entry({ id, tool: safeLine(tool, 64), ...about }));
-  }
+  for (const rule of listed.value.items) console.say(ruleLine(rule, words, current.id));
   console.say(texts.hint());
 }
 

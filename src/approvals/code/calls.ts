@@ -58,7 +58,7 @@ export function callIn(
     return unknown;
   }
   if (ref === "runpy.run_path") for (const path of values[0]?.texts ?? [any]) runPath(run, path, what);
-  judgeFiles(program, ref, owner, values, args, what);
+  judgeFiles(program, { ref, owner, values, args, what });
   judgeShell(program, ref, args, values, what);
   judgeOther(program, ref, values, what);
   judgePassed(program, owner, args, at, nested);
@@ -168,15 +168,18 @@ const commonNames = /^(remove|del|rm)$/;
 const writing =
   /(^|\.)(to_(csv|excel|json|parquet|pickle|html|feather|sql|markdown|latex|hdf|stata|xml)|savefig|save|savez\w*|savetxt|write_(text|bytes|image|html|csv|parquet|json)|imwrite|imsave|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|outputFile(Sync)?|writeJson(Sync)?|truncate(Sync)?|extractall|unpack_archive|make_archive|copytree|writeTextFile(Sync)?|copyFile(Sync)?|cp(Sync)?|copy|copy2|copyfile|symlink|link)$/;
 
-function judgeFiles(
-  program: Program,
-  ref: string,
-  owner: Value | undefined,
-  values: readonly Value[],
-  args: readonly Argument[],
-  what: string,
-): void {
+/** A call as it was read: what is called, of what, with what, and its text. */
+type Called = {
+  readonly ref: string;
+  readonly owner: Value | undefined;
+  readonly values: readonly Value[];
+  readonly args: readonly Argument[];
+  readonly what: string;
+};
+
+function judgeFiles(program: Program, called: Called): void {
   const { run } = program;
+  const { ref, owner, values, args, what } = called;
   const [first = unknown, second] = values;
   const method = ref.slice(ref.lastIndexOf(".") + 1);
   const isOwn = owner !== undefined && !deleting.test(ref) && /^(unlink|rmdir|rmtree)$/.test(method);
@@ -200,7 +203,7 @@ function judgeFiles(
       what,
     );
   }
-  judgeOpen(program, ref, owner, values, args, what);
+  judgeOpen(program, called);
   keepWritten(run, ref, owner, first, second);
 }
 
@@ -216,14 +219,7 @@ function keepWritten(run: Run, ref: string, owner: Value | undefined, first: Val
 }
 
 /** A file that is opened to be written is changed; one that is read may hold credentials. */
-function judgeOpen(
-  program: Program,
-  ref: string,
-  owner: Value | undefined,
-  values: readonly Value[],
-  args: readonly Argument[],
-  what: string,
-): void {
+function judgeOpen(program: Program, { ref, owner, values, args, what }: Called): void {
   const { run } = program;
   const isOpen = /(^|\.)(open|openSync|ZipFile|TarFile|ExcelWriter|PdfPages)$/.test(ref);
   const isOwn = isOpen && owner !== undefined && owner.ref === undefined;

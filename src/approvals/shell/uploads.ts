@@ -177,29 +177,13 @@ function namedOutputs({ program, args }: Call): readonly string[] {
     )
   )
     return [];
-  const { values } = readOptions(args, [
-    "o",
-    "O",
-    "P",
-    "output",
-    "out",
-    "outfile",
-    "output-document",
-    "output-file",
-    "outdir",
-  ]);
-  const keys = [
-    "o",
-    "output",
-    "out",
-    "outfile",
-    "output-document",
-    "output-file",
-    "outdir",
-    ...(program === "wget" ? ["O", "P"] : []),
-  ];
-  return keys.flatMap((key) => values.get(key) ?? []);
+  const { values } = readOptions(args, [...outputOptions, ...outputsOfWget]);
+  const named = program === "wget" ? [...outputOptions, ...outputsOfWget] : outputOptions;
+  return named.flatMap((option) => values.get(option) ?? []);
 }
+
+const outputOptions = ["o", "output", "out", "outfile", "output-document", "output-file", "outdir"];
+const outputsOfWget = ["O", "P"];
 
 /** Folders, links and texts that are there from now on. */
 function keepMade(call: Call): void {
