@@ -20,22 +20,26 @@ const session = ({ body }: Reply) => SandboxSession.parse(body);
 const health = async ({ get }: Door) => DetailedHealth.parse((await get("/health/detailed")).body);
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test("a session in the chat platform's dialect is created, found under all its names, and deleted [S1]", options, async () => {
-  const policy = { max_file_size: 1, max_file_size_unit: "MB", max_file_count: 2, allowed_file_types: [".CSV"] };
-  const config = { session_id: "sb-session-seed", file_upload_config: policy };
-  const body = { user_id: "seed", agent_id: "agent-1", business_domain_id: "bd-7", config };
-  const created = await door.post("/sessions", body);
-  const { session_id, status, created_at, ttl, info } = session(created);
-  assert.deepEqual([created.status, session_id, status, ttl], [201, "sb-session-seed", "running", 7200]);
-  assert.ok(Number.isInteger(created_at) && Math.abs(Number(created_at) - Date.now() / 1000) < 600);
-  assert.deepEqual([info.agent_id, info.business_domain_id], ["agent-1", "bd-7"]);
-  assert.deepEqual(info.file_upload_config, { ...policy, allowed_file_types: ["csv"] });
-  for (const id of ["sb-session-seed", "sess-seed"])
-    assert.deepEqual((await door.get(`/sessions/${id}`)).body, created.body);
-  assert.deepEqual((await door.get("/sessions/sess-agent-default", as("seed"))).body, created.body);
-  assert.equal((await door.remove("/sessions/sess-seed")).status, 204);
-  assert.equal((await door.get("/sessions/sb-session-seed")).status, 404);
-});
+test(
+  "a session in the platform's dialect is created, found under all its names, and deleted [S1]",
+  options,
+  async () => {
+    const policy = { max_file_size: 1, max_file_size_unit: "MB", max_file_count: 2, allowed_file_types: [".CSV"] };
+    const config = { session_id: "sb-session-seed", file_upload_config: policy };
+    const body = { user_id: "seed", agent_id: "agent-1", business_domain_id: "bd-7", config };
+    const created = await door.post("/sessions", body);
+    const { session_id, status, created_at, ttl, info } = session(created);
+    assert.deepEqual([created.status, session_id, status, ttl], [201, "sb-session-seed", "running", 7200]);
+    assert.ok(Number.isInteger(created_at) && Math.abs(Number(created_at) - Date.now() / 1000) < 600);
+    assert.deepEqual([info.agent_id, info.business_domain_id], ["agent-1", "bd-7"]);
+    assert.deepEqual(info.file_upload_config, { ...policy, allowed_file_types: ["csv"] });
+    for (const id of ["sb-session-seed", "sess-seed"])
+      assert.deepEqual((await door.get(`/sessions/${id}`)).body, created.body);
+    assert.deepEqual((await door.get("/sessions/sess-agent-default", as("seed"))).body, created.body);
+    assert.equal((await door.remove("/sessions/sess-seed")).status, 204);
+    assert.equal((await door.get("/sessions/sb-session-seed")).status, 404);
+  },
+);
 
 test(
   "a session of the public dialect answers as the public service does, with the chat platform's fields beside [S1]",
