@@ -33,8 +33,9 @@ async function openGround(t: TestContext, { settings = {}, limits = {}, provider
       return manual.after(ms, action);
     },
   };
-  const used: SandboxProvider = { ...played, ...provider?.(played) };
-  const ground = await openRealGround(t, { settings, limits, clock, provider: () => used });
+  const first: SandboxProvider[] = [{ ...played, ...provider?.(played) }];
+  // A process that is started again has one of its own.
+  const ground = await openRealGround(t, { settings, limits, clock, provider: () => first.pop() ?? playedProvider() });
   const run = async (place: Place, code: string, language: "bash" | "python" = "python"): Promise<Run> =>
     unwrap(await ground.sandbox.run(place, { language, code, timeoutMs: 1000 }));
   const finish = (code: string) =>

@@ -33,12 +33,14 @@ export type PlayedGuest = Guest & {
   crash(): void;
 };
 
-export type PlayedExecution = Execution & { finish(how?: "done" | "lost" | "cancelled"): void };
+type How = "done" | "lost" | "cancelled" | "killed";
+export type PlayedExecution = Execution & { finish(how?: How): void };
 
 /** Programs end when the test says so; the code `at once` by itself. */
 export function playedProvider(): PlayedProvider {
   const guests: PlayedGuest[] = [];
   const ended = new Set<Guest>();
+  let isClosed = false;
   const provider: PlayedProvider = {
     guests,
     missing: [],
@@ -48,6 +50,7 @@ export function playedProvider(): PlayedProvider {
     async open(wanted): Promise<Result<Guest, SandboxFault>> {
       const { fault } = provider;
       provider.fault = undefined;
+      if (isClosed) return { ok: false, failure: { why: "unavailable", said: "" } };
       if (fault !== undefined) return { ok: false, failure: fault };
       const guest = playedGuest(wanted);
       guests.push(guest);
@@ -56,7 +59,8 @@ export function playedProvider(): PlayedProvider {
     },
     reap: async () => ({ processes: 0, groups: 0, mounts: 0 }),
     async close() {
-      for (const guest of guests) guest.crash();
+      isClosed = true;
+      for (const guest of guests) await guest.close("closed");
     },
   };
   return provider;
@@ -83,8 +87,10 @@ function playedGuest(wanted: GuestWanted): PlayedGuest {
   return {
     ...{ id: wanted.id, wanted, running, told, ended },
     async *run(execution) {
-      const over = Promise.withResolvers<"done" | "lost" | "cancelled">();
+      if (!isOpen) return yield exited("lost");
+      const over = Promise.withResolvers<How>();
       running.set(execution.id, { ...execution, finish: (how = "done") => over.resolve(how) });
+      if (execution.signal?.aborted) over.resolve("cancelled");
       execution.signal?.addEventListener("abort", () => over.resolve("cancelled"), { once: true });
       if (execution.code === "at once") over.resolve("done");
       yield { kind: "started" };
@@ -93,7 +99,7 @@ function playedGuest(wanted: GuestWanted): PlayedGuest {
       yield exited(how);
     },
     interrupt: (id) => running.get(id)?.finish("cancelled"),
-    kill: (id) => running.get(id)?.finish("lost"),
+    kill: (id) => running.get(id)?.finish("killed"),
     async reset(agent) {
       told.push(`reset ${agent}`);
     },
@@ -102,19 +108,19 @@ function playedGuest(wanted: GuestWanted): PlayedGuest {
       told.push("end turn");
       return 0;
     },
-    usage: async () => ({ memoryBytes: 0, processes: 1, cpuMs: 0 }),
+    usage: async () => ({ memoryBytes: 0, processes: isOpen ? 1 : 0, cpuMs: 0 }),
     sharedFiles: async () => new Set(),
     unnamedBytes: async () => 0,
     async close(why) {
       told.push(`close ${why}`);
       end(why);
     },
-    crash: () => end("accident"),
+    crash: () => end("ended"),
     isOpen: () => isOpen,
   };
 }
 
-function exited(how: "done" | "lost" | "cancelled"): ExecutionEvent {
+function exited(how: How): ExecutionEvent {
   const metrics = { durationMs: 1, cpuMs: 1, memoryPeakBytes: 1, readBytes: 0, writtenBytes: 0 };
   return { kind: "exited", how, code: how === "done" ? 0 : undefined, signal: undefined, metrics };
 }
