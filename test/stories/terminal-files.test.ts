@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
-import { calls, modelServer, says } from "../world/model-server.ts";
+import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
-import { must, startYard, type TestYard } from "../world/yard.ts";
+import { must, startYard, type TestYard, type TestYardOptions } from "../world/yard.ts";
 
 const placeOf = (folder: string) => ({ folder, homeDir: folder });
 
@@ -18,13 +18,37 @@ async function lastMessage(yard: TestYard) {
   return all(await yard.events(items[0]?.id ?? ""), "message.user").at(-1);
 }
 
-test("a file that a message names is uploaded first, and the agent is told of it [F3]", async (t) => {
-  const folder = folderWith(t, { "数据.csv": "a,b\n1,2\n", "my notes.md": "# Notes\n" });
-  const written = { path: "outputs/sum.txt", content: "3" };
-  await using model = await modelServer([calls(["write_file", written]), says("Three."), says("Again.")]);
-  await using yard = await startYard({ model });
+/** Somebody chats at a folder of this machine, with a yard whose model answers by a script; left at the end. */
+async function chatAt(
+  t: TestContext,
+  files: Parameters<typeof folderWith>[1],
+  answers: readonly Answer[],
+  options: TestYardOptions = {},
+) {
+  const folder = folderWith(t, files);
+  const model = await modelServer(answers);
+  const yard = await startYard({ model, ...options });
   const chat = startChat({ client: yard.client, place: placeOf(folder) });
   await chat.waitFor("You> ");
+  return {
+    ...{ folder, model, yard, chat },
+    async [Symbol.asyncDispose]() {
+      chat.leave();
+      await chat.ended;
+      await yard[Symbol.asyncDispose]();
+      await model.close();
+    },
+  };
+}
+
+test("a file that a message names is uploaded first, and the agent is told of it [F3]", async (t) => {
+  const written = { path: "outputs/sum.txt", content: "3" };
+  await using here = await chatAt(t, { "数据.csv": "a,b\n1,2\n", "my notes.md": "# Notes\n" }, [
+    calls(["write_file", written]),
+    says("Three."),
+    says("Again."),
+  ]);
+  const { chat, yard, folder } = here;
   chat.type(`分析#数据.csv和#"my notes.md"，谢谢${keys.enter}`);
   const turn = await chat.waitFor("\n\nYou> ");
   const lines = turn.split("\n").slice(1, 4);
@@ -46,16 +70,11 @@ test("a file that a message names is uploaded first, and the agent is told of it
   chat.type(`once more: #数据.csv${keys.enter}`);
   await chat.waitFor("✓ 数据.csv → uploads/数据.csv (csv), in place of the earlier one\n");
   await chat.waitFor("Again.");
-  chat.leave();
-  await chat.ended;
 });
 
 test("a file that is not there keeps the message back, and the line is there again to be corrected [F3]", async (t) => {
-  const folder = folderWith(t, { "data.csv": "1\n" });
-  await using model = await modelServer([says("Fine.")]);
-  await using yard = await startYard({ model });
-  const chat = startChat({ client: yard.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
+  await using here = await chatAt(t, { "data.csv": "1\n" }, [says("Fine.")]);
+  const { chat, yard } = here;
   chat.type(`${keys.paste("#include <a/b.h>\r\n#x/y.txt")} and #./dta.csv`);
   await chat.waitFor("and #./dta.csv");
   chat.type(keys.enter);
@@ -68,16 +87,11 @@ test("a file that is not there keeps the message back, and the line is there aga
   await chat.waitFor("✓ ./data.csv → uploads/data.csv (csv)\n");
   await chat.waitFor("Fine.");
   assert.match((await lastMessage(yard))?.text ?? "", /^#include <a\/b\.h>\n#x\/y\.txt and #\.\/data\.csv\n\n/);
-  chat.leave();
-  await chat.ended;
 });
 
 test("several lines that are kept back can be sent again as they are [F3]", async (t) => {
-  const folder = folderWith(t, { "work/": "" });
-  await using model = await modelServer([says("Fine.")]);
-  await using yard = await startYard({ model });
-  const chat = startChat({ client: yard.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
+  await using here = await chatAt(t, { "work/": "" }, [says("Fine.")]);
+  const { chat, yard, folder } = here;
   chat.type(`look at${keys.newline}#work/a.txt${keys.enter}`);
   await chat.waitFor("✗ #work/a.txt: ");
   await chat.waitFor("...> #work/a.txt");
@@ -85,16 +99,11 @@ test("several lines that are kept back can be sent again as they are [F3]", asyn
   chat.type(keys.enter);
   await chat.waitFor("Fine.");
   assert.match((await lastMessage(yard))?.text ?? "", /^look at\n#work\/a\.txt\n\n/);
-  chat.leave();
-  await chat.ended;
 });
 
 test("tags, colours and code are sent as they are; what was nearly a file is pointed out [F3]", async (t) => {
-  const folder = folderWith(t, { "data.csv": "1\n", "src/a.ts": "" });
-  await using model = await modelServer([says("Fine.")]);
-  await using yard = await startYard({ model });
-  const chat = startChat({ client: yard.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
+  await using here = await chatAt(t, { "data.csv": "1\n", "src/a.ts": "" }, [says("Fine.")]);
+  const { chat, yard } = here;
   const text = "#urgent: C# in #fff, `#a/b`, #12, #dta.csv, #src";
   chat.type(text + keys.enter);
   await chat.waitFor("! #dta.csv names no file (did you mean #data.csv?). It stays text.\n");
@@ -102,34 +111,29 @@ test("tags, colours and code are sent as they are; what was nearly a file is poi
   await chat.waitFor("Fine.");
   const { text: sent, files } = (await lastMessage(yard)) ?? {};
   assert.deepEqual({ sent, files }, { sent: text, files: undefined });
-  chat.leave();
-  await chat.ended;
 });
 
 test("files of which none can be sent keep the message back too [F3][F4]", async (t) => {
-  const folder = folderWith(t, { "a.txt": "a", "b.zip": Buffer.from("PK\u0003\u0004\u0000\u0000") });
+  await using here = await chatAt(
+    t,
+    { "a.txt": "a", "b.zip": Buffer.from("PK\u0003\u0004\u0000\u0000") },
+    [says("Fine.")],
+    { env: { AGENTYARD_UPLOADS_TYPES: "csv,text" } },
+  );
+  const { chat, yard, folder } = here;
   execFileSync("mkfifo", [join(folder, "pipe")]);
-  await using model = await modelServer([says("Fine.")]);
-  await using yard = await startYard({ model, env: { AGENTYARD_UPLOADS_TYPES: "csv,text" } });
-  const chat = startChat({ client: yard.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
   chat.type(`look: #pipe #b.zip${keys.enter}`);
   const refused = await chat.waitFor("\nYou> look: #pipe #b.zip");
   assert.match(refused, /✗ pipe: pipe cannot be used: it is a pipe, a socket or a device\. Choose another file\.\n/);
   assert.match(refused, /✗ b\.zip: .*b\.zip is of a type that is not taken .+\n/);
   assert.match(refused, /✗ No file could be sent, so the message was not sent either\.\n/);
   assert.equal(await lastMessage(yard), undefined);
-  chat.leave();
-  await chat.ended;
 });
 
 test("one file that cannot be sent does not keep the others [F3][W5]", async (t) => {
-  const folder = folderWith(t, { "a.txt": "a" });
+  await using here = await chatAt(t, { "a.txt": "a" }, [says("Read.")]);
+  const { chat, yard, folder } = here;
   execFileSync("mkfifo", [join(folder, "pipe")]);
-  await using model = await modelServer([says("Read.")]);
-  await using yard = await startYard({ model });
-  const chat = startChat({ client: yard.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
   chat.type(`look: #pipe #a.txt${keys.enter}`);
   const said = await chat.waitFor("the message goes without them.\n");
   assert.deepEqual(said.split("\n").slice(1, -1), [
@@ -144,16 +148,13 @@ test("one file that cannot be sent does not keep the others [F3][W5]", async (t)
     message?.files?.map(({ path }) => path),
     ["uploads/a.txt"],
   );
-  chat.leave();
-  await chat.ended;
 });
 
 test("a large file shows how far it is, and the line goes away again [F3]", async (t) => {
-  const folder = folderWith(t, { "large.txt": "0123456789\n".repeat(600_000), "small.txt": "x" });
-  await using model = await modelServer([says("Much.")]);
-  await using yard = await startYard({ model });
-  const chat = startChat({ client: yard.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
+  await using here = await chatAt(t, { "large.txt": "0123456789\n".repeat(600_000), "small.txt": "x" }, [
+    says("Much."),
+  ]);
+  const { chat } = here;
   chat.type(`#large.txt #small.txt${keys.enter}`);
   await chat.waitFor(/↑ large\.txt: \d+ % of 6\.3 MB/);
   await chat.waitFor("↑ large.txt: 100 % of 6.3 MB");
@@ -161,8 +162,6 @@ test("a large file shows how far it is, and the line goes away again [F3]", asyn
   await chat.waitFor("Much.");
   assert.ok(!chat.text().includes("↑ small.txt"));
   assert.ok(chat.raw().includes("100 % of 6.3 MB\u001b[1G\u001b[2K"), "the line is gone");
-  chat.leave();
-  await chat.ended;
 });
 
 /** A yard whose uploads begin and go on only when they are let go. */
@@ -255,11 +254,10 @@ test("an upload that breaks off is sent again from its beginning when the server
 });
 
 test("a queued message brings its files, and Tab completes their names [F3][U1]", async (t) => {
-  const folder = folderWith(t, { "data one.csv": "1\n", "docs/guide.md": "# Guide\n", ".hidden": "" });
-  await using model = await modelServer([says("Fine.")]);
-  await using yard = await startYard({ model });
-  const chat = startChat({ client: yard.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
+  await using here = await chatAt(t, { "data one.csv": "1\n", "docs/guide.md": "# Guide\n", ".hidden": "" }, [
+    says("Fine."),
+  ]);
+  const { chat } = here;
   chat.type("/queue see #dat");
   await chat.waitFor("#dat");
   chat.type("\t");
@@ -273,8 +271,6 @@ test("a queued message brings its files, and Tab completes their names [F3][U1]"
   await chat.waitFor("ean");
   chat.type(" l\t");
   await chat.waitFor("ist");
-  chat.leave();
-  await chat.ended;
 });
 
 test("in a pipe the lines go to standard error, and a missing file is wrong usage [F3][P2]", async (t) => {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { listen } from "../../src/http/http.ts";
 import { ChatDocument, ChatIncrement, ChatMessage } from "../../src/protocol/chat.ts";
+import { requestOf, type Sent } from "./sent.ts";
 import { startYard, type TestYard, type TestYardOptions } from "./yard.ts";
 
 // A whole yard behind a real port, and a program that chats with it by the chat service's routes.
@@ -27,13 +28,6 @@ export type ChatYard = {
   stream(body: object, place?: ChatPlace & { readonly path?: string }): Promise<Streamed>;
   upload(conversation: string, name: string, content: string, user?: string): Promise<Reply>;
   [Symbol.asyncDispose](): Promise<void>;
-};
-
-type Sent = {
-  readonly json?: unknown;
-  readonly body?: NonNullable<RequestInit["body"]>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
 };
 
 export type Reply = {
@@ -97,16 +91,6 @@ export function chatting(address: string): Omit<ChatYard, "yard" | typeof Symbol
       body.append("subdir", "temparea");
       return send("POST", `/api/v1/sessions/sb-session-${user}/files/upload`, { body });
     },
-  };
-}
-
-function requestOf(method: string, { json, body, headers = {}, signal }: Sent): RequestInit {
-  const content = json === undefined ? body : JSON.stringify(json);
-  return {
-    method,
-    headers: { ...(json === undefined ? {} : { "content-type": "application/json" }), ...headers },
-    ...(content === undefined ? {} : { body: content }),
-    ...(signal === undefined ? {} : { signal }),
   };
 }
 

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { SandboxExecution } from "../../src/protocol/sandbox-resources.ts";
 import type { Home, Program } from "./program.ts";
 import { cannotRunCode } from "./sandbox.ts";
+import { requestOf, type Sent } from "./sent.ts";
 
 /** `agentyard sandbox` as an operator starts it, and requests to it over its port. */
 export type Platform = {
@@ -17,13 +18,6 @@ export type Platform = {
   stop(): Promise<void>;
 };
 
-export type Sent = {
-  /** Sent as JSON. */
-  readonly json?: unknown;
-  readonly body?: NonNullable<RequestInit["body"]>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-};
 /** `json` is empty where the answer is none. */
 export type Reply = {
   readonly status: number;
@@ -35,14 +29,8 @@ export type Reply = {
 export async function startPlatform(home: Home): Promise<Platform> {
   const service = home.start("sandbox", "--port", "0");
   const [, address = ""] = await service.until("output", /listens on (http:\/\/127\.0\.0\.1:\d+) [\s\S]*Ctrl\+C/);
-  const send = async (method: string, path: string, { json, body, headers = {}, signal }: Sent = {}) => {
-    const content = json === undefined ? body : JSON.stringify(json);
-    const response = await fetch(`${address}/api/v1${path}`, {
-      method,
-      headers: { ...(json === undefined ? {} : { "content-type": "application/json" }), ...headers },
-      ...(content === undefined ? {} : { body: content, duplex: "half" }),
-      ...(signal === undefined ? {} : { signal }),
-    });
+  const send = async (method: string, path: string, sent: Sent = {}) => {
+    const response = await fetch(`${address}/api/v1${path}`, requestOf(method, sent));
     const bytes = Buffer.from(await response.arrayBuffer());
     const isJson = response.headers.get("content-type")?.includes("json") === true && bytes.length > 0;
     return { status: response.status, headers: response.headers, bytes, json: isJson ? JSON.parse(`${bytes}`) : {} };

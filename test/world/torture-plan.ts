@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { defineTool } from "../../src/tools/tools.ts";
+import { chanceOf } from "./fuzz-chance.ts";
 
 // What happens in a conversation that is put on the rack: all of it from one number, so that a bad one can be seen again.
 
@@ -12,16 +13,10 @@ export type Dice = {
 };
 
 export function diceOf(seed: number): Dice {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const { next, odds } = chanceOf(seed);
   return {
     below: (limit) => Math.floor(next() * limit),
-    chance: (share) => next() < share,
+    chance: odds,
     pick: (list) => list[Math.floor(next() * list.length)] ?? list[0],
   };
 }
