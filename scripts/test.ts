@@ -35,7 +35,7 @@ try {
 async function runParts(env: NodeJS.ProcessEnv): Promise<Count[]> {
   const counts: Count[] = [];
   if (!isFiltered) counts.push({ ...(await runChecks({ env, except: "house" })), skipped: 0 });
-  counts.push(await runTests("units", ["src/**/*.test.ts", "test/house.test.ts"], ["--test-isolation=none"], env));
+  counts.push(await runTests("units", ["src/**/*.test.ts", "test/*.test.ts"], ["--test-isolation=none"], env));
   const behaviour = "test/{stories,contracts,crashes,attacks}/**/*.test.ts";
   counts.push(await runTests("behaviour", [behaviour], ["--test-concurrency=2"], env));
   return counts;
