@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { systemCodeOrThrow } from "./base/fault.ts";
 import { type Failure, makeFailure } from "./protocol/failure.ts";
 import { readOwner } from "./storage/sqlite/owner-lock.ts";
 
@@ -29,7 +30,8 @@ export function makeFolder(path: string): boolean {
   try {
     for (const folder of missing) makeOne(folder);
     return statSync(path).isDirectory();
-  } catch {
+  } catch (error) {
+    systemCodeOrThrow(error);
     return false;
   }
 }

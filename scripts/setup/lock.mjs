@@ -66,10 +66,10 @@ function firstIn(folder) {
 function isAlive(pid) {
   try {
     process.kill(pid, 0);
-    return !isZombie(pid);
   } catch (error) {
     return error.code === "EPERM";
   }
+  return !isZombie(pid);
 }
 
 /** Dead, but in a container whose first process does not collect its dead it stays listed. */

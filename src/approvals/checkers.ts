@@ -2,6 +2,7 @@ import { pathToFileURL } from "node:url";
 import { createContext, Script } from "node:vm";
 import { z } from "zod";
 import { whenOver } from "../base/background.ts";
+import { thrownText } from "../base/fault.ts";
 import { ok, type Result } from "../base/result.ts";
 import { Risk } from "../protocol/approval.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
@@ -40,14 +41,16 @@ export async function loadCheckers(
   const checkers: Checker[] = [];
   for (const { path, shown } of files) {
     const broken = (why: string) => failure("checker_broken", { file: shown, why: why.split("\n", 1)[0] ?? "" });
+    let loaded: { readonly default?: unknown };
     try {
-      const { default: definition }: { default?: unknown } = await import(pathToFileURL(path).href);
-      if (!isDefinition(definition))
-        return failure("checker_broken", { file: shown, why: english.noDefinition(), because: "no_definition" });
-      checkers.push({ name: shown, definition });
+      loaded = await import(pathToFileURL(path).href);
     } catch (error) {
-      return broken(error instanceof Error ? error.message : String(error));
+      return broken(thrownText(error));
     }
+    const { default: definition } = loaded;
+    if (!isDefinition(definition))
+      return failure("checker_broken", { file: shown, why: english.noDefinition(), because: "no_definition" });
+    checkers.push({ name: shown, definition });
   }
   return ok(checkers);
 }
@@ -84,22 +87,24 @@ function askChecker({ name, definition }: Checker, call: JudgedCall, facts: Fact
   // A copy: a checker must not change what runs.
   const given = structuredClone(call.arguments);
   const run = () => definition.check(given, { tool: call.tool, contained, network, tainted });
+  let answer: unknown;
   try {
     // The only way to stop a program that is not asynchronous from within its own process.
-    const answer: unknown = new Script("run()").runInContext(createContext({ run }), { timeout: checkMsMax });
-    if (answer === undefined) return [];
-    // An asynchronous one is too late; what it would have said is nobody's business any more.
-    if (answer instanceof Promise) void whenOver(answer);
-    const { action, risk, reason } = Answer.parse(answer);
-    if (action === "allow") return [{ action, layer: "checker", risk: risk ?? "low", said: reason, source: name }];
-    return [{ ...about, kind: "rule", action, risk: risk ?? riskOf[action], said: reason }];
+    answer = new Script("run()").runInContext(createContext({ run }), { timeout: checkMsMax });
   } catch (error) {
-    if (error instanceof z.ZodError) return silent("checker_unclear", name);
     // This one error is made in the script's own world, where `Error` is another one.
     const isHanging = Reflect.get(Object(error), "code") === "ERR_SCRIPT_EXECUTION_TIMEOUT";
     const why = String(error).split("\n", 1)[0] ?? "";
     return isHanging ? silent("checker_slow", name) : silent("checker_broke", `${name} (${why})`);
   }
+  if (answer === undefined) return [];
+  // An asynchronous one is too late; what it would have said is nobody's business any more.
+  if (answer instanceof Promise) void whenOver(answer);
+  const read = Answer.safeParse(answer);
+  if (!read.success) return silent("checker_unclear", name);
+  const { action, risk, reason } = read.data;
+  if (action === "allow") return [{ action, layer: "checker", risk: risk ?? "low", said: reason, source: name }];
+  return [{ ...about, kind: "rule", action, risk: risk ?? riskOf[action], said: reason }];
 }
 
 const riskOf = { ask: "medium", deny: "high" } as const;

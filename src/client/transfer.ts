@@ -1,3 +1,4 @@
+import { whenOver } from "../base/background.ts";
 export type UploadOptions = {
   /** A file of the same name stays, and this one becomes `name (2)`. */
   readonly keep?: boolean | undefined;
@@ -64,7 +65,7 @@ export function openBody(
     if (ended.signal.aborted) return;
     ended.abort();
     // A source that is just being waited for ends when it comes to it.
-    pieces.return?.().catch(() => undefined);
+    void whenOver(Promise.resolve(pieces.return?.()));
   }
   return { sent, faults, end };
 }

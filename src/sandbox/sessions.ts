@@ -1,4 +1,4 @@
-import { inBackground } from "../base/background.ts";
+import { inBackground, whenOver } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { Logger, Tracer } from "../observe/observe.ts";
@@ -123,10 +123,7 @@ async function count(state: State): Promise<Record<string, number>> {
 /** What changes the session of a user happens one after another; twenty uses at once make one. */
 function inTurn<T>({ lastWork }: State, owner: OwnerId, work: () => Promise<T>): Promise<T> {
   const mine = (lastWork.get(owner) ?? Promise.resolve()).then(work);
-  const settled = mine.then(
-    () => {},
-    () => {},
-  );
+  const settled = whenOver(mine);
   lastWork.set(owner, settled);
   void settled.then(() => {
     if (lastWork.get(owner) === settled) lastWork.delete(owner);

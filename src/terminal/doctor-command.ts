@@ -95,7 +95,8 @@ async function offer(command: string, { input, output, words, run }: DoctorParts
   const asking = createInterface({ input, output, terminal: false });
   const gone = new AbortController();
   asking.once("close", () => gone.abort());
-  const answer = await asking.question(words.doctor.ask(), { signal: gone.signal }).catch(() => "");
+  const question = words.doctor.ask();
+  const answer = await asking.question(question, { signal: gone.signal }).catch(() => "");
   asking.close();
   if (!/^\s*y(es)?\s*$/i.test(answer)) {
     output.write(`${words.doctor.skipped()}\n`);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { systemCode } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
@@ -11,7 +12,7 @@ import type { ConversationRow, Storage, StorageFailure, WorkspaceRow } from "../
 import type { DiskFault } from "../words/words.ts";
 import { boundedMap } from "./bounded-map.ts";
 import { attempt } from "./faults.ts";
-import type { Place } from "./files.ts";
+import type { HostPlace } from "./files.ts";
 import type { FoundImage } from "./here.ts";
 import type { Images } from "./images.ts";
 import { conversationFolder, type Disk, keptFolder, type Layout } from "./layout.ts";
@@ -22,8 +23,8 @@ import { guestUid } from "./owner.ts";
 /** Where the files of a conversation or task lie, made when something is written. */
 export type Places = {
   /** Looks up the conversation's row; one that an older version left without is given its own now. */
-  ofConversation(conversation: ConversationRow): Promise<Result<Place, FileFailure | StorageFailure>>;
-  ofRow(row: WorkspaceRow): Result<Place, FileFailure>;
+  ofConversation(conversation: ConversationRow): Promise<Result<HostPlace, FileFailure | StorageFailure>>;
+  ofRow(row: WorkspaceRow): Result<HostPlace, FileFailure>;
   /** Resolves when every use so far is recorded. */
   settled(): Promise<void>;
 };
@@ -48,10 +49,10 @@ export function openPlaces(options: PlacesOptions): Places {
   const { storage, clock, ids } = options;
   // The folder of a workspace never changes; its name may be given to another one when it was deleted.
   const rows = boundedMap<WorkspaceRow>(placesMax);
-  const places = boundedMap<Place>(placesMax);
+  const places = boundedMap<HostPlace>(placesMax);
   const pending = new Set<Promise<void>>();
 
-  function ofRow(row: WorkspaceRow): Result<Place, FileFailure> {
+  function ofRow(row: WorkspaceRow): Result<HostPlace, FileFailure> {
     const key = `${row.number} ${row.folder}`;
     const known = places.get(key);
     if (known !== undefined) return ok(known);
@@ -109,12 +110,11 @@ function recorder({ storage, clock, logger }: PlacesOptions, folder: string, pen
   return () => {
     if (clock.monotonic() - recordedAt < usedEveryMs) return;
     recordedAt = clock.monotonic();
-    const recording = storage.updateWorkspace(folder, { usedAt: clock.now() }).then(
-      (done) => {
-        if (!done.ok) logger.warn("the use of {folder} was not recorded", { folder, why: done.failure.code });
-      },
-      (error: unknown) => logger.warn("the use of {folder} was not recorded", { folder, error }),
-    );
+    const what = "the use of {folder} was not recorded";
+    const recorded = storage.updateWorkspace(folder, { usedAt: clock.now() }).then((done) => {
+      if (!done.ok) logger.warn(what, { folder, why: done.failure.code });
+    });
+    const recording = inBackground(logger, what, recorded, { folder });
     pending.add(recording);
     void recording.then(() => pending.delete(recording));
   };

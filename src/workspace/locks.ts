@@ -6,7 +6,7 @@ export function openLocks(): Locks {
   const last = new Map<string, Promise<unknown>>();
   return (name, work) => {
     const before = last.get(name) ?? Promise.resolve();
-    const mine = before.then(work, work);
+    const mine = before.then(work);
     const settled = whenOver(mine);
     last.set(name, settled);
     void settled.then(() => {

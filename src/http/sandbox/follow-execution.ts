@@ -1,3 +1,4 @@
+import { whenOver } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { OwnerId } from "../../protocol/ids.ts";
 import type { ExecutionFrame } from "../../protocol/sandbox-resources.ts";
@@ -129,21 +130,16 @@ async function* patiently<T>(
   pulse: Pulse,
   value: Promise<T>,
 ): AsyncGenerator<ExecutionFrame[], T | undefined, undefined> {
-  let settled: { readonly came: T } | { readonly error: unknown } | undefined;
-  const settle = (how: NonNullable<typeof settled>) => {
-    settled = how;
+  let isOver = false;
+  void whenOver(value).then(() => {
+    isOver = true;
     pulse.wake();
-  };
-  value.then(
-    (came) => settle({ came }),
-    (error: unknown) => settle({ error }),
-  );
+  });
   for (;;) {
-    const next = await pulse.next(() => settled !== undefined);
+    const next = await pulse.next(() => isOver);
     if (next === "gone") return undefined;
     if (next === "ping") yield [{ frame: "ping" }];
-    else if (settled !== undefined && "came" in settled) return settled.came;
-    else if (settled !== undefined) throw settled.error;
+    else if (isOver) return await value;
   }
 }
 

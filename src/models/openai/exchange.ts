@@ -40,7 +40,9 @@ export function exchange(options: ExchangeOptions): Promise<Exchange> {
     return converse(options.start(), options);
   } catch (error) {
     // A key or an address with characters that HTTP cannot carry is refused before anything is sent.
-    const why = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof Error && "code" in error && /^ERR_(INVALID|UNESCAPED)_/.test(String(error.code))))
+      throw error;
+    const why = error.message;
     return Promise.resolve({ type: "broken", why, code: "unsendable", isReused: false });
   }
 }

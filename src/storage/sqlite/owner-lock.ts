@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
+import { parsedJson } from "../../base/json.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import { type DatabaseFailure, failureOf } from "./failures.ts";
 
@@ -60,12 +61,14 @@ export function takeOwnership(directory: string, info: OwnerInfo): Result<OwnerL
 
 /** Who owns the directory, or owned it last and was killed. */
 export function readOwner(directory: string): OwnerInfo | undefined {
+  const path = infoPath(directory);
+  let text: string;
   try {
-    const parsed = OwnerInfo.safeParse(JSON.parse(readFileSync(infoPath(directory), "utf8")));
-    return parsed.success ? parsed.data : undefined;
+    text = readFileSync(path, "utf8");
   } catch {
     return undefined;
   }
+  return OwnerInfo.safeParse(parsedJson(text)).data;
 }
 
 function writeInfo(directory: string, info: OwnerInfo): void {
