@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
-import type { Result } from "../base/result.ts";
+import { failed, type Result } from "../base/result.ts";
 import type { ClientFailure } from "./failure.ts";
-import { readFrames, Unreadable } from "./sse.ts";
+import { isEventStream, readFrames, Unreadable } from "./sse.ts";
 import { onlyUnseen, type UnseenFrame } from "./unseen.ts";
 
 export type FollowFrame =
@@ -40,6 +40,8 @@ export async function* followStream(following: Following): AsyncGenerator<Follow
     let response: Result<Response, ClientFailure> | undefined;
     try {
       response = await soon(connect(unseen.cursor(), connection.signal));
+      // Whoever stands in between goes away again.
+      if (response.ok && !isEventStream(response.value)) response = failed(unreadable(response.value));
       if (signal.aborted) return;
       if (response.ok) {
         const frames = readFrames(response.value, connection.signal);

@@ -36,9 +36,7 @@ const AnyFrame = z.object({ frame: z.string() });
  */
 export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerEvent, void> {
   if (response.body === null) return;
-  // A proxy or a portal may answer in our place, with a page.
-  const type = response.headers.get("content-type") ?? "";
-  if (!type.startsWith("text/event-stream")) throw new Unreadable(`no event stream: ${type}`);
+  if (!isEventStream(response)) throw new Unreadable("no event stream");
   const reader = response.body.getReader();
   const cancel = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", cancel);
@@ -60,6 +58,11 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
     signal.removeEventListener("abort", cancel);
     cancel();
   }
+}
+
+/** A proxy or a portal may answer in our place, with a page. */
+export function isEventStream({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") === true;
 }
 
 async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
