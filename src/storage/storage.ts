@@ -215,8 +215,6 @@ export interface Storage {
    */
   beginOnce(row: Omit<OnceRow, "answer">): Promise<Result<{ row: OnceRow; isNew: boolean }, StorageFailure>>;
   endOnce(owner: OwnerId, key: string, answer: string): Promise<Result<void, StorageFailure>>;
-  /** Nothing came of it: the next call under this key begins anew. */
-  dropOnce(owner: OwnerId, key: string): Promise<Result<void, StorageFailure>>;
   dropOnceBefore(at: number): Promise<Result<void, StorageFailure>>;
 
   /** A whole, checked copy of the database as it is at one moment, in a new file; others write on meanwhile. */

@@ -8,7 +8,6 @@ import { integer, optionalText, text } from "./rows.ts";
 export type Once = {
   begin(row: Omit<OnceRow, "answer">): { row: OnceRow; isNew: boolean };
   end(owner: OwnerId, key: string, answer: string): void;
-  drop(owner: OwnerId, key: string): void;
   dropBefore(at: number): void;
 };
 
@@ -18,7 +17,6 @@ export function openOnce(writer: DatabaseSync): Once {
   );
   const one = writer.prepare("SELECT * FROM idempotency WHERE owner = ? AND key = ?");
   const answer = writer.prepare("UPDATE idempotency SET answer = ? WHERE owner = ? AND key = ?");
-  const remove = writer.prepare("DELETE FROM idempotency WHERE owner = ? AND key = ?");
   const removeOld = writer.prepare("DELETE FROM idempotency WHERE at < ?");
   return {
     begin({ owner, key, fingerprint, at }) {
@@ -37,7 +35,6 @@ export function openOnce(writer: DatabaseSync): Once {
       };
     },
     end: (owner, key, given) => void answer.run(given, owner, key),
-    drop: (owner, key) => void remove.run(owner, key),
     dropBefore: (at) => void removeOld.run(at),
   };
 }

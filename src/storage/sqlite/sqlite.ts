@@ -249,13 +249,12 @@ function admitting({ users }: Tables, group: GroupCommit): UserStorage {
   };
 }
 
-type DoingOnce = "beginOnce" | "endOnce" | "dropOnce" | "dropOnceBefore";
+type DoingOnce = "beginOnce" | "endOnce" | "dropOnceBefore";
 
 function doingOnce({ once }: Tables, group: GroupCommit): Pick<Storage, DoingOnce> {
   return {
     beginOnce: async (row) => group.write(() => ok(once.begin(row))),
     endOnce: async (owner, key, answer) => group.write(() => ok(once.end(owner, key, answer))),
-    dropOnce: async (owner, key) => group.write(() => ok(once.drop(owner, key))),
     dropOnceBefore: async (at) => group.write(() => ok(once.dropBefore(at))),
   };
 }
