@@ -2,7 +2,7 @@
  * So many steps, then others have their turn. Counted, not timed: each step of a walk is small by itself (an entry, a small
  * file, a run of names), and a number is the same on a slow machine and under a clock that a test holds still.
  */
-export const sliceStepsMax = 16;
+const sliceStepsMax = 16;
 
 /** Runs a synchronous walk to its end in slices, so that streams and requests go on meanwhile. */
 export async function inSlices<T>(steps: Iterable<T>, each: (value: T) => void = () => {}): Promise<void> {
