@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
-import { countingStorage } from "../world/killing-storage.ts";
+import { killingStorage } from "../world/killing-storage.ts";
 import { startChild } from "./child.ts";
-import { alice, facts, idOf, makeConversation, morning, readAll, stored, unwrap } from "./storage-place.ts";
+import { alice, facts, makeConversation, morning, readAll, stored, unwrap } from "./storage-place.ts";
 
-test("a killing storage ends the process when its append is on disk and nobody has heard of it [L2]", async (t) => {
+test("a killing storage ends the process when its write is on disk and nobody has heard of it [L2]", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "killing-"));
   t.after(() => rmSync(directory, { recursive: true }));
   assert.deepEqual(await startChild(t, "die", directory).rest(), ["a", "b"]);
@@ -18,15 +18,33 @@ test("a killing storage ends the process when its append is on disk and nobody h
   assert.deepEqual(await readAll(storage, 1), stored(1, "a", "b", "c"));
 });
 
-test("a counting storage counts what a killing one would [L2]", async (t) => {
+test("whatever changes the database counts, and what was refused does not [L2]", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "counting-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const sqlite = unwrap(openSqlite({ path: join(directory, "sessions.db"), clock: systemClock }));
   t.after(() => sqlite.close());
-  const { storage, appends } = countingStorage(sqlite);
-  const number = await makeConversation(storage, "empty");
-  await storage.createConversation({ owner: alice, id: idOf("full"), at: morning, events: facts("a") });
+  const written: string[] = [];
+  const storage = killingStorage(sqlite, { onWritten: (name) => written.push(name) });
+  const number = await makeConversation(storage);
   await Promise.all([1, 2, 3].map(() => storage.append({ number, events: facts("b") })));
   await storage.append({ number, epoch: 9, events: facts("fenced") });
-  assert.equal(appends(), 4);
+  await readAll(storage, number);
+  await storage.putMemory({ owner: alice, id: "m", fact: "tea", conversation: undefined, at: morning });
+  assert.deepEqual(written, ["createConversation", "append", "append", "append", "putMemory"]);
+});
+
+test("after the kill nothing is answered and nothing is stored: it leaves what a killed process leaves [L2]", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "standing-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const sqlite = unwrap(openSqlite({ path: join(directory, "sessions.db"), clock: systemClock }));
+  t.after(() => sqlite.close());
+  const killed = Promise.withResolvers<void>();
+  const storage = killingStorage(sqlite, { afterWrites: 2, kill: killed.resolve });
+  const number = await makeConversation(storage);
+  const heard: string[] = [];
+  void storage.append({ number, events: facts("a") }).then(() => heard.push("append"));
+  await killed.promise;
+  void storage.append({ number, events: facts("b") }).then(() => heard.push("append"));
+  void storage.headOf(number).then(() => heard.push("head"));
+  assert.deepEqual([await readAll(sqlite, number), heard], [stored(1, "a"), []]);
 });

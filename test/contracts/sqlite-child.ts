@@ -108,10 +108,10 @@ function fillWithForeignBytes(path: string): void {
   }
 }
 
-/** Five appends of which the third kills; prints those that were acknowledged. */
+/** Five appends of which the third kills, the fourth write; prints those that were acknowledged. */
 async function dieAtThird(directory: string): Promise<void> {
   const sqlite = unwrap(openSqlite({ path: join(directory, "sessions.db"), clock: systemClock }));
-  const storage = killingStorage(sqlite, { afterAppends: 3 });
+  const storage = killingStorage(sqlite, { afterWrites: 4 });
   const number = await makeConversation(storage);
   await storage.append({ number, epoch: 9, events: facts("fenced, so it does not count") });
   for (const text of ["a", "b", "c", "d", "e"]) {

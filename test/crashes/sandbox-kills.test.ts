@@ -4,12 +4,15 @@ import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { until } from "../world/events.ts";
+import { chanceOf } from "../world/fuzz-chance.ts";
 import { type Platform, startPlatform } from "../world/platform.ts";
 import { type Home, makeHome } from "../world/program.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
 
 /** 40 in `npm run torture`. */
 const kills = Number(process.env.AGENTYARD_SANDBOX_KILLS ?? 3);
+const seed = Number(process.env.AGENTYARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const chance = chanceOf(seed);
 const user = "kim";
 const session = `/sessions/sb-session-${user}`;
 const filesMade = 200;
@@ -19,6 +22,7 @@ const chunkCount = 100;
 test("whenever the server is killed during executions, uploads and deletions, the next one leaves no process, mount, group or half file, and goes on [S1][S3][S6][X2][X3]", {
   skip: cannotRunCode,
 }, async (t) => {
+  console.log(`sandbox kills: AGENTYARD_SEED=${seed}`);
   const home = makeHome(t);
   let platform = await startPlatform(home);
   for (let number = 1; number <= kills; number += 1) {
@@ -85,8 +89,8 @@ type Killed = Before & {
 /** In the middle of both uploads, the deletions just before it: the later the kill, the more of them is done. */
 async function kill(platform: Platform, before: Before, number: number): Promise<Killed> {
   const acknowledged = { multipart: false, tus: false, deleted: false, emptied: false };
-  const killAt = 2 + Math.floor(Math.random() * (chunkCount + 10));
-  const deleteAt = Math.max(1, Math.min(killAt, chunkCount - 1) - Math.floor(Math.random() * 4));
+  const killAt = chance.int(2, chunkCount + 11);
+  const deleteAt = Math.max(1, Math.min(killAt, chunkCount - 1) - chance.int(0, 3));
   const asked: Promise<unknown>[] = [];
   const ask = (what: keyof typeof acknowledged, request: Promise<{ readonly status: number }>) => {
     // One that was cut off has no answer.

@@ -1,38 +1,59 @@
 import type { Storage } from "../../src/storage/storage.ts";
 
+type Options = {
+  /** None: it is only watched. */
+  readonly afterWrites?: number | undefined;
+  /** What ends everything; this process, if nothing else is said. */
+  readonly kill?: () => void;
+  /** Hears of every write that is on disk: run a scenario once with this to know how often it can be killed. */
+  readonly onWritten?: (name: string) => void;
+};
+
 /**
- * Ends the process, as a power cut would, when the n-th append is on disk and nobody has heard of it yet. A failed
- * append does not count; a new conversation with events does.
+ * Ends the process, as a power cut would, when the n-th write is on disk and nobody has heard of it yet. What was refused
+ * does not count. From then on nothing is answered and nothing is stored: whoever collects several such ends in one
+ * process before it is killed has in each of them what a kill at that moment leaves.
  */
-export function killingStorage(storage: Storage, { afterAppends }: { afterAppends: number }): Storage {
-  let left = afterAppends;
-  return watched(storage, () => {
-    left -= 1;
-    if (left === 0) process.kill(process.pid, "SIGKILL");
-  });
-}
-
-/** Counts what `killingStorage` would count: run a scenario once with this one to know how often it can be killed. */
-export function countingStorage(storage: Storage): { readonly storage: Storage; appends(): number } {
-  let count = 0;
-  const counted = watched(storage, () => {
-    count += 1;
-  });
-  return { storage: counted, appends: () => count };
-}
-
-function watched(storage: Storage, onAppended: () => void): Storage {
-  return {
-    ...storage,
-    async createConversation(conversation) {
-      const made = await storage.createConversation(conversation);
-      if (made.ok && conversation.events.length > 0) onAppended();
-      return made;
-    },
-    async append(batch) {
-      const appended = await storage.append(batch);
-      if (appended.ok) onAppended();
-      return appended;
-    },
+export function killingStorage(storage: Storage, { afterWrites, kill = killSelf, onWritten }: Options): Storage {
+  let writes = 0;
+  let isOver = false;
+  const unlessOver = <T>(answer: T): T | Promise<never> => (isOver ? new Promise<never>(() => {}) : answer);
+  const written = (name: string) => {
+    writes += 1;
+    onWritten?.(name);
+    if (writes !== afterWrites) return;
+    isOver = true;
+    kill();
   };
+  return new Proxy(storage, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function" || name === "onAppend") return method;
+      return async (...given: unknown[]) => {
+        await unlessOver(undefined);
+        const answer: unknown = await Reflect.apply(method, target, given);
+        if (!isOver && !reads.has(String(name)) && !isRefused(answer)) written(String(name));
+        return unlessOver(answer);
+      };
+    },
+  });
 }
+
+function killSelf(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
+function isRefused(answer: unknown): boolean {
+  return answer === false || Object(answer).ok === false;
+}
+
+/** Everything else changes the database: a new method of the port counts until it is named here. */
+const reads: ReadonlySet<string> = new Set<keyof Storage>([
+  ...(["findConversation", "conversationByNumber", "ownersOfConversation", "findByPrefix"] as const),
+  ...(["listConversations", "searchConversations", "unusedByPrograms", "read", "readBack", "headOf"] as const),
+  ...(["received", "dueWakes", "getBlob", "openDecisions", "listRules", "listMemory", "findWorkspace"] as const),
+  ...(["agentsOf", "unusedWorkspaces", "orphanedWorkspaces", "listTrash", "findTrash", "expiredTrash"] as const),
+  ...(["findSession", "listSessions", "findExecution", "ownerOfExecution", "listExecutions"] as const),
+  ...(["openExecutions", "findUser", "findUserBySubject", "listUsers", "ownsAnything", "findKey"] as const),
+  ...(["listKeys", "findSignIn", "copyTo", "count", "check", "close"] as const),
+]);

@@ -1,0 +1,63 @@
+import { writeSync } from "node:fs";
+import type { Append, Storage } from "../../src/storage/storage.ts";
+import { killingStorage } from "../world/killing-storage.ts";
+import { startScenario } from "./scenario.ts";
+import { scenarios } from "./scenarios/scenarios.ts";
+
+/** What a child process is to do: play each of these to its end, or until it is killed. */
+export type Order = readonly {
+  readonly scenario: keyof typeof scenarios;
+  readonly modelUrl: string;
+  readonly data: string;
+  readonly killAfter?: number | undefined;
+}[];
+
+const lanes = 4;
+
+/**
+ * Each yard comes to a stand when its write is on disk. The process is killed when all stand, so that one start of Node
+ * serves many kills: what a process leaves that is killed a moment after its storage last answered.
+ */
+async function playAll(order: Order): Promise<void> {
+  const queue = order.map((yard, index) => ({ ...yard, index }));
+  let standing = 0;
+  const lane = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { scenario, modelUrl, data, killAfter, index } = next;
+      const stands = Promise.withResolvers<"stands">();
+      const tell = (told: object) => writeSync(1, `${JSON.stringify({ yard: index, ...told })}\n`);
+      const kill = () => stands.resolve("stands");
+      const wrapStorage = (storage: Storage) =>
+        killingStorage(telling(storage, tell), { afterWrites: killAfter, kill });
+      const played = play(scenario, { data, modelUrl, wrapStorage });
+      if ((await Promise.race([stands.promise, played])) === "stands") standing += 1;
+      else tell({ ended: true });
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  if (standing > 0) process.kill(process.pid, "SIGKILL");
+}
+
+async function play(name: Order[number]["scenario"], place: Parameters<typeof startScenario>[1]): Promise<"ended"> {
+  const scenario = scenarios[name];
+  const yard = await startScenario(scenario, place);
+  await scenario.play(yard);
+  await yard.close();
+  return "ended";
+}
+
+/** Tells what was written in the moment it was. */
+function telling(storage: Storage, tell: (told: object) => void): Storage {
+  const watched = killingStorage(storage, { onWritten: (written) => tell({ written }) });
+  return {
+    ...watched,
+    async append(batch: Append) {
+      const stored = await storage.append(batch);
+      if (stored.ok) tell({ written: "append", number: batch.number, seq: stored.value.lastSeq });
+      return stored;
+    },
+  };
+}
+
+await playAll(JSON.parse(process.argv[2] ?? "{}"));
+process.exit(0);

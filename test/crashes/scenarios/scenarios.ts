@@ -1,0 +1,14 @@
+import { decisions, functionOfTheCaller, uploads } from "./callers.ts";
+import { branchAndDelete, roomAndUndo } from "./going-back.ts";
+import { deadlyTurn, threeTurns } from "./three-turns.ts";
+
+/** By name, so that another process can be told which. */
+export const scenarios = {
+  threeTurns,
+  deadlyTurn,
+  roomAndUndo,
+  branchAndDelete,
+  functionOfTheCaller,
+  uploads,
+  decisions,
+};
