@@ -41,6 +41,7 @@ import { describeState } from "./state.ts";
 import { openUndo } from "./undo.ts";
 import { openWhole } from "./whole-conversation.ts";
 
+export { openLive } from "./live.ts";
 export { defaultLimits, type LoopLimits } from "./parts.ts";
 
 /** Drives the turns of all conversations of this process. Every change is a fact in the log before it has an effect. */

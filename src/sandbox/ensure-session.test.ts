@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { testSettings as settings } from "../../test/contracts/sandbox-service-place.ts";
 import { openDatabase } from "../../test/world/database.ts";
 import { playedProvider } from "../../test/world/played-provider.ts";
+import { testSettings as settings } from "../../test/world/sandbox-settings.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
 import { failed, ok } from "../base/result.ts";

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { makeConversation } from "../../test/contracts/storage-place.ts";
 import { openDatabase } from "../../test/world/database.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
-import { OwnerId } from "../protocol/ids.ts";
+import { ConversationId, OwnerId } from "../protocol/ids.ts";
 import { openUsers, type Person, type Users } from "./users.ts";
 
 const dayMs = 86_400_000;
@@ -225,7 +224,9 @@ test("whoever comes through the sign-in service is an admin only where somebody 
 
 test("a newcomer from the sign-in service gets a name that was never used, not what somebody left behind [C6][S7]", async (t) => {
   const { users, storage } = open(t);
-  for (const owner of ["removed", "removed-2"]) await makeConversation(storage, "c", OwnerId.parse(owner));
+  const left = { id: ConversationId.parse("c"), at: 0, events: [] };
+  for (const owner of ["removed", "removed-2"])
+    await storage.createConversation({ owner: OwnerId.parse(owner), ...left });
   await users.add({ id: "ann", password: "a good password" });
   const come = comeTo(users);
   const named = (sub: string, ...names: string[]) => come(person(sub, { names, addsUsers: true }));

@@ -9,7 +9,7 @@ import type { Logger } from "../../src/observe/observe.ts";
 import type { OwnerId } from "../../src/protocol/ids.ts";
 import {
   openSandbox,
-  type Place,
+  type ProgramPlace,
   type RunReport,
   type RunWanted,
   type Sandbox,
@@ -20,37 +20,10 @@ import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { openWorkspaces, type WorkspaceLimits, type Workspaces } from "../../src/workspace/workspace.ts";
+import { testSettings } from "../world/sandbox-settings.ts";
 import { testLimits } from "../world/workspace.ts";
 import { openProvider } from "./sandbox-guests.ts";
 import { alice, idOf, unwrap } from "./storage-place.ts";
-
-const mebibyte = 1024 * 1024;
-
-export const testSettings: SandboxSettings = {
-  limits: {
-    memoryBytes: 400 * mebibyte,
-    processesMax: 64,
-    cpus: 1,
-    fileBytesMax: 64 * mebibyte,
-    tmpBytesMax: 32 * mebibyte,
-    outputBytesMax: mebibyte,
-  },
-  uploads: { fileBytesMax: 1000, filesMax: 10, types: ["csv", "text"] },
-  ttlMs: 7_200_000,
-  guestsPerOwnerMax: 4,
-  guestsMax: 8,
-  executionsPerOwnerMax: 4,
-  executionsMax: 8,
-  waitingMax: 40,
-  waitMsMax: 30_000,
-  kernelIdleMs: 600_000,
-  guestIdleMs: 900_000,
-  executionTimeoutMsMax: 60_000,
-  readyRetriesMax: 30,
-  readyRetryMs: 500,
-  recordsMs: 86_400_000,
-  modules: [],
-};
 
 /** The service with everything real below it: the database, the files, the guests. */
 export type Ground = {
@@ -60,7 +33,7 @@ export type Ground = {
   readonly workspaces: Workspaces;
   readonly logged: string[];
   /** A conversation with its folders; the place of its main agent. */
-  place(id: string, owner?: OwnerId, agent?: string): Promise<Place & { readonly row: ConversationRow }>;
+  place(id: string, owner?: OwnerId, agent?: string): Promise<ProgramPlace & { readonly row: ConversationRow }>;
   /** One more process on the same data, after this one ended or was killed. */
   restart(how: "closed" | "killed"): Promise<Ground>;
 };
@@ -154,7 +127,7 @@ function loggerInto(lines: string[]): Logger {
 /** Runs a program to its end. */
 export async function report(
   { sandbox }: Pick<Ground, "sandbox">,
-  place: Place,
+  place: ProgramPlace,
   language: RunWanted["language"],
   code: string,
   wanted: Partial<RunWanted> = {},

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * The one double of this project: a model that answers real HTTP and SSE from a script and keeps what it was asked.
+ * A model that answers real HTTP and SSE from a script and keeps what it was asked.
  * A script is a list, used up in order, or a function of the request (the same request gives the same answer).
  */
 export type Script = readonly Answer[] | ((request: AskedRequest) => Answer);
@@ -24,6 +24,8 @@ export type Answer = {
   readonly fault?: { readonly after: number; readonly kind: "stall" | "ping" | "break" };
   /** Milliseconds between events. */
   readonly paceMs?: number;
+  /** Milliseconds before the first one. */
+  readonly waitMs?: number;
 };
 
 export type AskedRequest = {
@@ -111,6 +113,7 @@ async function respond(response: ServerResponse, answer: Answer, number: number,
   }
   if (!isStream) return void response.end(JSON.stringify(completion(answer, number)));
   response.writeHead(200, { "content-type": "text/event-stream", ...answer.headers });
+  if (answer.waitMs !== undefined) await sleep(answer.waitMs);
   for (const [index, event] of events(answer, number).entries()) {
     if (answer.fault?.after === index) return fault(response, answer.fault.kind);
     if (answer.paceMs !== undefined) await sleep(answer.paceMs);

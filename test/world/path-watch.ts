@@ -43,7 +43,7 @@ export function leaksInStore(store: { data: string; databasePath?: string; logsF
 }
 
 /** The fetch as before; `onLeak` hears where a needle stands in the headers or the body of an answer. */
-export function readAlong<Input extends unknown[]>(
+function readAlong<Input extends unknown[]>(
   inner: AnyFetch<Input>,
   needles: readonly Buffer[],
   onLeak: (leak: string) => void,
@@ -67,7 +67,7 @@ export function readAlong<Input extends unknown[]>(
 }
 
 /** As it stands in texts, in JSON and in addresses; and where it really lies. */
-export function spellingsOf(path: string): Buffer[] {
+function spellingsOf(path: string): Buffer[] {
   const paths = [path, ...(existsSync(path) ? [realpathSync(path)] : [])];
   const spellings = paths.flatMap((one) => [one, JSON.stringify(one).slice(1, -1), encodeURIComponent(one)]);
   return [...new Set(spellings)].map((spelling) => Buffer.from(spelling));

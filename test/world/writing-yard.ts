@@ -1,5 +1,4 @@
-import { openLive } from "../../src/loop/live.ts";
-import type { LiveFrame } from "../../src/loop/loop.ts";
+import { type LiveFrame, openLive } from "../../src/loop/loop.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
 import { countListeners } from "./listeners.ts";

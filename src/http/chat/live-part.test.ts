@@ -1,29 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LiveFrame } from "../../loop/loop.ts";
+import { openLive } from "../../loop/loop.ts";
 import { openLivePart } from "./live-part.ts";
 
 const heldCharactersMax = 256 * 1024;
 const attempt = { turn: 1, step: 1, attempt: 1 };
 
-/** What an engine does for one reader: the answer so far, then every piece of it. */
+/** An answer that the test writes, and how many hear of it. */
 function writing() {
-  const listeners = new Set<(frame: LiveFrame) => void>();
-  let text = "";
-  const frame = (offset: number, piece: string) =>
-    ({ frame: "delta", ...attempt, kind: "text", offset, text: piece }) as const;
+  const live = openLive();
+  let readers = 0;
+  live.begin(1, attempt);
   return {
-    live(_number: number, listener: (frame: LiveFrame) => void) {
-      if (text !== "") listener(frame(0, text));
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+    live(...heard: Parameters<typeof live.listen>) {
+      const stop = live.listen(...heard);
+      readers += 1;
+      return () => {
+        readers -= 1;
+        stop();
+      };
     },
-    write(piece: string) {
-      const offset = text.length;
-      text += piece;
-      for (const listener of listeners) listener(frame(offset, piece));
-    },
-    readers: () => listeners.size,
+    write: (piece: string) => live.add(1, "text", piece),
+    readers: () => readers,
   };
 }
 
