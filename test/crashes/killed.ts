@@ -23,13 +23,10 @@ const Told = z.object({
 export type Told = z.infer<typeof Told>;
 type Ended = { readonly signal: NodeJS.Signals | null; readonly told: readonly Told[] };
 
-const compileCache = join(tmpdir(), "agentyard-crash-compiled");
-
 /** Plays a scenario in a process of its own; `watch` hears of every line and may kill it. */
 export async function runChild(order: Order, watch: (kill: () => void, told: Told) => void = () => {}): Promise<Ended> {
   const child = spawn(process.execPath, [join(import.meta.dirname, "kill-child.ts"), JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
   });
   const closed = new Promise<NodeJS.Signals | null>((resolve) => child.once("close", (_, signal) => resolve(signal)));
   const told: Told[] = [];

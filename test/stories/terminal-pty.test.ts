@@ -189,7 +189,7 @@ for (const [how, args] of [
   ["run", ["run", "hi", "-"]],
 ] as const) {
   test(`a slow model is waited for in a line that goes away again: ${how} [U1]`, async (t) => {
-    await using model = await modelServer([{ ...says("Hello."), paceMs: 2_200 }]);
+    await using model = await modelServer([{ ...says("Hello."), waitMs: 2_500 }]);
     const program = openProgram(t, { model, args });
     if (how === "chat") await program.waitFor("You> ");
     program.type(how === "chat" ? `hi${keys.enter}` : keys.end);
