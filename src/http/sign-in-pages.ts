@@ -1,4 +1,4 @@
-import type { Result } from "../base/result.ts";
+import { ok, type Result } from "../base/result.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { type SignedIn, signInWaitSeconds } from "../users/users.ts";
 import { failureWordsOverHttp, type Language, wordsFor } from "../words/words.ts";
@@ -57,8 +57,10 @@ export function bindSignInPages(app: App, parts: Parts, tries: Tries): void {
     const { address } = c.get("arrival");
     const fromHere = tries.from(address);
     if (fromHere !== undefined) return show(c, askedOf(c, new URLSearchParams()), { reason: fromHere });
-    const fields = await readForm(c.req.raw);
+    const form = await readForm(c.req.raw);
+    const fields = form.ok ? form.value : new URLSearchParams();
     const asked = askedOf(c, fields);
+    if (!form.ok) return show(c, asked, { reason: form.failure });
     const [link, user, password] = [fields.get("link"), fields.get("user") ?? "", fields.get("password") ?? ""];
     const name = link === null ? user : undefined;
     const about = name === undefined ? undefined : tries.as(name);
@@ -130,8 +132,7 @@ function askedOf(c: HttpCall, fields: URLSearchParams): Asked {
   };
 }
 
-/** One that is too long or breaks off is as good as an empty one. */
-async function readForm(request: Request): Promise<URLSearchParams> {
+async function readForm(request: Request): Promise<Result<URLSearchParams, Failure>> {
   const bytes = await readBytes(request, formBytesMax);
-  return new URLSearchParams(bytes.ok ? bytes.value.toString("utf8") : "");
+  return bytes.ok ? ok(new URLSearchParams(bytes.value.toString("utf8"))) : bytes;
 }

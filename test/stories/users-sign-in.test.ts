@@ -26,6 +26,14 @@ test("a browser signs in by name and password, gets a cookie that scripts do not
   assert.equal((await yard.call("GET /api/v1/me", { cookie })).status, 401);
 });
 
+test("a form that is too long says so, and not that name and password do not fit [C6]", async () => {
+  await using yard = await peopledYard();
+  await yard.addUser({ id: "ann", password });
+  const body = new URLSearchParams({ user: "ann", password, next: "x".repeat(20_000) });
+  const { text } = await yard.call("POST /sign-in", { ...here, body });
+  assert.match(text, /The body is larger than 16384 bytes\. Send less at once\./);
+});
+
 test("a cookie that a neighbour put under the same name does not shut anybody out, and signing out ends all [C6]", async () => {
   await using yard = await peopledYard();
   const good = await signedIn(yard, "ann");
