@@ -94,7 +94,7 @@ async function perform(argv: readonly string[], crash: Crash): Promise<number> {
   }
   if (!loaded.ok) {
     const codes = loaded.failure.map((failure) =>
-      refuse(failure, { ...streams, command, words: wordsFor(language ?? locale) }),
+      refuse(failure, { ...streams, command, words: { ...wordsFor(language ?? locale), command: program } }),
     );
     return Math.max(...codes);
   }
@@ -121,7 +121,7 @@ async function perform(argv: readonly string[], crash: Crash): Promise<number> {
   }
   await sayNotes(config, words);
   if (command.name === "model" && command.action === "test") return testModel(command, { config, words, ...streams });
-  return withYard(command, { config, words, version, request: { ...surroundings, flags } }, crash);
+  return withYard(command, { config, words, version, request: { ...surroundings, flags }, crash });
 }
 
 /** A client of the yard, or one that copies all of it. */
@@ -133,11 +133,7 @@ function typedData({ data }: YardCommand, { paths }: Config): string | undefined
 }
 
 /** Attaches to the yard, as its owner or as a client of the owner, for as long as the command runs. */
-async function withYard(
-  command: AttachedCommand,
-  { config, words, version, request }: Opened,
-  crash: Crash,
-): Promise<number> {
+async function withYard(command: AttachedCommand, { config, words, version, request, crash }: Opened): Promise<number> {
   const { env } = request;
   const { dataDir, logsDir } = config.paths;
   const missing = isLooking(command) ? findMissing(config.paths) : undefined;
@@ -266,6 +262,7 @@ type Opened = {
   readonly words: Words;
   readonly version: string;
   readonly request: ConfigRequest;
+  readonly crash: Crash;
 };
 
 /** Lines for whoever sits at the screen; on standard error where nobody listens. */

@@ -106,8 +106,8 @@ function throwsOn(handler: Tree, error: string | undefined, source: Source, read
     if (node.type === "ThrowStatement") return true;
     if (node.type !== "CallExpression") return false;
     // A stream that is told of an error hands it to its reader.
-    const { object, property } = isType(node.callee, "MemberExpression") ? node.callee : {};
-    if (nameOf(object) === "controller" && nameOf(property) === "error") return true;
+    const member = isType(node.callee, "MemberExpression") ? node.callee : undefined;
+    if (nameOf(member?.object) === "controller" && nameOf(member?.property) === "error") return true;
     const name = nameOf(node.callee) ?? "";
     const isGiven = error === undefined || below(node.arguments).some((one) => one.name === error);
     return isGiven && (name === "reject" || resolves(name, source, read, depth));
