@@ -8,7 +8,7 @@ import type { Engine } from "./loop.ts";
 import { makeRoomIn, reportOf } from "./make-room.ts";
 import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
-import { routeOf } from "./turn.ts";
+import { nextOf } from "./turn.ts";
 
 /** What people do about the window: make room now, and send everything again. Not in the middle of a turn. */
 export function openCompactions(parts: Parts, driver: Driver): Pick<Engine, "compact" | "undoCompaction"> {
@@ -58,7 +58,7 @@ export function openCompactions(parts: Parts, driver: Driver): Pick<Engine, "com
 /** The history of a conversation that rests, or waits for a person. */
 async function standing(parts: Parts, { number, id }: ConversationRow): Promise<Result<History, Failure>> {
   const history = await parts.log.history(number);
-  const isStill = history.turn === undefined || routeOf(history, parts) === "wait";
+  const isStill = history.turn === undefined || nextOf(history, parts) === "wait";
   return isStill ? ok(history) : failure("conversation_busy", { id });
 }
 

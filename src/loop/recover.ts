@@ -2,7 +2,7 @@ import type { ConversationRow } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { routeOf } from "./turn.ts";
+import { nextOf } from "./turn.ts";
 
 const wakesMax = 10_000;
 
@@ -20,7 +20,7 @@ export async function recoverTurns(
     if (conversation === undefined) continue;
     const history = await log.history(number);
     // Who waits for a person goes on when that person decides, not because a process has started.
-    if (routeOf(history, parts) === "wait") continue;
+    if (nextOf(history, parts) === "wait") continue;
     const [newest] = await storage.readBack(number, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
     const isOld = clock.now() - (newest?.at ?? 0) > options.ageMsMax;
     (isOld && history.turn !== undefined ? older : due).push(conversation);

@@ -5,10 +5,10 @@ import type { ReplayReport } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import { recipeNow } from "./agent-tools.ts";
 import type { Parts } from "./parts.ts";
-import { type Route, routeOf } from "./turn.ts";
+import { type Next, nextOf } from "./turn.ts";
 
 /**
- * Runs a stored conversation against its recorded answers: at each recorded step this program must be about to take a
+ * Runs a stored conversation against its recorded answers: at each recorded step this version must be about to take a
  * step and send the very same bytes. No model is called and no tool is run.
  */
 export async function replayConversation(parts: Parts, conversation: ConversationRow): Promise<ReplayReport> {
@@ -17,10 +17,10 @@ export async function replayConversation(parts: Parts, conversation: Conversatio
   const differences: ReplayReport["differences"] = [];
   const report = { turns: 0, steps: 0, differences };
   for (const event of events) {
-    const expected = expectedRoutes(event);
-    const route = routeOf(history, parts);
-    if (expected !== undefined && !expected.includes(route))
-      differences.push({ seq: event.seq, what: "move", recorded: event.type, now: route });
+    const expected = expectedMoves(event);
+    const next = nextOf(history, parts);
+    if (expected !== undefined && !expected.includes(next))
+      differences.push({ seq: event.seq, what: "move", recorded: event.type, now: next });
     if (event.type === "recipe.set") compareRecipe(parts, history, event, differences);
     // Sent again from here on; until here it was left out.
     if (event.type === "compaction.undone") history = await parts.log.history(conversation.number, event.seq);
@@ -34,17 +34,17 @@ export async function replayConversation(parts: Parts, conversation: Conversatio
   return report;
 }
 
-/** From which routes an event can come; undefined where people or chance decide. */
-function expectedRoutes(event: LogEvent): readonly Route[] | undefined {
+/** From which moves an event can come; undefined where people or chance decide. */
+function expectedMoves(event: LogEvent): readonly Next[] | undefined {
   switch (event.type) {
     case "turn.started":
       return ["start"];
     case "step.started":
-      return [event.final === true ? "finalize" : "step", "summarize"];
+      return [event.final === true ? "finalize" : "step", "compact"];
     case "compaction.started":
-      return ["summarize"];
+      return ["compact"];
     case "compacted":
-      return event.by === "tool" || event.by === "person" ? undefined : ["summarize"];
+      return event.by === "tool" || event.by === "person" ? undefined : ["compact"];
     case "call.started":
     case "decision.asked":
       return ["tools"];

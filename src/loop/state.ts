@@ -3,7 +3,7 @@ import { type Conversation, type ConversationState, decisionOf } from "../protoc
 import type { ConversationRow } from "../storage/storage.ts";
 import { nextModel } from "./make-room.ts";
 import type { Parts } from "./parts.ts";
-import { routeOf } from "./turn.ts";
+import { nextOf } from "./turn.ts";
 
 /** What a surface shows beside the history, read from the fold. */
 export async function describeState(parts: Parts, conversation: ConversationRow): Promise<ConversationState> {
@@ -11,7 +11,7 @@ export async function describeState(parts: Parts, conversation: ConversationRow)
   const { turn } = history;
   const model = nextModel(history, parts);
   const open = [...history.decisions.values()].filter(({ made }) => made === undefined);
-  const isWaiting = turn !== undefined && routeOf(history, parts) === "wait";
+  const isWaiting = turn !== undefined && nextOf(history, parts) === "wait";
   return {
     conversation: conversationOf(conversation),
     status: isWaiting ? "waiting" : turn === undefined && history.queue.length === 0 ? "idle" : "running",

@@ -26,30 +26,30 @@ export async function driveTurns(run: Run, parts: Parts): Promise<void> {
     if (!isStaged) await run.catchUp();
     if (run.history.turn?.cancelAsked) run.goOn();
     if (run.signal.aborted) return;
-    const route = routeOf(run.history, parts);
-    if (route === "rest" || route === "wait") return;
-    isStaged = await follow(route, run, parts);
+    const next = nextOf(run.history, parts);
+    if (next === "rest" || next === "wait") return;
+    isStaged = await follow(next, run, parts);
   }
 }
 
-export type Route =
+export type Next =
   | "rest"
   | "wait"
   | "start"
   | "cancel"
   | "park"
   | "tools"
-  | "summarize"
+  | "compact"
   | "exhausted"
   | "step"
   | "finalize"
   | "finish";
 
 /** What comes next [L1]: answer open calls first, then the limit, then room, then the model, then the end. */
-export function routeOf(
+export function nextOf(
   history: History,
   parts: Pick<Parts, "limits" | "models" | "agents" | "toolbox" | "approvals">,
-): Route {
+): Next {
   const { turn, messages } = history;
   if (turn === undefined) return history.queue.length > 0 ? "start" : "rest";
   if (turn.cancelAsked) return "cancel";
@@ -71,25 +71,21 @@ function isAtEnd({ turn, messages }: History, { limits }: Pick<Parts, "limits">)
 /** Room is made twice at the most before the model has answered: what does not help then never will. */
 const compactionsMax = 2;
 
-function roomOr(
-  next: "step" | "finalize",
-  history: History,
-  parts: Pick<Parts, "models" | "agents" | "limits">,
-): Route {
+function roomOr(next: "step" | "finalize", history: History, parts: Pick<Parts, "models" | "agents" | "limits">): Next {
   const { turn } = history;
   if (turn === undefined || parts.limits.messagesKeptMax === 0) return next;
   const reader = readerOf(history, parts);
   const isFull = turn.isOverflown || (!turn.isStepOpen && needsRoom(history, reader));
   if (!isFull) return next;
-  if (turn.compactions < compactionsMax) return "summarize";
+  if (turn.compactions < compactionsMax) return "compact";
   // The least of answers may still fit: the provider has the last word.
   const { used } = tokenStatus(history, reader.windowTokens);
   return turn.isOverflown || used > sendableTokens(reader) ? "exhausted" : next;
 }
 
 /** True when events are staged that the next commit will carry. */
-async function follow(route: Exclude<Route, "rest" | "wait">, run: Run, parts: Parts): Promise<boolean> {
-  switch (route) {
+async function follow(next: Exclude<Next, "rest" | "wait">, run: Run, parts: Parts): Promise<boolean> {
+  switch (next) {
     case "start":
       prewarm(parts, run);
       await parts.beforeTurn();
@@ -102,7 +98,7 @@ async function follow(route: Exclude<Route, "rest" | "wait">, run: Run, parts: P
       return takeStep(run, parts, { isFinal: true });
     case "tools":
       return runCalls(run, parts);
-    case "summarize":
+    case "compact":
       return makeRoom(run, parts);
     case "exhausted":
       await finishTurn(run, parts, "failed", exhaustedNow(run, parts));
@@ -119,14 +115,14 @@ async function follow(route: Exclude<Route, "rest" | "wait">, run: Run, parts: P
       await finishTurn(run, parts, "crashed", makeFailure("turn_crashed", { times: parts.limits.crashesMax }));
       return false;
     default:
-      return unreachable(route);
+      return unreachable(next);
   }
 }
 
 /** The process before this one ended in the middle of the turn: counted, so that a turn that kills its process is parked. */
 async function noteCrash(run: Run, parts: Parts): Promise<void> {
   const { turn } = run.history;
-  if (turn === undefined || !run.wasAbandoned || routeOf(run.history, parts) === "wait") return;
+  if (turn === undefined || !run.wasAbandoned || nextOf(run.history, parts) === "wait") return;
   run.stage({ type: "turn.recovered", turn: turn.turn, epoch: run.epoch });
   await run.commit();
 }
