@@ -2,7 +2,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { openDocuments } from "../../src/documents/documents.ts";
-import type { Place } from "../../src/sandbox/sandbox.ts";
+import type { ProgramPlace } from "../../src/sandbox/sandbox.ts";
 import { builtins, openToolbox, type ToolContext } from "../../src/tools/tools.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { type Figure, inTurns, timed } from "../figure.ts";
@@ -63,7 +63,7 @@ async function openTool(world: World, sizes: Sizes): Promise<(name: string, inpu
   };
 }
 
-function contextAt({ sandbox }: World, place: Place & { readonly workspace: Workspace }): ToolContext {
+function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspace: Workspace }): ToolContext {
   return {
     signal: new AbortController().signal,
     clock: systemClock,

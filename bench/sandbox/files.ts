@@ -1,7 +1,7 @@
 /** The first program among many files: all of them are looked at and kept before it runs. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Place } from "../../src/sandbox/sandbox.ts";
+import type { ProgramPlace } from "../../src/sandbox/sandbox.ts";
 import { type Figure, inTurns, timed } from "../figure.ts";
 import { must } from "../must.ts";
 import { barePython } from "./bare.ts";
@@ -12,7 +12,7 @@ const foldersMax = 100;
 const first = { language: "python", code: "1 + 1" } as const;
 
 export async function measureFiles(world: World, sizes: Sizes): Promise<Figure[]> {
-  const run = (place: Place) => timed(() => runInService(world.sandbox, place, first));
+  const run = (place: ProgramPlace) => timed(() => runInService(world.sandbox, place, first));
   let place: FilledPlace | undefined;
   const fresh = async () => {
     if (place !== undefined) await world.sandbox.leave(place.conversation ?? 0);

@@ -6,7 +6,7 @@ import { openLogs } from "../../src/observe/observe.ts";
 import { ConversationId, localOwner } from "../../src/protocol/ids.ts";
 import { openLocalSandbox } from "../../src/sandbox/local/local.ts";
 import type { Execution, Guest, SandboxProvider } from "../../src/sandbox/provider.ts";
-import { openSandbox, type Place, type RunWanted, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { openSandbox, type ProgramPlace, type RunWanted, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { openWorkspaces, type Workspace } from "../../src/workspace/workspace.ts";
@@ -19,9 +19,9 @@ export type World = {
   readonly provider: SandboxProvider;
   readonly sandbox: Sandbox;
   /** A new conversation. */
-  place(): Promise<Place & { readonly workspace: Workspace }>;
+  place(): Promise<ProgramPlace & { readonly workspace: Workspace }>;
   /** A guest of a place, without the service. */
-  open(place: Place & { readonly workspace: Workspace }): Promise<Guest>;
+  open(place: ProgramPlace & { readonly workspace: Workspace }): Promise<Guest>;
   close(): Promise<void>;
 };
 
@@ -77,7 +77,7 @@ export async function runAtPort(guest: Guest, language: Execution["language"], c
 /** A program through the service, to its report. */
 export async function runInService(
   sandbox: Sandbox,
-  place: Place,
+  place: ProgramPlace,
   wanted: Pick<RunWanted, "language" | "code">,
 ): Promise<void> {
   const { report } = must(await sandbox.run(place, { timeoutMs: 60_000, ...wanted }));

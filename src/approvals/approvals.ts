@@ -4,7 +4,7 @@ import { findingWords, wordsFor } from "../words/words.ts";
 import { alwaysOffered, coveringRule } from "./always.ts";
 import type { Checker } from "./checkers.ts";
 import { type KnownScripts, scriptsOf } from "./code.ts";
-import { openLayers, type Said } from "./layers.ts";
+import { type Opinion, openLayers } from "./layers.ts";
 import type { HitlRules } from "./rules.ts";
 
 export { argumentsHash } from "../log/log.ts";
@@ -98,7 +98,7 @@ export function openApprovals(options: {
   };
 }
 
-function isFinding(said: Said): said is Finding {
+function isFinding(said: Opinion): said is Finding {
   return said.action !== "allow";
 }
 
@@ -111,7 +111,7 @@ function strictestFirst(one: Finding, other: Finding): number {
 }
 
 /** Somebody may have allowed it in so many words; otherwise nobody said anything. */
-function allowed(said: readonly Said[]): Verdict {
+function allowed(said: readonly Opinion[]): Verdict {
   const [word] = said;
   return {
     verdict: "allow",

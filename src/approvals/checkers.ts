@@ -9,7 +9,7 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import { wordsFor } from "../words/words.ts";
 import type { Facts, JudgedCall } from "./approvals.ts";
 import { shortened } from "./argument-texts.ts";
-import type { Said } from "./layers.ts";
+import type { Opinion } from "./layers.ts";
 import { actions } from "./rules.ts";
 
 /** What an operator writes into a file of `checkers/`, as its default export. */
@@ -65,7 +65,7 @@ function isDefinition(value: unknown): value is CheckerDefinition {
 }
 
 /** What the operator's own files say of a call. */
-export function askCheckers(checkers: readonly Checker[], call: JudgedCall, facts: Facts): Said[] {
+export function askCheckers(checkers: readonly Checker[], call: JudgedCall, facts: Facts): Opinion[] {
   return checkers.flatMap((checker) => {
     const { tool } = checker.definition;
     const isMeant = tool === "*" || tool === call.tool || (Array.isArray(tool) && tool.includes(call.tool));
@@ -78,10 +78,10 @@ const Answer = z.strictObject({ action: z.enum(actions), risk: Risk.optional(), 
 const english = wordsFor("en").approvals.checker;
 
 /** One that breaks down, does not end or answers something else has not allowed anything: a person is asked. */
-function askChecker({ name, definition }: Checker, call: JudgedCall, facts: Facts): Said[] {
+function askChecker({ name, definition }: Checker, call: JudgedCall, facts: Facts): Opinion[] {
   const { contained, network, tainted } = facts;
   const about = { layer: "checker", source: name, what: shortened(call.tool) } as const;
-  const silent = (kind: "checker_broke" | "checker_slow" | "checker_unclear", what: string): Said[] => [
+  const silent = (kind: "checker_broke" | "checker_slow" | "checker_unclear", what: string): Opinion[] => [
     { ...about, kind, what: shortened(what), action: "ask", risk: "medium" },
   ];
   // A copy: a checker must not change what runs.

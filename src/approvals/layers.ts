@@ -9,7 +9,7 @@ import type { HitlRules, PatternRule } from "./rules.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 /** What one layer says of a call: a finding, or an allow in so many words. */
-export type Said =
+export type Opinion =
   | Finding
   | {
       readonly action: "allow";
@@ -21,7 +21,7 @@ export type Said =
 
 export type Layers = {
   /** All four are asked, whatever one of them says. */
-  ask(call: JudgedCall, facts: Facts): readonly Said[];
+  ask(call: JudgedCall, facts: Facts): readonly Opinion[];
 };
 
 /** The layers in their order: checkers, patterns for all tools, rules of one tool, what holds by default. */
@@ -32,7 +32,7 @@ export function openLayers(rules: HitlRules, checkers: readonly Checker[]): Laye
   return {
     ask(call, facts) {
       const isToolOn = tools[call.tool]?.isOn !== false;
-      const said: Said[] = [
+      const said: Opinion[] = [
         ...askCheckers(checkers, call, facts),
         ...globalRules.flatMap((rule) => askRule(rule, call, "global")),
       ];
@@ -61,7 +61,7 @@ function askRule(
   { compiled, argument, action, risk, reason, source }: Compiled,
   call: JudgedCall,
   layer: Layer,
-): Said[] {
+): Opinion[] {
   const text = argumentTexts(call, argument).find((one) => compiled.matches(one));
   if (text === undefined) return [];
   if (action === "allow") return [{ action, layer, risk, said: reason, source }];

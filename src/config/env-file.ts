@@ -1,9 +1,9 @@
 import { parseEnv } from "node:util";
 import { type ConfigFile, readText } from "./files.ts";
 import type { Problem } from "./problems.ts";
-import type { Environment, Place } from "./sources.ts";
+import type { Environment, SourceLine } from "./sources.ts";
 
-export type EnvFile = { readonly variables: Environment; placeOf(name: string): Place };
+export type EnvFile = { readonly variables: Environment; placeOf(name: string): SourceLine };
 
 /** Reads `.env`. Names that we do not know are none of our business: other programs read this file too. */
 export async function readEnvFile(file: ConfigFile, known: ReadonlySet<string>, problems: Problem[]): Promise<EnvFile> {
@@ -19,6 +19,6 @@ export async function readEnvFile(file: ConfigFile, known: ReadonlySet<string>, 
   return { variables: parseEnv(text), placeOf: (name) => placeIn(file, lines.get(name) ?? 1) };
 }
 
-function placeIn(file: ConfigFile, line: number): Place {
+function placeIn(file: ConfigFile, line: number): SourceLine {
   return { file: file.shown, line };
 }

@@ -4,7 +4,7 @@ import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { Language } from "../words/words.ts";
 import { type Phrases, phrases } from "./phrases.ts";
 import type { Setting } from "./settings.ts";
-import type { Place } from "./sources.ts";
+import type { SourceLine } from "./sources.ts";
 
 /** What is wrong with a configuration. Told in words only at the end, when the language is known. */
 export type Problem =
@@ -13,9 +13,9 @@ export type Problem =
       readonly name: string;
       readonly value: unknown;
       readonly setting: Setting<unknown>;
-      readonly place?: Place;
+      readonly place?: SourceLine;
     }
-  | ({ readonly place: Place } & FileFault);
+  | ({ readonly place: SourceLine } & FileFault);
 
 type FileFault =
   | { readonly fault: "unknown_key"; readonly name: string; readonly near: string }
@@ -90,7 +90,7 @@ function tellFault(problem: FileFault, words: Phrases): readonly [what: string, 
   }
 }
 
-function inFile({ file, line }: Place, [what, instead]: readonly [string, string]): ConfigFailure {
+function inFile({ file, line }: SourceLine, [what, instead]: readonly [string, string]): ConfigFailure {
   return makeFailure("config_invalid", { file, line, what, instead });
 }
 

@@ -9,8 +9,8 @@ export type Source = {
 };
 
 /** A value as it was given, and where. `name` is what the person wrote: a flag, a variable or a key. */
-export type Given = { readonly name: string; readonly value: unknown; readonly place?: Place };
-export type Place = { readonly file: string; readonly line: number };
+export type Given = { readonly name: string; readonly value: unknown; readonly place?: SourceLine };
+export type SourceLine = { readonly file: string; readonly line: number };
 
 export type Flags = { readonly [name in FlagName]?: string | undefined };
 export type Environment = { readonly [name: string]: string | undefined };
@@ -22,7 +22,11 @@ export function flagSource(flags: Flags, folders: Folders): Source {
   };
 }
 
-export function variableSource(variables: Environment, folders: Folders, placeOf?: (name: string) => Place): Source {
+export function variableSource(
+  variables: Environment,
+  folders: Folders,
+  placeOf?: (name: string) => SourceLine,
+): Source {
   return {
     folders,
     find(setting) {

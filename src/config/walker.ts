@@ -1,10 +1,10 @@
 import { nearest } from "../base/nearest.ts";
 import type { Kind } from "./kinds.ts";
 import type { Problem } from "./problems.ts";
-import type { Place } from "./sources.ts";
+import type { SourceLine } from "./sources.ts";
 import type { Entry, Item } from "./yaml-tree.ts";
 
-export type Given<T> = { readonly value: T; readonly place: Place };
+export type Given<T> = { readonly value: T; readonly place: SourceLine };
 
 /** A key that was given, for `agentyard config`. */
 export type GivenRow = { readonly name: string; readonly value: string; readonly source: string };
@@ -16,7 +16,7 @@ export type Take = (entry: Entry, name: string) => void;
 export type Walker = {
   readonly problems: Problem[];
   readonly rows: readonly GivenRow[];
-  placeOf(item: Item): Place;
+  placeOf(item: Item): SourceLine;
   /** `config/hitl_rules.yaml:14`. */
   sourceOf(item: Item): string;
   /** Undefined where nothing stands, or something that does not fit. */
@@ -33,7 +33,7 @@ const noFolders = { base: "", home: "" };
 
 export function openWalker(file: string, title: string, problems: Problem[]): Walker {
   const rows: GivenRow[] = [];
-  const placeOf = ({ line }: Item): Place => ({ file, line });
+  const placeOf = ({ line }: Item): SourceLine => ({ file, line });
   const sourceOf = ({ line }: Item) => `${file}:${line}`;
 
   function inside(item: Item, name: string, example: string): readonly Entry[] {

@@ -1,4 +1,4 @@
-import type { Decided, Deeds, History, Said } from "../log/log.ts";
+import type { Decided, Deeds, History, SaidLine } from "../log/log.ts";
 import { estimateTokens } from "../models/models.ts";
 import { ownWordsOf } from "../protocol/events.ts";
 import { hasVisible } from "../protocol/message.ts";
@@ -117,8 +117,8 @@ function wordsOf({ said, turn }: History, isGone: Wanted["isGone"]) {
   const gone = unrepeated(said.filter(({ seq, text }) => isGone(seq) && hasVisible(text)));
   // What the turn is about, and what was thrown in last.
   const asked = new Set([said.at(-1)?.text, turn === undefined ? undefined : ownWordsOf(turn.message)]);
-  const isRequest = ({ text }: Said) => asked.has(text);
-  const isLong = ({ text }: Said) => estimateTokens(text) > instructionTokensMax;
+  const isRequest = ({ text }: SaidLine) => asked.has(text);
+  const isLong = ({ text }: SaidLine) => estimateTokens(text) > instructionTokensMax;
   const [long, short] = [gone.filter(isLong), gone.filter((entry) => !isLong(entry))];
   const instructions = [...short.filter(({ text }) => isInstruction(text)), ...long.flatMap(linesOf)];
   const others = [...short.filter(({ text }) => !isInstruction(text)), ...long];
@@ -132,7 +132,7 @@ function wordsOf({ said, turn }: History, isGone: Wanted["isGone"]) {
   };
 }
 
-function requestOf(request: readonly Said[], tokensMax: number): Entry[] {
+function requestOf(request: readonly SaidLine[], tokensMax: number): Entry[] {
   const each = Math.floor(Math.min(requestTokensMax, tokensMax / Math.max(request.length, 1)) - wordsTokens);
   return request.map((entry) => entryOf("request", entry, each));
 }
@@ -142,20 +142,20 @@ const wordsTokens = 8;
 const gapTokens = 36;
 
 /** The lines worth keeping of a message that is not repeated as a whole. */
-function linesOf({ seq, text }: Said): Said[] {
+function linesOf({ seq, text }: SaidLine): SaidLine[] {
   return instructionsIn(text).map((line) => ({ seq, text: line }));
 }
 
 /** Said twice, it is repeated once, as it was said last. */
-function unrepeated(said: readonly Said[]): Said[] {
+function unrepeated(said: readonly SaidLine[]): SaidLine[] {
   return [...new Map(said.map((entry) => [entry.text, entry])).values()];
 }
 
-function newestFirst(said: readonly Said[]): Said[] {
+function newestFirst(said: readonly SaidLine[]): SaidLine[] {
   return [...said].sort((a, b) => b.seq - a.seq);
 }
 
-function entryOf(section: Section, { seq, text }: Said, tokensMax: number): Entry {
+function entryOf(section: Section, { seq, text }: SaidLine, tokensMax: number): Entry {
   const { gap } = forModels.compact;
   if (estimateTokens(text) <= tokensMax) return { section, order: seq, text: markedWords(text) };
   const { head, tail } = endsWithin(text, tokensMax - gapTokens);

@@ -5,7 +5,7 @@ export type Surroundings = {
 };
 
 /** A part of a line that is shown, and the matches to be marked in it. */
-export type Place = {
+export type ShownPart = {
   readonly from: number;
   readonly to: number;
   /** The start of its first match that no place before it shows. */
@@ -25,8 +25,8 @@ const gap = "...";
  * What is shown of a line: as far as `characters` before and behind its first match, and the same again for each match
  * that lies outside of what is shown by then. At least the beginning.
  */
-export function* placesIn(line: string, marks: RegExp, characters: number): Generator<Place, void> {
-  let place: Place | undefined;
+export function* placesIn(line: string, marks: RegExp, characters: number): Generator<ShownPart, void> {
+  let place: ShownPart | undefined;
   let matches: Match[] = [];
   let empty = 0;
   marks.lastIndex = 0;
@@ -43,14 +43,14 @@ export function* placesIn(line: string, marks: RegExp, characters: number): Gene
   yield place ?? { ...partAround(line, { start: 0, end: 0 }, characters), matches };
 }
 
-function partAround(line: string, { start, end }: Match, characters: number): Omit<Place, "matches"> {
+function partAround(line: string, { start, end }: Match, characters: number): Omit<ShownPart, "matches"> {
   const from = atCharacter(line, Math.max(0, start - characters));
   const to = atCharacter(line, Math.min(line.length, Math.min(end, start + matchCharactersMax) + characters));
   return { from, to, start, end };
 }
 
 /** A place with what is left of the room for it in the lines either side; matches between `**`. */
-export function excerpt({ before, line, after }: Surroundings, place: Place, characters: number): string {
+export function excerpt({ before, line, after }: Surroundings, place: ShownPart, characters: number): string {
   const { from, to, start, end } = place;
   return [
     from > 0 ? gap : endOf(before, characters - start),
@@ -60,7 +60,7 @@ export function excerpt({ before, line, after }: Surroundings, place: Place, cha
 }
 
 /** A match that begins before the part, or goes on beyond it, is marked as far as it is shown. */
-function marked(line: string, { from, to, matches }: Place): string {
+function marked(line: string, { from, to, matches }: ShownPart): string {
   let text = "";
   let shown = from;
   for (const match of matches) {

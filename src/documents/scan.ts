@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import type { FileBelow } from "../workspace/workspace.ts";
 import { decodeText, isSurelyUtf8 } from "./decode.ts";
 import type { SearchHit, SearchQuery, SearchResult } from "./documents.ts";
-import { excerpt, type Place, placesIn } from "./excerpt.ts";
+import { excerpt, placesIn, type ShownPart } from "./excerpt.ts";
 import { binaryEndings } from "./magic.ts";
 import type { Plan } from "./query.ts";
 
@@ -196,7 +196,7 @@ const lineCharactersMax = 2_000;
 function shown(
   { bytes, from, to, text }: Piece,
   line: Line,
-  part: Place,
+  part: ShownPart,
   characters: number,
 ): Pick<SearchHit, "column" | "text"> {
   const { start, end } = line;

@@ -61,7 +61,7 @@ export type PlacedFrame = {
 };
 
 /** Where one reader is. */
-export type Place = {
+export type StreamPlace = {
   readonly cursor: () => string;
   /** Which answer was being written at this place. */
   readonly open: () => Attempt | undefined;
@@ -72,7 +72,7 @@ export type Place = {
 type EventFrame = { readonly frame: "event"; readonly event: LogEvent };
 type OutgoingFrame = EventFrame | Exclude<StreamFrame, { frame: "event" | "part" }>;
 
-export function openPlace(start: Cursor, openAtStart: Attempt | undefined): Place {
+export function openPlace(start: Cursor, openAtStart: Attempt | undefined): StreamPlace {
   let { seq, answer } = start;
   let open: Attempt | undefined = answer ?? openAtStart;
   const outputs = new Map(start.outputs);

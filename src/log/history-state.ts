@@ -1,7 +1,7 @@
 import type { CallOutcome, EventBody, EventOf, FileState, TurnOutcome } from "../protocol/events.ts";
 import type { Image, Message, Slot, ToolCall, ToolDescription, Usage } from "../protocol/message.ts";
 import type { Todo } from "../protocol/todo.ts";
-import { emptyKeepsakes, type Keepsakes, type Said, type SelectedFiles, type Summary } from "./keepsakes.ts";
+import { emptyKeepsakes, type Keepsakes, type SaidLine, type SelectedFiles, type Summary } from "./keepsakes.ts";
 import type { Knowledge } from "./known.ts";
 
 /** What the log amounts to right now: the fold of all events that were not rewound. */
@@ -47,7 +47,7 @@ export type Aside = Knowledge & {
   readonly older: number;
   readonly messages: Message[];
   readonly seqs: number[];
-  readonly said: Said[];
+  readonly said: SaidLine[];
   readonly selected: SelectedFiles[];
   readonly summary: Summary | undefined;
   readonly counted: History["counted"];

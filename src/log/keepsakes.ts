@@ -3,7 +3,7 @@ import { type EventOf, ownWordsOf } from "../protocol/events.ts";
 /** What is put back by code whenever messages are left out: facts of the log, never a model's retelling of them. */
 export type Keepsakes = {
   /** The user's own words, of every message that was taken up. */
-  readonly said: Said[];
+  readonly said: SaidLine[];
   /** Files that the user selected for a message, oldest first. */
   readonly selected: SelectedFiles[];
   /** What the user decided about calls and questions. */
@@ -17,7 +17,7 @@ export type Keepsakes = {
 };
 
 /** `seq` is the place of its message among those that are sent. */
-export type Said = { readonly seq: number; readonly text: string };
+export type SaidLine = { readonly seq: number; readonly text: string };
 export type SelectedFiles = { readonly seq: number; readonly files: readonly string[] };
 export type Decided = {
   readonly seq: number;

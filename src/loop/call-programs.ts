@@ -1,13 +1,13 @@
 import { inBackground } from "../base/background.ts";
 import type { Logger } from "../observe/observe.ts";
-import type { Place, RunOutput, Sandbox } from "../sandbox/sandbox.ts";
+import type { ProgramPlace, RunOutput, Sandbox } from "../sandbox/sandbox.ts";
 import type { ToolSandbox } from "../tools/tools.ts";
 import { type CallLedger, openCallLedger } from "./call-ledger.ts";
 
 /** The programs that one call runs. */
 export type CallPrograms = Pick<CallLedger, "settled" | "untold"> & {
   /** The sandbox as the call sees it: its programs end with the call. */
-  at(place: Place): ToolSandbox;
+  at(place: ProgramPlace): ToolSandbox;
 };
 
 type Watch = {

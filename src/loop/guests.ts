@@ -1,19 +1,19 @@
 import { typeOfName } from "../documents/documents.ts";
 import type { History } from "../log/log.ts";
 import { fileChanged } from "../protocol/events.ts";
-import type { Place } from "../sandbox/sandbox.ts";
+import type { ProgramPlace } from "../sandbox/sandbox.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 
 /** Where the main agent's programs run, and the user's. */
-export function placeOf({ owner, number }: ConversationRow, workspace: Workspace): Place {
+export function placeOf({ owner, number }: ConversationRow, workspace: Workspace): ProgramPlace {
   return { owner, conversation: number, workspace, agent: "root" };
 }
 
 /** The conversation's own files. */
-export function rootPlace({ workspaces }: Parts, conversation: ConversationRow): Place {
+export function rootPlace({ workspaces }: Parts, conversation: ConversationRow): ProgramPlace {
   return placeOf(conversation, workspaces.ofConversation(conversation));
 }
 

@@ -1,13 +1,13 @@
 import type { Result } from "../base/result.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { FileChange } from "../workspace/workspace.ts";
-import type { Language, OutputPlace, Place, RunFailure, RunOutput, RunReport, RunWanted } from "./sandbox.ts";
+import type { Language, OutputPlace, ProgramPlace, RunFailure, RunOutput, RunReport, RunWanted } from "./sandbox.ts";
 import type { SessionFailure } from "./session.ts";
 
 /** Executions that are asked for over HTTP: each has a row that tells what became of it, whatever happens. */
 export interface Executions {
   /** Stored first, then run; answered at once. */
-  submit(place: Place, wanted: ExecutionWanted): Promise<Result<ExecutionRecord, RunFailure | SessionFailure>>;
+  submit(place: ProgramPlace, wanted: ExecutionWanted): Promise<Result<ExecutionRecord, RunFailure | SessionFailure>>;
   find(owner: OwnerId, id: string): Promise<ExecutionRecord | undefined>;
   /** Newest first, long texts and lists shortened; `total` counts all of them. */
   list(

@@ -8,7 +8,14 @@ import type { ListedExecution, Storage } from "../storage/storage.ts";
 import { artifactsMax, artifactsOf } from "./artifacts.ts";
 import type { LiveOutput } from "./live.ts";
 import type { Prepared, Runs } from "./run.ts";
-import type { ExecutionRecord, Executions, ExecutionWanted, Place, RunReport, SandboxSettings } from "./sandbox.ts";
+import type {
+  ExecutionRecord,
+  Executions,
+  ExecutionWanted,
+  ProgramPlace,
+  RunReport,
+  SandboxSettings,
+} from "./sandbox.ts";
 import { keptCode, listedExecution } from "./shortened.ts";
 import { executionOf, executionRow, rowFailure } from "./to-rows.ts";
 
@@ -33,7 +40,7 @@ export type ExecutionsOptions = {
 
 type Known = {
   record: ExecutionRecord;
-  readonly place: Place;
+  readonly place: ProgramPlace;
   readonly live: LiveOutput;
   readonly controller: AbortController;
   readonly onChanges: ExecutionWanted["onChanges"];
@@ -221,7 +228,7 @@ const unrecorded = "an execution could not be recorded";
 /** Not at once: a start has better things to do. */
 const tidyFirstMs = 60_000;
 
-async function submit(state: State, place: Place, wanted: ExecutionWanted): ReturnType<Executions["submit"]> {
+async function submit(state: State, place: ProgramPlace, wanted: ExecutionWanted): ReturnType<Executions["submit"]> {
   await state.recovered;
   const controller = new AbortController();
   const prepared = await state.runs.prepare(place, { ...wanted, signal: controller.signal });

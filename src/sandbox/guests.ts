@@ -9,7 +9,7 @@ import { type DiskWatch, openDiskWatch } from "./disk-watch.ts";
 import type { Network } from "./network/network.ts";
 import { openGuest } from "./open-guest.ts";
 import type { Guest, SandboxProvider } from "./provider.ts";
-import type { Place, SandboxSettings, Session } from "./sandbox.ts";
+import type { ProgramPlace, SandboxSettings, Session } from "./sandbox.ts";
 
 /** The guests that live: one a workspace, whoever uses it. */
 export interface Guests {
@@ -19,17 +19,17 @@ export interface Guests {
    */
   take(order: GuestOrder, python?: PythonUse | undefined): Held | NoGuest;
   /** Whether one may be started ahead of its use: few are at a time, and none in place of one that was used just now. */
-  isWorthwhile(place: Place): boolean;
+  isWorthwhile(place: ProgramPlace): boolean;
   /** Forgets an agent's Python, where there is one. */
-  reset(place: Place): Promise<void>;
+  reset(place: ProgramPlace): Promise<void>;
   /** Ends what runs in the background, and tells what was done to files since the last report. */
-  endTurn(place: Place): Promise<readonly FileChange[]>;
+  endTurn(place: ProgramPlace): Promise<readonly FileChange[]>;
   /** Resolves when those that match are gone, those that are just being started included. */
-  end(match: (place: Place) => boolean, why: string): Promise<void>;
+  end(match: (place: ProgramPlace) => boolean, why: string): Promise<void>;
   count(): number;
 }
 
-export type GuestOrder = { readonly place: Place; readonly session: Pick<Session, "limits" | "env"> };
+export type GuestOrder = { readonly place: ProgramPlace; readonly session: Pick<Session, "limits" | "env"> };
 
 /** `isCell`: runs in it, which one at a time can. */
 export type PythonUse = { readonly agent: string; readonly isCell: boolean };
@@ -71,16 +71,16 @@ export type GuestsOptions = {
   readonly logger: Logger;
   readonly network: Network;
   /** What was installed for a user's programs; undefined where nothing can be. */
-  readonly folderOf: (owner: Place["owner"]) => Promise<string | undefined>;
+  readonly folderOf: (owner: ProgramPlace["owner"]) => Promise<string | undefined>;
   /** Called when a guest sees the files of its place as we do, and when one did not and was not started. */
-  readonly onMounted?: ((owner: Place["owner"], isRight: boolean) => void) | undefined;
+  readonly onMounted?: ((owner: ProgramPlace["owner"], isRight: boolean) => void) | undefined;
   /** Called when one is idle or gone: there may be room now. */
   readonly onRoom: () => void;
 };
 
 type Entry = {
   readonly key: string;
-  readonly place: Place;
+  readonly place: ProgramPlace;
   readonly opened: Promise<Result<Guest, GuestFailure>>;
   readonly watch: DiskWatch | undefined;
   /** By agent: how many executions use its Python, and when the last one ended. */
@@ -101,7 +101,7 @@ type Use = { count: number; lastAt: number };
 
 type State = GuestsOptions & {
   readonly live: Map<string, Entry>;
-  readonly ending: Map<Promise<void>, Place>;
+  readonly ending: Map<Promise<void>, ProgramPlace>;
   /** By key: what was done to files by programs whose guest is gone, and no turn told of yet. */
   readonly untold: Map<string, readonly FileChange[]>;
 };
@@ -159,12 +159,12 @@ export function openGuests(options: GuestsOptions): Guests {
   };
 }
 
-function keyOf({ owner, conversation, workspace }: Place): string {
+function keyOf({ owner, conversation, workspace }: ProgramPlace): string {
   return JSON.stringify([owner, conversation ?? null, workspace?.kind ?? null, workspace?.id ?? null]);
 }
 
 /** One that died under a program is there until its last process is gone; nobody waits for that. */
-function usable(state: State, place: Place): Entry | undefined {
+function usable(state: State, place: ProgramPlace): Entry | undefined {
   const entry = state.live.get(keyOf(place));
   if (entry?.guest?.isOpen() !== false) return entry;
   void endEntry(state, entry, "lost");
@@ -203,7 +203,7 @@ function start(state: State, { place, session }: GuestOrder): Entry | "owner" | 
   return entry;
 }
 
-function roomFor({ live, settings }: State, { owner }: Place): "free" | "owner" | "machine" | Entry {
+function roomFor({ live, settings }: State, { owner }: ProgramPlace): "free" | "owner" | "machine" | Entry {
   const own = [...live.values()].filter(({ place }) => place.owner === owner);
   if (own.length >= settings.guestsPerOwnerMax) return longestIdle(own) ?? "owner";
   if (live.size >= settings.guestsMax) return longestIdle([...live.values()]) ?? "machine";

@@ -5,7 +5,7 @@ import type { WatchedProgram } from "./disk-watch.ts";
 import type { Held } from "./guests.ts";
 import type { LiveOutput } from "./live.ts";
 import type { Execution, ExecutionEvent, Guest } from "./provider.ts";
-import type { Run, RunReport, ShownOutput } from "./sandbox.ts";
+import type { RunningProgram, RunReport, ShownOutput } from "./sandbox.ts";
 
 export type ProgramOrder = {
   readonly guest: Guest;
@@ -20,7 +20,7 @@ export type ProgramOrder = {
 };
 
 /** Runs a program in a guest that is open, and puts its report together. */
-export function beginProgram(order: ProgramOrder): Pick<Run, "report" | "kill"> {
+export function beginProgram(order: ProgramOrder): Pick<RunningProgram, "report" | "kill"> {
   const { guest, held, execution, clock, logger, live } = order;
   const state: State = {
     startedAt: clock.now(),

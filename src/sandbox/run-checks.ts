@@ -3,7 +3,7 @@ import { failure } from "../protocol/failure.ts";
 import { type Measured, shownPath } from "../workspace/workspace.ts";
 import { fileRefusal } from "./open-guest.ts";
 import { executionLimits, type SandboxProvider } from "./provider.ts";
-import type { Place, RunFailure, RunWanted } from "./sandbox.ts";
+import type { ProgramPlace, RunFailure, RunWanted } from "./sandbox.ts";
 
 /**
  * Why a program cannot be run at this place at all, before anything is done for it. A workspace that is too full is no
@@ -11,7 +11,7 @@ import type { Place, RunFailure, RunWanted } from "./sandbox.ts";
  */
 export async function checkRun(
   provider: Pick<SandboxProvider, "probe">,
-  { workspace }: Place,
+  { workspace }: ProgramPlace,
   wanted: RunWanted,
 ): Promise<Result<void, RunFailure>> {
   const sizeBytes = Buffer.byteLength(wanted.code);

@@ -11,12 +11,20 @@ import { fileRefusal } from "./open-guest.ts";
 import { beginProgram, unbegun } from "./program.ts";
 import type { Execution, Guest, SandboxProvider } from "./provider.ts";
 import { checkRun, roomRefusal } from "./run-checks.ts";
-import type { Place, Run, RunFailure, RunWanted, SandboxSettings, Session, Sessions } from "./sandbox.ts";
+import type {
+  ProgramPlace,
+  RunFailure,
+  RunningProgram,
+  RunWanted,
+  SandboxSettings,
+  Session,
+  Sessions,
+} from "./sandbox.ts";
 
 /** One execution from the wish to its report. */
 export interface Runs {
   /** Checks what can be checked and takes a place in the queue; `start` or `abandon` must follow. */
-  prepare(place: Place, wanted: RunWanted): Promise<Result<Prepared, RunFailure>>;
+  prepare(place: ProgramPlace, wanted: RunWanted): Promise<Result<Prepared, RunFailure>>;
 }
 
 export type Prepared = {
@@ -31,7 +39,7 @@ export type Prepared = {
 };
 
 /** `hasBegun`: false for one that was cancelled before its turn came. */
-export type StartedRun = Run & { readonly hasBegun: boolean };
+export type StartedRun = RunningProgram & { readonly hasBegun: boolean };
 
 export type RunsOptions = {
   readonly provider: Pick<SandboxProvider, "probe">;
@@ -40,7 +48,7 @@ export type RunsOptions = {
   readonly activities: Activities;
   readonly sessions: Pick<Sessions, "use">;
   /** A program of this user ended: their session was used until now. */
-  readonly onEnd: (place: Place) => void;
+  readonly onEnd: (place: ProgramPlace) => void;
   readonly settings: SandboxSettings;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -63,7 +71,7 @@ export function openRuns(options: RunsOptions): Runs {
   };
 }
 
-type Asked = { readonly place: Place; readonly wanted: RunWanted; readonly activity: Activity };
+type Asked = { readonly place: ProgramPlace; readonly wanted: RunWanted; readonly activity: Activity };
 
 async function prepare(options: RunsOptions, asked: Asked): Promise<Result<Prepared, RunFailure>> {
   const { place, wanted, activity } = asked;
@@ -170,7 +178,7 @@ async function begin(options: RunsOptions, asked: Asked, begun: Begun): Promise<
 }
 
 async function observe(
-  { workspace }: Place,
+  { workspace }: ProgramPlace,
   guest: Guest,
   held: Held,
 ): Promise<Result<Observation | undefined, RunFailure>> {

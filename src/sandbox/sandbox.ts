@@ -29,13 +29,13 @@ export interface Sandbox {
   readonly executions: Executions;
   readonly packages: Packages;
   /** Starts the guest that a program at this place will need, so that the model's thinking hides the cost. Never fails. */
-  prewarm(place: Place, language?: Language): void;
+  prewarm(place: ProgramPlace, language?: Language): void;
   /** Runs a program as soon as there is room for it. It ends with the caller's signal. */
-  run(place: Place, wanted: RunWanted): Promise<Result<Run, RunFailure>>;
+  run(place: ProgramPlace, wanted: RunWanted): Promise<Result<RunningProgram, RunFailure>>;
   /** Forgets the agent's Python. */
-  reset(place: Place): Promise<void>;
+  reset(place: ProgramPlace): Promise<void>;
   /** Ends what programs left running in the background, and tells what they did to files since. */
-  endTurn(place: Place): Promise<readonly FileChange[]>;
+  endTurn(place: ProgramPlace): Promise<readonly FileChange[]>;
   /** Ends the guests of a conversation; before its files are moved or removed. */
   leave(conversation: number): Promise<void>;
   /** Does now what is otherwise done by and by: ends sessions past their time and what dead processes left behind. */
@@ -48,7 +48,7 @@ export interface Sandbox {
 export type Language = "python" | "bash" | "javascript";
 
 /** Whose program it is and what it sees. Without a workspace no conversation is mounted. */
-export type Place = {
+export type ProgramPlace = {
   readonly owner: OwnerId;
   /** The number of the conversation that the workspace belongs to. */
   readonly conversation: number | undefined;
@@ -74,7 +74,7 @@ export type RunWanted = {
   readonly shownBytesMax?: number | undefined;
 };
 
-export type Run = {
+export type RunningProgram = {
   readonly id: string;
   /** As it comes, decoded; ends with the program. Who does not read it loses nothing of the report. */
   readonly output: AsyncIterable<RunOutput>;

@@ -8,7 +8,7 @@ import { openNetwork } from "./network/network.ts";
 import { openPackageFolders } from "./package-folders.ts";
 import { openPackages } from "./packages.ts";
 import { openRuns } from "./run.ts";
-import type { Language, Place, Sandbox, SandboxOptions } from "./sandbox.ts";
+import type { Language, ProgramPlace, Sandbox, SandboxOptions } from "./sandbox.ts";
 import { type OwnSessions, openSessions } from "./sessions.ts";
 
 /** How long the end may take; what is left then ends with this process. */
@@ -51,7 +51,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       await executions.settled(owner);
     },
   });
-  const onEnd = ({ owner }: Place) => sessions.touch(owner);
+  const onEnd = ({ owner }: ProgramPlace) => sessions.touch(owner);
   const runs = openRuns({ ...options, guests, admission, activities, sessions, onEnd });
   const executions = openExecutions({ ...options, runs });
   return {
@@ -112,7 +112,7 @@ type Warmer = SandboxOptions & {
   readonly sessions: OwnSessions;
 };
 
-async function prewarm(warmer: Warmer, place: Place, language: Language | undefined): Promise<void> {
+async function prewarm(warmer: Warmer, place: ProgramPlace, language: Language | undefined): Promise<void> {
   const { provider, guests, activities, sessions, settings } = warmer;
   if ((await provider.probe()).missing.length > 0) return;
   const activity = activities.begin(place);

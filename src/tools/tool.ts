@@ -8,7 +8,7 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import type { Image } from "../protocol/message.ts";
 import type { CompactReport } from "../protocol/resources.ts";
 import type { Todo } from "../protocol/todo.ts";
-import type { Probe, Run, RunFailure, RunWanted } from "../sandbox/sandbox.ts";
+import type { Probe, RunFailure, RunningProgram, RunWanted } from "../sandbox/sandbox.ts";
 import { forModels } from "../words/words.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { readLeniently } from "./arguments.ts";
@@ -126,7 +126,7 @@ export type RoomReport = {
 
 /** The sandbox as one call sees it: bound to its agent, its files and its signal. Output is shown while it comes. */
 export type ToolSandbox = {
-  run(wanted: Omit<RunWanted, "signal">): Promise<Result<Run, RunFailure>>;
+  run(wanted: Omit<RunWanted, "signal">): Promise<Result<RunningProgram, RunFailure>>;
   reset(): Promise<void>;
   probe(): Promise<Probe>;
 };

@@ -55,7 +55,7 @@ export function openFolder(root: number, names: readonly string[], operation: Op
 type MakeOptions = {
   /** Told of each folder that got a new entry. */
   readonly made?: (folder: number) => void;
-  /** Whom the new folders belong to; see `Place`. */
+  /** Whom the new folders belong to; see `HostPlace`. */
   readonly uid: number | undefined;
 };
 
@@ -135,13 +135,13 @@ function explain(
   return failureOf(error, operation, path);
 }
 
-export type Place = { readonly fd: number; readonly stat: Stats };
+export type OpenEntry = { readonly fd: number; readonly stat: Stats };
 
 /**
  * A name in a folder, opened without touching what it stands for: a pipe does not block, a device notices nothing. The
  * caller closes it.
  */
-export function openPlace(folder: number, name: string | Buffer): Place {
+export function openPlace(folder: number, name: string | Buffer): OpenEntry {
   const fd = openSync(inFolder(folder, name), placeFlags);
   return { fd, stat: fstatSync(fd) };
 }
@@ -170,7 +170,7 @@ const looksMax = 10;
  * file from outside that was linked in and taken away again in this moment has one too. So the name is looked at once
  * more: while it stands for this very file and is its only one, the file is ours.
  */
-export function openRegular(folder: number, name: string | Buffer, about: { device: number; path: string }): Place {
+export function openRegular(folder: number, name: string | Buffer, about: { device: number; path: string }): OpenEntry {
   for (let looks = 1; ; looks += 1) {
     const { fd: place, stat } = openPlace(folder, name);
     try {

@@ -28,7 +28,7 @@ import { parsePath, parseWritable, shownPath } from "./path.ts";
 import { beginLook, leaveLook, lookAhead, tellChanges } from "./watch-programs.ts";
 
 /** Where one workspace lies on this machine. Host paths stay inside workspace/. */
-export type Place = {
+export type HostPlace = {
   readonly folder: string;
   /** Earlier contents of its files, outside of it. */
   readonly keptFolder: string;
@@ -46,7 +46,7 @@ export type FilesOptions = {
   readonly id: string;
   readonly kind: Workspace["kind"];
   /** Looked up by the first operation, then remembered. */
-  readonly place: () => Promise<Result<Place, FileFailure>>;
+  readonly place: () => Promise<Result<HostPlace, FileFailure>>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -126,7 +126,7 @@ type Parse = (path: string) => Result<readonly string[], FileFailure>;
 /** What all operations share: the path is checked first, faults of the world become values, refusals are logged. */
 function visitor(options: FilesOptions) {
   const { id, logger, place } = options;
-  let known: Place | undefined;
+  let known: HostPlace | undefined;
   let refusals = 0;
 
   return async <T>(

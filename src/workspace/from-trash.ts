@@ -15,7 +15,7 @@ import type { FileFailure } from "./one-workspace.ts";
 import { ungive } from "./owner.ts";
 import { removeTree } from "./remove-tree.ts";
 import { inSlices } from "./slices.ts";
-import type { Parts } from "./trash.ts";
+import type { TrashParts } from "./trash.ts";
 import { namesAsBytes } from "./tree.ts";
 import type { Restored, Trashed, TrashFailure } from "./workspace.ts";
 
@@ -23,7 +23,7 @@ import type { Restored, Trashed, TrashFailure } from "./workspace.ts";
 const rowsMax = 1000;
 
 /** What can be given back, newest first. A folder in which there were no files is of no use to anybody. */
-export async function listTrash({ storage, limits }: Parts, owner: OwnerId): Promise<Trashed[]> {
+export async function listTrash({ storage, limits }: TrashParts, owner: OwnerId): Promise<Trashed[]> {
   const rows = await storage.listTrash(owner, rowsMax);
   return rows
     .filter(({ files }) => files > 0)
@@ -36,7 +36,7 @@ export async function listTrash({ storage, limits }: Parts, owner: OwnerId): Pro
 
 /** Gives files back. What is there by now stays as it is; a crash in between loses nothing, and it can be asked again. */
 export async function restoreTrash(
-  parts: Parts,
+  parts: TrashParts,
   owner: OwnerId,
   id: string,
 ): Promise<Result<Restored, FileFailure | StorageFailure | TrashFailure>> {
@@ -59,7 +59,7 @@ export async function restoreTrash(
 }
 
 /** By the whole id, or by the beginning of just one. */
-async function findRow({ storage }: Parts, owner: OwnerId, id: string): Promise<TrashRow | undefined> {
+async function findRow({ storage }: TrashParts, owner: OwnerId, id: string): Promise<TrashRow | undefined> {
   if (id === "") return undefined;
   const found = await storage.findTrash(owner, id);
   if (found !== undefined) return found;
@@ -68,7 +68,7 @@ async function findRow({ storage }: Parts, owner: OwnerId, id: string): Promise<
 }
 
 /** Answers the places where things lie that could not go back to their own; undefined when there was nothing any more. */
-async function giveBack(parts: Parts, row: TrashRow): Promise<string[] | undefined> {
+async function giveBack(parts: TrashParts, row: TrashRow): Promise<string[] | undefined> {
   const { homes } = parts;
   const [from, to] = [trashFolder(row.id), row.folder];
   // A crash or a full disk after the move back, the last time.
@@ -78,14 +78,14 @@ async function giveBack(parts: Parts, row: TrashRow): Promise<string[] | undefin
   return beside;
 }
 
-async function bringBack(parts: Parts, row: TrashRow): Promise<string[]> {
+async function bringBack(parts: TrashParts, row: TrashRow): Promise<string[]> {
   const moved = await parts.homes.move(trashFolder(row.id), row.folder);
   if (!moved.ok) throw cannotWrite(moved.failure);
   return moved.value ? [] : unite(parts, row); // Somebody has just made it anew.
 }
 
 /** Where the trash and the folder it came from both have something by now. */
-async function unite(parts: Parts, row: TrashRow): Promise<string[]> {
+async function unite(parts: TrashParts, row: TrashRow): Promise<string[]> {
   const { homes, ids, books } = parts;
   const [from, to] = [await openHome(parts, trashFolder(row.id)), await openHome(parts, row.folder)];
   const near = await homes.beside(from, to);
@@ -100,7 +100,7 @@ async function unite(parts: Parts, row: TrashRow): Promise<string[]> {
   return [...beside].sort();
 }
 
-async function openHome({ homes }: Parts, name: string): Promise<Home> {
+async function openHome({ homes }: TrashParts, name: string): Promise<Home> {
   const home = await homes.open(name);
   if (!home.ok) throw cannotWrite(home.failure);
   if (home.value === undefined) throw new Refused(makeFailure("file_not_found", { path: ".", near: "" }));

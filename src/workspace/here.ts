@@ -3,7 +3,7 @@ import { systemCode } from "../base/fault.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import type { Operation } from "./faults.ts";
-import type { Place } from "./files.ts";
+import type { HostPlace } from "./files.ts";
 import type { ImageFolders } from "./images.ts";
 import type { FileFailure, WorkspaceLimits } from "./one-workspace.ts";
 
@@ -11,10 +11,10 @@ import type { FileFailure, WorkspaceLimits } from "./one-workspace.ts";
 export type FoundImage = ImageFolders & { readonly isMade: boolean };
 
 /** Where the files of a place are for one operation. */
-export type Here = Place & { readonly image?: FoundImage | undefined };
+export type Here = HostPlace & { readonly image?: FoundImage | undefined };
 
 /** Nothing is waited for between the answer and the first look at the files: an image stays mounted that long. */
-export async function findHere(place: Place, operation: Operation): Promise<Result<Here, FileFailure>> {
+export async function findHere(place: HostPlace, operation: Operation): Promise<Result<Here, FileFailure>> {
   if (place.findImage === undefined) return ok(place);
   const image = await place.findImage();
   if (image.ok)

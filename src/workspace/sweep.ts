@@ -4,7 +4,7 @@ import { namesIn } from "./faults.ts";
 import type { Incoming } from "./incoming.ts";
 import { keptFolder, trashFolder } from "./layout.ts";
 import { isLeftBehind } from "./remove-tree.ts";
-import { eachRow, nothingRemoved, type Parts, removeFolder } from "./trash.ts";
+import { eachRow, nothingRemoved, removeFolder, type TrashParts } from "./trash.ts";
 import type { Swept } from "./workspace.ts";
 
 /** How long something may lie in the staging folder while this process runs. */
@@ -13,7 +13,7 @@ const stagedMsMax = 24 * 3_600_000;
 const attemptMsMax = 30_000;
 
 /** Finishes what a crash interrupted, and removes what nobody can ask for any more. Each part can be repeated. */
-export function openSweep(parts: Parts & { readonly incoming: Pick<Incoming, "sweep"> }): () => Promise<Swept> {
+export function openSweep(parts: TrashParts & { readonly incoming: Pick<Incoming, "sweep"> }): () => Promise<Swept> {
   // What lies there now was left by a process before us. Names and our own clock decide, not the times of files:
   // a clock that was put forward must not take away what is just being written.
   const seenAt = new Map(namesIn(parts.layout.stagingFolder).map((name) => [name, Number.NEGATIVE_INFINITY]));
@@ -34,7 +34,7 @@ const passingMsMax = 3_600_000;
 const endedTogetherMax = 20;
 
 /** Programs make conversations for single calls and leave them: those end here, and their files go like those of deleted ones. */
-async function endUnused(parts: Parts): Promise<void> {
+async function endUnused(parts: TrashParts): Promise<void> {
   const { storage, clock, limits, logger } = parts;
   let count = 0;
   for (const isPassing of limits.programMs === 0 ? [true] : [true, false]) {
@@ -52,7 +52,7 @@ async function endUnused(parts: Parts): Promise<void> {
 
 /** Whoever says something to it in this moment keeps it: the log has moved then. */
 async function endOne(
-  { storage, clock }: Parts,
+  { storage, clock }: TrashParts,
   number: number,
   unused: { readonly before: number; readonly isPassing: boolean },
 ): Promise<boolean> {
@@ -64,7 +64,7 @@ async function endOne(
 }
 
 /** Trash past its time, and that of deleted conversations. Answers how many are left. */
-async function removeExpired(parts: Parts): Promise<number> {
+async function removeExpired(parts: TrashParts): Promise<number> {
   let left = 0;
   const { storage, clock, homes, limits } = parts;
   const list = (limit: number) => storage.expiredTrash(clock.now() - limits.trashMs, limit);
@@ -84,14 +84,14 @@ async function removeExpired(parts: Parts): Promise<number> {
 
 type Attempt = { readonly isOver: () => boolean; readonly restMs: () => number };
 
-function beginAttempt({ clock }: Parts): Attempt {
+function beginAttempt({ clock }: TrashParts): Attempt {
   const end = clock.monotonic() + attemptMsMax;
   const restMs = () => Math.max(end - clock.monotonic(), 0);
   return { isOver: () => restMs() === 0, restMs };
 }
 
 /** A crash came between the row and the move to the trash, or between the move back and the row. */
-async function finishMoves(parts: Parts): Promise<void> {
+async function finishMoves(parts: TrashParts): Promise<void> {
   const { storage, layout, logger } = parts;
   const known = new Set<string>();
   const list = (limit: number) => storage.expiredTrash(Number.MAX_SAFE_INTEGER, limit);
@@ -105,7 +105,7 @@ async function finishMoves(parts: Parts): Promise<void> {
     logger.warn("the trash has {count} folders that we did not put there", { count: unknown.length });
 }
 
-async function finishMove({ storage, clock, homes, logger }: Parts, row: TrashRow): Promise<void> {
+async function finishMove({ storage, clock, homes, logger }: TrashParts, row: TrashRow): Promise<void> {
   const isBack = homes.has(row.folder);
   if (!homes.has(trashFolder(row.id))) {
     logger.info("{folder} is not in the trash", { folder: row.folder, trash: row.id, isBack });
@@ -116,14 +116,17 @@ async function finishMove({ storage, clock, homes, logger }: Parts, row: TrashRo
   }
 }
 
-async function workspaceOf(storage: Parts["storage"], { number, folder }: TrashRow): Promise<WorkspaceRow | undefined> {
+async function workspaceOf(
+  storage: TrashParts["storage"],
+  { number, folder }: TrashRow,
+): Promise<WorkspaceRow | undefined> {
   const own = await storage.findWorkspace(number);
   if (own?.folder === folder) return own;
   return (await storage.agentsOf(number)).find(({ workspace }) => workspace?.folder === folder)?.workspace;
 }
 
 /** The row is forgotten last: until then the next sweep comes back to it. Answers how many it has to come back to. */
-async function removeOrphans(parts: Parts): Promise<number> {
+async function removeOrphans(parts: TrashParts): Promise<number> {
   const { storage, inUse, homes } = parts;
   let left = 0;
   for await (const row of eachRow(
@@ -145,7 +148,7 @@ async function removeOrphans(parts: Parts): Promise<number> {
 }
 
 /** No program may still write while its files go. False: one does not end. */
-async function isDeserted(parts: Parts, { number, folder }: WorkspaceRow, { restMs }: Attempt): Promise<boolean> {
+async function isDeserted(parts: TrashParts, { number, folder }: WorkspaceRow, { restMs }: Attempt): Promise<boolean> {
   const { leave, clock, logger } = parts;
   if (leave === undefined) return true;
   const isDone = new AbortController();
@@ -155,14 +158,14 @@ async function isDeserted(parts: Parts, { number, folder }: WorkspaceRow, { rest
   return left === true;
 }
 
-async function removeKept(parts: Parts, folder: string, attempt: Attempt): Promise<boolean> {
+async function removeKept(parts: TrashParts, folder: string, attempt: Attempt): Promise<boolean> {
   const kept = keptFolder(folder);
   const path = parts.layout.hostPath(kept);
   if (path !== undefined) parts.books.kept.delete(path);
   return removeNamed(parts, kept, attempt);
 }
 
-async function removeNamed(parts: Parts, folder: string, { isOver }: Attempt): Promise<boolean> {
+async function removeNamed(parts: TrashParts, folder: string, { isOver }: Attempt): Promise<boolean> {
   if (parts.layout.hostPath(folder) === undefined) {
     parts.logger.error("{folder} is not removed: we would not have given it this name", { folder });
     return false;
@@ -173,7 +176,7 @@ async function removeNamed(parts: Parts, folder: string, { isOver }: Attempt): P
 }
 
 /** Drafts of files after their time, and at once what a removal left. Answers how much of that is still left. */
-async function removeStaged(parts: Parts, seenAt: Map<string, number>): Promise<number> {
+async function removeStaged(parts: TrashParts, seenAt: Map<string, number>): Promise<number> {
   const { clock, layout, logger, books } = parts;
   let left = 0;
   const names = new Set(namesIn(layout.stagingFolder));

@@ -16,7 +16,7 @@ import { removeTree } from "./remove-tree.ts";
 import type { Cleaned } from "./workspace.ts";
 
 /** What cleaning up works with. */
-export type Parts = {
+export type TrashParts = {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -41,7 +41,7 @@ export const nothingRemoved = 0;
 
 /** Moves what nobody used since then to the trash. One after another; a crash leaves each where it was or in the trash. */
 export async function cleanUnused(
-  parts: Parts,
+  parts: TrashParts,
   { unusedMs, owner }: { unusedMs: number; owner?: OwnerId | undefined },
 ): Promise<Cleaned> {
   const { storage, clock, logger } = parts;
@@ -84,7 +84,7 @@ type Moved = { readonly bytes: number };
 
 /** Undefined: there was nothing to move, or somebody works with it. A failure says why it cannot be moved. */
 async function cleanOne(
-  parts: Parts,
+  parts: TrashParts,
   row: WorkspaceRow,
   isStillUnused: () => Promise<boolean>,
 ): Promise<Result<Moved | undefined, string>> {
@@ -125,7 +125,7 @@ type Leaving = {
 
 /** The fact first: a folder in the trash that no row knows of could neither be given back nor be removed. */
 async function moveAway(
-  parts: Parts,
+  parts: TrashParts,
   { row, files, bytes }: Leaving,
   isStillUnused: () => Promise<boolean>,
 ): Promise<Result<Moved | undefined, string>> {
@@ -161,7 +161,7 @@ async function moveAway(
 }
 
 /** Eight characters are few: one that is taken must not be given again. */
-function freshId({ ids, homes }: Parts): string {
+function freshId({ ids, homes }: TrashParts): string {
   for (;;) {
     const id = ids.hex(8);
     if (!homes.has(trashFolder(id))) return id;
@@ -169,6 +169,10 @@ function freshId({ ids, homes }: Parts): string {
 }
 
 /** Removes a folder below the data directory with everything in it. */
-export function removeFolder({ layout: { stagingFolder }, ids, books }: Parts, path: string, isOver?: () => boolean) {
+export function removeFolder(
+  { layout: { stagingFolder }, ids, books }: TrashParts,
+  path: string,
+  isOver?: () => boolean,
+) {
   return removeTree(path, { stagingFolder, ids, books, isOver });
 }

@@ -1,6 +1,6 @@
 import { failed, ok, type Result } from "../base/result.ts";
 import type { ConversationRow, WorkspaceRow } from "../storage/storage.ts";
-import { type FilesOptions, openFiles, type Place } from "./files.ts";
+import { type FilesOptions, type HostPlace, openFiles } from "./files.ts";
 import { asFileFailure, type Places } from "./folders.ts";
 import type { InUse, WorkspaceKey } from "./in-use.ts";
 import type { FileFailure, Workspace } from "./one-workspace.ts";
@@ -19,7 +19,7 @@ export type ViewsOptions = Omit<FilesOptions, "id" | "kind" | "place"> & {
 };
 
 export function openViews({ places, inUse, ...options }: ViewsOptions): Views {
-  const open = ({ id, kind }: WorkspaceKey, place: () => Promise<Result<Place, FileFailure>>) =>
+  const open = ({ id, kind }: WorkspaceKey, place: () => Promise<Result<HostPlace, FileFailure>>) =>
     openFiles({ ...options, id, kind, place });
 
   return {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Clock } from "../../src/base/clock.ts";
 import type { SandboxProvider } from "../../src/sandbox/provider.ts";
-import type { Place, Run, SandboxSettings } from "../../src/sandbox/sandbox.ts";
+import type { ProgramPlace, RunningProgram, SandboxSettings } from "../../src/sandbox/sandbox.ts";
 import type { WorkspaceLimits } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
@@ -36,8 +36,11 @@ async function openGround(t: TestContext, { settings = {}, limits = {}, provider
   const first: SandboxProvider[] = [{ ...played, ...provider?.(played) }];
   // A process that is started again has one of its own.
   const ground = await openRealGround(t, { settings, limits, clock, provider: () => first.pop() ?? playedProvider() });
-  const run = async (place: Place, code: string, language: "bash" | "python" = "python"): Promise<Run> =>
-    unwrap(await ground.sandbox.run(place, { language, code, timeoutMs: 1000 }));
+  const run = async (
+    place: ProgramPlace,
+    code: string,
+    language: "bash" | "python" = "python",
+  ): Promise<RunningProgram> => unwrap(await ground.sandbox.run(place, { language, code, timeoutMs: 1000 }));
   const finish = (code: string) =>
     played.guests
       .flatMap((guest) => [...guest.running.values()])
@@ -47,7 +50,7 @@ async function openGround(t: TestContext, { settings = {}, limits = {}, provider
 }
 
 /** As a program would that nobody looks at. */
-async function writeInside(place: Place, path: string, bytes: number): Promise<void> {
+async function writeInside(place: ProgramPlace, path: string, bytes: number): Promise<void> {
   const folder = unwrap((await place.workspace?.guestFolder()) ?? assert.fail("the place has a workspace")).folder;
   writeFileSync(join(folder, path), "x".repeat(bytes));
 }
@@ -92,7 +95,7 @@ test("a sandbox that died is not given to the next program, however long its las
 test("a mistake of ours while a program begins is told as a crash, and takes no room away [X2][X4]", async (t) => {
   const ground = await openGround(t);
   const place = await ground.place("c1");
-  const broken: Place = {
+  const broken: ProgramPlace = {
     ...place,
     workspace: place.workspace && { ...place.workspace, observe: () => Promise.reject(new Error("a mistake")) },
   };
@@ -106,7 +109,7 @@ test("a mistake of ours while a program begins is told as a crash, and takes no 
 });
 
 test("a report that breaks down still tells what the program did to files [W12][X1]", async (t) => {
-  const place: { value?: Place } = {};
+  const place: { value?: ProgramPlace } = {};
   const ground = await openGround(t, {
     provider: (played) => ({
       async open(wanted) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { OwnerId } from "../../src/protocol/ids.ts";
-import type { Place, Run, SandboxSettings } from "../../src/sandbox/sandbox.ts";
+import type { ProgramPlace, RunningProgram, SandboxSettings } from "../../src/sandbox/sandbox.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { playedProvider } from "../world/played-provider.ts";
@@ -14,7 +14,7 @@ async function openGround(t: TestContext, settings: Partial<SandboxSettings> = {
   // Nothing was used in the year of the first clock.
   clock.move(1_000_000);
   const ground = await openRealGround(t, { settings, clock, provider: () => provider });
-  const run = async (place: Place, code = "", language: "bash" | "python" = "bash"): Promise<Run> =>
+  const run = async (place: ProgramPlace, code = "", language: "bash" | "python" = "bash"): Promise<RunningProgram> =>
     unwrap(await ground.sandbox.run(place, { language, code, timeoutMs: 1000 }));
   const running = () => provider.guests.flatMap((guest) => [...guest.running.values()]);
   const finish = (code: string) =>

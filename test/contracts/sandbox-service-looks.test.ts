@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ok } from "../../src/base/result.ts";
 import { failure } from "../../src/protocol/failure.ts";
-import type { Place, RunReport } from "../../src/sandbox/sandbox.ts";
+import type { ProgramPlace, RunReport } from "../../src/sandbox/sandbox.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
@@ -79,6 +79,6 @@ function seen({ changes, hadCompany }: RunReport) {
   return { paths: changes.map(({ path }) => path), hadCompany };
 }
 
-async function folderOf({ workspace }: Place): Promise<string> {
+async function folderOf({ workspace }: ProgramPlace): Promise<string> {
   return unwrap((await workspace?.guestFolder()) ?? assert.fail("the place has a workspace")).folder;
 }

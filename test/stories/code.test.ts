@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { Place } from "../../src/sandbox/sandbox.ts";
+import type { ProgramPlace } from "../../src/sandbox/sandbox.ts";
 import { withoutMarks } from "../../src/words/words.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
@@ -229,8 +229,9 @@ test("a sandbox is begun with the conversation and its messages, with Python whe
   const asked: string[] = [];
   const openSandbox = () => ({
     ...noSandbox(),
-    prewarm: ({ agent }: Place, language?: string) => void asked.push(`prewarm ${agent} ${language ?? ""}`.trim()),
-    reset: async ({ agent }: Place) => void asked.push(`reset ${agent}`),
+    prewarm: ({ agent }: ProgramPlace, language?: string) =>
+      void asked.push(`prewarm ${agent} ${language ?? ""}`.trim()),
+    reset: async ({ agent }: ProgramPlace) => void asked.push(`reset ${agent}`),
     async endTurn() {
       asked.push("end of turn");
       return [];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Place } from "../../src/sandbox/sandbox.ts";
+import type { ProgramPlace } from "../../src/sandbox/sandbox.ts";
 import { until } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { startChat } from "../world/pty.ts";
@@ -13,7 +13,7 @@ test("a sandbox is made ready when somebody opens a conversation to go on with i
   const warmed: (number | undefined)[] = [];
   const openSandbox = () => ({
     ...noSandbox(),
-    prewarm: ({ conversation }: Place) => void warmed.push(conversation),
+    prewarm: ({ conversation }: ProgramPlace) => void warmed.push(conversation),
   });
   await using model = await modelServer([says("Hi.")]);
   await using yard = await startYard({ model, openSandbox });
@@ -40,7 +40,7 @@ test("a connection that breaks opens nothing again, and a conversation whose fil
   const warmed: (number | undefined)[] = [];
   const openSandbox = () => ({
     ...noSandbox(),
-    prewarm: ({ conversation }: Place) => void warmed.push(conversation),
+    prewarm: ({ conversation }: ProgramPlace) => void warmed.push(conversation),
   });
   await using model = await modelServer([says("Hi.")]);
   await using yard = await startYard({ model, openSandbox });

@@ -9,7 +9,7 @@ import { idFor } from "../once.ts";
 import { goOn } from "./go-on.ts";
 import type { ResponsePlace } from "./ids.ts";
 import type { Since } from "./pieces.ts";
-import { type Place, placeFor } from "./place.ts";
+import { type AnswerPlace, placeFor } from "./place.ts";
 import { resultsAtEnd, strayResult } from "./sent.ts";
 import { newestTurn } from "./turns.ts";
 
@@ -57,7 +57,7 @@ export async function begin(parts: Parts, asked: Asked): Promise<Result<Begun, F
 async function say(
   parts: Parts,
   asked: Asked,
-  { conversation, instead, isNew }: Place,
+  { conversation, instead, isNew }: AnswerPlace,
 ): Promise<Result<Begun, Failure>> {
   const { engine, storage, ids } = parts;
   const { call, messages, program, agent } = asked;

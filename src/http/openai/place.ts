@@ -13,14 +13,14 @@ import { callIds } from "./sent.ts";
 import { endOfTurn, newestTurn, saidSoFar } from "./turns.ts";
 
 /** `instead`: what the model sees in place of what the conversation holds; undefined leaves that. */
-export type Place = {
+export type AnswerPlace = {
   readonly conversation: ConversationRow;
   readonly instead: readonly GivenMessage[] | undefined;
   readonly isNew: boolean;
 };
 
 /** In which conversation: that of the answer before, the one that is named, the one that waited, or a new one. */
-export async function placeFor(parts: Parts, asked: Asked): Promise<Result<Place, Failure>> {
+export async function placeFor(parts: Parts, asked: Asked): Promise<Result<AnswerPlace, Failure>> {
   const { owner, messages, named, previous } = asked;
   const sent = messages.slice(0, -1);
   const instead = sent.length === 0 ? undefined : sent;
@@ -41,8 +41,8 @@ export async function placeFor(parts: Parts, asked: Asked): Promise<Result<Place
 async function newPlace(
   { engine, log, ids }: Parts,
   { owner, call, agent, isPassing }: Asked,
-  instead: Place["instead"],
-): Promise<Result<Place, Failure>> {
+  instead: AnswerPlace["instead"],
+): Promise<Result<AnswerPlace, Failure>> {
   const id = idFor(call, ids, "conversation");
   const made = await engine.create(owner, { id, origin: "program", isPassing, agent: { agentId: agent } });
   const isThere = !made.ok && made.failure.code === "conversation_exists" && call.once?.isRetry === true;
@@ -65,7 +65,7 @@ async function placeAfter(
   parts: Parts,
   { owner, messages, call }: Asked,
   { id, place }: NonNullable<Asked["previous"]>,
-): Promise<Result<Place, Failure>> {
+): Promise<Result<AnswerPlace, Failure>> {
   const { engine, log, storage, ids } = parts;
   const unknown = failure("response_not_found", { id: shownId(id) });
   if (place === undefined) return unknown;
@@ -89,7 +89,7 @@ async function historyBehind(
   { log }: Parts,
   conversation: ConversationRow,
   sent: readonly GivenMessage[],
-): Promise<Place["instead"]> {
+): Promise<AnswerPlace["instead"]> {
   const { messages, hasGiven } = await saidSoFar(log, conversation);
   return hasGiven || sent.length > 0 ? [...messages, ...sent] : undefined;
 }

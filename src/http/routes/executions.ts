@@ -2,7 +2,13 @@ import { inBackground } from "../../base/background.ts";
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { type OwnerId, shownId } from "../../protocol/ids.ts";
-import { type ExecutionRecord, executionLimits, fitsGuest, type Language, type Place } from "../../sandbox/sandbox.ts";
+import {
+  type ExecutionRecord,
+  executionLimits,
+  fitsGuest,
+  type Language,
+  type ProgramPlace,
+} from "../../sandbox/sandbox.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { FileChange } from "../../workspace/workspace.ts";
 import { callerOf } from "../caller.ts";
@@ -126,7 +132,8 @@ async function executeSync(parts: Parts, call: Call<"executeSync">): Promise<Ans
   const cancel = clock.after(seconds * 1000, () => patience.abort());
   const over = await sandbox.executions.wait(owner, id, AbortSignal.any([patience.signal, call.signal]));
   cancel();
-  if (over === undefined) return failure("execution_running", { id, seconds });
+  if (over === undefined)
+    return failure("execution_running", { id, seconds, why: call.closing.aborted ? "server_ends" : "slow" });
   // There was no room for it, or no way: that is no program's failure.
   if (over.failure !== undefined) return { ok: false, failure: over.failure, beside: { execution_id: id } };
   return ok(toExecution(over, call.language));
@@ -210,7 +217,7 @@ const languages: Readonly<Record<Call<"execute">["body"]["language"], Language>>
   bash: "bash",
 };
 
-type Seen = { readonly place: Place; readonly row: ConversationRow | undefined };
+type Seen = { readonly place: ProgramPlace; readonly row: ConversationRow | undefined };
 
 async function placeOf(parts: Parts, owner: OwnerId, id: string | undefined): Promise<Result<Seen, Failure>> {
   const nowhere = { owner, conversation: undefined, workspace: undefined, agent: "root" };

@@ -6,8 +6,8 @@ import type { GuestLimits, GuestUsage } from "../provider.ts";
 import {
   type Controller,
   findPlaces,
+  type GroupFolder,
   makeFolder,
-  type Place,
   readText,
   removeFolder,
   stepBack,
@@ -87,7 +87,7 @@ export function openGroups({ mark, clock, proc }: Options): Groups {
 }
 
 /** Nothing is moved, but the lock that all groups share is taken once. */
-async function stayWhereWeAre({ folder }: Place): Promise<void> {
+async function stayWhereWeAre({ folder }: GroupFolder): Promise<void> {
   // Above the groups of ours, or where this process stepped aside.
   for (const own of [dirname(folder), `${folder}-server`]) {
     const file = join(own, "cgroup.procs");
@@ -96,13 +96,13 @@ async function stayWhereWeAre({ folder }: Place): Promise<void> {
   }
 }
 
-function below(place: Place, id: string): Place {
+function below(place: GroupFolder, id: string): GroupFolder {
   return { ...place, folder: join(place.folder, id) };
 }
 
 const trialLimits = { memoryBytes: 64 * 1024 * 1024, processesMax: 8, cpus: 1 };
 
-function tryOut(places: ReadonlyMap<Controller, Place>): Groups["has"] {
+function tryOut(places: ReadonlyMap<Controller, GroupFolder>): Groups["has"] {
   const isLimited = (name: Controller) => {
     const place = places.get(name);
     if (place === undefined) return false;
@@ -125,7 +125,7 @@ const periodUs = 100_000;
 /** False: the limit itself was not taken; what only supports it may be missing (a kernel without swap, for one). */
 function setLimit(
   name: Controller,
-  { folder, version }: Place,
+  { folder, version }: GroupFolder,
   { memoryBytes, processesMax, cpus }: Pick<GuestLimits, "memoryBytes" | "processesMax" | "cpus">,
 ): boolean {
   const put = (file: string, value: number | string) => writeText(join(folder, file), `${value}`);
@@ -149,7 +149,7 @@ function setLimit(
   }
 }
 
-function openGroup(places: ReadonlyMap<Controller, Place>, clock: Clock): Group {
+function openGroup(places: ReadonlyMap<Controller, GroupFolder>, clock: Clock): Group {
   const count = (name: Controller, file: string) => numberIn(readOf(places.get(name), file));
   const field = (name: Controller, file: string, key: string) =>
     numberIn(new RegExp(`^${key} (\\d+)$`, "m").exec(readOf(places.get(name), file) ?? "")?.[1]);
@@ -182,7 +182,7 @@ const removeAttemptsMax = 100;
 const removeDelayMs = 20;
 
 /** In one stroke where the kernel can; else frozen first, so that nobody forks away; else in rounds. */
-function killAll(places: ReadonlyMap<Controller, Place>): void {
+function killAll(places: ReadonlyMap<Controller, GroupFolder>): void {
   const unified = places.get("unified");
   if (unified !== undefined && hasFile(unified, "cgroup.kill")) {
     writeText(join(unified.folder, "cgroup.kill"), "1");
@@ -210,7 +210,7 @@ export function endProcess(pid: number): void {
   }
 }
 
-function processesIn(place: Place): number[] {
+function processesIn(place: GroupFolder): number[] {
   const text = readOf(place, "cgroup.procs") ?? "";
   // 0 is a process that this one cannot see; as a target it would mean ourselves.
   return text
@@ -219,7 +219,7 @@ function processesIn(place: Place): number[] {
     .filter((pid) => pid > 1);
 }
 
-function childrenOf({ folder }: Place): string[] {
+function childrenOf({ folder }: GroupFolder): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
@@ -229,11 +229,11 @@ function childrenOf({ folder }: Place): string[] {
   }
 }
 
-function hasFile(place: Place, file: string): boolean {
+function hasFile(place: GroupFolder, file: string): boolean {
   return existsSync(join(place.folder, file));
 }
 
-function readOf(place: Place | undefined, file: string): string | undefined {
+function readOf(place: GroupFolder | undefined, file: string): string | undefined {
   return place === undefined ? undefined : readText(join(place.folder, file));
 }
 

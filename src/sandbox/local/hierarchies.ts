@@ -5,7 +5,7 @@ import { systemCode } from "../../base/fault.ts";
 export type Controller = "memory" | "pids" | "cpu" | "cpuacct" | "freezer" | "unified";
 
 /** Where groups of ours can be made for a controller. */
-export type Place = { readonly folder: string; readonly version: 1 | 2 };
+export type GroupFolder = { readonly folder: string; readonly version: 1 | 2 };
 
 /** The limits that we ask for. */
 const limiting = ["memory", "pids", "cpu"] as const;
@@ -15,8 +15,8 @@ const old: readonly Controller[] = [...limiting, "cpuacct", "freezer"];
  * One folder per controller, below the group that this process is in: a guest then stays within what its host was
  * given. Old hierarchies have some controllers each, the unified one has the rest; a machine may have both.
  */
-export function findPlaces(mark: string, proc = "/proc"): Map<Controller, Place> {
-  const places = new Map<Controller, Place>();
+export function findPlaces(mark: string, proc = "/proc"): Map<Controller, GroupFolder> {
+  const places = new Map<Controller, GroupFolder>();
   const groups = ownGroups(readText(join(proc, "self/cgroup")) ?? "");
   for (const mount of cgroupMounts(readText(join(proc, "self/mountinfo")) ?? "")) {
     const base = folderOf(mount, mount.isUnified ? groups.get("") : groups.get(mount.controllers));
@@ -94,7 +94,7 @@ function asideOf(folder: string): string {
 }
 
 /** Where this process stepped aside it goes back, and nothing of ours is left; the groups of guests are gone by then. */
-export function stepBack({ folder }: Place): void {
+export function stepBack({ folder }: GroupFolder): void {
   const aside = asideOf(folder);
   if (!existsSync(aside)) return;
   const base = dirname(folder);

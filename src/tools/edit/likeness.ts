@@ -43,7 +43,7 @@ export function plainUnit(unit: number): number {
 }
 
 /** Where the wanted lines stand, or what is most like them. */
-export type Place = {
+export type Likeness = {
   /** The place of the first wanted line, from 0 on. */
   readonly line: number;
   /** Where the wanted line that was found begins: the line, and the unit of the whole. */
@@ -56,7 +56,7 @@ export type Place = {
 const likenessMin = 0.5;
 const enoughShare = 0.5;
 
-export function findLikest(text: Plain, wanted: Plain): Place | undefined {
+export function findLikest(text: Plain, wanted: Plain): Likeness | undefined {
   const byLines = placeOfLines(text, wanted);
   if (byLines !== undefined && byLines.share >= enoughShare) return byLines;
   const byPiece = placeOfPiece(text, wanted);
@@ -70,7 +70,7 @@ const sameLinesMax = 20;
 const comparisonsMax = 200_000;
 
 /** Where most of the wanted lines stand as they are wanted. */
-function placeOfLines(text: Plain, wanted: Plain): Place | undefined {
+function placeOfLines(text: Plain, wanted: Plain): Likeness | undefined {
   const lengths = new Set<number>();
   const indexes = new Map<number, number[]>();
   for (const index of wanted.lineUnits.keys()) {
@@ -128,7 +128,7 @@ function weightOfAll(wanted: Plain): number {
 const pieceUnitsMax = 200;
 
 /** Where the longest of the wanted lines has most in common with a piece of its length, across line ends and inside lines. */
-function placeOfPiece(text: Plain, wanted: Plain): Place | undefined {
+function placeOfPiece(text: Plain, wanted: Plain): Likeness | undefined {
   const lengthOf = (index: number) => lineRange(wanted, index)[1] - lineRange(wanted, index)[0];
   let longest = 0;
   for (const index of wanted.lineUnits.keys()) if (lengthOf(index) > lengthOf(longest)) longest = index;

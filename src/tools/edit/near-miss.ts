@@ -1,6 +1,6 @@
 import type { Difference } from "../../words/words.ts";
 import { differenceAt } from "./difference.ts";
-import { findLikest, type Place, type Plain, plainText, plainUnit } from "./likeness.ts";
+import { findLikest, type Likeness, type Plain, plainText, plainUnit } from "./likeness.ts";
 
 /** The lines of a text that are most like the wanted ones, and why they are not the same. */
 export type NearMiss = {
@@ -79,7 +79,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
 const shownLinesMin = 5;
 const shownLinesMax = 10;
 
-type Found = { readonly place: Place; readonly lines: readonly string[]; readonly known: Difference | undefined };
+type Found = { readonly place: Likeness; readonly lines: readonly string[]; readonly known: Difference | undefined };
 
 function missAt(part: Part, plain: Plain, { place, lines, known }: Found): NearMiss {
   const lineAt = (index: number) => lineOf(part.text, plain, index);
