@@ -25,9 +25,9 @@ export const enDemo = {
   ability: (say: string, then: string) => `- “${say}”: ${then}`,
   noRule: "I have no rule for that; it takes a real model to answer it.",
   connectShort:
-    "To connect a real model, put `OPENAI_API_KEY=…` into the file `.env`, or `MODEL_BASIC_BASE_URL=…` and `MODEL_BASIC_ID=…` for a local server, and start AgentYard again. Say “connect a model” for the exact lines.",
+    "To connect a real model, put `OPENAI_API_KEY=…` into the file `.env`, or `MODEL_BASIC_BASE_URL=…` and `MODEL_BASIC_ID=…` for a local server, and send your next message. Say “connect a model” for the exact lines.",
 
-  connectHead: "To connect a real model, put one of these blocks into the file `.env` and start AgentYard again.",
+  connectHead: "To connect a real model, put one of these blocks into the file `.env` and send your next message.",
   foundHead: "Found on this machine:",
   found: (model: string, server: string, tokens: number | undefined, tools: boolean | undefined) =>
     `${model} on ${server} (window: ${tokens === undefined ? "not told" : `${count(tokens)} tokens`}, tools: ${tools === undefined ? "not told" : tools ? "yes" : "no"})`,

@@ -26,9 +26,9 @@ export const zhDemo: typeof enDemo = {
   ability: (say, then) => `- “${say}”：${then}`,
   noRule: "这个问题不在我的规则之内，需要真正的模型才能回答。",
   connectShort:
-    "要接入真正的模型，请在 `.env` 文件中写入 `OPENAI_API_KEY=…`；本地服务则写入 `MODEL_BASIC_BASE_URL=…` 和 `MODEL_BASIC_ID=…`，然后重新启动 AgentYard。说“接入模型”可以看到完整的配置。",
+    "要接入真正的模型，请在 `.env` 文件中写入 `OPENAI_API_KEY=…`；本地服务则写入 `MODEL_BASIC_BASE_URL=…` 和 `MODEL_BASIC_ID=…`，然后发送下一条消息。说“接入模型”可以看到完整的配置。",
 
-  connectHead: "要接入真正的模型，请把下面其中一段写入 `.env` 文件，然后重新启动 AgentYard。",
+  connectHead: "要接入真正的模型，请把下面其中一段写入 `.env` 文件，然后发送下一条消息。",
   foundHead: "在这台机器上找到了：",
   found: (model, server, tokens, tools) =>
     `${server} 上的 ${model}（上下文窗口：${tokens === undefined ? "未说明" : `${count(tokens)} tokens`}，工具调用：${tools === undefined ? "未说明" : tools ? "支持" : "不支持"}）`,
@@ -36,13 +36,13 @@ export const zhDemo: typeof enDemo = {
   compatibleHead: "其他兼容 OpenAI 接口的服务：",
   localHead: "本地服务不需要密钥，例如 Ollama：",
 
-  time: (now) => `现在是 ${now}。`,
+  time: (now) => `现在是 ${withDay(now)}。`,
   planTopic: "这件事",
   planSteps: (topic) => [`写下“${topic}”要达到的目标`, `列出“${topic}”需要的东西和负责的人`, "定下日期，检查结果"],
   planned: (topic, steps) =>
     `我为“${topic}”写好了一份清单：\n\n${steps}\n\n步骤总是这三条；真正的模型会根据任务来安排。说“查看我的清单”可以再看一遍。`,
   list: (lines) => `这是您的清单：\n\n${lines}`,
-  together: (now, list) => `两个工具同时运行完毕。\n\n- \`now\`：${now}\n- \`todo_read\`：\n\n${list}`,
+  together: (now, list) => `两个工具同时运行完毕。\n\n- \`now\`：${withDay(now)}\n- \`todo_read\`：\n\n${list}`,
   question: "我该怎么称呼您？",
   questionContext: "演示模型提这个问题，是为了让您看看提问的样子，怎么回答都可以。",
   questionDefault: "朋友",
@@ -126,3 +126,18 @@ export const zhDemo: typeof enDemo = {
 function count(tokens: number): string {
   return tokens.toLocaleString("en-US");
 }
+
+/** The tool tells the day in English, as models read it. */
+function withDay(now: string): string {
+  return now.replace(/\b\w+day\b/, (day) => days[day] ?? day);
+}
+
+const days: Readonly<Record<string, string>> = {
+  Monday: "星期一",
+  Tuesday: "星期二",
+  Wednesday: "星期三",
+  Thursday: "星期四",
+  Friday: "星期五",
+  Saturday: "星期六",
+  Sunday: "星期日",
+};

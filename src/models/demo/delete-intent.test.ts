@@ -33,6 +33,15 @@ test("who tells the demo model to delete a file makes it call the shell, in both
   assert.deepEqual(named.calls.at(-1), shell("rm -- uploads/x.csv"));
 });
 
+test("a file that is not there is not deleted at a guess: what is there is told, and nobody is asked [M5]", async () => {
+  const { calls, text } = await talk().say("delete notes.txt");
+  assert.deepEqual(
+    calls.map(([name]) => name),
+    ["list_files", "list_files", "find_files"],
+  );
+  assert.match(text, /I do not know which file you mean\. There are:\n\n/);
+});
+
 test("what was declined or did not work is not told as done [M5][H2]", async () => {
   const declined = failedResult(makeFailure("tool_rejected", { tool: "run_bash_command", why: ": keep it" }));
   const left = await talk({ run_bash_command: declined }).say("delete uploads/x.csv");

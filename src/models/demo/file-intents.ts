@@ -146,8 +146,12 @@ function editTarget(facts: Facts): Target {
 
 const shell = "run_bash_command";
 
+/** Who has looked and not seen it does not ask a person about deleting a guess. */
 function deleteTarget(facts: Facts): Target {
-  return targetOf({ ...facts, text: deleteWish(facts.text) ?? "" });
+  const target = targetOf({ ...facts, text: deleteWish(facts.text) ?? "" });
+  if (typeof target === "string" || !facts.done.some(({ name }) => name === "list_files")) return target;
+  const seen = seenFiles(facts.done);
+  return target.paths.every((path) => seen.includes(path)) ? target : "none";
 }
 
 function quotedForShell(path: string): string {
