@@ -1,5 +1,6 @@
 import type { TerminalWords } from "../words/words.ts";
 import type { Shell } from "./command-line.ts";
+import { optionText } from "./help.ts";
 import { globalOptions, optionShort, optionsOf, optionValue, subCommandNames, subCommands } from "./sub-commands.ts";
 
 /** A script that a shell reads at its start: `source <(agentyard completion bash)`. */
@@ -38,7 +39,7 @@ function zsh(words: TerminalWords): string {
   const cases = subCommandNames.map((name) => {
     const specs = optionsOf(name).map((option) => {
       const value = optionValue(option);
-      return `'--${option}[${quoted(words.help.option[option])}]${value === "" ? "" : `:${value}:_files`}'`;
+      return `'--${option}[${quoted(optionText(words, option, name))}]${value === "" ? "" : `:${value}:_files`}'`;
     });
     const first = subCommands[name].words.length > 0 ? [`'1:argument:(${subCommands[name].words.join(" ")})'`] : [];
     return `    ${name}) _arguments ${[...specs, ...first].join(" ")} ;;`;
@@ -70,7 +71,7 @@ function fish(words: TerminalWords): string {
     for (const option of optionsOf(name)) {
       const short = optionShort(option);
       const flags = `${short === undefined ? "" : `-s ${short} `}-l ${option}${optionValue(option) === "" ? "" : " -rF"}`;
-      lines.push(`complete -c agentyard ${inside} ${flags} -d '${quoted(words.help.option[option])}'`);
+      lines.push(`complete -c agentyard ${inside} ${flags} -d '${quoted(optionText(words, option, name))}'`);
     }
   }
   return `${lines.join("\n")}\n`;

@@ -9,7 +9,7 @@ import { beginCommand } from "./terminal.ts";
 
 function begin(argv: readonly string[]) {
   const { streams, written } = openTestPipe("");
-  const begun = beginCommand(argv, { ...streams, language: "en", version: "1.2.3" });
+  const begun = beginCommand(argv, { ...streams, language: "en", version: "1.2.3", program: "npx agentyard" });
   return { begun, written };
 }
 
@@ -43,20 +43,21 @@ test("the version is told, a wrong line ends with 2, and a script gets its objec
   assert.deepEqual(object.exit, { code: 2, reason: "usage" });
   assert.equal(
     begin(["--lang", "zh", "rnu"]).written.errors,
-    "✗ 没有命令 rnu（是不是想用 run？）。用 `agentyard --help` 查看可用的命令。\n",
+    "✗ 没有命令 rnu（是不是想用 run？）。用 `npx agentyard --help` 查看可用的命令。\n",
   );
 });
 
 test("exec tells its own exit codes, and what is wrong about its line points to its own help [P2][P4]", () => {
   const help = begin(["exec", "--help"]).written.output;
+  assert.match(help, /-f, --file PATH {2,}Run the code in this file\n/);
   for (const code of [2, 3, 124, 125, 130, 137, 128]) assert.match(help, new RegExp(`\\b${code}\\b`));
   assert.equal(
     begin(["exec", "--timeout", "0", "x"]).written.errors,
-    "✗ --timeout cannot be “0”; use a number from 1 to 86400. `agentyard exec --help` shows what there is.\n",
+    "✗ --timeout cannot be “0”; use a number from 1 to 86400. `npx agentyard exec --help` shows what there is.\n",
   );
   assert.equal(
     begin(["--lang", "zh", "exec", "--timeout", "0", "x"]).written.errors,
-    "✗ --timeout 不能是“0”，请使用 1 到 86400 之间的数字。用 `agentyard exec --help` 查看用法。\n",
+    "✗ --timeout 不能是“0”，请使用 1 到 86400 之间的数字。用 `npx agentyard exec --help` 查看用法。\n",
   );
 });
 

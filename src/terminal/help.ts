@@ -33,18 +33,23 @@ function aboutCommand(words: TerminalWords, name: SubCommandName): string {
   return page([
     `${help.usage}: ${usage}`,
     [help.command[name], ...(name === "run" ? [help.runNote] : name === "exec" ? [words.exec.noteAboutCodes] : [])],
-    ...(command.options.length > 0 ? [[`${help.options}:`, ...optionRows(words, command.options)]] : []),
+    ...(command.options.length > 0 ? [[`${help.options}:`, ...optionRows(words, command.options, name)]] : []),
     [`${help.globalOptions}:`, ...optionRows(words, globalOptions)],
     ...(name === "run" ? [[`${help.exitCodes}:`, ...exitRows(words)]] : []),
   ]);
 }
 
-function optionRows(words: TerminalWords, names: readonly OptionName[]): string[] {
+/** `--file` of `exec` is something else than that of `run`. */
+export function optionText(words: TerminalWords, option: OptionName, command?: SubCommandName): string {
+  return command === "exec" && option === "file" ? words.exec.fileOption : words.help.option[option];
+}
+
+function optionRows(words: TerminalWords, names: readonly OptionName[], command?: SubCommandName): string[] {
   return rows(
     names.map((name) => {
       const short = optionShort(name);
       const long = `--${name} ${optionValue(name)}`.trimEnd();
-      return [short === undefined ? `    ${long}` : `-${short}, ${long}`, words.help.option[name]];
+      return [short === undefined ? `    ${long}` : `-${short}, ${long}`, optionText(words, name, command)];
     }),
   );
 }

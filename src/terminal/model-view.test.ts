@@ -12,7 +12,7 @@ test("the slots stand in columns, also under Chinese headings [U1] [P4]", () => 
   assert.deepEqual(modelTable({ slots: [...slots] }, wordsFor("zh"), "code"), [
     "  槽位  模型  服务器     窗口",
     "  base  demo  demo       8 K   演示，不是 AI",
-    "  code  qwen  localhost  500   使用 base, 优先",
+    "  code  qwen  localhost  500   使用 base，优先",
   ]);
 });
 

@@ -23,7 +23,7 @@ export function modelTable({ slots }: Pick<ModelList, "slots">, { terminal }: Wo
       safeLine(entry.id, 40),
       safeLine(entry.server, 40),
       tokens(entry.windowTokens),
-      notes.join(", "),
+      notes.join(terminal.comma),
     ];
   });
   return alignColumns([[slot, id, server, window, ""], ...rows]);

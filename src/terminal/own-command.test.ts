@@ -18,6 +18,8 @@ test("suggested commands name the data that was typed, and nothing else is taken
   const command = ownCommand({ program: "npx agentyard", data: "/my $1 data" });
   const words = { ...wordsFor("en"), command };
   assert.equal(asTyped(words, "`agentyard user list`"), "`npx agentyard --data '/my $1 data' user list`");
+  assert.equal(asTyped(words, "`agentyard`, then /inbox"), "`npx agentyard --data '/my $1 data'`, then /inbox");
+  assert.equal(asTyped(words, "`agentyard --help`"), "`npx agentyard --data '/my $1 data' --help`");
   for (const text of ["npx agentyard user list", "agentyard.yaml", "/bin/agentyard user", "agentyard is served"])
     assert.equal(asTyped(words, text), text);
 });

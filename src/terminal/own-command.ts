@@ -35,4 +35,6 @@ export function asTyped({ command }: Words, text: string): string {
   return text.replaceAll(named, () => command);
 }
 
-const named = new RegExp(String.raw`(?<![\w./-]|npx )agentyard(?= (?:${Object.keys(subCommands).join("|")})\b)`, "g");
+/** What follows tells a command from the product's name and from `agentyard.yaml`; alone, the backquotes do. */
+const follows = ["--help", ...Object.keys(subCommands)].join("|");
+const named = new RegExp(`(?<![\\w./-]|npx )agentyard(?= (?:${follows})\\b)|(?<=\`)agentyard(?=\`)`, "g");

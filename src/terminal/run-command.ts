@@ -6,7 +6,7 @@ import type { Client, ClientFailure } from "../client/client.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { hasVisible } from "../protocol/message.ts";
 import type { ConversationState } from "../protocol/resources.ts";
-import { failureWords, type Words } from "../words/words.ts";
+import type { Words } from "../words/words.ts";
 import type { Command } from "./command-line.ts";
 import { type InputStream, type OutputStream, usualColumns } from "./console.ts";
 import { commandFailureText } from "./failure-text.ts";
@@ -182,17 +182,8 @@ function uploadParts({ client, words, errors, hasKeys, leave: signal }: RunOptio
 }
 
 /** What the turn's own lines have not said yet. */
-function sayWhyNot({ failure, isSaid, needsPerson }: RunEnd, { command, words, errors }: RunOptions): void {
-  if (isSaid) return;
-  if (failure !== undefined) return void errors.write(`✗ ${commandFailureText(words, failure)}\n`);
-  if (needsPerson === undefined) return;
-  const [what] = failureWords(words, makeFailure("nobody_to_ask", { tool: needsPerson }));
-  const { terminal } = words;
-  const elsewhere = command.data === undefined ? "" : ` --data ${shellWord(command.data)}`;
-  errors.write(`✗ ${what}${terminal.gap}${terminal.usage.answerWith({ command: `agentyard${elsewhere}` })}\n`);
-}
-
-/** As it can be typed again. */
-function shellWord(text: string): string {
-  return /^[\w./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+function sayWhyNot({ failure, isSaid, needsPerson }: RunEnd, { words, errors }: RunOptions): void {
+  const alone = needsPerson === undefined ? undefined : makeFailure("nobody_to_ask", { tool: needsPerson });
+  const why = failure ?? alone;
+  if (!isSaid && why !== undefined) errors.write(`✗ ${commandFailureText(words, why)}\n`);
 }

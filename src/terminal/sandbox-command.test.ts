@@ -8,8 +8,8 @@ import { type Language, wordsFor } from "../words/words.ts";
 import { serveSandbox } from "./sandbox-command.ts";
 
 const cases: readonly (readonly [Language, string])[] = [
-  ["en", "! Code runs here with less than there could be: no_disk_limit, shared_uid. `agentyard doctor` tells more."],
-  ["zh", "! 本机可以运行代码，但缺少：no_disk_limit, shared_uid。详情请运行 `agentyard doctor`。"],
+  ["en", "! Code runs here, but 2 things are missing that it could have. `agentyard doctor` tells more."],
+  ["zh", "! 本机可以运行代码，但有 2 项可以具备的条件缺失。详情请运行 `agentyard doctor`。"],
 ];
 for (const [language, wanted] of cases) {
   test(`what a machine lacks is told in whole sentences: ${language} [P2][P4]`, async () => {

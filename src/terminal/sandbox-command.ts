@@ -42,6 +42,6 @@ export async function abilities(client: Client, words: Words): Promise<string> {
     return asTyped(words, [off, texts.tellMore()].join(gap));
   }
   if (degraded.length === 0) return texts.full();
-  const less = texts.degraded({ names: degraded.map(({ name }) => name).join(", ") });
+  const less = texts.degraded({ count: degraded.length });
   return asTyped(words, `${less}${fullStop}${gap}${texts.tellMore()}`);
 }

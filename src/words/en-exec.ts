@@ -17,6 +17,8 @@ export const enExec = {
   outputMissing: (p: { stream: "stdout" | "stderr"; bytes: number; path: string | undefined }) =>
     `! ${p.bytes} bytes of ${p.stream} are missing: more came than is kept (sandbox.output_bytes_max).${p.path === undefined ? "" : ` What was kept is in ${p.path}.`}`,
   overLimit: () => "! The workspace now holds more than it may: remove files that are no longer needed.",
+  /** `--file`, which is something else for `run`. */
+  fileOption: "Run the code in this file",
   noteAboutCodes:
     "Ends with the program's own exit code; 2 for wrong usage, 3 when the configuration is wrong, 124 when its time was over, 125 when it could not be run, 130 when it was stopped, 137 when it was killed, 128 and the number of a signal that ended it.",
 };
@@ -26,7 +28,8 @@ export const enService = {
     `--host cannot be “${p.host}”: only this machine itself may call, for nobody signs in here; use 127.0.0.1, or \`agentyard serve\` for others`,
   listening: (p: { address: string; data: string }) => `The sandbox listens on ${p.address} (data: ${p.data})`,
   full: () => "Code runs here with all walls and limits.",
-  degraded: (p: { names: string }) => `! Code runs here with less than there could be: ${p.names}`,
+  degraded: (p: { count: number }) =>
+    `! Code runs here, but ${p.count === 1 ? "one thing is" : `${p.count} things are`} missing that it could have`,
   off: (p: { reason: string; fix: string }) => `✗ Code cannot be run here: ${p.reason} ${p.fix}`,
   unknown: (p: { why: string }) => `! What this machine can do could not be found out: ${p.why}`,
   tellMore: () => "`agentyard doctor` tells more.",

@@ -10,6 +10,7 @@ export const enTerminal = {
   /** Between two sentences on one line. */
   gap: " ",
   fullStop: ".",
+  comma: ", ",
   help: {
     tagline: "AgentYard: a self-hosted home for AI agents",
     usage: "Usage",
@@ -45,7 +46,7 @@ export const enTerminal = {
       continue: "Go on with the newest conversation; an interrupted turn is finished first",
       resume: "Go on with the conversation whose id begins with ID",
       slot: "Model slot to prefer: base, reasoning, vision, code or chat (also --model)",
-      file: "run: send this file along, as `#PATH` in the message does; may be repeated. exec: the code",
+      file: "Send this file along, as `#PATH` in the message does; may be repeated",
       conversation: "Use the files and the Python state of this conversation",
       language: "Of the code: python, bash or javascript (else by the file's ending, else python)",
       timeout: "Seconds that the program may run (else 30)",
@@ -100,7 +101,6 @@ export const enTerminal = {
     outputFailed: (p: { why: string }) => `✗ The output cannot be written: ${p.why}`,
     nothingToContinue: () => "There is no interrupted turn to go on with, and no message was given",
     rulesHint: () => "`agentyard approvals rules` lists them.",
-    answerWith: (p: { command: string }) => `Answer it with \`${p.command}\`, then /inbox.`,
     listHint: () => "To list them, start `agentyard` and type /sessions.",
     noConversation: () => "There is no conversation to go on with",
   },
@@ -239,7 +239,7 @@ export const enTerminal = {
     ],
     slotHint: () => "/model SLOT prefers a slot for the following messages.",
     found: () => "Found on this machine:",
-    noneFound: () => "No local model server found (Ollama, LM Studio, llama.cpp, vLLM).",
+    noneFound: () => "No local model server found (Ollama, LM Studio, llama.cpp, vLLM, SGLang).",
     use: () => "to use it:",
     toolsYes: () => "tools: yes",
     toolsNo: () => "tools: no",
@@ -323,7 +323,7 @@ export const enTerminal = {
   },
   replay: {
     difference: {
-      move: (p: { recorded: string; now: string }) => `recorded was ${p.recorded}; this program would ${p.now}`,
+      move: (p: { recorded: string; now: string }) => `recorded was ${p.recorded}; this version would ${p.now}`,
       prompt: (_: { recorded: string; now: string }) => "the system prompt has changed since",
       tools: (_: { recorded: string; now: string }) => "the tools have changed since",
       model: (p: { recorded: string; now: string }) =>

@@ -17,6 +17,7 @@ export const zhExec: typeof enExec = {
   outputMissing: (p) =>
     `! ${p.stream} 缺少 ${p.bytes} 字节：输出超过了保留的上限（sandbox.output_bytes_max）。${p.path === undefined ? "" : `保留的部分在 ${p.path}。`}`,
   overLimit: () => "! 工作区的内容已超过限额：请删除不再需要的文件。",
+  fileOption: "运行这个文件中的代码",
   noteAboutCodes:
     "退出码即程序自身的退出码；用法错误为 2，配置有误为 3，超时为 124，无法运行为 125，被停止为 130，被终止为 137，因信号结束为 128 加信号编号。",
 };
@@ -26,7 +27,7 @@ export const zhService: typeof enService = {
     `--host 不能是“${p.host}”：这里不需要登录，只允许本机访问；请使用 127.0.0.1，或用 \`agentyard serve\` 供他人访问`,
   listening: (p) => `沙箱服务地址：${p.address}（数据目录：${p.data}）`,
   full: () => "本机运行代码时隔离与限制齐全。",
-  degraded: (p) => `! 本机可以运行代码，但缺少：${p.names}`,
+  degraded: (p) => `! 本机可以运行代码，但有 ${p.count} 项可以具备的条件缺失`,
   off: (p) => `✗ 本机无法运行代码：${p.reason}${p.fix}`,
   unknown: (p) => `! 无法确定本机的能力：${p.why}`,
   tellMore: () => "详情请运行 `agentyard doctor`。",

@@ -9,6 +9,7 @@ import { zhCopies, zhServe, zhUsers } from "./zh-serve.ts";
 export const zhTerminal: TerminalWords = {
   gap: "",
   fullStop: "。",
+  comma: "，",
   help: {
     tagline: "AgentYard：自己托管的 AI 智能体之家",
     usage: "用法",
@@ -44,7 +45,7 @@ export const zhTerminal: TerminalWords = {
       continue: "继续最近的对话；中断的回合会先完成",
       resume: "继续 id 以 ID 开头的对话",
       slot: "优先使用的模型槽位：base、reasoning、vision、code 或 chat（也可写作 --model）",
-      file: "run：随消息发送这个文件，与消息中的 `#PATH` 相同；可以重复。exec：要运行的代码",
+      file: "随消息发送这个文件，与消息中的 `#PATH` 相同；可以重复",
       conversation: "使用这个对话的文件和 Python 状态",
       language: "代码的语言：python、bash 或 javascript（否则按文件后缀，再否则为 python）",
       timeout: "程序最多运行的秒数（默认 30）",
@@ -94,7 +95,6 @@ export const zhTerminal: TerminalWords = {
     outputFailed: (p) => `✗ 无法写出结果：${p.why}`,
     nothingToContinue: () => "没有中断的回合可以继续，也没有给出消息",
     rulesHint: () => "用 `agentyard approvals rules` 查看全部规则。",
-    answerWith: (p) => `请运行 \`${p.command}\`，然后输入 /inbox 处理。`,
     listHint: () => "要查看全部对话，请启动 `agentyard` 并输入 /sessions。",
     noConversation: () => "还没有可以继续的对话",
   },
@@ -227,7 +227,7 @@ export const zhTerminal: TerminalWords = {
     ],
     slotHint: () => "/model 槽位：之后的消息优先使用该槽位。",
     found: () => "在这台机器上找到：",
-    noneFound: () => "没有找到本地模型服务器（Ollama、LM Studio、llama.cpp、vLLM）。",
+    noneFound: () => "没有找到本地模型服务器（Ollama、LM Studio、llama.cpp、vLLM、SGLang）。",
     use: () => "使用方法：",
     toolsYes: () => "支持工具",
     toolsNo: () => "不支持工具",

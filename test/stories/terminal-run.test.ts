@@ -263,9 +263,9 @@ test("a run that waits for a decision names it to scripts, and people are told w
     items.map(({ id }) => id),
   );
   const text = openTestPipe("");
-  await runInPipe(text, yard, { name: "run", message: "mark it", output: "text", data: "./my data" });
+  await runInPipe(text, yard, { name: "run", message: "mark it", output: "text" });
   assert.match(
     text.written.errors,
-    /✗ mark needs a decision and nobody is here to make it\. Answer it with `agentyard --data '\.\/my data'`, then \/inbox\.\n$/,
+    /✗ mark needs a decision and nobody is here to make it\. Answer it with `agentyard`, then \/inbox\.\n$/,
   );
 });
