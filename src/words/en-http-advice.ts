@@ -9,7 +9,7 @@ const seeDoctor = "see what `agentyard doctor` says";
 export const enHttpAdvice = {
   internal: () =>
     "Try again. If it stays so, give that id to the operator of this server: the log file has more under it.",
-  forbidden_origin: (p) =>
+  forbidden_origin: (p): string =>
     p.host === undefined
       ? "If that site is to be trusted, ask the operator of this server to name it in `server.allowed_origins`."
       : "If that is its name, ask the operator of this server to add it to `server.trusted_hosts`; otherwise call it by its address in numbers.",
