@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
+import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
@@ -25,6 +26,38 @@ test("a message sent in the moment of a reset is not lost: either it is answered
     const answered = all(events, "turn.finished").length;
     assert.equal(answered, 2, `round ${round}: ${reset.ok ? "reset" : reset.failure.code}`);
   }
+});
+
+test("a lease that storage did not renew once is no reason to end: the turn goes on, and the log says so [L2][Q2]", async () => {
+  const renewed = Promise.withResolvers<void>();
+  let tries = 0;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    renewLease(...given) {
+      tries += 1;
+      if (tries === 1) return Promise.reject(new Error("planted"));
+      renewed.resolve();
+      return storage.renewLease(...given);
+    },
+  });
+  // The tool goes on when the lease was renewed after all; leases are renewed without waiting.
+  const tool = defineTool({
+    ...{ name: "linger", description: "Waits.", class: "pure", input: z.object({}) },
+    run: async () => {
+      await renewed.promise;
+      return ok({ text: "rested" });
+    },
+  });
+  const clock = {
+    ...systemClock,
+    after: (ms: number, action: () => void) => systemClock.after(ms === 5_000 ? 1 : ms, action),
+  };
+  await using model = await modelServer((request) => (stepOf(request) === 0 ? calls(["linger", {}]) : says("done")));
+  await using yard = await startYard({ model, clock, wrapStorage, tools: [tool] });
+  const { conversation, answer } = await yard.ask("go");
+  assert.equal(answer, "done");
+  const faults = await yard.faults();
+  assert.ok(JSON.stringify(faults).includes(`the lease of ${conversation} was not renewed`), JSON.stringify(faults));
 });
 
 test("of two people who decide at the same time one is told that it was decided already [H2]", async () => {
