@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { testApproval } from "./approvals-test.ts";
-import { type Attached, attach, type ListenAt } from "./attach.ts";
+import type { Attached, ListenAt } from "./attach.ts";
 import { whenOver } from "./base/background.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
@@ -17,7 +16,6 @@ import {
   reloadConfig,
 } from "./config/config.ts";
 import { findMissing, makeFolder } from "./data-place.ts";
-import { testModel } from "./model-test.ts";
 import { offeredModels } from "./models/models.ts";
 import { type Logger, openLogs } from "./observe/observe.ts";
 import { type Failure, makeFailure } from "./protocol/failure.ts";
@@ -45,7 +43,10 @@ const offeredMax = 8;
 
 const streams = { input: process.stdin, output: process.stdout, errors: process.stderr };
 
-/** The command `agentyard`. Answers the exit code; also where a mistake of ours ends it, it says so in words. */
+/**
+ * The command `agentyard`. What a command needs is read when it needs it: of the time that `--help` takes, most is reading
+ * modules. Answers the exit code; also where a mistake of ours ends it, it says so in words.
+ */
 export async function main(argv: readonly string[]): Promise<number> {
   const crash: Crash = { words: wordsFor("en"), command: undefined, logger: undefined };
   // What breaks where nobody waits for it: nothing can be trusted any more, so the process ends.
@@ -109,7 +110,7 @@ async function perform(argv: readonly string[], crash: Crash): Promise<number> {
     return 0;
   }
   if (command.name === "approvals" && command.action === "test")
-    return testApproval(command, { config, words, ...streams });
+    return (await import("./approvals-test.ts")).testApproval(command, { config, words, ...streams });
   if (command.name === "restore") {
     const { restore } = await import("./copies.ts");
     return restore(command, { config, words, ...streams });
@@ -120,7 +121,8 @@ async function perform(argv: readonly string[], crash: Crash): Promise<number> {
     return refuse(makeFailure("model_half_set", { what: half }), { ...streams, command, words });
   }
   await sayNotes(config, words);
-  if (command.name === "model" && command.action === "test") return testModel(command, { config, words, ...streams });
+  if (command.name === "model" && command.action === "test")
+    return (await import("./model-test.ts")).testModel(command, { config, words, ...streams });
   return withYard(command, { config, words, version, request: { ...surroundings, flags }, crash });
 }
 
@@ -163,6 +165,7 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
       if (!leave.signal.aborted) toldAt = systemClock.monotonic();
       leave.abort(signal);
     });
+  const { attach } = await import("./attach.ts");
   const attached = await attach({
     config,
     logger,
