@@ -133,7 +133,7 @@ async function become(options: AttachOptions): Promise<Result<Attachment, Failur
     if (taken.ok) return own(options, taken.value);
     if (taken.failure.kind === "failed") return failed(taken.failure.failure);
     const { owner } = taken.failure;
-    if (owner !== undefined && options.listenAt !== undefined) return inUse(owner, options.listenAt);
+    if (owner !== undefined && options.listenAt !== undefined) return inUse(owner);
     const joined = owner === undefined ? undefined : await join(owner, systemClock);
     if (joined?.ok || joined?.failure.code === "owner_other_version") return joined;
     if (systemClock.monotonic() - startedAt > attachLimitMs)
@@ -142,11 +142,9 @@ async function become(options: AttachOptions): Promise<Result<Attachment, Failur
   }
 }
 
-/** Two servers cannot share a directory, and a server cannot be a client of a terminal. */
-function inUse({ pid, address }: OwnerInfo, { as }: ListenAt) {
-  return as === "serve" && address !== undefined
-    ? failure("already_served", { pid, address })
-    : failure("data_in_use", { pid });
+/** Two servers cannot share a directory, and a server cannot be a client of a terminal. `serve` does what `sandbox` does, too. */
+function inUse({ pid, address }: OwnerInfo) {
+  return address === undefined ? failure("data_in_use", { pid }) : failure("already_served", { pid, address });
 }
 
 function placeOf(dataDir: string, runtimeDirectory: string | undefined): Result<string, Failure> {

@@ -97,7 +97,7 @@ export const FileEntry = z.object({
   path: z.string(),
   type: z.enum(["file", "folder", "skill", "special"]),
   bytes: z.number().int(),
-  modifiedAt: z.number(),
+  modifiedAt: z.number().int(),
 });
 export type FileEntry = z.infer<typeof FileEntry>;
 

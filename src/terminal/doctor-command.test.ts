@@ -50,6 +50,20 @@ Everything is there.
   });
 });
 
+test("advice that several lines share stands once, below the last of them [P2]", async () => {
+  const { streams, written } = openTestPipe("");
+  const lack = (name: string, fix: string) => ({ name, reason: `${name} is missing.`, fix });
+  const degraded = [lack("one", "Run it as root."), lack("two", "Run it as root."), lack("three", "Buy one.")];
+  const look = async () => ({ ...good, sandbox: { ...sandbox, degraded } });
+  await doctor({ json: false, fix: false }, { ...streams, words, version: "1.2.3", look, run: async () => 0 });
+  assert.ok(
+    written.output.includes(
+      "! one is missing.\n! two is missing.\n  → Run it as root.\n! three is missing.\n  → Buy one.\n",
+    ),
+    written.output,
+  );
+});
+
 test("each shortcoming has its line, its advice and its weight [P2][X3]", () => {
   const lack = (name: string, fix: string) => ({ name, reason: `${name}.`, fix });
   const missing = { ...sandbox, missing: [lack("no_bwrap", install), lack("no_seccomp", "Use another kernel.")] };

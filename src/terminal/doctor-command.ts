@@ -47,9 +47,10 @@ function report(checks: readonly Check[], { doctor: texts }: Words): string[] {
   const [missing, degraded] = [count("missing"), count("degraded")];
   const rest = degraded > 0 ? texts.fit({ count: degraded }) : texts.fine();
   return [
-    ...checks.flatMap(({ status, text, advice, command }) => [
+    ...checks.flatMap(({ status, text, advice, command }, index) => [
       `${marks[status]} ${safeLine(text, cellsMax)}`,
-      ...(advice === null ? [] : [`  → ${safeLine(advice, cellsMax)}`]),
+      // Advice for several lines in a row stands below the last of them.
+      ...(advice === null || advice === checks[index + 1]?.advice ? [] : [`  → ${safeLine(advice, cellsMax)}`]),
       ...(command === null ? [] : [`  $ ${safeLine(command, cellsMax)}`]),
     ]),
     "",

@@ -72,8 +72,9 @@ export async function uploadFiles(
 }
 
 function refused(shown: string, failure: UploadFailure, { console, style, words }: UploadParts): FileReport {
-  const why = failureText(words, failure);
-  console.note(style.bad(words.terminal.files.refused({ name: nameFor(shown), why })));
+  const [name, why] = [nameFor(shown), failureText(words, failure)];
+  // Many failures begin with the name themselves.
+  console.note(style.bad(why.startsWith(`${name} `) ? `✗ ${why}` : words.terminal.files.refused({ name, why })));
   return { success: false, name: shown, failure };
 }
 

@@ -134,7 +134,7 @@ export const enFailures = {
   ],
   data_in_use: (p: { pid: number }) => [
     `Another AgentYard (process ${p.pid}) uses this data directory.`,
-    "End that process first, or choose another data directory with --data.",
+    "End that process first, which may be a terminal that is still open, or choose another data directory with --data.",
   ],
   /** `free`: the next port that nobody has. */
   address_unusable: (p: { host: string; port: number; why: AddressFault; said: string; free?: number }) => [

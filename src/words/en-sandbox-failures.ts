@@ -57,8 +57,10 @@ export const enSandboxFailures = {
     `There is no execution ${p.id}.`,
     "List them: GET /api/v1/executions/sessions/{id}/executions.",
   ],
-  execution_running: (p: { id: string; seconds: number }) => [
-    `The execution ${p.id} is not over after ${p.seconds} s; it goes on.`,
+  execution_running: (p: { id: string; seconds: number; why: "slow" | "server_ends" }) => [
+    p.why === "server_ends"
+      ? `The server ends, and the execution ${p.id} ends with it.`
+      : `The execution ${p.id} is not over after ${p.seconds} s; it goes on.`,
     `Ask for it later: GET /api/v1/executions/${p.id}/result.`,
   ],
   template_not_found: (p: { id: string; known: string }) => [

@@ -19,7 +19,7 @@ export const enUsers = {
   columns: { user: "user", role: "role", password: "password", added: "added" },
   role: { admin: "admin", user: "user" },
   hasPassword: { yes: "yes", no: "no" },
-  added: (p: { id: string }) => `✓ User ${p.id} added. Callers sign in from now on, or send an API key.`,
+  added: (p: { id: string }) => `✓ User ${p.id} added. Callers now sign in, or send an API key.`,
   addedHow: (p: { id: string }) =>
     `A link that signs in once: \`agentyard user link ${p.id}\` · An API key: \`agentyard user key add ${p.id}\``,
   addedFor: (p: { id: string; signInAs: string }) =>

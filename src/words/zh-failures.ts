@@ -81,7 +81,7 @@ export const zhFailures: FailureWords = {
   ],
   data_in_use: (p) => [
     `另一个 AgentYard（进程 ${p.pid}）正在使用这个数据目录。`,
-    "请先结束那个进程，或者用 --data 指定其他数据目录。",
+    "请先结束那个进程（可能是一个还开着的终端），或者用 --data 指定其他数据目录。",
   ],
   address_unusable: (p) => [
     `无法监听 ${p.host}:${p.port}：${addressFaults[p.why]?.what ?? p.said}。`,

@@ -43,7 +43,9 @@ export const zhSandboxFailures: typeof enSandboxFailures = {
   session_not_found: (p) => [`没有沙箱会话 ${p.id}。`, "请用 POST /api/v1/sessions 创建。"],
   execution_not_found: (p) => [`没有执行记录 ${p.id}。`, "查看列表：GET /api/v1/executions/sessions/{id}/executions。"],
   execution_running: (p) => [
-    `执行 ${p.id} 在 ${p.seconds} 秒后仍未结束，它会继续运行。`,
+    p.why === "server_ends"
+      ? `服务器正在结束，执行 ${p.id} 也随之结束。`
+      : `执行 ${p.id} 在 ${p.seconds} 秒后仍未结束，它会继续运行。`,
     `稍后查询：GET /api/v1/executions/${p.id}/result。`,
   ],
   template_not_found: (p) => [`没有模板 ${p.id}。`, `请使用以下模板之一，或不填：${p.known}。`],

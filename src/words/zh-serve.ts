@@ -18,7 +18,7 @@ export const zhUsers: typeof enUsers = {
   columns: { user: "用户", role: "角色", password: "密码", added: "添加时间" },
   role: { admin: "管理员", user: "用户" },
   hasPassword: { yes: "有", no: "无" },
-  added: (p) => `✓ 已添加用户 ${p.id}。从现在起，访问者需要登录或使用 API 密钥。`,
+  added: (p) => `✓ 已添加用户 ${p.id}。访问者现在需要登录或使用 API 密钥。`,
   addedHow: (p) => `一次性登录链接：\`agentyard user link ${p.id}\` · API 密钥：\`agentyard user key add ${p.id}\``,
   addedFor: (p) => `登录服务中身份为 ${p.signInAs} 的人以 ${p.id} 登录，其他人不能。`,
   addedAdmin: (p) => `${p.id} 是管理员：可以添加、查看和删除用户。`,

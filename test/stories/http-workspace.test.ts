@@ -32,6 +32,7 @@ test("what a person uploads is listed, handed out and removed, and the ledger kn
     const { items } = await must(
       client.call("listFiles", { params: { id }, query: path === undefined ? {} : { path } }),
     );
+    assert.ok(items.every(({ modifiedAt }) => Number.isInteger(modifiedAt)));
     return items.map((item) => `${item.type} ${item.path} ${item.bytes}`);
   };
   assert.deepEqual(await names(), ["folder outputs 0", "folder skills 0", "folder temp 0", "folder uploads 0"]);

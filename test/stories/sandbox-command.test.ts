@@ -12,7 +12,7 @@ test("the sandbox says where it is and what it can do, answers there, and ends w
   assert.match(output, new RegExp(`^The sandbox listens on ${address} \\(data: ${join(home.folder, "data")}\\)\n`));
   assert.match(
     output,
-    /\n(Code runs here with all walls and limits\.|! Code runs here with less than there could be: .+)\n/,
+    /\n(Code runs here with all walls and limits\.|! Code runs here, but .+ missing that it could have\. .+)\n/,
   );
 
   const session = await post(`${address}/api/v1/sessions`, { user_id: "u1", agent_id: "a1" });
@@ -56,13 +56,38 @@ test("a second one on the same data is refused and names the first, in both lang
   assert.deepEqual(await home.start("sandbox", "--port", "0").ended, {
     code: 1,
     output: "",
-    errors: `✗ Another AgentYard (process ${pid}) uses this data directory. End that process first, or choose another data directory with --data.\n`,
+    errors: `✗ Another AgentYard (process ${pid}) uses this data directory. End that process first, which may be a terminal that is still open, or choose another data directory with --data.\n`,
   });
   assert.deepEqual(await home.start("sandbox", "--port", "0", "--lang", "zh").ended, {
     code: 1,
     output: "",
-    errors: `✗ 另一个 AgentYard（进程 ${pid}）正在使用这个数据目录。请先结束那个进程，或者用 --data 指定其他数据目录。\n`,
+    errors: `✗ 另一个 AgentYard（进程 ${pid}）正在使用这个数据目录。请先结束那个进程（可能是一个还开着的终端），或者用 --data 指定其他数据目录。\n`,
   });
+});
+
+test("beside a server it is refused with the server's address, which has the same routes [P2][P4]", async (t) => {
+  const home = makeHome(t);
+  const server = home.start("serve", "--port", "0");
+  const [, address = ""] = await server.until("output", /listens on (http:\/\/127\.0\.0\.1:\d+) [\s\S]*Ctrl\+C/);
+  const refused = await home.start("sandbox", "--port", "0").ended;
+  const served = `✗ AgentYard is already served at ${address} (process ${server.child.pid}).`;
+  assert.ok(refused.errors.startsWith(served), refused.errors);
+  const run = await post(`${address}/api/v1/executions/sessions/sess-u1/execute-sync`, { code: "print(6*7)" });
+  assert.equal(run.json.stdout, "42\n");
+});
+
+test("who waits for a program when the sandbox is told to end hears that it ends, too [P2][X2]", async (t) => {
+  const { service, address } = await serve(makeHome(t));
+  const place = `${address}/api/v1/executions/sessions/sess-u1`;
+  const waiting = post(`${place}/execute-sync`, { code: "while True: pass" });
+  for (let isRunning = false; !isRunning; ) {
+    const listed = await fetch(`${place}/executions`);
+    isRunning = /"status":"running"/.test(await listed.text());
+  }
+  service.child.kill("SIGTERM");
+  const { status, json } = await waiting;
+  const title = `The server ends, and the execution ${json.params.id} ends with it.`;
+  assert.deepEqual([status, json.title], [408, title]);
 });
 
 test("a port that is taken is refused, and the data directory is free again [P2]", async (t) => {

@@ -66,7 +66,7 @@ test("where a terminal has the data, the server says which process to end [P2]",
     [code, errors],
     [
       1,
-      `✗ Another AgentYard (process ${sandbox.child.pid}) uses this data directory. End that process first, or choose another data directory with --data.\n`,
+      `✗ Another AgentYard (process ${sandbox.child.pid}) uses this data directory. End that process first, which may be a terminal that is still open, or choose another data directory with --data.\n`,
     ],
   );
 });

@@ -124,7 +124,7 @@ test("files of which none can be sent keep the message back too [F3][F4]", async
   execFileSync("mkfifo", [join(folder, "pipe")]);
   chat.type(`look: #pipe #b.zip${keys.enter}`);
   const refused = await chat.waitFor("\nYou> look: #pipe #b.zip");
-  assert.match(refused, /✗ pipe: pipe cannot be used: it is a pipe, a socket or a device\. Choose another file\.\n/);
+  assert.match(refused, /✗ pipe cannot be used: it is a pipe, a socket or a device\. Choose another file\.\n/);
   assert.match(refused, /✗ b\.zip: .*b\.zip is of a type that is not taken .+\n/);
   assert.match(refused, /✗ No file could be sent, so the message was not sent either\.\n/);
   assert.equal(await lastMessage(yard), undefined);
@@ -137,7 +137,7 @@ test("one file that cannot be sent does not keep the others [F3][W5]", async (t)
   chat.type(`look: #pipe #a.txt${keys.enter}`);
   const said = await chat.waitFor("the message goes without them.\n");
   assert.deepEqual(said.split("\n").slice(1, -1), [
-    "✗ pipe: pipe cannot be used: it is a pipe, a socket or a device. Choose another file.",
+    "✗ pipe cannot be used: it is a pipe, a socket or a device. Choose another file.",
     "✓ a.txt → uploads/a.txt (text)",
     "! 1 of 2 files could not be sent; the message goes without them.",
   ]);
@@ -330,7 +330,7 @@ test("run with a file that is not there, or cannot be sent, does nothing and say
   assert.deepEqual(await run("read", ["pipe"]), {
     ...{ code: 1, isNew: false, finish: "failed", kind: "permission_denied" },
     errors:
-      "✗ pipe: pipe cannot be used: it is a pipe, a socket or a device. Choose another file.\n✗ No file could be sent, so the message was not sent either.\n",
+      "✗ pipe cannot be used: it is a pipe, a socket or a device. Choose another file.\n✗ No file could be sent, so the message was not sent either.\n",
   });
   assert.equal(model.asked.length, 0);
 });

@@ -184,7 +184,7 @@ test("a file that becomes shorter while it is sent is not taken for a whole one 
     return yard.fetch(url, init);
   };
   const chat = await talk(createClient({ fetch }), folder);
-  await chat.say("#log.txt", "✗ log.txt: log.txt could not be read: it was changed in the meantime. ");
+  await chat.say("#log.txt", "✗ log.txt could not be read: it was changed in the meantime. ");
   await chat.waitFor("You> #log.txt");
   assert.deepEqual(await uploadsOf(yard, chat.id), {});
   await chat.end();

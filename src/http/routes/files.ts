@@ -20,7 +20,11 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
       const start = after === "" ? 0 : entries.findIndex(({ name }) => name > after);
       const page = start < 0 ? [] : entries.slice(start, start + limit);
       const isLast = start < 0 || start + limit >= entries.length;
-      const items = page.map((entry) => ({ ...entry, path: prefix + entry.name }));
+      const items = page.map((entry) => ({
+        ...entry,
+        path: prefix + entry.name,
+        modifiedAt: Math.trunc(entry.modifiedAt),
+      }));
       return ok({ path, items, next: isLast ? null : (page.at(-1)?.name ?? null) });
     },
     async readFile({ owner, params, query: { path } }) {
