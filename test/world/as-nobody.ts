@@ -62,7 +62,8 @@ function copyTree(copy: string): void {
   copyPackages(copy);
   // The last thing that npm writes: the program looks for it.
   writeFileSync(join(copy, "node_modules", ".package-lock.json"), "{}");
-  for (const name of ["home", "t", "compiled"]) {
+  // The last one is where the program keeps what it has compiled.
+  for (const name of ["home", "t", "compiled", join("node_modules", ".cache")]) {
     mkdirSync(join(copy, name));
     chmodSync(join(copy, name), 0o1777);
   }
