@@ -77,7 +77,13 @@ export const enServeFailures = {
     `AgentYard is already served at ${p.address} (process ${p.pid}).`,
     "Use it there, end that process first, or choose another data directory with --data.",
   ],
-  not_ready: () => ["The server is not ready: its data cannot be used right now.", "Try again in a moment."],
+  not_ready: (p: { why: "passing" | "broken" }) =>
+    p.why === "passing"
+      ? ["The server is not ready: its data cannot be used right now.", "Try again in a moment."]
+      : [
+          "The server cannot go on: its database is damaged, or was removed or replaced while it was open.",
+          "End the server, put a backup back or move the rest of the data away, and start it again.",
+        ],
   data_missing: (p: { path: string }) => [
     `There is no data of AgentYard in ${p.path}.`,
     "Check --data; nothing was made there. `agentyard serve` or a chat begins a new one.",

@@ -59,7 +59,13 @@ export const zhServeFailures: typeof enServeFailures = {
     `AgentYard 已在 ${p.address} 提供服务（进程 ${p.pid}）。`,
     "请直接使用它，先结束那个进程，或者用 --data 指定其他数据目录。",
   ],
-  not_ready: () => ["服务器尚未就绪：目前无法使用其数据。", "请稍后重试。"],
+  not_ready: (p) =>
+    p.why === "passing"
+      ? ["服务器尚未就绪：目前无法使用其数据。", "请稍后重试。"]
+      : [
+          "服务器无法继续工作：数据库已损坏，或在打开期间被删除或替换。",
+          "请结束服务器，恢复备份或移走剩余的数据，然后重新启动。",
+        ],
   data_missing: (p) => [
     `${p.path} 中没有 AgentYard 的数据。`,
     "请检查 --data；没有新建任何内容。`agentyard serve` 或聊天会新建数据。",

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
@@ -95,9 +97,8 @@ test("where nobody counts there are no metrics, and that is said [O1]", async ()
 });
 
 test("a probe learns that the process answers, and whether it can do its work [O1]", async () => {
-  let isBroken = false;
-  const check = async (): ReturnType<Storage["check"]> =>
-    isBroken ? failure("storage_full", {}) : { ok: true, value: undefined };
+  let found: Awaited<ReturnType<Storage["check"]>> = { ok: true, value: undefined };
+  const check = async () => found;
   let now = 0;
   const clock = { ...systemClock, monotonic: () => now };
   await using yard = await startYard({ clock, wrapStorage: (storage) => ({ ...storage, check }) });
@@ -109,11 +110,20 @@ test("a probe learns that the process answers, and whether it can do its work [O
   };
   assert.deepEqual(await ask("/healthz"), [200, null, "ok"]);
   assert.deepEqual(await ask("/readyz"), [200, null, "ready"]);
-  isBroken = true;
+  found = failure("storage_full", {});
   assert.equal((await ask("/readyz"))[0], 200, "not looked at again so soon");
   now += 1_000;
   assert.deepEqual(await ask("/readyz"), [503, "1", "not_ready"]);
   assert.equal((await ask("/healthz"))[0], 200);
+});
+
+test("a probe of a server whose database was taken away is not told to try again in a moment [O1]", async () => {
+  await using yard = await startYard();
+  await using door = await onPort(yard);
+  rmSync(join(yard.data, "sessions.db"));
+  const answer = await fetch(`${door.url}/readyz`);
+  assert.equal(answer.status, 503);
+  assert.match(await answer.text(), /removed or replaced while it was open.*End the server, put a backup back/);
 });
 
 const Told = z.object({ code: z.string().optional(), status: z.unknown() });

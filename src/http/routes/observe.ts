@@ -17,8 +17,11 @@ export function observeHandlers({ storage, clock, metrics }: Parts): Pick<Handle
       return ok({ status: "ok" });
     },
     async ready({ closing }) {
-      const isReady = !closing.aborted && (await look()).ok;
-      return isReady ? ok({ status: "ready" }) : { ...failure("not_ready", {}), headers: { "retry-after": "1" } };
+      const found = closing.aborted ? undefined : await look();
+      if (found?.ok) return ok({ status: "ready" });
+      // A database that was taken away does not come back by itself.
+      if (found?.failure.code === "storage_broken") return failure("not_ready", { why: "broken" });
+      return { ...failure("not_ready", { why: "passing" }), headers: { "retry-after": "1" } };
     },
     async metrics() {
       if (metrics?.isOn !== true) return failure("route_not_found", { path: "/metrics" });
