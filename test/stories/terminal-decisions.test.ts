@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -12,7 +12,8 @@ import { must, startYard } from "../world/yard.ts";
 
 /** A yard whose model wants to leave one mark, for which it needs an approval. */
 async function markingYard(answer = "Done.") {
-  const file = join(mkdtempSync(join(tmpdir(), "agentyard-marks-")), "marks");
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-marks-"));
+  const file = join(folder, "marks");
   const model = await modelServer([calls(["mark", { mark: "x" }]), says(answer)]);
   const yard = await startYard({ model, tools: [effectTool("mark", "unsafe", file, { asks: true })] });
   const marks = () => readFileSync(file, { encoding: "utf8", flag: "a+" }).trim();
@@ -22,6 +23,7 @@ async function markingYard(answer = "Done.") {
     async [Symbol.asyncDispose]() {
       await yard[Symbol.asyncDispose]();
       await model.close();
+      rmSync(folder, { recursive: true });
     },
   };
 }
@@ -164,8 +166,7 @@ test("a card says when text from outside makes a call riskier, and a reason reac
 
 test("of several that wait in another conversation the next is named, not that it goes on [H4]", async () => {
   await using model = await modelServer([calls(["mark", { mark: "x" }], ["mark", { mark: "y" }]), says("Done.")]);
-  const file = join(mkdtempSync(join(tmpdir(), "agentyard-marks-")), "marks");
-  await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", file, { asks: true })] });
+  await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", "/dev/null", { asks: true })] });
   const { conversation } = await yard.ask("mark both");
   const chat = startChat(yard);
   await chat.waitFor("You> ");
@@ -198,8 +199,7 @@ Which one? (Esc: back) `);
 test("arguments that are too long for the card say how much is not shown, and v shows all of them [H2]", async () => {
   const mark = `${"x".repeat(2_500)}END`;
   await using model = await modelServer([calls(["mark", { mark }]), says("Done.")]);
-  const file = join(mkdtempSync(join(tmpdir(), "agentyard-marks-")), "marks");
-  await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", file, { asks: true })] });
+  await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", "/dev/null", { asks: true })] });
   const chat = startChat(yard);
   await chat.waitFor("You> ");
   chat.type(`mark it${keys.enter}`);
