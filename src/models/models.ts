@@ -139,14 +139,10 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
 
   function fill(slot: SlotSettings, isDemo: boolean): Model {
     const known = describeModel(slot);
-    const provider = options.makeProvider({
-      baseUrl: slot.baseUrl,
-      apiKey: slot.apiKey,
-      model: slot.model,
-      profile: known.profile,
-      idleTimeoutMs: options.idleTimeoutMs ?? idleTimeoutMsDefault,
-      firstDataTimeoutMs: options.firstDataTimeoutMs ?? firstDataTimeoutMsDefault,
-    });
+    const { baseUrl, apiKey, model: name } = slot;
+    const { idleTimeoutMs = idleTimeoutMsDefault, firstDataTimeoutMs = firstDataTimeoutMsDefault } = options;
+    const limits = { idleTimeoutMs, firstDataTimeoutMs };
+    const provider = options.makeProvider({ baseUrl, apiKey, model: name, profile: known.profile, ...limits });
     providers.push(provider);
     const model = makeModel(slot, { known, provider, turnstile: turnstileBefore(slot.baseUrl), isDemo });
     models.set(slot.slot, model);

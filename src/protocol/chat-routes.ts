@@ -7,50 +7,55 @@ import { bodyBytes, Empty, type Route } from "./route.ts";
 /** Titles are cut to so many characters where they are made from what was said. */
 export const chatTitleCharactersMax = 50;
 
-const nameCharactersMax = 200;
-const pathCharactersMax = 4_096;
-const titleCharactersMax = 200;
-const textCharactersMax = 4_000_000;
-const selectedMax = 100;
-const historyMax = 10_000;
-const inputsMax = 1_000;
-const inputsCharactersMax = 1_000_000;
-const pageMax = 1_000;
+const chatNameCharactersMax = 200;
+const chatPathCharactersMax = 4_096;
+const chatTitleGivenCharactersMax = 200;
+const chatTextCharactersMax = 4_000_000;
+const chatSelectedMax = 100;
+const chatHistoryMax = 10_000;
+const chatInputsMax = 1_000;
+const chatInputsCharactersMax = 1_000_000;
+const chatPageMax = 1_000;
 
 /** `null` and an empty text mean left out, as clients of several languages send it. */
-const name = z.string().max(nameCharactersMax).nullish();
+const name = z.string().max(chatNameCharactersMax).nullish();
 const flag = z.boolean().nullish();
 
-const SelectedFiles = z.array(z.object({ file_name: z.string().min(1).max(pathCharactersMax) })).max(selectedMax);
+const SelectedFiles = z
+  .array(z.object({ file_name: z.string().min(1).max(chatPathCharactersMax) }))
+  .max(chatSelectedMax);
 
 const History = z
   .array(
     z.object({
       role: z.enum(["user", "assistant", "system"]),
-      content: z.string().max(textCharactersMax).nullish(),
+      content: z.string().max(chatTextCharactersMax).nullish(),
     }),
   )
-  .max(historyMax);
+  .max(chatHistoryMax);
 
 /** Stored with the message and put before the model: more than that is a file. */
-const Inputs = few(FreeForm, inputsMax).refine((inputs) => JSON.stringify(inputs).length <= inputsCharactersMax, {
-  error: `more than ${inputsCharactersMax} characters of JSON`,
-});
+const Inputs = few(FreeForm, chatInputsMax).refine(
+  (inputs) => JSON.stringify(inputs).length <= chatInputsCharactersMax,
+  {
+    error: `more than ${chatInputsCharactersMax} characters of JSON`,
+  },
+);
 
 const ResumeInterruptInfo = z.object({
   /** As it came in `ext.interrupt_info.handle`. */
-  resume_handle: z.looseObject({ resume_token: z.string().min(1).max(nameCharactersMax) }),
+  resume_handle: z.looseObject({ resume_token: z.string().min(1).max(chatNameCharactersMax) }),
   action: z.enum(["confirm", "skip"]),
   modified_args: z
-    .array(z.object({ key: z.string().max(nameCharactersMax), value: z.unknown().optional() }))
-    .max(inputsMax)
+    .array(z.object({ key: z.string().max(chatNameCharactersMax), value: z.unknown().optional() }))
+    .max(chatInputsMax)
     .nullish(),
   data: z.unknown().optional(),
 });
 
 /** Each spelling of these is taken; the first one counts. */
 const said = {
-  query: z.string().max(textCharactersMax).nullish(),
+  query: z.string().max(chatTextCharactersMax).nullish(),
   selected_files: SelectedFiles.nullish(),
   history: History.nullish(),
   custom_querys: Inputs.nullish(),
@@ -107,7 +112,7 @@ const ChatConversation = z.object({
   update_by: z.string(),
   is_deleted: z.literal(0),
   temparea_id: z.literal(""),
-  /** Of its newest answer; empty when there is none. */
+  /** The state of its newest answer; empty when there is none. */
   status: z.enum(["", "processing", "completed", "cancelled", "failed"]),
   /** More than the status tells: `waiting_approval` while a person is asked. */
   run_state: ChatMessage.shape.run_state,
@@ -120,7 +125,7 @@ const patterns = { service: service.options.join("|") } as const;
 const key = z
   .string()
   .min(1)
-  .max(nameCharactersMax)
+  .max(chatNameCharactersMax)
   .regex(/^\P{Cc}+$/u);
 const OfApp = z.object({ service, app_key: key });
 const OfConversation = OfApp.extend({ id: z.string() });
@@ -159,14 +164,14 @@ export const chatRoutes = {
   apiChatCompletion: {
     ...completion,
     path: `${app}/api/chat/completion`,
-    summary: "The same for programs: the answer at once, unless a stream is asked for.",
+    summary: "The same for other software: the answer at once, unless a stream is asked for.",
     params: OfApp,
     body: Chat,
   },
   plainChatCompletion: {
     ...completion,
     path: `${base}/api/chat/completion`,
-    summary: "The same for programs that name the agent in the body alone.",
+    summary: "The same for callers that name the agent in the body alone.",
     params: z.object({ service }),
     body: Chat,
   },
@@ -230,8 +235,8 @@ export const chatRoutes = {
     params: OfApp,
     query: z.object({
       page: z.coerce.number().int().min(1).max(1_000_000).default(1),
-      size: z.coerce.number().int().min(1).max(pageMax).default(10),
-      title: z.string().max(titleCharactersMax).optional(),
+      size: z.coerce.number().int().min(1).max(chatPageMax).default(10),
+      title: z.string().max(chatTitleGivenCharactersMax).optional(),
     }),
     body: Empty,
     status: 200,
@@ -261,7 +266,7 @@ export const chatRoutes = {
     query: Empty,
     body: z.object({
       user_id: name,
-      title: z.string().max(textCharactersMax).nullish(),
+      title: z.string().max(chatTextCharactersMax).nullish(),
       agent_id: name,
       agent_key: name,
       agent_version: name,
@@ -278,7 +283,7 @@ export const chatRoutes = {
     summary: "Give a conversation another title.",
     params: OfConversation,
     query: Empty,
-    body: z.object({ user_id: name, title: z.string().min(1).max(titleCharactersMax) }),
+    body: z.object({ user_id: name, title: z.string().min(1).max(chatTitleGivenCharactersMax) }),
     status: 204,
     failures,
     answer: Empty,
