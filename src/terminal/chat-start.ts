@@ -73,7 +73,7 @@ async function greet({ client, console, style, words }: Chat, start: ChatStart, 
     const model = { id: safeLine(base.id, 60), server: safeLine(base.server, 60) };
     console.say(base.isDemo ? texts.modelDemo() : texts.model(model));
   }
-  console.say(style.dim(texts.hint()));
+  console.say(style.dim(texts.hint({ hasKeys: console.isInteractive })));
   const decisions = await client.call("listDecisions");
   // What waits in this conversation is asked at once.
   const elsewhere = decisions.ok ? decisions.value.items.filter(({ conversation }) => conversation !== id) : [];

@@ -120,7 +120,9 @@ export const enTerminal = {
     logFile: (p: { path: string }) => `Log file:     ${p.path}`,
     model: (p: { id: string; server: string }) => `Model:        ${p.id} (${p.server})`,
     modelDemo: () => "Model:        demo model: not an AI — /model tells how to connect one",
-    hint: () => "/help shows the commands · Ctrl+C stops a turn, twice leaves",
+    /** Without keys every Ctrl+C is for the process. */
+    hint: (p: { hasKeys: boolean }) =>
+      `/help shows the commands · Ctrl+C ${p.hasKeys ? "stops a turn, twice leaves" : "leaves"}`,
     inputNotRead: () => "! Standard input is open, but nothing came: it is not read. `-` at the end waits for it.",
     leaveHint: () => "(Ctrl+C again to leave)",
     turnGoesOnLater: () => "The running turn goes on at the next start.",

@@ -146,7 +146,12 @@ for (const [language, file] of readmes) {
     const lines = new Set((blocksOf(read(file)).find(({ info }) => info === "")?.text ?? "").split("\n"));
     const name = language === "zh" ? "小林" : "Ada";
     const said = [
-      ...[terminal.chat.product({ version }), terminal.chat.modelDemo(), terminal.chat.hint(), demo.introduction],
+      ...[
+        terminal.chat.product({ version }),
+        terminal.chat.modelDemo(),
+        terminal.chat.hint({ hasKeys: true }),
+        demo.introduction,
+      ],
       ...[terminal.decision.question({ question: demo.question }), `  ${demo.questionContext}`],
       `  ${terminal.decision.default({ value: demo.questionDefault })}`,
       ...[`${terminal.decision.answer()}${name}`, terminal.decision.answered(), demo.answered(name)],

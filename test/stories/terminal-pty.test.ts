@@ -165,7 +165,7 @@ test("a terminal without keys has the greeting, prompts and choices too, line by
 test("without keys Ctrl+C leaves, at a prompt and at an open question, and shows nothing of our insides [U1]", async (t) => {
   for (const asked of ["", "ask me something\n"]) {
     const program = openProgram(t, { env: { TERM: "dumb" } });
-    await program.waitFor("You> ");
+    assert.match(await program.waitFor("You> "), /· Ctrl\+C leaves\n/);
     program.type(asked);
     if (asked !== "") await program.waitFor("Answer (Esc: later)> ");
     program.type(keys.interrupt);
