@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { lookAtDatabase } from "../../src/storage/sqlite/look.ts";
 import { migrations } from "../../src/storage/sqlite/migrations.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -38,6 +39,29 @@ test("a database of a newer version is named and not touched, not even its unfin
   assert.deepEqual(opened.ok || opened.failure.params, { found: 99, known: migrations.length });
   assert.equal(codeOf(opened), "storage_newer");
   assert.deepEqual(contents(copy), before);
+});
+
+test("a database that was cut off while it was made, or opened for the first time after a restore, has what it had before [L2][Q2]", async (t) => {
+  const [directory, copy] = [folder(t), folder(t)];
+  await makeDatabase(directory);
+  const path = join(directory, "sessions.db");
+  const restored = new DatabaseSync(path);
+  t.after(() => restored.close());
+  // A small cache: the change is written into the file before its end, and only the journal has what was there.
+  restored.exec(
+    "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN; DELETE FROM event; DELETE FROM conversation",
+  );
+  restored.exec("CREATE TABLE large AS SELECT zeroblob(100000) AS a");
+  cpSync(directory, copy, { recursive: true });
+  assert.ok(statSync(join(copy, "sessions.db-journal")).size > 512, "the copy has a journal that is to be undone");
+  assert.deepEqual(lookAtDatabase(join(copy, "sessions.db"), { isInUse: false }), {
+    ok: true,
+    value: migrations.length,
+  });
+  cpSync(directory, copy, { recursive: true });
+  const storage = unwrap(open(copy));
+  t.after(() => storage.close());
+  assert.deepEqual(await readAll(storage, 1), stored(1, "a"));
 });
 
 test("what is no database of ours is named as broken and left as it is [Q2]", (t) => {

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
+import { isHalfDone } from "./failures.ts";
 import { migrate, readVersion } from "./migrations.ts";
 import { text } from "./rows.ts";
 
@@ -69,7 +70,22 @@ function lookAt(path: string, timeout: number): Result<number, Failure<"storage_
   if (!found.isFile()) return failure("storage_broken", { why: "its place is taken by something that is no file" });
   // Before SQLite looks: it would leave a log beside a read-only file that cannot be written either, ever after.
   accessSync(path, constants.W_OK);
-  const database = new DatabaseSync(path, { readOnly: true, timeout });
+  return versionAt(path, timeout);
+}
+
+/** Reads the version of a database that is there. */
+export function versionAt(path: string, timeout: number): ReturnType<typeof readVersion> {
+  try {
+    return readAt(path, { readOnly: true, timeout });
+  } catch (error) {
+    // Ended in the middle of being made, or of becoming one with a log: the change is undone by whoever may write.
+    if (isHalfDone(error)) return readAt(path, { timeout });
+    throw error;
+  }
+}
+
+function readAt(path: string, options: { readOnly?: boolean; timeout: number }): ReturnType<typeof readVersion> {
+  const database = new DatabaseSync(path, options);
   try {
     return readVersion(database);
   } finally {

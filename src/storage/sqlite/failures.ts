@@ -10,6 +10,11 @@ export function failureOf(error: unknown): DatabaseFailure | undefined {
   return failureOfSystem(systemCode(error));
 }
 
+/** A change was cut off that only a connection that may write can undo. */
+export function isHalfDone(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === readOnlyRollback;
+}
+
 /** https://sqlite.org/rescode.html: the low byte is the primary code. */
 function failureOfSqlite(errcode: number, message: string): DatabaseFailure | undefined {
   if (errcode === readOnlyMoved) return makeFailure("storage_broken", { why: "the file was moved or removed" });
@@ -40,6 +45,7 @@ function failureOfSqlite(errcode: number, message: string): DatabaseFailure | un
 const writeError = 778;
 const sharedMemoryError = 4874;
 const readOnlyMoved = 1032;
+const readOnlyRollback = 776;
 
 function failureOfSystem(code: string | undefined): DatabaseFailure | undefined {
   switch (code) {

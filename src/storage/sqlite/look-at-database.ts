@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { failed, ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
+import { versionAt } from "./connections.ts";
 import { failureOf } from "./failures.ts";
-import { readVersion } from "./migrations.ts";
 
 /**
  * Whether the database could be opened, and its format; undefined where there is none yet. Nothing is made, migrated or
@@ -20,8 +20,8 @@ export function lookAtDatabase(
     if (!found.isFile()) return failure("storage_broken", { why: "its place is taken by something that is no file" });
     // Before SQLite looks: it would leave a log beside a file that cannot be written.
     for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
-    const version = withDatabase(path, { readOnly: true }, readVersion);
-    if (version.ok && !isInUse) withDatabase(path, {}, (database) => database.exec("BEGIN IMMEDIATE; ROLLBACK"));
+    const version = versionAt(path, busyTimeoutMs);
+    if (version.ok && !isInUse) tryLock(path);
     return version;
   } catch (error) {
     const reason = failureOf(error);
@@ -32,10 +32,10 @@ export function lookAtDatabase(
 
 const busyTimeoutMs = 500;
 
-function withDatabase<T>(path: string, options: { readOnly?: boolean }, use: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(path, { timeout: busyTimeoutMs, ...options });
+function tryLock(path: string): void {
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
-    return use(database);
+    database.exec("BEGIN IMMEDIATE; ROLLBACK");
   } finally {
     database.close();
   }
