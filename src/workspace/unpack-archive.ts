@@ -43,9 +43,13 @@ export function openUnpacking(folder: string): Unpacking {
     list: (pieces) => appendFile(join(folder, listName), pieces),
     async finish() {
       // The innermost first: a folder's time changes with what is put into it.
-      for (const { path, mode, mtime } of folders.toReversed()) {
-        await chmod(join(folder, path), mode);
-        await utimes(join(folder, path), mtime / 1000, mtime / 1000);
+      for (const { path, raw, mode, mtime } of folders.toReversed()) {
+        const place =
+          raw === undefined
+            ? join(folder, path)
+            : Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(raw, "base64")]);
+        await chmod(place, mode);
+        await utimes(place, mtime / 1000, mtime / 1000);
       }
     },
     findDifference: () => findDifference(folder, root),

@@ -194,6 +194,7 @@ function plantOddFiles(folder: string): void {
   symlinkSync("/etc/passwd", join(folder, "out"));
   symlinkSync("深 deep", join(folder, "in"));
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/latin-`), Buffer.from([0xe4])]), "no UTF-8");
+  mkdirSync(Buffer.concat([Buffer.from(`${folder}/folder-`), Buffer.from([0xe4])]));
   execFileSync("mkfifo", [join(folder, "pipe")]);
   mkdirSync(join(folder, "closed"), { mode: 0o755 });
   writeFileSync(join(folder, "closed", "in"), "in");
