@@ -3,8 +3,11 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
+const powerCuts = { AGENTYARD_POWER_CUTS: "10" };
 const proofs: { readonly what: string; readonly file: string; readonly env: Record<string, string> }[] = [
   { what: "200 kills at random moments", file: "test/crashes/crash.test.ts", env: { AGENTYARD_RANDOM_KILLS: "200" } },
+  { what: "power cuts of a log that is written", file: "test/crashes/power-cut-log.test.ts", env: powerCuts },
+  { what: "power cuts of a first start and a migration", file: "test/crashes/power-cut-start.test.ts", env: powerCuts },
   {
     what: "500 random conversations keep their prefix",
     file: "test/stories/prefix.test.ts",

@@ -253,7 +253,9 @@ function checkAdapter(from: string, to: string): string[] {
   const isSame = own === adapter || Object.entries(ADAPTERS_OF_ADAPTERS).some(([a, b]) => a === own && b === adapter);
   if (adapter === undefined || isSame) return [];
   const isTestOfItsFolder = isTest(from) && from.startsWith(`src/${folderOf(to)}/`);
-  const isWiring = WIRING.some((file) => from === `src/${file}`) || /^test\/world\/(yard|database)\.ts$/.test(from);
+  const isWiring =
+    WIRING.some((file) => from === `src/${file}`) ||
+    /^test\/world\/(yard|database|power-cut-storage)\.ts$/.test(from);
   const isAllowed = isWiring || /^(test\/contracts|test\/attacks|bench)\//.test(from) || isTestOfItsFolder;
   return isAllowed ? [] : [`${from}: an adapter is imported by the wiring and its contract suite only, not ${to}`];
 }

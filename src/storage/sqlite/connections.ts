@@ -6,6 +6,7 @@ import { type Failure, failure } from "../../protocol/failure.ts";
 import { isHalfDone } from "./failures.ts";
 import { migrate, readVersion } from "./migrations.ts";
 import { text } from "./rows.ts";
+import { syncNamesOf } from "./sync-folder.ts";
 
 export type Connections = { readonly writer: DatabaseSync; readonly reader: DatabaseSync };
 
@@ -35,6 +36,9 @@ export function openConnections(options: {
       return failure("storage_broken", { why: "this file system cannot hold a write-ahead log" });
     }
     writer.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA journal_size_limit = ${walBytesMax}`);
+    // SQLite sees to the names in its own folder, and nobody to those above, which may be as new: a power cut would take
+    // all with them. Before the first migration, so that a start that is killed here does it the next time.
+    if (version.value === 0) syncNamesOf(dirname(path));
     migrate(writer, { path, from: version.value });
     // A file that may only be read opens without a word, and a lock shows at the first write: ask for both now.
     writer.exec("BEGIN IMMEDIATE; DELETE FROM wake WHERE false; ROLLBACK");

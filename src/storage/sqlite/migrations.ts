@@ -1,4 +1,5 @@
 import { renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
 import { ok, type Result } from "../../base/result.ts";
@@ -9,6 +10,7 @@ import { sandbox } from "./migrations/0003-sandbox.ts";
 import { decisions } from "./migrations/0004-decisions.ts";
 import { people } from "./migrations/0005-people.ts";
 import { integer } from "./rows.ts";
+import { syncFolder } from "./sync-folder.ts";
 
 /** Forward only; the place in the list is the version. A released one is never changed. */
 export const migrations: readonly string[] = [log, workspaces, sandbox, decisions, people];
@@ -69,6 +71,8 @@ function keepCopy(database: DatabaseSync, path: string): void {
   try {
     database.prepare("VACUUM INTO ?").run(unfinished);
     renameSync(unfinished, path);
+    // Before the first step changes the database: a power cut must not take the copy and leave the change.
+    syncFolder(dirname(path));
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw error;

@@ -1,0 +1,24 @@
+import { closeSync, constants, fsyncSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Makes the names in a folder safe from a power cut, as far as the file system does that; SQLite asks no more either. */
+export function syncFolder(folder: string): void {
+  try {
+    const opened = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      fsyncSync(opened);
+    } finally {
+      closeSync(opened);
+    }
+  } catch {
+    // One that we may not read is none that we made; and some file systems sync no folders.
+  }
+}
+
+/** The names of the folder itself and of all above it, any of which may be new. */
+export function syncNamesOf(folder: string): void {
+  const above = dirname(folder);
+  if (above === folder) return;
+  syncFolder(above);
+  syncNamesOf(above);
+}
