@@ -19,6 +19,7 @@ import { conversationFolder, type Disk, keptFolder, type Layout } from "./layout
 import { layOut } from "./metadata.ts";
 import type { FileFailure } from "./one-workspace.ts";
 import { guestUid } from "./owner.ts";
+import { makeSafeFolder, syncNames } from "./safe-folder.ts";
 
 /** Where the files of a conversation or task lie, made when something is written. */
 export type Places = {
@@ -149,7 +150,7 @@ async function makeHome(making: Making): Promise<Result<void, FileFailure>> {
   if (images !== undefined && image?.value !== undefined)
     return image.value.isMade ? ok(undefined) : makeImage(images, row);
   return attempt("write", ".", async () => {
-    mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+    makeSafeFolder(dirname(folder));
     if (row.kind === "task") makeTaskFolder(folder);
     else makeConversationFolder(making);
     await syncEntries(dirname(folder));
@@ -178,6 +179,8 @@ function makeConversationFolder({ layout, ids, row, folder }: Making): void {
   mkdirSync(layout.stagingFolder, { recursive: true, mode: 0o700 });
   mkdirSync(draft, { mode: 0o755 });
   layOut(draft, row);
+  // A file that is put into `uploads/` and synced there would be lost with that name.
+  syncNames(draft);
   try {
     renameSync(draft, folder);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { constants, createReadStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { constants, createReadStream, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { copyFile, open, readdir, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -9,6 +9,7 @@ import { derivedHex, type Ids } from "../base/ids.ts";
 import { FileState } from "../protocol/events.ts";
 import { ifThere } from "./faults.ts";
 import type { FileChange, WorkspaceLimits } from "./one-workspace.ts";
+import { makeSafeFolder } from "./safe-folder.ts";
 
 /** Earlier contents of a workspace's files by hash, in a folder of our own beside it. */
 export type Kept = {
@@ -33,8 +34,8 @@ export type KeptNow = {
   use(hash: string): boolean;
 };
 
-/** Sizes of the kept contents, oldest first, and what they come to. */
-export type KeptBook = { readonly sizes: Map<string, number>; bytes: number };
+/** Sizes of the kept contents, oldest first, and what they come to; those that a walk kept and nobody has synced yet. */
+export type KeptBook = { readonly sizes: Map<string, number>; bytes: number; readonly unsafe: Set<string> };
 
 export type KeptOptions = {
   readonly folder: string;
@@ -72,7 +73,7 @@ export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Ke
         for (const old of givenUp(known, limits.keptBytesMax - bytes, isNeeded))
           await ifThere(unlink(join(contents, old)));
         if (known.bytes + bytes > limits.keptBytesMax) return "quota";
-        mkdirSync(contents, { recursive: true, mode: 0o700 });
+        makeSafeFolder(contents);
         const part = join(contents, `.${ids.hex(16)}`);
         await copyFile(`/proc/self/fd/${fd}`, part, constants.COPYFILE_FICLONE);
         // The file may have been written to while it was copied; kept under the wrong hash it would be worse than lost.
@@ -83,7 +84,11 @@ export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Ke
         await syncFile(part);
         await rename(part, place);
         await syncFile(contents);
+      } else if (known.unsafe.has(hash)) {
+        // The only copy from now on: the file that has it too is about to be replaced.
+        await Promise.all([syncFile(place), syncFile(contents)]);
       }
+      known.unsafe.delete(hash);
       add(known, hash, bytes);
       return undefined;
     },
@@ -92,11 +97,12 @@ export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Ke
       return (await hashOfFile(place)) === hash ? place : undefined;
     },
     async note(key, change) {
-      mkdirSync(notes, { recursive: true, mode: 0o700 });
+      makeSafeFolder(notes);
       const place = noteOf(key, change.path);
       const part = join(notes, `.${ids.hex(16)}`);
       await writeFile(part, JSON.stringify(change), { mode: 0o600, flush: true });
       await rename(part, place);
+      await syncFile(notes);
       await dropOldNotes(notes);
     },
     async noted(key, path) {
@@ -134,9 +140,10 @@ function keepNow({ contents, known, limits, ids }: Keeper, { bytes, hash, isNeed
     if (known.bytes + bytes.length > limits.keptBytesMax) return "quota";
     const part = join(contents, `.${ids.hex(16)}`);
     try {
-      if (known.sizes.size === 0) mkdirSync(contents, { recursive: true, mode: 0o700 });
+      if (known.sizes.size === 0) makeSafeFolder(contents);
       writeFileSync(part, bytes, { mode: 0o600 });
       renameSync(part, place);
+      known.unsafe.add(hash);
     } catch (error) {
       rmSync(part, { force: true });
       if (systemCode(error) === undefined) throw error;
@@ -162,7 +169,7 @@ async function readBook(contents: string): Promise<KeptBook> {
     else if (place !== undefined) found.push({ name, size: place.size, at: place.mtimeMs });
   }
   const sizes = new Map(found.sort((a, b) => a.at - b.at).map(({ name, size }) => [name, size]));
-  return { sizes, bytes: found.reduce((sum, { size }) => sum + size, 0) };
+  return { sizes, bytes: found.reduce((sum, { size }) => sum + size, 0), unsafe: new Set() };
 }
 
 /** As the newest. */

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { takeOwnership } from "../../src/storage/sqlite/owner-lock.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
@@ -37,4 +38,11 @@ export async function inStorage(
   } finally {
     await opened.value.close();
   }
+}
+
+/** Whatever the process before has left, the next one owns the data. */
+export function checkOwnership(data: string): void {
+  const lock = takeOwnership(data, { pid: 1, startedAt: 1, socket: "", protocol: "" });
+  assert.ok(lock.ok, "the next process owns the data");
+  lock.value.release();
 }
