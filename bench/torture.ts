@@ -9,6 +9,7 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
   { what: "power cuts of a log that is written", file: "test/crashes/power-cut-log.test.ts", env: powerCuts },
   { what: "power cuts of a first start and a migration", file: "test/crashes/power-cut-start.test.ts", env: powerCuts },
   { what: "power cuts of a server at work", file: "test/crashes/power-cut-serve.test.ts", env: powerCuts },
+  { what: "power cuts of backup and restore", file: "test/crashes/power-cut-backup.test.ts", env: powerCuts },
   {
     what: "500 random conversations keep their prefix",
     file: "test/stories/prefix.test.ts",

@@ -10,6 +10,7 @@ import { type Failure, failure } from "./protocol/failure.ts";
 import { protocolVersion } from "./protocol/routes.ts";
 import { readCopy } from "./storage/sqlite/copy.ts";
 import { takeOwnership } from "./storage/sqlite/owner-lock.ts";
+import { syncNamesOf } from "./storage/sqlite/sync-folder.ts";
 import { type ArchiveRead, openUnpacking, readArchive } from "./workspace/workspace.ts";
 
 export type RestoreWanted = {
@@ -60,6 +61,8 @@ export async function restoreBackup(wanted: RestoreWanted): Promise<Result<Resto
     const exchanged = await exchange(draft, wanted);
     if (!exchanged.ok) return exchanged;
     const { keptAt } = exchanged.value;
+    // The directory may be as new as what is in it.
+    for (const folder of new Set([dataDir, dirname(sessionDbPath)])) syncNamesOf(folder);
     isDone = true;
     await removeDrafts(dataDir).catch(codeOf);
     const { head, end } = read.value;

@@ -15,12 +15,12 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { assert } from "../base/assert.ts";
 import { headName, type Listed, listName, sha256 } from "./archive-format.ts";
-import { inFolder, makeFolders, openRoot, withFolder } from "./descend.ts";
+import { inFolder, makeFolders, openForSync, openRoot, syncAndClose, withFolder } from "./descend.ts";
 import type { ArchiveTaker } from "./read-archive.ts";
 
 /** What takes entries and puts them below a folder that is ours alone, and empty. */
 export type Unpacking = ArchiveTaker & {
-  /** Gives folders their modes and times, which writing into them would change. */
+  /** Makes everything safe from a power cut; gives folders their modes and times, which writing into them would change. */
   finish(): Promise<void>;
   /** Reads everything back from the disk; answers the first path that is not as it was in the archive. */
   findDifference(): Promise<string | undefined>;
@@ -34,14 +34,19 @@ export function openUnpacking(folder: string): Unpacking {
   const root = openRoot(folder);
   assert(root !== undefined, "the folder was just made");
   const folders: Listed[] = [];
+  /** Folders in which something was put, or a folder made on the way. */
+  const parents = new Set([""]);
   return {
     async take(listed, pieces) {
       if (listed.path === headName) return;
       if (listed.type === "folder") folders.push(listed);
+      for (let path = parentOf(listed.path); !parents.has(path); path = parentOf(path)) parents.add(path);
       await put(root, listed, pieces);
     },
     list: (pieces) => appendFile(join(folder, listName), pieces),
     async finish() {
+      // Files are synced one by one; without their names they would be lost all the same.
+      for (const path of parents) await syncAndClose(withFolder(root, path === "" ? [] : path.split("/"), openForSync));
       // The innermost first: a folder's time changes with what is put into it.
       for (const { path, raw, mode, mtime } of folders.toReversed()) {
         const place =
@@ -55,6 +60,10 @@ export function openUnpacking(folder: string): Unpacking {
     findDifference: () => findDifference(folder, root),
     close: () => closeSync(root),
   };
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 /** Every step of a path is made or opened by its one name, and no link is followed: none leads out of the folder. */
