@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -57,6 +57,21 @@ export type RecordOptions = {
   readonly play?: (program: ChildProcessWithoutNullStreams) => Promise<void>;
 };
 
+const tracer = join(import.meta.dirname, "power-cut.py");
+
+/** Why nothing can be recorded here; false where it can. Really tried: a kernel or a container may forbid it. */
+export const cannotRecord = findHindrance();
+
+function findHindrance(): string | false {
+  const place = mkdtempSync(join(tmpdir(), "power-cut-try-"));
+  try {
+    const tried = spawnSync("python3", [tracer, place, join(place, "trace"), process.execPath, "--version"]);
+    return tried.status !== 0 && "programs cannot be traced here: that takes Linux, python3 and ptrace";
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
 /** Runs a program to its end under the tracer. */
 export async function record({ folder, command, env = {}, play }: RecordOptions): Promise<Recording> {
   const before = snapshotOf(folder);
@@ -65,7 +80,7 @@ export async function record({ folder, command, env = {}, play }: RecordOptions)
     const trace = join(place, "trace");
     // What has been compiled once need not be again: most of a recording is the start of the program.
     const { PATH = "", NODE_COMPILE_CACHE = join(tmpdir(), "agentyard-crash-compiled") } = process.env;
-    const child = spawn("python3", [join(import.meta.dirname, "power-cut.py"), folder, trace, ...command], {
+    const child = spawn("python3", [tracer, folder, trace, ...command], {
       cwd: folder,
       env: { PATH, HOME: folder, TMPDIR: place, LANG: "C.UTF-8", NODE_COMPILE_CACHE, ...env },
     });
