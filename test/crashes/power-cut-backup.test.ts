@@ -18,10 +18,10 @@ test("a backup that was said to be done is whole after a power cut, and so is wh
   const kept = await fillYard(join(folder, "data"));
   const isBackup = (path: string) => path.startsWith("b.tar");
   const backup = await recordCommand(folder, ["backup", join(folder, "b.tar")], join(folder, "data"));
-  tellCuts("a backup", await cutPower(backup, { randomCuts: 15, where: isBackup, check: checkBackup(backup, kept) }));
+  tellCuts("a backup", await cutPower(backup, { randomCuts: 8, where: isBackup, check: checkBackup(backup, kept) }));
 
   const back = await recordCommand(folder, ["restore", join(folder, "b.tar")], join(folder, "new", "data"));
-  tellCuts("a restore", await cutPower(back, { randomCuts: 15, check: checkRestored(back, kept) }));
+  tellCuts("a restore", await cutPower(back, { randomCuts: 8, check: checkRestored(back, kept) }));
 });
 
 /** What is in a yard that counts: how many events its conversation has, and the contents of its files. */

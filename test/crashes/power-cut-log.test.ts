@@ -10,7 +10,7 @@ test("whenever the power fails, from the first start on, every acknowledged even
   skip: cannotRecord,
 }, async (t) => {
   const recording = await recordLog(t, talk);
-  tellCuts("appends", await cutPower(recording, { randomCuts: 120, check: checkLog(recording) }));
+  tellCuts("appends", await cutPower(recording, { randomCuts: 80, check: checkLog(recording) }));
   await checkThatItCanFail(recording);
 });
 
@@ -25,7 +25,7 @@ test("a power cut while the write-ahead log is folded into the database and begu
   assert.ok(folded.length > 500, `${folded.length} pages were folded in while others were appended`);
   const options = { check: checkLog(recording), from: Math.min(...folded.map(({ began }) => began)) - 1 };
   const isWritten = (path: string) => /sessions\.db(-wal)?$/.test(path);
-  tellCuts("a folded log", await cutPower(recording, { ...options, randomCuts: 40, where: isWritten }));
+  tellCuts("a folded log", await cutPower(recording, { ...options, randomCuts: 25, where: isWritten }));
   // The log may be written over only when its pages are safe in the database.
   const careless = cutPower(withoutSyncs(recording, folds), { ...options, randomCuts: 0 });
   await assert.rejects(careless, /power cut at moment/, "a disk that ignores the syncs of the database is seen");

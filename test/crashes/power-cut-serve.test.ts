@@ -27,7 +27,7 @@ test("whenever the power fails under a server, every event that a client has see
   skip: cannotRecord,
 }, async (t) => {
   const recording = await recordTurns(t);
-  const figures = await cutPower(recording, { randomCuts: 60, check: checkServer(recording) });
+  const figures = await cutPower(recording, { randomCuts: 40, check: checkServer(recording) });
   tellCuts("a server", figures);
 });
 

@@ -32,7 +32,7 @@ for (const [how, prepare] of Object.entries(lefts)) {
     skip: cannotRecord,
   }, async (t) => {
     const recording = await recordLog(t, { ...start, prepare });
-    const figures = await cutPower(recording, { randomCuts: 25, check: checkMigrated(recording) });
+    const figures = await cutPower(recording, { randomCuts: 15, check: checkMigrated(recording) });
     tellCuts(`a migration, ${how}`, figures);
   });
 }
@@ -49,7 +49,7 @@ test("whenever the power fails at the first start after a restore, the database 
     restored.close();
   };
   const recording = await recordLog(t, { ...start, prepare });
-  const figures = await cutPower(recording, { randomCuts: 25, check: (cut) => checkContents(cut, fixtureVersion) });
+  const figures = await cutPower(recording, { randomCuts: 15, check: (cut) => checkContents(cut, fixtureVersion) });
   tellCuts("the start after a restore", figures);
 });
 
