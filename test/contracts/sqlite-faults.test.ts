@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { lookAtDatabase } from "../../src/storage/sqlite/look.ts";
+import { lookAtDatabase } from "../../src/storage/sqlite/look-at-database.ts";
 import { migrations } from "../../src/storage/sqlite/migrations.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { Storage } from "../../src/storage/storage.ts";
