@@ -144,10 +144,16 @@ export async function openYard(options: YardOptions): Promise<Yard> {
 }
 
 function openLogPart({ storage, clock, ids, logger, checksReads }: YardOptions, watch: Watch | undefined) {
+  // A log is read again and again; each record is told of once.
+  const told = new Set<string>();
   return openLog({
     ...{ storage, clock, ids, checksReads: checksReads ?? false, onAppended: watch?.appended },
-    onBrokenRecord: ({ number, seq, why }) =>
-      logger.error("a record of the log cannot be read and is left out: {why}", { number, seq, why }),
+    onBrokenRecord({ number, seq, why }) {
+      const place = `${number}:${seq}`;
+      if (told.has(place)) return;
+      told.add(place);
+      logger.error("a record of the log cannot be read and is left out: {why}", { number, seq, why });
+    },
   });
 }
 

@@ -359,7 +359,8 @@ export function storedEvent(
   options: { check: boolean },
 ): LogEvent | { readonly broken: string } {
   const body = parsedJson(row.body);
-  if (typeof body !== "object" || body === null) return { broken: "the body is not an object" };
+  if (typeof body !== "object" || body === null)
+    return { broken: `the body is not ${body === undefined ? "JSON" : "an object"}` };
   const checked = options.check ? bodies[row.type].safeParse(body) : undefined;
   if (checked?.success === false) return { broken: checked.error.message };
   // The schema was chosen by the type, so the object is that member of the union.
