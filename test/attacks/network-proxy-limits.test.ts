@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:net";
 import { after, test } from "node:test";
 import { systemIds } from "../../src/base/ids.ts";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { attackerUid, attempt, conversation, limits, newFolder, openProvider } from "./guest.ts";
 import { forbidden, mirror, openReaching, port, portOf, reaching, said } from "./reaching.ts";
 
@@ -113,6 +114,36 @@ except ConnectionError:
     assert.deepEqual([idle.logged.length, long.logged.length], [1, 1]);
   },
 );
+
+test("a tunnel in which something is said before each limit of silence stays open [X5]", options, async () => {
+  const clock = manualClock();
+  const server: Server = createServer((socket) =>
+    socket
+      .on("error", () => {})
+      .on("data", () => {
+        clock.move(200);
+        socket.write("x");
+      }),
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  after(() => server.close());
+  const place = `mirror.test:${portOf(server)}`;
+  const talking = await openReaching({ hosts: [place], privateHosts: [place], limits: { idleMsMax: 300 }, clock });
+  const code = `
+s = socket.create_connection(("127.0.0.1", 3128), 5)
+s.sendall(tunnel("${place}").encode())
+s.recv(1000)
+s.settimeout(5)
+heard = 0
+for _ in range(10):
+    s.sendall(b"x")
+    heard += len(s.recv(1))
+say(heard)
+`;
+  assert.equal(await said(code, talking), 10);
+  assert.deepEqual(talking.logged, []);
+});
 
 test(
   "attack 196: using the way out of another conversation is stopped by a network for each [X5][X3]",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Server } from "node:net";
 import { after } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import type { Logger } from "../../src/observe/observe.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
@@ -34,6 +34,7 @@ type Wanted = {
   readonly privateHosts?: readonly string[];
   readonly lookup?: Lookup;
   readonly limits?: Partial<ProxyLimits>;
+  readonly clock?: Clock;
 };
 
 type Reaching = Attacked & { readonly logged: string[] };
@@ -43,7 +44,7 @@ export async function openReaching(wanted: Wanted = {}): Promise<Reaching> {
   const logged: string[] = [];
   const { hosts = [mirror], privateHosts = [mirror], lookup = async () => ["127.0.0.1"] } = wanted;
   const network = openNetwork({
-    ...{ rules: { hosts, privateHosts }, lookup, limits: wanted.limits, clock: systemClock },
+    ...{ rules: { hosts, privateHosts }, lookup, limits: wanted.limits, clock: wanted.clock ?? systemClock },
     logger: loggerInto(logged),
   });
   const workspace = conversation(newFolder());

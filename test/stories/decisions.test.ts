@@ -4,13 +4,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { z } from "zod";
-import { ok } from "../../src/base/result.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { defineTool } from "../../src/tools/tools.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { effectTool } from "../world/tools.ts";
+import { effectTool, heldTool } from "../world/tools.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 async function folder(t: TestContext): Promise<string> {
@@ -189,19 +186,3 @@ test("a decision that comes in while another call's result is being stored is ac
   assert.equal((await yard.whenAtRest(conversation)).answer, "done");
   await yard[Symbol.asyncDispose]();
 });
-
-/** A tool that ends when the test lets it. */
-function heldTool(name: string) {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let isHeld = false;
-  const tool = defineTool({
-    ...{ name, description: "Waits. For tests.", input: z.object({}) },
-    async run() {
-      isHeld = true;
-      await promise;
-      isHeld = false;
-      return ok({ text: name });
-    },
-  });
-  return { tool, isHeld: () => isHeld, release: resolve };
-}

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { ChatDocument } from "../../src/protocol/chat.ts";
 import { allFrames, folded, framesOf } from "../world/chat.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { platformFiles } from "../world/platform-samples.ts";
 import { makeHome } from "../world/program.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
-import { platformFiles } from "../world/platform-samples.ts";
 import { modelEnv, serve } from "../world/served.ts";
 
 // Every sample call of the chat platform, sent as its description has it to a server that was started a moment ago.
@@ -14,31 +14,27 @@ const csv = "month,sold\n1,3\n2,4\n";
 const options = { skip: cannotRunCode };
 const marker = "【System auto-generated context - not user query】";
 
-test(
-  "the chat platform's front end uploads, lists and downloads as it is written [S1][S3][S7]",
-  options,
-  async (t) => {
-    const { address } = await serve(makeHome(t));
-    const front = platformFiles(address);
-    const sandboxSessionId = front.generateSessionId("user123");
-    assert.equal(sandboxSessionId, "sb-session-user123");
-    const wanted = { sandboxSessionId, conversationId: "conv456" };
-    const uploaded = await front.uploadFile({ ...wanted, file: file("data.csv") });
-    assert.deepEqual(uploaded, {
-      mode: "file",
-      session_id: "sb-session-user123",
-      conversation_id: "conv456",
-      file_name: "data.csv",
-      file_path: "conv456/uploads/temparea/data.csv",
-      container_path: "/workspace/conv456/uploads/temparea/data.csv",
-      size: csv.length,
-      type: "csv",
-    });
-    await front.uploadFile({ ...wanted, file: file("model.pkl") });
-    assert.deepEqual(await front.listTempAreaFiles(wanted), ["data.csv", "model.pkl"]);
-    assert.equal(await front.downloadFile({ sandboxSessionId, fileName: "data.csv" }), csv);
-  },
-);
+test("the chat platform's front end uploads, lists and downloads as it is written [S1][S3][S7]", options, async (t) => {
+  const { address } = await serve(makeHome(t));
+  const front = platformFiles(address);
+  const sandboxSessionId = front.generateSessionId("user123");
+  assert.equal(sandboxSessionId, "sb-session-user123");
+  const wanted = { sandboxSessionId, conversationId: "conv456" };
+  const uploaded = await front.uploadFile({ ...wanted, file: file("data.csv") });
+  assert.deepEqual(uploaded, {
+    mode: "file",
+    session_id: "sb-session-user123",
+    conversation_id: "conv456",
+    file_name: "data.csv",
+    file_path: "conv456/uploads/temparea/data.csv",
+    container_path: "/workspace/conv456/uploads/temparea/data.csv",
+    size: csv.length,
+    type: "csv",
+  });
+  await front.uploadFile({ ...wanted, file: file("model.pkl") });
+  assert.deepEqual(await front.listTempAreaFiles(wanted), ["data.csv", "model.pkl"]);
+  assert.equal(await front.downloadFile({ sandboxSessionId, fileName: "data.csv" }), csv);
+});
 
 test(
   "the chat platform's request with files reaches the model as it shows it, and code runs on the path [C1][C2][S4]",

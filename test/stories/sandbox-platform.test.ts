@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cannotWorkOnData, type Platform, startPlatform, told } from "../world/platform.ts";
-import { makeHome } from "../world/program.ts";
 import { platformFiles } from "../world/platform-samples.ts";
+import { makeHome } from "../world/program.ts";
 
 // What the chat platform and a user of it do with the sandbox, over HTTP, against `agentyard sandbox` as it is started.
 

@@ -33,7 +33,10 @@ test("/undo takes back a turn and says what became of each file, and what was sa
   await using yard = await startYard({ model });
   const chat = talk({ client: yard.client, place: { folder, homeDir: folder } });
   await chat.begin();
-  assert.equal(await chat.say("/undo"), "✗ There is no turn to undo. Nothing was changed. Send a message first; its turn can then be undone.");
+  assert.equal(
+    await chat.say("/undo"),
+    "✗ There is no turn to undo. Nothing was changed. Send a message first; its turn can then be undone.",
+  );
   await chat.say("write one");
   const second = await chat.say("write two, see #a.txt");
   assert.deepEqual(second.match(/^ {2}[+~-] .*$/gm)?.sort(), [

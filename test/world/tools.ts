@@ -123,3 +123,19 @@ export const deafTool = defineTool({
   input: z.object({}),
   run: () => new Promise(() => {}),
 });
+
+/** A tool that ends when the test lets it. */
+export function heldTool(name: string) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isHeld = false;
+  const tool = defineTool({
+    ...{ name, description: "Waits. For tests.", input: z.object({}) },
+    async run() {
+      isHeld = true;
+      await promise;
+      isHeld = false;
+      return ok({ text: name });
+    },
+  });
+  return { tool, isHeld: () => isHeld, release: resolve };
+}
