@@ -101,7 +101,7 @@ test("who asks for another's session, or for a second one, is told what a user h
   const other = await door.post("/sessions", { user_id: "alice", config: { session_id: "sb-session-bob" } });
   assert.deepEqual(
     [other.status, other.body.code, other.body.title],
-    [400, "session_of_another", "The id sb-session-bob names the session of another user than alice."],
+    [400, "session_of_another", "The id sb-session-bob names the sandbox session of another user than alice."],
   );
   await door.post("/sessions", { user_id: "carol", id: "mine" });
   const again = await door.post("/sessions", { user_id: "carol", id: "mine" });

@@ -74,7 +74,7 @@ test("the record of decisions holds after undo, in a branch and in what is decid
   assert.deepEqual(checked(where.database), { decisions: 12, faults: [] });
 });
 
-test("doctor finds one changed byte of the record, and names the session, the event and what is wrong [H2][P2]", async (t) => {
+test("doctor finds one changed byte of the record, and names the conversation, the event and what is wrong [H2][P2]", async (t) => {
   const where = await place(t);
   const conversation = await decideTwice(where);
   const home = makeHome(t);
@@ -99,7 +99,7 @@ test("doctor finds one changed byte of the record, and names the session, the ev
   assert.match(
     broken.found[0].text,
     new RegExp(
-      `^The record of decisions does not hold in session ${conversation}, event \\d+: the decision, or what was asked for it, is not what was stored\\.$`,
+      `^The record of decisions does not hold in conversation ${conversation}, event \\d+: the decision, or what was asked for it, is not what was stored\\.$`,
     ),
   );
 });
