@@ -124,6 +124,7 @@ say("stopped" if answer in ("SIGKILL", "stopped") or "Errno" in str(answer) else
 `,
     expected: "stopped",
     also: "out_of_memory SIGKILL",
+    mayEndGuest: true,
     lack: "no_cgroup_memory",
   },
 ];
