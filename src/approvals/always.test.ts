@@ -26,6 +26,11 @@ test("what is allowed always for a kind of command covers nothing graver than wh
   assert.equal(allowed(graver, upload), "1");
   const bare: RuleMatch = { match: "findings", covers: [{ kind: "network", pattern: "curl *" }] };
   assert.deepEqual([allowed(bare, curl("medium", "curl x")), allowed(bare, upload)], ["1", undefined]);
+  // Of another program whose name begins the same way nothing was shown.
+  assert.deepEqual(
+    ["curl", "curly x", "curl-up"].map((what) => allowed(bare, curl("medium", what))),
+    ["1", undefined, undefined],
+  );
 });
 
 test("a call that runs what nobody could read is allowed each time or not at all [H2]", () => {

@@ -189,6 +189,21 @@ test(
 );
 
 test(
+  "attack 187b: a name that leads to a public address and to this machine is stopped by leaving the second one out [X5]",
+  options,
+  async () => {
+    const before = heard.length;
+    const both = await openReaching({
+      privateHosts: [],
+      lookup: async () => ["127.0.0.1", "3ffe::1"],
+      limits: { connectMsMax: 200 },
+    });
+    assert.equal(await said(`say(status(get("http://${mirror}/")))`, both), "502 Bad Gateway");
+    assert.equal(heard.length, before);
+  },
+);
+
+test(
   "attack 188: being sent on to a host that is not allowed is stopped at the second step [X5]",
   options,
   async () => {

@@ -3,8 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Clock } from "../../src/base/clock.ts";
+import { makeFailure } from "../../src/protocol/failure.ts";
 import type { SandboxProvider } from "../../src/sandbox/provider.ts";
 import type { ProgramPlace, RunningProgram, SandboxSettings } from "../../src/sandbox/sandbox.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { WorkspaceLimits } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
@@ -16,13 +18,17 @@ type Options = {
   readonly settings?: Partial<SandboxSettings>;
   readonly limits?: Partial<WorkspaceLimits>;
   readonly provider?: (played: PlayedProvider) => Partial<SandboxProvider>;
+  readonly wrapStorage?: (storage: Storage) => Storage;
   readonly onTimer?: (ms: number) => void;
 };
 
 const nothing = { guests: 0, running: 0, waiting: 0 };
 const echo = { language: "bash", code: "at once", timeoutMs: 1000, conversationId: "c1" } as const;
 
-async function openGround(t: TestContext, { settings = {}, limits = {}, provider, onTimer }: Options = {}) {
+async function openGround(
+  t: TestContext,
+  { settings = {}, limits = {}, provider, onTimer, wrapStorage }: Options = {},
+) {
   const played = playedProvider();
   const manual = manualClock();
   manual.move(1_000_000);
@@ -35,7 +41,9 @@ async function openGround(t: TestContext, { settings = {}, limits = {}, provider
   };
   const first: SandboxProvider[] = [{ ...played, ...provider?.(played) }];
   // A process that is started again has one of its own.
-  const ground = await openRealGround(t, { settings, limits, clock, provider: () => first.pop() ?? playedProvider() });
+  const own = () => first.pop() ?? playedProvider();
+  const parts = wrapStorage === undefined ? {} : { wrapStorage };
+  const ground = await openRealGround(t, { settings, limits, clock, provider: own, ...parts });
   const run = async (
     place: ProgramPlace,
     code: string,
@@ -106,6 +114,25 @@ test("a mistake of ours while a program begins is told as a crash, and takes no 
   assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
   assert.deepEqual(ground.sandbox.load(), nothing);
   assert.equal((await (await ground.run(place, "at once")).report).how, "done");
+});
+
+test("a program that there is no room to record is refused, and keeps no Python from the next one [X2][Q2]", async (t) => {
+  let isFull = true;
+  const ground = await openGround(t, {
+    wrapStorage: (storage) => ({
+      ...storage,
+      putExecution: async (...row) =>
+        isFull ? { ok: false, failure: makeFailure("storage_full", {}) } : storage.putExecution(...row),
+    }),
+  });
+  const place = await ground.place("c1");
+  const cell = { ...echo, language: "python" } as const;
+  const refused = await ground.sandbox.executions.submit(place, cell);
+  assert.equal(refused.ok ? "taken" : refused.failure.code, "storage_full");
+  isFull = false;
+  const { id } = unwrap(await ground.sandbox.executions.submit(place, cell));
+  const status = async () => (await ground.sandbox.executions.find(alice, id))?.status;
+  await until("the next one is done", async () => (await status()) === "completed");
 });
 
 test("a report that breaks down still tells what the program did to files [W12][X1]", async (t) => {

@@ -43,6 +43,7 @@ type Options = {
   readonly limits?: Partial<WorkspaceLimits>;
   readonly clock?: Clock;
   readonly provider?: () => SandboxProvider;
+  readonly wrapStorage?: (storage: Storage) => Storage;
 };
 
 export async function openGround(t: TestContext, options: Options = {}): Promise<Ground> {
@@ -57,7 +58,8 @@ export async function openGround(t: TestContext, options: Options = {}): Promise
   mkdirSync(data);
 
   function open(): Ground {
-    const storage = unwrap(openSqlite({ path: join(base, "sessions.db"), clock }));
+    const opened = unwrap(openSqlite({ path: join(base, "sessions.db"), clock }));
+    const storage = options.wrapStorage?.(opened) ?? opened;
     const logged: string[] = [];
     const logger = loggerInto(logged);
     const limits = { ...testLimits, ...options.limits };
