@@ -347,7 +347,8 @@ export const sandboxRoutes = {
     method: "POST",
     path: "/api/v1/health/sync",
     scope: "admin",
-    summary: "Tidy up now what is otherwise tidied up by and by: sandbox sessions past their time, leftovers, deleted files.",
+    summary:
+      "Tidy up now what is otherwise tidied up by and by: sandbox sessions past their time, leftovers, deleted files.",
     params: Empty,
     query: Empty,
     body: Empty,
