@@ -33,11 +33,12 @@ try {
 }
 
 async function runParts(env: NodeJS.ProcessEnv): Promise<Count[]> {
-  const counts: Count[] = [];
-  if (!isFiltered) counts.push({ ...(await runChecks({ env, except: "house" })), skipped: 0 });
-  counts.push(await runTests("units", ["src/**/*.test.ts", "test/*.test.ts"], ["--test-isolation=none"], env));
+  // The units are one process, so that beside the checks they cost little time; what they say comes after them.
+  const units = runTests("units", ["src/**/*.test.ts", "test/*.test.ts"], ["--test-isolation=none"], env);
+  const counts: Count[] = isFiltered ? [] : [{ ...(await runChecks({ env, except: "house" })), skipped: 0 }];
+  counts.push((await units).tell());
   const behaviour = "test/{stories,contracts,crashes,attacks}/**/*.test.ts";
-  counts.push(await runTests("behaviour", [behaviour], ["--test-concurrency=2"], env));
+  counts.push((await runTests("behaviour", [behaviour], ["--test-concurrency=2"], env, "live")).tell());
   return counts;
 }
 
@@ -51,12 +52,22 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return { PATH, HOME: home, TMPDIR: temporary, LANG: "C.UTF-8", NODE_COMPILE_CACHE: compiled, ...(CI && { CI }) };
 }
 
-async function runTests(part: string, globs: string[], args: string[], env: NodeJS.ProcessEnv): Promise<Count> {
+type Told = { tell(): Count };
+
+/** `held`: nothing is shown before `tell`. */
+async function runTests(
+  part: string,
+  globs: string[],
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  shown: "live" | "held" = "held",
+): Promise<Told> {
   const files = globSync(globs, { cwd: root })
     .filter((file) => positionals.length === 0 || positionals.some((word) => file.includes(word)))
     .sort();
-  if (files.length === 0) return nothingRan(part);
-  console.log(`\n${part}: ${files.length} files`);
+  if (files.length === 0) return { tell: () => nothingRan(part) };
+  const title = `\n${part}: ${files.length} files`;
+  if (shown === "live") console.log(title);
 
   const countFile = join(temporary, `${part}.json`);
   const reporters = [
@@ -65,16 +76,26 @@ async function runTests(part: string, globs: string[], args: string[], env: Node
     "--test-reporter=./scripts/reporters/test-count.ts",
     `--test-reporter-destination=${countFile}`,
   ];
+  const said: Buffer[] = [];
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     const child = spawn(process.execPath, ["--test", ...args, ...reporters, ...namePatterns, ...files], {
       cwd: root,
       env,
-      stdio: "inherit",
+      stdio: ["ignore", shown === "live" ? "inherit" : "pipe", shown === "live" ? "inherit" : "pipe"],
     });
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (bytes: Buffer) => said.push(bytes));
     child.on("error", reject);
     child.on("close", resolve);
   });
+  return {
+    tell() {
+      if (shown === "held") process.stdout.write(`${title}\n${Buffer.concat(said)}`);
+      return countIn(join(temporary, `${part}.json`), part, exitCode);
+    },
+  };
+}
 
+function countIn(countFile: string, part: string, exitCode: number | null): Count {
   const counted = existsSync(countFile) ? readFileSync(countFile, "utf8") : "";
   if (counted === "") return { passed: 0, failed: 1, skipped: 0 }; // A test ended the whole process.
   const count: Count = JSON.parse(counted);
