@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
@@ -110,6 +110,23 @@ test("what was changed since stays as it is, and the report says so [W12]", asyn
       ],
       files: { "a.txt": "644 mine", "b.txt": "644 mine", "c.txt": "644 old c", "e.txt": "644 old e" },
     },
+  );
+});
+
+test("a folder that somebody made in the place of a file stays, also when all that lies in it is hidden [W12]", async () => {
+  await using model = await modelServer([calls(puts("outputs/a.txt", "new a")), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools });
+  const conversation = await newConversation(yard);
+  place(yard, conversation, "a.txt", "old a");
+  await yard.ask("go", { conversation });
+  const path = join(yard.data, "workspace", conversation, "outputs", "a.txt");
+  rmSync(path);
+  mkdirSync(path);
+  place(yard, conversation, "a.txt/.mine", "mine");
+  const { restored, left } = await undo(yard, conversation);
+  assert.deepEqual(
+    { restored, left, files: filesOf(yard, conversation) },
+    { restored: [], left: [{ path: "outputs/a.txt", why: "changed_since" }], files: { "a.txt/.mine": "644 mine" } },
   );
 });
 
