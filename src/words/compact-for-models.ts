@@ -122,7 +122,8 @@ export function withoutOurHeadings(text: string): string {
   return text.replaceAll(heading, (line, words: string) => (isOurs(words) ? `\u00b7 ${words}` : line));
 }
 
-const heading = /^[^\S\n]{0,3}#{1,6}[^\S\n]*([^\n]*)/gm;
+/** `^` and `.` know four ends of a line, and so must the blanks between. */
+const heading = /^[^\S\n\r\u2028\u2029]{0,3}#{1,6}[^\S\n\r\u2028\u2029]*(.*)/gm;
 
 function isOurs(words: string): boolean {
   const plain = words
