@@ -43,7 +43,7 @@ export async function isStopped(attack: Attack): Promise<void> {
   const answer = await attempt(attacked, attack);
   const isStillAlive = await isAlive(attacked);
   if (!isStillAlive) shared.delete("nothing");
-  if (attack.mayEndGuest && !isStillAlive) return;
+  if (attack.mayEndGuest && !isStillAlive && String(answer).startsWith("out_of_memory ")) return;
   const answered = [answer, isStillAlive];
   const good = [attack.expected, ...("also" in attack ? [attack.also] : [])];
   if (good.some((value) => isDeepStrictEqual(answered, [value, true]))) return;

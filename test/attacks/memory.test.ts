@@ -77,6 +77,7 @@ say(in_child(fill))
     expected: "SIGKILL",
     // Files in memory are nobody's: whom the kernel ends first is its choice.
     also: "out_of_memory SIGKILL",
+    mayEndGuest: true,
     lack: "no_cgroup_memory",
     control: { without: groups, shows: 60 },
   },
