@@ -16,7 +16,7 @@ import {
   reloadConfig,
 } from "./config/config.ts";
 import { findMissing, makeFolder } from "./data-place.ts";
-import { offeredModels } from "./models/models.ts";
+import type { SlotSettings } from "./models/models.ts";
 import { type Logger, openLogs } from "./observe/observe.ts";
 import { type Failure, makeFailure } from "./protocol/failure.ts";
 import {
@@ -317,12 +317,14 @@ function halfSetModel({ notes, models }: Config, words: Words): string | undefin
 async function sayNotes({ notes, models }: Config, words: Words): Promise<void> {
   for (const note of notes) {
     const { [note.code === "model_id_missing" ? note.slot : "base"]: slot } = models.slots;
-    const offered =
-      note.code === "model_id_missing" && slot
-        ? await offeredModels(slot, { clock: systemClock, proxyEnv: models.proxyEnv })
-        : [];
+    const offered = note.code === "model_id_missing" && slot ? await offersOf(slot, models.proxyEnv) : [];
     streams.errors.write(`${noteText(note, words, offered)}\n`);
   }
+}
+
+async function offersOf(slot: SlotSettings, proxyEnv: Config["models"]["proxyEnv"]): Promise<readonly string[]> {
+  const { offeredModels } = await import("./models/models.ts");
+  return offeredModels(slot, { clock: systemClock, proxyEnv });
 }
 
 function noteText(note: ConfigNote, { notes }: Words, offered: readonly string[]): string {

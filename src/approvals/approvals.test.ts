@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { bash, callOf, inSandbox } from "../../test/world/judging.ts";
 import type { AllowRule, FindingKind, RuleMatch } from "../protocol/approval.ts";
 import { Risk } from "../protocol/approval.ts";
-import { actions, argumentsHash, defaultRules, type HitlRules, openApprovals, type PatternRule } from "./approvals.ts";
+import { actions, argumentsHash, type HitlRules, openApprovals, type PatternRule } from "./approvals.ts";
+import { defaultRules } from "./rules.ts";
 
 const plain = openApprovals({ rules: defaultRules, checkers: [] });
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compare, judgedFacts, kindsOf } from "../../test/world/judged-commands.ts";
-import { defaultRules, openApprovals, secretIn, unreadScript } from "./approvals.ts";
+import { openApprovals, secretIn, unreadScript } from "./approvals.ts";
 import { codeFindings, scriptsOf } from "./code.ts";
 import { commandFindings } from "./commands.ts";
+import { defaultRules } from "./rules.ts";
 
 const nothingListed = { commands: [], onlySafe: false };
 const python = (code: string, scripts: Record<string, string> = {}) =>

@@ -1,4 +1,5 @@
-import { defaultRules, type HitlRules, type PatternRule } from "../approvals/approvals.ts";
+import type { HitlRules, PatternRule } from "../approvals/approvals.ts";
+import { defaultRules } from "../approvals/rules.ts";
 import { type ConfigFile, readText } from "./files.ts";
 import type { Places } from "./places.ts";
 import type { Problem } from "./problems.ts";

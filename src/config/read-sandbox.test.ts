@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { defaultUploadPolicy } from "../documents/documents.ts";
+import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
 import { failureWords, type Language, wordsFor } from "../words/words.ts";
 import { type Config, explainConfig, loadConfig, reloadConfig } from "./config.ts";
 

@@ -1,4 +1,5 @@
-import { type Action, compilePattern, type PatternRule } from "../approvals/approvals.ts";
+import type { Action, PatternRule } from "../approvals/approvals.ts";
+import { compilePattern } from "../approvals/pattern.ts";
 import { nearest } from "../base/nearest.ts";
 import { Risk } from "../protocol/approval.ts";
 import { type Kind, text, toggle } from "./kinds.ts";

@@ -1,4 +1,4 @@
-import { defaultUploadPolicy } from "../documents/documents.ts";
+import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
 import { anyBaseUrl, choice, duration, endings, hosts, modules, number, port, text, wholeNumber } from "./kinds.ts";
 import type { Setting } from "./settings.ts";
 

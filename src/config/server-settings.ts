@@ -1,4 +1,4 @@
-import { defaultServerSettings as usual } from "../http/http.ts";
+import { defaultServerSettings as usual } from "../http/settings.ts";
 import {
   address,
   exactAddress,

@@ -1,6 +1,6 @@
-import { defaultUploadPolicy } from "../documents/documents.ts";
 import { logLevels } from "../observe/observe.ts";
 import { Slot } from "../protocol/message.ts";
+import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
 import { languages } from "../words/words.ts";
 import { contextSettings } from "./context-settings.ts";
 import { baseUrl, choice, endings, type Kind, key, language, number, path, proxy, text, wholeNumber } from "./kinds.ts";

@@ -9,7 +9,7 @@ export { attachedText, describeAttached } from "./files-in-message.ts";
 export { imageBytesMax, isImage, isWholeImage } from "./image.ts";
 export { isCode } from "./is-code.ts";
 export { openDocuments } from "./search.ts";
-export { defaultUploadPolicy, receiveUpload } from "./upload.ts";
+export { receiveUpload } from "./upload.ts";
 
 /** What is in files: their type, their text, and where something stands in them. */
 export interface Documents {

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { testWorkspace } from "../../test/world/workspace.ts";
 import { failure } from "../protocol/failure.ts";
+import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
 import { shownPath, type Workspace } from "../workspace/workspace.ts";
 import type { UploadPolicy } from "./documents.ts";
-import { defaultUploadPolicy, receiveUpload } from "./upload.ts";
+import { receiveUpload } from "./upload.ts";
 
 const program = Buffer.from("MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff\0\0", "latin1");
 

@@ -47,18 +47,6 @@ export async function receiveUpload(
   return ok({ uploaded, change: written.value });
 }
 
-const mebibyteBytes = 1024 * 1024;
-
-/** What may be uploaded unless the configuration says otherwise: what agents compute with or can read. */
-export const defaultUploadPolicy: UploadPolicy = {
-  fileBytesMax: 100 * mebibyteBytes,
-  filesMax: 50,
-  types: [
-    ...["csv", "xlsx", "json", "txt", "pkl", "png", "jpg", "pdf"],
-    ...["docx", "pptx", "epub", "html", "md", "xml", "gif", "webp", "text"],
-  ],
-};
-
 /** Rules for the name of an upload; those that hold for every path are checked by the workspace. */
 function faultOf(name: string): FileFailure | undefined {
   const path = shownPath(name);

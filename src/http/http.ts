@@ -42,7 +42,7 @@ import { watchRequests } from "./watch-requests.ts";
 
 export type { App } from "./door.ts";
 export { freePortAfter, isLoopbackHost, listen } from "./server.ts";
-export { defaultServerSettings, type ServerSettings } from "./settings.ts";
+export type { ServerSettings } from "./settings.ts";
 
 /** The HTTP app: every route of the one table, one error shape, one place that catches everything. */
 export function createApp(parts: Parts): App {

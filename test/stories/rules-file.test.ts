@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { defaultRules } from "../../src/approvals/approvals.ts";
+import { defaultRules } from "../../src/approvals/rules.ts";
 import { bash, callOf, operatorFolder } from "../world/judging.ts";
 
 const root = join(import.meta.dirname, "..", "..");

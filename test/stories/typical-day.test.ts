@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defaultRules, openApprovals } from "../../src/approvals/approvals.ts";
+import { openApprovals } from "../../src/approvals/approvals.ts";
+import { defaultRules } from "../../src/approvals/rules.ts";
 import { bash, callOf, inSandbox } from "../world/judging.ts";
 
 const python = (code: string) => callOf("execute_code", { code });

@@ -27,8 +27,8 @@ const PAGE = (
 /** Folders without a front file: one file per word. */
 const OPEN = ["protocol", "base"];
 /**
- * Ports, what of the client runs under Node only and must not reach a browser, and what a thread loads that should start
- * without everything else.
+ * Ports, what of the client runs under Node only and must not reach a browser, and what a thread, or the settings that
+ * every command reads, should get without the whole room.
  */
 const FREE_FILES = [
   "src/models/provider.ts",
@@ -37,6 +37,9 @@ const FREE_FILES = [
   "src/client/socket-path.ts",
   "src/sandbox/provider.ts",
   "src/workspace/files-below.ts",
+  "src/http/settings.ts",
+  "src/approvals/pattern.ts",
+  "src/approvals/rules.ts",
 ];
 const ADAPTERS = [
   "src/storage/sqlite/",

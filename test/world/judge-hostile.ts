@@ -1,4 +1,5 @@
-import { defaultRules, openApprovals } from "../../src/approvals/approvals.ts";
+import { openApprovals } from "../../src/approvals/approvals.ts";
+import { defaultRules } from "../../src/approvals/rules.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { callOf, inSandbox } from "./judging.ts";
 
