@@ -15,6 +15,7 @@ import type { Lookup } from "./network/lookup.ts";
 import type { ExecutionMetrics, GuestLimits, Probe, SandboxProvider } from "./provider.ts";
 import type { Packages, Sessions } from "./session.ts";
 
+export { defaultDomain } from "./ensure-session.ts";
 export type * from "./execution.ts";
 export type { ExecutionMetrics, Lack, LackAbout, LackName, Probe, SandboxProvider } from "./provider.ts";
 export { executionLimits, fitsGuest } from "./provider.ts";

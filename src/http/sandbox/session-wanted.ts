@@ -1,7 +1,7 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import type { UploadPolicy } from "../../protocol/upload-policy.ts";
-import { fitsGuest, type NewSession } from "../../sandbox/sandbox.ts";
+import { defaultDomain, fitsGuest, type NewSession } from "../../sandbox/sandbox.ts";
 import { isAlias } from "../caller.ts";
 import type { Call } from "../handler.ts";
 import { isTemplate, templateNotFound } from "./templates.ts";
@@ -10,7 +10,6 @@ type Create = Pick<Call<"createSession">, "body" | "header">;
 type Body = Create["body"];
 type Policy = NonNullable<NonNullable<Body["config"]>["file_upload_config"]>;
 
-const defaultDomain = "bd_public";
 const domainCharactersMax = 200;
 
 /** Both dialects' wishes as ours. Whoever names the session by `id`, or a template, speaks the public service's. */
