@@ -213,6 +213,21 @@ test("after thirty days the trash is gone, and so are the earlier contents that 
   assert.equal(typeof (await workspaces.cleanedAt(conversation)), "number", "it still says when its files went");
 });
 
+test("what was done since in files that are in use again can be taken back, also when their older trash is gone [W10][W12]", async (t) => {
+  const ground = await openGround(t);
+  const { workspaces, clock, path } = ground;
+  const conversation = await ground.start("c");
+  await moveToTrash(ground, conversation, { "outputs/a": "of last month" });
+  const workspace = workspaces.ofConversation(conversation);
+  await write(workspace, "outputs/a", "one");
+  const { before, after } = unwrap(await workspace.write("outputs/a", "two", { key: "call" }));
+  clock.move(30 * dayMs + 1);
+  await workspaces.sweep();
+  assert.deepEqual([readdirSync(path("trash")), await workspaces.trash(alice)], [[], []]);
+  unwrap(await workspace.restore("outputs/a", before, { expected: after?.hash }));
+  assert.deepEqual(filesOf(path("workspace/c")), { "outputs/a": "one" });
+});
+
 test("a deleted conversation's folders are removed with its tasks, its trash and its earlier contents [S6][W10]", async (t) => {
   const ground = await openGround(t);
   const { workspaces, storage, path } = ground;
