@@ -66,20 +66,39 @@ async function endOne(
 /** Trash past its time, and that of deleted conversations. Answers how many are left. */
 async function removeExpired(parts: TrashParts): Promise<number> {
   let left = 0;
+  let times: Map<string, number> | undefined;
   const { storage, clock, homes, limits } = parts;
   const list = (limit: number) => storage.expiredTrash(clock.now() - limits.trashMs, limit);
   for await (const row of eachRow(list, ({ id }) => id)) {
     if (parts.isClosing()) return left;
     const attempt = beginAttempt(parts);
-    const isLast = !homes.has(row.folder);
-    // Earlier contents serve to undo what was done in files that cannot come back now.
+    times ??= await timesInTrash(parts);
+    const others = (times.get(row.folder) ?? 1) - 1;
+    const isLast = others === 0 && !homes.has(row.folder);
+    // Earlier contents serve to undo what was done in files: they go when none can come back any more.
     const gone =
       (await removeNamed(parts, trashFolder(row.id), attempt)) &&
       (!isLast || (await removeKept(parts, row.folder, attempt)));
-    if (gone) await storage.dropTrash(row.id);
-    else left += 1;
+    if (gone) {
+      await storage.dropTrash(row.id);
+      times.set(row.folder, others);
+    } else left += 1;
   }
   return left;
+}
+
+/** A folder that was made anew after its files went may have been moved to the trash once more. */
+async function timesInTrash({ storage }: TrashParts): Promise<Map<string, number>> {
+  const times = new Map<string, number>();
+  for await (const { folder } of eachTrash(storage)) times.set(folder, (times.get(folder) ?? 0) + 1);
+  return times;
+}
+
+function eachTrash(storage: TrashParts["storage"]): AsyncGenerator<TrashRow, void> {
+  return eachRow(
+    (limit) => storage.expiredTrash(Number.MAX_SAFE_INTEGER, limit),
+    ({ id }) => id,
+  );
 }
 
 type Attempt = { readonly isOver: () => boolean; readonly restMs: () => number };
@@ -94,8 +113,7 @@ function beginAttempt({ clock }: TrashParts): Attempt {
 async function finishMoves(parts: TrashParts): Promise<void> {
   const { storage, layout, logger } = parts;
   const known = new Set<string>();
-  const list = (limit: number) => storage.expiredTrash(Number.MAX_SAFE_INTEGER, limit);
-  for await (const row of eachRow(list, ({ id }) => id)) {
+  for await (const row of eachTrash(storage)) {
     if (parts.isClosing()) return;
     known.add(row.id);
     await finishMove(parts, row);

@@ -228,6 +228,34 @@ test("what was done since in files that are in use again can be taken back, also
   assert.deepEqual(filesOf(path("workspace/c")), { "outputs/a": "one" });
 });
 
+test("files that come back from the trash can be undone, also when what lay there before them is gone for good [W10][W12]", async (t) => {
+  const ground = await openGround(t);
+  const { workspaces, clock, path } = ground;
+  const conversation = await ground.start("c");
+  const workspace = workspaces.ofConversation(conversation);
+  const first = await moveToTrash(ground, conversation, { "outputs/a": "of last month" });
+  await write(workspace, "outputs/a", "one");
+  const { before, after } = unwrap(await workspace.write("outputs/a", "two", { key: "call" }));
+  const second = await moveToTrash(ground, conversation, {});
+  clock.move(first.movedAt + 30 * dayMs + 1 - clock.now());
+  await workspaces.sweep();
+  assert.deepEqual(readdirSync(path("trash")), [second.id]);
+  unwrap(await workspaces.restore(alice, second.id));
+  unwrap(await workspace.restore("outputs/a", before, { expected: after?.hash }));
+  assert.deepEqual(filesOf(path("workspace/c")), { "outputs/a": "one" });
+});
+
+test("earlier contents go with the last of several that lay in the trash, also when all of them go at once [W10]", async (t) => {
+  const ground = await openGround(t);
+  const { workspaces, clock, path } = ground;
+  const conversation = await ground.start("c");
+  for (const text of ["one", "two"]) await moveToTrash(ground, conversation, { "outputs/a": text });
+  mkdirSync(path("kept/workspace/c/contents"), { recursive: true });
+  clock.move(30 * dayMs + 1);
+  await workspaces.sweep();
+  assert.deepEqual([readdirSync(path("trash")), readdirSync(path("kept/workspace"))], [[], []]);
+});
+
 test("a deleted conversation's folders are removed with its tasks, its trash and its earlier contents [S6][W10]", async (t) => {
   const ground = await openGround(t);
   const { workspaces, storage, path } = ground;
