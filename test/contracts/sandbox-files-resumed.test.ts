@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { failure } from "../../src/protocol/failure.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { caller, type FileDoor, openFileDoor, type Reply, refusal, session } from "./sandbox-files.ts";
 
@@ -136,6 +138,25 @@ test("an upload is refused where a form would be, and a wrong checksum drops it 
   assert.deepEqual(await send({ ...text, sha256 }, "Text"), [409, "upload_checksum_unfit", ...dropped]);
   assert.deepEqual(await send({ ...text, filename: "a.csv" }, "\x7fELF"), [415, "unsupported_type", ...dropped]);
   assert.deepEqual(await send({ ...text, sha256 }, "text"), [204, undefined, 200, undefined, "1.0.0"]);
+});
+
+test("an upload that came whole while the disk was full need not be sent again: with room it is put into its place [S3][Q2]", async () => {
+  let isFull = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    append: async (batch) => (isFull ? failure("storage_full", {}) : storage.append(batch)),
+  });
+  await using door = await openFileDoor({ wrapStorage });
+  const { call } = door;
+  const path = pathOf(await create(call, { bytes: 4, filename: "a.txt", conversation_id: "c1" }));
+  isFull = true;
+  const sent = await call("PATCH", path, { body: "text", headers: { ...octets, "upload-offset": "0" } });
+  assert.deepEqual(refusal(sent), [507, "storage_full"]);
+  assert.deepEqual(refusal(await call("GET", path)), [507, "storage_full"]);
+  isFull = false;
+  const { offset, file_path: stored } = (await call("GET", path)).json;
+  assert.deepEqual([offset, stored], [4, "c1/uploads/temparea/a.txt"]);
+  assert.equal(`${(await call("GET", `/sessions/${session}/files/a.txt`)).bytes}`, "text");
 });
 
 test("an upload belongs to who began it, one has 20 at the most, and each is forgotten after a day [S3][S7]", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readdirSync, readlinkSync, statSync, truncateSync } from "node:fs";
+import { readdirSync, readlinkSync, statSync, truncateSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
@@ -221,6 +221,23 @@ test("a part of a file can be asked for, so that a download goes on where it end
   };
   assert.deepEqual(await overPort("GET"), [206, "3", "bytes 1-3/12", "not"]);
   assert.deepEqual(await overPort("HEAD"), [200, "12", undefined, ""]);
+});
+
+test("a download that goes on after its file was replaced in the same moment by one of the same length begins anew [S3]", async () => {
+  await using yard = await startYard();
+  await yard.start("c");
+  const write = async (text: string, microseconds: number) => {
+    await put(yard, "outputs/a.txt", text);
+    const seconds = 1_700_000_000 + microseconds / 1e6;
+    utimesSync(join(yard.data, "workspace/c/outputs/a.txt"), seconds, seconds);
+  };
+  const read = (headers: Record<string, string>) =>
+    yard.app.request(`${address("content")}?path=outputs/a.txt`, { headers });
+  await write("old, old", 100);
+  const etag = (await read({})).headers.get("etag") ?? "";
+  await write("new, new", 200);
+  const rest = await read({ range: "bytes=4-", "if-range": etag });
+  assert.deepEqual([rest.status, await rest.text()], [200, "new, new"]);
 });
 
 test("a download that breaks off is never taken for a whole file, and the log file says why [Q2]", async (t) => {
