@@ -195,7 +195,7 @@ export const sandboxFileRoutes = {
     query: Empty,
     body: Empty,
     status: 200,
-    failures: ["session_not_found", "upload_not_found"],
+    failures: [...storeFailures, "upload_not_found", "upload_checksum_unfit"],
     answer: ResumableUpload,
   },
   continueUpload: {
@@ -229,7 +229,7 @@ export const sandboxFileRoutes = {
     query: Empty,
     body: Empty,
     status: 204,
-    failures: ["session_not_found", "upload_not_found"],
+    failures: ["session_not_found", "upload_not_found", "upload_version_unfit", "read_failed"],
     answer: Empty,
   },
   readSandboxFile: {

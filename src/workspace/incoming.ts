@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { OwnerId, shownId } from "../protocol/ids.ts";
-import { failureOf, ifThere } from "./faults.ts";
+import { failureOf, ifThere, type Operation } from "./faults.ts";
 import { openLocks } from "./locks.ts";
 import type { FileFailure } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
@@ -18,7 +18,7 @@ import { inOneBuffer, orBrokenOff } from "./spool.ts";
 /** Uploads that come in several parts. What has come stays through a crash, for a day. */
 export interface Incoming {
   create(wanted: NewIncoming): Promise<Result<IncomingUpload, IncomingFailure>>;
-  find(id: string): Promise<IncomingUpload | undefined>;
+  find(id: string): Promise<Result<IncomingUpload | undefined, FileFailure>>;
   /** Adds what comes at the end; what has come when it breaks off stays. Answered when it is on the disk. */
   append(
     id: string,
@@ -49,7 +49,7 @@ export type IncomingUpload = Note & {
   /** Each piece is good until the next one is asked for. */
   chunks(): AsyncIterable<Uint8Array>;
   /** SHA-256 of what is here. */
-  hash(): Promise<string>;
+  hash(): Promise<Result<string, FileFailure>>;
 };
 
 type Note = z.infer<typeof Note>;
@@ -83,10 +83,10 @@ export function openIncoming(options: IncomingOptions): Incoming {
   const place = { ...options, folder: join(options.dataDir, "incoming") };
   const locks = openLocks();
   return {
-    create: (wanted) => locks("all", () => attempt(wanted.name, () => create(place, wanted))),
-    find: (id) => find(place, id),
-    append: (id, offset, chunks) => locks(id, () => attempt(id, () => append(place, id, offset, chunks))),
-    finish: (id, file) => attempt(id, () => finish(place, id, file)),
+    create: (wanted) => locks("all", () => attempt("write", wanted.name, () => create(place, wanted))),
+    find: (id) => attempt("read", id, async () => ok(await find(place, id))),
+    append: (id, offset, chunks) => locks(id, () => attempt("write", id, () => append(place, id, offset, chunks))),
+    finish: (id, file) => attempt("write", id, () => finish(place, id, file)),
     async remove(id) {
       if ((await find(place, id)) === undefined) return false;
       await drop(place, id);
@@ -96,11 +96,15 @@ export function openIncoming(options: IncomingOptions): Incoming {
   };
 }
 
-async function attempt<V, F>(path: string, work: () => Promise<Result<V, F>>): Promise<Result<V, F | FileFailure>> {
+async function attempt<V, F>(
+  operation: Operation,
+  path: string,
+  work: () => Promise<Result<V, F>>,
+): Promise<Result<V, F | FileFailure>> {
   try {
     return await work();
   } catch (error) {
-    return failed(failureOf(error, "write", path));
+    return failed(failureOf(error, operation, path));
   }
 }
 
@@ -135,11 +139,12 @@ function uploadOf(place: Place, id: string, note: Note, offset: number): Incomin
   return {
     ...note,
     ...{ id, offset, chunks, expiresAt: note.createdAt + keptMs },
-    async hash() {
-      const hash = createHash("sha256");
-      for await (const piece of chunks()) hash.update(piece);
-      return hash.digest("hex");
-    },
+    hash: () =>
+      attempt("read", note.name, async () => {
+        const hash = createHash("sha256");
+        for await (const piece of chunks()) hash.update(piece);
+        return ok(hash.digest("hex"));
+      }),
   };
 }
 

@@ -1,8 +1,18 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +20,7 @@ import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { failure } from "../../src/protocol/failure.ts";
+import { Problem } from "../../src/protocol/resources.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { caller, type FileDoor, openFileDoor, type Reply, refusal, session } from "./sandbox-files.ts";
@@ -18,6 +29,7 @@ const MB = 1024 * 1024;
 const spoken = { "tus-resumable": "1.0.0" };
 const base = `/sessions/${session}/files/uploads`;
 const octets = { ...spoken, "content-type": "application/offset+octet-stream" };
+const prlimit = "/usr/bin/prlimit";
 type Call = FileDoor["call"];
 
 test("an upload goes on after the server was killed, and ends with the right checksum [S3][Q2]", async (t) => {
@@ -159,6 +171,24 @@ test("an upload that came whole while the disk was full need not be sent again: 
   assert.equal(`${(await call("GET", `/sessions/${session}/files/a.txt`)).bytes}`, "text");
 });
 
+test("an upload that came whole while too many files were open need not be sent again either [S3][Q2]", {
+  skip: existsSync(prlimit) ? false : "there is no prlimit here",
+}, async () => {
+  await using door = await openFileDoor();
+  const { call, yard } = door;
+  const sha256 = createHash("sha256").update("text").digest("hex");
+  await door.upload(new File(["text"], "b.txt"), { conversation_id: "c1" });
+  // One is missed where the upload is looked for, or else where its place is.
+  for (const descriptorsLeft of [0, 1]) {
+    const filename = `a${descriptorsLeft}.txt`;
+    const path = pathOf(await create(call, { bytes: 4, filename, conversation_id: "c1", sha256 }));
+    writeFileSync(join(yard.data, "incoming", `${path.slice(path.lastIndexOf("/") + 1)}.part`), "text");
+    const refused = await withDescriptors(descriptorsLeft, async () => yard.app.request(`/api/v1${path}`));
+    assert.deepEqual([refused.status, Problem.parse(await refused.json()).code], [503, "read_failed"]);
+    assert.equal((await call("GET", path)).json.file_path, `c1/uploads/temparea/${filename}`);
+  }
+});
+
 test("an upload belongs to who began it, one has 20 at the most, and each is forgotten after a day [S3][S7]", async () => {
   let now = systemClock.now();
   const clock: Clock = { ...systemClock, now: () => now };
@@ -196,6 +226,29 @@ function create(call: Call, { bytes, ...metadata }: Wanted): Promise<Reply> {
 
 function pathOf(made: Reply): string {
   return String(made.headers.get("location")).replace("/api/v1", "");
+}
+
+/** Works while this process can open only so many files more. */
+async function withDescriptors<T>(left: number, work: () => Promise<T>): Promise<T> {
+  const limits = readFileSync("/proc/self/limits", "utf8");
+  const [, soft = "", hard = ""] = /open files +(\w+) +(\w+)/.exec(limits) ?? [];
+  const allow = (most: string | number) =>
+    execFileSync(prlimit, ["--pid", `${process.pid}`, `--nofile=${most}:${hard}`]);
+  const taken: number[] = [];
+  allow(Math.max(...readdirSync("/proc/self/fd").map(Number)) + 16);
+  try {
+    assert.throws(
+      () => {
+        for (;;) taken.push(openSync("/dev/null", "r"));
+      },
+      { code: "EMFILE" },
+    );
+    for (const descriptor of taken.splice(0, left)) closeSync(descriptor);
+    return await work();
+  } finally {
+    for (const descriptor of taken) closeSync(descriptor);
+    allow(soft);
+  }
 }
 
 async function startServer(t: TestContext, data: string) {

@@ -122,7 +122,9 @@ async function ownUpload(
   { workspaces }: Parts,
   { account, caller, params }: Pick<Call<"uploadState">, "account" | "caller" | "params">,
 ): Promise<Result<IncomingUpload, Failure>> {
-  const upload = await workspaces.incoming.find(params.upload);
+  const found = await workspaces.incoming.find(params.upload);
+  if (!found.ok) return found;
+  const { value: upload } = found;
   const owners = upload === undefined ? [] : [upload.owner];
   const owner = callerNamed({ caller, account, sessionId: params.id, owners });
   if (!owner.ok) return owner;
@@ -132,7 +134,7 @@ async function ownUpload(
 }
 
 /** Codes after which the same bytes may be taken another time; after all others they are of no use. */
-const passing = ["write_failed", "storage_busy", "storage_full", "storage_read_only", "storage_broken"];
+const passing = ["write_failed", "read_failed", "storage_busy", "storage_full", "storage_read_only", "storage_broken"];
 
 async function finish(parts: Parts, upload: IncomingUpload): Promise<Result<IncomingUpload, Failure>> {
   const { incoming } = parts.workspaces;
@@ -148,9 +150,10 @@ async function finish(parts: Parts, upload: IncomingUpload): Promise<Result<Inco
 
 async function place(parts: Parts, upload: IncomingUpload) {
   const { owner, name, sha256, conversationId, folder: path } = upload;
-  const actual = sha256 === undefined ? undefined : await upload.hash();
-  if (sha256 !== undefined && actual !== undefined && actual !== sha256)
-    return failure("upload_checksum_unfit", { name: shownPath(name), expected: sha256, actual });
+  const hash = sha256 === undefined ? undefined : await upload.hash();
+  if (hash?.ok === false) return hash;
+  if (sha256 !== undefined && hash !== undefined && hash.value !== sha256)
+    return failure("upload_checksum_unfit", { name: shownPath(name), expected: sha256, actual: hash.value });
   const session = await useSession(
     parts,
     { caller: { signedIn: undefined, scopes: [] }, account: owner, params: { id: `sb-session-${owner}` } },
