@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { step } from "../../test/world/any-log.ts";
+import { talkOf } from "../../test/world/talk.ts";
 import { emptyHistory, type History } from "../log/log.ts";
 import { estimateTokens } from "../models/models.ts";
 import type { Message } from "../protocol/message.ts";
@@ -130,6 +132,26 @@ test("a new day is told once [L3][L4]", () => {
   history.told.set("date", { value: "2026-11-16", step: 1 });
   assert.equal(tellAfter(41), undefined);
   assert.equal(tellAfter(42)?.text, reminded(forModels.dateNow("2026-11-17")));
+});
+
+test("when room was made, the day and the facts are told again: the message that told them may be gone [L3][Z2][Z4]", () => {
+  const talk = talkOf([{ said: "hello", steps: [], answer: "hi" }]);
+  const tell = () => reminderFor(talk.history, { at: 24 * hour, tokens: room, facts: ["Likes tea."] });
+  const told = tell();
+  assert.deepEqual(
+    told?.told.map((fact) => fact.split(":")[0]),
+    ["date", "memory"],
+  );
+  talk.add(
+    { type: "message.user", id: "b", text: "and now?", mode: "queue" },
+    { type: "turn.started", turn: 2, message: "b", epoch: 1 },
+    step(1, { reminder: told?.text, told: told?.told }),
+  );
+  assert.equal(tell(), undefined);
+  talk.compact({
+    ...{ strategy: "compact", upTo: talk.history.head, summary: "We greeted.", messagesBefore: 3, messagesAfter: 1 },
+  });
+  assert.deepEqual(tell(), told);
 });
 
 test("all that there is to say comes in one block of at most 300 tokens, the instruction last [L4][L1]", () => {

@@ -61,6 +61,19 @@ test("a call without a result gets one, and a result that nobody asked for is le
   ]);
 });
 
+test("results of tools that a program sends along are words of others: from then on the conversation counts as having read some [C1][R1]", () => {
+  const isTainted = (...events: readonly NewEvent[]) => foldHistory(numbered(events)).isTainted;
+  const talk = given.slice(0, 1);
+  assert.deepEqual(
+    [
+      isTainted(...first, ...turnWith(talk)),
+      isTainted(...turnWith(given)),
+      isTainted(...first, ...turnWith(given), end),
+    ],
+    [false, true, true],
+  );
+});
+
 test("room that is made in such a turn takes nothing from the stored history [C1][Z3]", () => {
   const room = { strategy: "compact", summary: "in short", messagesBefore: 4, messagesAfter: 2 };
   const turn = [...first, ...turnWith(given)];

@@ -80,6 +80,30 @@ test("after going back the history is as it was there, and turn numbers are not 
   assert.deepEqual(foldHistory(events), { ...emptyHistory(), head: 7, turnsEver: 1 });
 });
 
+test("a summary that was taken back is sent again after going back to before that [L9][Z2]", () => {
+  const events = numbered([
+    { type: "message.user", id: "a", text: "one", mode: "queue" },
+    { type: "turn.started", turn: 1, message: "a", epoch: 1 },
+    step(1),
+    answer(1, []),
+    { type: "turn.finished", turn: 1, outcome: "done" },
+    {
+      type: "compacted",
+      turn: 1,
+      strategy: "compact",
+      upTo: 4,
+      summary: "in short",
+      messagesBefore: 2,
+      messagesAfter: 1,
+    },
+    { type: "checkpoint.saved", name: "short" },
+    { type: "compaction.undone", compacted: 6, by: "me" },
+    { type: "rewound", to: 7, cause: "checkpoint" },
+  ]);
+  const sent = (count: number) => foldHistory(events.slice(0, count)).messages.map(({ text }) => text);
+  assert.deepEqual([sent(7), sent(8), sent(9)], [["in short"], ["one", "answer 1"], ["in short"]]);
+});
+
 // The same for any log that the engine and its users could write.
 
 const choices = fc.array(fc.nat({ max: 99_999 }), { maxLength: 100, size: "max" });
