@@ -153,13 +153,18 @@ test("streams that take turns all the time lose their order in the end, and no b
   assert.ok(live.keptBytes() <= 130_000, `${live.keptBytes()} bytes are kept`);
 });
 
-test("characters that come in pieces are put together, and what is no text becomes a sign for it [X1]", async () => {
+test("characters that come in pieces are put together, also for who hears each piece as it comes, and what is no text becomes a sign for it [X1]", async () => {
   const live = createLiveOutput();
-  for (const byte of Buffer.from("\ufeffa中👋")) live.add("stdout", Uint8Array.of(byte));
+  const early = readAll(live);
+  for (const byte of Buffer.from("\ufeffaé中👋")) {
+    live.add("stdout", Uint8Array.of(byte));
+    await nextTick();
+  }
   live.add("stderr", Buffer.from("!"));
   live.add("stdout", Uint8Array.of(0xff, 0x41, 0xe4));
   live.end();
-  assert.equal(textOf((await readAll(live)).filter(({ stream }) => stream === "stdout")), "\ufeffa中👋\ufffdA\ufffd");
+  for (const told of [await early, await readAll(live)])
+    assert.equal(textOf(told.filter(({ stream }) => stream === "stdout")), "\ufeffaé中👋\ufffdA\ufffd");
 });
 
 test("however bytes come, readers hear what a program said, as one who reads all at once [X1]", async () => {
