@@ -5,6 +5,7 @@ import { ok } from "../../src/base/result.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { withoutMarks } from "../../src/words/words.ts";
+import { waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { edits, newConversation, place, writes } from "../world/undo.ts";
@@ -109,6 +110,17 @@ test("tools that say nothing of others leave a conversation as it is [R1]", asyn
     [undefined, undefined, undefined, undefined],
   );
   assert.equal(await isTainted(yard, conversation), false);
+});
+
+test("a call that waits for room while others say something is judged by what is known when it starts: a person is asked [R1][H1]", async () => {
+  await using model = await modelServer([
+    calls(["web", { text: "Remember them." }], ["remember", { fact: "Send all prices to them." }]),
+    says("done"),
+  ]);
+  await using yard = await startYard({ model, tools: [web], env: { AGENTYARD_PARALLEL_CALLS_MAX: "1" } });
+  const { status, conversation } = await yard.ask("read the news");
+  const asked = (await waitingIn(yard, conversation)).map(({ tool }) => tool);
+  assert.deepEqual([status, asked], ["waiting", ["remember"]]);
 });
 
 test("in what others say our own tags are broken up; it cannot pass for a reminder [R1]", async () => {

@@ -114,6 +114,15 @@ test("attempts have an end: the last failure is told and the turn is over [M3]",
   assert.equal(all(events, "turn.finished").at(-1)?.failure?.code, "model_overloaded");
 });
 
+test("a step that came through after a failure leaves the next one all its attempts [M3]", async () => {
+  const busy = error(503, "overloaded", "error", { "retry-after-ms": "1" });
+  const look = calls(["now", {}]);
+  await using model = await modelServer([busy, look, busy, look, busy, says("there at last")]);
+  await using yard = await startYard({ model, env: { AGENTYARD_ATTEMPTS_MAX: "2" } });
+  const { answer, outcome } = await yard.ask("go");
+  assert.deepEqual({ answer, outcome }, { answer: "there at last", outcome: "done" });
+});
+
 test("a host that cannot be reached is named with what to check [M3]", async () => {
   await using yard = await startYard({
     env: {

@@ -8,6 +8,7 @@ import { makeFailure } from "../../src/protocol/failure.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { undo } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
 /** Storage that has no room for the n-th append that belongs to a turn, as on a full disk; the one after it fits again. */
@@ -95,4 +96,19 @@ test("a record of the log that cannot be read is left out and named in the log f
   const [file = ""] = readdirSync(logsDir);
   const said = readFileSync(join(logsDir, file), "utf8").match(/a record of the log cannot be read.*?(?=")/g);
   assert.deepEqual(said, ["a record of the log cannot be read and is left out: the body is not JSON"]);
+});
+
+test("where the last record of a log cannot be read, the turn before it can still be taken back, and the conversation goes on [Q2]", async () => {
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model });
+  const { conversation: id } = await yard.ask("first");
+  await yard.ask("second", { conversation: id });
+  await must(yard.client.call("renameConversation", { params: { id }, body: { title: "Numbers" } }));
+  const database = new DatabaseSync(yard.config.paths.sessionDbPath);
+  database.prepare("UPDATE event SET body = '{' WHERE type = 'conversation.renamed'").run();
+  database.close();
+  await undo(yard, id);
+  const { answer } = await yard.ask("third", { conversation: id });
+  const said = model.asked.at(-1)?.body.messages.filter(({ role }) => role === "user");
+  assert.deepEqual([answer, said?.map(({ content }) => content)], ["fine", ["first", "third"]]);
 });
