@@ -38,13 +38,16 @@ async function undoCompaction(chat: Chat): Promise<undefined> {
   console.say(words.terminal.compact.undone());
 }
 
-/** The newest one that stands for something and was not gone back behind, or undone. */
-function standingCompaction(events: readonly LogEvent[]): EventOf<"compacted"> | undefined {
-  let standing: EventOf<"compacted">[] = [];
+/** The newest one that stands for something and was not undone; what was gone back behind does not count, for either. */
+export function standingCompaction(events: readonly LogEvent[]): EventOf<"compacted"> | undefined {
+  let made: EventOf<"compacted">[] = [];
+  let undone: EventOf<"compaction.undone">[] = [];
   for (const event of events) {
-    if (event.type === "compacted" && event.summary !== "") standing.push(event);
-    if (event.type === "compaction.undone") standing = standing.filter(({ seq }) => seq !== event.compacted);
-    if (event.type === "rewound") standing = standing.filter(({ seq }) => seq <= event.to);
+    if (event.type === "compacted" && event.summary !== "") made.push(event);
+    if (event.type === "compaction.undone") undone.push(event);
+    if (event.type !== "rewound") continue;
+    made = made.filter(({ seq }) => seq <= event.to);
+    undone = undone.filter(({ seq }) => seq <= event.to);
   }
-  return standing.at(-1);
+  return made.findLast(({ seq }) => !undone.some(({ compacted }) => compacted === seq));
 }
