@@ -12,6 +12,36 @@ const said = (id: string, ...files: string[]): NewEvent[] => [
   { type: "turn.finished", turn: 1, outcome: "done" },
 ];
 
+test("of very many decisions the newest are kept: what was refused just now is not forgotten [Z3][H2]", () => {
+  const decided = (n: number): NewEvent[] => [
+    {
+      type: "decision.asked",
+      ...{ turn: 1, id: `d${n}`, call: `c${n}`, kind: "approval", tool: "sign", arguments: `page ${n}` },
+      ...{ risk: "medium", options: ["approve", "reject"] },
+    },
+    {
+      type: "decision.made",
+      id: `d${n}`,
+      verdict: n === 40 ? "reject" : "approve",
+      by: "me",
+      argumentsHash: "",
+      previous: "",
+    },
+  ];
+  const history = foldHistory(numbered(Array.from({ length: 40 }, (_, n) => decided(n + 1)).flat()));
+  const linesFor = (tokensMax: number) =>
+    pinsOf(history, { tokensMax, isGone: () => true, canSearch: true })
+      .text.split("\n")
+      .filter((line) => line.startsWith("- "));
+  const newest = [
+    ...Array.from({ length: 39 }, (_, n) => `- approved: sign page ${n + 1}`),
+    "- rejected: sign page 40",
+  ];
+  assert.deepEqual(linesFor(4_000), newest.slice(-30));
+  const [few, none] = [linesFor(60), linesFor(0)];
+  assert.deepEqual([few, few.length > 2 && few.length < 10, none], [newest.slice(-few.length), true, []]);
+});
+
 test("files that the user selected are never lost: those whose message is left out are named again [Z3][C2]", () => {
   const events = numbered([
     ...said("one", `${root}a.csv`, `${root}b.csv`),
