@@ -62,6 +62,8 @@ python("deleting in Python asks outside temp/ and /tmp [H1]", [
 python("Python that changes uploads/, reads credentials or reaches out asks [H1]", [
   ["open('uploads/a.csv', 'w').write('')", "change_upload"],
   ["with open('uploads/a.csv', mode='a') as f:\n    f.write('x')", "change_upload"],
+  ["with open('uploads/a.csv', 'r+') as f:\n    f.write('x')", "change_upload"],
+  ["Path('uploads/a.bin').open('rb+').write(b'x')", "change_upload"],
   ["df.to_csv('uploads/a.csv', index=False)", "change_upload"],
   ["Path('uploads/a.txt').write_text('x')", "change_upload"],
   ["img.save('uploads/a.png')", "change_upload"],

@@ -74,6 +74,8 @@ judged("a command inside another one is the one that counts [H1]", [
   ["nohup rm outputs/a &", "delete"],
   ["timeout 5 rm outputs/a", "delete"],
   ["timeout -s KILL 5s rm outputs/a", "delete"],
+  ["timeout -k 5 60 rm -rf outputs", "delete"],
+  ["timeout --kill-after 5 --signal TERM 60 rm outputs/a", "delete"],
   ["time rm outputs/a", "delete"],
   ["stdbuf -oL rm outputs/a", "delete"],
   ["setsid rm outputs/a", "delete"],
