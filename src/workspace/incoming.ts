@@ -130,8 +130,12 @@ async function find(place: Place, id: string): Promise<IncomingUpload | undefine
   if (!isId.test(id)) return undefined;
   const note = await readNote(place, id);
   if (note === undefined || note.createdAt + keptMs <= place.clock.now()) return undefined;
-  const here = note.done === undefined ? await ifThere(stat(partOf(place, id))) : { size: note.bytes };
-  return here === undefined ? undefined : uploadOf(place, id, note, here.size);
+  if (note.done !== undefined) return uploadOf(place, id, note, note.bytes);
+  const here = await ifThere(stat(partOf(place, id)));
+  if (here !== undefined) return uploadOf(place, id, note, here.size);
+  // It has found its place since the note was read: that is noted before its bytes go.
+  const later = await readNote(place, id);
+  return later?.done === undefined ? undefined : uploadOf(place, id, later, later.bytes);
 }
 
 function uploadOf(place: Place, id: string, note: Note, offset: number): IncomingUpload {
