@@ -124,6 +124,31 @@ test("resumable uploads speak tus 1.0.0: create, ask, go on, give up [S3]", asyn
   assert.deepEqual(refusal(await call("GET", given)), [404, "upload_not_found"]);
 });
 
+test("a part that is sent again while the first try still runs is taken once [S3]", async () => {
+  await using door = await openFileDoor();
+  const { call, url } = door;
+  const path = pathOf(await create(call, { bytes: 8, filename: "a.csv", conversation_id: "c1" }));
+  const offset = async () => (await call("HEAD", path, { headers: spoken })).headers.get("upload-offset");
+  const first = request(url + path, { method: "PATCH", headers: { ...octets, "upload-offset": "0" } });
+  const answered = once(first, "response");
+  first.write("a,b\n");
+  await until("half of it has come", async () => (await offset()) === "4");
+  const second = call("PATCH", path, { body: "1,2\n", headers: { ...octets, "upload-offset": "4" } });
+  // Were the second not to wait for the first, it would be in the file by the time that all of these are answered.
+  await Promise.race([
+    second,
+    (async () => {
+      for (let n = 0; n < 5; n += 1) await offset();
+    })(),
+  ]);
+  first.end("1,2\n");
+  const [response] = await answered;
+  response.resume();
+  assert.deepEqual([response.statusCode, response.headers["upload-offset"]], [204, "8"]);
+  assert.deepEqual(refusal(await second), [409, "upload_offset_unfit"]);
+  assert.equal(`${(await call("GET", `/sessions/${session}/files/a.csv`)).bytes}`, "a,b\n1,2\n");
+});
+
 test("an upload is refused where a form would be, and a wrong checksum drops it [S3][F4]", async () => {
   await using door = await openFileDoor();
   const { call } = door;
