@@ -118,6 +118,18 @@ test("a backup of a busy yard holds all that was acknowledged before it began, a
   }
 });
 
+test("a backup of many files is read back as well as one of a few [Q3]", async (t) => {
+  const folder = folderOf(t);
+  await using yard = await startYard();
+  await yard.client.call("createConversation", { body: { id: "c" } });
+  const deep = join(yard.data, "workspace", "c", "outputs", "deep ".repeat(48));
+  mkdirSync(deep);
+  // Names as long as these make a list that is not held in memory as a whole.
+  for (let n = 0; n < 150; n += 1) writeFileSync(join(deep, `${n} ${"long ".repeat(48)}`), "");
+  const made = await makeBackup({ fetch: yard.fetch, path: join(folder, "b.tar"), includesKey: false });
+  assert.deepEqual(made.ok ? made.value.leftOut : made.failure, []);
+});
+
 test("a file that grows all the time is taken whole or named, and holds up nobody [Q3]", async (t) => {
   const folder = folderOf(t);
   await using yard = await startYard();
