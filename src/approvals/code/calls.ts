@@ -225,7 +225,7 @@ function judgeOpen(program: Program, { ref, owner, values, args, what }: Called)
   const isOwn = isOpen && owner !== undefined && owner.ref === undefined;
   const paths = (isOwn ? owner.texts : (values[0]?.texts ?? [])).filter((text) => text !== any);
   const mode = args.find(({ key }) => key === "mode")?.value ?? values[isOwn ? 0 : 1];
-  const writes = /Writer|PdfPages/.test(ref) || (mode?.texts ?? []).some((text) => /^[rbt]*[wax+]/.test(text));
+  const writes = /Writer|PdfPages/.test(ref) || isWriting(mode);
   const isInPlace = /^fileinput\./.test(ref) && args.some(({ key }) => key === "inplace");
   if ((isOpen && writes) || isInPlace) judgeWrite(run, paths, what);
   if (/^(io\.|codecs\.)?open$/.test(ref) && (mode?.texts ?? []).some((text) => /^[bt]*[wx]/.test(text)))
@@ -247,6 +247,13 @@ function judgeOpen(program: Program, { ref, owner, values, args, what }: Called)
     values.flatMap((value) => value.texts).filter((text) => text !== any && /^[~./]|\.env|id_rsa/.test(text)),
     what,
   );
+}
+
+/** `r+`, or in Node `rs+` and `sa`; or flags of the system, of which the first is seen. */
+function isWriting(mode: Value | undefined): boolean {
+  if (mode === undefined) return false;
+  const isFlag = /(^|\.)O_(WRONLY|RDWR|APPEND|CREAT|TRUNC)$/.test(mode.ref ?? "");
+  return isFlag || mode.texts.some((text) => /^[rbts]*[wax+]/.test(text));
 }
 
 const shells =
