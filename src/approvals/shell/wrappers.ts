@@ -133,20 +133,21 @@ const plainWrappers: Readonly<Record<string, Plain>> = {
   setsid: plain(),
   time: plain("f o format output"),
   nice: plain("n adjustment"),
-  ionice: plain("c n p"),
-  chrt: plain("", 1),
+  ionice: plain("c n p class classdata pid"),
+  chrt: plain("T P D sched-runtime sched-period sched-deadline", 1),
   taskset: plain("", 1),
   timeout: plain("s k signal kill-after", 1),
   stdbuf: plain("i o e input output error"),
   unbuffer: plain(),
-  strace: plain("o e p s u P"),
-  ltrace: plain("o e p s u"),
+  strace: plain("o e p s u P a b E I O S U X output trace user env attach"),
+  ltrace: plain("o e p s u a A D F l n w x output library indent align where"),
   gdb: plain("x ex"),
   valgrind: plain(),
   busybox: plain(),
   toybox: plain(),
   chronic: plain(),
   setarch: plain("", 1),
+  ...Object.fromEntries(["linux32", "linux64", "i386", "x86_64", "uname26"].map((one) => [one, plain()])),
   sudo: plain("u g h p C r t user group"),
   doas: plain("u C"),
   pkexec: plain("user"),
@@ -156,35 +157,46 @@ const plainWrappers: Readonly<Record<string, Plain>> = {
   setpriv: plain("reuid regid groups"),
   capsh: plain(),
   prlimit: plain(),
-  numactl: plain("C N m i p physcpubind cpunodebind membind"),
+  numactl: plain("C N m i p physcpubind cpunodebind membind interleave preferred"),
   caffeinate: plain("t w"),
   catchsegv: plain(),
   "dbus-run-session": plain(),
-  perf: plain("e o", 1),
+  perf: plain("e o r C p t x D F m u M event output repeat cpu pid tid freq", 1),
   gosu: plain("", 1),
   "su-exec": plain("", 1),
   setuidgid: plain("", 1),
-  chpst: plain("u U e"),
+  chpst: plain("u U b e / n l L m d o p f c"),
   "aa-exec": plain("p n"),
-  fakeroot: plain(),
+  fakeroot: plain("l i s b lib faked fd-base"),
   proxychains: plain("f"),
   proxychains4: plain("f"),
   torify: plain(),
   torsocks: plain(),
-  "xvfb-run": plain("s e n"),
+  "xvfb-run": plain("s e n f p w server-args error-file server-num auth-file xauth-protocol wait"),
   faketime: plain("", 1),
   sshpass: plain("p f"),
-  rlwrap: plain(),
+  rlwrap: plain("b C D f H l M O P q S s t w z history-filename file"),
 };
 
 function runInner(call: Call, { valued, skip }: Plain): Stream {
   const { rest, values } = readOptions(call.args, valued, true);
   // What gdb is told to do may be a command of the shell.
   for (const text of values.get("ex") ?? []) if (/^(shell|!)/.test(text)) runText(call, text.replace(/^(shell|!)/, ""));
-  const argv = rest.slice(call.program === "perf" && !/^(stat|record|trace)$/.test(rest[0] ?? "") ? rest.length : skip);
+  const words = rest.slice(operandsOf(call.program, rest, skip));
+  // Options may stand behind an operand as well, and no program has a name like one: `perf stat -e cycles ls`.
+  const argv = skip === 0 ? words : readOptions(words, valued, true).rest;
   const at = argv.findIndex((arg) => !/^\w+=/.test(arg));
   return at === -1 ? emptyStream : call.scene.call(argv.slice(at), call, call.what);
 }
+
+/** How many words stand before the other program. */
+function operandsOf(program: string, [first = ""]: readonly string[], skip: number): number {
+  if (program === "perf" && !/^(stat|record|trace)$/.test(first)) return Number.POSITIVE_INFINITY;
+  return program === "setarch" && !machines.test(first) ? 0 : skip;
+}
+
+const machines =
+  /^(linux(32|64)|uname26|i[3-6]86|x86_64|athlon|(alpha|arm|aarch64|mips|ppc|s390|sparc|parisc|riscv|loongarch|ia64)\w*)$/;
 
 function runEnv(call: Call): Stream {
   const split = call.args.findIndex((arg) => /^(-\w*S|--split-string)/.test(arg));
