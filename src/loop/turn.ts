@@ -63,9 +63,9 @@ export function nextOf(
 }
 
 /** The next answer is the last one. */
-function isAtEnd({ turn, messages }: History, { limits }: Pick<Parts, "limits">): boolean {
+function isAtEnd({ turn }: History, { limits }: Pick<Parts, "limits">): boolean {
   if (turn === undefined || turn.isStepOpen) return turn?.isFinal === true;
-  return messages.at(-1)?.role === "tool" && (turn.step >= limits.stepsMax || turn.isStuck);
+  return turn.step >= limits.stepsMax || turn.isStuck;
 }
 
 /** Room is made twice at the most before the model has answered: what does not help then never will. */
