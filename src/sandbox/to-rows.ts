@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parsedJson } from "../base/json.ts";
 import { failed } from "../base/result.ts";
 import { FileState } from "../protocol/events.ts";
-import { type Failure, makeFailure, storedFailure } from "../protocol/failure.ts";
+import { type Failure, storedFailure } from "../protocol/failure.ts";
 import { runFailures, storageFailures } from "../protocol/run-failures.ts";
 import type { ExecutionRow, ListedExecution, SessionRow, StorageFailure } from "../storage/storage.ts";
 import { fitsGuest } from "./provider.ts";
@@ -158,6 +158,6 @@ export function rowFailure(fault: StorageFailure): { readonly ok: false; readonl
     case "storage_broken":
       return failed(fault);
     default:
-      return failed(makeFailure("storage_broken", { why: fault.code }));
+      throw new Error(`rows of the sandbox were answered with ${fault.code}`);
   }
 }

@@ -70,7 +70,7 @@ export const enFailures = {
         ],
   internal: (p: { id: string }) => [
     `Something went wrong inside AgentYard (error ${p.id}).`,
-    "The log file has the details under that id.",
+    "Try again. If it happens again, look under that id in the log file, and report what stands there.",
   ],
 
   conversation_not_found: (p: { id: string }) => [`Conversation not found: ${p.id}.`, "List them with /sessions."],
@@ -120,9 +120,10 @@ export const enFailures = {
     "The data directory cannot be written.",
     "Give this user write permission, or choose another with --data.",
   ],
-  storage_broken: (p: { why: string }) => [
-    `The database cannot be used: ${p.why}.`,
-    "Restore it from a backup, or choose another data directory with --data.",
+  /** `said`: what SQLite or the system says of it. A log of before there were causes has a sentence as `why`. */
+  storage_broken: (p: { why: StorageFault; said?: string }) => [
+    `The database cannot be used: ${storageFaults[p.why]?.what ?? p.why}${p.said === undefined ? "" : ` (${p.said})`}.`,
+    storageFaults[p.why]?.next ?? storageFaults.damaged.next,
   ],
   storage_newer: (p: { found: number; known: number }) => [
     `This data was written by a newer AgentYard (format ${p.found}; this one knows ${p.known}).`,
@@ -267,6 +268,39 @@ export type HttpAdvice = {
   readonly [C in keyof FailureWords]?: (
     ...params: Parameters<FailureWords[C]> extends [infer P] ? [params: P] : []
   ) => string;
+};
+
+/** What may be the matter with the database. */
+export type StorageFault = "damaged" | "io" | "removed" | "foreign" | "not_a_file" | "place" | "no_wal";
+const storageFaults: Readonly<Record<StorageFault, { readonly what: string; readonly next: string }>> = {
+  damaged: {
+    what: "it is damaged, or no database",
+    next: "Restore it from a backup, or choose another data directory with --data.",
+  },
+  io: {
+    what: "the disk reports an error",
+    next: "Check the disk; then try again, or restore a backup to another one.",
+  },
+  removed: {
+    what: "its file was removed or replaced while it was open",
+    next: "End AgentYard, put a backup back, and start it again.",
+  },
+  foreign: {
+    what: "it belongs to another program",
+    next: "Choose another data directory with --data; that program's file was not touched.",
+  },
+  not_a_file: {
+    what: "its place is taken by something that is no file",
+    next: "Move that away, or choose another data directory with --data.",
+  },
+  place: {
+    what: "its path cannot be used",
+    next: "Check that every part of the path is a folder, or choose another data directory with --data.",
+  },
+  no_wal: {
+    what: "this file system cannot hold a write-ahead log",
+    next: "Choose a data directory on a local disk with --data.",
+  },
 };
 
 /** Why nobody can be called there; `other` is what only the system has words for. */

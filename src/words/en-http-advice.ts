@@ -1,9 +1,20 @@
-import type { HttpAdvice } from "./en-failures.ts";
+import type { HttpAdvice, StorageFault } from "./en-failures.ts";
 
 /** Who calls a server can seldom change it: what only its operator can do is said to be theirs. */
 const ask = (what: string) => `Ask the operator of this server to ${what}.`;
 const orAsk = (what: string) => `or ask the operator of this server to ${what}.`;
 const seeDoctor = "see what `agentyard doctor` says";
+
+const elsewhere = "choose another data directory";
+const storageMends: Readonly<Record<StorageFault, string>> = {
+  damaged: "restore the data from a backup",
+  io: "check the disk of the data directory",
+  removed: "end it, put a backup back and start it again",
+  foreign: elsewhere,
+  not_a_file: elsewhere,
+  place: elsewhere,
+  no_wal: elsewhere,
+};
 
 /** What to do next where a failure is told over HTTP: commands and files of the operator are out of reach there. */
 export const enHttpAdvice = {
@@ -65,7 +76,7 @@ export const enHttpAdvice = {
   storage_busy: () => `Try again, ${orAsk("close the program that has sessions.db open")}`,
   storage_full: () => `What was acknowledged is safe. ${ask("free some space, then try again")}`,
   storage_read_only: () => ask("make the data directory writable again"),
-  storage_broken: () => ask("restore the data from a backup"),
+  storage_broken: (p) => ask(storageMends[p.why] ?? storageMends.damaged),
   storage_newer: () => ask("update AgentYard"),
 
   model_auth: () => ask("check the API key and that it may use this model"),

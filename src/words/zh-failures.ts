@@ -1,4 +1,4 @@
-import type { AddressFault, FailureWords } from "./en-failures.ts";
+import type { AddressFault, FailureWords, StorageFault } from "./en-failures.ts";
 import { zhChatFailures } from "./zh-chat-failures.ts";
 import { zhContextFailures } from "./zh-context-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
@@ -45,7 +45,10 @@ export const zhFailures: FailureWords = {
           `这台服务器不叫“${p.host}”，已拒绝。`,
           "如果这是它的名称，请写入 agentyard.yaml 的 `server.trusted_hosts`；否则请用数字地址访问。",
         ],
-  internal: (p) => [`AgentYard 内部出错了（错误编号 ${p.id}）。`, "可以在日志文件中按这个编号查看详情。"],
+  internal: (p) => [
+    `AgentYard 内部出错了（错误编号 ${p.id}）。`,
+    "请重试。如果再次出错，请在日志文件中按这个编号查看详情，并报告给开发者。",
+  ],
 
   conversation_not_found: (p) => [`未找到对话：${p.id}。`, "输入 /sessions 可以查看所有对话。"],
   conversation_ambiguous: (p) => [`${p.prefix} 对应多个对话：${p.candidates}。`, "请多输入几位对话编号。"],
@@ -70,7 +73,10 @@ export const zhFailures: FailureWords = {
   storage_busy: () => ["数据库被另一个程序锁定了。", "请关闭正在使用 sessions.db 的程序，然后重试。"],
   storage_full: () => ["磁盘已满，无法继续保存。", "请清理出一些空间；已经确认保存的内容都是安全的。"],
   storage_read_only: () => ["数据目录无法写入。", "请为当前用户加上写权限，或者用 --data 指定其他目录。"],
-  storage_broken: (p) => [`数据库无法使用：${p.why}。`, "请从备份恢复，或者用 --data 指定其他数据目录。"],
+  storage_broken: (p) => [
+    `数据库无法使用：${storageFaults[p.why]?.what ?? p.why}${p.said === undefined ? "" : `（${p.said}）`}。`,
+    storageFaults[p.why]?.next ?? storageFaults.damaged.next,
+  ],
   storage_newer: (p) => [
     `这些数据由更新版本的 AgentYard 写入（数据格式为 ${p.found}，本程序最高支持 ${p.known}）。`,
     "请升级 AgentYard，或者用 --data 指定其他数据目录。",
@@ -166,6 +172,19 @@ export const zhFailures: FailureWords = {
 };
 
 const notRun = { stopped: "这一回合已停止", paused: "进程停顿太久", steps: "已达到步数上限" };
+
+const storageFaults: Readonly<Record<StorageFault, { readonly what: string; readonly next: string }>> = {
+  damaged: { what: "文件已损坏，或者不是数据库", next: "请从备份恢复，或者用 --data 指定其他数据目录。" },
+  io: { what: "磁盘报告错误", next: "请检查磁盘，然后重试，或者把备份恢复到其他磁盘。" },
+  removed: {
+    what: "文件在使用期间被删除或替换",
+    next: "请结束 AgentYard，恢复备份，然后重新启动。",
+  },
+  foreign: { what: "它属于其他程序", next: "请用 --data 指定其他数据目录；那个程序的文件没有被改动。" },
+  not_a_file: { what: "它的位置被文件以外的东西占用", next: "请把占用的东西移走，或者用 --data 指定其他数据目录。" },
+  place: { what: "路径无法使用", next: "请确认路径的每一部分都是文件夹，或者用 --data 指定其他数据目录。" },
+  no_wal: { what: "这个文件系统不支持预写日志", next: "请用 --data 指定本地磁盘上的数据目录。" },
+};
 
 const addressFaults: Readonly<Record<AddressFault, { readonly what: string; readonly next: string } | undefined>> = {
   taken: { what: "端口已被其他程序占用", next: "请用 --port 换一个端口，或者结束占用它的程序。" },

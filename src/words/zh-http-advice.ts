@@ -1,7 +1,18 @@
+import type { StorageFault } from "./en-failures.ts";
 import type { enHttpAdvice } from "./en-http-advice.ts";
 
 const ask = (what: string) => `请联系管理员${what}。`;
 const doctor = ask("运行 `agentyard doctor` 查看原因");
+const elsewhere = "更换数据目录";
+const storageMends: Readonly<Record<StorageFault, string>> = {
+  damaged: "从备份恢复数据",
+  io: "检查数据目录所在的磁盘",
+  removed: "结束服务器，恢复备份后重新启动",
+  foreign: elsewhere,
+  not_a_file: elsewhere,
+  place: elsewhere,
+  no_wal: elsewhere,
+};
 
 export const zhHttpAdvice: typeof enHttpAdvice = {
   internal: () => "请重试。如果仍然出错，请把这个编号告诉管理员：日志文件中有详情。",
@@ -56,7 +67,7 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   storage_busy: () => `请重试。如果仍然不行，${ask("关闭正在使用 sessions.db 的程序")}`,
   storage_full: () => `已经确认保存的内容都是安全的。${ask("清理出一些空间，然后重试")}`,
   storage_read_only: () => ask("恢复数据目录的写权限"),
-  storage_broken: () => ask("从备份恢复数据"),
+  storage_broken: (p) => ask(storageMends[p.why] ?? storageMends.damaged),
   storage_newer: () => ask("升级 AgentYard"),
 
   model_auth: () => ask("检查 API 密钥，并确认它有权使用这个模型"),

@@ -18,6 +18,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
+import type { Result } from "../../src/base/result.ts";
+import type { Failure } from "../../src/protocol/failure.ts";
 import { lookAtDatabase } from "../../src/storage/sqlite/look-at-database.ts";
 import { migrations } from "../../src/storage/sqlite/migrations.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
@@ -64,21 +66,26 @@ test("a database that was cut off while it was made, or opened for the first tim
   assert.deepEqual(await readAll(storage, 1), stored(1, "a"));
 });
 
-test("what is no database of ours is named as broken and left as it is [Q2]", (t) => {
+test("what is no database of ours is named as broken, with the cause, and left as it is [Q2]", (t) => {
   const directory = folder(t);
   const other = new DatabaseSync(join(directory, "other.db"));
   other.exec("CREATE TABLE recipe (name); PRAGMA user_version = 7");
   other.close();
   const foreign = readFileSync(join(directory, "other.db"));
-  for (const content of ["no database at all ".repeat(300), "short", foreign]) {
+  const damaged = { why: "damaged", said: "file is not a database (SQLite 26)" };
+  for (const [content, params] of [
+    ["no database at all ".repeat(300), damaged],
+    ["short", damaged],
+    [foreign, { why: "foreign" }],
+  ] as const) {
     writeFileSync(join(directory, "sessions.db"), content);
-    assert.equal(codeOf(open(directory)), "storage_broken");
+    assert.deepEqual(paramsOf(open(directory)), { storage_broken: params });
     assert.deepEqual(readFileSync(join(directory, "sessions.db")), Buffer.from(content));
   }
   rmSync(join(directory, "sessions.db"));
   mkdirSync(join(directory, "sessions.db"));
-  assert.equal(codeOf(open(directory)), "storage_broken");
-  assert.equal(codeOf(open(join(directory, "other.db"))), "storage_broken");
+  assert.deepEqual(paramsOf(open(directory)), { storage_broken: { why: "not_a_file" } });
+  assert.deepEqual(paramsOf(open(join(directory, "other.db"))), { storage_broken: { why: "place", said: "EEXIST" } });
 });
 
 test("a damaged page breaks the writes that need it, as a value, and nothing is thrown at others [Q2]", async (t) => {
@@ -91,7 +98,9 @@ test("a damaged page breaks the writes that need it, as a value, and nothing is 
   writeSync(openSync(path, "r+"), Buffer.alloc(4096, 0xee), 0, 4096, (Number(page) - 1) * 4096);
   const storage = unwrap(open(directory));
   t.after(() => storage.close());
-  assert.equal(codeOf(await storage.append({ number: 1, events: facts("b") })), "storage_broken");
+  assert.deepEqual(paramsOf(await storage.append({ number: 1, events: facts("b") })), {
+    storage_broken: { why: "damaged", said: "database disk image is malformed (SQLite 11)" },
+  });
   await assert.rejects(readAll(storage, 1));
   assert.equal((await storage.conversationByNumber(1))?.id, "c");
 });
@@ -225,6 +234,10 @@ function open(
   { busyTimeoutMs = 150, clock = systemClock }: { busyTimeoutMs?: number; clock?: Clock } = {},
 ): ReturnType<typeof openSqlite> {
   return openSqlite({ path: join(directory, "sessions.db"), clock, busyTimeoutMs });
+}
+
+function paramsOf(result: Result<unknown, Failure>): object {
+  return result.ok ? {} : { [result.failure.code]: result.failure.params };
 }
 
 /** A clock that tells how often it was waited for: whoever waits by it holds up nobody. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Problem } from "../../src/protocol/resources.ts";
 import { routes } from "../../src/protocol/routes.ts";
-import { failureWordsOverHttp, type Language, languages, wordsFor } from "../../src/words/words.ts";
+import { failureWords, failureWordsOverHttp, type Language, languages, wordsFor } from "../../src/words/words.ts";
 import { startYard } from "../world/yard.ts";
 
 const json = { "content-type": "application/json" };
@@ -68,6 +68,25 @@ test("what only the operator can do is said to be theirs where others read it [P
       [],
     );
   }
+});
+
+test("what is the matter with a database is said in the reader's language, with what fits it; SQLite's own words stand beside [P4][Q2]", () => {
+  const told = (language: Language, params: object) =>
+    failureWords(wordsFor(language), { code: "storage_broken", params }).join(" ");
+  const said = "database disk image is malformed (SQLite 11)";
+  assert.equal(
+    told("zh", { why: "damaged", said }),
+    `数据库无法使用：文件已损坏，或者不是数据库（${said}）。 请从备份恢复，或者用 --data 指定其他数据目录。`,
+  );
+  assert.equal(
+    told("en", { why: "foreign" }),
+    "The database cannot be used: it belongs to another program. Choose another data directory with --data; that program's file was not touched.",
+  );
+  // An earlier version wrote a sentence into the log.
+  assert.match(
+    told("en", { why: "its file was gone" }),
+    /cannot be used: its file was gone\. Restore it from a backup/,
+  );
 });
 
 test("the same system user in the terminal is told its commands still [P4][U1]", async () => {

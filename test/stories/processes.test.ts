@@ -205,7 +205,7 @@ test("a database of a newer version, a file that is no database and a data direc
   );
   const broken = await run(data, undefined, ["run", "hello"]);
   assert.notEqual(broken.code, 0);
-  assert.match(broken.errors, /database cannot be used.*--data/s);
+  assert.match(broken.errors, /database cannot be used: it is damaged, or no database \(file is .* --data/s);
   await rm(join(data, "sessions.db"));
   assert.equal((await run(data, undefined, ["run", "hello"])).code, 0);
   const { DatabaseSync } = await import("node:sqlite");
@@ -333,7 +333,7 @@ test("when the database is deleted under a running terminal, the next message is
   await until("the terminal answers", () => terminal.output().includes("stored"));
   await rm(join(data, "sessions.db"));
   terminal.child.stdin.write("again\n");
-  await until("it is told", () => terminal.errors().includes("removed or replaced"));
+  await until("it is told", () => /removed or replaced .* End AgentYard, put a backup back/.test(terminal.errors()));
   terminal.child.stdin.end();
   await terminal.ended;
 });

@@ -33,7 +33,7 @@ export function openConnections(options: {
     const mode = writer.prepare("PRAGMA journal_mode = WAL").get();
     if (mode === undefined || text(mode, "journal_mode") !== "wal") {
       writer.close();
-      return failure("storage_broken", { why: "this file system cannot hold a write-ahead log" });
+      return failure("storage_broken", { why: "no_wal" });
     }
     writer.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA journal_size_limit = ${walBytesMax}`);
     // SQLite sees to the names in its own folder, and nobody to those above, which may be as new: a power cut would take
@@ -71,7 +71,7 @@ const blockingMsMax = 10;
 function lookAt(path: string, timeout: number): Result<number, Failure<"storage_newer" | "storage_broken">> {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return ok(0);
-  if (!found.isFile()) return failure("storage_broken", { why: "its place is taken by something that is no file" });
+  if (!found.isFile()) return failure("storage_broken", { why: "not_a_file" });
   // Before SQLite looks: it would leave a log beside a read-only file that cannot be written either, ever after.
   accessSync(path, constants.W_OK);
   return versionAt(path, timeout);

@@ -50,7 +50,7 @@ function readBack(path: string): CopyNews {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
     const said = text(database.prepare("PRAGMA integrity_check(1)").get() ?? {}, "integrity_check");
-    if (said !== "ok") return { failure: makeFailure("storage_broken", { why: said }), isOurs };
+    if (said !== "ok") return { failure: makeFailure("storage_broken", { why: "damaged", said }), isOurs };
     const row = database
       .prepare(
         `SELECT (SELECT count(*) FROM conversation WHERE deleted_at IS NULL) AS conversations,

@@ -17,7 +17,7 @@ export function isHalfDone(error: unknown): boolean {
 
 /** https://sqlite.org/rescode.html: the low byte is the primary code. */
 function failureOfSqlite(errcode: number, message: string): DatabaseFailure | undefined {
-  if (errcode === readOnlyMoved) return makeFailure("storage_broken", { why: "the file was moved or removed" });
+  if (errcode === readOnlyMoved) return makeFailure("storage_broken", { why: "removed" });
   if (errcode === writeError || errcode === sharedMemoryError) return makeFailure("storage_full", {});
   switch (errcode & 0xff) {
     case 5: // BUSY
@@ -30,9 +30,10 @@ function failureOfSqlite(errcode: number, message: string): DatabaseFailure | un
     case 14: // CANTOPEN: the write-ahead log cannot be made beside the file
       return makeFailure("storage_read_only", {});
     case 10: // IOERR
+      return makeFailure("storage_broken", { why: "io", said: `${message} (SQLite ${errcode})` });
     case 11: // CORRUPT
     case 26: // NOTADB
-      return makeFailure("storage_broken", { why: `${message} (SQLite ${errcode})` });
+      return makeFailure("storage_broken", { why: "damaged", said: `${message} (SQLite ${errcode})` });
     default:
       return undefined;
   }
@@ -61,8 +62,9 @@ function failureOfSystem(code: string | undefined): DatabaseFailure | undefined 
     case "EEXIST":
     case "ELOOP":
     case "ENAMETOOLONG":
+      return makeFailure("storage_broken", { why: "place", said: code });
     case "EIO":
-      return makeFailure("storage_broken", { why: `the data directory cannot be used (${code})` });
+      return makeFailure("storage_broken", { why: "io", said: code });
     default:
       return undefined;
   }

@@ -53,9 +53,11 @@ test("a database that another program has locked is told, unless the program is 
 });
 
 test("a database of a newer AgentYard, of another program, or none at all is told for what it is [P2]", async (t) => {
-  const codeOf = (path: string) => {
+  const causeOf = (path: string) => {
     const looked = look(path);
-    return looked.ok ? looked.value : looked.failure.code;
+    if (looked.ok) return looked.value;
+    const { code, params } = looked.failure;
+    return "why" in params ? `${code}: ${params.why}` : code;
   };
   const newer = (await makeDatabase(t)).path;
   const foreign = makeFolder(t).path;
@@ -70,10 +72,10 @@ test("a database of a newer AgentYard, of another program, or none at all is tol
   }
   writeFileSync(noise, "this is no database, but long enough to be taken for one".repeat(20));
   mkdirSync(folder);
-  assert.deepEqual([newer, foreign, noise, folder].map(codeOf), [
+  assert.deepEqual([newer, foreign, noise, folder].map(causeOf), [
     "storage_newer",
-    "storage_broken",
-    "storage_broken",
-    "storage_broken",
+    "storage_broken: foreign",
+    "storage_broken: damaged",
+    "storage_broken: not_a_file",
   ]);
 });

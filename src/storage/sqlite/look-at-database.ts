@@ -17,7 +17,7 @@ export function lookAtDatabase(
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return ok(undefined);
-    if (!found.isFile()) return failure("storage_broken", { why: "its place is taken by something that is no file" });
+    if (!found.isFile()) return failure("storage_broken", { why: "not_a_file" });
     // Before SQLite looks: it would leave a log beside a file that cannot be written.
     for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
     const version = versionAt(path, busyTimeoutMs);

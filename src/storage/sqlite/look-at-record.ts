@@ -34,7 +34,7 @@ export function lookAtRecord<T>(path: string, use: (record: Record) => T): Resul
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return ok(undefined);
-    if (!found.isFile()) return failure("storage_broken", { why: "its place is taken by something that is no file" });
+    if (!found.isFile()) return failure("storage_broken", { why: "not_a_file" });
     const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
     try {
       const version = readVersion(database);

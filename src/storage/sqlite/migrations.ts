@@ -24,9 +24,7 @@ export function readVersion(
   const tables = integer(database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() ?? {}, "tables");
   if (found === 0 && tables === 0) return ok(0);
   // Another program counts its versions too; ours would be written into its tables.
-  if (pragma(database, "application_id") !== applicationId) {
-    return failure("storage_broken", { why: "it belongs to another program" });
-  }
+  if (pragma(database, "application_id") !== applicationId) return failure("storage_broken", { why: "foreign" });
   if (found > known) return failure("storage_newer", { found, known });
   return ok(found);
 }

@@ -77,7 +77,7 @@ function storageOn(
     findByPrefix: async (owner, prefix, limit) => conversations.byPrefix(owner, prefix, limit),
     listConversations: async (owner, page) => conversations.list(owner, page),
     searchConversations: async (owner, wanted) => conversations.search(owner, wanted),
-    unusedByPrograms: async (wanted) => conversations.unusedByPrograms({ ...wanted, now: clock.now() }),
+    unusedByCallers: async (wanted) => conversations.unusedByCallers({ ...wanted, now: clock.now() }),
     append: async (batch) => {
       const write = () => group.write(() => append(tables, batch, clock));
       // Looked at where a person's message comes in: from there on it would be acknowledged for nothing.
@@ -283,5 +283,5 @@ function ifThere<T>(
 ): Promise<Result<T, StorageFailure>> {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.ino === inode) return write();
-  return Promise.resolve(failure("storage_broken", { why: "its file was removed or replaced while it was open" }));
+  return Promise.resolve(failure("storage_broken", { why: "removed" }));
 }
