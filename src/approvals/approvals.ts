@@ -9,7 +9,6 @@ import type { HitlRules } from "./rules.ts";
 
 export { argumentsHash } from "../log/log.ts";
 export { type Checker, type CheckerDefinition, defineChecker, loadCheckers } from "./checkers.ts";
-export type { PatternFault } from "./pattern.ts";
 export { type Action, actions, type HitlRules, type PatternRule } from "./rules.ts";
 export { secretIn } from "./secrets.ts";
 export { unreadScript } from "./shell/scene.ts";

@@ -1,4 +1,5 @@
 import { failed, ok, type Result } from "../base/result.ts";
+import type { PatternFault } from "../words/words.ts";
 
 /** A regular expression as a tree. What a boolean answer does not need (groups, laziness) is not in it. */
 export type Piece =
@@ -6,13 +7,6 @@ export type Piece =
   | { readonly form: "place"; readonly at: "start" | "end" | "edge" | "no_edge" }
   | { readonly form: "all" | "any"; readonly of: readonly Piece[] }
   | { readonly form: "repeat"; readonly of: Piece; readonly min: number; readonly max: number };
-
-/** Why a pattern cannot be used: `why` is the engine's own English sentence, where it has one. */
-export type PatternFault =
-  | { readonly fault: "empty" | "too_long" | "too_large" }
-  | { readonly fault: "syntax"; readonly why: string }
-  /** Looking around and referring back cost more than a pass over the text. */
-  | { readonly fault: "unsupported"; readonly what: string };
 
 const patternCharactersMax = 1_000;
 

@@ -1,7 +1,6 @@
 import { failed, ok, type Result } from "../base/result.ts";
-import { isWord, type PatternFault, type Piece, readPattern } from "./pattern-syntax.ts";
-
-export type { PatternFault } from "./pattern-syntax.ts";
+import type { PatternFault } from "../words/words.ts";
+import { isWord, type Piece, readPattern } from "./pattern-syntax.ts";
 
 /** A regular expression that no text can make slow: one pass, whatever the operator wrote and a model sends. */
 export type Pattern = { matches(text: string): boolean };

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import fc from "fast-check";
-import { failureWords, languages, wordsFor } from "../words/words.ts";
+import { failureWords, languages, type ValueForm, wordsFor } from "../words/words.ts";
 import { type ConfigRequest, explainConfig, loadConfig } from "./config.ts";
-import type { Expected } from "./kinds.ts";
 import { type FlagName, knownVariables, nameOf, type Setting, settings } from "./settings.ts";
 
 const all: readonly Setting<unknown>[] = Object.values(settings);
@@ -135,7 +134,7 @@ test("limits on files are read in bytes and days [P5][W10][F4]", async (t) => {
       workspace: {
         limits: {
           ...{ bytesMax: 1, filesMax: 2, freeBytesMin: 7, keptFileBytesMax: 3, keptBytesMax: 4 },
-          ...{ trashMs: 172_800_000, programMs: 259_200_000 },
+          ...{ trashMs: 172_800_000, callerMs: 259_200_000 },
         },
         cleanAfterMs: 43_200_000,
         disk: "folder",
@@ -173,7 +172,7 @@ function give(options: Options, place: (typeof places)[number], setting: Setting
   return true;
 }
 
-function valuesOf(expected: Expected): readonly string[] {
+function valuesOf(expected: ValueForm): readonly string[] {
   switch (expected.form) {
     case "number":
     case "whole_number":

@@ -1,27 +1,16 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { type Language, languageOf } from "../words/words.ts";
+import { type Language, languageOf, type ValueForm } from "../words/words.ts";
 
 /** What a setting of one kind accepts, and what to write where it was given something else. */
 export type Kind<T> = {
-  readonly expected: Expected;
+  readonly expected: ValueForm;
   /** Undefined: the value does not fit. */
   readonly parse: (value: unknown, folders: Folders) => T | undefined;
   /** As it is written, where that is not how it is kept. */
   show?(value: T): string;
 };
-
-/** What to write, as data; phrases.ts has the words. */
-export type Expected =
-  | { readonly form: "number" | "whole_number"; readonly min: number; readonly max: number }
-  | { readonly form: "choice"; readonly choices: readonly string[] }
-  | { readonly form: "address"; readonly example: string }
-  | {
-      readonly form: "list" | "duration" | "name" | "origins" | "networks" | "sub_path" | "host";
-      readonly example: string;
-    }
-  | { readonly form: "toggle" | "path" | "key" | "text" };
 
 /** Where a relative path starts, and what `~` stands for. */
 export type Folders = { readonly base: string; readonly home: string };
@@ -173,7 +162,7 @@ export const proxy: Kind<string> = kind(
 /** Variables and flags are text, and a number in a file may stand in quotes: text is read first, then checked. */
 function kind<T>(
   schema: z.ZodType<T>,
-  expected: Expected,
+  expected: ValueForm,
   fromText: (text: string) => unknown = (text) => text,
 ): Kind<T> {
   return {

@@ -1,8 +1,6 @@
-import type { PatternFault } from "../approvals/approvals.ts";
 import { redact } from "../observe/observe.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
-import type { Language } from "../words/words.ts";
-import { type Phrases, phrases } from "./phrases.ts";
+import { type ConfigWords, type Language, type PatternFault, wordsFor } from "../words/words.ts";
 import type { Setting } from "./settings.ts";
 import type { SourceLine } from "./sources.ts";
 
@@ -42,7 +40,7 @@ export function toFailures(problems: readonly Problem[], language: Language): Co
 }
 
 function toFailure(problem: Problem, language: Language): ConfigFailure {
-  const words = phrases[language];
+  const words = wordsFor(language).config;
   if (problem.fault !== "value") return inFile(problem.place, tellFault(problem, words));
   const { name, setting, place } = problem;
   const value = setting.isSecret ? "••••" : show(problem.value);
@@ -51,7 +49,7 @@ function toFailure(problem: Problem, language: Language): ConfigFailure {
   return inFile(place, words.value(name, value, instead));
 }
 
-function tellFault(problem: FileFault, words: Phrases): readonly [what: string, instead: string] {
+function tellFault(problem: FileFault, words: ConfigWords): readonly [what: string, instead: string] {
   switch (problem.fault) {
     case "unknown_key":
       return words.unknownKey(show(problem.name), problem.near);

@@ -1,6 +1,7 @@
 import { nearest } from "../base/nearest.ts";
+import type { ValueForm } from "../words/words.ts";
 import { type ConfigFile, readText } from "./files.ts";
-import type { Expected, Folders } from "./kinds.ts";
+import type { Folders } from "./kinds.ts";
 import type { Problem } from "./problems.ts";
 import type { Setting } from "./settings.ts";
 import type { Given, Source } from "./sources.ts";
@@ -44,7 +45,7 @@ export async function openYamlFile(
   }
 }
 
-const listForms: readonly Expected["form"][] = ["list", "origins", "networks"];
+const listForms: readonly ValueForm["form"][] = ["list", "origins", "networks"];
 
 /** The file we ship holds comments only; it should not cost loading the parser. */
 export function hasSettings(text: string): boolean {

@@ -1,4 +1,6 @@
 import { enApprovals } from "./en-approvals.ts";
+import { enCallers } from "./en-callers.ts";
+import { enConfig } from "./en-config.ts";
 import { enDemo } from "./en-demo.ts";
 import { enDocs } from "./en-docs.ts";
 import { enDoctor } from "./en-doctor.ts";
@@ -7,7 +9,6 @@ import { enFaults } from "./en-faults.ts";
 import { enHttpAdvice } from "./en-http-advice.ts";
 import { enModels } from "./en-models.ts";
 import { enNotes } from "./en-notes.ts";
-import { enPrograms } from "./en-programs.ts";
 import { enSandbox } from "./en-sandbox.ts";
 import { enSignIn } from "./en-sign-in.ts";
 import { enTerminal } from "./en-terminal.ts";
@@ -16,6 +17,7 @@ export const en = {
   /** Our command as it must be typed here; the terminal knows better. */
   command: "agentyard",
   approvals: enApprovals,
+  config: enConfig,
   demo: enDemo,
   docs: enDocs,
   doctor: enDoctor,
@@ -24,7 +26,7 @@ export const en = {
   httpAdvice: enHttpAdvice,
   models: enModels,
   notes: enNotes,
-  programs: enPrograms,
+  callers: enCallers,
   sandbox: enSandbox,
   signIn: enSignIn,
   terminal: enTerminal,

@@ -3,6 +3,7 @@ import { zh } from "./zh.ts";
 
 /** Every text that people read, in each language; the English file is the shape, so a missing key does not compile. */
 export type Words = typeof en;
+export type { ConfigWords, PatternFault, ValueForm } from "./en-config.ts";
 export type { AddressFault, FailureWords } from "./en-failures.ts";
 export type { ValueType } from "./en-faults.ts";
 export type { DiskFault } from "./en-file-failures.ts";
@@ -58,12 +59,12 @@ export function findingWords(
 
 export { builtInAgents } from "./agents-for-models.ts";
 export { attachedWords, patternFaults } from "./attached.ts";
+export { callersForModels } from "./callers-for-models.ts";
 export { chatForModels } from "./chat-for-models.ts";
 export { withoutOurHeadings } from "./compact-for-models.ts";
 export { blockBytes, cutText, type DataBlock, dataBlocksIn, withoutMarks, withoutOurTags } from "./data-for-models.ts";
 export type { Difference } from "./files-for-models.ts";
 export { forModels, type PromptSection } from "./for-models.ts";
 export { shownName } from "./names.ts";
-export { programForModels } from "./program-for-models.ts";
 export { selectedMessage } from "./selected-for-models.ts";
 export { sizeText } from "./sizes.ts";

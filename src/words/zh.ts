@@ -1,5 +1,7 @@
 import type { en } from "./en.ts";
 import { zhApprovals } from "./zh-approvals.ts";
+import { zhCallers } from "./zh-callers.ts";
+import { zhConfig } from "./zh-config.ts";
 import { zhDemo } from "./zh-demo.ts";
 import { zhDocs } from "./zh-docs.ts";
 import { zhDoctor } from "./zh-doctor.ts";
@@ -8,7 +10,6 @@ import { zhFaults } from "./zh-faults.ts";
 import { zhHttpAdvice } from "./zh-http-advice.ts";
 import { zhModels } from "./zh-models.ts";
 import { zhNotes } from "./zh-notes.ts";
-import { zhPrograms } from "./zh-programs.ts";
 import { zhSandbox } from "./zh-sandbox.ts";
 import { zhSignIn } from "./zh-sign-in.ts";
 import { zhTerminal } from "./zh-terminal.ts";
@@ -16,6 +17,7 @@ import { zhTerminal } from "./zh-terminal.ts";
 export const zh: typeof en = {
   command: "agentyard",
   approvals: zhApprovals,
+  config: zhConfig,
   demo: zhDemo,
   docs: zhDocs,
   doctor: zhDoctor,
@@ -24,7 +26,7 @@ export const zh: typeof en = {
   httpAdvice: zhHttpAdvice,
   models: zhModels,
   notes: zhNotes,
-  programs: zhPrograms,
+  callers: zhCallers,
   sandbox: zhSandbox,
   signIn: zhSignIn,
   terminal: zhTerminal,
