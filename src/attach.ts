@@ -309,7 +309,7 @@ function openPrograms({ config, logger, reload }: AttachOptions, storage: Storag
   };
 }
 
-/** The door for programs on this machine, where one is wanted. */
+/** The door for callers on this machine, where one is wanted. */
 async function openToOthers(app: App, { listenAt }: AttachOptions) {
   if (listenAt === undefined) return ok(undefined);
   const { as, host, port, basePath = "" } = listenAt;

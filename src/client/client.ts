@@ -120,7 +120,7 @@ export type ClientOptions = {
   readonly baseUrl?: string;
   readonly language?: Language;
   /** Act as this user, where nobody has to sign in. */
-  readonly account?: string | undefined;
+  readonly actsAs?: string | undefined;
   /** An API key, where somebody has to. */
   readonly key?: string | undefined;
   readonly clock?: Clock;
@@ -182,12 +182,12 @@ export function createClient(options: ClientOptions): Client {
 
 /** Sends a request of the table, and once more where it was not answered and may be repeated. */
 function asking(
-  { fetch, baseUrl = "http://localhost", account, key: apiKey, newKey }: ClientOptions,
+  { fetch, baseUrl = "http://localhost", actsAs, key: apiKey, newKey }: ClientOptions,
   { language, clock }: { language: Language; clock: Clock },
 ): Ask {
   const headers = {
     "accept-language": language,
-    ...(account !== undefined && { "x-account-id": account }),
+    ...(actsAs !== undefined && { "x-account-id": actsAs }),
     ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
   };
   return async (name, input, signal) => {

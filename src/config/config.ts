@@ -247,7 +247,7 @@ function readWorkspace(reader: Reader): Config["workspace"] {
       keptFileBytesMax: reader.read(settings.keptFileBytesMax),
       keptBytesMax: reader.read(settings.keptBytesMax),
       trashMs: dayMs * reader.read(settings.trashDays),
-      programMs: dayMs * reader.read(settings.programDays),
+      callerMs: dayMs * reader.read(settings.callerDays),
     },
     cleanAfterMs: dayMs * reader.read(settings.cleanAfterDays),
     disk: reader.read(settings.workspaceDisk),

@@ -115,7 +115,7 @@ export const settings = {
     kind: number(0, 36_500),
     default: 30,
   },
-  programDays: {
+  callerDays: {
     variables: ["AGENTYARD_PROGRAM_DAYS"],
     key: "workspace.program_days",
     kind: number(0, 36_500),

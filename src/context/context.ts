@@ -27,7 +27,7 @@ type RecipeNow = AgentParts & {
   readonly at: number;
   readonly size: "full" | "small";
   readonly own?: OwnParts | undefined;
-  /** The functions of the program that calls, beside our tools. */
+  /** The functions of the caller, beside our tools. */
   readonly functions?: readonly ToolDescription[] | undefined;
 };
 

@@ -68,7 +68,7 @@ const selected = ["/workspace/c1/uploads/temparea/data.csv", "/workspace/c1/uplo
 test("the prompt of the agent for short questions is what was last looked at [R1][A3]", () => {
   const { prompt, tools } = builtInAgents.simple;
   const offered = toolbox.only(tools).offered("full");
-  const { system } = systemPrompt(offered, "full", startedAt, {}, { prompt, program: "Answer in JSON." });
+  const { system } = systemPrompt(offered, "full", startedAt, {}, { prompt, callerPart: "Answer in JSON." });
   assertSnapshot("simple.txt", [system, ...offered.map(({ name }) => name)].join("\n\n"));
 });
 
@@ -93,7 +93,7 @@ test("what reminders and results say is what was last looked at [R1]", () => {
     forModels.ignoredArguments("colour, size"),
     forModels.emptyResult,
     forModels.noResult,
-    forModels.programPart("Answer in JSON."),
+    forModels.callerPart("Answer in JSON."),
     forModels.inputs(['- colour: "red"']),
     selectedMessage({ root: "/workspace/c1/uploads/temparea/", session: "sess-me", files: selected }),
     ...fileTexts(),

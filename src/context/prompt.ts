@@ -10,8 +10,8 @@ export type OwnParts = {
   readonly instructions?: (Instructions & { readonly text: string }) | undefined;
   readonly notes?: string | undefined;
 };
-/** What is not the main agent's: the words of another one, and those of the program that calls. */
-export type AgentParts = { readonly prompt?: string | undefined; readonly program?: string | undefined };
+/** What is not the main agent's: the words of another one, and those of the caller. */
+export type AgentParts = { readonly prompt?: string | undefined; readonly callerPart?: string | undefined };
 type SystemParts = Pick<EventBody<"recipe.set">, "system" | "instructions" | "notes">;
 type Instructions = Omit<NonNullable<SystemParts["instructions"]>, "at" | "length">;
 
@@ -24,7 +24,7 @@ export function systemPrompt(
   size: PromptSize,
   startedAt: number,
   { instructions, notes }: OwnParts = {},
-  { prompt, program }: AgentParts = {},
+  { prompt, callerPart }: AgentParts = {},
 ): SystemParts {
   const names = new Set(tools.map((tool) => tool.name));
   const sections = forModels.prompt.filter(
@@ -34,7 +34,7 @@ export function systemPrompt(
       (prompt === undefined || section.isMain !== true),
   );
   const own = prompt === undefined ? [] : [prompt.trim()];
-  const wanted = program === undefined || program.trim() === "" ? [] : [forModels.programPart(program.trim())];
+  const wanted = callerPart === undefined || callerPart.trim() === "" ? [] : [forModels.callerPart(callerPart.trim())];
   let system = [...own, ...sections.map((section) => section.text), ...wanted.map(withoutOurTags)].join("\n\n");
   const add = (text: string) => {
     system += `\n\n${text}`;

@@ -118,7 +118,7 @@ function nameIn({ host }: Arrival): string {
   return host.replace(/:\d*$/, "").slice(0, hostCharactersShown);
 }
 
-/** A person is shown where; a program is told how. */
+/** A person is shown where; other software is told how. */
 function askToSignIn(c: HttpCall, { prefix }: Arrival): Response {
   const { pathname, search } = new URL(c.req.url);
   if (isNavigation(c.req.raw))

@@ -5,7 +5,7 @@ import { bodyBytesMaxOf, type Route } from "../protocol/route.ts";
 import { type RouteName, routes } from "../protocol/routes.ts";
 import { readBody } from "./body.ts";
 import { leaveBytes, noBytes, openBytes } from "./bytes.ts";
-import { accountNamed, ownerOf } from "./caller.ts";
+import { actsAsNamed, ownerOf } from "./caller.ts";
 import { openDoOnce } from "./do-once.ts";
 import { type App, type Caller, closingSignal, goneSignal, type HttpCall, isLocal } from "./door.ts";
 import { sendDownload } from "./download.ts";
@@ -97,9 +97,9 @@ async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Resu
   const caller = c.get("caller");
   const refused = refusalFor(route, caller);
   if (refused !== undefined) return refused;
-  const account = accountNamed(c.req.header("x-account-id"));
-  if (!account.ok) return account;
-  const owner = ownerOf(caller, account.value);
+  const actsAs = actsAsNamed(c.req.header("x-account-id"));
+  if (!actsAs.ok) return actsAs;
+  const owner = ownerOf(caller, actsAs.value);
   if (!owner.ok) return owner;
   const params = parsePart("path", Params, c.req.param(), language);
   if (!params.ok) return params;
@@ -118,7 +118,7 @@ async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Resu
     bytes: bytes.value,
     language,
     owner: owner.value,
-    account: account.value,
+    actsAs: actsAs.value,
     caller,
     arrival: c.get("arrival"),
     once: undefined,

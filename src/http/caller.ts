@@ -7,8 +7,8 @@ import { type Language, languageOf } from "../words/words.ts";
 import type { Caller } from "./door.ts";
 
 /** Without sign-in the request names the user; of nobody named the routes make the local owner. */
-export function accountNamed(accountId: string | undefined): Result<OwnerId | undefined, Failure<"bad_request">> {
-  return accountId === undefined ? ok(undefined) : userNamed(accountId, "x-account-id");
+export function actsAsNamed(id: string | undefined): Result<OwnerId | undefined, Failure<"bad_request">> {
+  return id === undefined ? ok(undefined) : userNamed(id, "x-account-id");
 }
 
 function userNamed(id: string, where: string): Result<OwnerId, Failure<"bad_request">> {
@@ -19,11 +19,11 @@ function userNamed(id: string, where: string): Result<OwnerId, Failure<"bad_requ
 /** Whose request it is where nothing but `x-account-id` names anybody; who is signed in is nobody else. */
 export function ownerOf(
   { signedIn }: Pick<Caller, "signedIn">,
-  account: OwnerId | undefined,
+  actsAs: OwnerId | undefined,
 ): Result<OwnerId, Failure<"user_unknown">> {
-  if (signedIn === undefined) return ok(account ?? localOwner);
-  if (account === undefined || account === signedIn) return ok(signedIn);
-  return failure("user_unknown", { id: account, as: signedIn });
+  if (signedIn === undefined) return ok(actsAs ?? localOwner);
+  if (actsAs === undefined || actsAs === signedIn) return ok(signedIn);
+  return failure("user_unknown", { id: actsAs, as: signedIn });
 }
 
 /** Everything in a request that can say who is calling. */
@@ -32,7 +32,7 @@ export type Named = {
   readonly caller: Pick<Caller, "signedIn">;
   /** `user_id` of the body. */
   readonly userId?: string | undefined;
-  readonly account?: OwnerId | undefined;
+  readonly actsAs?: OwnerId | undefined;
   /** As it was spelled, an alias for one. */
   readonly sessionId?: string | undefined;
   /** Who has the conversation or the execution that is named. */
@@ -66,8 +66,8 @@ export async function callerOf(
 export function callerNamed(
   named: Named,
 ): Result<OwnerId, Failure<"bad_request" | "session_not_found" | "user_unknown">> {
-  const { userId, account, sessionId = "", owners = [], caller: known } = named;
-  const user = userId === undefined ? ok(account) : userNamed(userId, "body.user_id");
+  const { userId, actsAs, sessionId = "", owners = [], caller: known } = named;
+  const user = userId === undefined ? ok(actsAs) : userNamed(userId, "body.user_id");
   if (!user.ok) return user;
   const signedIn = known.signedIn === undefined ? ok(user.value) : ownerOf(known, user.value);
   if (!signedIn.ok) return signedIn;
@@ -78,8 +78,8 @@ export function callerNamed(
 }
 
 /** Whether it is of no use to look who has the conversation. */
-function namesSomebody({ caller, userId, account, sessionId = "" }: Named): boolean {
-  return (caller.signedIn ?? userId ?? account ?? userOfSession(sessionId)) !== undefined;
+function namesSomebody({ caller, userId, actsAs, sessionId = "" }: Named): boolean {
+  return (caller.signedIn ?? userId ?? actsAs ?? userOfSession(sessionId)) !== undefined;
 }
 
 /** The user inside `sb-session-{user}` or `sess-{user}`; `sess-agent-default` is anybody's name for their own session. */

@@ -71,7 +71,7 @@ export type Call<N extends RouteName> = {
   readonly bytes: IncomingBytes;
   readonly owner: OwnerId;
   /** Who `x-account-id` names; undefined when it was not sent. */
-  readonly account: OwnerId | undefined;
+  readonly actsAs: OwnerId | undefined;
   readonly caller: Caller;
   /** From where and under which name. */
   readonly arrival: Arrival;

@@ -3,7 +3,7 @@ import type { Json } from "./openapi-schemas.ts";
 
 /** The headers that requests may have, by the names under which the document refers to them. */
 export const parameters = {
-  Account: header("x-account-id", "Act as this user, where nobody has to sign in."),
+  ActsAs: header("x-account-id", "Act as this user, where nobody has to sign in."),
   Language: header("Accept-Language", "In which language texts are: English or Chinese.", { example: "zh-CN" }),
   ChatLanguage: header("x-language", "The same, as clients of the chat service say it; it counts first.", {
     example: "zh-CN",
@@ -29,7 +29,7 @@ export function headersOf(name: string, route: Route): Json[] {
   const { scope, dialect, creates, streams, givesBytes, makesFile } = route;
   const refer = (parameter: keyof typeof parameters) => ({ $ref: `#/components/parameters/${parameter}` });
   return [
-    ...(scope === "open" ? [] : [refer("Account")]),
+    ...(scope === "open" ? [] : [refer("ActsAs")]),
     refer("Language"),
     ...(dialect === "chat" ? [refer("ChatLanguage")] : []),
     ...(looksAfterSandbox.has(name) || name === "createSession" ? [refer("BusinessDomain")] : []),

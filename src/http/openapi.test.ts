@@ -78,7 +78,7 @@ test("every header that a chat takes or answers with is described, and each way 
   const refer = (name: string) => ({ $ref: `#/components/parameters/${name}` });
   assert.deepEqual(
     chat?.parameters?.filter((one) => "$ref" in one),
-    ["Account", "Language", "ChatLanguage", "BusinessDomain", "IdempotencyKey"].map(refer),
+    ["ActsAs", "Language", "ChatLanguage", "BusinessDomain", "IdempotencyKey"].map(refer),
   );
   assert.deepEqual(Object.keys(chat?.responses[200]?.headers ?? {}), ["x-sandbox-session", "x-sandbox-error"]);
   assert.match(chat?.responses[502]?.description ?? "", /model_auth/);

@@ -19,7 +19,7 @@ export function isOurHost({ host }: Arrival, { host: listening, trustedHosts }: 
 /**
  * What a browser says about the page that makes a request: our own, one that the settings name, or another. The second
  * way in for other sites is to call us by our right address (CSRF); it shows in `Origin` or `Sec-Fetch-Site`, which a
- * page cannot leave out. Programs send neither: `none`.
+ * page cannot leave out. Other software sends neither: `none`.
  */
 export function pageOf(
   { headers }: Request,

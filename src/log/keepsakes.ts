@@ -58,7 +58,7 @@ export function noteDecided(
   made: EventOf<"decision.made">,
 ): void {
   const { tool } = asked;
-  if (asked.kind === "function") return; // A program answered, and its answer is a result.
+  if (asked.kind === "function") return; // A caller answered, and its answer is a result.
   const entry: Decided = {
     ...{ seq: made.seq, tool, verdict: made.verdict },
     about: asked.question ?? made.arguments ?? asked.arguments ?? "",

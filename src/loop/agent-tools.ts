@@ -19,7 +19,7 @@ export function toolsOf({ tools }: AgentRole, { toolbox }: Pick<Parts, "toolbox"
   return tools === undefined ? toolbox : toolbox.only(tools);
 }
 
-/** What the calling program can run itself in this turn: nothing that is called like a tool of ours, and nothing twice. */
+/** What the caller can run itself in this turn: nothing that is called like a tool of ours, and nothing twice. */
 export function functionsOf(history: Whose, parts: Tools): ToolDescription[] {
   const { functions = [] } = history.turn?.message.program ?? {};
   const toolbox = toolboxOf(history, parts);
@@ -37,7 +37,7 @@ export function recipeNow(
     ...now,
     size: parts.models.get("base").promptSize,
     prompt: roleOf(history, parts).prompt,
-    program: history.turn?.message.program?.instructions,
+    callerPart: history.turn?.message.program?.instructions,
     functions: functionsOf(history, parts),
   });
 }

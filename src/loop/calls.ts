@@ -141,7 +141,7 @@ function planCalls(
     if (plan === undefined) continue;
     if ("event" in plan) {
       run.stage(plan.event);
-      // What a program is to answer is nothing for a person's list.
+      // What a caller is to answer is nothing for a person's list.
       if (plan.event.type === "decision.asked" && plan.event.kind !== "function")
         asked.push({ decision: plan.event.id, body: JSON.stringify(plan.event) });
     } else if (running.size + starts.length < parts.limits.parallelCallsMax) {

@@ -8,12 +8,12 @@ import type { Run } from "./run.ts";
 import { settled } from "./run-tool.ts";
 import { boundedText } from "./tool-result.ts";
 
-/** Whether the calling program runs this call itself. */
+/** Whether the caller runs this call itself. */
 export function isFunction({ call }: CallState, history: History, parts: Parts): boolean {
   return functionsOf(history, parts).some(({ name }) => name === call.name);
 }
 
-/** What comes next for such a call: the program is asked, and what it answers is the result. Undefined while it works. */
+/** What comes next for such a call: the caller is asked, and what it answers is the result. Undefined while it works. */
 export function planFunction(run: Run, parts: Parts, { call, decision }: CallState): NewEvent | undefined {
   if (decision === undefined) {
     const read = readArguments(call.name, call);

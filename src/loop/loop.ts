@@ -2,7 +2,7 @@ import type { Result } from "../base/result.ts";
 import type { AgentRole } from "../protocol/agent.ts";
 import type { AllowRule, RuleScope } from "../protocol/approval.ts";
 import type { Failure } from "../protocol/failure.ts";
-import type { GivenMessage, ProgramPart } from "../protocol/given.ts";
+import type { CallerPart, GivenMessage } from "../protocol/given.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Image, Slot } from "../protocol/message.ts";
 import type {
@@ -155,7 +155,7 @@ export type ChatPart = {
   /** In place of the history so far. Where `text` is empty, they end with what is to be answered. */
   readonly instead?: readonly GivenMessage[] | undefined;
   readonly inputs?: Readonly<Record<string, unknown>> | undefined;
-  readonly program?: ProgramPart | undefined;
+  readonly callerPart?: CallerPart | undefined;
 };
 
 export type CompactOptions = {

@@ -99,14 +99,14 @@ async function userMessage(
   });
 }
 
-/** What programs add, as it is stored. */
-function chatPart({ reply, run, instead, inputs, program }: ChatPart) {
+/** What callers add, as it is stored. */
+function chatPart({ reply, run, instead, inputs, callerPart }: ChatPart) {
   return {
     ...(reply === undefined ? {} : { reply }),
     ...(run === undefined ? {} : { run }),
     ...(instead === undefined ? {} : { instead: [...instead] }),
     ...(inputs === undefined || Object.keys(inputs).length === 0 ? {} : { inputs }),
-    ...(program === undefined ? {} : { program }),
+    ...(callerPart === undefined ? {} : { program: callerPart }),
   };
 }
 

@@ -73,7 +73,7 @@ export async function stageRecipe(run: Run, parts: Parts): Promise<void> {
   const offered = functionsOf(run.history, parts);
   const leftOut = run.history.turn?.message.program?.functions?.filter((one) => !offered.includes(one)) ?? [];
   if (leftOut.length > 0)
-    parts.logger.warn("functions of the calling program are called like our tools, or twice: left out", {
+    parts.logger.warn("functions of the caller are called like our tools, or twice: left out", {
       ...{ conversation: run.conversation.id, names: leftOut.map(({ name }) => name).join(", ") },
     });
 }

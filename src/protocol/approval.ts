@@ -90,7 +90,7 @@ export type AllowRule = z.infer<typeof AllowRule>;
 
 /** What a person is asked: as the log has it, and as every surface shows it. */
 export const asked = {
-  /** `function`: the program that called us is to run a function of its own; its result is the answer. */
+  /** `function`: the caller is to run a function of its own; its result is the answer. */
   kind: z.enum(["approval", "question", "function"]),
   tool: z.string(),
   /** Approval and function: the exact arguments. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parsedJson } from "../base/json.ts";
 import { AllowRule, asked } from "./approval.ts";
-import { GivenMessage, ProgramPart, Selection } from "./given.ts";
+import { CallerPart, GivenMessage, Selection } from "./given.ts";
 import { Finish, Image, ModelErrorKind, Slot, ToolCall, Usage } from "./message.ts";
 import { Todo } from "./todo.ts";
 
@@ -94,7 +94,7 @@ const bodies = {
     instead: z.array(GivenMessage).optional(),
     /** Values for the agent's inputs, as the caller named them. */
     inputs: z.record(z.string(), z.unknown()).optional(),
-    program: ProgramPart.optional(),
+    program: CallerPart.optional(),
   }),
   "message.withdrawn": z.strictObject({ id: z.string() }),
   "turn.started": z.strictObject({

@@ -20,8 +20,8 @@ export const GivenMessage = z.discriminatedUnion("role", [
 ]);
 export type GivenMessage = z.infer<typeof GivenMessage>;
 
-/** What a program that calls us brings along for the turn: its own words for the system message, and its functions. */
-export const ProgramPart = z.strictObject({
+/** What a caller brings along for the turn: its own words for the system message, and its functions. */
+export const CallerPart = z.strictObject({
   instructions: z.string().optional(),
   functions: z
     .array(
@@ -41,4 +41,4 @@ export const ProgramPart = z.strictObject({
     })
     .optional(),
 });
-export type ProgramPart = z.infer<typeof ProgramPart>;
+export type CallerPart = z.infer<typeof CallerPart>;

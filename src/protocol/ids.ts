@@ -15,7 +15,7 @@ export const ConversationId = z
   .brand<"ConversationId">();
 export type ConversationId = z.infer<typeof ConversationId>;
 
-/** The owner of everything on an installation without accounts. */
+/** The owner of everything on an installation without users. */
 export const localOwner: OwnerId = OwnerId.parse("local");
 
 /** An id as failures show it: whoever made it up may have made it as long as a book. */

@@ -15,7 +15,7 @@ const begins = [
   ...turnFailures,
 ] as const;
 
-/** For programs that speak OpenAI's protocols: `model` is the id of an agent. */
+/** For callers that speak OpenAI's protocols: `model` is the id of an agent. */
 export const openAiRoutes = {
   listOpenAiModels: {
     method: "GET",

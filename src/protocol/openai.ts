@@ -3,7 +3,7 @@ import { mainRole } from "./agent.ts";
 import { FreeForm } from "./free-form.ts";
 
 /**
- * What programs send and get under /v1, in the spelling of OpenAI's Chat Completions and of Open Responses. Unknown keys
+ * What callers send and get under /v1, in the spelling of OpenAI's Chat Completions and of Open Responses. Unknown keys
  * are taken and left alone; `null` means left out.
  */
 const openAiNameCharactersMax = 200;

@@ -28,7 +28,7 @@ export type UserRow = {
   /** As users/ hashed it; undefined: no sign-in by password. */
   readonly password: string | undefined;
   readonly isAdmin: boolean;
-  /** `issuer subject` of the sign-in service; or, as users/ writes it, for whom of it the account waits. */
+  /** `issuer subject` of the sign-in service; or, as users/ writes it, for whom of it the user waits. */
   readonly subject: string | undefined;
   readonly at: number;
 };
@@ -162,7 +162,7 @@ export type ConversationRow = {
   readonly title: string;
   readonly lastMessage: string;
   readonly turns: number;
-  /** `program`: made for one call of a program that keeps its own history. */
+  /** `program`: made for one call of a caller that keeps its own history. */
   readonly origin: "person" | "program";
   /** Nothing of it is to be kept: it goes soon after its last use. */
   readonly isPassing: boolean;

@@ -39,7 +39,7 @@ export interface Storage {
   /** By id prefix, newest first, at most `limit`. Deleted ones are not found. */
   findByPrefix(owner: OwnerId, prefix: string, limit: number): Promise<ConversationRow[]>;
   /**
-   * Those that changed last come first; `before` is the cursor of the last row seen. What a program made for one call of
+   * Those that changed last come first; `before` is the cursor of the last row seen. What a caller made for one call of
    * its own (`origin: "program"`) is not listed.
    */
   listConversations(owner: OwnerId, page: { limit: number; before?: string | undefined }): Promise<ConversationRow[]>;
@@ -49,10 +49,10 @@ export interface Storage {
     wanted: { appKey?: string | undefined; title?: string | undefined; limit: number; offset: number },
   ): Promise<{ readonly items: ConversationRow[]; readonly total: number }>;
   /**
-   * Conversations of programs that nobody used since `before`: neither changed nor woken since, no live lease, and no
+   * Conversations of callers that nobody used since `before`: neither changed nor woken since, no live lease, and no
    * person is asked. Passing ones or the others; the longest unused comes first. `only`: whether this number is one.
    */
-  unusedByPrograms(wanted: {
+  unusedByCallers(wanted: {
     readonly before: number;
     readonly isPassing: boolean;
     readonly limit: number;

@@ -112,7 +112,7 @@ function completed(
   }
 }
 
-/** What a program needs that talks and has files; nobody becomes an admin by default. */
+/** What other software needs that talks and has files; nobody becomes an admin by default. */
 const usualScopes: readonly Scope[] = ["chat", "files"];
 
 function readAction(text: string): Action | undefined {

@@ -4,8 +4,8 @@ import { shownId } from "../protocol/ids.ts";
 import { type Scope, scopes } from "../protocol/route.ts";
 import { type ApiKey, userLimits } from "../protocol/user-routes.ts";
 import type { ApiKeyRow } from "../storage/storage.ts";
-import { findRow, scopesOf, unknownUser } from "./accounts.ts";
 import { hashOf, newSecret } from "./secrets.ts";
+import { findRow, scopesOf, unknownUser } from "./user-list.ts";
 import type { InTurn, UserParts, Users } from "./users.ts";
 
 /** Every key of ours begins so: scanners for lost secrets know it by that. */

@@ -2,9 +2,9 @@ import { ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
 import type { SignInRow, UserRow } from "../storage/storage.ts";
-import { type Accounts, findRow, keptFor, type PutUser, scopesOf, toUser, unknownUser } from "./accounts.ts";
 import type { Passwords } from "./passwords.ts";
 import { hashOf, newSecret } from "./secrets.ts";
+import { findRow, keptFor, type PutUser, scopesOf, toUser, type UserList, unknownUser } from "./user-list.ts";
 import type { InTurn, Person, UserParts, Users } from "./users.ts";
 
 const linkLastsMs = 600_000;
@@ -20,7 +20,7 @@ type SignIns = Pick<
 >;
 type Tools = {
   readonly passwords: Passwords;
-  readonly accounts: Accounts;
+  readonly users: UserList;
   readonly putUser: PutUser;
   readonly inTurn: InTurn;
 };
@@ -87,7 +87,7 @@ function ways(
 
 function links(
   { storage }: UserParts,
-  { accounts, inTurn }: Tools,
+  { users, inTurn }: Tools,
   { put, open, living }: Rows,
 ): Pick<SignIns, "makeLink" | "ofLink" | "signInByLink"> {
   return {
@@ -100,7 +100,7 @@ function links(
       }),
     async ofLink(token) {
       const row = await living(token, "link");
-      return row && accounts.find(row.owner);
+      return row && users.find(row.owner);
     },
     signInByLink: (token) =>
       inTurn(async () => {
@@ -146,7 +146,7 @@ function stranger({ names, name, email, sub }: Person) {
 }
 
 /**
- * The account of somebody who comes through the sign-in service for the first time: the one that waits for exactly
+ * Which user somebody is who comes through the sign-in service for the first time: the one that waits for exactly
  * them, else a new one, where that is wanted. What they are called opens nothing: at many services people choose it.
  */
 async function welcome(

@@ -161,7 +161,7 @@ test("a new password signs everybody else out [C6]", async (t) => {
   assert.equal(await users.byCookie(signed.value.token), undefined);
 });
 
-test("nobody gets an account by what they are called at the sign-in service, however it is spelled [C6]", async (t) => {
+test("nobody becomes a user by what they are called at the sign-in service, however it is spelled [C6]", async (t) => {
   const { users } = open(t);
   await users.add({ id: "admin" });
   await users.add({ id: "bob" });
@@ -177,7 +177,7 @@ test("nobody gets an account by what they are called at the sign-in service, how
   assert.deepEqual(known, ["admin", "bob"], "they belong to nobody of the service");
 });
 
-test("an account waits for one person of the sign-in service: by the letters of their sub or of a checked address [C6]", async (t) => {
+test("a user waits for one person of the sign-in service: by the letters of their sub or of a checked address [C6]", async (t) => {
   const { users } = open(t);
   const come = comeTo(users);
   await users.add({ id: "ann", signInAs: "4711" });

@@ -7,14 +7,14 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { Scope } from "../protocol/route.ts";
 import type { ApiKey, User } from "../protocol/user-routes.ts";
 import type { StorageFailure, UserStorage } from "../storage/storage.ts";
-import { openAccounts } from "./accounts.ts";
 import { openKeys } from "./keys.ts";
 import { openPasswords } from "./passwords.ts";
 import { openSignIns } from "./sign-ins.ts";
+import { openUserList } from "./user-list.ts";
 
 export { openSignInService, type SignInService, type SignInServiceSettings, signInWaitSeconds } from "./service.ts";
 
-/** Who is calling: accounts, their keys, and the browsers that are signed in. */
+/** Who is calling: users, their keys, and the browsers that are signed in. */
 export type Users = {
   /** Whether anybody has to sign in; right at once after the first user was added. */
   exist(): Promise<boolean>;
@@ -92,9 +92,9 @@ export type UserParts = {
 export function openUsers(parts: UserParts): Users {
   const passwords = openPasswords(parts);
   const inTurn = openQueue();
-  const { accounts, put: putUser } = openAccounts(parts, { passwords, inTurn });
-  const signIns = openSignIns(parts, { passwords, accounts, putUser, inTurn });
-  return { ...accounts, ...openKeys(parts, inTurn), ...signIns };
+  const { users, put: putUser } = openUserList(parts, { passwords, inTurn });
+  const signIns = openSignIns(parts, { passwords, users, putUser, inTurn });
+  return { ...users, ...openKeys(parts, inTurn), ...signIns };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** What to do about a parameter of a program that we cannot honour. */
+/** What to do about a parameter of a caller that we cannot honour. */
 const enParameterHints = {
   leave_out: "Leave it out.",
   functions_only: "Send functions only; the agent's own tools need not be named.",

@@ -173,8 +173,8 @@ export const forModels = {
   blank: "(an empty message)",
   /** In place of a result that a given history does not have. */
   noResult: "(no result was given)",
-  /** What the program that calls us wants: it speaks for its user. */
-  programPart: (instructions: string) => `# What the calling program wants\n${instructions}`,
+  /** What the caller wants: it speaks for its user. */
+  callerPart: (instructions: string) => `# What the caller wants\n${instructions}`,
   /** Values beside the user's words, one a line. */
   inputs: (lines: readonly string[]) => `Values that came with this message:\n${lines.join("\n")}`,
   startTime: (minute: string) => `<current_datetime>${minute} UTC</current_datetime>`,

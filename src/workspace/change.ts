@@ -22,7 +22,7 @@ import { shownPath } from "./path.ts";
 import { emptyTree, removeTree } from "./remove-tree.ts";
 import { lookLock, sawRemoval, sawWrite } from "./seen.ts";
 import { discard, type Staged, stage } from "./stage.ts";
-import { type Account, withRoom } from "./usage.ts";
+import { type Budget, withRoom } from "./usage.ts";
 
 /** `keeps`: what is there now is kept, so that it can be given back. */
 type Changing = WriteOptions & { readonly keeps: boolean };
@@ -112,7 +112,7 @@ async function put(visit: Visit, staged: Staged, options: Changing): Promise<Fil
     if (done !== undefined) return done;
     checkExpected(visit, options, before);
     const more = { bytes: staged.bytes - (before?.bytes ?? 0), files: before === undefined ? 1 : 0 };
-    return await withRoom(accountOf(visit, root), more, async () => {
+    return await withRoom(budgetOf(visit, root), more, async () => {
       const after = { hash: staged.hash, bytes: staged.bytes, mode: options.mode ?? before?.mode ?? 0o644 };
       const change = await prepare(visit, options, { present, before, after });
       await moveIn(visit, root, { staged, after });
@@ -157,7 +157,7 @@ async function takeFile(
   try {
     const before = await stateOf(present);
     checkExpected(visit, options, before);
-    return await withRoom(accountOf(visit, root), { bytes: -(before?.bytes ?? 0), files: -1 }, async () => {
+    return await withRoom(budgetOf(visit, root), { bytes: -(before?.bytes ?? 0), files: -1 }, async () => {
       const change = await prepare(visit, options, { present, before, after: undefined });
       const readable = openForSync(folder);
       await syncAfter(visit, [readable], () => {
@@ -285,7 +285,7 @@ async function syncAfter({ id, logger }: Visit, readables: readonly number[], ch
     logger.error("a change of a file may not survive a power cut: the disk did not confirm it", { workspace: id });
 }
 
-function accountOf({ path, limits, clock, books, at, kind }: Visit, root: number): Account {
+function budgetOf({ path, limits, clock, books, at, kind }: Visit, root: number): Budget {
   const count = async () => {
     const { fileCount: files, totalSize: bytes } = await countAll({ root, kind });
     return { files, bytes };
@@ -293,8 +293,8 @@ function accountOf({ path, limits, clock, books, at, kind }: Visit, root: number
   return { path, limits, clock, count, known: books.usage, locks: books.locks, folder: at.folder };
 }
 
-export function keptOf({ at, limits, clock, ids, books }: Visit): Kept {
-  return openKept({ folder: at.keptFolder, limits, clock, ids, books: books.kept });
+export function keptOf({ at, limits, clock, ids, logger, books }: Visit): Kept {
+  return openKept({ folder: at.keptFolder, limits, clock, ids, logger, books: books.kept });
 }
 
 function ifThere<T>(open: () => T): T | undefined {

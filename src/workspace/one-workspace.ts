@@ -221,6 +221,6 @@ export type WorkspaceLimits = {
   readonly keptBytesMax: number;
   /** How long the trash can be restored. */
   readonly trashMs: number;
-  /** How long a conversation that a program made for one call of its own stays after its last use; 0 is for ever. */
-  readonly programMs: number;
+  /** How long a conversation that a caller made for one call of its own stays after its last use; 0 is for ever. */
+  readonly callerMs: number;
 };

@@ -28,26 +28,26 @@ export function openSweep(parts: TrashParts & { readonly incoming: Pick<Incoming
   };
 }
 
-/** After its last use, of what a program wants nothing kept of: its results may still be on their way. */
+/** After its last use, of what a caller wants nothing kept of: its results may still be on their way. */
 const passingMsMax = 3_600_000;
 /** Ended in one transaction: others have their turn in between. */
 const endedTogetherMax = 20;
 
-/** Programs make conversations for single calls and leave them: those end here, and their files go like those of deleted ones. */
+/** Callers make conversations for single calls and leave them: those end here, and their files go like those of deleted ones. */
 async function endUnused(parts: TrashParts): Promise<void> {
   const { storage, clock, limits, logger } = parts;
   let count = 0;
-  for (const isPassing of limits.programMs === 0 ? [true] : [true, false]) {
-    const before = clock.now() - (isPassing ? passingMsMax : Math.max(limits.programMs, passingMsMax));
+  for (const isPassing of limits.callerMs === 0 ? [true] : [true, false]) {
+    const before = clock.now() - (isPassing ? passingMsMax : Math.max(limits.callerMs, passingMsMax));
     for (let isMore = true; isMore && !parts.isClosing(); ) {
-      const rows = await storage.unusedByPrograms({ before, isPassing, limit: endedTogetherMax });
+      const rows = await storage.unusedByCallers({ before, isPassing, limit: endedTogetherMax });
       const ended = await Promise.all(rows.map(({ number }) => endOne(parts, number, { before, isPassing })));
       const endedCount = ended.filter(Boolean).length;
       count += endedCount;
       isMore = rows.length === endedTogetherMax && endedCount > 0;
     }
   }
-  if (count > 0) logger.info("conversations that programs left have ended", { count });
+  if (count > 0) logger.info("conversations that callers left have ended", { count });
 }
 
 /** Whoever says something to it in this moment keeps it: the log has moved then. */
@@ -57,7 +57,7 @@ async function endOne(
   unused: { readonly before: number; readonly isPassing: boolean },
 ): Promise<boolean> {
   const expectedHead = await storage.headOf(number);
-  const [still] = await storage.unusedByPrograms({ ...unused, limit: 1, only: number });
+  const [still] = await storage.unusedByCallers({ ...unused, limit: 1, only: number });
   if (still === undefined) return false;
   const ended = await storage.append({ number, expectedHead, events: [], with: { deleted: { at: clock.now() } } });
   return ended.ok;

@@ -15,7 +15,7 @@ export type Usage = { bytes: number; files: number; countedAt: number; readonly 
 const trustedMs = 60_000;
 const trustedShare = 0.75;
 
-export type Account = {
+export type Budget = {
   readonly path: string;
   readonly limits: WorkspaceLimits;
   readonly clock: Clock;
@@ -27,10 +27,10 @@ export type Account = {
 };
 
 /** Runs a change with room set aside for it; refuses where there is none. Those who write at the same time share it. */
-export async function withRoom<T>(account: Account, more: Amount, work: () => Promise<T>): Promise<T> {
+export async function withRoom<T>(budget: Budget, more: Amount, work: () => Promise<T>): Promise<T> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const usage = await account.locks(`room of ${account.folder}`, async () => {
-    const found = await usageFor(account, more);
+  const usage = await budget.locks(`room of ${budget.folder}`, async () => {
+    const found = await usageFor(budget, more);
     add(found, more);
     found.underWay.add(ended);
     return found;
@@ -46,8 +46,8 @@ export async function withRoom<T>(account: Account, more: Amount, work: () => Pr
   }
 }
 
-async function usageFor(account: Account, more: Amount): Promise<Usage> {
-  const { path, limits, known, folder, clock, count } = account;
+async function usageFor(budget: Budget, more: Amount): Promise<Usage> {
+  const { path, limits, known, folder, clock, count } = budget;
   const trusted = { bytesMax: limits.bytesMax * trustedShare, filesMax: limits.filesMax * trustedShare };
   const usage = known.get(folder) ?? { bytes: 0, files: 0, countedAt: Number.NEGATIVE_INFINITY, underWay: new Set() };
   known.set(folder, usage);

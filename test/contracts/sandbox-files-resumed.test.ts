@@ -227,8 +227,8 @@ test("an upload belongs to who began it, one has 20 at the most, and each is for
   assert.deepEqual(refusal(await call("GET", others)), [404, "upload_not_found"]);
   assert.deepEqual(refusal(await call("PATCH", others, bob)), [404, "upload_not_found"]);
   assert.deepEqual(refusal(await call("DELETE", others, { headers: spoken })), [404, "upload_not_found"]);
-  const account = { headers: { "x-account-id": "bob" } };
-  assert.deepEqual(refusal(await call("GET", path, account)), [404, "session_not_found"]);
+  const asBob = { headers: { "x-account-id": "bob" } };
+  assert.deepEqual(refusal(await call("GET", path, asBob)), [404, "session_not_found"]);
   assert.equal((await call("GET", `/sessions/sess-agent-default/files/uploads/${id}`)).status, 200);
 
   for (let count = 1; count < 20; count += 1) assert.equal((await create(call, wanted)).status, 201);

@@ -83,7 +83,7 @@ export const searchPromises: readonly Promised[] = [
       const gone = await make(storage, "gone", { origin: "program" });
       await remove(storage, gone);
       const left = async (before: number, isPassing = false, limit = 9, only?: number) =>
-        (await storage.unusedByPrograms({ before, isPassing, limit, only })).map(({ id }) => id);
+        (await storage.unusedByCallers({ before, isPassing, limit, only })).map(({ id }) => id);
       assert.deepEqual(await left(morning + 3), ["older", "newer"]);
       assert.deepEqual(await left(morning + 3, false, 1), ["older"]);
       assert.deepEqual(await left(morning + 3, false, 9, older), ["older"]);
@@ -109,7 +109,7 @@ export const searchPromises: readonly Promised[] = [
       place.clock.set(morning + 50);
       await beside(waiting, { wake: { notBefore: 0 } });
       const left = async (before: number) =>
-        (await storage.unusedByPrograms({ before, isPassing: false, limit: 9 })).map(({ id }) => id);
+        (await storage.unusedByCallers({ before, isPassing: false, limit: 9 })).map(({ id }) => id);
       assert.deepEqual(await left(morning + 50), ["resting"]);
       assert.deepEqual(await left(morning + 51), ["resting", "waiting"]);
       await storage.releaseLease(working, { holder: "me", epoch });

@@ -252,8 +252,8 @@ test("a page of another site cannot reach the server, by address or by a name of
 test("the request names the user, and another user's conversation is not there [S7]", async () => {
   await yard.start("of-local");
   await yard.start("of-ann", OwnerId.parse("ann"));
-  const read = async (id: string, account?: string) => {
-    const headers = account === undefined ? {} : { "x-account-id": account };
+  const read = async (id: string, user?: string) => {
+    const headers = user === undefined ? {} : { "x-account-id": user };
     return (await app.request(`/api/v1/conversations/${id}`, { headers })).status;
   };
   assert.deepEqual([await read("of-local"), await read("of-ann"), await read("of-ann", "ann")], [200, 404, 200]);
@@ -264,10 +264,10 @@ test("who runs the installation cleans up after everybody, all others only after
   let now = systemClock.now();
   await using yard = await startYard({ clock: { ...systemClock, now: () => now } });
   await using port = await onPort(yard);
-  const as = (account?: string) => createClient({ fetch: yard.fetch, ...(account !== undefined && { account }) });
-  for (const account of [undefined, "ann", "bob"]) {
-    const { id } = await must(as(account).call("createConversation", { body: {} }));
-    await must(as(account).upload(id, "a.txt", Buffer.from("bytes")));
+  const as = (actsAs?: string) => createClient({ fetch: yard.fetch, ...(actsAs !== undefined && { actsAs }) });
+  for (const user of [undefined, "ann", "bob"]) {
+    const { id } = await must(as(user).call("createConversation", { body: {} }));
+    await must(as(user).upload(id, "a.txt", Buffer.from("bytes")));
   }
   now += 8 * 86_400_000;
   const { client } = yard;
@@ -317,7 +317,7 @@ test("the API describes itself, route by route, from the table that checks reque
   const shared = (name: string) => ({ $ref: `#/components/parameters/${name}` });
   assert.deepEqual(messages.parameters, [
     { name: "id", in: "path", required: true, schema: { type: "string" } },
-    shared("Account"),
+    shared("ActsAs"),
     shared("Language"),
     shared("IdempotencyKey"),
   ]);

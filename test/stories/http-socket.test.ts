@@ -22,7 +22,7 @@ test("another process of the same user talks and listens over the local socket [
   await using yard = await startYard(listeners.options);
   await using _ = await onSocket(yard, socketPath);
   assert.equal((await stat(socketPath)).mode & 0o777, 0o600);
-  const client = createClient({ fetch: socketFetch(socketPath, systemClock), language: "zh", account: "ann" });
+  const client = createClient({ fetch: socketFetch(socketPath, systemClock), language: "zh", actsAs: "ann" });
   assert.ok((await client.call("createConversation", { body: { id: "c" } })).ok);
   const health = await client.call("health");
   assert.ok(health.ok);

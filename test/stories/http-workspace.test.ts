@@ -136,7 +136,7 @@ test("looking at, writing to or removing from an unknown conversation is 404 and
   assert.deepEqual(everything(yard), before);
   await must(yard.client.call("createConversation", { body: { id: "mine" } }));
   const withMine = everything(yard);
-  const stranger = createClient({ fetch: inProcessFetch(yard.app), account: "ann" });
+  const stranger = createClient({ fetch: inProcessFetch(yard.app), actsAs: "ann" });
   const theirs = await stranger.upload("mine", "a.txt", Buffer.from("x"));
   assert.equal(theirs.ok || theirs.failure.code, "conversation_not_found");
   assert.deepEqual(everything(yard), withMine);
@@ -229,7 +229,7 @@ test("a file that is cut short while it is handed out does not arrive as a whole
 
 test("unused files go to the trash and come back; a stranger's call moves only what is their own [W10][S7]", async () => {
   await using yard = await startYard();
-  const ann = createClient({ fetch: inProcessFetch(yard.app), account: "ann" });
+  const ann = createClient({ fetch: inProcessFetch(yard.app), actsAs: "ann" });
   for (const client of [yard.client, ann]) {
     await must(client.call("createConversation", { body: { id: "c" } }));
     await must(client.upload("c", "a.csv", Buffer.from("1,2\n")));

@@ -23,7 +23,7 @@ const weather = {
 const question: Messages = [{ role: "user", content: "How is the weather?" }];
 const wanted = { model: "general", tools: [weather] };
 
-test("a function of the program ends the answer, and its result goes on in the same turn, whole or in a stream [C5]", async () => {
+test("a function of the caller ends the answer, and its result goes on in the same turn, whole or in a stream [C5]", async () => {
   const script: Answer[] = [
     { ...calls(["now", { timezone: "UTC" }]), text: "I look." },
     { ...calls(["get_weather", { city: "Paris" }], ["get_weather", { city: "Rome" }]), text: "I ask." },
@@ -126,7 +126,7 @@ test("results that no turn waits for are history, and a new question in their pl
   );
 });
 
-test("functions are not offered where the program chooses none, and are asked for where it insists [C5]", async () => {
+test("functions are not offered where the caller chooses none, and are asked for where it insists [C5]", async () => {
   await using model = await modelServer(() => says("ok"));
   await using server = await openAiYard({ model });
   const choices = ["none", "auto", "required", { type: "function", function: { name: "get_weather" } }] as const;
@@ -139,12 +139,12 @@ test("functions are not offered where the program chooses none, and are asked fo
   );
   assert.deepEqual(told, [
     ...[undefined, undefined],
-    "Call one of the functions of the calling program before you answer.",
-    "Call the function get_weather of the calling program before you answer.",
+    "Call one of the functions of the caller before you answer.",
+    "Call the function get_weather of the caller before you answer.",
   ]);
 });
 
-test("a decision that waits is told with how to answer it; after it the program goes on in the same conversation [C5][H2]", async (t) => {
+test("a decision that waits is told with how to answer it; after it the caller goes on in the same conversation [C5][H2]", async (t) => {
   const data = await folder(t);
   await using model = await modelServer([
     { ...calls(["pay", { mark: "a" }]), text: "I pay." },

@@ -75,7 +75,7 @@ const request = fc.oneof(
   response.map((body) => ({ path: "/v1/responses", body })),
 );
 
-test("whatever a program sends, it gets an answer or a refusal in OpenAI's shape [C5][Q1]", async () => {
+test("whatever a caller sends, it gets an answer or a refusal in OpenAI's shape [C5][Q1]", async () => {
   await using model = await modelServer(() => says("ok"));
   await using server = await openAiYard({ model });
   const kinds = new Set<number>();

@@ -156,7 +156,7 @@ test("a function that is called like a tool of the agent is refused by its name,
   assert.equal(model.asked.length, 1, "where none is offered, none is in the way");
 });
 
-test("what a program left goes after 30 days with its files; what a person made or is to decide stays [S6][C5]", async (t) => {
+test("what a caller left goes after 30 days with its files; what a person made or is to decide stays [S6][C5]", async (t) => {
   const data = folder(t);
   const clock = movableClock();
   await using model = await modelServer([

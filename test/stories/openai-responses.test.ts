@@ -137,7 +137,7 @@ test("a response goes on from the one before, with results of functions and with
   assert.deepEqual(await callEnds(ask({ previous_response_id: first.id, input: [late] })), unknown);
 });
 
-test("a program that keeps its own items sends them all, and the turn that waits goes on [C5]", async () => {
+test("a caller that keeps its own items sends them all, and the turn that waits goes on [C5]", async () => {
   await using model = await modelServer([calls(["get_weather", { city: "Paris" }]), says("Rain.")]);
   await using server = await openAiYard({ model });
   const input: OpenAI.Responses.ResponseInput = [{ role: "user", content: "weather?" }];

@@ -111,7 +111,7 @@ test("a result that comes while its turn is being given up is not thrown away wi
   await using yard = await startYard({ model });
   const row = await must(yard.engine.create(localOwner, { id: "c" }));
   const functions = [{ name: "look_up", description: "", parameters: {} }];
-  await must(yard.engine.send(row, { text: "go", mode: "queue", program: { functions } }));
+  await must(yard.engine.send(row, { text: "go", mode: "queue", callerPart: { functions } }));
   await until("it waits", async () => (await yard.engine.state(row)).status === "waiting");
   const { decisions } = await yard.engine.state(row);
   const decision = decisions[0]?.id ?? "";

@@ -107,7 +107,7 @@ test("an API key is shown once, alone on standard output, opens what its scopes 
   assert.equal(await status("/api/v1/conversations", `Bearer ${key}`), 401);
 });
 
-test("an account is kept for one person of the sign-in service, once, and nobody is made an admin by it [C6][P2]", async (t) => {
+test("a user is kept for one person of the sign-in service, once, and nobody is made an admin by it [C6][P2]", async (t) => {
   const home = makeHome(t);
   assert.match(
     await said(home, "add", "ada", "--sign-in-as", "ada@example.com"),

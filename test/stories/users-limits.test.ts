@@ -46,7 +46,7 @@ test("all keys of a user are one caller [C6]", async () => {
   assert.deepEqual(statuses, [200, 200, 429]);
 });
 
-test("nobody is kept out of their account by others who guess, and what works does not count [C6]", async () => {
+test("nobody is kept from signing in by others who guess, and what works does not count [C6]", async () => {
   await using yard = await peopledYard({ signInsPerMinuteMax: 2 });
   await yard.addUser({ id: "ann", password: "a good password" });
   const signIn = async (address: string, password: string) =>

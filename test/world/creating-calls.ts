@@ -125,7 +125,7 @@ const files: Record<string, MakeCall> = {
   },
   restoreTrash: async ({ yard, tag }) => {
     // Of a user of their own: others keep their files.
-    const client = createClient({ fetch: yard.fetch, account: tag });
+    const client = createClient({ fetch: yard.fetch, actsAs: tag });
     const { id } = await must(client.call("createConversation", { body: {} }));
     await must(client.upload(id, "a.txt", Buffer.from(tag)));
     await must(client.call("cleanWorkspaces", { body: { days: 0 } }));
@@ -133,7 +133,7 @@ const files: Record<string, MakeCall> = {
     return {
       ...post(`/api/v1/workspaces/trash/${trash?.id}/restore`, {}),
       headers: { "x-account-id": tag },
-      things: (now) => filesIn({ client: createClient({ fetch: now.fetch, account: tag }) }, id, "uploads"),
+      things: (now) => filesIn({ client: createClient({ fetch: now.fetch, actsAs: tag }) }, id, "uploads"),
       lostAs: 404,
     };
   },

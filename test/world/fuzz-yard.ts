@@ -137,7 +137,7 @@ type Furnished = { readonly owner: string; readonly tag: string };
 
 /** One of everything that can be named. */
 async function furnish(yard: TestYard, pool: Pool, { owner, tag }: Furnished): Promise<void> {
-  const client = createClient({ fetch: yard.fetch, ...(owner !== "local" && { account: owner }) });
+  const client = createClient({ fetch: yard.fetch, ...(owner !== "local" && { actsAs: owner }) });
   const mark = marks[owner] ?? "";
   await must(client.call("createSession", { query: { if_exists: "return" }, body: { user_id: owner } }));
   for (const [what, id] of Object.entries({ hello: `${tag}-a`, "a decision please": `${tag}-b` })) {

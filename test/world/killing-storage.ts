@@ -50,7 +50,7 @@ function isRefused(answer: unknown): boolean {
 /** Everything else changes the database: a new method of the port counts until it is named here. */
 const reads: ReadonlySet<string> = new Set<keyof Storage>([
   ...(["findConversation", "conversationByNumber", "ownersOfConversation", "findByPrefix"] as const),
-  ...(["listConversations", "searchConversations", "unusedByPrograms", "read", "readBack", "headOf"] as const),
+  ...(["listConversations", "searchConversations", "unusedByCallers", "read", "readBack", "headOf"] as const),
   ...(["received", "dueWakes", "getBlob", "openDecisions", "listRules", "listMemory", "findWorkspace"] as const),
   ...(["agentsOf", "unusedWorkspaces", "orphanedWorkspaces", "listTrash", "findTrash", "expiredTrash"] as const),
   ...(["findSession", "listSessions", "findExecution", "ownerOfExecution", "listExecutions"] as const),

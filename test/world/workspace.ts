@@ -15,7 +15,7 @@ export const testLimits: WorkspaceLimits = {
   keptFileBytesMax: 20 * 2 ** 20,
   keptBytesMax: 200 * 2 ** 20,
   trashMs: 30 * 86_400_000,
-  programMs: 30 * 86_400_000,
+  callerMs: 30 * 86_400_000,
 };
 
 export type TestWorkspace = {

@@ -12,7 +12,7 @@ import type { Again, ChatWanted } from "./request.ts";
 import { saidMessages } from "./said-messages.ts";
 
 type ChatParts = Pick<Parts, "engine" | "log" | "storage" | "sandbox" | "ids" | "freshen">;
-export type ChatCall = Pick<Call<"chatCompletion">, "caller" | "account" | "once" | "language" | "signal" | "header">;
+export type ChatCall = Pick<Call<"chatCompletion">, "caller" | "actsAs" | "once" | "language" | "signal" | "header">;
 
 /** A message whose turn can be followed. */
 export type BegunChat = {
@@ -30,8 +30,8 @@ export async function beginChat(
   wanted: ChatWanted,
 ): Promise<Result<BegunChat, Failure>> {
   const { userId, conversationId, agent, what } = wanted;
-  const { caller, account } = call;
-  const owner = await callerOf(parts, { caller, userId, account, conversationId });
+  const { caller, actsAs } = call;
+  const owner = await callerOf(parts, { caller, userId, actsAs, conversationId });
   if (!owner.ok) return owner;
   const checked = await checkSelected(parts, call, { ...wanted, owner: owner.value });
   if (!checked.ok) return checked;

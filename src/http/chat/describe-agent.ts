@@ -5,7 +5,7 @@ import { describeApi } from "../openapi.ts";
 
 const Described = z.looseObject({ paths: z.record(z.string(), z.unknown()) });
 
-/** How programs chat with one agent: our OpenAPI document with that one path. */
+/** How callers chat with one agent: our OpenAPI document with that one path. */
 export function describeAgentChat({ name, description }: AgentRole, version: string): Record<string, unknown> {
   const { paths, tags: _, ...document } = Described.parse(describeApi({ version }));
   const path = routes.apiChatCompletion.path.replace("{service}", "agent-factory");

@@ -101,7 +101,7 @@ test("a stream ends with the question only when nothing else can go on [C3][H2]"
   assert.equal(yard.left(), 0);
 });
 
-test("who waits behind a turn that comes to ask a person is told what, and what a program is asked is waited for [C3][H2][L7]", async () => {
+test("who waits behind a turn that comes to ask a person is told what, and what a caller is asked is waited for [C3][H2][L7]", async () => {
   await using yard = await writtenTurn();
   await yard.append(said("a"), started(1, "a"), step(1, 1), said("b"));
   const reader = reading(yard, { id: "b", seq: 4 });

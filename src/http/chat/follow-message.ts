@@ -14,7 +14,7 @@ export type TurnFrame =
   | Extract<LiveFrame, { frame: "delta" }>
   | { readonly frame: "ping" }
   /**
-   * The last frame. `waiting`: a person or the calling program is asked, and nothing else can go on. `behind`: what a
+   * The last frame. `waiting`: a person or the caller is asked, and nothing else can go on. `behind`: what a
    * person is asked in the turn before, where the message still waits for its own.
    */
   | { readonly frame: "rest"; readonly state: TurnRest; readonly behind?: EventOf<"decision.asked"> };

@@ -24,7 +24,10 @@ export type ChatShown = {
 };
 
 /** Something new. */
-type Saying = { readonly does: "say" } & Pick<OutgoingMessage, "text" | "instead" | "inputs" | "program" | "slot"> & {
+type Saying = { readonly does: "say" } & Pick<
+  OutgoingMessage,
+  "text" | "instead" | "inputs" | "callerPart" | "slot"
+> & {
     readonly selected: readonly string[];
   };
 
@@ -124,13 +127,13 @@ function inputsOf({ custom_querys, custom_queries }: Said): Readonly<Record<stri
 }
 
 /** Sent along, it stands in place of the stored one; whoever wants none gets none. */
-function historyOf({ chat_option }: ChatBody, { history }: Said): Pick<OutgoingMessage, "instead" | "program"> {
+function historyOf({ chat_option }: ChatBody, { history }: Said): Pick<OutgoingMessage, "instead" | "callerPart"> {
   const sent = (history ?? []).map(({ role, content }) => ({ role, text: content ?? "" }));
   const spoken = sent.filter(({ text }) => hasVisible(text));
   if (spoken.length === 0) return { instead: chat_option?.is_need_history === false ? [] : undefined };
   const instructions = spoken.filter(({ role }) => role === "system").map(({ text }) => text);
   return {
     instead: spoken.flatMap(({ role, text }): GivenMessage[] => (role === "system" ? [] : [{ role, text }])),
-    program: instructions.length === 0 ? undefined : { instructions: instructions.join("\n\n") },
+    callerPart: instructions.length === 0 ? undefined : { instructions: instructions.join("\n\n") },
   };
 }

@@ -1,6 +1,6 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
-import type { GivenMessage, ProgramPart } from "../../protocol/given.ts";
+import type { CallerPart, GivenMessage } from "../../protocol/given.ts";
 import { type OwnerId, shownId } from "../../protocol/ids.ts";
 import { hasVisible } from "../../protocol/message.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
@@ -15,14 +15,14 @@ import { newestTurn } from "./turns.ts";
 
 type AnyCall = Pick<Call<"createResponse">, "once" | "signal" | "closing" | "language" | "requestId">;
 
-/** One request of a program. */
+/** One request of a caller. */
 export type Asked = {
   readonly call: AnyCall;
   readonly owner: OwnerId;
   /** The id of the agent. */
   readonly agent: string;
   readonly messages: readonly GivenMessage[];
-  readonly program: ProgramPart;
+  readonly callerPart: CallerPart;
   /** The conversation to work in, by its id or by an earlier answer in it. */
   readonly named: string | undefined;
   readonly previous: { readonly id: string; readonly place: ResponsePlace | undefined } | undefined;
@@ -37,7 +37,7 @@ export type Begun = {
   readonly since: Since;
 };
 
-/** Starts a turn for what a program asks, or goes on with the one that waits for its results. */
+/** Starts a turn for what a caller asks, or goes on with the one that waits for its results. */
 export async function begin(parts: Parts, asked: Asked): Promise<Result<Begun, Failure>> {
   const { messages, previous } = asked;
   const results = resultsAtEnd(messages);
@@ -60,7 +60,7 @@ async function say(
   { conversation, instead, isNew }: AnswerPlace,
 ): Promise<Result<Begun, Failure>> {
   const { engine, storage, ids } = parts;
-  const { call, messages, program, agent } = asked;
+  const { call, messages, callerPart, agent } = asked;
   const id = idFor(call, ids, "message");
   const seq = call.once?.isRetry === true ? await storage.received(conversation.number, id) : undefined;
   if (seq !== undefined) return ok({ conversation, message: { id, seq }, since: undefined });
@@ -78,12 +78,12 @@ async function say(
     text: isWords ? last.text : "",
     ...(isWords && last.images !== undefined && { images: last.images }),
     ...(history !== undefined && { instead: history }),
-    ...(Object.keys(program).length > 0 && { program }),
+    ...(Object.keys(callerPart).length > 0 && { callerPart }),
   });
   return stored.ok ? ok({ conversation, message: { id, seq: stored.value.seq }, since: undefined }) : stored;
 }
 
-/** A turn that waits for a person goes before; one that only waits for the program's own functions is given up. */
+/** A turn that waits for a person goes before; one that only waits for the caller's own functions is given up. */
 async function waitingFor({ engine, log }: Parts, conversation: ConversationRow): Promise<Begun | undefined> {
   const { status, decisions, head } = await engine.state(conversation);
   const [first] = decisions;

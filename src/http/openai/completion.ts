@@ -57,7 +57,7 @@ function completion(
   };
 }
 
-/** The functions of the program that are to run now. */
+/** The functions of the caller that are to run now. */
 function callsOf({ open }: End, conversation: string) {
   return open
     .filter(({ kind }) => kind === "function")

@@ -12,7 +12,7 @@ type ToolResult = Extract<GivenMessage, { role: "tool" }>;
 type Given = { readonly decision: string; readonly text: string };
 
 /**
- * Gives the results of a program's functions to the turn that waits for them. Undefined where none waits: it was stopped,
+ * Gives the results of a caller's functions to the turn that waits for them. Undefined where none waits: it was stopped,
  * or has them already; then the messages themselves are the history of a new turn.
  */
 export async function goOn(

@@ -10,7 +10,7 @@ export type ResponsePlace = {
 };
 
 /**
- * The id of a call as its program gets it. It tells where the turn waits, so that nothing has to be kept for it, and has
+ * The id of a call as its caller gets it. It tells where the turn waits, so that nothing has to be kept for it, and has
  * at most 40 characters where we made the conversation's id: more are refused by OpenAI when a history moves there.
  */
 export function callId({ conversation, decision }: CallPlace): string {

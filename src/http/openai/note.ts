@@ -6,7 +6,7 @@ import { type Language, wordsFor } from "../../words/words.ts";
 const argumentsCharactersMax = 2_000;
 
 /**
- * What waits for a person and how to answer it, in the place of an answer. Its last lines say where, so that a program
+ * What waits for a person and how to answer it, in the place of an answer. Its last lines say where, so that a caller
  * that sends it back in its history goes on in the same conversation.
  */
 export function waitingNote(
@@ -14,7 +14,7 @@ export function waitingNote(
   open: readonly EventOf<"decision.asked">[],
   language: Language,
 ): string {
-  const { programs: words } = wordsFor(language);
+  const { callers: words } = wordsFor(language);
   const lines = open.flatMap(({ id, kind, tool, arguments: args = "{}", question = "" }) => [
     `- ${kind === "question" ? question : words.approval({ tool, arguments: cut(args) })}`,
     `  POST /api/v1/conversations/${conversation}/decisions/${id}`,

@@ -3,7 +3,7 @@ import type { Finish, Usage } from "../../protocol/message.ts";
 import type { TurnFrame, TurnRest } from "../chat/follow-message.ts";
 import { openTrack } from "./track.ts";
 
-/** What a program gets of a turn. The agent's own tools run here and stay unseen. */
+/** What a caller gets of a turn. The agent's own tools run here and stay unseen. */
 export type Piece =
   /** Its first: when it began. */
   | { readonly piece: "begin"; readonly at: number }
@@ -16,7 +16,7 @@ export type Piece =
 export type End = Ledger & {
   readonly state: TurnRest;
   readonly at: number;
-  /** What waits: functions of the program, and what people are asked. */
+  /** What waits: functions of the caller, and what people are asked. */
   readonly open: readonly Asked[];
 };
 

@@ -1,5 +1,5 @@
 import type { Failure } from "../../protocol/failure.ts";
-import type { ProgramPart } from "../../protocol/given.ts";
+import type { CallerPart } from "../../protocol/given.ts";
 import type { OpenResponse } from "../../protocol/openai.ts";
 import { failureOf } from "./answer.ts";
 import { callId } from "./ids.ts";
@@ -11,7 +11,7 @@ export type ResponseHead = {
   readonly id: string;
   readonly conversation: string;
   readonly model: string;
-  readonly program: ProgramPart;
+  readonly callerPart: CallerPart;
   readonly previous: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly toolChoice: unknown;
@@ -99,13 +99,13 @@ function headOf({
   id,
   conversation,
   model,
-  program,
+  callerPart,
   previous,
   metadata,
   toolChoice,
   store,
 }: ResponseHead): OpenResponse {
-  const { instructions = null, functions = [] } = program;
+  const { instructions = null, functions = [] } = callerPart;
   return {
     ...{ id, object: "response", created_at: 0, completed_at: null, status: "in_progress", error: null },
     ...{ incomplete_details: null, model, instructions, previous_response_id: previous },

@@ -5,7 +5,7 @@ import type { ToolCall } from "../../protocol/message.ts";
 import type { ChatMessage, Item, ResponseRequest } from "../../protocol/openai.ts";
 import { readContent } from "./content.ts";
 
-/** What a program sent, in our words: its instructions apart from what was said. */
+/** What a caller sent, in our words: its instructions apart from what was said. */
 export type Sent = { readonly instructions: readonly string[]; readonly messages: readonly GivenMessage[] };
 type Given<R extends GivenMessage["role"]> = Extract<GivenMessage, { role: R }>;
 type Role = "system" | "developer" | "user" | "assistant";

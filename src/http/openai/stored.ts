@@ -1,6 +1,6 @@
 import { mainRole } from "../../protocol/agent.ts";
 import type { LogEvent } from "../../protocol/events.ts";
-import type { ProgramPart } from "../../protocol/given.ts";
+import type { CallerPart } from "../../protocol/given.ts";
 import type { OpenResponse } from "../../protocol/openai.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { TurnRest } from "../chat/follow-message.ts";
@@ -27,20 +27,20 @@ export async function storedResponse(
   const fold = openPieces(since, (open) => waitingNote(conversation.id, open, call.language));
   const pieces: Piece[] = [];
   const own = ownPart(message.id, since);
-  let program: ProgramPart = {};
+  let callerPart: CallerPart = {};
   for await (const event of eventsAfter(log, conversation.number, message.seq - 1)) {
     if (own.isOver(event)) break;
     if (!own.has(event)) continue;
-    if (event.type === "message.user") program = event.program ?? {};
+    if (event.type === "message.user") callerPart = event.program ?? {};
     pieces.push(...fold.takeEvent(event));
   }
   // A turn that has not begun waits for nobody, whatever the turn before it does.
   const outcome = own.outcome() ?? (own.isBegun() ? await waitingIn(engine, conversation) : undefined);
   if (outcome !== undefined) pieces.push(...fold.ended(outcome));
   // What came with results of functions is in no message.
-  const { metadata = {}, previous = null, toolChoice = "auto" } = (since === undefined && program.request) || {};
+  const { metadata = {}, previous = null, toolChoice = "auto" } = (since === undefined && callerPart.request) || {};
   const response = openResponse({
-    ...{ id, conversation: conversation.id, model: conversation.agentId ?? mainRole, program, previous },
+    ...{ id, conversation: conversation.id, model: conversation.agentId ?? mainRole, callerPart, previous },
     ...{ metadata, toolChoice, store: !conversation.isPassing, errorFor: errorsFor(call).short },
   });
   for (const piece of pieces) response.take(piece);

@@ -53,7 +53,7 @@ export async function endOfTurn(
   return undefined;
 }
 
-/** `hasGiven`: it has what a program once sent along, which the log's own history has not. */
+/** `hasGiven`: it has what a caller once sent along, which the log's own history has not. */
 type SaidSoFar = { readonly messages: GivenMessage[]; readonly hasGiven: boolean };
 
 /** All that was said in a conversation, as a history to send along: each message stands where it was taken up. */

@@ -35,8 +35,8 @@ function looking(parts: Parts): Pick<Handlers, "listChatConversations" | "getCha
   const { storage, log } = parts;
   const newestOf = openNewestMessages(log);
   return {
-    async listChatConversations({ caller, account, params, query }) {
-      const owner = await callerOf(parts, { caller, account });
+    async listChatConversations({ caller, actsAs, params, query }) {
+      const owner = await callerOf(parts, { caller, actsAs });
       if (!owner.ok) return owner;
       const { page, size: limit, title } = query;
       const wanted = { appKey: params.app_key, title: given(title), limit, offset: (page - 1) * limit };
@@ -63,8 +63,8 @@ function changing(
   const { engine, log, ids } = parts;
   return {
     async createChatConversation(call) {
-      const { caller, account, params, body } = call;
-      const owner = await callerOf(parts, { caller, account, userId: given(body.user_id) });
+      const { caller, actsAs, params, body } = call;
+      const owner = await callerOf(parts, { caller, actsAs, userId: given(body.user_id) });
       if (!owner.ok) return owner;
       const id = idFor(call, ids, "conversation");
       const agent = { agentId: given(body.agent_id), agentKey: given(body.agent_key), appKey: params.app_key };
@@ -96,8 +96,8 @@ function deleting(parts: Parts): Pick<Handlers, "deleteChatConversation" | "dele
       const row = await named(parts, call);
       return row.ok ? engine.remove(row.value) : row;
     },
-    async deleteChatConversations({ caller, account, params }) {
-      const owner = await callerOf(parts, { caller, account });
+    async deleteChatConversations({ caller, actsAs, params }) {
+      const owner = await callerOf(parts, { caller, actsAs });
       if (!owner.ok) return owner;
       for (;;) {
         const wanted = { appKey: params.app_key, limit: deletedAtOnce, offset: 0 };
@@ -117,7 +117,7 @@ async function messagesOf(log: Parts["log"], row: ConversationRow, language: Lan
   return chatMessages(await log.effective(row.number, await log.headOf(row.number)), row, language);
 }
 
-type Naming = Pick<Call<"getChatConversation">, "caller" | "account"> & {
+type Naming = Pick<Call<"getChatConversation">, "caller" | "actsAs"> & {
   readonly params: { readonly id: string };
   readonly body: { readonly user_id?: string | null | undefined };
 };
@@ -125,10 +125,10 @@ type Naming = Pick<Call<"getChatConversation">, "caller" | "account"> & {
 /** The caller's conversation that the path names. */
 async function named(
   parts: Parts,
-  { caller, account, params, body }: Naming,
+  { caller, actsAs, params, body }: Naming,
 ): Promise<Result<ConversationRow, Failure>> {
   const userId = given(body.user_id);
-  const owner = await callerOf(parts, { caller, account, userId, conversationId: params.id });
+  const owner = await callerOf(parts, { caller, actsAs, userId, conversationId: params.id });
   return owner.ok ? parts.log.find(owner.value, params.id) : owner;
 }
 

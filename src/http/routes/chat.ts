@@ -88,9 +88,9 @@ async function terminate(parts: Parts, call: Call<"terminateChat">): Promise<Res
 
 async function named(
   parts: Parts,
-  { caller, account, body }: Pick<Call<"terminateChat">, "caller" | "account" | "body">,
+  { caller, actsAs, body }: Pick<Call<"terminateChat">, "caller" | "actsAs" | "body">,
 ): Promise<Result<ConversationRow, Failure>> {
   const { conversation_id: conversationId, user_id: userId } = body;
-  const owner = await callerOf(parts, { caller, account, userId: given(userId), conversationId });
+  const owner = await callerOf(parts, { caller, actsAs, userId: given(userId), conversationId });
   return owner.ok ? parts.log.find(owner.value, conversationId) : owner;
 }

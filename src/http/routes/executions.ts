@@ -31,7 +31,7 @@ type Names =
   | "cancelExecution"
   | "listExecutions";
 
-type Look = Pick<Call<"executionStatus">, "params" | "account" | "caller" | "language">;
+type Look = Pick<Call<"executionStatus">, "params" | "actsAs" | "caller" | "language">;
 
 const executionsPageMax = 200;
 /** So much of each stream stands in an answer; the rest is in a file. */
@@ -43,8 +43,8 @@ export function executionHandlers(parts: Parts): Pick<Handlers, Names> {
   const { executions } = parts.sandbox;
   const enter = openGate(streamsPerOwnerMax);
 
-  async function found({ params, account, caller }: Look) {
-    const owner = await callerOf(parts, { caller, account, executionId: params.id });
+  async function found({ params, actsAs, caller }: Look) {
+    const owner = await callerOf(parts, { caller, actsAs, executionId: params.id });
     if (!owner.ok) return owner;
     const record = await executions.find(owner.value, params.id);
     return record === undefined ? executionNotFound(params.id) : ok(record);
@@ -78,8 +78,8 @@ export function executionHandlers(parts: Parts): Pick<Handlers, Names> {
       await executions.cancel(record.value.owner, record.value.id);
       return look(call);
     },
-    async listExecutions({ account, caller, params, query, language }) {
-      const own = await ownSession(parts, { caller, account, sessionId: params.id });
+    async listExecutions({ actsAs, caller, params, query, language }) {
+      const own = await ownSession(parts, { caller, actsAs, sessionId: params.id });
       if (!own.ok) return own;
       const limit = Math.min(Math.max(query.limit, 1), executionsPageMax);
       const { offset } = query;
@@ -143,19 +143,19 @@ function executionNotFound(id: string) {
   return failure("execution_not_found", { id: shownId(id) });
 }
 
-type Execute = Pick<Call<"execute">, "account" | "caller" | "params" | "query" | "body" | "header" | "once">;
+type Execute = Pick<Call<"execute">, "actsAs" | "caller" | "params" | "query" | "body" | "header" | "once">;
 
 async function submit(
   parts: Parts,
   call: Execute,
   { isWaitedFor }: { readonly isWaitedFor: boolean },
 ): Promise<Result<ExecutionRecord, Failure>> {
-  const { account, caller, params, body } = call;
+  const { actsAs, caller, params, body } = call;
   const named = placeNamed(call);
   if (!named.ok) return named;
   const { id: conversationId, folder } = named.value;
   const userId = body.user_id ?? undefined;
-  const own = await ownSession(parts, { caller, account, userId, sessionId: params.id, conversationId });
+  const own = await ownSession(parts, { caller, actsAs, userId, sessionId: params.id, conversationId });
   if (!own.ok) return own;
   const { id, record } = await submittedBefore(parts, own.value.owner, call);
   if (record !== undefined) return ok(record);

@@ -1,7 +1,7 @@
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { AgentRole } from "../../protocol/agent.ts";
 import { type Failure, failure, makeFailure } from "../../protocol/failure.ts";
-import type { GivenMessage, ProgramPart } from "../../protocol/given.ts";
+import type { CallerPart, GivenMessage } from "../../protocol/given.ts";
 import { shownId } from "../../protocol/ids.ts";
 import type { OpenAiModel } from "../../protocol/openai.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
@@ -9,11 +9,11 @@ import { callerOf } from "../caller.ts";
 import type { Call, Handlers, Parts } from "../handler.ts";
 import { answerTo, failureOf, opened, type Pieces, retryHeader } from "../openai/answer.ts";
 import { type Asked, type Begun, begin } from "../openai/begin.ts";
+import { callerPartOfChat, callerPartOfResponse } from "../openai/caller-part.ts";
 import { completionChunks, completionHead, openCompletion } from "../openai/completion.ts";
 import { errorsFor } from "../openai/errors.ts";
 import { readCallId, readResponseId, responseId } from "../openai/ids.ts";
 import type { End, Piece } from "../openai/pieces.ts";
-import { programOfChat, programOfResponse } from "../openai/program.ts";
 import { openResponse } from "../openai/response.ts";
 import { resultsAtEnd, sentInChat, sentInResponse } from "../openai/sent.ts";
 import { dataStream } from "../openai/sse.ts";
@@ -29,7 +29,7 @@ type Names =
   | "deleteResponse";
 type Creating = "createChatCompletion" | "createResponse";
 
-/** OpenAI's protocols, for programs that speak them. */
+/** OpenAI's protocols, for callers that speak them. */
 export function openAiHandlers(parts: Parts): Pick<Handlers, Names> {
   const { engine } = parts;
   const created = Math.floor(parts.clock.now() / 1000);
@@ -74,10 +74,16 @@ async function completeChat(
   const { body } = call;
   const sent = sentInChat(body.messages);
   if (!sent.ok) return sent;
-  const program = programOfChat(body, sent.value.instructions);
-  if (!program.ok) return program;
+  const callerPart = callerPartOfChat(body, sent.value.instructions);
+  if (!callerPart.ok) return callerPart;
   const named = body.conversation_id ?? call.header("x-conversation-id");
-  const said = { program: program.value, messages: sent.value.messages, named, previous: undefined, isPassing: false };
+  const said = {
+    callerPart: callerPart.value,
+    messages: sent.value.messages,
+    named,
+    previous: undefined,
+    isPassing: false,
+  };
   const asked = await askedBy(parts, call, said);
   if (!asked.ok) return asked;
   const begun = await begin(parts, asked.value);
@@ -101,13 +107,13 @@ async function respond(
   const { body } = call;
   const sent = sentInResponse(body);
   if (!sent.ok) return sent;
-  const program = programOfResponse(body, sent.value.instructions);
-  if (!program.ok) return program;
+  const callerPart = callerPartOfResponse(body, sent.value.instructions);
+  if (!callerPart.ok) return callerPart;
   const named = conversationOf(body.conversation) ?? body.conversation_id ?? call.header("x-conversation-id");
   const previous = body.previous_response_id ?? undefined;
   // Under a key it must be able to give it again.
   const isPassing = body.store === false && call.once === undefined;
-  const said = { program: program.value, messages: sent.value.messages, named, previous, isPassing };
+  const said = { callerPart: callerPart.value, messages: sent.value.messages, named, previous, isPassing };
   const asked = await askedBy(parts, call, said);
   if (!asked.ok) return asked;
   const begun = await begin(parts, asked.value);
@@ -121,7 +127,7 @@ async function respond(
     since: typeof since === "string" ? since : undefined,
   };
   const response = openResponse({
-    ...{ id: responseId(place), conversation: conversation.id, model: body.model, program: program.value },
+    ...{ id: responseId(place), conversation: conversation.id, model: body.model, callerPart: callerPart.value },
     ...{ previous: previous ?? null, metadata: body.metadata ?? {}, store: body.store !== false },
     ...{ toolChoice: body.tool_choice ?? "auto", errorFor: errors.short },
   });
@@ -134,7 +140,7 @@ async function respond(
 }
 
 type Said = {
-  readonly program: ProgramPart;
+  readonly callerPart: CallerPart;
   readonly messages: readonly GivenMessage[];
   readonly named: string | undefined;
   readonly previous: string | undefined;
@@ -145,21 +151,21 @@ type Said = {
 async function askedBy(
   parts: Parts,
   call: Call<Creating>,
-  { program, messages, named, previous, isPassing }: Said,
+  { callerPart, messages, named, previous, isPassing }: Said,
 ): Promise<Result<Asked, Failure>> {
   const agent = agentOf(parts, call.body.model);
   if (!agent.ok) return agent;
   // Ours would run in its place.
-  const taken = program.functions?.find(({ name }) => parts.engine.hasTool(agent.value, name));
+  const taken = callerPart.functions?.find(({ name }) => parts.engine.hasTool(agent.value, name));
   if (taken !== undefined) return failure("function_name_taken", { name: taken.name, parameter: "tools" });
   const place = previous === undefined ? undefined : readResponseId(previous);
   const [result] = resultsAtEnd(messages);
   const waiting = result === undefined ? undefined : readCallId(result.toolCallId);
   const conversationId = named ?? place?.conversation ?? waiting?.conversation;
-  const owner = await callerOf(parts, { caller: call.caller, account: call.account, conversationId });
+  const owner = await callerOf(parts, { caller: call.caller, actsAs: call.actsAs, conversationId });
   if (!owner.ok) return owner;
   return ok({
-    ...{ call, owner: owner.value, agent: agent.value.id, messages, program, named, isPassing },
+    ...{ call, owner: owner.value, agent: agent.value.id, messages, callerPart, named, isPassing },
     previous: previous === undefined ? undefined : { id: previous, place },
   });
 }
@@ -236,11 +242,11 @@ async function* thenForget(
   }
 }
 
-async function findResponse(parts: Parts, { params, caller, account }: Call<"getResponse" | "deleteResponse">) {
+async function findResponse(parts: Parts, { params, caller, actsAs }: Call<"getResponse" | "deleteResponse">) {
   const unknown = failure("response_not_found", { id: shownId(params.id) });
   const place = readResponseId(params.id);
   if (place === undefined) return unknown;
-  const owner = await callerOf(parts, { caller, account, conversationId: place.conversation });
+  const owner = await callerOf(parts, { caller, actsAs, conversationId: place.conversation });
   if (!owner.ok) return owner;
   const row = await parts.log.find(owner.value, place.conversation);
   const seq = row.ok ? await parts.storage.received(row.value.number, place.message) : undefined;

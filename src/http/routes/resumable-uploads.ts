@@ -120,13 +120,13 @@ function wholeNumber(text: string | undefined): number | undefined {
 /** Whoever began it; its id alone names them where nothing else does. */
 async function ownUpload(
   { workspaces }: Parts,
-  { account, caller, params }: Pick<Call<"uploadState">, "account" | "caller" | "params">,
+  { actsAs, caller, params }: Pick<Call<"uploadState">, "actsAs" | "caller" | "params">,
 ): Promise<Result<IncomingUpload, Failure>> {
   const found = await workspaces.incoming.find(params.upload);
   if (!found.ok) return found;
   const { value: upload } = found;
   const owners = upload === undefined ? [] : [upload.owner];
-  const owner = callerNamed({ caller, account, sessionId: params.id, owners });
+  const owner = callerNamed({ caller, actsAs, sessionId: params.id, owners });
   if (!owner.ok) return owner;
   if (upload === undefined || upload.owner !== owner.value)
     return failure("upload_not_found", { id: shownId(params.upload) });
@@ -156,7 +156,7 @@ async function place(parts: Parts, upload: IncomingUpload) {
     return failure("upload_checksum_unfit", { name: shownPath(name), expected: sha256, actual: hash.value });
   const session = await useSession(
     parts,
-    { caller: { signedIn: undefined, scopes: [] }, account: owner, params: { id: `sb-session-${owner}` } },
+    { caller: { signedIn: undefined, scopes: [] }, actsAs: owner, params: { id: `sb-session-${owner}` } },
     {},
   );
   if (!session.ok) return session;

@@ -26,10 +26,10 @@ function beginning(parts: Parts): Pick<Handlers, "createSession" | "installDepen
   const { sessions } = parts.sandbox;
   return {
     async createSession(call) {
-      const { account, caller, body, query, language } = call;
+      const { actsAs, caller, body, query, language } = call;
       const userId = body.user_id ?? undefined;
-      const owner = await callerOf(parts, { caller, userId, account, sessionId: sessionNamed(body) });
-      if (!owner.ok) return caller.signedIn === undefined ? ofAnother(owner, userId ?? account) : owner;
+      const owner = await callerOf(parts, { caller, userId, actsAs, sessionId: sessionNamed(body) });
+      if (!owner.ok) return caller.signedIn === undefined ? ofAnother(owner, userId ?? actsAs) : owner;
       const wanted = sessionWanted(call);
       if (!wanted.ok) return wanted;
       await parts.freshen();
@@ -84,11 +84,11 @@ function living(parts: Parts): Pick<Handlers, "listSessions" | "getSession" | "r
       const found = await existing(parts, call);
       return found.ok ? ok(toSession(found.value.session, call.language)) : found;
     },
-    async resetSession({ account, caller, params, query, body, header }) {
+    async resetSession({ actsAs, caller, params, query, body, header }) {
       const named = body.conversation_id ?? query.conversation_id ?? header("conversation_id");
       const conversationId = named ?? header("x-conversation-id");
       const userId = body.user_id ?? undefined;
-      const own = await ownSession(parts, { caller, account, userId, sessionId: params.id, conversationId });
+      const own = await ownSession(parts, { caller, actsAs, userId, sessionId: params.id, conversationId });
       if (!own.ok) return own;
       const nowhere = { owner: own.value.owner, conversation: undefined, workspace: undefined, agent: "root" };
       if (conversationId === undefined) return ok(await sandbox.reset(nowhere));
@@ -119,9 +119,9 @@ function ending(parts: Parts): Pick<Handlers, "deleteSession" | "terminateSessio
 /** The session behind the id in the path; it has to be there. */
 async function existing(
   parts: Parts,
-  { params, account, caller }: Pick<Call<"getSession">, "params" | "account" | "caller">,
+  { params, actsAs, caller }: Pick<Call<"getSession">, "params" | "actsAs" | "caller">,
 ) {
-  const own = await ownSession(parts, { caller, account, sessionId: params.id });
+  const own = await ownSession(parts, { caller, actsAs, sessionId: params.id });
   if (!own.ok) return own;
   const { owner, session } = own.value;
   return session === undefined ? sessionNotFound(params.id) : ok({ owner, session });

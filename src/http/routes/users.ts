@@ -16,12 +16,12 @@ type Names =
   | "removeKey";
 
 const dayMs = 86_400_000;
-/** Accounts and their keys: for admins those of all, for everybody else their own, from a browser they are signed in with. */
+/** Users and their keys: for admins those of all, for everybody else their own, from a browser they are signed in with. */
 export function userHandlers(parts: Parts, tries: Tries): Pick<Handlers, Names> {
-  return { ...accounts(parts), ...passwords(parts, tries), ...keys(parts) };
+  return { ...people(parts), ...passwords(parts, tries), ...keys(parts) };
 }
 
-function accounts({ users }: Parts): Pick<Handlers, "listUsers" | "addUser" | "removeUser" | "makeSignInLink"> {
+function people({ users }: Parts): Pick<Handlers, "listUsers" | "addUser" | "removeUser" | "makeSignInLink"> {
   return {
     listUsers: async () => ok({ items: await users.list() }),
     async addUser({ body, once }) {
@@ -41,7 +41,7 @@ function accounts({ users }: Parts): Pick<Handlers, "listUsers" | "addUser" | "r
 }
 
 function passwords({ users }: Parts, tries: Tries): Pick<Handlers, "setPassword"> {
-  /** A browser that somebody left open is not enough to take an account over. */
+  /** A browser that somebody left open is not enough to take a user's place. */
   async function isUnproven({ caller, params, body, arrival }: Call<"setPassword">): Promise<Failure | undefined> {
     if (caller.by !== "cookie" || caller.signedIn !== params.user) return undefined;
     if ((await users.find(params.user))?.hasPassword !== true) return undefined;

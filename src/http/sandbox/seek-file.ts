@@ -22,7 +22,7 @@ export type Sought = {
 };
 
 /** The part of a call by which it is known who asks for what. */
-export type Seeking = Pick<Call<"removeSandboxFile">, "account" | "caller" | "header"> & {
+export type Seeking = Pick<Call<"removeSandboxFile">, "actsAs" | "caller" | "header"> & {
   readonly params: { readonly id: string };
   readonly query: { readonly conversation_id?: string | undefined; readonly subdir?: string | undefined };
 };
@@ -122,10 +122,10 @@ type Used = { readonly owner: OwnerId; readonly sessionId: string; readonly poli
 /** The caller and their session, whose time begins anew. Files are there also where no code can be run. */
 export async function useSession(
   parts: Parts,
-  { account, caller, params }: Pick<Seeking, "account" | "caller" | "params">,
+  { actsAs, caller, params }: Pick<Seeking, "actsAs" | "caller" | "params">,
   named: { readonly conversationId?: string | undefined; readonly userId?: string | undefined },
 ): Promise<Result<Used, Failure>> {
-  const own = await ownSession(parts, { caller, account, sessionId: params.id, ...named });
+  const own = await ownSession(parts, { caller, actsAs, sessionId: params.id, ...named });
   if (!own.ok) return own;
   const { owner } = own.value;
   const used = await parts.sandbox.sessions.use(owner);

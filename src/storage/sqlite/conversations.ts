@@ -24,11 +24,11 @@ export type Conversations = {
   byPrefix(owner: OwnerId, prefix: string, limit: number): ConversationRow[];
   list(owner: OwnerId, page: { limit: number; before?: string | undefined }): ConversationRow[];
   search(owner: OwnerId, wanted: Wanted): { readonly items: ConversationRow[]; readonly total: number };
-  unusedByPrograms(wanted: Unused): ConversationRow[];
+  unusedByCallers(wanted: Unused): ConversationRow[];
 };
 
 type Wanted = Parameters<Storage["searchConversations"]>[1];
-type Unused = Parameters<Storage["unusedByPrograms"]>[0] & { readonly now: number };
+type Unused = Parameters<Storage["unusedByCallers"]>[0] & { readonly now: number };
 
 export function openConversations(writer: DatabaseSync, reader: DatabaseSync): Conversations {
   const { insert, taken, deletedAt, updateRow, buryRow } = prepareWrites(writer);
@@ -83,7 +83,7 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
   };
 }
 
-function openSearches(reader: DatabaseSync): Pick<Conversations, "search" | "unusedByPrograms"> {
+function openSearches(reader: DatabaseSync): Pick<Conversations, "search" | "unusedByCallers"> {
   // SQLite's own lower() knows the letters of English alone.
   reader.function("in_small_letters", { deterministic: true }, (value) => String(value).toLowerCase());
   const fitting = `FROM conversation WHERE owner = ? AND deleted_at IS NULL AND origin = 'person'
@@ -91,7 +91,7 @@ function openSearches(reader: DatabaseSync): Pick<Conversations, "search" | "unu
   const searched = reader.prepare(`SELECT * ${fitting} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?`);
   const counted = reader.prepare(`SELECT count(*) AS total ${fitting}`);
 
-  const ofPrograms = reader.prepare(unusedByPrograms);
+  const ofCallers = reader.prepare(unusedByCallers);
   return {
     search(owner, { appKey = null, title = "", limit, offset }) {
       const where = [owner, appKey, appKey, title.toLowerCase()] as const;
@@ -100,15 +100,15 @@ function openSearches(reader: DatabaseSync): Pick<Conversations, "search" | "unu
         total: integer(counted.get(...where) ?? {}, "total"),
       };
     },
-    unusedByPrograms: ({ before, isPassing, limit, only = null, now }) =>
-      ofPrograms
+    unusedByCallers: ({ before, isPassing, limit, only = null, now }) =>
+      ofCallers
         .all({ before, isPassing: Number(isPassing), only, now, limit: checkLimit(limit) })
         .map((row) => conversationRow(row)),
   };
 }
 
-/** A turn that waits for functions of its program keeps its wake: it is left when nobody has brought a result for as long. */
-const unusedByPrograms = `SELECT conversation.* FROM conversation LEFT JOIN lease USING (number)
+/** A turn that waits for functions of its caller keeps its wake: it is left when nobody has brought a result for as long. */
+const unusedByCallers = `SELECT conversation.* FROM conversation LEFT JOIN lease USING (number)
   WHERE deleted_at IS NULL AND origin = 'program' AND is_passing = :isPassing AND updated_at < :before
     AND ${isFree} AND coalesce(:only, number) = number
     AND NOT EXISTS (SELECT 1 FROM wake WHERE wake.number = conversation.number AND set_at >= :before)

@@ -23,10 +23,10 @@ export type Users = {
 };
 
 export function openUsers(writer: DatabaseSync, reader: DatabaseSync): Users {
-  return { ...accounts(writer, reader), ...keys(writer, reader), ...signIns(writer, reader) };
+  return { ...people(writer, reader), ...keys(writer, reader), ...signIns(writer, reader) };
 }
 
-function accounts(
+function people(
   writer: DatabaseSync,
   reader: DatabaseSync,
 ): Pick<Users, "put" | "find" | "bySubject" | "list" | "drop" | "ownsAnything"> {

@@ -1,10 +1,10 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
-import type { ProgramPart } from "../../protocol/given.ts";
+import type { CallerPart } from "../../protocol/given.ts";
 import type { ChatRequest, ResponseRequest, ToolChoice } from "../../protocol/openai.ts";
-import { programForModels } from "../../words/words.ts";
+import { callersForModels } from "../../words/words.ts";
 
-type Functions = NonNullable<ProgramPart["functions"]>;
+type Functions = NonNullable<CallerPart["functions"]>;
 type Described = {
   readonly name: string;
   readonly description?: string | null | undefined;
@@ -13,7 +13,7 @@ type Described = {
 type Hint = Failure<"parameter_unsupported">["params"]["hint"];
 
 /** What a chat completion brings along for its turn, or what of it would mislead its caller. */
-export function programOfChat(body: ChatRequest, instructions: readonly string[]): Result<ProgramPart, Failure> {
+export function callerPartOfChat(body: ChatRequest, instructions: readonly string[]): Result<CallerPart, Failure> {
   const { n, logprobs, audio, modalities, functions: old, response_format: form } = body;
   if ((n ?? 1) > 1) return unsupported("n");
   if (logprobs === true) return unsupported("logprobs");
@@ -24,14 +24,14 @@ export function programOfChat(body: ChatRequest, instructions: readonly string[]
   const functions = (body.tools ?? []).map(({ type, function: described }) =>
     type === "function" ? (described ?? undefined) : undefined,
   );
-  return programOf({ functions, choice: body.tool_choice, instructions, isJson: form?.type === "json_object" });
+  return callerPartOf({ functions, choice: body.tool_choice, instructions, isJson: form?.type === "json_object" });
 }
 
 /** The same of a response. */
-export function programOfResponse(
+export function callerPartOfResponse(
   body: ResponseRequest,
   instructions: readonly string[],
-): Result<ProgramPart, Failure> {
+): Result<CallerPart, Failure> {
   const { text, background, prompt } = body;
   if (background === true) return unsupported("background");
   if (prompt !== undefined && prompt !== null) return unsupported("prompt");
@@ -40,9 +40,9 @@ export function programOfResponse(
     type === "function" && name !== undefined && name !== null ? { name, description, parameters } : undefined,
   );
   const isJson = text?.format?.type === "json_object";
-  const program = programOf({ functions, choice: body.tool_choice, instructions, isJson });
+  const callerPart = callerPartOf({ functions, choice: body.tool_choice, instructions, isJson });
   const request = requestOf(body);
-  return program.ok && request !== undefined ? ok({ ...program.value, request }) : program;
+  return callerPart.ok && request !== undefined ? ok({ ...callerPart.value, request }) : callerPart;
 }
 
 /** What is given back with the response; undefined where nothing is. */
@@ -59,7 +59,7 @@ function unsupported(parameter: string, hint: Hint = "leave_out") {
   return failure("parameter_unsupported", { parameter, hint });
 }
 
-function programOf({
+function callerPartOf({
   functions,
   choice,
   instructions,
@@ -69,11 +69,11 @@ function programOf({
   readonly choice: ToolChoice | null | undefined;
   readonly instructions: readonly string[];
   readonly isJson: boolean;
-}): Result<ProgramPart, Failure> {
+}): Result<CallerPart, Failure> {
   const stray = functions.indexOf(undefined);
   if (stray >= 0) return unsupported(`tools.${stray}.type`, "functions_only");
   const offered = choice === "none" ? [] : offeredOf(functions);
-  const said = [...instructions, ...wishes(choice, offered), ...(isJson ? [programForModels.jsonOnly] : [])];
+  const said = [...instructions, ...wishes(choice, offered), ...(isJson ? [callersForModels.jsonOnly] : [])];
   return ok({
     ...(said.length > 0 && { instructions: said.join("\n\n") }),
     ...(offered.length > 0 && { functions: offered }),
@@ -98,9 +98,9 @@ function offeredOf(functions: readonly (Described | undefined)[]): Functions {
 /** A call that the caller insists on is asked for in words: an agent takes several steps, and any may be the one. */
 function wishes(choice: ToolChoice | null | undefined, offered: Functions): string[] {
   if (offered.length === 0 || choice === undefined || choice === null) return [];
-  if (choice === "required") return [programForModels.mustCall];
+  if (choice === "required") return [callersForModels.mustCall];
   if (typeof choice === "string") return [];
   const name = choice.function?.name ?? choice.name;
   const isOffered = offered.some((one) => one.name === name);
-  return isOffered && typeof name === "string" ? [programForModels.mustCallThis(name)] : [];
+  return isOffered && typeof name === "string" ? [callersForModels.mustCallThis(name)] : [];
 }

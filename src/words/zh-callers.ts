@@ -1,6 +1,6 @@
-import type { enPrograms } from "./en-programs.ts";
+import type { enCallers } from "./en-callers.ts";
 
-export const zhPrograms: typeof enPrograms = {
+export const zhCallers: typeof enCallers = {
   waits: (p) => `智能体在等待 ${p.count} 个决定：`,
   approval: (p) => `是否允许调用 ${p.tool}，参数为 ${p.arguments}？`,
   how: () =>

@@ -9,13 +9,13 @@ import type { InTurn, NewUser, UserParts, Users } from "./users.ts";
 
 /** More than an installation of one machine has. */
 const listedMax = 10_000;
-export type Accounts = Pick<Users, "exist" | "list" | "find" | "add" | "remove" | "setPassword" | "isPassword">;
+export type UserList = Pick<Users, "exist" | "list" | "find" | "add" | "remove" | "setPassword" | "isPassword">;
 /** `put`: stores one, in turn with others. */
-type Kept = { readonly accounts: Accounts; readonly put: PutUser };
+type Kept = { readonly users: UserList; readonly put: PutUser };
 export type PutUser = (row: UserRow) => ReturnType<UserStorage["putUser"]>;
 type Tools = { readonly passwords: Passwords; readonly inTurn: InTurn };
 
-export function openAccounts({ storage, clock }: UserParts, { passwords, inTurn }: Tools): Kept {
+export function openUserList({ storage, clock }: UserParts, { passwords, inTurn }: Tools): Kept {
   let known: boolean | undefined;
 
   async function exist(): Promise<boolean> {
@@ -32,7 +32,7 @@ export function openAccounts({ storage, clock }: UserParts, { passwords, inTurn 
     return stored;
   };
 
-  const accounts: Accounts = {
+  const users: UserList = {
     exist,
     list: async () => (await storage.listUsers(listedMax)).map(toUser),
     async find(id) {
@@ -78,7 +78,7 @@ export function openAccounts({ storage, clock }: UserParts, { passwords, inTurn 
     },
     isPassword: async (id, password) => passwords.fits(password, (await findRow(storage, id))?.password),
   };
-  return { accounts, put };
+  return { users, put };
 }
 
 async function hashed(passwords: Passwords, password: string | undefined) {
@@ -92,7 +92,7 @@ async function hashed(passwords: Passwords, password: string | undefined) {
 const UserId = OwnerId.refine((id) => !/^\.+$/.test(id));
 
 /**
- * The subject of an account that waits for somebody: letter by letter what the service must say. No issuer begins like
+ * The subject of a user that waits for somebody: letter by letter what the service must say. No issuer begins like
  * it, and an address never counts as a subject: at some services people choose theirs.
  */
 export function keptFor(signInAs: string): string {

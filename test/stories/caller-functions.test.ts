@@ -4,22 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { checkRecord } from "../../src/log/log.ts";
-import type { ProgramPart } from "../../src/protocol/given.ts";
+import type { CallerPart } from "../../src/protocol/given.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { all } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const weather = { name: "get_weather", description: "The weather.", parameters: { type: "object", properties: {} } };
-const program: ProgramPart = { instructions: "Answer in verse.", functions: [weather] };
+const callerPart: CallerPart = { instructions: "Answer in verse.", functions: [weather] };
 
-async function begin(yard: TestYard, part: ProgramPart = program, text = "how is it?") {
+async function begin(yard: TestYard, part: CallerPart = callerPart, text = "how is it?") {
   const row = await must(yard.engine.create(localOwner, { id: "c", origin: "program" }));
-  await must(yard.engine.send(row, { text, mode: "queue", program: part }));
+  await must(yard.engine.send(row, { text, mode: "queue", callerPart: part }));
   return { row, rested: await yard.whenAtRest("c") };
 }
 
-test("a function of the calling program is asked of it, and its result goes on with the turn [C5]", async () => {
+test("a function of the caller is asked of it, and its result goes on with the turn [C5]", async () => {
   await using model = await modelServer([
     calls(["get_weather", { city: "Paris" }], ["todo_read", {}], ["get_weather", { city: "Rome" }]),
     says("Sun in both."),
@@ -52,7 +52,7 @@ test("a function of the calling program is asked of it, and its result goes on w
   assert.equal(again.ok || again.failure.code, "decision_not_found");
 });
 
-test("instructions and functions of a program are there in its turn and gone in the next, and the record says why [C5][L3]", async () => {
+test("instructions and functions of a caller are there in its turn and gone in the next, and the record says why [C5][L3]", async () => {
   await using model = await modelServer(() => says("ok"));
   await using yard = await startYard({ model });
   const { row } = await begin(yard);
@@ -60,7 +60,7 @@ test("instructions and functions of a program are there in its turn and gone in 
   const { events } = await yard.whenAtRest("c");
   const told = model.asked.map(({ body }) => ({
     has: body.tools?.some(({ function: { name } }) => name === "get_weather"),
-    verse: String(body.messages[0]?.content).includes("# What the calling program wants\nAnswer in verse.\n\n"),
+    verse: String(body.messages[0]?.content).includes("# What the caller wants\nAnswer in verse.\n\n"),
   }));
   assert.deepEqual(told, [
     { has: true, verse: true },
@@ -109,7 +109,7 @@ test("a turn that waits for a function can be stopped, or refused, and the histo
   assert.equal((await yard.whenAtRest("c")).outcome, "cancelled");
   await must(yard.engine.send(row, { text: "never mind", mode: "queue" }));
   assert.equal((await yard.whenAtRest("c")).answer, "fine");
-  await must(yard.engine.send(row, { text: "once more", mode: "queue", program }));
+  await must(yard.engine.send(row, { text: "once more", mode: "queue", callerPart }));
   const waiting = await yard.whenAtRest("c");
   const id = all(waiting.events, "decision.asked").at(-1)?.id ?? "";
   const unfit = await yard.engine.decide(row, id, { verdict: "approve", by: "me" });
@@ -133,7 +133,7 @@ test("a function that waits when the server stops can be answered after the next
   assert.equal((await second.whenAtRest("c")).answer, "Sun.");
 });
 
-test("what waits for a program is no fault of the record of decisions [C5][H4]", async () => {
+test("what waits for a caller is no fault of the record of decisions [C5][H4]", async () => {
   await using model = await modelServer([calls(["get_weather", {}])]);
   await using yard = await startYard({ model });
   const { row, rested } = await begin(yard);

@@ -1,6 +1,0 @@
-/** What a program's wishes become where no model can be made to follow them. */
-export const programForModels = {
-  mustCall: "Call one of the functions of the calling program before you answer.",
-  mustCallThis: (name: string) => `Call the function ${name} of the calling program before you answer.`,
-  jsonOnly: "Answer with one JSON object and nothing else: no words before or after it, no code fence.",
-};
