@@ -5,15 +5,17 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { protocolVersion } from "../../src/protocol/routes.ts";
 import { type Home, makeHome } from "../world/program.ts";
+import { saidOf } from "../world/said.ts";
 
 test("a data directory that an AgentYard of another version uses is left alone, with what to do, in both languages [P3][P4]", async (t) => {
   const home = makeHome(t);
   ownedBy(t, home, { protocol: "0" });
   const { code, errors } = await home.start("run", "hello").ended;
   const what = `The AgentYard that uses this data directory speaks version 0, this one ${protocolVersion}.`;
-  assert.deepEqual([code, errors], [1, `✗ ${what} End the older one and start again.\n`], "owner_other_version");
+  assert.deepEqual([code, errors], [1, `✗ ${what} End the older one and start again.\n`]);
   const zh = await home.start("run", "hello", "--lang", "zh").ended;
-  assert.match(zh.errors, /^✗ 正在使用这个数据目录的 AgentYard 协议版本是 0，本程序是 \d+。请结束较旧的那个/);
+  const versions = saidOf("owner_other_version", { theirs: "0", ours: protocolVersion }, "zh");
+  assert.ok(zh.errors.startsWith(`✗ ${versions}请结束较旧的那个`), zh.errors);
 });
 
 test("a data directory whose AgentYard does not answer is left alone, and the process is named that is to be ended [P3][P4]", async (t) => {
@@ -25,8 +27,9 @@ test("a data directory whose AgentYard does not answer is left alone, and the pr
   ]);
   const what = `Another AgentYard (process ${process.pid}) uses this data directory and does not answer.`;
   const next = "End that process, or choose another data directory with --data.";
-  assert.deepEqual([en.code, en.errors], [1, `✗ ${what} ${next}\n`], "owner_unreachable");
-  assert.match(zh.errors, /^✗ 另一个 AgentYard（进程 \d+）正在使用这个数据目录，但没有回应。请结束那个进程/);
+  assert.deepEqual([en.code, en.errors], [1, `✗ ${what} ${next}\n`]);
+  const silent = saidOf("owner_unreachable", { pid: process.pid }, "zh");
+  assert.ok(zh.errors.startsWith(`✗ ${silent}请结束那个进程`), zh.errors);
 });
 
 /** This process has the directory, says so, and answers nobody. */

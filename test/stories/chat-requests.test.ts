@@ -116,14 +116,14 @@ test("what is no longer taken is refused with the name of what to use [C1]", asy
   for (const [path, body, field] of retired) {
     const { status, json } = await world.call("POST", path, body);
     assert.deepEqual(
-      [status, json.error_code, json.description, json.solution],
+      [status, json.error_code, Object(json.error_details).code, json.description, json.solution],
       [
         400,
         "AgentAPP.InvalidParameter.RequestBody",
+        "field_retired",
         `\`${field}\` is not taken any more`,
         "Upload the file, then name it in `selected_files`.",
       ],
-      "field_retired",
     );
   }
 });

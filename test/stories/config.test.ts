@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Config, explainConfig, hasChanged, reloadConfig } from "../../src/config/config.ts";
+import { type Config, explainConfig, hasChanged, loadConfig, reloadConfig } from "../../src/config/config.ts";
 import { makePlace } from "../world/config-place.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -93,7 +93,10 @@ test("every mistake is told at once, with file, line and what to write instead, 
   const chinese = await place.mistakes({ env: { ...env, LANG: "zh_CN.UTF-8" } });
   assert.equal(chinese[1], "MAX_LOOPS 的值是 0，无法使用。 请改成：1 到 1000 之间的整数。");
   const unknown = "config/agentyard.yaml:2：没有 loop.max_steps 这个设置项。 请改写为 loop.steps_max。";
-  assert.equal(chinese[5], unknown, "config_invalid");
+  assert.equal(chinese[5], unknown);
+  const loaded = await loadConfig({ ...place.request, env });
+  const codes = loaded.ok ? [] : loaded.failure.map(({ code }) => code);
+  assert.deepEqual(codes, [...Array(3).fill("setting_invalid"), ...Array(7).fill("config_invalid")]);
 });
 
 const oddFiles: [what: string, yaml: string, mistake: string | undefined][] = [

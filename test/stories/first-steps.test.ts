@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { failureWords, wordsFor } from "../../src/words/words.ts";
 import { makeHome, typedHere } from "../world/program.ts";
 import { agentyard } from "../world/pty.ts";
+import { saidOf } from "../world/said.ts";
 
 // What a first user mistypes, and what the program says then.
 
@@ -20,10 +21,11 @@ test("a mistyped --data is refused by whoever only looks, and nothing is made th
     ["log", "c"],
   ];
   for (const words of [...looks, ["approvals"], ["model"]])
-    assert.deepEqual(await home.start(...words, "--data", typo).ended, { code: 3, output: "", errors }, "data_missing");
+    assert.deepEqual(await home.start(...words, "--data", typo).ended, { code: 3, output: "", errors });
   assert.deepEqual(readdirSync(home.folder), []);
   const zh = await home.start("backup", "b.tar", "--lang", "zh").ended;
-  assert.match(zh.errors, /^✗ \S+ 中没有 AgentYard 的数据。/, "a backup also without --data");
+  const missing = saidOf("data_missing", { path: join(home.folder, "data") }, "zh");
+  assert.ok(zh.errors.startsWith(`✗ ${missing}`), "a backup also without --data");
 });
 
 test("a data directory that cannot be made is refused at once, also below /proc [P2]", async (t) => {
@@ -37,8 +39,8 @@ test("a data directory that cannot be made is refused at once, also below /proc 
   ])
     assert.deepEqual(await home.start(...words, "--data", "/proc/x/y").ended, { code: 3, output: "", errors });
   const zh = await home.start("serve", "--data", "/proc/x/y", "--lang", "zh").ended;
-  const chinese = "✗ 无法创建或使用文件夹 /proc/x/y。请用 --data 指定其他目录，或为当前用户加上写权限。\n";
-  assert.equal(zh.errors, chinese, "data_unusable");
+  const unusable = saidOf("data_unusable", { path: "/proc/x/y" }, "zh");
+  assert.equal(zh.errors, `✗ ${unusable}请用 --data 指定其他目录，或为当前用户加上写权限。\n`);
 });
 
 test("the commands that are suggested run as they stand and act on the same data [P2]", async (t) => {

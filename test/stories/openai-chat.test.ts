@@ -5,6 +5,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { all } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { callEnds, gathered, openAiYard, without } from "../world/openai.ts";
+import { saidOf } from "../world/said.ts";
 
 const hello = [{ role: "user" as const, content: "hello" }];
 
@@ -27,7 +28,7 @@ test("the openai client gets an agent's answer, whole and as it is written, with
   const conversation = response.headers.get("x-conversation-id") ?? "";
   assert.equal((await server.yard.events(conversation))[0]?.type, "agent.chosen");
   const listed = await server.yard.client.call("listConversations", {});
-  assert.deepEqual(listed.ok && listed.value.items, [], "it is a caller's own, and in nobody's list");
+  assert.deepEqual(listed.ok && listed.value.items, [], "it is a program's own, and in nobody's list");
 
   const stream = await server.openai.chat.completions.create({
     ...{ model: "general", messages: hello, stream: true },
@@ -119,7 +120,9 @@ test("agents are listed as models, and an unknown one is a model that is not fou
     () => server.openai.chat.completions.create({ model: "gpt-4o", messages: hello }),
     () => server.openai.responses.create({ model: "gpt-4o", input: "hello" }),
   ])
-    assert.deepEqual(await callEnds(ask()), [404, "invalid_request_error", "model_not_found"], "agent_not_found");
+    assert.deepEqual(await callEnds(ask()), [404, "invalid_request_error", "model_not_found"]);
+  const unknown = saidOf("agent_not_found", { id: "gpt-4o" });
+  await assert.rejects(server.openai.models.retrieve("gpt-4o"), (error: Error) => error.message.includes(unknown));
 });
 
 test("what could not be honoured is refused by its name; what does no harm is taken [C5]", async () => {

@@ -158,8 +158,9 @@ open("outputs/new/deep/made.txt", "w").write("new")
 test("where images cannot be mounted the start is refused with advice, and the doctor says the same [X3][P2][P5]", async (t) => {
   const isRoot = process.geteuid?.() === 0;
   const why = isRoot ? "this machine does not mount one (mount: " : "only root can mount images of disks";
-  const started = await withoutMounts(t, ["sandbox", "--port", "0"]);
+  const started = await withoutMounts(t, ["run", "--json", "hello"]);
   assert.equal(started.code, 3, started.said);
+  assert.match(started.said, /"kind":"images_unusable"/);
   assert.ok(started.said.includes(`sandbox_platform.disk is image, and ${why}`), started.said);
   assert.match(started.said, /or set sandbox_platform\.disk to folder\./);
   const examined = await withoutMounts(t, ["doctor"]);

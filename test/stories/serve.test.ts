@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { type Home, makeHome, typedHere } from "../world/program.ts";
+import { saidOf } from "../world/said.ts";
 
 // `agentyard serve` as an operator starts it: the real program, a real port.
 
@@ -50,11 +51,8 @@ test("a second server on the same data names the first and where it is, in both 
     errors: `✗ AgentYard is already served at ${address} (process ${pid}). Use it there, end that process first, or choose another data directory with --data.\n`,
   });
   const { errors } = await home.start("serve", "--port", "0", "--lang", "zh").ended;
-  assert.equal(
-    errors,
-    `✗ AgentYard 已在 ${address} 提供服务（进程 ${pid}）。请直接使用它，先结束那个进程，或者用 --data 指定其他数据目录。\n`,
-    "already_served",
-  );
+  const served = saidOf("already_served", { address, pid: pid ?? 0 }, "zh");
+  assert.equal(errors, `✗ ${served}请直接使用它，先结束那个进程，或者用 --data 指定其他数据目录。\n`);
 });
 
 test("where a terminal has the data, the server says which process to end [P2]", async (t) => {
@@ -89,11 +87,8 @@ test("an address that others can reach is refused until there is a user, with th
   const home = makeHome(t);
   const refused = await home.start("serve", "--host", "0.0.0.0", "--port", "0").ended;
   assert.deepEqual([refused.code, refused.output], [3, ""]);
-  assert.match(
-    refused.errors,
-    /^✗ Nobody could be told apart on 0\.0\.0\.0: .* node \S+ user add NAME\. /,
-    "users_needed",
-  );
+  assert.ok(refused.errors.startsWith(`✗ ${saidOf("users_needed", { host: "0.0.0.0" })} `), refused.errors);
+  assert.match(refused.errors, / node \S+ user add NAME\. /);
   assert.equal((await home.start("user", "add", "ada").ended).code, 0);
   const server = home.start("serve", "--host", "0.0.0.0", "--port", "0");
   const [, port = ""] = await server.until(

@@ -7,6 +7,7 @@ import type { Client } from "../../src/client/client.ts";
 import { until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
+import { saidOf } from "../world/said.ts";
 import { effectTool } from "../world/tools.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -298,7 +299,7 @@ test("in a pipe y, n and e are lines; at the end of input a decision ends the ch
   await using unanswered = await markingYard();
   const short = openTestPipe("mark it\n");
   assert.equal(await runInPipe(short, unanswered.yard), 6);
-  assert.match(short.written.errors, /mark needs a decision and nobody is here to make it/, "nobody_to_ask");
+  assert.ok(short.written.errors.includes(saidOf("nobody_to_ask", { tool: "mark" })), short.written.errors);
   assert.equal(unanswered.marks(), "");
 });
 

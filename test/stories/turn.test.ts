@@ -73,7 +73,7 @@ test("at the step limit the calls asked for are not run and the model gives its 
   assert.deepEqual({ answer, outcome }, { answer: "This far I came.", outcome: "limit" });
   assert.equal(model.asked.length, 4);
   const last = all(events, "call.finished").at(-1);
-  assert.equal(last?.outcome, "not_run");
+  assert.deepEqual([last?.outcome, last?.failure?.code], ["not_run", "tool_not_run"]);
   assert.match(last?.text ?? "", /not run: step limit/);
   const final = model.asked[3]?.body;
   assert.ok((final?.tools?.length ?? 0) > 0, "the tools stay in the request");
@@ -102,8 +102,8 @@ test("a call that keeps giving the same result is pointed out at the third time 
   const { answer, outcome, events } = await yard.ask("go");
   assert.deepEqual({ answer, outcome }, { answer: "I stop.", outcome: "done" });
   assert.deepEqual(
-    all(events, "call.finished").map((event) => event.outcome),
-    ["ok", "ok", "ok", "ok", "not_run"],
+    all(events, "call.finished").map(({ outcome, failure }) => failure?.code ?? outcome),
+    ["ok", "ok", "ok", "ok", "tool_repeated"],
   );
   const reminders = all(events, "step.started").map((event) => event.reminder ?? "");
   assert.match(reminders[3] ?? "", /same result for the same arguments 3 times/);
