@@ -28,7 +28,7 @@ test("the openai client gets an agent's answer, whole and as it is written, with
   const conversation = response.headers.get("x-conversation-id") ?? "";
   assert.equal((await server.yard.events(conversation))[0]?.type, "agent.chosen");
   const listed = await server.yard.client.call("listConversations", {});
-  assert.deepEqual(listed.ok && listed.value.items, [], "it is a program's own, and in nobody's list");
+  assert.deepEqual(listed.ok && listed.value.items, [], "it is a caller's own, and in nobody's list");
 
   const stream = await server.openai.chat.completions.create({
     ...{ model: "general", messages: hello, stream: true },

@@ -66,12 +66,12 @@ test("who is not a user is told so, unless the settings add everybody [C6][P4]",
   assert.ok(!browser.jar.has("agentyard"));
   assert.match(refused.text, /\(agentyard user add NAME --sign-in-as …\) as mei@example\.com/);
   await addUser({ id: "mei", signInAs: "mei@example.com" });
-  assert.equal(await me("s1"), "mei", "an account that was made for them is theirs");
+  assert.equal(await me("s1"), "mei", "they are the user that was added for them");
   await addUser({ id: "bea", signInAs: "s2" });
   assert.equal(await me("s2"), "bea", "also by the subject of the service");
 });
 
-test("who calls themselves like an account without a password does not get it, and neither does an unchecked address [C6]", async () => {
+test("who calls themselves like a user without a password does not become that user, and neither does an unchecked address [C6]", async () => {
   for (const addsUsers of [false, true]) {
     await using place = await openPlace({ addsUsers });
     const { addUser, address, service } = place;
