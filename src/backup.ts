@@ -10,7 +10,7 @@ import { backupRoutes } from "./protocol/backup-routes.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import type { BackupReport } from "./terminal/terminal.ts";
 import type { BackupFault } from "./words/words.ts";
-import { readArchive } from "./workspace/workspace.ts";
+import { BrokenOff, readArchive } from "./workspace/workspace.ts";
 
 export type BackupWanted = {
   /** The way to the yard: `Attached.fetch`. It may be in another process, and be busy. */
@@ -87,15 +87,13 @@ async function take(pieces: AsyncIterable<Uint8Array>, file: FileHandle, onBytes
   }
 }
 
-class BrokenOff extends Error {}
-
 /** An end before its time is told from a disk that is full. */
 async function* brokenOffWords(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const reader = body.getReader();
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch(() => {
-        throw new BrokenOff("the server broke off");
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw new BrokenOff("the server broke off", { cause });
       });
       if (done) return;
       yield value;

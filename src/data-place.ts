@@ -19,21 +19,26 @@ export function isKept(name: string): boolean {
   return name.startsWith(keptPrefix);
 }
 
-/**
- * Makes a folder and those above it, for this user alone; false where it cannot be. One by one: `recursive` never comes
- * to an end in Node where the system says “no such folder” below one that is there, as below /proc.
- */
+/** Makes a folder and those above it; false where it cannot be. */
 export function makeFolder(path: string): boolean {
-  const missing: string[] = [];
-  for (let folder = path; !existsSync(folder) && folder !== dirname(folder); folder = dirname(folder))
-    missing.unshift(folder);
   try {
-    for (const folder of missing) makeOne(folder);
+    makeFolders(path);
     return statSync(path).isDirectory();
   } catch (error) {
     systemCodeOrThrow(error);
     return false;
   }
+}
+
+/**
+ * For this user alone; throws what the system says. One by one: `recursive` never comes to an end in Node where the
+ * system says “no such folder” below one that is there, as below /proc.
+ */
+export function makeFolders(path: string): void {
+  const missing: string[] = [];
+  for (let folder = path; !existsSync(folder) && folder !== dirname(folder); folder = dirname(folder))
+    missing.unshift(folder);
+  for (const folder of missing) makeOne(folder);
 }
 
 /** Another process may be faster. */

@@ -5,7 +5,7 @@ import { codeOf, faultOf, sync } from "./backup.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
 import { failed, ok, type Result } from "./base/result.ts";
-import { draftPrefix, isDraft, isKept, keptPrefix, makeFolder } from "./data-place.ts";
+import { draftPrefix, isDraft, isKept, keptPrefix, makeFolder, makeFolders } from "./data-place.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import { protocolVersion } from "./protocol/routes.ts";
 import { readCopy } from "./storage/sqlite/copy.ts";
@@ -149,8 +149,7 @@ async function moveIn(draft: string, { dataDir, sessionDbPath }: RestoreWanted, 
   const names = readdirSync(draft).filter((name) => name !== "sessions.db" && name !== "manifest.jsonl");
   for (const name of names) await move({ from: join(draft, name), to: join(dataDir, name) }, moved);
   await sync(dataDir);
-  if (!makeFolder(dirname(sessionDbPath)))
-    throw Object.assign(new Error("the folder of the database cannot be made"), { code: "EACCES", syscall: "mkdir" });
+  makeFolders(dirname(sessionDbPath));
   await move({ from: join(draft, "sessions.db"), to: sessionDbPath }, moved);
   await sync(dirname(sessionDbPath));
 }

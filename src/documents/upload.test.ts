@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { testWorkspace } from "../../test/world/workspace.ts";
 import { failure } from "../protocol/failure.ts";
 import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
-import { shownPath, type Workspace } from "../workspace/workspace.ts";
+import { BrokenOff, shownPath, type Workspace } from "../workspace/workspace.ts";
 import type { UploadPolicy } from "./documents.ts";
 import { receiveUpload } from "./upload.ts";
 
@@ -223,7 +223,7 @@ test("a source that breaks off leaves the file as it was [F4]", async (t) => {
   await upload("a.txt", ["before"]);
   async function* broken() {
     yield Buffer.from("half");
-    throw new Error("the connection is gone");
+    throw new BrokenOff("the connection is gone");
   }
   assert.deepEqual(
     await upload("a.txt", broken()),

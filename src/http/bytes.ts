@@ -1,5 +1,6 @@
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
+import { BrokenOff } from "../workspace/workspace.ts";
 import { tookIn } from "./garbage.ts";
 
 /** Sent by the forms and scripts of any page without asking first; everything else a browser asks about beforehand. */
@@ -9,7 +10,7 @@ const formType = /^\s*multipart\/form-data\s*(;|$)/i;
 
 /** The bytes of a file on their way in. */
 export type IncomingBytes = {
-  /** Read no faster than they are taken. Throws when the caller breaks off. */
+  /** Read no faster than they are taken. `BrokenOff` is thrown when the caller breaks off. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /** As the caller said, if it did. */
   readonly announced: number | undefined;
@@ -36,17 +37,21 @@ export function openBytes(
 async function* piecesOf(request: Request): AsyncGenerator<Uint8Array, void, undefined> {
   const { body, signal } = request;
   if (body === null) return;
-  signal.throwIfAborted();
+  const brokenOff = (cause: unknown): never => {
+    throw new BrokenOff("the caller broke off", { cause });
+  };
+  if (signal.aborted) brokenOff(signal.reason);
   const reader = body.getReader();
+  const read = () => reader.read().catch(brokenOff);
   const stop = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", stop);
   try {
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    for (let piece = await read(); !piece.done; piece = await read()) {
       yield piece.value;
       tookIn(piece.value.length);
     }
     // A body that was given up reads as ended: half a file must not pass for a whole one.
-    request.signal.throwIfAborted();
+    if (signal.aborted) brokenOff(signal.reason);
   } finally {
     signal.removeEventListener("abort", stop);
     void passOver(reader).finally(stop);

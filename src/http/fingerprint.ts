@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { BrokenOff } from "../workspace/workspace.ts";
 import type { IncomingBytes } from "./bytes.ts";
 
 /** Headers by which some routes are told what to do. */
@@ -65,7 +66,8 @@ function withoutBoundary(contentType: string, take: (piece: Uint8Array) => void)
 export async function hashOf(hashing: HashedBytes): Promise<string | undefined> {
   try {
     for await (const _ of hashing.bytes.chunks);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof BrokenOff)) throw error;
     return undefined;
   }
   return hashing.hash();

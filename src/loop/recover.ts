@@ -1,3 +1,4 @@
+import { inBackground } from "../base/background.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
 import type { Engine } from "./loop.ts";
@@ -12,7 +13,7 @@ export async function recoverTurns(
   driver: Driver,
   options: { ageMsMax: number },
 ): ReturnType<Engine["recover"]> {
-  const { storage, log, clock, limits } = parts;
+  const { storage, log, clock, limits, logger } = parts;
   const due: ConversationRow[] = [];
   const older: ConversationRow[] = [];
   for (const { number } of await storage.dueWakes(wakesMax)) {
@@ -32,6 +33,7 @@ export async function recoverTurns(
       await driver.ended(conversation.number);
     }
   };
-  for (let lane = 0; lane < limits.recoveriesMax; lane += 1) void next();
+  for (let lane = 0; lane < limits.recoveriesMax; lane += 1)
+    void inBackground(logger, "some conversations were not taken up again", next());
   return { resumed, older };
 }

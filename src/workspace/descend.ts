@@ -116,7 +116,8 @@ function descend(
     try {
       folder = open(above, name);
     } catch (error) {
-      throw new Refused(explain(error, operation, { folder: above, name, path: names.slice(0, index + 1).join("/") }));
+      const about = { folder: above, name, path: names.slice(0, index + 1).join("/") };
+      throw new Refused(explain(error, operation, about), { cause: error });
     } finally {
       closeSync(above);
     }

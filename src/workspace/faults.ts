@@ -11,11 +11,14 @@ import { shownPath } from "./path.ts";
 export class Refused extends Error {
   readonly reason: FileFailure;
 
-  constructor(reason: FileFailure) {
-    super(reason.code);
+  constructor(reason: FileFailure, options?: ErrorOptions) {
+    super(reason.code, options);
     this.reason = reason;
   }
 }
+
+/** What a source of bytes throws whose sender broke off: the transfer's fault. Anything else that it throws is ours. */
+export class BrokenOff extends Error {}
 
 export type Operation = "read" | "write";
 
@@ -74,7 +77,7 @@ export async function attemptDisk<T>(work: () => Promise<T> | T): Promise<Result
   }
 }
 
-function diskFault(code: string): DiskFault {
+export function diskFault(code: string): DiskFault {
   switch (code) {
     case "ENOSPC":
     case "EDQUOT":

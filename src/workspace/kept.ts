@@ -4,10 +4,11 @@ import { copyFile, open, readdir, readFile, rename, stat, unlink, utimes, writeF
 import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
-import { systemCode } from "../base/fault.ts";
+import { systemCodeOrThrow } from "../base/fault.ts";
 import { derivedHex, type Ids } from "../base/ids.ts";
+import type { Logger } from "../observe/observe.ts";
 import { FileState } from "../protocol/events.ts";
-import { ifThere } from "./faults.ts";
+import { diskFault, ifThere } from "./faults.ts";
 import type { FileChange, WorkspaceLimits } from "./one-workspace.ts";
 import { makeSafeFolder } from "./safe-folder.ts";
 
@@ -30,25 +31,34 @@ export type Keeping = { readonly isNeeded?: (hash: string) => boolean };
 export type KeptNow = {
   /** These bytes have this hash. A power cut may take them: then their hash tells. */
   keep(bytes: Buffer, hash: string, keeping: Required<Keeping>): FileChange["lost"];
+  /** What was thrown when a content was kept, as the reason for which it is lost. */
+  refused(error: unknown): FileChange["lost"];
   /** Whether it is kept; it is then among the last to be given up. */
   use(hash: string): boolean;
 };
 
 /** Sizes of the kept contents, oldest first, and what they come to; those that a walk kept and nobody has synced yet. */
-export type KeptBook = { readonly sizes: Map<string, number>; bytes: number; readonly unsafe: Set<string> };
+export type KeptBook = {
+  readonly sizes: Map<string, number>;
+  bytes: number;
+  readonly unsafe: Set<string>;
+  /** The log has it that the disk refused one. */
+  isFaultTold: boolean;
+};
 
 export type KeptOptions = {
   readonly folder: string;
   readonly limits: WorkspaceLimits;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly logger: Logger;
   readonly books: Map<string, KeptBook>;
 };
 
 /** Notes are needed until their call has ended; these are far more than run at once. */
 const notesMax = 200;
 
-export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Kept {
+export function openKept({ folder, limits, clock, ids, logger, books }: KeptOptions): Kept {
   const contents = join(folder, "contents");
   const notes = join(folder, "notes");
   const noteOf = (key: string, path: string) => join(notes, derivedHex(32, key, path));
@@ -111,17 +121,18 @@ export function openKept({ folder, limits, clock, ids, books }: KeptOptions): Ke
       const { before, after, lost } = Note.parse(JSON.parse(text));
       return { path, before, after, lost };
     },
-    now: async () => openNow({ contents, known: await book(), limits, ids }),
+    now: async () => openNow({ contents, known: await book(), limits, ids, logger }),
   };
 }
 
-type Keeper = Pick<KeptOptions, "limits" | "ids"> & { readonly contents: string; readonly known: KeptBook };
+type Keeper = Pick<KeptOptions, "limits" | "ids" | "logger"> & { readonly contents: string; readonly known: KeptBook };
 type Content = Required<Keeping> & { readonly bytes: Buffer; readonly hash: string };
 
 function openNow(keeper: Keeper): KeptNow {
   const { contents, known } = keeper;
   return {
     keep: (bytes, hash, { isNeeded }) => keepNow(keeper, { bytes, hash, isNeeded }),
+    refused: (error) => refused(keeper, error),
     use(hash) {
       const size = known.sizes.get(hash);
       if (size !== undefined) add(known, hash, size);
@@ -130,7 +141,8 @@ function openNow(keeper: Keeper): KeptNow {
   };
 }
 
-function keepNow({ contents, known, limits, ids }: Keeper, { bytes, hash, isNeeded }: Content): FileChange["lost"] {
+function keepNow(keeper: Keeper, { bytes, hash, isNeeded }: Content): FileChange["lost"] {
+  const { contents, known, limits, ids } = keeper;
   if (bytes.length > limits.keptFileBytesMax) return "too_large";
   const place = join(contents, hash);
   const isKept = drop(known, hash) && existsSync(place);
@@ -146,12 +158,21 @@ function keepNow({ contents, known, limits, ids }: Keeper, { bytes, hash, isNeed
       known.unsafe.add(hash);
     } catch (error) {
       rmSync(part, { force: true });
-      if (systemCode(error) === undefined) throw error;
-      return "quota"; // The disk is full, or takes nothing more for another reason.
+      return refused(keeper, error);
     }
   }
   add(known, hash, bytes.length);
   return undefined;
+}
+
+/** A full disk is a quota too. Any other reason is told, once: a disk that fails shows here first. */
+function refused({ known, logger }: Keeper, error: unknown): FileChange["lost"] {
+  const code = systemCodeOrThrow(error);
+  if (diskFault(code) !== "full" && !known.isFaultTold) {
+    known.isFaultTold = true;
+    logger.error("earlier contents of files are not kept for undo: the disk does not take them", { code });
+  }
+  return "quota";
 }
 
 const Note = z.object({
@@ -169,7 +190,7 @@ async function readBook(contents: string): Promise<KeptBook> {
     else if (place !== undefined) found.push({ name, size: place.size, at: place.mtimeMs });
   }
   const sizes = new Map(found.sort((a, b) => a.at - b.at).map(({ name, size }) => [name, size]));
-  return { sizes, bytes: found.reduce((sum, { size }) => sum + size, 0), unsafe: new Set() };
+  return { sizes, bytes: found.reduce((sum, { size }) => sum + size, 0), unsafe: new Set(), isFaultTold: false };
 }
 
 /** As the newest. */

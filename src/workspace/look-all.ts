@@ -212,15 +212,14 @@ async function meetLarge(look: Look, root: number, path: string): Promise<void> 
 }
 
 async function keepLarge(
-  { kept, isNeeded }: Look,
+  { kept, keptNow, isNeeded }: Look,
   fd: number,
   state: FileState & { hash: string },
 ): Promise<FileChange["lost"]> {
   try {
     return await kept.keep(fd, state, { isNeeded });
   } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return "quota"; // The disk is full, or takes nothing more for another reason.
+    return keptNow.refused(error);
   }
 }
 

@@ -5,7 +5,7 @@ import { systemCode } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
-import { failureOf } from "./faults.ts";
+import { BrokenOff, failureOf } from "./faults.ts";
 import type { Layout } from "./layout.ts";
 import { readRange } from "./look.ts";
 import type { FileFailure } from "./one-workspace.ts";
@@ -66,7 +66,7 @@ function openNameless(folder: string, ids: Ids): number {
   return fd;
 }
 
-/** What the source throws is the transfer's fault; what the disk throws is told apart from it. */
+/** A sender that broke off, as a value: what the disk throws is told apart from it. */
 export async function* orBrokenOff(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | "broken off", void> {
   const pieces = source[Symbol.asyncIterator]();
   try {
@@ -74,7 +74,8 @@ export async function* orBrokenOff(source: AsyncIterable<Uint8Array>): AsyncGene
       let next: IteratorResult<Uint8Array>;
       try {
         next = await pieces.next();
-      } catch {
+      } catch (error) {
+        if (!(error instanceof BrokenOff)) throw error;
         return yield "broken off";
       }
       if (next.done) return;

@@ -17,7 +17,7 @@ import { whenOver } from "../base/background.ts";
 import { systemCode } from "../base/fault.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { giveTo } from "./descend.ts";
-import { Refused } from "./faults.ts";
+import { BrokenOff, Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import type { FileData, WriteOptions } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
@@ -125,8 +125,8 @@ async function* chunksOf(
   try {
     for await (const chunk of signal === undefined ? data : stoppable(data, signal)) yield asBuffer(chunk);
   } catch (error) {
-    if (error instanceof Refused || systemCode(error) !== undefined) throw error;
-    throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: "broken_off" }));
+    if (!(error instanceof BrokenOff)) throw error;
+    throw new Refused(makeFailure("write_failed", { path: shownPath(path), why: "broken_off" }), { cause: error });
   }
 }
 
@@ -141,7 +141,7 @@ async function* stoppable<T>(data: AsyncIterable<T>, signal: AbortSignal): Async
   try {
     for (;;) {
       const next = signal.aborted ? undefined : await Promise.race([source.next(), stopped]);
-      if (next === undefined) throw signal.reason;
+      if (next === undefined) throw new BrokenOff("it was stopped", { cause: signal.reason });
       if (next.done) return;
       yield next.value;
     }

@@ -28,6 +28,7 @@ import { cleanUnused, nothingRemoved } from "./trash.ts";
 import { openViews } from "./views.ts";
 
 export { openBooks } from "./books.ts";
+export { BrokenOff } from "./faults.ts";
 export { openFiles } from "./files.ts";
 export { type FileBelow, filesBelow } from "./files-below.ts";
 export { probeImages } from "./image-probe.ts";

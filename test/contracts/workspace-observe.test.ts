@@ -51,6 +51,18 @@ test("what people and tools change through the workspace is not told as done by 
   );
 });
 
+test("a disk that does not take the contents for undo is told in the log, once [W12][Q2]", async (t) => {
+  const { workspace, folder, base, logged } = await testWorkspace(t);
+  const observation = unwrap(await workspace.observe());
+  mkdirSync(join(base, "kept"));
+  symlinkSync(join(base, "a disk that is gone"), join(base, "kept", "contents"));
+  for (const name of ["a", "b"]) writeFileSync(join(folder, "outputs", name), name);
+  await changesOf(observation);
+  assert.deepEqual(logged, [
+    'earlier contents of files are not kept for undo: the disk does not take them {"code":"ENOENT"}',
+  ]);
+});
+
 test("two who observe at once are told each change once, and what happened before is told to nobody [W12]", async (t) => {
   const { workspace, again, folder } = await testWorkspace(t);
   const put = (name: string, content: string) => writeFileSync(join(folder, "outputs", name), content);

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { FileFailure, Workspace } from "../../src/workspace/workspace.ts";
+import { BrokenOff, type FileFailure, type Workspace } from "../../src/workspace/workspace.ts";
 import { testWorkspace } from "../world/workspace.ts";
 
 /** 100 in `npm run torture`. */
@@ -144,12 +144,17 @@ test("a stream is refused as soon as it is too large, and one that breaks off le
   assert.equal(given, 11_000);
   const broken = (async function* () {
     yield Buffer.from("half");
-    throw new Error("the other side is gone");
+    throw new BrokenOff("the other side is gone");
   })();
   assert.deepEqual((await reason(workspace.write("uploads/half", broken)))?.params, {
     path: "uploads/half",
     why: "broken_off",
   });
+  const mistaken = (async function* () {
+    yield Buffer.from("half");
+    throw new TypeError("of ours");
+  })();
+  await assert.rejects(workspace.write("uploads/half", mistaken), TypeError, "which no sender did");
   const looks = { inspect: () => refusal };
   assert.deepEqual(await reason(workspace.write("uploads/bad", "bad", looks)), refusal);
   assert.deepEqual([readdirSync(join(folder, "uploads")), readdirSync(join(base, "staging"))], [[], []]);

@@ -2,6 +2,7 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/bus
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import type { FormFault } from "../../words/words.ts";
+import { BrokenOff } from "../../workspace/workspace.ts";
 
 /** A form whose file is just coming in. */
 export type OpenForm = {
@@ -109,14 +110,18 @@ async function* upToTheEnd(stream: BusboyFileStream, reading: Reading): AsyncGen
   try {
     for (;;) {
       // A form that has failed gives no further piece, and perhaps no end.
-      const next = await Promise.race([pieces.next(), ended]);
+      const next = await Promise.race([pieces.next().catch(brokenOff), ended]);
       if (next === "ended" || next.done) break;
       yield next.value;
     }
     await reading.end.promise;
-    if (reading.fault() !== undefined) throw new Error("the form is broken");
+    if (reading.fault() !== undefined) brokenOff(reading.fault());
   } finally {
     reading.stop.resolve();
     stream.destroy();
   }
+}
+
+function brokenOff(cause: unknown): never {
+  throw new BrokenOff("the form is broken", { cause });
 }

@@ -5,9 +5,9 @@ import { ok, type Result } from "../../base/result.ts";
 import { decodeText } from "../../documents/documents.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import type { ArchiveFault } from "../../words/words.ts";
-import { parsePath, type Spooled, shownPath } from "../../workspace/workspace.ts";
+import { BrokenOff, parsePath, type Spooled, shownPath } from "../../workspace/workspace.ts";
 
-/** A file in an archive. `chunks` throws where it is not what the archive says of it. */
+/** A file in an archive. `chunks` throws `BrokenOff` where it is not what the archive says of it. */
 export type ArchivedFile = {
   /** Below the folder that it is unpacked into; checked. */
   readonly path: string;
@@ -168,11 +168,11 @@ async function* unpacked(source: Source, entry: Entry, start: number): AsyncGene
   let [bytes, crc] = [0, 0];
   for await (const piece of pieces) {
     bytes += piece.length;
-    if (bytes > entry.bytes) throw new Error("more than the archive says");
+    if (bytes > entry.bytes) throw new BrokenOff("more than the archive says");
     crc = crc32(piece, crc);
     yield piece;
   }
-  if (bytes !== entry.bytes || crc !== entry.crc) throw new Error("not what the archive says");
+  if (bytes !== entry.bytes || crc !== entry.crc) throw new BrokenOff("not what the archive says");
 }
 
 async function* inflated(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
@@ -181,6 +181,10 @@ async function* inflated(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   const fed = pipeline(packed, inflate).catch(() => undefined);
   try {
     yield* inflate;
+  } catch (error) {
+    // Those of zlib alone: a disk that cannot be read is no fault of the archive.
+    if (!(error instanceof Error && "code" in error && String(error.code).startsWith("Z_"))) throw error;
+    throw new BrokenOff("cannot be unpacked", { cause: error });
   } finally {
     inflate.destroy();
     await fed;

@@ -1,5 +1,6 @@
 import { closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { systemCodeOrThrow } from "../../base/fault.ts";
 
 /** Makes the names in a folder safe from a power cut, as far as the file system does that; SQLite asks no more either. */
 export function syncFolder(folder: string): void {
@@ -10,10 +11,13 @@ export function syncFolder(folder: string): void {
     } finally {
       closeSync(opened);
     }
-  } catch {
-    // One that we may not read is none that we made; and some file systems sync no folders.
+  } catch (error) {
+    if (!passedOver.has(systemCodeOrThrow(error))) throw error;
   }
 }
+
+/** One that we may not read is none that we made, and some file systems sync no folders. A failing disk is told. */
+const passedOver: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "EINVAL", "ENOTSUP", "EOPNOTSUPP"]);
 
 /** The names of the folder itself and of all above it, any of which may be new. */
 export function syncNamesOf(folder: string): void {

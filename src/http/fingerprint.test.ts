@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BrokenOff } from "../workspace/workspace.ts";
+import { hashed, hashOf } from "./fingerprint.ts";
+
+const form = (boundary: string) => `multipart/form-data; boundary=${boundary}`;
+
+test("the same form under another boundary is the same call, in whatever pieces it comes [Q2]", async () => {
+  const one = await hashOf(hashed(sent(["--ab\r\nfile\r\n--", "a", "b--"]), form("ab")));
+  assert.equal(await hashOf(hashed(sent(["--xyz\r\nfile\r\n--xyz--"]), form('"xyz"'))), one);
+  assert.notEqual(await hashOf(hashed(sent(["--xyz\r\nfilE\r\n--xyz--"]), form("xyz"))), one);
+});
+
+test("a repeat that breaks off is not the same call, and a mistake of ours is not taken for that [Q2]", async () => {
+  const gone = hashed(sent(["half"], new BrokenOff("the caller broke off")), "application/pdf");
+  assert.equal(await hashOf(gone), undefined);
+  const mistake = new TypeError("of ours");
+  await assert.rejects(hashOf(hashed(sent(["half"], mistake), "application/pdf")), mistake);
+});
+
+function sent(pieces: readonly string[], end?: Error) {
+  async function* chunks() {
+    for (const piece of pieces) yield Buffer.from(piece);
+    if (end !== undefined) throw end;
+  }
+  return { chunks: chunks(), announced: undefined };
+}
