@@ -1,6 +1,6 @@
 const UP = "imports point down the page, not up to";
 const FRONT = "from outside, import";
-const HOMES = "has its places (NODE_HOMES in test/world/house.ts), and this is none";
+const HOMES = "has its places (NODE_HOMES in test/world/house-plan.ts), and this is none";
 const ADAPTER = "an adapter is imported by the wiring and its contract suite only, not";
 type Planted = [what: string, path: string, text: string, problem: string];
 
@@ -63,8 +63,8 @@ export const plantedFaults: readonly Planted[] = [
   [
     "a new folder",
     "src/plugins/plugins.ts",
-    "export const plugins = [];\n",
-    "src/plugins/plugins.ts: src/plugins is not a place of the house (PAGE in test/world/house.ts)",
+    "export const plugins = 1;\n",
+    "src/plugins/plugins.ts: src/plugins is not a place of the house (PAGE in test/world/house-plan.ts)",
   ],
   [
     "one more drawer in base",
@@ -108,6 +108,108 @@ export const plantedFaults: readonly Planted[] = [
     "export const open = (name: string) => import(name);\n",
     "src/log/log.ts: imports something that no reader can name",
   ],
+  ...["process.getBuiltinModule", 'process["binding"]', "process.dlopen"].map((way): Planted => {
+    const [, name = ""] = /(\w+)\W*$/.exec(way) ?? [];
+    return [
+      `${way}, which is no import`,
+      "src/loop/turn.ts",
+      `export const fs = ${way}("node:fs");\n`,
+      `src/loop/turn.ts: ${name} loads around the imports, where no rule sees it`,
+    ];
+  }),
+  [
+    "a way around the imports that is taken out of its object first",
+    "src/loop/turn.ts",
+    'import { getBuiltinModule } from "node:process";\n',
+    "src/loop/turn.ts: getBuiltinModule loads around the imports, where no rule sees it",
+  ],
+  [
+    "a thread by a mere text",
+    "src/log/log.ts",
+    'new Worker("../loop/loop.ts");\n',
+    `src/log/log.ts: ${UP} src/loop/loop.ts`,
+  ],
+  [
+    "a thread that nobody can name",
+    "src/log/log.ts",
+    "export const open = (name: string) => new Worker(name);\n",
+    "src/log/log.ts: imports something that no reader can name",
+  ],
+  [
+    "an address of something above",
+    "src/log/log.ts",
+    'export const loop = import.meta.resolve("../loop/loop.ts");\n',
+    `src/log/log.ts: ${UP} src/loop/loop.ts`,
+  ],
+  ...["process.pid", 'Buffer.from("a")', "__dirname"].map(
+    (use): Planted => [
+      `${use} in what browsers run`,
+      "src/client/client.ts",
+      `export const own = { process: 1, at: ${use} };\n`,
+      `src/client/client.ts: runs in browsers, which have no ${/^\w+/.exec(use)?.[0]}`,
+    ],
+  ),
+  [
+    "a second adapter, before it has its place",
+    "src/storage/postgres/postgres.ts",
+    "export const postgres = 1;\n",
+    "src/storage/postgres/postgres.ts: src/storage/postgres is not a room of the house (INNER_PAGES in test/world/house-plan.ts)",
+  ],
+  [
+    "an adapter that knows one that is new",
+    "src/storage/sqlite/sqlite.ts",
+    'import { postgres } from "../postgres/postgres.ts";\n',
+    `src/storage/sqlite/sqlite.ts: ${ADAPTER} src/storage/postgres/postgres.ts`,
+  ],
+  [
+    "a front file that hands on a new adapter",
+    "src/storage/storage.ts",
+    'export { postgres } from "./postgres/postgres.ts";\n',
+    `src/storage/storage.ts: ${ADAPTER} src/storage/postgres/postgres.ts`,
+  ],
+  [
+    "one more room in a room",
+    "src/approvals/extra/extra.ts",
+    "export const extra = 1;\n",
+    `src/approvals/extra/extra.ts: src/approvals/extra is not a room of the house (INNER_PAGES in test/world/house-plan.ts)
+src/approvals/: has no front file src/approvals/approvals.ts`,
+  ],
+  [
+    "a room where there are none",
+    "src/loop/extra/extra.ts",
+    "export const extra = 1;\n",
+    "src/loop/extra/extra.ts: src/loop/extra is not a room of the house (INNER_PAGES in test/world/house-plan.ts)",
+  ],
+  ...["SELECT seq FROM events WHERE seq > ?", "delete from events ", "PRAGMA user_version = 1"].map(
+    (sql): Planted => [
+      `SQL outside of its place: ${sql}`,
+      "src/loop/turn.ts",
+      `export const sql = "${sql}";\n`,
+      `src/loop/turn.ts: SQL has its place in src/storage/sqlite/, not ${/^.* FROM|^delete from|^PRAGMA/.exec(sql)}`,
+    ],
+  ),
+  [
+    "a text for people outside of words/",
+    "src/loop/turn.ts",
+    'export const text = "回合失败";\n',
+    "src/loop/turn.ts: every text for people stands in words/",
+  ],
+  ...["export let turns = 0;", "let turns: number | undefined;", "const turns = new Map<string, number>();"].map(
+    (line): Planted => [
+      `state of a whole process: ${line}`,
+      "src/loop/turn.ts",
+      `${line}\n`,
+      "src/loop/turn.ts: turns is state of a whole process",
+    ],
+  ),
+  ...["function turnHelper() {}", "const turnUtils = () => 1;", "interface TurnManager {}"].map(
+    (line): Planted => [
+      `a name that says nothing: ${line}`,
+      "src/loop/turn.ts",
+      `export ${line}\n`,
+      `src/loop/turn.ts: ${/turn\w+/i.exec(line)?.[0]} says nothing; name what it is about`,
+    ],
+  ),
   ...(["sqlite", "child_process", "fs", "fs/promises", "http", "worker_threads", "module"] as const).map(
     (library): Planted => [
       `node:${library} where it has no place`,

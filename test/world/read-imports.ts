@@ -1,4 +1,4 @@
-import { parseSync, Visitor } from "oxc-parser";
+import { parseSync, Visitor, type VisitorObject } from "oxc-parser";
 
 /** Whatever a file takes from elsewhere, in any spelling; and what else the house asks its syntax. */
 export type Syntax = {
@@ -10,8 +10,18 @@ export type Syntax = {
   readonly hasDefaultExport: boolean;
   /** `mock.module(…)`. */
   readonly mocksModules: boolean;
-  /** Names of classes and types that are to be avoided. */
+  /** Names of classes, types and functions that are to be avoided. */
   readonly avoidedNames: readonly string[];
+  /** `process.getBuiltinModule` and its like. */
+  readonly waysAround: readonly string[];
+  /** What Node gives to everybody and browsers do not have: `process`, `Buffer`. */
+  readonly namesOfNode: readonly string[];
+  /** The beginnings of statements in SQL. */
+  readonly sql: readonly string[];
+  /** Outside of comments. */
+  readonly hasChinese: boolean;
+  /** Names of a whole file that can be given another value, or that can only be of use if something is put into them. */
+  readonly state: readonly string[];
 };
 
 export type Import = {
@@ -20,10 +30,33 @@ export type Import = {
   readonly kind: "value" | "type" | "later";
 };
 
-/** Most files have nothing of it, and then the costly tree is not asked for. */
-const needsTree = /\bimport\s*\(|\brequire\b|\bcreateRequire\b|\bmock\b|\bnew URL\(/;
+const aroundImports = /^(?:getBuiltinModule|binding|_linkedBinding|dlopen)$/;
+const ofNode = /\b(?:process|Buffer|global|require|__dirname|__filename|setImmediate|clearImmediate)\b/;
+const beginsSql =
+  /^\s*(?:select\s.*\sfrom|insert\s+(?:or\s+\w+\s+)?into|update\s+\w+\s+set|delete\s+from|(?:create|alter|drop)\s+(?:table|index|view|trigger)|pragma)\s/is;
+/** Formatted code: what begins a line belongs to the whole file. */
+const changeable = /^(?:export )?(?:let|var) (\w+)/gm;
+const empty = /^(?:export )?const (\w+)(?:: \w+\[\])? = (?:new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)|\[\]);$/gm;
 
-export function readSyntax(path: string, text: string, avoided: RegExp): Syntax {
+/** Most files have nothing of it, and then the costly tree is not asked for. */
+const needsTree = new RegExp(
+  [
+    /\bimport\s*\(|\bimport\.meta\.resolve|\brequire\b|\bcreateRequire\b|\bmock\b|\bnew (?:URL|Worker)\(/,
+    /\b(?:getBuiltinModule|binding|_linkedBinding|dlopen)\b/,
+    /["'`]\s*(?:[sS]elect|SELECT|[iI]nsert|INSERT|[uU]pdate|UPDATE|[dD]elete|DELETE|[cC]reate|CREATE|[aA]lter|ALTER|[dD]rop|DROP|[pP]ragma|PRAGMA)\s/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+);
+
+export type Asking = {
+  /** Names that are to be avoided. */
+  readonly avoided: RegExp;
+  /** Otherwise nobody wants to know what of Node it uses. */
+  readonly isForBrowsers: boolean;
+};
+
+export function readSyntax(path: string, text: string, { avoided, isForBrowsers }: Asking): Syntax {
   const parsed = parseSync(path, text);
   const { staticImports, staticExports } = parsed.module;
   const exported = staticExports.flatMap(({ entries }) => entries);
@@ -38,29 +71,51 @@ export function readSyntax(path: string, text: string, avoided: RegExp): Syntax 
         : [{ specifier: moduleRequest.value, kind: isType ? ("type" as const) : ("value" as const) }],
     ),
   ];
-  const found = { imports, hasComputedImport: false, mocksModules: false, avoidedNames: [] as string[] };
-  if (needsTree.test(text) || declaresOneOf(text, avoided)) visit(parsed.program, found, avoided);
+  const isAsked = needsTree.test(text) || declaresOneOf(text, avoided) || (isForBrowsers && ofNode.test(text));
+  const asked = isAsked ? visit(parsed.program, avoided) : nothing;
   return {
-    ...found,
+    ...asked,
+    imports: [...imports, ...asked.imports],
+    hasChinese: text.matchAll(/\p{Script=Han}/gu).some(({ index }) => !isInside(index, parsed.comments)),
+    state: [changeable, empty].flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = ""]) => name)),
     hasValueStar: exported.some(({ importName, isType }) => importName.kind.startsWith("All") && !isType),
     hasDefaultExport: exported.some(({ exportName }) => exportName.kind === "Default" || exportName.name === "default"),
   };
 }
 
-type Found = { imports: Import[]; hasComputedImport: boolean; mocksModules: boolean; avoidedNames: string[] };
+type Asked = Omit<Syntax, "hasChinese" | "state" | "hasValueStar" | "hasDefaultExport">;
+const nothing: Asked = {
+  ...{ imports: [], hasComputedImport: false, mocksModules: false },
+  ...{ avoidedNames: [], waysAround: [], namesOfNode: [], sql: [] },
+};
 type Program = ReturnType<typeof parseSync>["program"];
 
-function visit(program: Program, found: Found, avoided: RegExp): void {
-  const later = (specifier: string) => found.imports.push({ specifier, kind: "later" });
-  const named = ({ id }: { readonly id: { readonly name: string } | null }) => {
-    if (id !== null && avoided.test(id.name)) found.avoidedNames.push(id.name);
+function visit(program: Program, avoided: RegExp): Asked {
+  const found: Found = {
+    ...{ imports: [], hasComputedImport: false, mocksModules: false },
+    ...{ avoidedNames: new Set(), waysAround: new Set(), namesOfNode: new Set(), sql: new Set() },
   };
-  new Visitor({
-    ImportExpression({ source }) {
-      const specifier = constant(source);
-      if (specifier === undefined) found.hasComputedImport = true;
-      else later(specifier);
-    },
+  new Visitor({ ...loads(found), ...names(found), ...declarations(found, avoided) }).visit(program);
+  const { avoidedNames, waysAround, namesOfNode, sql } = found;
+  const lists = { avoidedNames: [...avoidedNames], waysAround: [...waysAround], namesOfNode: [...namesOfNode] };
+  return { ...found, ...lists, sql: [...sql] };
+}
+
+type Found = {
+  imports: Import[];
+  hasComputedImport: boolean;
+  mocksModules: boolean;
+} & Record<"avoidedNames" | "waysAround" | "namesOfNode" | "sql", Set<string>>;
+
+/** Whatever brings in another file when it runs. */
+function loads(found: Found): VisitorObject {
+  const later = (source: unknown) => {
+    const specifier = constant(source);
+    if (specifier === undefined) found.hasComputedImport = true;
+    else found.imports.push({ specifier, kind: "later" });
+  };
+  return {
+    ImportExpression: ({ source }) => later(source),
     TSImportType({ source }) {
       found.imports.push({ specifier: source.value, kind: "type" });
     },
@@ -69,23 +124,78 @@ function visit(program: Program, found: Found, avoided: RegExp): void {
       if (isMember && nameOf(callee.property) === "module" && nameOf(callee.object) === "mock")
         found.mocksModules = true;
       const maker = callee.type === "CallExpression" ? nameOf(callee.callee) : nameOf(callee);
-      const specifier = maker === "require" || maker === "createRequire" ? constant(first) : undefined;
+      const isResolved = isMember && callee.object.type === "MetaProperty" && maker === "resolve";
       // `createRequire(import.meta.url)` itself names nothing.
-      if (specifier !== undefined) later(specifier);
+      const isRequired = (maker === "require" || maker === "createRequire") && constant(first) !== undefined;
+      if (isResolved || isRequired) later(first);
     },
     NewExpression({ callee, arguments: [first] }) {
-      const specifier = nameOf(callee) === "URL" ? constant(first) : undefined;
-      if (specifier?.startsWith(".") && /\.[cm]?[jt]s$/.test(specifier)) later(specifier);
+      const name = nameOf(callee);
+      const specifier = name === "URL" ? constant(first) : undefined;
+      if (specifier?.startsWith(".") && /\.[cm]?[jt]s$/.test(specifier)) later(first);
+      // With an address, that address is looked at.
+      if (name === "Worker" && first?.type !== "NewExpression") later(first);
     },
+  };
+}
+
+/** What is named without having been imported. */
+function names(found: Found): VisitorObject {
+  // Names of fields, which are no names of anything outside.
+  const fields = new Set<number>();
+  const field = (node: { readonly computed: boolean; readonly key: { readonly start: number } }) => {
+    if (!node.computed) fields.add(node.key.start);
+  };
+  return {
+    MemberExpression({ object, property, computed }) {
+      if (!computed) fields.add(property.start);
+      const name = computed ? constant(property) : nameOf(property);
+      if (name !== undefined && aroundImports.test(name) && nameOf(object) === "process") found.waysAround.add(name);
+    },
+    Property: field,
+    PropertyDefinition: field,
+    MethodDefinition: field,
+    TSPropertySignature: field,
+    TSMethodSignature: field,
+    Identifier({ name, start }) {
+      // Also one that is taken out of `process` first.
+      if (name !== "binding" && aroundImports.test(name)) found.waysAround.add(name);
+      if (ofNode.exec(name)?.[0] === name && !fields.has(start)) found.namesOfNode.add(name);
+    },
+  };
+}
+
+/** What is written down here: names of our own, and statements for a database. */
+function declarations(found: Found, avoided: RegExp): VisitorObject {
+  const named = ({ id }: { readonly id: { readonly name: string } | null }) => {
+    if (id !== null && avoided.test(id.name)) found.avoidedNames.add(id.name);
+  };
+  const text = (value: string) => {
+    const [statement] = beginsSql.exec(value) ?? [];
+    if (statement !== undefined) found.sql.add(statement.trim());
+  };
+  return {
+    Literal({ value }) {
+      if (typeof value === "string") text(value);
+    },
+    TemplateLiteral: ({ quasis }) => text(quasis.map(({ value }) => value.cooked ?? "").join("x")),
+    VariableDeclarator({ id, init }) {
+      if (id.type === "Identifier" && init?.type === "ArrowFunctionExpression") named({ id });
+    },
+    FunctionDeclaration: named,
     ClassDeclaration: named,
     ClassExpression: named,
     TSInterfaceDeclaration: named,
     TSTypeAliasDeclaration: named,
-  }).visit(program);
+  };
 }
 
 function declaresOneOf(text: string, avoided: RegExp): boolean {
-  return text.matchAll(/\b(?:class|interface|type) (\w+)/g).some(([, name = ""]) => avoided.test(name));
+  return text.matchAll(/\b(?:class|interface|type|function|const) (\w+)/g).some(([, name = ""]) => avoided.test(name));
+}
+
+function isInside(index: number, spans: readonly { readonly start: number; readonly end: number }[]): boolean {
+  return spans.some(({ start, end }) => start <= index && index < end);
 }
 
 /** A text that is written out, in whatever quotes. */

@@ -16,7 +16,7 @@ export function runGit(call: Call): Stream | undefined {
   const [command = "", ...args] = rest;
   const inside: Call = { ...call, state, args };
   judgeRemote(inside, command);
-  runHelpers(inside);
+  runNamedPrograms(inside);
   judgeLoss(inside, command);
   // `git config alias.x '!…'`: it is run later, by a name that tells nothing.
   const [key, value] = args.filter((arg) => !arg.startsWith("-"));
@@ -33,7 +33,7 @@ function runSetting(call: Call, setting: string): void {
 }
 
 /** `--receive-pack=…` and `ext::…` are commands of the shell. */
-function runHelpers(call: Call): void {
+function runNamedPrograms(call: Call): void {
   const { values } = readOptions(call.args, ["receive-pack", "upload-pack", "exec"]);
   const named = ["receive-pack", "upload-pack", "exec"].flatMap((key) => values.get(key) ?? []);
   for (const text of named) runText({ ...call, state: fork(call.state) }, text);

@@ -1,0 +1,128 @@
+// Where everything stands. CONTRIBUTING.md and ARCHITECTURE.md tell it to people, house.ts and house-imports.ts hold it.
+
+/** The wiring stands above all: the command, the process, and the parts put together. It alone knows the adapters. */
+export const WIRING = [
+  ...["main.ts", "doctor.ts", "model-test.ts", "approvals-test.ts", "copies.ts", "restore.ts", "backup.ts"],
+  ...["extend.ts", "attach.ts", "yard.ts", "data-place.ts", "openable-address.ts"],
+];
+/** The page: a file imports from its own folder or from folders further down. */
+export const PAGE = (
+  `${WIRING.join(" ")} config ` +
+  "terminal http " +
+  "loop " +
+  "context tools approvals documents " +
+  "sandbox workspace models users observe " +
+  "log storage " +
+  "client protocol words base"
+).split(" ");
+/** Folders without a front file: one file per word. */
+export const OPEN = ["protocol", "base"];
+/**
+ * Ports, what of the client runs under Node only and must not reach a browser, and what a thread, or the settings that
+ * every command reads, should get without the whole room.
+ */
+export const FREE_FILES = [
+  "src/models/provider.ts",
+  "src/models/profile.ts",
+  "src/client/socket-fetch.ts",
+  "src/client/socket-path.ts",
+  "src/sandbox/provider.ts",
+  "src/workspace/files-below.ts",
+  "src/http/settings.ts",
+  "src/approvals/pattern.ts",
+  "src/approvals/rules.ts",
+];
+/** Folders that have a port: each of their rooms stands behind it and is an adapter, but for those that are named. */
+export const PORTS = ["storage", "models", "sandbox"];
+export const NO_ADAPTERS = ["src/sandbox/network/"];
+/** What a provider brings into a guest is the same for all of them. */
+export const ADAPTERS_OF_ADAPTERS = { "src/sandbox/local/": "src/sandbox/guest/" };
+/**
+ * All rooms inside a room, from the top down; `.` are the files beside them, the front file stands above all. In approvals/
+ * there is no such order: a command may run code, and code commands.
+ */
+export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
+  http: ["docs", "routes", "openai", "chat", "sandbox", "."],
+  tools: ["builtin", "edit", "."],
+  approvals: ["code shell ."],
+  sandbox: ["local", "guest", ".", "network"],
+  models: ["demo", "openai", "."],
+  storage: ["sqlite", "."],
+};
+/** Rooms deeper still. */
+export const DEEP_ROOMS = ["src/storage/sqlite/migrations"];
+export const TERMINAL_IMPORTS = ["terminal", "client", "protocol", "words", "base"];
+/** What browsers run as well. */
+export const BROWSER_ROOMS = ["client", "protocol", "words", "base"];
+/** What of these rooms runs under Node only; no other file of them imports it. */
+export const NODE_FILES = ["src/client/socket-fetch.ts", "src/client/socket-path.ts", "src/base/ids.ts"];
+/** Libraries of Node that reach outside the process, or around our rules, with the rooms and files of src/ that may. */
+export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
+  "node:sqlite": ["storage/sqlite/"],
+  "node:child_process": ["sandbox/local/", "workspace/image-programs.ts", "doctor.ts"],
+  "node:worker_threads": ["documents/", "storage/sqlite/", "sandbox/local/"],
+  "node:fs": [
+    ...["workspace/", "storage/sqlite/", "sandbox/local/", "config/", "terminal/", "observe/", ...WIRING],
+    // A socket and its folder; the page of the documents, and the program of a guest, which lie beside them.
+    ...["client/socket-path.ts", "http/server.ts", "http/docs/docs.ts", "sandbox/guest/supervisor-program.ts"],
+    // Packages are no files of a user: they lie outside of every workspace.
+    "sandbox/package-folders.ts",
+  ],
+  "node:http": ["http/server.ts", "client/socket-fetch.ts", "models/"],
+  "node:https": ["models/"],
+  // Most only ask whether a text is an address.
+  "node:net": ["http/", "sandbox/network/", "config/kinds.ts", "models/profiles.ts", "terminal/program-commands.ts"],
+  "node:dns": ["sandbox/network/"],
+  "node:os": ["config/", "terminal/", "sandbox/local/", "sandbox/network/", ...WIRING],
+  // Loads what the operator wrote; asks for memory back.
+  "node:vm": ["approvals/checkers.ts", "http/garbage.ts"],
+  "node:v8": ["http/garbage.ts"],
+  // Loads a large package late, in a function that cannot wait.
+  "node:module": ["documents/guess.ts"],
+};
+export const HARMLESS_LIBRARIES =
+  "path url crypto stream zlib buffer util events async_hooks string_decoder readline tty process assert".split(" ");
+/** All SQL of the house. */
+export const SQL_HOME = "src/storage/sqlite/";
+/** Every text for people stands in words/. These read what people, models and servers write, in Chinese too. */
+export const READERS_OF_CHINESE = [
+  ...[
+    "src/words/",
+    "src/models/demo/",
+    "src/models/openai/",
+    "src/models/complexity.ts",
+    "src/documents/word-share.ts",
+  ],
+  ...["src/approvals/secrets.ts", "src/tools/builtin/todo-write.ts", "src/context/instructions.ts"],
+  "src/context/summarise.ts",
+];
+/** What a process has once, and what is only remembered of a value: all other state belongs to somebody who opened it. */
+export const STATEFUL_FILES = [
+  ...["src/http/garbage.ts", "src/workspace/owner.ts", "src/documents/word-share.ts", "src/loop/call-order.ts"],
+  // A thread is opened as a whole.
+  "src/storage/sqlite/copy-worker.ts",
+];
+
+export function folderOf(path: string): string {
+  return path.split("/")[1] ?? "";
+}
+
+/** The room inside its folder that a file stands in; undefined for the front file, which stands above all. */
+export function roomOf(path: string): string | undefined {
+  const [, folder, inner = "", below] = path.split("/");
+  if (inner === `${folder}.ts`) return undefined;
+  return below === undefined ? "." : inner;
+}
+
+export function adapterOf(path: string): string | undefined {
+  const [, adapter, folder = ""] = /^(src\/([^/]+)\/[^/]+\/)/.exec(path) ?? [];
+  return adapter !== undefined && PORTS.includes(folder) && !NO_ADAPTERS.includes(adapter) ? adapter : undefined;
+}
+
+export function isTest(path: string): boolean {
+  return path.endsWith(".test.ts");
+}
+
+export function isBelow(path: string, places: readonly string[]): boolean {
+  return places.some((place) => path === place || (place.endsWith("/") && path.startsWith(place)));
+}
