@@ -65,8 +65,8 @@ async function reach(
   const { idleTimeoutMs = config.models.idleTimeoutMs, firstDataTimeoutMs = config.models.firstDataTimeoutMs } =
     request?.client ?? {};
   const settings = slots[slot] ?? slots.base;
-  const onFault = (error: unknown) => errors.write(`${error instanceof Error ? error.stack : error}\n`);
-  const demo = settings === undefined ? await startDemoServer({ clock: systemClock, onFault }) : undefined;
+  const onThrown = (error: unknown) => errors.write(`${error instanceof Error ? error.stack : error}\n`);
+  const demo = settings === undefined ? await startDemoServer({ clock: systemClock, onThrown }) : undefined;
   const model = settings ?? { baseUrl: demo?.baseUrl ?? "", apiKey: demo?.apiKey, model: "demo" };
   const { baseUrl, apiKey } = model;
   const profile = request === undefined ? describeModel(model).profile : (request.profile ?? defaultProfile);

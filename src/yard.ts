@@ -178,7 +178,7 @@ function openModelParts(
     startDemo: () =>
       startDemoServer({
         ...{ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) },
-        onFault: (error) => logger.error("the demo model broke down", { error }),
+        onThrown: (error) => logger.error("the demo model broke down", { error }),
       }),
     describeServer: (baseUrl) => describeServer(baseUrl, { clock }),
   });

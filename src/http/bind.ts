@@ -12,7 +12,7 @@ import { sendDownload } from "./download.ts";
 import type { Answer, Answered, Call, Handlers, Parts } from "./handler.ts";
 import { descriptionPaths } from "./openapi.ts";
 import { parsePart } from "./parse.ts";
-import { faultLine, refuse } from "./problem.ts";
+import { refuse, thrownLine } from "./problem.ts";
 import type { Tries } from "./tries.ts";
 import { keyOf, type Responded, replayed, underKey } from "./under-key.ts";
 
@@ -23,7 +23,7 @@ export function bindRoutes(app: App, handlers: Handlers, parts: Behind): void {
   for (const name of routeNames) {
     if (givesBytes(name))
       bind(binder, name, (c, file) =>
-        sendDownload(c, file, (error) => logger?.(faultLine(c.get("requestId"), "a download", error))),
+        sendDownload(c, file, (error) => logger?.(thrownLine(c.get("requestId"), "a download", error))),
       );
     else bind(binder, name, (c, answer, status = routes[name].status) => accept(c, status, answer));
   }

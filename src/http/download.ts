@@ -21,25 +21,25 @@ export type Archive = {
   readonly chunks: () => AsyncGenerator<Uint8Array, void, undefined>;
 };
 
-type OnFault = (error: unknown) => void;
+type OnThrown = (error: unknown) => void;
 
-export async function sendDownload(c: HttpCall, download: Download, onFault: OnFault): Promise<Response> {
-  return "archive" in download ? sendArchive(c, download.archive, onFault) : sendFile(c, download, onFault);
+export async function sendDownload(c: HttpCall, download: Download, onThrown: OnThrown): Promise<Response> {
+  return "archive" in download ? sendArchive(c, download.archive, onThrown) : sendFile(c, download, onThrown);
 }
 
 /** Its length is not known before its end, so there are no ranges of it. */
-function sendArchive(c: HttpCall, { name, type = "application/zip", chunks }: Archive, onFault: OnFault): Response {
+function sendArchive(c: HttpCall, { name, type = "application/zip", chunks }: Archive, onThrown: OnThrown): Response {
   const headers = { "content-type": type, ...attached(name) };
   if (c.req.method === "HEAD") return c.body(null, 200, headers);
   const body = streamOf(chunks(), (error) => {
-    onFault(error);
+    onThrown(error);
     return breakOff(c);
   });
   return c.body(body, 200, headers);
 }
 
 /** Sends a file, or the one range of it that was asked for. */
-async function sendFile(c: HttpCall, { stat, open }: StoredDownload, onFault: OnFault): Promise<Response> {
+async function sendFile(c: HttpCall, { stat, open }: StoredDownload, onThrown: OnThrown): Promise<Response> {
   if (c.req.method === "HEAD") return c.body(null, 200, headersOf(stat, stat.bytes));
   const range = rangeWanted(
     { range: c.req.header("range"), ifRange: c.req.header("if-range") },
@@ -53,7 +53,7 @@ async function sendFile(c: HttpCall, { stat, open }: StoredDownload, onFault: On
   const opened = await open(range);
   if (!opened.ok) return refuse(c, opened.failure);
   const body = streamOf(opened.value.chunks, (error) => {
-    onFault(error);
+    onThrown(error);
     return breakOff(c);
   });
   const { stat: now } = opened.value;
@@ -104,9 +104,9 @@ type Pieces = {
 
 /**
  * Read no faster than it is sent. The headers have promised a length by the time that reading can fail, so the
- * connection is broken off: the caller must see that this is not all. `onFault` says whether it was.
+ * connection is broken off: the caller must see that this is not all. `onThrown` says whether it was.
  */
-function streamOf(chunks: Pieces, onFault: (error: unknown) => boolean): ReadableStream<Uint8Array> {
+function streamOf(chunks: Pieces, onThrown: (error: unknown) => boolean): ReadableStream<Uint8Array> {
   let isLeft = false;
   let reading: Promise<void> | undefined;
   async function read(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -118,7 +118,7 @@ function streamOf(chunks: Pieces, onFault: (error: unknown) => boolean): Readabl
       else controller.enqueue(value);
     } catch (error) {
       if (isLeft) return;
-      if (onFault(error)) controller.close();
+      if (onThrown(error)) controller.close();
       else controller.error(error);
     }
   }

@@ -7,7 +7,7 @@ import { dialectOf } from "./dialect.ts";
 import { bindDocs } from "./docs/docs.ts";
 import type { App, HttpCall } from "./door.ts";
 import type { Handlers, Parts } from "./handler.ts";
-import { faultLine, refuse } from "./problem.ts";
+import { refuse, thrownLine } from "./problem.ts";
 import { openRate } from "./rate.ts";
 import { routedPath } from "./routed-path.ts";
 import { agentHandlers } from "./routes/agents.ts";
@@ -97,7 +97,7 @@ export function createApp(parts: Parts): App {
   app.notFound((c) => refuse(c, makeFailure("route_not_found", { path: c.req.path.slice(0, 200) })));
   app.onError((error, c) => {
     const id = c.get("requestId");
-    parts.logger?.(faultLine(id, `${c.req.method} ${c.req.path}`, error));
+    parts.logger?.(thrownLine(id, `${c.req.method} ${c.req.path}`, error));
     return refuse(c, makeFailure("internal", { id }));
   });
   return app;

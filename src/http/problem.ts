@@ -53,12 +53,12 @@ export function problemOf(reason: Failure, { language, requestId, isTerminal = f
 }
 
 /** What the log file gets of our own mistake, under the id that the caller got. */
-export function faultLine(requestId: string, where: string, error: unknown): string {
+export function thrownLine(requestId: string, where: string, error: unknown): string {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `request ${requestId} failed at ${where}: ${what}`;
 }
 
 /** The same for work in the background. */
-export function faultLog(logger: ((line: string) => void) | undefined, id: string) {
-  return { error: (where: string, { error }: { readonly error: unknown }) => logger?.(faultLine(id, where, error)) };
+export function thrownLog(logger: ((line: string) => void) | undefined, id: string) {
+  return { error: (where: string, { error }: { readonly error: unknown }) => logger?.(thrownLine(id, where, error)) };
 }

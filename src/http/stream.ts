@@ -16,10 +16,10 @@ const retryMs = 1_000;
 /** Frames as server-sent events. Ends with its signal and when the reader goes; leaves nothing listening behind. */
 export function eventStream<F extends AnyFrame>(
   open: (signal: AbortSignal) => Frames<F>,
-  { idOf, dataOf = (frame) => frame, signal, onFault }: StreamOptions<F>,
+  { idOf, dataOf = (frame) => frame, signal, onThrown }: StreamOptions<F>,
 ): ReadableStream<Uint8Array> {
   const textsOf = (frame: F) => serverSentEvents(frame.frame, idOf(frame), dataOf(frame));
-  return textStream((ended) => chunksOf(open(ended), textsOf), { signal, onFault });
+  return textStream((ended) => chunksOf(open(ended), textsOf), { signal, onThrown });
 }
 
 /** Events put together to chunks, each made when it is asked for. */
@@ -45,7 +45,7 @@ type StreamOptions<F> = {
   /** What is sent of a frame; all of it unless said otherwise. */
   readonly dataOf?: (frame: F) => object;
   readonly signal: AbortSignal;
-  readonly onFault: (error: unknown) => void;
+  readonly onThrown: (error: unknown) => void;
 };
 
 function* serverSentEvents(name: string, id: number | string | undefined, data: object): Generator<string, void> {

@@ -1,17 +1,17 @@
 /** Text as it is pulled. Ends with its signal and when the reader goes; leaves nothing listening behind. */
 export function textStream(
   open: (signal: AbortSignal) => AsyncGenerator<string, void, undefined>,
-  { signal, onFault }: { readonly signal: AbortSignal; readonly onFault: (error: unknown) => void },
+  { signal, onThrown }: { readonly signal: AbortSignal; readonly onThrown: (error: unknown) => void },
 ): ReadableStream<Uint8Array> {
   const gone = new AbortController();
   const ended = AbortSignal.any([signal, gone.signal]);
   const pieces = open(ended);
   // The signal wakes pieces that are being waited for; those that rest, because their reader is slow, are ended here.
-  ended.addEventListener("abort", () => leave(pieces, onFault));
+  ended.addEventListener("abort", () => leave(pieces, onThrown));
   return new ReadableStream(
     {
       async pull(controller) {
-        const piece = await nextOf(pieces, onFault);
+        const piece = await nextOf(pieces, onThrown);
         // After a cancel the stream takes nothing more, not even its end.
         if (gone.signal.aborted) return;
         if (piece !== undefined) return controller.enqueue(encoder.encode(piece));
@@ -33,18 +33,18 @@ const encoder = new TextEncoder();
  */
 export async function nextOf<T>(
   made: AsyncGenerator<T, void, undefined>,
-  onFault: (error: unknown) => void,
+  onThrown: (error: unknown) => void,
 ): Promise<T | undefined> {
   try {
     const { done, value } = await made.next();
     return done ? undefined : value;
   } catch (error) {
-    onFault(error);
+    onThrown(error);
     return undefined;
   }
 }
 
 /** Ends what makes a stream, when its reader has gone; nobody waits for that. */
-export function leave(made: AsyncGenerator<unknown, void, undefined>, onFault: (error: unknown) => void): void {
-  made.return().catch(onFault);
+export function leave(made: AsyncGenerator<unknown, void, undefined>, onThrown: (error: unknown) => void): void {
+  made.return().catch(onThrown);
 }

@@ -13,7 +13,7 @@ const find = (text: string, folder: string, homeDir = folder) =>
     { folder, homeDir },
   );
 const shownIn = async (text: string, folder: string) => (await find(text, folder)).files.map(({ shown }) => shown);
-const nothing = { files: [], faults: [], problems: [], hints: [] };
+const nothing = { files: [], unreadables: [], problems: [], hints: [] };
 
 test("a file is looked for in the folder, then in uploads/ there [F3]", async (t) => {
   const folder = folderWith(t, { "a.csv": "1", "uploads/a.csv": "2", "uploads/b.csv": "3" });
@@ -134,7 +134,7 @@ test("pipes, and what nobody may read, are named as that and not opened [F3][W5]
   assert.deepEqual(found, {
     ...nothing,
     files: [{ path: join(folder, "open/a.txt"), shown: "open/a.txt", name: "a.txt" }],
-    faults: [
+    unreadables: [
       ...[fault("pipe", "special"), fault("open/closed/", "system")],
       ...[fault("shut/", "system"), fault("shut/*.txt", "system"), fault("shut/c.txt", "system")],
     ],

@@ -32,11 +32,11 @@ export type LocalFile = {
 };
 
 /** Named and there, but it cannot be read. */
-export type FileFault = { readonly shown: string; readonly failure: Failure<"permission_denied" | "read_failed"> };
+export type UnreadableFile = { readonly shown: string; readonly failure: Failure<"permission_denied" | "read_failed"> };
 
 export type LocalFiles = {
   readonly files: readonly LocalFile[];
-  readonly faults: readonly FileFault[];
+  readonly unreadables: readonly UnreadableFile[];
   /** Why nothing is to be sent. */
   readonly problems: readonly FileProblem[];
   /** What was probably meant; it stays text. */
@@ -59,7 +59,7 @@ const leftOut: ReadonlySet<string> = new Set(["node_modules"]);
 type Located = { readonly path: string; readonly shown: string };
 type Found = {
   readonly files?: readonly Located[];
-  readonly faults?: readonly FileFault[];
+  readonly unreadables?: readonly UnreadableFile[];
   readonly problem?: FileProblem;
   readonly hint?: FileHint;
 };
@@ -67,20 +67,20 @@ type Found = {
 /** Finds on this machine what was named: files, all files of a folder, all that fit a pattern. Opens none of them. */
 export async function findLocalFiles(wanted: readonly WantedFile[], place: LocalPlace): Promise<LocalFiles> {
   const located = new Map<string, Located>();
-  const faults = new Map<string, FileFault>();
+  const unreadables = new Map<string, UnreadableFile>();
   const problems: FileProblem[] = [];
   const hints: FileHint[] = [];
   for (const one of wanted) {
     const found = await findOne(one, place);
     for (const file of found.files ?? []) if (!located.has(file.path)) located.set(file.path, file);
-    for (const fault of found.faults ?? []) faults.set(fault.shown, fault);
+    for (const file of found.unreadables ?? []) unreadables.set(file.shown, file);
     if (found.hint !== undefined) hints.push(found.hint);
     const isTooMany = located.size > limits.messageFilesMax;
     const problem = found.problem ?? (isTooMany ? { kind: "too_many" as const, label: one.label } : undefined);
     if (problem !== undefined) problems.push(problem);
     if (isTooMany) break;
   }
-  return { files: withNames([...located.values()], place), faults: [...faults.values()], problems, hints };
+  return { files: withNames([...located.values()], place), unreadables: [...unreadables.values()], problems, hints };
 }
 
 async function findOne(wanted: WantedFile, place: LocalPlace): Promise<Found> {
@@ -94,7 +94,7 @@ async function findOne(wanted: WantedFile, place: LocalPlace): Promise<Found> {
       if (kind === "folder") return isFolderMeant ? takeFolder(target, name, label, limit) : { hint: { kind, label } };
       // Where nothing can be seen at all, a tag is still a tag.
       const isShut = kind !== "missing" && isMeant && name === path;
-      if (kind === "special" || isShut) return { faults: [faultOf(name, kind)] };
+      if (kind === "special" || isShut) return { unreadables: [unreadable(name, kind)] };
     }
   }
   const fitting = hasPattern(path) ? await takePattern(path, place, label, limit) : undefined;
@@ -113,25 +113,25 @@ export function targetsOf(path: string, { folder, homeDir }: LocalPlace): string
   return isAbsolute(path) ? [resolve(path)] : [resolve(folder, path), resolve(folder, uploadsFolder, path)];
 }
 
-type Trouble = "special" | "system" | "io" | "changed";
+type ReadFault = "special" | "system" | "io" | "changed";
 
-async function kindOf(path: string): Promise<"file" | "folder" | "missing" | Exclude<Trouble, "changed">> {
+async function kindOf(path: string): Promise<"file" | "folder" | "missing" | Exclude<ReadFault, "changed">> {
   try {
     const found = await stat(path);
     return found.isFile() ? "file" : found.isDirectory() ? "folder" : "special";
   } catch (error) {
-    return troubleOf(error);
+    return faultOf(error);
   }
 }
 
-function troubleOf(error: unknown): "missing" | "system" | "io" {
+function faultOf(error: unknown): "missing" | "system" | "io" {
   const code = systemCodeOrThrow(error);
   if (code === "EACCES" || code === "EPERM") return "system";
   return code === "EIO" || code === "EMFILE" || code === "ENFILE" || code === "ELOOP" ? "io" : "missing";
 }
 
 /** Why a file of this machine cannot be sent. */
-export function faultOf(shown: string, why: Trouble): FileFault {
+export function unreadable(shown: string, why: ReadFault): UnreadableFile {
   const failure =
     why === "io" || why === "changed"
       ? makeFailure("read_failed", { path: shown, why })
@@ -143,9 +143,9 @@ async function takeFolder(root: string, shown: string, label: string, limit: num
   const below = await filesBelow(root, { depthMax: Number.POSITIVE_INFINITY, limit, accepts: () => true });
   if (below.isTooWide) return { problem: { kind: "too_wide", label, limit } };
   const prefix = shown.endsWith("/") ? shown : `${shown}/`;
-  const faults = below.closed.map((folder) => faultOf(folder === "" ? shown : `${prefix}${folder}/`, "system"));
+  const unreadables = below.closed.map((folder) => unreadable(folder === "" ? shown : `${prefix}${folder}/`, "system"));
   const files = below.files.map((file) => ({ path: join(root, file), shown: `${prefix}${file}` }));
-  return files.length + faults.length === 0 ? { problem: { kind: "empty", label } } : { files, faults };
+  return files.length + unreadables.length === 0 ? { problem: { kind: "empty", label } } : { files, unreadables };
 }
 
 async function takePattern(path: string, place: LocalPlace, label: string, limit: number): Promise<Found | undefined> {
@@ -157,7 +157,7 @@ async function takePattern(path: string, place: LocalPlace, label: string, limit
   for (const root of targetsOf(fixed.join("") || ".", place)) {
     const below = await filesBelow(root, { depthMax, limit, accepts: (file) => matchesGlob(file, pattern) });
     if (below.isTooWide) return { problem: { kind: "too_wide", label, limit } };
-    if (below.closed.includes("")) return { faults: [faultOf(fixed.join("") || ".", "system")] };
+    if (below.closed.includes("")) return { unreadables: [unreadable(fixed.join("") || ".", "system")] };
     const files = below.files.map((file) => ({ path: join(root, file), shown: `${fixed.join("")}${file}` }));
     if (files.length > 0) return { files };
   }
@@ -185,7 +185,7 @@ async function filesBelow(root: string, { depthMax, limit, accepts }: Looking): 
         if (files.length > limits.messageFilesMax) return { files, closed, isTooWide: false };
       }
     } catch (error) {
-      if (troubleOf(error) !== "missing") closed.push(folder.path);
+      if (faultOf(error) !== "missing") closed.push(folder.path);
     }
   }
   return { files: files.sort(), closed: closed.sort(), isTooWide: false };

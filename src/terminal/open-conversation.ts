@@ -30,7 +30,7 @@ export type Outgoing = {
   readonly text: string;
   readonly mode: "queue" | "steer";
   readonly slot?: string | undefined;
-  readonly files: Pick<LocalFiles, "files" | "faults">;
+  readonly files: Pick<LocalFiles, "files" | "unreadables">;
   /** It was not sent, and the person is still here. */
   readonly onReturned: () => void;
 };

@@ -8,7 +8,7 @@ import type { UploadedFile } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
 import type { Console } from "./console.ts";
 import { failureText } from "./failure-text.ts";
-import { faultOf, type LocalFile, type LocalFiles } from "./local-files.ts";
+import { type LocalFile, type LocalFiles, unreadable } from "./local-files.ts";
 import { progressOf } from "./progress.ts";
 import { safeLine } from "./safe-text.ts";
 import type { SentFiles } from "./sent-files.ts";
@@ -49,11 +49,11 @@ const chunkBytes = 256 * 1024;
  */
 export async function uploadFiles(
   conversation: string,
-  { files, faults }: Pick<LocalFiles, "files" | "faults">,
+  { files, unreadables }: Pick<LocalFiles, "files" | "unreadables">,
   parts: UploadParts,
 ): Promise<Uploads> {
   const { console, sentFiles, signal } = parts;
-  const reports: FileReport[] = faults.map(({ shown, failure }) => refused(shown, failure, parts));
+  const reports: FileReport[] = unreadables.map(({ shown, failure }) => refused(shown, failure, parts));
   const sent: Sent[] = [];
   for (const file of files) {
     if (signal.aborted) break;
@@ -139,9 +139,9 @@ async function sendFile(
     return await client.upload(conversation, name, chunksOf(handle, size), { ...size, keep, signal, onProgress });
   } catch (error) {
     // What the file's own reading throws comes through.
-    if (error instanceof SourceUnfit) return failed(faultOf(shown, "changed").failure);
+    if (error instanceof SourceUnfit) return failed(unreadable(shown, "changed").failure);
     systemCodeOrThrow(error);
-    return failed(faultOf(shown, "io").failure);
+    return failed(unreadable(shown, "io").failure);
   } finally {
     await handle.close();
   }
@@ -157,10 +157,10 @@ async function openFile(
     const found = await handle.stat();
     if (found.isFile()) return ok({ handle, bytes: found.size });
     await handle.close();
-    return failed(faultOf(shown, "special").failure);
+    return failed(unreadable(shown, "special").failure);
   } catch (error) {
     const code = systemCodeOrThrow(error);
-    return failed(faultOf(shown, code === "EACCES" || code === "EPERM" ? "system" : "io").failure);
+    return failed(unreadable(shown, code === "EACCES" || code === "EPERM" ? "system" : "io").failure);
   }
 }
 

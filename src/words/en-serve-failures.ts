@@ -104,8 +104,8 @@ export const enServeFailures = {
     `There is a file ${p.path} already.`,
     "Name another one, or remove it first.",
   ],
-  backup_broken: (p: { why: BackupFlaw }) => [
-    `This backup cannot be used: ${backupFlaws[p.why]}.`,
+  backup_broken: (p: { why: BrokenBackupFault }) => [
+    `This backup cannot be used: ${brokenBackupFaults[p.why]}.`,
     "Nothing was changed. Use another backup.",
   ],
   backup_newer: (p: { found: number; known: number }) => [
@@ -136,8 +136,8 @@ const backupFaults: Readonly<Record<BackupFault, string>> = {
 };
 
 /** What may be wrong with one. */
-export type BackupFlaw = "no_file" | "no_backup" | "unreadable" | "cut" | "changed" | "unsafe" | "database";
-const backupFlaws: Readonly<Record<BackupFlaw, string>> = {
+export type BrokenBackupFault = "no_file" | "no_backup" | "unreadable" | "cut" | "changed" | "unsafe" | "database";
+const brokenBackupFaults: Readonly<Record<BrokenBackupFault, string>> = {
   no_file: "there is no such file",
   no_backup: "it is no backup of AgentYard",
   unreadable: "the file cannot be read",

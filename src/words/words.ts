@@ -7,7 +7,7 @@ export type { ConfigWords, PatternFault, ValueForm } from "./en-config.ts";
 export type { AddressFault, FailureWords } from "./en-failures.ts";
 export type { ValueType } from "./en-faults.ts";
 export type { DiskFault } from "./en-file-failures.ts";
-export type { BackupFault, BackupFlaw } from "./en-serve-failures.ts";
+export type { BackupFault, BrokenBackupFault } from "./en-serve-failures.ts";
 export type { TerminalWords } from "./en-terminal.ts";
 export type { ArchiveFault, FormFault } from "./en-upload-failures.ts";
 

@@ -1,4 +1,4 @@
-import type { BackupFault, BackupFlaw, enServeFailures } from "./en-serve-failures.ts";
+import type { BackupFault, BrokenBackupFault, enServeFailures } from "./en-serve-failures.ts";
 
 export const zhServeFailures: typeof enServeFailures = {
   sign_in_required: (p) => [
@@ -77,7 +77,7 @@ export const zhServeFailures: typeof enServeFailures = {
   ],
   backup_failed: (p) => [`备份未完成：${backupFaults[p.why]}。`, "没有留下任何文件；请解决后重试。"],
   backup_exists: (p) => [`文件 ${p.path} 已存在。`, "请换一个名称，或先删除它。"],
-  backup_broken: (p) => [`这个备份无法使用：${backupFlaws[p.why]}。`, "没有任何改动。请使用其他备份。"],
+  backup_broken: (p) => [`这个备份无法使用：${brokenBackupFaults[p.why]}。`, "没有任何改动。请使用其他备份。"],
   backup_newer: (p) => [
     `这个备份由更新版本的 AgentYard 创建（格式 ${p.found}；本版本最高支持 ${p.known}）。`,
     "没有任何改动。请用那个版本恢复。",
@@ -103,7 +103,7 @@ const backupFaults: Readonly<Record<BackupFault, string>> = {
   unequal: "写入的内容与读回的内容不一致",
 };
 
-const backupFlaws: Readonly<Record<BackupFlaw, string>> = {
+const brokenBackupFaults: Readonly<Record<BrokenBackupFault, string>> = {
   no_file: "没有这个文件",
   no_backup: "它不是 AgentYard 的备份",
   unreadable: "无法读取该文件",

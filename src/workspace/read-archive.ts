@@ -8,7 +8,7 @@ import { systemCode } from "../base/fault.ts";
 import { parsedJson } from "../base/json.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
-import type { BackupFlaw } from "../words/words.ts";
+import type { BrokenBackupFault } from "../words/words.ts";
 import {
   ArchiveEnd,
   ArchiveFault,
@@ -44,7 +44,7 @@ export async function readArchive(
   taker: ArchiveTaker,
   onProgress: (readBytes: number) => void = () => {},
 ): Promise<Result<ArchiveRead, ArchiveFailure>> {
-  let missing: BackupFlaw = "unreadable";
+  let missing: BrokenBackupFault = "unreadable";
   const source = await openSource(path, onProgress).catch((error: unknown) => {
     const code = systemCode(error);
     if (code === undefined) throw error;
@@ -62,11 +62,11 @@ export async function readArchive(
       isOurs = true;
     });
   } catch (error) {
-    if (error instanceof Flawed) return failed(error.failure);
+    if (error instanceof Unusable) return failed(error.failure);
     if (error instanceof TakerFault) throw error.cause;
-    const flaw = flawOf(error);
-    if (flaw === undefined) throw error;
-    return broken(flaw === "changed" && !isOurs ? "no_backup" : flaw);
+    const fault = faultOf(error);
+    if (fault === undefined) throw error;
+    return broken(fault === "changed" && !isOurs ? "no_backup" : fault);
   } finally {
     source.destroy();
     extract.destroy();
@@ -74,7 +74,7 @@ export async function readArchive(
 }
 
 /** Thrown inside this file alone. */
-class Flawed extends Error {
+class Unusable extends Error {
   readonly failure: ArchiveFailure;
 
   constructor(reason: ArchiveFailure) {
@@ -86,16 +86,16 @@ class Flawed extends Error {
 /** What went wrong is not the archive's. */
 class TakerFault extends Error {}
 
-function broken(why: BackupFlaw) {
+function broken(why: BrokenBackupFault) {
   return failure("backup_broken", { why });
 }
 
-function flawed(why: BackupFlaw): Flawed {
-  return new Flawed(makeFailure("backup_broken", { why }));
+function unusable(why: BrokenBackupFault): Unusable {
+  return new Unusable(makeFailure("backup_broken", { why }));
 }
 
 /** What the readers of tar and gzip throw; anything else is our own mistake. */
-function flawOf(error: unknown): BackupFlaw | undefined {
+function faultOf(error: unknown): BrokenBackupFault | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = systemCode(error);
   if (/unexpected end/i.test(error.message)) return "cut";
@@ -138,9 +138,9 @@ async function readEntries(
   for await (const entry of extract) {
     const { header } = entry;
     const pieces = bytesOf(entry);
-    if (end !== undefined) throw flawed("changed");
+    if (end !== undefined) throw unusable("changed");
     if (head === undefined) {
-      if (header.name !== headName) throw flawed("no_backup");
+      if (header.name !== headName) throw unusable("no_backup");
       const text = await small(header, pieces);
       head = readHead(text);
       onHead();
@@ -180,27 +180,21 @@ async function takeEntry(header: Header, pieces: AsyncIterable<Uint8Array>, take
   }
   const source = counted();
   await taker.take(listed, source).catch((cause: unknown) => {
-    throw flawFrom(cause) ?? new TakerFault("what takes the entries broke down", { cause });
+    throw faultFrom(cause) ?? new TakerFault("what takes the entries broke down", { cause });
   });
   for await (const _ of source); // A taker that is not interested leaves it to us.
   return listed.type === "file" ? { ...listed, bytes, hash: hash.digest("hex") } : listed;
 }
 
-function diskFull(): Error {
-  return Object.assign(new Error("the disk is full"), { code: "ENOSPC", syscall: "write" });
-}
-
 /** What a taker throws because of the archive: it broke off, has a name twice, or one below a link or a file. */
-function flawFrom(cause: unknown): Error | undefined {
-  if (cause instanceof Flawed) return cause;
+function faultFrom(cause: unknown): Error | undefined {
+  if (cause instanceof Unusable) return cause;
   if (cause instanceof Refused) {
-    const { code, params } = cause.reason;
-    return code === "write_failed" && "why" in params && params.why === "full"
-      ? new TakerFault("the disk is full", { cause: diskFull() })
-      : flawed("unsafe");
+    const isDisk = cause.reason.code === "write_failed";
+    return isDisk ? new TakerFault("the disk did not take it", { cause: cause.cause }) : unusable("unsafe");
   }
-  const flaw = systemCode(cause) === "EEXIST" ? "changed" : flawOf(cause);
-  return flaw === "cut" || flaw === "changed" ? flawed(flaw) : undefined;
+  const fault = systemCode(cause) === "EEXIST" ? "changed" : faultOf(cause);
+  return fault === "cut" || fault === "changed" ? unusable(fault) : undefined;
 }
 
 /** The list begins with exactly the lines that we would have written. */
@@ -215,10 +209,10 @@ async function readList(pieces: AsyncIterable<Uint8Array>, lines: Lines, taker: 
     await taker.list?.(own);
     left -= own.length;
     restBytes += piece.length - own.length;
-    if (restBytes > smallBytesMax) throw flawed("changed");
+    if (restBytes > smallBytesMax) throw unusable("changed");
     if (own.length < piece.length) rest.push(piece.subarray(own.length));
   }
-  if (hash.digest("hex") !== lines.hash.digest("hex")) throw flawed("changed");
+  if (hash.digest("hex") !== lines.hash.digest("hex")) throw unusable("changed");
   return parsed(LastLine, Buffer.concat(rest).toString()).end;
 }
 
@@ -227,18 +221,18 @@ const LastLine = z.object({ end: ArchiveEnd });
 function readHead(text: string): ArchiveHead {
   const head = parsed(z.looseObject({ format: z.number().int() }), text, "no_backup");
   if (head.format > archiveFormat)
-    throw new Flawed(makeFailure("backup_newer", { found: head.format, known: archiveFormat }));
+    throw new Unusable(makeFailure("backup_newer", { found: head.format, known: archiveFormat }));
   return parsed(ArchiveHead, text, "no_backup");
 }
 
-function parsed<T>(schema: z.ZodType<T>, text: string, flaw: BackupFlaw = "changed"): T {
+function parsed<T>(schema: z.ZodType<T>, text: string, fault: BrokenBackupFault = "changed"): T {
   const read = schema.safeParse(parsedJson(text));
-  if (!read.success) throw flawed(flaw);
+  if (!read.success) throw unusable(fault);
   return read.data;
 }
 
 async function small({ size }: Header, pieces: AsyncIterable<Uint8Array>): Promise<string> {
-  if (size > smallBytesMax) throw flawed("changed");
+  if (size > smallBytesMax) throw unusable("changed");
   const read: Uint8Array[] = [];
   for await (const piece of pieces) read.push(piece);
   return Buffer.concat(read).toString();
@@ -251,11 +245,11 @@ function listedOf(header: Header): Listed {
   const { mode, linkname } = header;
   const type = types[header.type];
   const pax = Pax.safeParse(header.pax);
-  if (type === undefined || !pax.success) throw flawed("changed");
+  if (type === undefined || !pax.success) throw unusable("changed");
   const raw = pax.data["AGENTYARD.path"];
   const path = type === "folder" ? header.name.replace(/\/$/, "") : header.name;
   const names = (raw === undefined ? path : Buffer.from(raw, "base64").toString("latin1")).split("/");
-  if (!isOurPath.test(path) || names.some((name) => isUnsafe.test(name))) throw flawed("unsafe");
+  if (!isOurPath.test(path) || names.some((name) => isUnsafe.test(name))) throw unusable("unsafe");
   const target = type === "link" ? linkname : undefined;
   return { path, raw, type, mode: mode & 0o777, mtime: pax.data["AGENTYARD.mtime"], bytes: 0, target };
 }

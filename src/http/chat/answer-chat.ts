@@ -4,7 +4,7 @@ import type { ChatDocument } from "../../protocol/chat.ts";
 import { failure, makeFailure, storedFailure } from "../../protocol/failure.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { Answered, Call, Parts } from "../handler.ts";
-import { faultLine } from "../problem.ts";
+import { thrownLine } from "../problem.ts";
 import { isFailureCode } from "../status.ts";
 import type { ChatPlace } from "./message-numbers.ts";
 import type { ChatShown } from "./request.ts";
@@ -26,8 +26,8 @@ export async function answerChat(
 ): Promise<Answered<"chatCompletion">> {
   const view = { engine, log, clock, conversation, place, language, needsProgress: shown.progress };
   if (shown.streams) {
-    const onFault = (error: unknown) => logger?.(faultLine(requestId, "the stream", error));
-    const stream = chatStream(view, { isIncremental: shown.increments, lastSeqId, signal, onFault });
+    const onThrown = (error: unknown) => logger?.(thrownLine(requestId, "the stream", error));
+    const stream = chatStream(view, { isIncremental: shown.increments, lastSeqId, signal, onThrown });
     return { ...ok(stream), headers: chatStreamHeaders };
   }
   const rested = await chatDocument(view, signal);

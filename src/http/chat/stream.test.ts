@@ -38,9 +38,9 @@ function openStream({ view }: Pick<Awaited<ReturnType<typeof begun>>, "view">, o
   const { isIncremental = true, lastSeqId, needsProgress = true } = options;
   const closing = new AbortController();
   const faults: unknown[] = [];
-  const onFault = (error: unknown) => faults.push(error);
+  const onThrown = (error: unknown) => faults.push(error);
   const { signal } = closing;
-  const stream = chatStream({ ...view, needsProgress }, { isIncremental, lastSeqId, signal, onFault });
+  const stream = chatStream({ ...view, needsProgress }, { isIncremental, lastSeqId, signal, onThrown });
   return { stream, closing, faults };
 }
 

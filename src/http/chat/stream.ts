@@ -21,7 +21,7 @@ type StreamOptions = {
   /** The last frame that the reader has, if it was cut off: numbers go on behind it. */
   readonly lastSeqId?: number | undefined;
   readonly signal: AbortSignal;
-  readonly onFault: (error: unknown) => void;
+  readonly onThrown: (error: unknown) => void;
 };
 
 /** No proxy keeps what is to be seen at once, and nobody keeps it afterwards. */

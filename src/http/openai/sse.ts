@@ -15,14 +15,14 @@ type Written = {
   readonly signal: AbortSignal;
   /** The caller has left the stream. */
   readonly leave: () => void;
-  readonly onFault: (error: unknown) => void;
+  readonly onThrown: (error: unknown) => void;
 };
 
 /** Pieces as lines of `data:`, closed by `[DONE]`. An event with a type is named by it. Pulled: nothing is made ahead. */
 export function dataStream(written: Written): ReadableStream<Uint8Array> {
-  const { pieces, signal, onFault } = written;
+  const { pieces, signal, onThrown } = written;
   // A signal wakes pieces that are being waited for; those that rest, because their reader is slow, are ended here.
-  const end = () => leave(pieces, onFault);
+  const end = () => leave(pieces, onThrown);
   signal.addEventListener("abort", end);
   const open = (gone: AbortSignal) => {
     gone.addEventListener("abort", written.leave);
@@ -30,16 +30,16 @@ export function dataStream(written: Written): ReadableStream<Uint8Array> {
     return texts(written);
   };
   // Only its reader cuts it off: when the server closes, the last words are still to be said.
-  return textStream(open, { signal: new AbortController().signal, onFault });
+  return textStream(open, { signal: new AbortController().signal, onThrown });
 }
 
 async function* texts(written: Written): AsyncGenerator<string, void, undefined> {
   const said = batches(written);
   try {
-    for (let next = await nextOf(said, written.onFault); next !== undefined; ) {
+    for (let next = await nextOf(said, written.onThrown); next !== undefined; ) {
       yield next.text;
       if (next.isLast) return;
-      next = await nextOf(said, written.onFault);
+      next = await nextOf(said, written.onThrown);
     }
   } finally {
     await said.return();

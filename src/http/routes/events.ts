@@ -2,7 +2,7 @@ import { ok } from "../../base/result.ts";
 import { readCursor } from "../cursor.ts";
 import { follow } from "../follow.ts";
 import type { Handlers, Parts } from "../handler.ts";
-import { faultLine } from "../problem.ts";
+import { thrownLine } from "../problem.ts";
 import { eventStream } from "../stream.ts";
 
 export function eventHandlers({ engine, log, clock, logger }: Parts): Pick<Handlers, "readEvents" | "followEvents"> {
@@ -27,7 +27,7 @@ export function eventHandlers({ engine, log, clock, logger }: Parts): Pick<Handl
           idOf: ({ id }) => id,
           dataOf: ({ body }) => body,
           signal: gone,
-          onFault: (error) => logger?.(faultLine(requestId, "the stream", error)),
+          onThrown: (error) => logger?.(thrownLine(requestId, "the stream", error)),
         }),
       );
     },

@@ -15,7 +15,7 @@ import { callerOf } from "../caller.ts";
 import { adoptConversation, placeNamed } from "../conversation-named.ts";
 import type { Answered, Call, Handlers, Parts } from "../handler.ts";
 import { idFor } from "../once.ts";
-import { faultLine, faultLog } from "../problem.ts";
+import { thrownLine, thrownLog } from "../problem.ts";
 import { toExecution } from "../sandbox/execution-answer.ts";
 import { followExecution, idOfFrame, placeOfId } from "../sandbox/follow-execution.ts";
 import { ownSession } from "../sandbox/own-session.ts";
@@ -103,7 +103,7 @@ function streamOf({ sandbox, clock, logger }: Parts, { owner, id }: ExecutionRec
   return eventStream(follow, {
     idOf: idOfFrame,
     signal: gone,
-    onFault: (error) => logger?.(faultLine(requestId, "the stream", error)),
+    onThrown: (error) => logger?.(thrownLine(requestId, "the stream", error)),
   });
 }
 
@@ -172,7 +172,7 @@ async function submit(
   const { code, timeout } = body;
   const wanted = { id, language, code, timeoutMs: timeout * 1000, folder, env, event, shownBytesMax, conversationId };
   const { row } = place.value;
-  const log = faultLog(parts.logger, row?.id ?? "");
+  const log = thrownLog(parts.logger, row?.id ?? "");
   const onChanges =
     row &&
     ((changes: readonly FileChange[]) =>

@@ -18,7 +18,7 @@ import { openResponse } from "../openai/response.ts";
 import { resultsAtEnd, sentInChat, sentInResponse } from "../openai/sent.ts";
 import { dataStream } from "../openai/sse.ts";
 import { storedResponse } from "../openai/stored.ts";
-import { faultLine } from "../problem.ts";
+import { thrownLine } from "../problem.ts";
 
 type Names =
   | "listOpenAiModels"
@@ -181,8 +181,8 @@ async function streamed({ logger }: Parts, { signal, requestId }: Call<Creating>
   const first = await opened(written.pieces);
   const refusal = refusalIn(first, begun);
   if (refusal !== undefined) return refusal;
-  const onFault = (error: unknown) => logger?.(faultLine(requestId, "a stream", error));
-  return { ...ok(dataStream({ ...written, first, signal, onFault })), headers: headersOf(begun.conversation.id) };
+  const onThrown = (error: unknown) => logger?.(thrownLine(requestId, "a stream", error));
+  return { ...ok(dataStream({ ...written, first, signal, onThrown })), headers: headersOf(begun.conversation.id) };
 }
 
 /** A turn that failed before it said anything: its caller gets a status. */

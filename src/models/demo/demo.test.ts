@@ -121,7 +121,7 @@ test("where it breaks down by a mistake of ours the user hears so, and the log w
   const mistake = new Error("a mistake");
   const demo = await startDemo(t, {
     findServers: () => Promise.reject(mistake),
-    onFault: (error) => faults.push(error),
+    onThrown: (error) => faults.push(error),
   });
   const messages = [{ role: "user", content: "How do I connect a real model?" }];
   const answer = await demo.send("POST", "/chat/completions", JSON.stringify({ model: "demo", messages }));
@@ -134,7 +134,7 @@ test("it does not keep the process alive, even with a connection held open [M5]"
     import http from "node:http";
     import { systemClock } from "./src/base/clock.ts";
     import { startDemoServer } from "./src/models/demo/demo.ts";
-    const { baseUrl, apiKey } = await startDemoServer({ clock: systemClock, onFault: console.error });
+    const { baseUrl, apiKey } = await startDemoServer({ clock: systemClock, onThrown: console.error });
     const agent = new http.Agent({ keepAlive: true });
     http.get(baseUrl + "/models", { agent, headers: { authorization: "Bearer " + apiKey } }, (answer) => {
       answer.resume().on("end", () => console.log("answered " + answer.statusCode));
@@ -177,8 +177,8 @@ function contentOf(body: unknown): string | null {
 
 /** A demo server, spoken to over HTTP. */
 async function startDemo(t: TestContext, options: Partial<DemoOptions> = {}) {
-  const onFault = (error: unknown) => assert.fail(String(error));
-  const { baseUrl, apiKey, close } = await startDemoServer({ clock: systemClock, onFault, ...options });
+  const onThrown = (error: unknown) => assert.fail(String(error));
+  const { baseUrl, apiKey, close } = await startDemoServer({ clock: systemClock, onThrown, ...options });
   t.after(close);
 
   const request = (method: string, path: string, body: string | undefined, key = apiKey) =>

@@ -18,7 +18,7 @@ export type DemoOptions = {
   /** The user's, for the tool `now`. */
   readonly timezone?: string | undefined;
   /** Hears of what broke down in it, which is a mistake of ours. */
-  readonly onFault: (error: unknown) => void;
+  readonly onThrown: (error: unknown) => void;
 };
 
 /**
@@ -29,14 +29,14 @@ export async function startDemoServer({
   clock,
   ids = systemIds,
   timezone,
-  onFault,
+  onThrown,
   ...options
 }: DemoOptions): Promise<DemoServer> {
   const apiKey = `demo-${ids.hex(32)}`;
   const findServers = options.findServers ?? (() => Promise.resolve([]));
   const server = createServer((request, response) => {
     handle(request, response, apiKey, { clock, ids, timezone, findServers }).catch((error) => {
-      onFault(error);
+      onThrown(error);
       refuse(response, { status: 500, message: "The demo model broke down." });
     });
   });
