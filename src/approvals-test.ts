@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { z } from "zod";
-import { type Facts, loadCheckers, openApprovals } from "./approvals/approvals.ts";
-import { thrownText } from "./base/fault.ts";
+import { type CallFacts, loadCheckers, openApprovals } from "./approvals/approvals.ts";
 import { ok, type Result } from "./base/result.ts";
 import type { Config } from "./config/config.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
@@ -40,7 +39,7 @@ export async function testApproval(command: Command, parts: Parts): Promise<numb
 }
 
 /** What is true in the usual case: a sandbox, no network, and nothing read from outside. */
-const usual: Facts = { contained: true, network: false, tainted: false, root: "/workspace/x", scripts: new Map() };
+const usual: CallFacts = { contained: true, network: false, tainted: false, root: "/workspace/x", scripts: new Map() };
 
 const Given = z.strictObject({
   contained: z.boolean().optional(),
@@ -48,7 +47,7 @@ const Given = z.strictObject({
   tainted: z.boolean().optional(),
 });
 
-async function readFacts(path: string | undefined, { terminal }: Words): Promise<Result<Facts, Failure>> {
+async function readFacts(path: string | undefined, words: Words): Promise<Result<CallFacts, Failure>> {
   if (path === undefined) return ok(usual);
   const unfit = (why: string) =>
     failure("usage", { what: terminal.approvals.usage.factsUnfit({ file: path, why }), command: "approvals" });

@@ -146,7 +146,7 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
   if (!hasLogs) streams.errors.write(`${words.notes.logs_off({ why: logsDir })}\n`);
   const logger = openLogs({
     ...{ dir: logsDir, level: hasLogs ? config.logs.level : "off", secrets: config.secrets },
-    ...{ clock: systemClock, runId: systemIds.uuid(), pid: process.pid },
+    ...{ clock: systemClock, startId: systemIds.uuid(), pid: process.pid },
     onOff: (why) => streams.errors.write(`${words.notes.logs_off({ why })}\n`),
   });
   crash.logger = logger;

@@ -45,7 +45,7 @@ export const open: OpenVariant = async ({ modelUrl, folder }) => {
     dir: folder,
     level: "info",
     clock: systemClock,
-    runId: "bench",
+    startId: "bench",
     pid: process.pid,
     secrets: [],
     onOff: () => {},

@@ -27,7 +27,7 @@ export async function openWorld(folder: string): Promise<World> {
   const [clock, ids] = [systemClock, systemIds];
   const places = { cwd: folder, homeDir: folder, programDir: folder };
   const config = must(await loadConfig({ env: { AGENTYARD_DATA: folder }, flags: {}, ...places }));
-  const logs = { dir: join(folder, "logs"), level: "warn", runId: "bench", pid: process.pid, secrets: [] } as const;
+  const logs = { dir: join(folder, "logs"), level: "warn", startId: "bench", pid: process.pid, secrets: [] } as const;
   const logger = openLogs({ ...logs, clock, onOff: () => {} });
   const storage = must(openSqlite({ path: config.paths.sessionDbPath, clock }));
   const id = ConversationId.parse("bench");

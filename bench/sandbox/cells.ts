@@ -85,7 +85,7 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
     todos: [],
     decision: undefined,
     compact: () => Promise.reject(new Error("no room is made here")),
-    memory: { facts: async () => [], add: () => Promise.reject(new Error("nothing is remembered here")) },
+    memory: { memories: async () => [], add: () => Promise.reject(new Error("nothing is remembered here")) },
     searchHistory: async () => ({ hits: [], total: 0, conversations: 0, isStopped: false }),
   };
 }

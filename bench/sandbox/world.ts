@@ -6,7 +6,7 @@ import { openLogs } from "../../src/observe/observe.ts";
 import { ConversationId, localOwner } from "../../src/protocol/ids.ts";
 import { openLocalSandbox } from "../../src/sandbox/local/local.ts";
 import type { Execution, Guest, SandboxProvider } from "../../src/sandbox/provider.ts";
-import { openSandbox, type ProgramPlace, type RunWanted, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { openSandbox, type ProgramPlace, type ProgramWanted, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { openWorkspaces, type Workspace } from "../../src/workspace/workspace.ts";
@@ -29,7 +29,7 @@ export async function openWorld(folder: string): Promise<World> {
   const [clock, ids, words] = [systemClock, systemIds, wordsFor("en")];
   const places = { cwd: folder, homeDir: folder, programDir: folder };
   const config = must(await loadConfig({ env: { AGENTYARD_DATA: folder }, flags: {}, ...places }));
-  const logs = { dir: join(folder, "logs"), level: "warn", runId: "bench", pid: process.pid, secrets: [] } as const;
+  const logs = { dir: join(folder, "logs"), level: "warn", startId: "bench", pid: process.pid, secrets: [] } as const;
   const logger = openLogs({ ...logs, clock, onOff: () => {} });
   const storage = must(openSqlite({ path: config.paths.sessionDbPath, clock }));
   const { limits } = config.workspace;
@@ -78,7 +78,7 @@ export async function runAtPort(guest: Guest, language: Execution["language"], c
 export async function runInService(
   sandbox: Sandbox,
   place: ProgramPlace,
-  wanted: Pick<RunWanted, "language" | "code">,
+  wanted: Pick<ProgramWanted, "language" | "code">,
 ): Promise<void> {
   const { report } = must(await sandbox.run(place, { timeoutMs: 60_000, ...wanted }));
   const { how, exitCode, stderr } = await report;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AllowRule, Finding, RuleMatch } from "../protocol/approval.ts";
 import { alwaysOffered, coveringRule } from "./always.ts";
-import { type Facts, type JudgedCall, unreadScript } from "./approvals.ts";
+import { type CallFacts, type JudgedCall, unreadScript } from "./approvals.ts";
 
-const facts: Facts = { contained: true, network: true, tainted: false, root: "/workspace/c", scripts: new Map() };
+const facts: CallFacts = { contained: true, network: true, tainted: false, root: "/workspace/c", scripts: new Map() };
 const call: JudgedCall = { tool: "run_bash_command", arguments: { command: "x" }, written: '{"command":"x"}' };
 const rule = (match: RuleMatch): AllowRule => ({
   ...{ id: "1", tool: "run_bash_command", scope: "user", match, at: 1, by: "local" },

@@ -1,12 +1,12 @@
 import { argumentsHash } from "../log/log.ts";
 import { redact } from "../observe/observe.ts";
 import { type AllowRule, type Finding, type FindingKind, Risk, type RuleMatch } from "../protocol/approval.ts";
-import type { Facts, JudgedCall } from "./approvals.ts";
+import type { CallFacts, JudgedCall } from "./approvals.ts";
 import { shortened, textOf } from "./argument-texts.ts";
 import { unreadScript } from "./shell/scene.ts";
 
 /** What a person may allow always: the same call again, and, where that is sensible, everything of its kind. */
-export function alwaysOffered(call: JudgedCall, facts: Facts, findings: readonly Finding[]): RuleMatch[] {
+export function alwaysOffered(call: JudgedCall, facts: CallFacts, findings: readonly Finding[]): RuleMatch[] {
   if (hasUnread(facts)) return [];
   const same: RuleMatch = { match: "call", hash: callHash(call, facts), shown: shownCall(call, findings) };
   const covers = findings.flatMap((finding) => {
@@ -23,7 +23,7 @@ export function alwaysOffered(call: JudgedCall, facts: Facts, findings: readonly
 /** The rule that allows this call. Of several that do it together the newest, which comes first. */
 export function coveringRule(
   call: JudgedCall,
-  facts: Facts,
+  facts: CallFacts,
   findings: readonly Finding[],
   stored: readonly AllowRule[],
 ): AllowRule | undefined {
@@ -39,7 +39,7 @@ export function coveringRule(
 const risks = Risk.options;
 
 /** What runs then is known to nobody: it may be something else the next time. */
-function hasUnread({ scripts }: Facts): boolean {
+function hasUnread({ scripts }: CallFacts): boolean {
   return [...scripts.values()].includes(unreadScript);
 }
 
@@ -63,7 +63,7 @@ function mayBeWidened({ kind, risk }: Finding): boolean {
 }
 
 /** A script belongs to the call that runs it: with another text it is another call. */
-function callHash({ written }: JudgedCall, { scripts }: Facts): string {
+function callHash({ written }: JudgedCall, { scripts }: CallFacts): string {
   if (scripts.size === 0) return argumentsHash(written);
   const texts = [...scripts].toSorted(([one], [other]) => (one < other ? -1 : 1));
   return argumentsHash(JSON.stringify([written, ...texts]));

@@ -26,7 +26,7 @@ export type JudgedCall = {
 };
 
 /** What is true where the call would run. */
-export type Facts = {
+export type CallFacts = {
   /** Programs run in a sandbox that keeps them from everything but their own files. */
   readonly contained: boolean;
   /** Programs in it reach hosts of the network. */
@@ -60,7 +60,7 @@ export type Verdict = {
 /** The rules of this installation. Pure: nothing is read, and the same call with the same facts has the same verdict. */
 export interface Approvals {
   /** `stored`: what the user allowed always and what counts in this conversation. */
-  judge(call: JudgedCall, facts: Facts, stored: readonly AllowRule[]): Verdict;
+  judge(call: JudgedCall, facts: CallFacts, stored: readonly AllowRule[]): Verdict;
   /** The files whose texts belong into the facts, without those that are known already: scripts name further ones. */
   scriptsOf(call: Pick<JudgedCall, "tool" | "arguments">, known?: KnownScripts): readonly string[];
   /** From the next call on. */

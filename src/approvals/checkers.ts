@@ -7,7 +7,7 @@ import { ok, type Result } from "../base/result.ts";
 import { Risk } from "../protocol/approval.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { wordsFor } from "../words/words.ts";
-import type { Facts, JudgedCall } from "./approvals.ts";
+import type { CallFacts, JudgedCall } from "./approvals.ts";
 import { shortened } from "./argument-texts.ts";
 import type { Opinion } from "./layers.ts";
 import { actions } from "./rules.ts";
@@ -19,7 +19,7 @@ export type CheckerDefinition = {
   /** Answers at once, and undefined where it has nothing to say. Others are asked too: the strictest word counts. */
   readonly check: (given: Readonly<Record<string, unknown>>, facts: CheckerFacts) => CheckerAnswer | undefined;
 };
-type CheckerFacts = Pick<Facts, "contained" | "network" | "tainted"> & { readonly tool: string };
+type CheckerFacts = Pick<CallFacts, "contained" | "network" | "tainted"> & { readonly tool: string };
 type CheckerAnswer = {
   readonly action: "allow" | "ask" | "deny";
   readonly risk?: "low" | "medium" | "high" | "critical";
@@ -65,7 +65,7 @@ function isDefinition(value: unknown): value is CheckerDefinition {
 }
 
 /** What the operator's own files say of a call. */
-export function askCheckers(checkers: readonly Checker[], call: JudgedCall, facts: Facts): Opinion[] {
+export function askCheckers(checkers: readonly Checker[], call: JudgedCall, facts: CallFacts): Opinion[] {
   return checkers.flatMap((checker) => {
     const { tool } = checker.definition;
     const isMeant = tool === "*" || tool === call.tool || (Array.isArray(tool) && tool.includes(call.tool));
@@ -78,7 +78,7 @@ const Answer = z.strictObject({ action: z.enum(actions), risk: Risk.optional(), 
 const english = wordsFor("en").approvals.checker;
 
 /** One that breaks down, does not end or answers something else has not allowed anything: a person is asked. */
-function askChecker({ name, definition }: Checker, call: JudgedCall, facts: Facts): Opinion[] {
+function askChecker({ name, definition }: Checker, call: JudgedCall, facts: CallFacts): Opinion[] {
   const { contained, network, tainted } = facts;
   const about = { layer: "checker", source: name, what: shortened(call.tool) } as const;
   const silent = (kind: "checker_broke" | "checker_slow" | "checker_unclear", what: string): Opinion[] => [

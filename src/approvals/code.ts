@@ -1,5 +1,5 @@
 import type { Finding } from "../protocol/approval.ts";
-import type { Facts } from "./approvals.ts";
+import type { CallFacts } from "./approvals.ts";
 import { commandBytesMax, commandFindings, notRead, withinLimits } from "./commands.ts";
 import { openScene, readCommand, settled, unfenced } from "./shell/open.ts";
 import type { Safe } from "./shell/scene.ts";
@@ -10,7 +10,7 @@ const everythingSafe: Safe = { commands: [], onlySafe: false };
 export function codeFindings(
   code: string,
   language: "python" | "javascript" | "bash",
-  facts: Facts,
+  facts: CallFacts,
   safe = everythingSafe,
 ): Finding[] {
   if (language === "bash") return commandFindings(code, facts, safe);
@@ -20,7 +20,7 @@ export function codeFindings(
 }
 
 /** What is known of them already. */
-export type KnownScripts = Partial<Pick<Facts, "root" | "scripts">>;
+export type KnownScripts = Partial<Pick<CallFacts, "root" | "scripts">>;
 
 /**
  * Scripts that a call runs: paths from the root of the files, absolute ones where they lie elsewhere. Whoever has read
@@ -31,7 +31,7 @@ export function scriptsOf(
   known?: KnownScripts,
 ): string[] {
   const { command, code, language } = call.arguments;
-  const facts: Facts = {
+  const facts: CallFacts = {
     contained: true,
     network: false,
     tainted: false,

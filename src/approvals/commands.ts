@@ -1,5 +1,5 @@
 import type { Finding } from "../protocol/approval.ts";
-import type { Facts } from "./approvals.ts";
+import type { CallFacts } from "./approvals.ts";
 import { withoutSecrets } from "./secrets.ts";
 import { openScene, readCommand, settled } from "./shell/open.ts";
 import type { Safe } from "./shell/scene.ts";
@@ -11,7 +11,7 @@ export const commandBytesMax = 256 * 1024;
  * What asks for a decision in a shell command, in the order it would happen. Nothing runs and nothing is looked up: the
  * text is parsed, its variables, folders and pipes are followed, and every command that it can run is judged by itself.
  */
-export function commandFindings(command: string, facts: Facts, safe: Safe): Finding[] {
+export function commandFindings(command: string, facts: CallFacts, safe: Safe): Finding[] {
   if (Buffer.byteLength(command) > commandBytesMax) return [notRead(command)];
   const { scene, run } = openScene(facts, safe);
   return withinLimits(() => readCommand(command, run)) ? settled(scene) : [notRead(command)];

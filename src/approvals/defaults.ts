@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { Finding } from "../protocol/approval.ts";
-import type { Facts, JudgedCall } from "./approvals.ts";
+import type { CallFacts, JudgedCall } from "./approvals.ts";
 import { argumentTexts, shortened, textOf } from "./argument-texts.ts";
 import { codeFindings } from "./code.ts";
 import { commandFindings } from "./commands.ts";
@@ -18,7 +18,7 @@ export type Otherwise = {
 };
 
 /** What holds where nobody has set anything, and the default action for what even that is silent about. */
-export function defaultFindings(call: JudgedCall, facts: Facts, otherwise: Otherwise): Finding[] {
+export function defaultFindings(call: JudgedCall, facts: CallFacts, otherwise: Otherwise): Finding[] {
   const { action, source, isToolOn } = otherwise;
   const found = ofTool(call, facts, otherwise);
   const kept = isToolOn ? found : found.filter(({ kind }) => kind === "not_safe" && action !== "allow");
@@ -31,7 +31,7 @@ export function defaultFindings(call: JudgedCall, facts: Facts, otherwise: Other
   );
 }
 
-function ofTool(call: JudgedCall, facts: Facts, { action, safeCommands }: Otherwise): Finding[] {
+function ofTool(call: JudgedCall, facts: CallFacts, { action, safeCommands }: Otherwise): Finding[] {
   const onlySafe = action !== "allow";
   const safe = { commands: safeCommands, onlySafe };
   switch (call.tool) {
@@ -57,7 +57,7 @@ function ofTool(call: JudgedCall, facts: Facts, { action, safeCommands }: Otherw
 /** They change nothing but the conversation they are called in. */
 const ownBusiness: ReadonlySet<string> = new Set(["todo_write", "compact_context"]);
 
-function ofAny(call: JudgedCall, facts: Facts, onlySafe: boolean): Finding[] {
+function ofAny(call: JudgedCall, facts: CallFacts, onlySafe: boolean): Finding[] {
   const secret = argumentTexts(call)
     .map(secretIn)
     .find((found) => found !== undefined);
@@ -71,7 +71,7 @@ function ofAny(call: JudgedCall, facts: Facts, onlySafe: boolean): Finding[] {
 const byDefault = { action: "ask", layer: "default" } as const;
 
 /** No file can be seen from here, so a new one in `uploads/` asks too: results belong into `outputs/`. */
-function uploadFinding(call: JudgedCall, { root }: Facts): Finding[] {
+function uploadFinding(call: JudgedCall, { root }: CallFacts): Finding[] {
   const path = textOf(call, "path");
   const inside = path.startsWith(`${root}/`) ? path.slice(root.length) : path;
   const [, first] = posix.normalize(`/${inside.trim()}`).split("/");
@@ -79,12 +79,12 @@ function uploadFinding(call: JudgedCall, { root }: Facts): Finding[] {
 }
 
 /** What outsiders wrote must not reach every later conversation without a look at it. */
-function lastingFinding({ tool, arguments: given }: JudgedCall, { tainted }: Facts): Finding[] {
+function lastingFinding({ tool, arguments: given }: JudgedCall, { tainted }: CallFacts): Finding[] {
   if (!tainted) return [];
   const fact = argumentTexts({ tool, arguments: given })[0] ?? "";
   return [{ ...byDefault, kind: "lasting", risk: "low", what: shortened(`${tool} ${fact}`), shape: `${tool} *` }];
 }
 
-function notSafe({ tool }: JudgedCall, { contained }: Facts): Finding {
+function notSafe({ tool }: JudgedCall, { contained }: CallFacts): Finding {
   return { ...byDefault, kind: "not_safe", risk: contained ? "medium" : "high", what: tool, shape: `${tool} *` };
 }

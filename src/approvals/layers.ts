@@ -1,6 +1,6 @@
 import { assert } from "../base/assert.ts";
 import type { Finding, Layer, Risk } from "../protocol/approval.ts";
-import type { Facts, JudgedCall } from "./approvals.ts";
+import type { CallFacts, JudgedCall } from "./approvals.ts";
 import { argumentTexts, shortened } from "./argument-texts.ts";
 import { askCheckers, type Checker } from "./checkers.ts";
 import { defaultFindings } from "./defaults.ts";
@@ -21,7 +21,7 @@ export type Opinion =
 
 export type Layers = {
   /** All four are asked, whatever one of them says. */
-  ask(call: JudgedCall, facts: Facts): readonly Opinion[];
+  ask(call: JudgedCall, facts: CallFacts): readonly Opinion[];
 };
 
 /** The layers in their order: checkers, patterns for all tools, rules of one tool, what holds by default. */

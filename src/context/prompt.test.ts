@@ -116,7 +116,7 @@ function memoryTexts(): string[] {
     memory.instructions({ path: "uploads/AGENTS.md", text: "Answer in verse.", isCut: true }),
     ...[memory.notes(facts), memory.notesNow(facts), memory.notesNow([])],
     ...[memory.remembered(1), memory.remembered(2), memory.knownAlready(2)],
-    ...[memory.facts(facts, 2), memory.facts(facts, 9), memory.factsLeft(7), memory.noFacts, memory.noFactWith("x", 9)],
+    ...[memory.memories(facts, 2), memory.memories(facts, 9), memory.memoriesLeft(7), memory.noMemories, memory.noMemoryWith("x", 9)],
     [memory.hits(1, 1), memory.hit({ ...hit, where: memory.here, who: memory.who.user })].join("\n"),
     memory.hit({ ...hit, where: memory.other("0f3a", "Zoo"), who: memory.who.result("look") }),
     ...[memory.noHits(["a", "b"], 3), memory.stopped],

@@ -87,12 +87,12 @@ export function instructionsPart(
 
 const notesTokensMax = 400;
 
-/** The newest facts that there is room for, oldest first; a fact is a line, and none can pass for our own words. */
-export function notesShown(facts: readonly string[]): string[] {
+/** The newest memories that there is room for, oldest first; a memory is a line, and none can pass for our own words. */
+export function notesShown(memories: readonly string[]): string[] {
   const shown: string[] = [];
   let left = notesTokensMax;
-  for (const fact of facts.toReversed()) {
-    const line = withoutOurTags(fact.replaceAll(/\s+/g, " "));
+  for (const memory of memories.toReversed()) {
+    const line = withoutOurTags(memory.replaceAll(/\s+/g, " "));
     left -= estimateTokens(line) + 2;
     if (left < 0) break;
     shown.unshift(line);
@@ -101,7 +101,7 @@ export function notesShown(facts: readonly string[]): string[] {
 }
 
 /** The user's notes as they stand in the system message; undefined when there are none. */
-export function notesPart(facts: readonly string[]): string | undefined {
-  const shown = notesShown(facts);
+export function notesPart(memories: readonly string[]): string | undefined {
+  const shown = notesShown(memories);
   return shown.length === 0 ? undefined : forModels.memory.notes(shown);
 }

@@ -16,14 +16,14 @@ export function reminderFor(
     readonly at: number;
     readonly tokens: TokenStatus;
     readonly instruction?: string | undefined;
-    /** The user's facts, where they were looked at: when a turn starts. */
-    readonly facts?: readonly string[] | undefined;
+    /** The user's memories, where they were looked at: when a turn starts. */
+    readonly memories?: readonly string[] | undefined;
   },
 ): Reminder | undefined {
   const notes = [
     dateNote(history, now.at),
     inputsNote(history),
-    memoryNote(history, now.facts),
+    memoryNote(history, now.memories),
     todoNote(history),
     tokenNote(history, now.tokens),
     loopNote(history),
@@ -54,15 +54,15 @@ function inputsNote({ turn }: History): Note | undefined {
   return { line: forModels.inputs(lines), told: "inputs:" };
 }
 
-/** The prompt has the facts of the conversation's start; others are told once. */
-function memoryNote({ recipe, told }: History, facts: readonly string[] | undefined): Note | undefined {
-  if (facts === undefined || recipe === undefined) return undefined;
+/** The prompt has the memories of the conversation's start; others are told once. */
+function memoryNote({ recipe, told }: History, memories: readonly string[] | undefined): Note | undefined {
+  if (memories === undefined || recipe === undefined) return undefined;
   const digestOf = (notes: string | undefined) => derivedHex(digestCharacters, notes ?? "");
   const known = told.get("memory")?.value ?? digestOf(ownPartsOf(recipe).notes);
-  const digest = digestOf(notesPart(facts));
+  const digest = digestOf(notesPart(memories));
   return known === digest
     ? undefined
-    : { line: forModels.memory.notesNow(notesShown(facts)), told: `memory:${digest}` };
+    : { line: forModels.memory.notesNow(notesShown(memories)), told: `memory:${digest}` };
 }
 
 const digestCharacters = 8;

@@ -8,8 +8,8 @@ export type CallLedger = {
   watch<T>(work: Promise<T>, done?: (value: T) => readonly FileChange[], workspace?: string): Promise<T>;
   /** Resolves when no such work is under way. */
   settled(): Promise<void>;
-  /** The ledger's lines for what was done so far, without those that `facts` already have. */
-  untold(facts: readonly NewEvent[]): NewEvent[];
+  /** The ledger's lines for what was done so far, without those that `events` already have. */
+  untold(events: readonly NewEvent[]): NewEvent[];
 };
 
 export function openCallLedger(whose: Whose): CallLedger {
@@ -29,8 +29,8 @@ export function openCallLedger(whose: Whose): CallLedger {
     async settled() {
       while (pending.size > 0) await Promise.all(pending);
     },
-    untold(facts) {
-      const told = new Set(facts.map((fact) => (fact.type === "file.changed" ? fact.path : undefined)));
+    untold(events) {
+      const told = new Set(events.map((event) => (event.type === "file.changed" ? event.path : undefined)));
       return made
         .filter(({ change }) => !told.has(change.path) && !isUnchanged(change))
         .map(({ change, workspace }) =>

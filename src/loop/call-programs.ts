@@ -1,6 +1,6 @@
 import { inBackground } from "../base/background.ts";
 import type { Logger } from "../observe/observe.ts";
-import type { ProgramPlace, RunOutput, Sandbox } from "../sandbox/sandbox.ts";
+import type { ProgramOutput, ProgramPlace, Sandbox } from "../sandbox/sandbox.ts";
 import type { ToolSandbox } from "../tools/tools.ts";
 import { type CallLedger, openCallLedger } from "./call-ledger.ts";
 
@@ -14,7 +14,7 @@ type Watch = {
   readonly call: string;
   readonly stop: AbortSignal;
   /** What programs say, as it comes. */
-  readonly show: (output: RunOutput) => void;
+  readonly show: (output: ProgramOutput) => void;
   readonly logger: Pick<Logger, "error">;
 };
 
@@ -47,6 +47,6 @@ export function watchPrograms(sandbox: Sandbox, { call, stop, show, logger }: Wa
   };
 }
 
-async function showOutput(output: AsyncIterable<RunOutput>, show: (output: RunOutput) => void): Promise<void> {
+async function showOutput(output: AsyncIterable<ProgramOutput>, show: (output: ProgramOutput) => void): Promise<void> {
   for await (const piece of output) show(piece);
 }

@@ -7,7 +7,7 @@ import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 import type { Parts } from "./parts.ts";
 
 /** What became of the files, and the ledger's lines about it. */
-export type GivenBack = Pick<UndoReport, "restored" | "left"> & { readonly facts: NewEvent[] };
+export type GivenBack = Pick<UndoReport, "restored" | "left"> & { readonly events: NewEvent[] };
 
 /**
  * Makes the files as they were before these events, as far as tools changed them and nobody else did since. Fails where
@@ -34,11 +34,11 @@ export async function giveBackFiles(
 }
 
 function reportOf(ends: readonly (Change & { readonly end: Done })[]): GivenBack {
-  const done: GivenBack = { restored: [], left: [], facts: [] };
+  const done: GivenBack = { restored: [], left: [], events: [] };
   for (const { path, before, end } of ends) {
     if (end.why !== undefined) done.left.push({ path, why: end.why });
     else done.restored.push({ path, now: before === undefined ? "removed" : "as_before" });
-    if (end.fact !== undefined) done.facts.push(end.fact);
+    if (end.event !== undefined) done.events.push(end.event);
   }
   return done;
 }
@@ -73,7 +73,7 @@ function changesIn(events: readonly LogEvent[]): Change[] {
   return byPath([...changes.values()]);
 }
 
-type Done = { readonly why?: UndoReport["left"][number]["why"]; readonly fact?: NewEvent };
+type Done = { readonly why?: UndoReport["left"][number]["why"]; readonly event?: NewEvent };
 type End = Done | { readonly hindrance: FileFailure };
 
 /** Undefined where there is nothing to say: a folder that was made stays. */
@@ -97,7 +97,7 @@ async function giveBack(parts: Parts, conversation: ConversationRow, change: Cha
   // The kept bytes had to make room for newer ones.
   if (!restored.ok && restored.failure.code === "read_failed") return { why: "not_kept" };
   if (!restored.ok) return leftFor(restored.failure);
-  return { fact: fileChanged(restored.value, { by: "undo", ...workspaceNamed(change) }) };
+  return { event: fileChanged(restored.value, { by: "undo", ...workspaceNamed(change) }) };
 }
 
 async function workspaceOf(

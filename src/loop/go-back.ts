@@ -18,7 +18,7 @@ type Way = {
 };
 
 /**
- * Leaves behind the turns that came after a place: first what their tools did to files, then the fact. Whoever is
+ * Leaves behind the turns that came after a place: first what their tools did to files, then the event. Whoever is
  * interrupted in between does it again, and finds the files as they were before.
  */
 export async function goBack(
@@ -29,7 +29,7 @@ export async function goBack(
   const left = way.events.filter(({ seq }) => seq > way.to);
   const given = await giveBackFiles(parts, conversation, left);
   if (!given.ok) return given;
-  const stored = await rewind(parts, conversation, way, { left, facts: given.value.facts });
+  const stored = await rewind(parts, conversation, way, { left, events: given.value.events });
   return stored.ok ? given : stored;
 }
 
@@ -38,7 +38,7 @@ async function rewind(
   parts: Parts,
   conversation: ConversationRow,
   { to, cause, epoch }: Way,
-  { left, facts }: { left: readonly LogEvent[]; facts: readonly NewEvent[] },
+  { left, events }: { left: readonly LogEvent[]; events: readonly NewEvent[] },
 ): Promise<Result<unknown, Failure>> {
   const { number, id: conversationId } = conversation;
   const before = await parts.log.history(number, to);
@@ -52,7 +52,7 @@ async function rewind(
     const withdrawn = answered.map(({ id }): NewEvent => ({ type: "message.withdrawn", id }));
     const waiting = queue.filter(({ id }) => !isIn(before.queue, id)).map(bare);
     const rewound: NewEvent = { type: "rewound", to, cause };
-    return ok({ events: [rewound, ...facts, ...forgotten, ...withdrawn, ...waiting], epoch, with: { row } });
+    return ok({ events: [rewound, ...events, ...forgotten, ...withdrawn, ...waiting], epoch, with: { row } });
   });
 }
 

@@ -1,4 +1,4 @@
-import { argumentsHash, type Facts, unreadScript, type Verdict } from "../approvals/approvals.ts";
+import { argumentsHash, type CallFacts, unreadScript, type Verdict } from "../approvals/approvals.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { AllowRule } from "../protocol/approval.ts";
 import type { Failure } from "../protocol/failure.ts";
@@ -42,7 +42,7 @@ export async function judgeCall(
   const workspace = parts.workspaces.ofConversation(conversation);
   const root = rootOf(workspace);
   const read = await readScripts(workspace, (scripts) => parts.approvals.scriptsOf(judged, { root, scripts }));
-  const facts: Facts = {
+  const facts: CallFacts = {
     // Where the walls cannot be had no program runs at all: nobody need be asked about what does not happen.
     contained: true,
     network: parts.reachesNetwork(),

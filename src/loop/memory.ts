@@ -11,9 +11,9 @@ import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
 const idCharacters = 8;
-const { factsMax } = contextLimits;
+const { memoriesMax } = contextLimits;
 
-/** The facts of a user: listed and changed by the user, and added to by agents. */
+/** The memories of a user: listed and changed by the user, and added to by agents. */
 export function openMemory(parts: Parts): Pick<Engine, "memory" | "addMemory" | "changeMemory" | "forgetMemory"> {
   const { storage, ids } = parts;
   return {
@@ -42,7 +42,7 @@ export function openMemory(parts: Parts): Pick<Engine, "memory" | "addMemory" | 
 /** As a tool of this conversation sees it. A call that is run again after a crash writes the same entry. */
 export function toolMemory(parts: Parts, { owner, id }: ConversationRow, key: string): ToolMemory {
   return {
-    facts: async () => (await readMemory(parts, owner)).map(({ fact }) => fact).toReversed(),
+    memories: async () => (await readMemory(parts, owner)).map(({ fact }) => fact).toReversed(),
     async add(fact) {
       const entry = { owner, id: derivedHex(idCharacters, "memory", key), fact, conversation: id };
       const added = await add(parts, entry);
@@ -53,25 +53,25 @@ export function toolMemory(parts: Parts, { owner, id }: ConversationRow, key: st
 
 /** Oldest first. */
 export async function readMemory({ storage }: Pick<Parts, "storage">, owner: OwnerId): Promise<MemoryRow[]> {
-  return storage.listMemory(owner, factsMax);
+  return storage.listMemory(owner, memoriesMax);
 }
 
 type Added = { readonly row: MemoryRow; readonly count: number; readonly isNew: boolean };
 
-/** The same words again are the same fact. */
+/** The same words again are the same memory. */
 async function add(parts: Parts, entry: Omit<MemoryRow, "at">): Promise<Result<Added, Failure>> {
   const fact = oneLine(entry.fact);
   if (secretIn(fact) !== undefined) return failure("memory_secret", {});
   const rows = await readMemory(parts, entry.owner);
   const same = rows.find((row) => row.id === entry.id || row.fact.toLowerCase() === fact.toLowerCase());
   if (same !== undefined) return ok({ row: same, count: rows.length, isNew: same.id === entry.id });
-  if (rows.length >= factsMax) return failure("memory_full", { max: factsMax });
+  if (rows.length >= memoriesMax) return failure("memory_full", { max: memoriesMax });
   const row = { ...entry, fact, at: parts.clock.now() };
   const stored = await parts.storage.putMemory(row);
   return stored.ok ? ok({ row, count: rows.length + 1, isNew: true }) : stored;
 }
 
-/** A fact is a line of a list, for people and for models. */
+/** A memory is a line of a list, for people and for models. */
 function oneLine(fact: string): string {
   return fact.toWellFormed().replaceAll(/\s+/g, " ").trim();
 }

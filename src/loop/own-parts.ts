@@ -15,7 +15,7 @@ export async function readOwnParts(run: Run, parts: Parts): Promise<OwnParts> {
   const { conversation, history } = run;
   const { recipe } = history;
   const before = recipe === undefined ? undefined : ownPartsOf(recipe);
-  const notes = before === undefined ? notesPart(await readFacts(run, parts)) : before.notes;
+  const notes = before === undefined ? notesPart(await readMemories(run, parts)) : before.notes;
   const { windowTokens } = parts.models.get("base");
   const workspace = parts.workspaces.ofConversation(conversation);
   const instructions = await instructionsNow(workspace, history, before?.instructions, windowTokens);
@@ -23,7 +23,7 @@ export async function readOwnParts(run: Run, parts: Parts): Promise<OwnParts> {
 }
 
 /** What the user wants to be known in every conversation, as it is now, oldest first. */
-export async function readFacts({ conversation }: Run, parts: Parts): Promise<string[]> {
+export async function readMemories({ conversation }: Run, parts: Parts): Promise<string[]> {
   return (await readMemory(parts, conversation.owner)).map(({ fact }) => fact);
 }
 

@@ -70,7 +70,7 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
     const outcome = end.failure.code === "tool_cancelled" ? "cancelled" : isStale ? "not_run" : "error";
     return [...changes.untold([]), ...programs.untold([]), { ...settled(call.id, outcome, end.failure), durationMs }];
   }
-  const { isRefusal, facts = [] } = end.value;
+  const { isRefusal, events = [] } = end.value;
   const result: NewEvent = {
     type: "call.finished",
     call: call.id,
@@ -78,7 +78,7 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
     ...(await resultOf(run, parts, { call, tool, output: end.value })),
     durationMs,
   };
-  return [...facts, ...changes.untold(facts), ...programs.untold(facts), result];
+  return [...events, ...changes.untold(events), ...programs.untold(events), result];
 }
 
 /** The end of a call that gave no result of its own. */

@@ -9,7 +9,7 @@ import { forModels } from "../words/words.ts";
 import { functionsOf, recipeNow } from "./agent-tools.ts";
 import { choiceOf } from "./agents.ts";
 import { finishTurn, snippet } from "./finish.ts";
-import { readFacts, readOwnParts } from "./own-parts.ts";
+import { readMemories, readOwnParts } from "./own-parts.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 
@@ -22,8 +22,8 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   if (turn === undefined) return false;
   const choice = choiceOf({ agent: run.history.agent, turn }, parts, { isFinal });
   if (run.history.recipe === undefined) await stageRecipe(run, parts);
-  const facts = turn.step === 0 ? await readFacts(run, parts) : undefined;
-  const { call, joined } = beginStep(run, parts, { turn, choice, isFinal, facts });
+  const memories = turn.step === 0 ? await readMemories(run, parts) : undefined;
+  const { call, joined } = beginStep(run, parts, { turn, choice, isFinal, memories });
   const isStart = turn.step === 1 && turn.attempt === 1;
   // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.
   const isExact = isStart || joined.length > 0;
@@ -83,11 +83,11 @@ type Begun = {
   readonly choice: ModelChoice;
   readonly isFinal: boolean;
   /** What the user wants to be known, where a turn starts. */
-  readonly facts: readonly string[] | undefined;
+  readonly memories: readonly string[] | undefined;
 };
 
 /** Stages everything this request rests on and prepares it. The history has its reminder before the bytes are made. */
-function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, facts }: Begun) {
+function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories }: Begun) {
   const { history, conversation } = run;
   const { model, slot, reason } = choice;
   const at = parts.clock.now();
@@ -95,7 +95,7 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, facts }: Beg
   const tokens = tokenStatus(history, windowOf(history, model), parts.limits.window);
   const reminder = isRetry
     ? undefined
-    : reminderFor(history, { at, tokens, facts, instruction: isFinal ? finalInstruction(turn, parts) : undefined });
+    : reminderFor(history, { at, tokens, memories, instruction: isFinal ? finalInstruction(turn, parts) : undefined });
   const joined = isFinal
     ? []
     : history.queue.filter((message) => message.mode === "steer").map((message) => message.id);

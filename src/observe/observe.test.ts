@@ -196,7 +196,7 @@ function unusedPid(): number {
 function open(t: TestContext, changes: Partial<LogOptions> = {}) {
   const dir = changes.dir ?? folder(t);
   const clock = { ...systemClock, now: () => morning };
-  const options = { level: "info", runId: "r1", pid: 42, secrets: [], onOff: assert.fail } as const;
+  const options = { level: "info", startId: "r1", pid: 42, secrets: [], onOff: assert.fail } as const;
   const logs = openLogs({ ...options, clock, ...changes, dir });
   const lines = async () => {
     await logs.close();

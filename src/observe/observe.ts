@@ -31,7 +31,7 @@ type Write = (message: string, fields?: LogFields) => void;
 
 /** Takes structured lines; `{name}` in a message stands for the field of that name. Never throws, never waits. */
 export interface Logger {
-  /** The log file of this run; undefined when there is none. */
+  /** The log file of this process; undefined when there is none. */
   readonly path: string | undefined;
   readonly error: Write;
   readonly warn: Write;
@@ -46,7 +46,7 @@ export type LogOptions = {
   readonly dir: string;
   readonly level: LogLevel;
   readonly clock: Clock;
-  readonly runId: string;
+  readonly startId: string;
   readonly pid: number;
   /** Values that must never stand in a line, whatever field they come in. */
   readonly secrets: readonly string[];
@@ -54,8 +54,8 @@ export type LogOptions = {
   readonly onOff: (why: string) => void;
 };
 
-/** Opens the log file of this run, `agentyard-YYYYMMDD-HHMMSS-<pid>.log` (UTC), and removes the oldest of its folder. */
-export function openLogs({ dir, level, clock, runId, pid, secrets, onOff }: LogOptions): Logger {
+/** Opens the log file of this process, `agentyard-YYYYMMDD-HHMMSS-<pid>.log` (UTC), and removes the oldest of its folder. */
+export function openLogs({ dir, level, clock, startId, pid, secrets, onOff }: LogOptions): Logger {
   if (level === "off") return silent;
   const path = join(dir, logName(clock.now(), pid));
   let descriptor: number;
@@ -74,7 +74,7 @@ export function openLogs({ dir, level, clock, runId, pid, secrets, onOff }: LogO
     logLevels.indexOf(lineLevel) > logLevels.indexOf(level)
       ? nothing
       : (message, fields = {}) => {
-          const line = formatLine({ at: clock.now(), level: lineLevel, message, run: runId, fields }, secrets);
+          const line = formatLine({ at: clock.now(), level: lineLevel, message, run: startId, fields }, secrets);
           isEmpty = false;
           file.add(line, { isUrgent: lineLevel === "error" });
         };

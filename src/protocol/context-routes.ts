@@ -2,9 +2,9 @@ import { z } from "zod";
 import { CompactReport, Memory } from "./resources.ts";
 import { ById, Empty, type Route } from "./route.ts";
 
-export const contextLimits = { focusCharactersMax: 2_000, factCharactersMax: 500, factsMax: 100 } as const;
+export const contextLimits = { focusCharactersMax: 2_000, memoryCharactersMax: 500, memoriesMax: 100 } as const;
 
-const fact = z.string().trim().min(1).max(contextLimits.factCharactersMax);
+const fact = z.string().trim().min(1).max(contextLimits.memoryCharactersMax);
 
 /** What a model sees of a conversation, and what it is told in every one. */
 export const contextRoutes = {

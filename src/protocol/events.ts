@@ -6,7 +6,7 @@ import { Finish, Image, ModelErrorKind, Slot, ToolCall, Usage } from "./message.
 import { Todo } from "./todo.ts";
 
 /**
- * The closed list of facts. An event is parsed in full before it is written, and old versions are read for ever.
+ * The closed list of events. An event is parsed in full before it is written, and old versions are read for ever.
  * `agent` is absent for the main agent (`root`). Times are milliseconds since 1970.
  */
 const agent = z.string().optional();
@@ -330,9 +330,9 @@ export function ownWordsOf({ text, own }: { readonly text: string; readonly own?
 
 export type EventType = keyof typeof bodies;
 export type EventBody<T extends EventType> = z.infer<(typeof bodies)[T]>;
-/** A fact that is to be appended. */
+/** An event that is to be appended. */
 export type NewEvent = { [T in EventType]: { readonly type: T } & Readonly<EventBody<T>> }[EventType];
-/** A fact as it stands in the log, numbered by `seq` from 1 on. */
+/** An event as it stands in the log, numbered by `seq` from 1 on. */
 export type LogEvent = {
   [T in EventType]: { readonly type: T; readonly seq: number; readonly at: number } & Readonly<EventBody<T>>;
 }[EventType];

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { FailureCode } from "./failure.ts";
 import { FreeForm, few } from "./free-form.ts";
+import { programFailures, storageFailures } from "./program-failures.ts";
 import { ById, bodyBytes, Empty, type Route } from "./route.ts";
-import { runFailures, storageFailures } from "./run-failures.ts";
 import {
   DetailedHealth,
   ExecutionFrame,
@@ -122,7 +122,7 @@ const packageFailures = [
   "sandbox_full",
 ] as const satisfies readonly FailureCode[];
 
-const executeFailures = [...sessionFailures, "conversation_not_found", ...runFailures] as const;
+const executeFailures = [...sessionFailures, "conversation_not_found", ...programFailures] as const;
 
 /** The rows about sessions, executions and templates: the chat platform's, and the public sandbox service's. */
 export const sandboxRoutes = {

@@ -8,7 +8,7 @@ import { failure, makeFailure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";
 import { type Measured, noWorkspace } from "../workspace/workspace.ts";
 import { openDiskWatch } from "./disk-watch.ts";
-import { checkRun } from "./run-checks.ts";
+import { checkProgram } from "./program-checks.ts";
 
 const empty: Measured = {
   ...{ bytes: 0, files: 0, folders: 0, bytesMax: 100, filesMax: 10, freeBytes: 1000 },
@@ -96,7 +96,7 @@ test("a program may run where too much is there, so that it can make room, but n
   const { workspace } = watching();
   const provider = playedProvider();
   const checked = (found: Measured) =>
-    checkRun(
+    checkProgram(
       provider,
       {
         owner: localOwner,

@@ -6,14 +6,14 @@ import type { Logger } from "../observe/observe.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { ListedExecution, Storage } from "../storage/storage.ts";
 import { artifactsMax, artifactsOf } from "./artifacts.ts";
-import type { LiveOutput } from "./live.ts";
-import type { Prepared, Runs } from "./run.ts";
+import type { LiveOutput } from "./live-output.ts";
+import type { Prepared, Programs } from "./prepare-program.ts";
 import type {
   ExecutionRecord,
   Executions,
   ExecutionWanted,
   ProgramPlace,
-  RunReport,
+  ProgramReport,
   SandboxSettings,
 } from "./sandbox.ts";
 import { keptCode, listedExecution } from "./shortened.ts";
@@ -32,7 +32,7 @@ export interface OwnExecutions extends Executions {
 
 export type ExecutionsOptions = {
   readonly storage: Storage;
-  readonly runs: Runs;
+  readonly programs: Programs;
   readonly settings: Pick<SandboxSettings, "recordsMs">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -231,7 +231,7 @@ const tidyFirstMs = 60_000;
 async function submit(state: State, place: ProgramPlace, wanted: ExecutionWanted): ReturnType<Executions["submit"]> {
   await state.recovered;
   const controller = new AbortController();
-  const prepared = await state.runs.prepare(place, { ...wanted, signal: controller.signal });
+  const prepared = await state.programs.prepare(place, { ...wanted, signal: controller.signal });
   if (!prepared.ok) return prepared;
   const { id, session, timeoutMs, live } = prepared.value;
   const { language, conversationId, onChanges, shownBytesMax } = wanted;
@@ -340,7 +340,7 @@ async function store({ storage, clock, logger }: State, record: ExecutionRecord)
   }
 }
 
-function statusOf({ how, exitCode }: RunReport): ExecutionRecord["status"] {
+function statusOf({ how, exitCode }: ProgramReport): ExecutionRecord["status"] {
   switch (how) {
     case "done":
       return exitCode === 0 ? "completed" : "failed";

@@ -3,9 +3,9 @@ import type { Logger } from "../observe/observe.ts";
 import type { Measured, Observation, Workspace } from "../workspace/workspace.ts";
 import type { WatchedProgram } from "./disk-watch.ts";
 import type { Held } from "./guests.ts";
-import type { LiveOutput } from "./live.ts";
+import type { LiveOutput } from "./live-output.ts";
 import type { Execution, ExecutionEvent, Guest } from "./provider.ts";
-import type { RunningProgram, RunReport, ShownOutput } from "./sandbox.ts";
+import type { ProgramReport, RunningProgram, ShownOutput } from "./sandbox.ts";
 
 export type ProgramOrder = {
   readonly guest: Guest;
@@ -45,7 +45,7 @@ export function beginProgram(order: ProgramOrder): Pick<RunningProgram, "report"
     unwatch?.(state.left);
     return told;
   };
-  const report = finish().catch(async (error): Promise<RunReport> => {
+  const report = finish().catch(async (error): Promise<ProgramReport> => {
     // Whoever waits for the report must not wait for ever because of a mistake of ours.
     logger.error("the report of an execution could not be made", { execution: execution.id, error });
     unwatch?.();
@@ -93,7 +93,7 @@ const nothingUsed = { durationMs: 0, cpuMs: 0, memoryPeakBytes: 0, readBytes: 0,
 const nothingSaid: ShownOutput = { text: "", cutBytes: 0, path: undefined };
 
 /** The report of a program that never ran, or of which nothing is known. */
-export function unbegun(how: "cancelled" | "lost", at: number): RunReport {
+export function unbegun(how: "cancelled" | "lost", at: number): ProgramReport {
   return {
     how,
     exitCode: undefined,
@@ -129,7 +129,7 @@ function take(state: State, event: ExecutionEvent, { clock, live }: ProgramOrder
   }
 }
 
-async function reportOf(state: State, order: ProgramOrder, endedAt: number): Promise<RunReport> {
+async function reportOf(state: State, order: ProgramOrder, endedAt: number): Promise<ProgramReport> {
   const { exited, value, returned, figures, startedAt } = state;
   const how = exited?.how ?? "lost";
   // Before our own files are written: what is told here was done by programs.
@@ -157,7 +157,7 @@ async function reportOf(state: State, order: ProgramOrder, endedAt: number): Pro
   };
 }
 
-async function changesOf({ observation, held }: ProgramOrder): Promise<RunReport["changes"]> {
+async function changesOf({ observation, held }: ProgramOrder): Promise<ProgramReport["changes"]> {
   return observation === undefined ? [] : held.changes(observation);
 }
 

@@ -4,7 +4,7 @@ import type { Result } from "../base/result.ts";
 import type { Logger, Tracer } from "../observe/observe.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
-import type { runFailures } from "../protocol/run-failures.ts";
+import type { programFailures } from "../protocol/program-failures.ts";
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { Storage, StorageFailure } from "../storage/storage.ts";
 import type { Words } from "../words/words.ts";
@@ -32,7 +32,7 @@ export interface Sandbox {
   /** Starts the guest that a program at this place will need, so that the model's thinking hides the cost. Never fails. */
   prewarm(place: ProgramPlace, language?: Language): void;
   /** Runs a program as soon as there is room for it. It ends with the caller's signal. */
-  run(place: ProgramPlace, wanted: RunWanted): Promise<Result<RunningProgram, RunFailure>>;
+  run(place: ProgramPlace, wanted: ProgramWanted): Promise<Result<RunningProgram, ProgramFailure>>;
   /** Forgets the agent's Python. */
   reset(place: ProgramPlace): Promise<void>;
   /** Ends what programs left running in the background, and tells what they did to files since. */
@@ -58,7 +58,7 @@ export type ProgramPlace = {
   readonly agent: string;
 };
 
-export type RunWanted = {
+export type ProgramWanted = {
   /** A new one unless said otherwise. */
   readonly id?: string | undefined;
   readonly language: Language;
@@ -78,14 +78,14 @@ export type RunWanted = {
 export type RunningProgram = {
   readonly id: string;
   /** As it comes, decoded; ends with the program. Who does not read it loses nothing of the report. */
-  readonly output: AsyncIterable<RunOutput>;
+  readonly output: AsyncIterable<ProgramOutput>;
   /** Never rejects. */
-  readonly report: Promise<RunReport>;
+  readonly report: Promise<ProgramReport>;
   kill(): void;
 };
 
 /** Before `text` so many bytes of the stream are left out: they are not kept. `at`: how far both have come with it. */
-export type RunOutput = {
+export type ProgramOutput = {
   readonly stream: "stdout" | "stderr";
   readonly text: string;
   readonly cutBytes: number;
@@ -95,7 +95,7 @@ export type RunOutput = {
 /** Bytes of each stream. */
 export type OutputPlace = { readonly stdout: number; readonly stderr: number };
 
-export type RunReport = {
+export type ProgramReport = {
   readonly how: "done" | "timeout" | "cancelled" | "killed" | "out_of_memory" | "disk_full" | "lost";
   readonly exitCode: number | undefined;
   readonly signal: string | undefined;
@@ -132,7 +132,7 @@ export type ShownOutput = {
 };
 
 /** A run makes or brings back the row of the caller's session, and that can fail. */
-export type RunFailure = Failure<(typeof runFailures)[number]> | StorageFailure;
+export type ProgramFailure = Failure<(typeof programFailures)[number]> | StorageFailure;
 
 export type SandboxLoad = { readonly guests: number; readonly running: number; readonly waiting: number };
 

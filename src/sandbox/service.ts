@@ -7,7 +7,7 @@ import { type Guests, openGuests } from "./guests.ts";
 import { openNetwork } from "./network/network.ts";
 import { openPackageFolders } from "./package-folders.ts";
 import { openPackages } from "./packages.ts";
-import { openRuns } from "./run.ts";
+import { openPrograms } from "./prepare-program.ts";
 import type { Language, ProgramPlace, Sandbox, SandboxOptions } from "./sandbox.ts";
 import { type OwnSessions, openSessions } from "./sessions.ts";
 
@@ -52,8 +52,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     },
   });
   const onEnd = ({ owner }: ProgramPlace) => sessions.touch(owner);
-  const runs = openRuns({ ...options, guests, admission, activities, sessions, onEnd });
-  const executions = openExecutions({ ...options, runs });
+  const programs = openPrograms({ ...options, guests, admission, activities, sessions, onEnd });
+  const executions = openExecutions({ ...options, programs });
   return {
     probe: provider.probe,
     sessions,
@@ -64,7 +64,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       void inBackground(logger, "a sandbox could not be prewarmed", warmed);
     },
     async run(place, wanted) {
-      const prepared = await runs.prepare(place, wanted);
+      const prepared = await programs.prepare(place, wanted);
       return prepared.ok ? prepared.value.start() : prepared;
     },
     reset: guests.reset,

@@ -1,5 +1,5 @@
 import { createCollected } from "./collected.ts";
-import type { ExecutionRecord, RunReport, ShownOutput } from "./sandbox.ts";
+import type { ExecutionRecord, ProgramReport, ShownOutput } from "./sandbox.ts";
 
 /** So much of an execution's code stands in its record: whoever sent more has it. */
 const codeBytesMax = 64 * 1024;
@@ -25,7 +25,7 @@ export function listedExecution(record: ExecutionRecord): ExecutionRecord {
   };
 }
 
-function listedReport(report: RunReport): RunReport {
+function listedReport(report: ProgramReport): ProgramReport {
   const { value, returned } = report;
   return {
     ...report,

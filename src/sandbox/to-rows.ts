@@ -3,10 +3,10 @@ import { parsedJson } from "../base/json.ts";
 import { failed } from "../base/result.ts";
 import { FileState } from "../protocol/events.ts";
 import { type Failure, storedFailure } from "../protocol/failure.ts";
-import { runFailures, storageFailures } from "../protocol/run-failures.ts";
+import { programFailures, storageFailures } from "../protocol/program-failures.ts";
 import type { ExecutionRow, ListedExecution, SessionRow, StorageFailure } from "../storage/storage.ts";
 import { fitsGuest } from "./provider.ts";
-import type { ExecutionRecord, RunReport } from "./sandbox.ts";
+import type { ExecutionRecord, ProgramReport } from "./sandbox.ts";
 import { listedExecution } from "./shortened.ts";
 
 const text = z.string();
@@ -100,7 +100,7 @@ const ExecutionBody = z.object({
   timeoutMs: count,
   startedAt: count.optional(),
   failure: z
-    .object({ code: z.enum([...runFailures, ...storageFailures]), params: z.record(text, z.unknown()) })
+    .object({ code: z.enum([...programFailures, ...storageFailures]), params: z.record(text, z.unknown()) })
     .optional(),
   wasCutOff: z.boolean(),
   report: Report.optional(),
@@ -137,7 +137,7 @@ export function executionOf({
 }
 
 /** JSON leaves out what is undefined; a record has every field, so that two of them can be compared. */
-function withUnset({ exitCode, signal, value, returned, ...report }: z.infer<typeof Report>): RunReport {
+function withUnset({ exitCode, signal, value, returned, ...report }: z.infer<typeof Report>): ProgramReport {
   const shown = (said: z.infer<typeof Shown>) => ({ ...said, path: said.path });
   return {
     ...{ ...report, exitCode, signal, value, returned },

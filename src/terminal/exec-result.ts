@@ -2,12 +2,12 @@ import { constants } from "node:os";
 import type { SandboxExecution } from "../protocol/sandbox-resources.ts";
 import { failureWords, type Words } from "../words/words.ts";
 import { exitCodes } from "./exit-codes.ts";
-import type { RunFailure } from "./run-result.ts";
+import type { CommandFailure } from "./run-result.ts";
 
 /** How `exec` ended: with a program's end, or without a program. Neither: it was stopped and nobody told the end. */
 export type ExecEnd = {
   readonly execution?: SandboxExecution;
-  readonly failure?: RunFailure;
+  readonly failure?: CommandFailure;
   /** Bytes of its output that were not kept, and so not written. */
   readonly missing?: Readonly<Record<"stdout" | "stderr", number>>;
 };
@@ -142,7 +142,7 @@ const nothing = {
   ...{ value: null, returnValue: null, files: [], removedFiles: [], isOverLimit: false, error: null },
 } as const;
 
-function refused(failure: RunFailure, words: Words) {
+function refused(failure: CommandFailure, words: Words) {
   const message = "detail" in failure ? failure.detail : failureWords(words, failure).join(words.terminal.gap);
   return { how: "refused", error: { kind: failure.code, message, retryable: failure.retryable ?? false } };
 }

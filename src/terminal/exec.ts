@@ -16,7 +16,7 @@ import { readAll } from "./lines.ts";
 import type { LocalPlace } from "./local-files.ts";
 import type { ExecCommand, ProgramLanguage } from "./program-commands.ts";
 import { openProgramText, type ProgramText } from "./program-text.ts";
-import type { RunFailure } from "./run-result.ts";
+import type { CommandFailure } from "./run-result.ts";
 import { safeLine } from "./safe-text.ts";
 
 export type ExecOptions = {
@@ -79,7 +79,7 @@ async function unlessLeft<T>({ leave, input }: ExecOptions, code: Promise<T>): P
   return first;
 }
 
-async function readCode({ command, input, place, words }: ExecOptions): Promise<Result<string, RunFailure>> {
+async function readCode({ command, input, place, words }: ExecOptions): Promise<Result<string, CommandFailure>> {
   const { exec: texts } = words.terminal;
   const { code, file } = command;
   if (code !== undefined) return ok(code);
@@ -89,7 +89,7 @@ async function readCode({ command, input, place, words }: ExecOptions): Promise<
   return piped.trim() === "" ? failed(makeFailure("usage", { what: texts.codeMissing(), command: "exec" })) : ok(piped);
 }
 
-async function readCodeFile(file: string, place: LocalPlace, words: Words): Promise<Result<string, RunFailure>> {
+async function readCodeFile(file: string, place: LocalPlace, words: Words): Promise<Result<string, CommandFailure>> {
   const { exec: texts } = words.terminal;
   const path = safeLine(file, 120);
   const refuse = (what: string) => failed(makeFailure("usage", { what, command: "exec" }));

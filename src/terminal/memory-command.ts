@@ -9,15 +9,15 @@ export async function memory(chat: Chat, argument: string): Promise<undefined> {
   const { console, words } = chat;
   const texts = words.terminal.memory;
   const [, word = "", rest = ""] = /^(\S*)\s*(.*)$/s.exec(argument) ?? [];
-  if (word === "") return listFacts(chat);
-  if (word === "add") return addFact(chat, rest);
-  if (word === "edit" || word === "forget") return changeFact(chat, word, rest);
+  if (word === "") return listMemories(chat);
+  if (word === "add") return addMemory(chat, rest);
+  if (word === "edit" || word === "forget") return changeMemory(chat, word, rest);
   return void console.say(texts.usage({ word: safeLine(word, 40) }));
 }
 
-const factShownMax = contextLimits.factCharactersMax;
+const memoryShownMax = contextLimits.memoryCharactersMax;
 
-async function listFacts(chat: Chat): Promise<undefined> {
+async function listMemories(chat: Chat): Promise<undefined> {
   const { client, console, words } = chat;
   const texts = words.terminal.memory;
   const listed = await client.call("listMemory");
@@ -26,12 +26,12 @@ async function listFacts(chat: Chat): Promise<undefined> {
   if (items.length === 0) return void console.say(texts.none());
   for (const [index, { fact, at, conversation }] of items.entries()) {
     const who = conversation === null ? texts.byYou : texts.byAgent({ conversation: conversation.slice(0, 8) });
-    console.say(texts.entry({ number: index + 1, fact: safeLine(fact, factShownMax), at: formatTime(at), who }));
+    console.say(texts.entry({ number: index + 1, fact: safeLine(fact, memoryShownMax), at: formatTime(at), who }));
   }
   console.say(texts.hint());
 }
 
-async function addFact(chat: Chat, fact: string): Promise<undefined> {
+async function addMemory(chat: Chat, fact: string): Promise<undefined> {
   const { client, console, words } = chat;
   const texts = words.terminal.memory;
   if (fact === "") return void console.say(texts.whatText({ form: "/memory add TEXT" }));
@@ -43,7 +43,7 @@ async function addFact(chat: Chat, fact: string): Promise<undefined> {
 }
 
 /** By its number in the list: the numbers are those of the moment. */
-async function changeFact(chat: Chat, word: "edit" | "forget", rest: string): Promise<undefined> {
+async function changeMemory(chat: Chat, word: "edit" | "forget", rest: string): Promise<undefined> {
   const { client, console, words } = chat;
   const texts = words.terminal.memory;
   const listed = await client.call("listMemory");
@@ -55,7 +55,7 @@ async function changeFact(chat: Chat, word: "edit" | "forget", rest: string): Pr
   if (word === "forget") {
     const gone = await client.call("forgetMemory", { params });
     return gone.ok
-      ? void console.say(texts.forgotten({ fact: safeLine(entry.fact, factShownMax) }))
+      ? void console.say(texts.forgotten({ fact: safeLine(entry.fact, memoryShownMax) }))
       : sayFailure(chat, gone.failure);
   }
   if (fact === "") return void console.say(texts.whatText({ form: "/memory edit N TEXT" }));
@@ -65,7 +65,7 @@ async function changeFact(chat: Chat, word: "edit" | "forget", rest: string): Pr
 }
 
 function isTooLong({ console, words }: Chat, fact: string): boolean {
-  const { factCharactersMax: max } = contextLimits;
+  const { memoryCharactersMax: max } = contextLimits;
   if (fact.length <= max) return false;
   console.say(words.terminal.memory.tooLong({ max }));
   return true;

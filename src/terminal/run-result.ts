@@ -11,7 +11,7 @@ import type { FileReport } from "./upload.ts";
 export type RunEnd = {
   readonly conversation: string | null;
   readonly record: TurnRecord;
-  readonly failure?: RunFailure | undefined;
+  readonly failure?: CommandFailure | undefined;
   /** What became of the files that were to come with the message. */
   readonly files?: readonly FileReport[] | undefined;
   /** No message was sent. */
@@ -22,7 +22,7 @@ export type RunEnd = {
   readonly needsPerson?: string | undefined;
 };
 
-export type RunFailure = Failure | ClientFailure | StoredFailure;
+export type CommandFailure = Failure | ClientFailure | StoredFailure;
 type StoredFailure = { readonly code: string; readonly params: object; readonly retryable?: boolean | undefined };
 
 type RunFinish = TurnOutcome | "waiting";
@@ -53,7 +53,7 @@ export function describeFiles(files: readonly FileReport[], words: Words) {
 }
 
 /** The same object where there was not even a conversation. */
-export function describeRefusal(failure: RunFailure, words: Words) {
+export function describeRefusal(failure: CommandFailure, words: Words) {
   return describeRun({ conversation: null, record: new TurnRecord(), failure }, words);
 }
 
@@ -63,7 +63,7 @@ function reasonOf(finish: RunFinish, code: string | undefined): ExitReason {
 }
 
 /** `kind` is the kind of a model's error, or our own failure code; a window that nothing fits into is the model's word. */
-function errorOf(failure: RunFailure, words: Words) {
+function errorOf(failure: CommandFailure, words: Words) {
   const code = failure.code === "context_exhausted" ? "context_overflow" : failure.code.replace(/^model_/, "");
   const kind = ModelErrorKind.safeParse(code);
   return {

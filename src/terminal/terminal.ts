@@ -17,7 +17,7 @@ import { jsonLine } from "./format.ts";
 import { helpText } from "./help.ts";
 import type { LocalPlace } from "./local-files.ts";
 import { alignColumns, connectLines, type ModelTest, modelTable, modelTestLines } from "./model-view.ts";
-import { describeRefusal, type RunFailure } from "./run-result.ts";
+import { type CommandFailure, describeRefusal } from "./run-result.ts";
 import { safeLine } from "./safe-text.ts";
 import type { Listening } from "./serve-command.ts";
 
@@ -166,7 +166,7 @@ export function printSettings(
 type Saying = { readonly output: Writable; readonly errors: Writable; readonly words: Words };
 
 /** Says why a command cannot be run, and answers the exit code. A script that wants an object gets it in this case too. */
-export function refuse(failure: RunFailure, saying: Saying & { readonly command?: YardCommand }): number {
+export function refuse(failure: CommandFailure, saying: Saying & { readonly command?: YardCommand }): number {
   const { command } = saying;
   const isRun = command?.name === "run" && command.output !== "text";
   return sayFailure(failure, { ...saying, object: isRun ? "run" : isJsonExec(command) ? "exec" : undefined });
@@ -202,7 +202,7 @@ export function exitCodeOf(failureCode: string): number {
 /** What a script that asked for JSON expects. */
 type ObjectWanted = { readonly object: "run" | "exec" | undefined };
 
-function sayFailure(failure: RunFailure, { output, errors, words, object }: Saying & ObjectWanted): number {
+function sayFailure(failure: CommandFailure, { output, errors, words, object }: Saying & ObjectWanted): number {
   const exit = exitCodeOf(failure.code);
   errors.write(`✗ ${failureText(words, failure)}\n`);
   if (object === "run") output.write(jsonLine(describeRefusal(failure, words)));

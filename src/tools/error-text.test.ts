@@ -125,7 +125,7 @@ const sandboxFailures: readonly Failure[] = [
   makeFailure("code_too_long", { sizeBytes: 5_000_000, limitBytes: 4_194_304 }),
 ];
 
-/** What the list of facts can refuse. */
+/** What the list of memories can refuse. */
 const memoryFailures: readonly Failure[] = [makeFailure("memory_full", { max: 100 }), makeFailure("memory_secret", {})];
 
 /** What the loop says of a call that gave no result of its own. */

@@ -1,7 +1,7 @@
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { forModels } from "../words/words.ts";
-import { knownFact } from "./file-facts.ts";
+import { knownEvent } from "./file-events.ts";
 import { outputBytes } from "./output.ts";
 import { openFile, type ShownText, showText } from "./show-file.ts";
 import type { ToolContext, ToolOutput } from "./tool.ts";
@@ -43,7 +43,7 @@ function refused(
   return ok({
     text: `${refusal}\n${text}`,
     isRefusal: true,
-    facts: [knownFact(context, seen)],
+    events: [knownEvent(context, seen)],
     outside: outside.map((part) => ({ ...part, from: begin + part.from, to: begin + part.to })),
   });
 }

@@ -8,7 +8,7 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import type { Image } from "../protocol/message.ts";
 import type { CompactReport } from "../protocol/resources.ts";
 import type { Todo } from "../protocol/todo.ts";
-import type { Probe, RunFailure, RunningProgram, RunWanted } from "../sandbox/sandbox.ts";
+import type { Probe, ProgramFailure, ProgramWanted, RunningProgram } from "../sandbox/sandbox.ts";
 import { forModels } from "../words/words.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { readLeniently } from "./arguments.ts";
@@ -90,9 +90,9 @@ export type ToolContext = {
 
 export type ToolMemory = {
   /** Newest first. */
-  facts(): Promise<readonly string[]>;
+  memories(): Promise<readonly string[]>;
   /** `count`: how many there are then. */
-  add(fact: string): Promise<Result<{ readonly count: number; readonly isNew: boolean }, Failure>>;
+  add(memory: string): Promise<Result<{ readonly count: number; readonly isNew: boolean }, Failure>>;
 };
 
 export type HistoryQuery = {
@@ -126,7 +126,7 @@ export type RoomReport = {
 
 /** The sandbox as one call sees it: bound to its agent, its files and its signal. Output is shown while it comes. */
 export type ToolSandbox = {
-  run(wanted: Omit<RunWanted, "signal">): Promise<Result<RunningProgram, RunFailure>>;
+  run(wanted: Omit<ProgramWanted, "signal">): Promise<Result<RunningProgram, ProgramFailure>>;
   reset(): Promise<void>;
   probe(): Promise<Probe>;
 };
@@ -134,11 +134,11 @@ export type ToolSandbox = {
 export type ToolOutput = {
   /** What the model reads. */
   readonly text: string;
-  /** It was not done, and `text` says why: a refusal that has facts, or more to show than a failure can say in a line. */
+  /** It was not done, and `text` says why: a refusal that has events, or more to show than a failure can say in a line. */
   readonly isRefusal?: true | undefined;
   readonly images?: readonly Image[] | undefined;
   /** Stored together with the result. */
-  readonly facts?: readonly NewEvent[] | undefined;
+  readonly events?: readonly NewEvent[] | undefined;
   /** Which parts of `text` others wrote, in order; left out, all of it where the tool says so, and none otherwise. */
   readonly outside?: readonly Outside[] | undefined;
 };

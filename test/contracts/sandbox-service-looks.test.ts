@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ok } from "../../src/base/result.ts";
 import { failure } from "../../src/protocol/failure.ts";
-import type { ProgramPlace, RunReport } from "../../src/sandbox/sandbox.ts";
+import type { ProgramPlace, ProgramReport } from "../../src/sandbox/sandbox.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
@@ -75,7 +75,7 @@ test("a program does not start where far too much was written since the last cou
   assert.equal((await unwrap(await ground.sandbox.run(place, echo)).report).how, "done");
 });
 
-function seen({ changes, hadCompany }: RunReport) {
+function seen({ changes, hadCompany }: ProgramReport) {
   return { paths: changes.map(({ path }) => path), hadCompany };
 }
 

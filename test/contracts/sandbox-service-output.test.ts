@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { ok } from "../../src/base/result.ts";
 import type { SandboxProvider } from "../../src/sandbox/provider.ts";
-import type { RunOutput } from "../../src/sandbox/sandbox.ts";
+import type { ProgramOutput } from "../../src/sandbox/sandbox.ts";
 import { playedProvider } from "../world/played-provider.ts";
 import { openGround } from "./sandbox-service-place.ts";
 import { alice, unwrap } from "./storage-place.ts";
@@ -16,7 +16,7 @@ test("of outputs that are over, the newest are kept whole; a slow reader of an o
   const { value: beginning } = await slow.next();
   const second = await submit();
   const third = await submit();
-  const rest: RunOutput[] = [];
+  const rest: ProgramOutput[] = [];
   for (let next = await slow.next(); next.done !== true; next = await slow.next()) rest.push(next.value);
   assert.deepEqual(
     rest.filter(({ cutBytes }) => cutBytes > 0).map(({ stream }) => stream),
@@ -68,8 +68,8 @@ function talking(): SandboxProvider {
   };
 }
 
-async function allOf(outputs: AsyncIterable<RunOutput>): Promise<RunOutput[]> {
-  const all: RunOutput[] = [];
+async function allOf(outputs: AsyncIterable<ProgramOutput>): Promise<ProgramOutput[]> {
+  const all: ProgramOutput[] = [];
   for await (const output of outputs) all.push(output);
   return all;
 }

@@ -10,8 +10,8 @@ import type { OwnerId } from "../../src/protocol/ids.ts";
 import {
   openSandbox,
   type ProgramPlace,
-  type RunReport,
-  type RunWanted,
+  type ProgramReport,
+  type ProgramWanted,
   type Sandbox,
   type SandboxProvider,
   type SandboxSettings,
@@ -130,16 +130,16 @@ function loggerInto(lines: string[]): Logger {
 export async function report(
   { sandbox }: Pick<Ground, "sandbox">,
   place: ProgramPlace,
-  language: RunWanted["language"],
+  language: ProgramWanted["language"],
   code: string,
-  wanted: Partial<RunWanted> = {},
-): Promise<RunReport> {
+  wanted: Partial<ProgramWanted> = {},
+): Promise<ProgramReport> {
   const run = await sandbox.run(place, { language, code, timeoutMs: 20_000, ...wanted });
   assert.ok(run.ok, run.ok ? "" : JSON.stringify(run.failure));
   return run.value.report;
 }
 
 /** What it said and how it ended, in one value. */
-export function told({ how, exitCode, stdout, stderr }: RunReport) {
+export function told({ how, exitCode, stdout, stderr }: ProgramReport) {
   return { how, exitCode, stdout: stdout.text, stderr: stderr.text };
 }

@@ -66,7 +66,7 @@ export const rulePromises: readonly Promised[] = [
     },
   },
   {
-    says: "facts of a user are kept, oldest first, changed in place and forgotten, and nobody else has them [Z4][S7]",
+    says: "memories of a user are kept, oldest first, changed in place and forgotten, and nobody else has them [Z4][S7]",
     async holds(place) {
       const first = await place.open();
       const tea = memoryOf("tea", { fact: "Prefers tea 茶." });

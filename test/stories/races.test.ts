@@ -130,7 +130,7 @@ test("whatever a tool returns or throws, its call is answered and the turn goes 
     bad("bad_failure", { ok: false }),
     bad("bad_nothing", undefined),
     bad("bad_throw", throwing),
-    bad("bad_fact", { ok: true, value: { text: "x", facts: [{ type: "todo.set", todos: [{ nonsense: true }] }] } }),
+    bad("bad_event", { ok: true, value: { text: "x", events: [{ type: "todo.set", todos: [{ nonsense: true }] }] } }),
   ];
   await using model = await modelServer([
     calls(...tools.map(({ name }): [string, unknown] => [name, {}])),

@@ -223,7 +223,7 @@ test("no key stands in a log file, whatever is written there [C6][Q1]", async (t
   t.after(() => rm(dir, { recursive: true, force: true }));
   await using yard = await peopledYard();
   const key = await yard.keyOf("ann");
-  const place = { dir, level: "debug", clock: systemClock, runId: "r", pid: 1 } as const;
+  const place = { dir, level: "debug", clock: systemClock, startId: "r", pid: 1 } as const;
   const logger = openLogs({ ...place, secrets: [], onOff: assert.fail });
   logger.info(`somebody pasted ${key} into a name`, { header: `Bearer ${key}`, x: { apiKey: key } });
   await logger.close();

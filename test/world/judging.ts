@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import {
-  type Facts,
+  type CallFacts,
   type JudgedCall,
   loadCheckers,
   openApprovals,
@@ -13,7 +13,7 @@ import { type Config, type ConfigRequest, loadConfig, reloadConfig } from "../..
 import { failureWords, wordsFor } from "../../src/words/words.ts";
 
 /** What is true in a sandbox without a network. */
-export const inSandbox: Facts = {
+export const inSandbox: CallFacts = {
   ...{ contained: true, network: false, tainted: false, root: "/workspace/x" },
   scripts: new Map(),
 };
@@ -53,7 +53,7 @@ export function operatorFolder(t: TestContext, { isClone = true }: { isClone?: b
     usersRules: (yaml: string) => write("me/.config/agentyard/hitl_rules.yaml", yaml),
     load,
     reload: (config: Config) => reloadConfig(config, request()),
-    async judge(call: JudgedCall, facts: Partial<Facts> = {}): Promise<Verdict> {
+    async judge(call: JudgedCall, facts: Partial<CallFacts> = {}): Promise<Verdict> {
       const config = await load();
       const checkers = await loadCheckers(config.checkers);
       if (!checkers.ok) throw new Error(JSON.stringify(checkers.failure));

@@ -39,7 +39,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     decision: undefined,
     compact: async () => assert.fail("no room is made here"),
     memory: {
-      facts: () => assert.fail("nothing is remembered here"),
+      memories: () => assert.fail("nothing is remembered here"),
       add: () => assert.fail("nothing is remembered here"),
     },
     searchHistory: () => assert.fail("nothing was said here"),
@@ -48,7 +48,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
 }
 
 /** What came of a call: the error as a model reads it where there was one. */
-export type Outcome = { readonly text: string; readonly facts: readonly NewEvent[]; readonly images: number };
+export type Outcome = { readonly text: string; readonly events: readonly NewEvent[]; readonly images: number };
 
 export type FileTools = TestWorkspace & {
   call(tool: string, input: object, overrides?: Partial<ToolContext>): Promise<Outcome>;
@@ -66,14 +66,15 @@ export async function fileTools(
     const seen = known.get(path);
     return wanted === undefined || seen?.isWhole ? seen?.hash : undefined;
   };
-  const note = (fact: Extract<NewEvent, { type: "file.known" | "file.changed" }>) => {
-    const [before, hash] = fact.type === "file.known" ? [fact.hash, fact.hash] : [fact.before?.hash, fact.after?.hash];
-    const earlier = known.get(fact.path);
+  const note = (event: Extract<NewEvent, { type: "file.known" | "file.changed" }>) => {
+    const [before, hash] =
+      event.type === "file.known" ? [event.hash, event.hash] : [event.before?.hash, event.after?.hash];
+    const earlier = known.get(event.path);
     // What was seen whole stays so, and a change of what was seen in part does not show the rest.
     const wasWhole = earlier?.hash === before ? earlier?.isWhole : undefined;
-    const isShown = fact.type === "file.known" && fact.part !== true;
+    const isShown = event.type === "file.known" && event.part !== true;
     if (hash !== undefined)
-      known.set(fact.path, { hash, isWhole: isShown || (wasWhole ?? fact.type === "file.changed") });
+      known.set(event.path, { hash, isWhole: isShown || (wasWhole ?? event.type === "file.changed") });
   };
   let count = 0;
   return {
@@ -81,14 +82,14 @@ export async function fileTools(
     async call(tool, input, overrides = {}) {
       count += 1;
       const found = toolbox.open({ id: "1", name: tool, arguments: JSON.stringify(input) });
-      if (!found.ok) return { text: errorForModel(found.failure), facts: [], images: 0 };
+      if (!found.ok) return { text: errorForModel(found.failure), events: [], images: 0 };
       const { workspace } = place;
       const own = { workspace, key: `key-${count}`, knownHash };
       const output = await found.value.opened.run(toolContext({ ...own, ...overrides }));
-      if (!output.ok) return { text: errorForModel(output.failure), facts: [], images: 0 };
-      const { text, facts = [], images = [] } = output.value;
-      for (const fact of facts) if (fact.type === "file.known" || fact.type === "file.changed") note(fact);
-      return { text, facts, images: images.length };
+      if (!output.ok) return { text: errorForModel(output.failure), events: [], images: 0 };
+      const { text, events = [], images = [] } = output.value;
+      for (const event of events) if (event.type === "file.known" || event.type === "file.changed") note(event);
+      return { text, events, images: images.length };
     },
   };
 }

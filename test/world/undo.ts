@@ -54,7 +54,7 @@ export const roughTools = [
       execFileSync(process.execPath, ["-e", code], { cwd: folder.value.folder });
       const changes = await observation.value.changes();
       if (!changes.ok) return changes;
-      return ok({ text: "done", facts: changes.value.map((change) => fileChanged(change, { by: "tool", call })) });
+      return ok({ text: "done", events: changes.value.map((change) => fileChanged(change, { by: "tool", call })) });
     },
   }),
 ];
@@ -66,7 +66,7 @@ export function noted(
   where: { readonly workspace?: string } = {},
 ): Result<ToolOutput, Failure> {
   if (!done.ok) return done;
-  return ok({ text: "done", facts: [fileChanged(done.value, { by: "tool", call, ...where })] });
+  return ok({ text: "done", events: [fileChanged(done.value, { by: "tool", call, ...where })] });
 }
 
 export async function newConversation(yard: TestYard): Promise<string> {

@@ -76,7 +76,7 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
     dir,
     level: "debug",
     clock,
-    runId: "test",
+    startId: "test",
     pid: process.pid,
     secrets: [],
     onOff: () => {},

@@ -1,5 +1,5 @@
 import type { Finding, FindingKind } from "../../protocol/approval.ts";
-import type { Facts } from "../approvals.ts";
+import type { CallFacts } from "../approvals.ts";
 import { readCode } from "../code/programs.ts";
 import { runCall } from "./calls.ts";
 import { masked } from "./judge-secrets.ts";
@@ -7,7 +7,7 @@ import { readShell, runScript } from "./nodes.ts";
 import { fork, type Run, risks, type Safe, type Scene, type State, shortened } from "./scene.ts";
 
 /** A place to judge one call in: what is known at its start, and the readers that it goes through. */
-export function openScene(facts: Facts, safe: Safe): { readonly scene: Scene; readonly run: Run } {
+export function openScene(facts: CallFacts, safe: Safe): { readonly scene: Scene; readonly run: Run } {
   const scene: Scene = {
     facts,
     safe,

@@ -1,6 +1,6 @@
 import type { Function as FunctionNode, ParsedScript } from "unbash";
 import type { Finding, FindingKind, Risk } from "../../protocol/approval.ts";
-import type { Facts } from "../approvals.ts";
+import type { CallFacts } from "../approvals.ts";
 
 /** Where a text that was read has a part that is known only when it runs: any text at all. */
 export const any = "\uE000";
@@ -92,7 +92,7 @@ export type Language = "python" | "javascript" | "other";
 
 /** What all texts of one call share. */
 export type Scene = {
-  readonly facts: Facts;
+  readonly facts: CallFacts;
   readonly safe: Safe;
   /** Files that the text itself writes, by absolute path; `undefined` for fetched or decoded ones. */
   readonly files: Map<string, string | undefined>;

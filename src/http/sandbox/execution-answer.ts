@@ -1,6 +1,6 @@
 import { parsedJson } from "../../base/json.ts";
 import type { SandboxExecution } from "../../protocol/sandbox-resources.ts";
-import type { ExecutionRecord, RunReport } from "../../sandbox/sandbox.ts";
+import type { ExecutionRecord, ProgramReport } from "../../sandbox/sandbox.ts";
 import type { Language } from "../../words/words.ts";
 import { executionError } from "./execution-error.ts";
 import { isoTime } from "./session-answer.ts";
@@ -50,22 +50,22 @@ export function toExecution(record: ExecutionRecord, language: Language): Sandbo
 }
 
 /** What became of files that were there before. */
-function formerFilesOf(report: RunReport | undefined) {
+function formerFilesOf(report: ProgramReport | undefined) {
   const former = (report?.changes ?? []).filter(({ before }) => before !== undefined);
   const [changed, removed] = [former.filter(isThere), former.filter((change) => !isThere(change))];
   return { changed_files: changed.map(({ path }) => path), removed_files: removed.map(({ path }) => path) };
 }
 
-function isThere({ after }: RunReport["changes"][number]): boolean {
+function isThere({ after }: ProgramReport["changes"][number]): boolean {
   return after !== undefined;
 }
 
 /** As the public service has it: −1 when time was up, or when there is none. */
-function exitCodeOf(report: RunReport | undefined): number {
+function exitCodeOf(report: ProgramReport | undefined): number {
   return report === undefined || report.how === "timeout" ? -1 : (report.exitCode ?? -1);
 }
 
-function outputOf(report: Pick<RunReport, "stdout" | "stderr"> | undefined) {
+function outputOf(report: Pick<ProgramReport, "stdout" | "stderr"> | undefined) {
   const { stdout, stderr } = report ?? {};
   return {
     stdout: stdout?.text ?? "",
@@ -82,7 +82,7 @@ function secondsOf({ startedAt, endedAt, report }: ExecutionRecord): number | nu
   return startedAt === undefined || endedAt === undefined ? null : (endedAt - startedAt) / 1000;
 }
 
-function metricsOf({ metrics }: RunReport): NonNullable<SandboxExecution["metrics"]> {
+function metricsOf({ metrics }: ProgramReport): NonNullable<SandboxExecution["metrics"]> {
   return {
     duration_ms: rounded(metrics.durationMs, 3),
     cpu_time_ms: rounded(metrics.cpuMs, 3),

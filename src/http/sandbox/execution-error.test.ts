@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OwnerId } from "../../protocol/ids.ts";
-import type { ExecutionRecord, RunReport } from "../../sandbox/sandbox.ts";
+import type { ExecutionRecord, ProgramReport } from "../../sandbox/sandbox.ts";
 import { executionError } from "./execution-error.ts";
 import { lastWords } from "./last-words.ts";
 
@@ -98,7 +98,7 @@ const base: ExecutionRecord = {
   ...{ failure: undefined, wasCutOff: false, report: undefined, artifacts: [] },
 };
 
-function ended(report: Partial<RunReport>): RunReport {
+function ended(report: Partial<ProgramReport>): ProgramReport {
   const nothing = { text: "", cutBytes: 0, path: undefined };
   return {
     ...{ how: "done", exitCode: undefined, signal: undefined, stdout: nothing, stderr: nothing, value: undefined },

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import { localOwner } from "../../protocol/ids.ts";
-import type { Executions, RunOutput } from "../../sandbox/sandbox.ts";
+import type { Executions, ProgramOutput } from "../../sandbox/sandbox.ts";
 import { followExecution } from "./follow-execution.ts";
 
 test("silence is filled with pings, and a reader that goes leaves nothing waiting [X2]", async () => {
   const gone = new AbortController();
   let isLeft = false;
-  const silent: AsyncIterableIterator<RunOutput> = {
+  const silent: AsyncIterableIterator<ProgramOutput> = {
     [Symbol.asyncIterator]: () => silent,
     next: () => new Promise(() => {}),
     async return() {
@@ -35,7 +35,7 @@ test("silence is filled with pings, and a reader that goes leaves nothing waitin
 });
 
 test("what a program printed before anybody looked comes as one piece, and its gaps stay where they were [X2]", async () => {
-  async function* lines(): AsyncGenerator<RunOutput> {
+  async function* lines(): AsyncGenerator<ProgramOutput> {
     for (let line = 1; line <= 1000; line += 1)
       yield { stream: "stdout", text: "x\n", cutBytes: line === 600 ? 7 : 0, at: { stdout: 2 * line, stderr: 0 } };
     yield { stream: "stderr", text: "end", cutBytes: 0, at: { stdout: 2000, stderr: 3 } };
@@ -58,7 +58,7 @@ test("what a program printed before anybody looked comes as one piece, and its g
 });
 
 test("a reader is told when the server ends, and where to go on [X2]", async () => {
-  async function* lines(): AsyncGenerator<RunOutput> {
+  async function* lines(): AsyncGenerator<ProgramOutput> {
     yield { stream: "stdout", text: "x\n", cutBytes: 0, at: { stdout: 2, stderr: 0 } };
     await new Promise(() => {});
   }

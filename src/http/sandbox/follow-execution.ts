@@ -2,7 +2,7 @@ import { whenOver } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { OwnerId } from "../../protocol/ids.ts";
 import type { ExecutionFrame } from "../../protocol/sandbox-resources.ts";
-import type { OutputPlace, RunOutput, Sandbox } from "../../sandbox/sandbox.ts";
+import type { OutputPlace, ProgramOutput, Sandbox } from "../../sandbox/sandbox.ts";
 import type { Language } from "../../words/words.ts";
 import { pingMs } from "../bell.ts";
 import { toExecution } from "./execution-answer.ts";
@@ -76,15 +76,15 @@ export async function* followExecution(view: View): AsyncGenerator<ExecutionFram
   }
 }
 
-type Next = Promise<IteratorResult<RunOutput, unknown>>;
+type Next = Promise<IteratorResult<ProgramOutput, unknown>>;
 
 /**
  * With all that waits already, as one: a program that prints line by line would otherwise cost every reader a frame a
  * line. Others get their turn in between. `next`: what is asked for and has not come yet.
  */
 async function gather(
-  output: AsyncIterator<RunOutput, unknown>,
-  first: RunOutput,
+  output: AsyncIterator<ProgramOutput, unknown>,
+  first: ProgramOutput,
 ): Promise<{ readonly frames: ExecutionFrame[]; readonly at: OutputPlace; readonly next: Next | undefined }> {
   const frames: ExecutionFrame[] = [];
   let characters = add(frames, first);
@@ -113,7 +113,7 @@ function nextTurn(): Promise<undefined> {
 }
 
 /** Answers how many characters it has. */
-function add(frames: ExecutionFrame[], { stream, text, cutBytes: bytes, at }: RunOutput): number {
+function add(frames: ExecutionFrame[], { stream, text, cutBytes: bytes, at }: ProgramOutput): number {
   if (bytes > 0) frames.push({ frame: "cut", stream, bytes, at });
   if (text === "") return 0;
   const last = frames.at(-1);

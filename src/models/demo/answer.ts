@@ -1,5 +1,5 @@
 import { assert } from "../../base/assert.ts";
-import type { Facts } from "./facts.ts";
+import type { TalkFacts } from "./facts.ts";
 import { outcomeText } from "./failures.ts";
 import { pagesOf } from "./file-results.ts";
 import { type Intent, paragraphs, type WantedCall, type World } from "./intent.ts";
@@ -9,7 +9,7 @@ import { intents } from "./intents.ts";
 export type Answer = { readonly text: string; readonly calls: readonly WantedCall[] };
 
 /** Calls what the matching intent wants to know, then lets it speak; says so where a tool is missing or failed. */
-export async function answerTo(facts: Facts, world: World): Promise<Answer> {
+export async function answerTo(facts: TalkFacts, world: World): Promise<Answer> {
   const intent = intents.find(({ matches }) => matches(facts.text, facts));
   assert(intent !== undefined, "the last intent matches everything");
   // Who runs code goes another way where it cannot be run.
@@ -28,7 +28,7 @@ export async function answerTo(facts: Facts, world: World): Promise<Answer> {
   return { text: introduces ? `${world.words.introduction}\n\n${text}` : text, calls: [] };
 }
 
-async function afterFailure(intent: Intent, facts: Facts, world: World): Promise<string> {
+async function afterFailure(intent: Intent, facts: TalkFacts, world: World): Promise<string> {
   const isCodeRun = facts.done.some(({ name, failure }) => name === "execute_code" && failure === undefined);
   const isAnswered = intent.answersInPart === true && (pagesOf(facts.done).length > 0 || isCodeRun);
   const told = facts.done.filter(({ name }) => name !== "execute_code");

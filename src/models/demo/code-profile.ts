@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parsedJson } from "../../base/json.ts";
 import { forModels } from "../../words/words.ts";
-import type { DoneCall, Facts } from "./facts.ts";
+import type { DoneCall, TalkFacts } from "./facts.ts";
 import { type DemoWords, paragraphs, type WantedCall } from "./intent.ts";
 import { profileCode } from "./profile-code.ts";
 import { cellText, formatted } from "./profile-text.ts";
@@ -12,7 +12,7 @@ const timeoutSeconds = 300;
 
 /** Looks into tables by real code, once in a turn and where that tool is offered. */
 export function profileCalls(
-  { tools, done }: Facts,
+  { tools, done }: TalkFacts,
   paths: readonly string[],
   words: DemoWords,
 ): readonly WantedCall[] {

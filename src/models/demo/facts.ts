@@ -4,7 +4,7 @@ import { replaceMentions } from "./mentions.ts";
 import type { ChatRequest } from "./wire.ts";
 
 /** What the demo model goes by: the last words of the user, what came with them, and what tools have said since. */
-export type Facts = {
+export type TalkFacts = {
   /** What the user wrote, with "it" for a file that came along: its name on their machine is not where it lies here. */
   readonly text: string;
   /** The same word for word. Neither has what AgentYard adds about attached files. */
@@ -43,7 +43,7 @@ const resultCharactersMax: Readonly<Record<string, number>> = {
 };
 const otherResultCharactersMax = 8_000;
 
-export function readFacts({ messages, tools, tool_choice }: ChatRequest): Facts {
+export function readFacts({ messages, tools, tool_choice }: ChatRequest): TalkFacts {
   const asked = messages.findLastIndex((message) => message.role === "user" && wordsOf(message) !== "");
   const said = messages.filter(({ role }) => role === "user").map((message) => partsOf(wordsOf(message)));
   const { text: written, attached, language } = partsOf(wordsOf(messages[asked]));

@@ -1,6 +1,6 @@
 import { estimateTokens } from "../estimate.ts";
 import { profileCalls, profilesText, unprofiled } from "./code-profile.ts";
-import type { Facts } from "./facts.ts";
+import type { TalkFacts } from "./facts.ts";
 import { hasMore, type Page, pagesOf, seenFiles, seenLines, textOf } from "./file-results.ts";
 import { type DemoWords, first, type Intent, paragraphs, resultOf, said, type WantedCall } from "./intent.ts";
 import { profileTable } from "./profile.ts";
@@ -140,14 +140,14 @@ function onFiles(target: Target, calls: (paths: readonly string[]) => readonly W
   return target === "find" ? lookDeeper : calls(target.paths);
 }
 
-function editTarget(facts: Facts): Target {
+function editTarget(facts: TalkFacts): Target {
   return targetOf({ ...facts, text: editWish(facts.text)?.file ?? "" });
 }
 
 const shell = "run_bash_command";
 
 /** Who has looked and not seen it does not ask a person about deleting a guess. */
-function deleteTarget(facts: Facts): Target {
+function deleteTarget(facts: TalkFacts): Target {
   const target = targetOf({ ...facts, text: deleteWish(facts.text) ?? "" });
   if (typeof target === "string" || !facts.done.some(({ name }) => name === "list_files")) return target;
   const seen = seenFiles(facts.done);
@@ -160,7 +160,7 @@ function quotedForShell(path: string): string {
 
 /** Reads first: what an agent has not seen it may not change. */
 function editCalls(
-  facts: Facts,
+  facts: TalkFacts,
   path: string,
   wish: { readonly old: string; readonly new: string },
 ): readonly WantedCall[] {
@@ -170,13 +170,13 @@ function editCalls(
   return [{ name: "edit_file", arguments: change }];
 }
 
-function readOnce({ done }: Facts, paths: readonly string[]): readonly WantedCall[] {
+function readOnce({ done }: TalkFacts, paths: readonly string[]): readonly WantedCall[] {
   if (pagesOf(done).length > 0) return [];
   return paths.slice(0, filesAtOnceMax).map((path) => ({ name: "read_file", arguments: { path } }));
 }
 
 /** By code where it can be run; what it does not tell is read. */
-function tableCalls(facts: Facts, paths: readonly string[], words: DemoWords): readonly WantedCall[] {
+function tableCalls(facts: TalkFacts, paths: readonly string[], words: DemoWords): readonly WantedCall[] {
   const wanted = paths.slice(0, filesAtOnceMax).filter(isTable);
   const byCode = profileCalls(facts, wanted, words);
   if (byCode.length > 0) return byCode;
@@ -184,7 +184,7 @@ function tableCalls(facts: Facts, paths: readonly string[], words: DemoWords): r
 }
 
 /** The first pages side by side, then on wherever a file goes on. */
-function nextPages(facts: Facts, paths: readonly string[]): readonly WantedCall[] {
+function nextPages(facts: TalkFacts, paths: readonly string[]): readonly WantedCall[] {
   const pages = pagesOf(facts.done);
   if (pages.length === 0) return readOnce(facts, paths);
   if (estimateTokens(pages.map(({ text }) => text).join("")) >= tableTokensMax) return [];
@@ -194,7 +194,7 @@ function nextPages(facts: Facts, paths: readonly string[]): readonly WantedCall[
   });
 }
 
-function pagesByFile({ done }: Facts): readonly (readonly Page[])[] {
+function pagesByFile({ done }: TalkFacts): readonly (readonly Page[])[] {
   return [...Map.groupBy(pagesOf(done), ({ path }) => path).values()];
 }
 
@@ -211,11 +211,11 @@ function isTable(path: string): boolean {
   return /\.(csv|tsv)$/i.test(path);
 }
 
-function tablesAmong({ attached }: Facts): readonly string[] {
+function tablesAmong({ attached }: TalkFacts): readonly string[] {
   return attached.map(({ path }) => path).filter(isTable);
 }
 
-function tablesText(facts: Facts, words: DemoWords): string {
+function tablesText(facts: TalkFacts, words: DemoWords): string {
   const texts = pagesByFile(facts).map((pages) => {
     const end = pages.at(-1);
     const part = end?.next === undefined ? undefined : { read: end.lastLine ?? end.next.offset - 1, of: end.lines };
@@ -235,12 +235,12 @@ function leftText(target: Target, words: DemoWords): string {
   return left > 0 ? words.filesLeft(left) : "";
 }
 
-function filesText({ done }: Facts, words: DemoWords): string {
+function filesText({ done }: TalkFacts, words: DemoWords): string {
   const lines = seenLines(done);
   return lines.length === 0 ? words.noFiles : words.files(fenced(shown(lines.join("\n"))));
 }
 
-function whichFile({ done }: Facts, words: DemoWords): string {
+function whichFile({ done }: TalkFacts, words: DemoWords): string {
   const files = seenFiles(done);
   return files.length === 0 ? words.noFiles : words.whichFile(shown(files.map((path) => `- \`${path}\``).join("\n")));
 }

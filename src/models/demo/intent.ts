@@ -1,15 +1,15 @@
 import type { Words } from "../../words/words.ts";
 import type { FoundServer } from "../detect.ts";
-import type { DoneCall, Facts } from "./facts.ts";
+import type { DoneCall, TalkFacts } from "./facts.ts";
 
 /** One thing the demo model can do. Texts come from words/; a new ability is a new row in a table of these. */
 export type Intent = {
   readonly name: string;
-  matches(text: string, facts: Facts): boolean;
+  matches(text: string, facts: TalkFacts): boolean;
   /** The calls to make next, all at once, given those that are done; none when it knows enough. */
-  calls?(facts: Facts, world: World): readonly WantedCall[];
+  calls?(facts: TalkFacts, world: World): readonly WantedCall[];
   /** The answer, when no call is wanted any more and none has failed. */
-  answer(facts: Facts, world: World): string | Promise<string>;
+  answer(facts: TalkFacts, world: World): string | Promise<string>;
   /** It looks into several files: those that could be read are answered also where another could not. */
   readonly answersInPart?: true;
   /** The answer itself says that this is no AI. */

@@ -1,4 +1,4 @@
-import type { Facts } from "./facts.ts";
+import type { TalkFacts } from "./facts.ts";
 import { hasMore, seenFiles } from "./file-results.ts";
 import type { WantedCall } from "./intent.ts";
 
@@ -15,7 +15,7 @@ export const lookAround: readonly WantedCall[] = ["uploads", "outputs"].map((pat
 export const lookDeeper: readonly WantedCall[] = [{ name: "find_files", arguments: { pattern: "**/*" } }];
 
 /** From the surest sign to the weakest: a path, a known name, a seen name, what came along, the only one, a guess. */
-export function targetOf(facts: Facts, isFit: (path: string) => boolean = () => true): Target {
+export function targetOf(facts: TalkFacts, isFit: (path: string) => boolean = () => true): Target {
   const { text, done } = facts;
   const came = facts.attached.map(({ path }) => path);
   const before = facts.earlier.map(({ path }) => path);
@@ -48,7 +48,7 @@ const isOwnPath = /^(\.\/)?(uploads|outputs|temp|skills)\//;
 const isUsual = /^(uploads|outputs)\//;
 
 /** Once in a turn, and where that tool is offered: small models have only the basic ones. */
-export function canLookDeeper({ done, tools }: Facts): boolean {
+export function canLookDeeper({ done, tools }: TalkFacts): boolean {
   return tools.has("find_files") && !done.some(({ name }) => name === "find_files");
 }
 

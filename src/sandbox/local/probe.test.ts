@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brokenWalls, type Facts, lackOf } from "./probe.ts";
+import { brokenWalls, type GuestFacts, lackOf } from "./probe.ts";
 
 const plain = { isContainer: false, isRestricted: false };
 
@@ -29,7 +29,7 @@ test("what bwrap says when it cannot build its walls leads to what mends it [X3]
 });
 
 test("a guest that can do one thing too many is no sandbox [X3]", () => {
-  const found: Facts = {
+  const found: GuestFacts = {
     capabilities: 0,
     noNewPrivs: "1",
     seccomp: "2",
@@ -43,7 +43,7 @@ test("a guest that can do one thing too many is no sandbox [X3]", () => {
     libraries: [],
     hasChinese: true,
   };
-  const wrong: readonly Partial<Facts>[] = [
+  const wrong: readonly Partial<GuestFacts>[] = [
     {},
     { capabilities: 2097152 },
     { seccomp: "0" },

@@ -61,7 +61,7 @@ const canaryLimits: GuestLimits = {
 async function sendCanary(
   { groups, mark, clock, ids }: Machine,
   { bwrap, seccomp, python }: { bwrap: Bwrap; seccomp: Uint8Array; python: string },
-): Promise<Facts | string> {
+): Promise<GuestFacts | string> {
   let told = "";
   const inside = "/run/agentyard/canary.py";
   const launched = await launchGuest(
@@ -103,9 +103,9 @@ const facts = z.object({
   libraries: z.array(z.string()),
   hasChinese: z.boolean(),
 });
-export type Facts = z.infer<typeof facts>;
+export type GuestFacts = z.infer<typeof facts>;
 
-function factsIn(line: string): Facts | string {
+function factsIn(line: string): GuestFacts | string {
   return facts.safeParse(parsedJson(line)).data ?? `the canary said: ${line.slice(0, 200)}`;
 }
 
@@ -130,9 +130,9 @@ const walls = {
   interfaces: ["lo"],
   routes: 0,
   canSeeFirst: false,
-} satisfies Partial<Facts>;
+} satisfies Partial<GuestFacts>;
 
-export function brokenWalls(found: Facts): [LackName, string][] {
+export function brokenWalls(found: GuestFacts): [LackName, string][] {
   const text = (value: unknown) => JSON.stringify(value);
   const broken = Object.entries(walls).flatMap(([name, wanted]) => {
     const seen = Object.entries(found).find(([key]) => key === name)?.[1];
@@ -144,7 +144,7 @@ export function brokenWalls(found: Facts): [LackName, string][] {
   ];
 }
 
-function missingLimits({ groups: { has } }: Machine, bwrap: Bwrap, found: Facts): [LackName, string][] {
+function missingLimits({ groups: { has } }: Machine, bwrap: Bwrap, found: GuestFacts): [LackName, string][] {
   const isRoot = process.geteuid?.() === 0;
   const lacks: readonly (readonly [isMissing: boolean, name: LackName, detail?: string])[] = [
     [!has.memory, "no_cgroup_memory"],

@@ -9,9 +9,9 @@ import { compactContext } from "./compact-context.ts";
 const report = { strategy: "compact", messagesBefore: 40, messagesAfter: 11, tokensBefore: 9_000, tokensAfter: 3_000 };
 const event = { type: "compacted", turn: 1, upTo: 3, summary: "…", ...report } as const;
 
-test("what was made room for is told in numbers, and the fact goes with it [Z2]", async () => {
+test("what was made room for is told in numbers, and the event goes with it [Z2]", async () => {
   const asked: string[] = [];
-  const { text, facts } = await run({ strategy: "summarize" }, async (strategy) => {
+  const { text, events } = await run({ strategy: "summarize" }, async (strategy) => {
     asked.push(strategy);
     return ok({ report, event });
   });
@@ -19,7 +19,7 @@ test("what was made room for is told in numbers, and the fact goes with it [Z2]"
     text,
     "Room was made (compact): 40 messages, about 9000 tokens before; 11 messages, about 3000 tokens now (33 %). Go on with the work.",
   );
-  assert.deepEqual([facts, asked], [[event], ["summarize"]]);
+  assert.deepEqual([events, asked], [[event], ["summarize"]]);
 });
 
 test("where there is nothing to do, or no summary came, nothing is stored and it says so [Z2]", async () => {
@@ -27,7 +27,7 @@ test("where there is nothing to do, or no summary came, nothing is stored and it
   assert.match(nothing.text, /^Nothing to do: with 3 messages/);
   const failed = await run({}, async () => ok({ report: { ...report, strategy: "fallback" } }));
   assert.match(failed.text, /^The model made no usable summary/);
-  assert.deepEqual([nothing.facts, failed.facts], [[], []]);
+  assert.deepEqual([nothing.events, failed.events], [[], []]);
 });
 
 test("switched off, it says so [Z2]", async () => {
@@ -42,5 +42,5 @@ async function run(input: object, compact: ToolContext["compact"]) {
   assert.ok(opened.ok);
   const output = await opened.value.run(toolContext({ compact }));
   assert.ok(output.ok);
-  return { text: output.value.text, facts: output.value.facts ?? [] };
+  return { text: output.value.text, events: output.value.events ?? [] };
 }

@@ -27,6 +27,6 @@ export const compactContext = defineTool({
     }
     const after = { messages: report.messagesAfter, tokens: report.tokensAfter };
     const text = forModels.compact.report({ before: { messages, tokens }, after, strategy: report.strategy });
-    return ok({ text, facts: [event] });
+    return ok({ text, events: [event] });
   },
 });

@@ -18,7 +18,7 @@ test("an edit changes one place and shows the changed lines with three around th
       "=== outputs/a.md (lines 3–10 of 13) ===",
       ...["line 3", "line 4", "line 5", "line six", "and a half", "line 7", "line 8", "line 9"],
     ].join("\n"),
-    facts: [
+    events: [
       {
         type: "file.changed",
         path: "outputs/a.md",
@@ -79,7 +79,7 @@ test("a near miss shows the real lines and what differs; copied from there it su
     old_string: "def f(x):\n    return x",
     new_string: "def f(x):\n\treturn 2 * x",
   };
-  const { text: told, facts } = await tools.call("edit_file", wrong);
+  const { text: told, events } = await tools.call("edit_file", wrong);
   assert.equal(
     told,
     [
@@ -89,7 +89,7 @@ test("a near miss shows the real lines and what differs; copied from there it su
       "Line 2 differs in its indentation: tabs, or another number of blanks. Call edit_file again with old_string copied from these lines.",
     ].join("\n"),
   );
-  assert.deepEqual(facts, []);
+  assert.deepEqual(events, []);
   const [first, second] = told.split("\n").slice(2);
   const { text: done } = await tools.call("edit_file", { ...wrong, old_string: `${first}\n${second}` });
   assert.match(done, /^Success: 1 replacement/);
@@ -157,7 +157,7 @@ test("an empty file has nothing to replace: that is said, and write_file can fil
   put(tools, "outputs/a.md", "");
   assert.deepEqual(await tools.call("edit_file", { path: "outputs/a.md", old_string: "a", new_string: "b" }), {
     text: "Error: text_not_found: outputs/a.md is empty, so there is nothing to replace. Call write_file with this path and all of the text.",
-    facts: [{ type: "file.known", path: "outputs/a.md", hash: hashOf("") }],
+    events: [{ type: "file.known", path: "outputs/a.md", hash: hashOf("") }],
     images: 0,
   });
   const { text: told } = await tools.call("write_file", { path: "outputs/a.md", content: "b" });
@@ -200,7 +200,7 @@ test("a file that the agent has not seen as it is now is shown, and the next edi
   const refused = await tools.call("edit_file", input);
   assert.deepEqual(refused, {
     text: "Error: conflict: outputs/a.md has content that you have not seen, or it has changed since, so nothing was changed. This is what it has now. Call edit_file again with old_string copied from it.\n=== outputs/a.md (lines 1–2 of 2, 8 bytes, utf-8) ===\none\ntwo",
-    facts: [{ type: "file.known", path: "outputs/a.md", hash: hashOf("one\ntwo\n") }],
+    events: [{ type: "file.known", path: "outputs/a.md", hash: hashOf("one\ntwo\n") }],
     images: 0,
   });
   assert.equal(text(tools), "one\ntwo\n");
@@ -264,7 +264,7 @@ test("the same call after a crash finds what it did, and does not do it twice [F
   const again = await tools.call("edit_file", input, attempt);
   assert.match(first.text, /^Success: 1 replacement/);
   assert.equal(again.text, "Success: outputs/a.md already has this change: an earlier attempt made it.");
-  assert.deepEqual([again.facts, text(tools)], [first.facts, "aa\n"]);
+  assert.deepEqual([again.events, text(tools)], [first.events, "aa\n"]);
 });
 
 const program = Buffer.from("\x7fELF\x02\x01\x01\0\0\0\0", "latin1");

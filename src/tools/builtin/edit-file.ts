@@ -7,7 +7,7 @@ import { forModels } from "../../words/words.ts";
 import { describeChange, describeNone, describeSeveral } from "../edit/describe.ts";
 import { planEdit, type Wish } from "../edit/match.ts";
 import { spliceBytes } from "../edit/splice.ts";
-import { changedFact, knownFact, listedPath } from "../file-facts.ts";
+import { changedEvent, knownEvent, listedPath } from "../file-events.ts";
 import { openFile, type TextFile } from "../show-file.ts";
 import { showPresent } from "../show-present.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
@@ -45,7 +45,7 @@ export const editFile = defineTool({
     const done = known === hash ? undefined : await doneBefore(context, path);
     if (done !== undefined) return done;
     if (text === "")
-      return refused(files.nothingThere(file.stat.path), knownFact(context, { path: file.stat.path, hash }));
+      return refused(files.nothingThere(file.stat.path), knownEvent(context, { path: file.stat.path, hash }));
     if (known !== hash) return showPresent(context, path, "edit_file");
 
     const plan = planEdit(text, wish);
@@ -67,12 +67,12 @@ export const editFile = defineTool({
       ...(isConverted ? [files.converted(file.words.encoding)] : []),
       ...(lost === undefined ? [] : [files.lost(lost)]),
     ];
-    return ok({ ...changed, text: lines.join("\n"), facts: [changedFact(context, written.value)] });
+    return ok({ ...changed, text: lines.join("\n"), events: [changedEvent(context, written.value)] });
   },
 });
 
-function refused(text: string, ...facts: readonly NewEvent[]): Result<ToolOutput, Failure> {
-  return ok({ text, isRefusal: true, facts });
+function refused(text: string, ...events: readonly NewEvent[]): Result<ToolOutput, Failure> {
+  return ok({ text, isRefusal: true, events });
 }
 
 /** A text file with all of its bytes. */
@@ -97,5 +97,5 @@ async function doneBefore(context: ToolContext, path: string): Promise<Result<To
   // No content has an empty hash: nothing is ever written here, only what was noted under the key is found.
   const done = await context.workspace.write(path, "", { key: context.key, expected: "" });
   if (!done.ok) return undefined;
-  return ok({ text: files.editedBefore(done.value.path), facts: [changedFact(context, done.value)] });
+  return ok({ text: files.editedBefore(done.value.path), events: [changedEvent(context, done.value)] });
 }

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { fileTools } from "../../../test/world/tools.ts";
 import { ok } from "../../base/result.ts";
 import { failure } from "../../protocol/failure.ts";
-import type { RunReport, RunWanted } from "../../sandbox/sandbox.ts";
+import type { ProgramReport, ProgramWanted } from "../../sandbox/sandbox.ts";
 import type { ToolSandbox } from "../tools.ts";
 
 const nothing = { text: "", cutBytes: 0, path: undefined };
-const quiet: RunReport = {
+const quiet: ProgramReport = {
   ...{ how: "done", exitCode: 0, signal: undefined, stdout: nothing, stderr: nothing },
   ...{ value: undefined, returned: undefined, figures: [], changes: [], startedAt: 1_000, endedAt: 1_120 },
   metrics: { durationMs: 120, cpuMs: 1, memoryPeakBytes: 1, readBytes: 0, writtenBytes: 0 },
@@ -16,8 +16,8 @@ const says = (text: string) => ({ ...nothing, text });
 const state = (bytes: number, hash = "h") => ({ hash, bytes, mode: 0o644 });
 
 /** A sandbox in which every program ends like this; it keeps what was asked of it. */
-function ending(report: Partial<RunReport>) {
-  const asked: (Omit<RunWanted, "signal"> | "reset")[] = [];
+function ending(report: Partial<ProgramReport>) {
+  const asked: (Omit<ProgramWanted, "signal"> | "reset")[] = [];
   const sandbox: ToolSandbox = {
     async run(wanted) {
       asked.push(wanted);
@@ -48,7 +48,7 @@ test("a program's output, its last value, how it ended and what it did to files 
       { path: "temp/c", before: state(3), after: undefined, lost: undefined },
     ],
   });
-  const { text, facts, images } = await tools.call("execute_code", { code: "…" }, { sandbox });
+  const { text, events, images } = await tools.call("execute_code", { code: "…" }, { sandbox });
   assert.deepEqual(text.split("\n"), [
     ...["--- stdout", "42", "--- stderr", "careful", "--- value", "'x'", "[exit code 0, less than 1 s]", "Files:"],
     "+ outputs/figure-1.png (9 bytes) figure",
@@ -57,18 +57,18 @@ test("a program's output, its last value, how it ended and what it did to files 
     "- temp/c",
   ]);
   assert.equal(images, 0);
-  assert.deepEqual(facts[2], {
+  assert.deepEqual(events[2], {
     type: "file.changed",
     ...{ path: "uploads/b.csv", call: "call-1", by: "tool", program: true, lost: "too_large" },
     ...{ before: state(7, "g"), after: state(5) },
   });
-  assert.equal(facts.length, 4);
+  assert.equal(events.length, 4);
 });
 
 test("how a program ended stands in the first line, and a failed program is no failed tool [X1][T6]", async (t) => {
   const tools = await fileTools(t);
   const end = { stderr: says("Traceback\n") };
-  const cases: [Partial<RunReport>, string, string][] = [
+  const cases: [Partial<ProgramReport>, string, string][] = [
     [{ exitCode: 1 }, "Failed (exit code 1)", "Command failed (exit code 1)"],
     [
       { how: "timeout", exitCode: undefined, endedAt: 3_050 },
@@ -127,7 +127,7 @@ test("output that was not all kept says how much of it is in the file [X1][X4]",
 
 test("variables that are gone are told, and only those [X1]", async (t) => {
   const tools = await fileTools(t);
-  const told = async (report: Partial<RunReport>, ...earlier: object[]) => {
+  const told = async (report: Partial<ProgramReport>, ...earlier: object[]) => {
     const earlierCalls = () => earlier.map((input) => ({ arguments: JSON.stringify(input) }));
     const { text } = await tools.call("execute_code", { code: "x" }, { ...ending(report), earlierCalls });
     return text.split("\n").slice(0, -1);
@@ -152,7 +152,7 @@ test("variables that are gone are told, and only those [X1]", async (t) => {
 
 test("code that ends its own Python is told so, and not as a fault of the sandbox [X1]", async (t) => {
   const tools = await fileTools(t);
-  const head = async (report: Partial<RunReport>) => {
+  const head = async (report: Partial<ProgramReport>) => {
     const lost = ending({ how: "lost", isPythonLost: true, ...report });
     return (await tools.call("execute_code", { code: "x" }, lost)).text.split("\n").slice(0, 2);
   };

@@ -4,7 +4,7 @@ import { ok } from "../../base/result.ts";
 import { failure } from "../../protocol/failure.ts";
 import { forModels } from "../../words/words.ts";
 import type { WalkEntry } from "../../workspace/workspace.ts";
-import { listedPath } from "../file-facts.ts";
+import { listedPath } from "../file-events.ts";
 import { fitEntries } from "../fit-entries.ts";
 import { compileGlob, type Glob, wantsHidden } from "../glob.ts";
 import { shortened } from "../output.ts";

@@ -14,7 +14,7 @@ test("a text file is shown whole and exactly, with its size and encoding, and is
   put(tools, "uploads/a.md", text);
   assert.deepEqual(await tools.call("read_file", { path: "./uploads//a.md" }), {
     text: `=== uploads/a.md (lines 1–4 of 4, 41 bytes, utf-8) ===\n${text}`,
-    facts: [{ type: "file.known", path: "uploads/a.md", hash: hashOf(text) }],
+    events: [{ type: "file.known", path: "uploads/a.md", hash: hashOf(text) }],
     images: 0,
   });
 });
@@ -82,21 +82,21 @@ test("a file of any size can be read from any line on, and is known in part [F1]
   const line = `${"汉字 and words ".repeat(6)}\n`;
   const text = line.repeat(200_000); // More than is read at once, and cut there in the middle of a character.
   put(tools, "uploads/huge.log", text);
-  const { text: shown, facts } = await tools.call("read_file", { path: "uploads/huge.log", offset: 199_999, limit: 5 });
+  const { text: shown, events } = await tools.call("read_file", { path: "uploads/huge.log", offset: 199_999, limit: 5 });
   assert.equal(
     shown,
     `=== uploads/huge.log (lines 199999–200000 of 200000, 20 MB, utf-8) ===\n${(line + line).slice(0, -1)}`,
   );
-  assert.deepEqual(facts, [{ type: "file.known", path: "uploads/huge.log", hash: hashOf(text), part: true }]);
+  assert.deepEqual(events, [{ type: "file.known", path: "uploads/huge.log", hash: hashOf(text), part: true }]);
 });
 
 test("a text below 100 KB is whole, also when it has no line ends [F1]", async (t) => {
   const tools = await fileTools(t);
   const line = `{"a": "${"汉".repeat(10)}${"x".repeat(60_000)}"}`;
   put(tools, "uploads/a.json", line);
-  const { text, facts } = await tools.call("read_file", { path: "uploads/a.json" });
+  const { text, events } = await tools.call("read_file", { path: "uploads/a.json" });
   assert.equal(text, `=== uploads/a.json (lines 1–1 of 1, 59 KB, utf-8) ===\n${line}`);
-  assert.deepEqual(facts, [{ type: "file.known", path: "uploads/a.json", hash: hashOf(line) }]);
+  assert.deepEqual(events, [{ type: "file.known", path: "uploads/a.json", hash: hashOf(line) }]);
 });
 
 test("a line that is longer than the room is read on at a column, between characters, until all of it is seen [F1]", async (t) => {
@@ -108,9 +108,9 @@ test("a line that is longer than the room is read on at a column, between charac
     let seen = "";
     for (let next: object | undefined = {}; next !== undefined; ) {
       const input = { path: "uploads/a.txt", ...next };
-      const { text, facts } = await tools.call("read_file", input, { outputBytesMax: bytesMax });
+      const { text, events } = await tools.call("read_file", input, { outputBytesMax: bytesMax });
       assert.equal(boundOutput(text, bytesMax).isCut, false);
-      assert.ok(text.isWellFormed() && facts.every((fact) => fact.type === "file.known" && fact.part === true));
+      assert.ok(text.isWellFormed() && events.every((event) => event.type === "file.known" && event.part === true));
       const [, page = "", line, column] =
         /^===.*===\n(.*?)(?:\n\[more: read_file uploads\/a\.txt offset=(\d+)(?: column=(\d+))?\])?$/s.exec(text) ?? [];
       seen += line !== undefined && column === undefined ? `${page}\n` : page;
@@ -151,17 +151,17 @@ test("encodings are recognised, and Windows line ends are named [F1]", async (t)
 test("an empty file is empty; in a task workspace every file is, until something was written [F1][W2]", async (t) => {
   const tools = await fileTools(t);
   put(tools, "uploads/empty", "");
-  const { text, facts } = await tools.call("read_file", { path: "uploads/empty" });
-  assert.deepEqual([text, facts.length], ["=== uploads/empty (empty, 0 bytes, utf-8) ===", 1]);
+  const { text, events } = await tools.call("read_file", { path: "uploads/empty" });
+  assert.deepEqual([text, events.length], ["=== uploads/empty (empty, 0 bytes, utf-8) ===", 1]);
   const task = await fileTools(t, { kind: "task" });
   assert.deepEqual(await task.call("read_file", { path: "notes.md" }), {
     text: "=== notes.md (empty, 0 bytes) ===\n[nothing was written to this workspace yet: every file in it is empty]",
-    facts: [],
+    events: [],
     images: 0,
   });
   put(task, "other.md", "x");
   assert.match((await task.call("read_file", { path: "notes.md" })).text, /^Error: file_not_found: /);
-  assert.deepEqual((await task.call("read_file", { path: "other.md" }, { agent: "agent-7" })).facts, [
+  assert.deepEqual((await task.call("read_file", { path: "other.md" }, { agent: "agent-7" })).events, [
     { type: "file.known", agent: "agent-7", workspace: "w1", path: "other.md", hash: hashOf("x") },
   ]);
 });
@@ -178,7 +178,7 @@ test("an image is shown as an image, whatever its name; a text with the name of 
   const image = await tools.call("read_file", { path: "uploads/photo.txt" });
   assert.deepEqual(image, {
     text: "=== uploads/photo.txt (image/png, shown with this result, 70 bytes) ===",
-    facts: [{ type: "file.known", path: "uploads/photo.txt", hash: hashOf(png) }],
+    events: [{ type: "file.known", path: "uploads/photo.txt", hash: hashOf(png) }],
     images: 1,
   });
   const { text, images } = await tools.call("read_file", { path: "uploads/photo.png" });

@@ -4,7 +4,7 @@ import { ok, type Result } from "../../base/result.ts";
 import { imageBytesMax, isImage, isWholeImage } from "../../documents/documents.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { forModels } from "../../words/words.ts";
-import { knownFact, listedPath } from "../file-facts.ts";
+import { knownEvent, listedPath } from "../file-events.ts";
 import { type OpenFile, openFile, showText } from "../show-file.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 
@@ -44,7 +44,7 @@ export const readFile = defineTool({
       failure("tool_arguments_unfit", { tool: "read_file", ...words });
     if (part.offset > Math.max(1, total)) return unfit(files.pastEnd(known, part.offset, total));
     if (part.column > Math.max(1, firstLength)) return unfit(files.pastLineEnd(known, part, firstLength));
-    return ok({ text, outside, facts: [knownFact(context, { ...shown.value, path: known })] });
+    return ok({ text, outside, events: [knownEvent(context, { ...shown.value, path: known })] });
   },
 });
 
@@ -63,6 +63,6 @@ function showImage(
     text: files.header(stat.path, `${files.image(mime)}, ${files.size(stat.bytes)}`),
     outside: [],
     images: [{ mime, base64: bytes.toString("base64") }],
-    facts: [knownFact(context, { path: stat.path, hash })],
+    events: [knownEvent(context, { path: stat.path, hash })],
   });
 }

@@ -10,18 +10,20 @@ const queryBytesMax = 200;
 export const recall = defineTool({
   name: "recall",
   description:
-    "List the facts that remember stored about this user. Use it to find an older one: the newest are told to you at the start. Not for what was said in conversations: use search_history. Returns the facts, newest first.",
+    "List the memories that remember stored about this user. Use it to find an older one: the newest are told to you at the start. Not for what was said in conversations: use search_history. Returns the memories, newest first.",
   class: "pure",
-  input: z.object({ query: z.string().optional().describe("Words that it must have. Left out: all facts.") }),
+  input: z.object({ query: z.string().optional().describe("Words that it must have. Left out: all memories.") }),
   otherNames: { text: "query", q: "query", search: "query", keyword: "query" },
   async run({ query = "" }, { memory, outputBytesMax }) {
     const { memory: words } = forModels;
-    const all = await memory.facts();
-    if (all.length === 0) return ok({ text: words.noFacts });
+    const all = await memory.memories();
+    if (all.length === 0) return ok({ text: words.noMemories });
     const wanted = query.toLowerCase().split(/\s+/);
-    const found = all.filter((fact) => wanted.every((word) => fact.toLowerCase().includes(word))).map(withoutOurTags);
-    if (found.length === 0) return ok({ text: words.noFactWith(shortened(query, queryBytesMax), all.length) });
+    const found = all.filter((one) => wanted.every((word) => one.toLowerCase().includes(word))).map(withoutOurTags);
+    if (found.length === 0) return ok({ text: words.noMemoryWith(shortened(query, queryBytesMax), all.length) });
     const { shown, left } = fitEntries(found, { countMax: found.length, bytesMax: outputBytesMax });
-    return ok({ text: [words.facts(shown, all.length), ...(left > 0 ? [words.factsLeft(left)] : [])].join("\n") });
+    return ok({
+      text: [words.memories(shown, all.length), ...(left > 0 ? [words.memoriesLeft(left)] : [])].join("\n"),
+    });
   },
 });

@@ -123,9 +123,9 @@ async function run(written: string, { key = "key", before = [] }: Options = {}) 
   assert.ok(found.ok, written);
   const output = await found.value.opened.run(toolContext({ key, todos: before }));
   assert.ok(output.ok);
-  const [fact, ...others] = output.value.facts ?? [];
-  assert.ok(fact?.type === "todo.set" && others.length === 0);
-  return { text: output.value.text, todos: fact.todos };
+  const [event, ...others] = output.value.events ?? [];
+  assert.ok(event?.type === "todo.set" && others.length === 0);
+  return { text: output.value.text, todos: event.todos };
 }
 
 function pending(content: string) {

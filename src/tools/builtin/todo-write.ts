@@ -44,7 +44,7 @@ export const todoWrite = defineTool({
       priority: item.priority ?? "medium",
     }));
     const note = items.some(isOneTooMany) ? `\n${forModels.oneActiveTodo}` : "";
-    return ok({ text: forModels.todosUpdated(todos) + note, facts: [{ type: "todo.set", todos }] });
+    return ok({ text: forModels.todosUpdated(todos) + note, events: [{ type: "todo.set", todos }] });
   },
 });
 

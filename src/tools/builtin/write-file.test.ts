@@ -10,7 +10,7 @@ test("a new file is written with its folders, and the ledger says who did it [F2
   const call = { call: "call-9", agent: "agent-2" };
   assert.deepEqual(await tools.call("write_file", { path: "./outputs/a/b.md", content: "第一\ntwo\n" }, call), {
     text: "Success: File written to outputs/a/b.md (11 bytes, 2 lines), new",
-    facts: [
+    events: [
       {
         type: "file.changed",
         agent: "agent-2",
@@ -28,9 +28,9 @@ test("a new file is written with its folders, and the ledger says who did it [F2
 test("what an agent wrote it knows, and may write again [F2]", async (t) => {
   const tools = await fileTools(t);
   await tools.call("write_file", { path: "outputs/a.md", content: "one" });
-  const { text, facts } = await tools.call("write_file", { file_path: "outputs/a.md", contents: "two" });
+  const { text, events } = await tools.call("write_file", { file_path: "outputs/a.md", contents: "two" });
   assert.equal(text, "Success: File written to outputs/a.md (3 bytes, 1 lines), replaced");
-  assert.deepEqual(facts, [
+  assert.deepEqual(events, [
     {
       type: "file.changed",
       path: "outputs/a.md",
@@ -48,7 +48,7 @@ test("a file that the agent has not seen is shown instead of replaced, and the n
   const refused = await tools.call("write_file", { path: "uploads/a.md", content: "mine" });
   assert.deepEqual(refused, {
     text: "Error: conflict: uploads/a.md has content that you have not seen, or it has changed since, so nothing was written. This is what it has now. Call write_file again if all of it is to be replaced, or edit_file to change a part.\n=== uploads/a.md (lines 1–2 of 2, 21 bytes, utf-8) ===\nthe user's\nown words",
-    facts: [{ type: "file.known", path: "uploads/a.md", hash: hashOf("the user's\nown words\n") }],
+    events: [{ type: "file.known", path: "uploads/a.md", hash: hashOf("the user's\nown words\n") }],
     images: 0,
   });
   assert.equal(content(tools, "uploads/a.md"), "the user's\nown words\n");
@@ -72,12 +72,12 @@ test("a file that was seen only in part is not replaced, however often it is tri
     tools.call("write_file", { path: "outputs/a.txt", content: "x" }, { outputBytesMax: bytes });
   await tools.call("read_file", { path: "outputs/a.txt", offset: 2 });
   for (const _ of [1, 2]) {
-    const { text, facts } = await write(3_000);
+    const { text, events } = await write(3_000);
     assert.match(
       text,
       /^Error: conflict: .* nothing was written\. It is too long to be shown whole, and write_file replaces only what you have seen whole: call edit_file to change a part, or write_file with another path\. It begins like this:\n=== outputs\/a\.txt \(lines 1–/,
     );
-    assert.deepEqual(facts, [
+    assert.deepEqual(events, [
       { type: "file.known", path: "outputs/a.txt", hash: hashOf("line\n".repeat(1_000)), part: true },
     ]);
   }
@@ -114,7 +114,7 @@ test("writing what is there already changes nothing and says so, also when it wa
   put(tools, "outputs/a.md", "same\n");
   const expected = {
     text: "Success: File written to outputs/a.md (5 bytes, 1 lines), unchanged: it had this content already",
-    facts: [{ type: "file.known", path: "outputs/a.md", hash: hashOf("same\n") }],
+    events: [{ type: "file.known", path: "outputs/a.md", hash: hashOf("same\n") }],
     images: 0,
   };
   assert.deepEqual(await tools.call("write_file", { path: "outputs/a.md", content: "same\n" }), expected);
@@ -144,10 +144,10 @@ test("what cannot be taken back is said [F2][W12]", async (t) => {
   const tools = await fileTools(t, { limits: { keptFileBytesMax: 100 } });
   put(tools, "outputs/a.txt", "x".repeat(101));
   await tools.call("read_file", { path: "outputs/a.txt" });
-  const { text, facts } = await tools.call("write_file", { path: "outputs/a.txt", content: "short" });
+  const { text, events } = await tools.call("write_file", { path: "outputs/a.txt", content: "short" });
   assert.match(text, /, replaced\n\(undo cannot bring back what was there before: it was too large to be kept\)$/);
   assert.deepEqual(
-    facts.map((fact) => fact.type === "file.changed" && fact.lost),
+    events.map((event) => event.type === "file.changed" && event.lost),
     ["too_large"],
   );
 });
@@ -168,10 +168,10 @@ test("elsewhere nothing is written, and the refusal names a place for it [W5][W6
   for (const [path, error] of refused)
     assert.match((await tools.call("write_file", { path, content: "x" })).text, error, path);
   const task = await fileTools(t, { kind: "task" });
-  const { text, facts } = await task.call("write_file", { path: "notes.md", content: "x" });
+  const { text, events } = await task.call("write_file", { path: "notes.md", content: "x" });
   assert.equal(text, "Success: File written to notes.md (1 bytes, 1 lines), new");
   assert.deepEqual(
-    facts.map((fact) => fact.type === "file.changed" && fact.workspace),
+    events.map((event) => event.type === "file.changed" && event.workspace),
     ["w1"],
   );
 });

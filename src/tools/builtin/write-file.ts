@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ok } from "../../base/result.ts";
 import { forModels } from "../../words/words.ts";
 import type { FileChange } from "../../workspace/workspace.ts";
-import { changedFact, knownFact, listedPath } from "../file-facts.ts";
+import { changedEvent, knownEvent, listedPath } from "../file-events.ts";
 import { showPresent } from "../show-present.ts";
 import { countLines } from "../take-lines.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
@@ -45,12 +45,12 @@ function report(context: ToolContext, content: string, change: FileChange): Tool
   if (before !== undefined && before.hash === after?.hash) return unchanged(context, path, content);
   const outcome = before === undefined ? "new" : "replaced";
   const note = lost === undefined ? "" : `\n${forModels.files.lost(lost)}`;
-  return { text: written(path, content, outcome) + note, facts: [changedFact(context, change)] };
+  return { text: written(path, content, outcome) + note, events: [changedEvent(context, change)] };
 }
 
 function unchanged(context: ToolContext, path: string, content: string): ToolOutput {
   const known = { path: listedPath(path), hash: hashOf(content) };
-  return { text: written(known.path, content, "unchanged"), facts: [knownFact(context, known)] };
+  return { text: written(known.path, content, "unchanged"), events: [knownEvent(context, known)] };
 }
 
 function written(path: string, content: string, outcome: "new" | "replaced" | "unchanged"): string {

@@ -3,7 +3,7 @@ import type { FileChange } from "../workspace/workspace.ts";
 import type { ToolContext } from "./tool.ts";
 
 /** The agent has seen this content of the file, or a part of it. */
-export function knownFact(
+export function knownEvent(
   context: ToolContext,
   { path, hash, isWhole = true }: { path: string; hash: string; isWhole?: boolean },
 ): NewEvent {
@@ -11,7 +11,7 @@ export function knownFact(
 }
 
 /** The ledger's line for what a tool did, by itself or with a program. */
-export function changedFact(context: ToolContext, change: FileChange, by: { program?: true } = {}): NewEvent {
+export function changedEvent(context: ToolContext, change: FileChange, by: { program?: true } = {}): NewEvent {
   return fileChanged(change, { ...whoseFile(context), call: context.call, by: "tool", ...by });
 }
 
@@ -22,7 +22,7 @@ function whoseFile({ agent, workspace }: ToolContext): { agent?: string; workspa
   };
 }
 
-/** A path as it is listed and as facts name it; one that cannot be used stays as useless as it is. */
+/** A path as it is listed and as events name it; one that cannot be used stays as useless as it is. */
 export function listedPath(path: string): string {
   return path
     .split("/")

@@ -3,17 +3,17 @@ import { failure } from "../protocol/failure.ts";
 import { type Measured, shownPath } from "../workspace/workspace.ts";
 import { fileRefusal } from "./open-guest.ts";
 import { executionLimits, type SandboxProvider } from "./provider.ts";
-import type { ProgramPlace, RunFailure, RunWanted } from "./sandbox.ts";
+import type { ProgramFailure, ProgramPlace, ProgramWanted } from "./sandbox.ts";
 
 /**
  * Why a program cannot be run at this place at all, before anything is done for it. A workspace that is too full is no
  * reason by itself: a program is how an agent makes room.
  */
-export async function checkRun(
+export async function checkProgram(
   provider: Pick<SandboxProvider, "probe">,
   { workspace }: ProgramPlace,
-  wanted: RunWanted,
-): Promise<Result<void, RunFailure>> {
+  wanted: ProgramWanted,
+): Promise<Result<void, ProgramFailure>> {
   const sizeBytes = Buffer.byteLength(wanted.code);
   const limitBytes = executionLimits.codeBytesMax;
   if (sizeBytes > limitBytes) return failure("code_too_long", { sizeBytes, limitBytes });
@@ -27,7 +27,7 @@ export async function checkRun(
   return measured.ok ? (roomRefusal(measured.value) ?? ok(undefined)) : fileRefusal(measured.failure);
 }
 
-type Refusal = { readonly ok: false; readonly failure: RunFailure };
+type Refusal = { readonly ok: false; readonly failure: ProgramFailure };
 
 /** A program inside goes where it likes; what is refused here is a wish that can only be a mistake. */
 function folderRefusal(folder: string): Refusal | undefined {

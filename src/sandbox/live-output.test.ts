@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createLiveOutput, type LiveOutput } from "./live.ts";
-import type { OutputPlace, RunOutput } from "./sandbox.ts";
+import { createLiveOutput, type LiveOutput } from "./live-output.ts";
+import type { OutputPlace, ProgramOutput } from "./sandbox.ts";
 
-async function readAll(live: LiveOutput, after?: OutputPlace): Promise<RunOutput[]> {
-  const told: RunOutput[] = [];
+async function readAll(live: LiveOutput, after?: OutputPlace): Promise<ProgramOutput[]> {
+  const told: ProgramOutput[] = [];
   for await (const output of live.read(after)) told.push(output);
   return told;
 }
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve));
-const textOf = (outputs: readonly RunOutput[]) => outputs.map(({ text }) => text).join("");
+const textOf = (outputs: readonly ProgramOutput[]) => outputs.map(({ text }) => text).join("");
 const numberedLines = (count: number) =>
   Array.from({ length: count }, (_, index) => `${String(index).padStart(7, "0")}\n`).join("");
 
@@ -24,7 +24,7 @@ test("readers hear everything from its beginning on, whenever they come, in the 
   const late = readAll(live);
   live.add("stdout", Buffer.from("c"));
   live.end();
-  const told: RunOutput[] = [
+  const told: ProgramOutput[] = [
     { stream: "stdout", text: "a", cutBytes: 0, at: { stdout: 1, stderr: 0 } },
     { stream: "stderr", text: "b", cutBytes: 0, at: { stdout: 1, stderr: 1 } },
     { stream: "stdout", text: "c", cutBytes: 0, at: { stdout: 2, stderr: 1 } },
@@ -42,7 +42,7 @@ test("a reader who is much slower than the program misses nothing of it [X1]", a
   for (let start = 100; start < bytes.length; start += 10_000)
     live.add("stdout", bytes.subarray(start, start + 10_000));
   live.end();
-  const rest: RunOutput[] = [];
+  const rest: ProgramOutput[] = [];
   for (let next = await reader.next(); next.done !== true; next = await reader.next()) rest.push(next.value);
   assert.equal(textOf([first, ...rest]), all);
   assert.deepEqual(

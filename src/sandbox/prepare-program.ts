@@ -6,25 +6,25 @@ import type { Observation } from "../workspace/workspace.ts";
 import type { Activities, Activity } from "./activities.ts";
 import type { Admission, Ticket } from "./admission.ts";
 import type { Guests, Held } from "./guests.ts";
-import { createLiveOutput, type LiveOutput } from "./live.ts";
+import { createLiveOutput, type LiveOutput } from "./live-output.ts";
 import { fileRefusal } from "./open-guest.ts";
 import { beginProgram, unbegun } from "./program.ts";
+import { checkProgram, roomRefusal } from "./program-checks.ts";
 import type { Execution, Guest, SandboxProvider } from "./provider.ts";
-import { checkRun, roomRefusal } from "./run-checks.ts";
 import type {
+  ProgramFailure,
   ProgramPlace,
-  RunFailure,
+  ProgramWanted,
   RunningProgram,
-  RunWanted,
   SandboxSettings,
   Session,
   Sessions,
 } from "./sandbox.ts";
 
 /** One execution from the wish to its report. */
-export interface Runs {
+export interface Programs {
   /** Checks what can be checked and takes a place in the queue; `start` or `abandon` must follow. */
-  prepare(place: ProgramPlace, wanted: RunWanted): Promise<Result<Prepared, RunFailure>>;
+  prepare(place: ProgramPlace, wanted: ProgramWanted): Promise<Result<Prepared, ProgramFailure>>;
 }
 
 export type Prepared = {
@@ -34,14 +34,14 @@ export type Prepared = {
   /** What it will say, for readers of any time. */
   readonly live: LiveOutput;
   /** Resolves when it runs. One whose signal fired before is one that was cancelled. */
-  start(): Promise<Result<StartedRun, RunFailure>>;
+  start(): Promise<Result<StartedProgram, ProgramFailure>>;
   abandon(): void;
 };
 
 /** `hasBegun`: false for one that was cancelled before its turn came. */
-export type StartedRun = RunningProgram & { readonly hasBegun: boolean };
+export type StartedProgram = RunningProgram & { readonly hasBegun: boolean };
 
-export type RunsOptions = {
+export type ProgramsOptions = {
   readonly provider: Pick<SandboxProvider, "probe">;
   readonly guests: Guests;
   readonly admission: Admission;
@@ -55,7 +55,7 @@ export type RunsOptions = {
   readonly logger: Logger;
 };
 
-export function openRuns(options: RunsOptions): Runs {
+export function openPrograms(options: ProgramsOptions): Programs {
   return {
     async prepare(place, wanted) {
       const activity = options.activities.begin(place, wanted.signal);
@@ -71,11 +71,11 @@ export function openRuns(options: RunsOptions): Runs {
   };
 }
 
-type Asked = { readonly place: ProgramPlace; readonly wanted: RunWanted; readonly activity: Activity };
+type Asked = { readonly place: ProgramPlace; readonly wanted: ProgramWanted; readonly activity: Activity };
 
-async function prepare(options: RunsOptions, asked: Asked): Promise<Result<Prepared, RunFailure>> {
+async function prepare(options: ProgramsOptions, asked: Asked): Promise<Result<Prepared, ProgramFailure>> {
   const { place, wanted, activity } = asked;
-  const checked = await checkRun(options.provider, place, wanted);
+  const checked = await checkProgram(options.provider, place, wanted);
   if (!checked.ok) return checked;
   const session = await options.sessions.use(place.owner);
   if (!session.ok) {
@@ -98,7 +98,7 @@ async function prepare(options: RunsOptions, asked: Asked): Promise<Result<Prepa
 
 type Granted = { readonly session: Session; readonly ticket: Ticket<Held> };
 
-function preparedOf(options: RunsOptions, asked: Asked, { session, ticket }: Granted): Prepared {
+function preparedOf(options: ProgramsOptions, asked: Asked, { session, ticket }: Granted): Prepared {
   const id = asked.wanted.id ?? options.ids.hex(32);
   const live = createLiveOutput();
   const timeoutMs = Math.min(
@@ -148,7 +148,7 @@ function preparedOf(options: RunsOptions, asked: Asked, { session, ticket }: Gra
   };
 }
 
-function cancelled({ clock }: RunsOptions, id: string): StartedRun {
+function cancelled({ clock }: ProgramsOptions, id: string): StartedProgram {
   const live = createLiveOutput();
   live.end();
   const report = Promise.resolve(unbegun("cancelled", clock.now()));
@@ -162,7 +162,11 @@ type Begun = {
   readonly held: Held;
 };
 
-async function begin(options: RunsOptions, asked: Asked, begun: Begun): Promise<Result<StartedRun, RunFailure>> {
+async function begin(
+  options: ProgramsOptions,
+  asked: Asked,
+  begun: Begun,
+): Promise<Result<StartedProgram, ProgramFailure>> {
   const { place, wanted, activity } = asked;
   const opened = await begun.held.opened;
   if (!opened.ok) return opened;
@@ -181,7 +185,7 @@ async function observe(
   { workspace }: ProgramPlace,
   guest: Guest,
   held: Held,
-): Promise<Result<Observation | undefined, RunFailure>> {
+): Promise<Result<Observation | undefined, ProgramFailure>> {
   const isContinued = held.isContinued();
   const observation = await workspace?.observe({ sharedFiles: () => guest.sharedFiles(), isContinued });
   if (observation === undefined) return ok(undefined);

@@ -4,10 +4,10 @@ import { imageBytesMax, isWholeImage } from "../documents/documents.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { Image } from "../protocol/message.ts";
 import { missedNetwork } from "../protocol/missed-network.ts";
-import type { RunReport, RunWanted, ShownOutput } from "../sandbox/sandbox.ts";
+import type { ProgramReport, ProgramWanted, ShownOutput } from "../sandbox/sandbox.ts";
 import { forModels } from "../words/words.ts";
 import type { FileChange } from "../workspace/workspace.ts";
-import { changedFact } from "./file-facts.ts";
+import { changedEvent } from "./file-events.ts";
 import { boundOutput } from "./output.ts";
 import { isBinary, plainOutput } from "./plain-output.ts";
 import type { ToolContext, ToolOutput } from "./tool.ts";
@@ -20,7 +20,7 @@ export type CodeTool = "execute_code" | "run_bash_command";
  */
 export async function runProgram(
   tool: CodeTool,
-  wanted: Pick<RunWanted, "language" | "code" | "timeoutMs">,
+  wanted: Pick<ProgramWanted, "language" | "code" | "timeoutMs">,
   context: ToolContext,
 ): Promise<Result<ToolOutput, Failure>> {
   const shownBytesMax = Math.floor(context.outputBytesMax * streamShare);
@@ -33,7 +33,7 @@ export async function runProgram(
     ...reportText(tool, report, { wanted, images, bytesMax: context.outputBytesMax, hadPython: hadPython(context) }),
     ...(images.size === 0 ? {} : { images: [...images.values()] }),
     ...(report.how === "timeout" ? { isRefusal: true } : {}),
-    facts: report.changes.map((change) => changedFact(context, change, { program: true })),
+    events: report.changes.map((change) => changedEvent(context, change, { program: true })),
   });
 }
 
@@ -68,16 +68,16 @@ async function imagesOf(paths: readonly string[], { workspace }: ToolContext): P
 }
 
 type Shown = {
-  readonly wanted: Pick<RunWanted, "timeoutMs">;
+  readonly wanted: Pick<ProgramWanted, "timeoutMs">;
   readonly images: ReadonlyMap<string, Image>;
   readonly bytesMax: number;
   readonly hadPython: boolean;
 };
 
-/** How it ended where that is worth a word, what it said, then the facts: exit, time, files. */
+/** How it ended where that is worth a word, what it said, then the figures: exit, time, files. */
 function reportText(
   tool: CodeTool,
-  report: RunReport,
+  report: ProgramReport,
   { wanted, images, bytesMax, hadPython: had }: Shown,
 ): Pick<ToolOutput, "text" | "outside"> {
   const { code: words } = forModels;
@@ -102,7 +102,7 @@ function reportText(
 
 const readOnly = /Read-only file system|\bEROFS\b/;
 
-function headOf(tool: CodeTool, report: RunReport, timeoutMs: number): string[] {
+function headOf(tool: CodeTool, report: ProgramReport, timeoutMs: number): string[] {
   const { code: words } = forModels;
   const { how, exitCode, signal, startedAt, endedAt } = report;
   switch (how) {
@@ -128,7 +128,7 @@ function headOf(tool: CodeTool, report: RunReport, timeoutMs: number): string[] 
 }
 
 /** The names of the streams stand there only where both said something. */
-function saidText({ stdout, stderr, value }: RunReport, valueBytesMax: number): string {
+function saidText({ stdout, stderr, value }: ProgramReport, valueBytesMax: number): string {
   const { code: words } = forModels;
   const [out, errors] = [plainOutput(stdout), plainOutput(stderr)];
   const isBoth = out !== "" && errors !== "";
@@ -140,7 +140,7 @@ function saidText({ stdout, stderr, value }: RunReport, valueBytesMax: number): 
   return parts.join("\n");
 }
 
-function cutLines({ stdout, stderr }: RunReport): string[] {
+function cutLines({ stdout, stderr }: ProgramReport): string[] {
   const line = (stream: "stdout" | "stderr", shown: ShownOutput) =>
     shown.cutBytes > 0 && !isBinary(shown.text) ? [forModels.code.cut(stream, shown)] : [];
   return [...line("stdout", stdout), ...line("stderr", stderr)];
@@ -149,7 +149,7 @@ function cutLines({ stdout, stderr }: RunReport): string[] {
 /** Named one by one up to here; a program that unpacks an archive makes thousands. */
 const filesShownMax = 30;
 
-function fileLines({ changes, figures, hadCompany }: RunReport, images: ReadonlyMap<string, Image>): string[] {
+function fileLines({ changes, figures, hadCompany }: ProgramReport, images: ReadonlyMap<string, Image>): string[] {
   const { code: words } = forModels;
   if (changes.length === 0) return [];
   // Figures first: whatever else was made, they are what is looked for.

@@ -9,7 +9,7 @@ export const storageFailures = [
 ] as const satisfies readonly FailureCode[];
 
 /** Why there was no program. */
-export const runFailures = [
+export const programFailures = [
   "sandbox_unavailable",
   "sandbox_start_failed",
   "sandbox_full",

@@ -1,7 +1,7 @@
 import { type Collected, createCollected, pieceEnd, textOf } from "./collected.ts";
-import type { OutputPlace, RunOutput } from "./sandbox.ts";
+import type { OutputPlace, ProgramOutput } from "./sandbox.ts";
 
-type Stream = RunOutput["stream"];
+type Stream = ProgramOutput["stream"];
 
 /**
  * What a program says, for any number of readers that come at any time: from any place on, then as it comes. A reader
@@ -13,7 +13,7 @@ export interface LiveOutput {
   add(stream: Stream, bytes: Uint8Array): void;
   /** After what was said so far, every reader's loop ends. */
   end(): void;
-  read(after?: OutputPlace): AsyncIterable<RunOutput>;
+  read(after?: OutputPlace): AsyncIterable<ProgramOutput>;
   keptBytes(): number;
   /** Once it is over: from now on only the beginning and the end are kept. */
   shorten(): void;
@@ -97,7 +97,7 @@ export function createLiveOutput(): LiveOutput {
 const names = ["stdout", "stderr"] as const;
 
 /** What was said beyond the limit: how much of it is lost, then its end. Told once, also to who comes again. */
-function* beyond(streams: Readonly<Record<Stream, Collected>>, at: Record<Stream, number>): Generator<RunOutput> {
+function* beyond(streams: Readonly<Record<Stream, Collected>>, at: Record<Stream, number>): Generator<ProgramOutput> {
   for (const stream of names) {
     const { lostBytes, bytes } = streams[stream].rest();
     const start = streams[stream].whole() + lostBytes;
