@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
-import type { Append, Storage } from "../../src/storage/storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { killingStorage } from "../world/killing-storage.ts";
-import { startScenario } from "./scenario.ts";
+import { eventsIn, startScenario, writtenBy } from "./scenario.ts";
 import { scenarios } from "./scenarios/scenarios.ts";
 
 /** What a child process is to do: play each of these to its end, or until it is killed. */
@@ -9,7 +9,8 @@ export type Order = readonly {
   readonly scenario: keyof typeof scenarios;
   readonly modelUrl: string;
   readonly data: string;
-  readonly killAfter?: number | undefined;
+  /** After which write: the third one, or the third one of this name. */
+  readonly killAfter?: { readonly write?: string; readonly times: number } | undefined;
 }[];
 
 const lanes = 4;
@@ -19,19 +20,23 @@ const lanes = 4;
  * serves many kills: what a process leaves that is killed a moment after its storage last answered.
  */
 async function playAll(order: Order): Promise<void> {
-  const queue = order.map((yard, index) => ({ ...yard, index }));
+  const queue = order.values();
   let standing = 0;
   const lane = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const { scenario, modelUrl, data, killAfter, index } = next;
+    for (const { scenario, modelUrl, data, killAfter } of queue) {
       const stands = Promise.withResolvers<"stands">();
-      const tell = (told: object) => writeSync(1, `${JSON.stringify({ yard: index, ...told })}\n`);
+      const tell = (told: object) => writeSync(1, `${JSON.stringify({ yard: data, ...told })}\n`);
       const kill = () => stands.resolve("stands");
-      const wrapStorage = (storage: Storage) =>
-        killingStorage(telling(storage, tell), { afterWrites: killAfter, kill });
+      let times = 0;
+      const isLast = (name: string, given: readonly unknown[]) => {
+        if ((killAfter?.write ?? writtenBy(name, given)) === writtenBy(name, given)) times += 1;
+        const isSo = times === killAfter?.times;
+        if (isSo) tell({ last: { write: writtenBy(name, given), events: eventsIn(given) } });
+        return isSo;
+      };
+      const wrapStorage = (storage: Storage) => killingStorage(telling(storage, tell), { isLast, kill });
       const played = play(scenario, { data, modelUrl, wrapStorage });
       if ((await Promise.race([stands.promise, played])) === "stands") standing += 1;
-      else tell({ ended: true });
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
@@ -46,14 +51,13 @@ async function play(name: Order[number]["scenario"], place: Parameters<typeof st
   return "ended";
 }
 
-/** Tells what was written in the moment it was. */
+/** Tells what was acknowledged in the moment it was. */
 function telling(storage: Storage, tell: (told: object) => void): Storage {
-  const watched = killingStorage(storage, { onWritten: (written) => tell({ written }) });
   return {
-    ...watched,
-    async append(batch: Append) {
+    ...storage,
+    async append(batch) {
       const stored = await storage.append(batch);
-      if (stored.ok) tell({ written: "append", number: batch.number, seq: stored.value.lastSeq });
+      if (stored.ok) tell({ number: batch.number, seq: stored.value.lastSeq });
       return stored;
     },
   };

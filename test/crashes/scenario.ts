@@ -36,7 +36,25 @@ export function startScenario({ tools, env }: Scenario, { modelUrl, ...place }: 
   });
 }
 
-const model = { MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" };
+/**
+ * What the kernel has taken stays, however a process ends: nobody waits for the disk itself here. Whether what was
+ * acknowledged survives a power cut, too, is shown by those (power-cut-*.test.ts).
+ */
+const model = {
+  ...{ MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" },
+  AGENTYARD_SYNCHRONOUS: "normal",
+};
+
+/** What was written, in a word: the last event, which is where the log ends then, or what else the storage was asked for. */
+export function writtenBy(name: string, given: readonly unknown[]): string {
+  return name === "append" ? (eventsIn(given).at(-1) ?? name) : name;
+}
+
+/** Types of the events that a write carries. */
+export function eventsIn([batch]: readonly unknown[]): string[] {
+  const { events = [] }: { readonly events?: readonly { readonly type: string }[] } = Object(batch);
+  return events.map(({ type }) => type);
+}
 
 /** A client that does what it makes under this key, however often it has to ask. */
 export function under(yard: TestYard, key: string): Client {

@@ -1,12 +1,14 @@
 import type { Storage } from "../../src/storage/storage.ts";
 
 type Options = {
-  /** None: it is only watched. */
+  /** None, and nothing that says when: it is only watched. */
   readonly afterWrites?: number | undefined;
   /** What ends everything; this process, if nothing else is said. */
   readonly kill?: () => void;
   /** Hears of every write that is on disk: run a scenario once with this to know how often it can be killed. */
-  readonly onWritten?: (name: string) => void;
+  readonly onWritten?: (name: string, given: readonly unknown[]) => void;
+  /** Whether this write is to be the last one. */
+  readonly isLast?: (name: string, given: readonly unknown[]) => boolean;
 };
 
 /**
@@ -14,14 +16,15 @@ type Options = {
  * does not count. From then on nothing is answered and nothing is stored: whoever collects several such ends in one
  * process before it is killed has in each of them what a kill at that moment leaves.
  */
-export function killingStorage(storage: Storage, { afterWrites, kill = killSelf, onWritten }: Options): Storage {
+export function killingStorage(storage: Storage, options: Options): Storage {
+  const { afterWrites, kill = killSelf, onWritten, isLast = () => writes === afterWrites } = options;
   let writes = 0;
   let isOver = false;
   const unlessOver = <T>(answer: T): T | Promise<never> => (isOver ? new Promise<never>(() => {}) : answer);
-  const written = (name: string) => {
+  const written = (name: string, given: readonly unknown[]) => {
     writes += 1;
-    onWritten?.(name);
-    if (writes !== afterWrites) return;
+    onWritten?.(name, given);
+    if (!isLast(name, given)) return;
     isOver = true;
     kill();
   };
@@ -32,7 +35,7 @@ export function killingStorage(storage: Storage, { afterWrites, kill = killSelf,
       return async (...given: unknown[]) => {
         await unlessOver(undefined);
         const answer: unknown = await Reflect.apply(method, target, given);
-        if (!isOver && !reads.has(String(name)) && !isRefused(answer)) written(String(name));
+        if (!isOver && !reads.has(String(name)) && !isRefused(answer)) written(String(name), given);
         return unlessOver(answer);
       };
     },

@@ -81,7 +81,7 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
     secrets: [],
     onOff: () => {},
   });
-  const opened = openSqlite({ path: config.paths.sessionDbPath, clock });
+  const opened = openSqlite({ path: config.paths.sessionDbPath, clock, ...config.storage });
   if (!opened.ok) throw new Error(opened.failure.code);
   const storage = options.wrapStorage?.(opened.value) ?? opened.value;
   await storage.expireLeases();

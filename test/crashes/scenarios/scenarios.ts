@@ -1,5 +1,6 @@
 import { decisions, functionOfTheCaller, uploads } from "./callers.ts";
 import { branchAndDelete, roomAndUndo } from "./going-back.ts";
+import { secondThoughts } from "./second-thoughts.ts";
 import { deadlyTurn, threeTurns } from "./three-turns.ts";
 
 /** By name, so that another process can be told which. */
@@ -11,4 +12,5 @@ export const scenarios = {
   functionOfTheCaller,
   uploads,
   decisions,
+  secondThoughts,
 };
