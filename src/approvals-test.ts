@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { z } from "zod";
 import { type CallFacts, loadCheckers, openApprovals } from "./approvals/approvals.ts";
 import { ok, type Result } from "./base/result.ts";
 import type { Config } from "./config/config.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
-import { printVerdict, refuse } from "./terminal/terminal.ts";
+import { printVerdict, readJsonFile, refuse } from "./terminal/terminal.ts";
 import { builtins, openToolbox } from "./tools/tools.ts";
 import type { Words } from "./words/words.ts";
 
@@ -49,16 +48,11 @@ const Given = z.strictObject({
 
 async function readFacts(path: string | undefined, words: Words): Promise<Result<CallFacts, Failure>> {
   if (path === undefined) return ok(usual);
-  const unfit = (why: string) =>
-    failure("usage", { what: terminal.approvals.usage.factsUnfit({ file: path, why }), command: "approvals" });
-  let json: unknown;
-  try {
-    json = JSON.parse(await readFile(path, "utf8"));
-  } catch (error) {
-    return unfit(thrownText(error));
+  const given = await readJsonFile(path, Given, words);
+  if (!given.ok) {
+    const what = words.terminal.approvals.usage.factsUnfit({ file: path, why: given.failure });
+    return failure("usage", { what, command: "approvals" });
   }
-  const given = Given.safeParse(json);
-  if (!given.success) return unfit(given.error.issues.map(({ message }) => message).join(", "));
-  const { contained = usual.contained, network = usual.network, tainted = usual.tainted } = given.data;
+  const { contained = usual.contained, network = usual.network, tainted = usual.tainted } = given.value;
   return ok({ ...usual, contained, network, tainted });
 }

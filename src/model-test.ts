@@ -1,10 +1,7 @@
-import { readFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
-import { z } from "zod";
 import { systemClock } from "./base/clock.ts";
-import { thrownText } from "./base/fault.ts";
 import { systemIds } from "./base/ids.ts";
-import { ok, type Result } from "./base/result.ts";
+import { ok } from "./base/result.ts";
 import type { Config } from "./config/config.ts";
 import { startDemoServer } from "./models/demo/demo.ts";
 import {
@@ -18,9 +15,9 @@ import {
 import { openAiCompatible } from "./models/openai/openai.ts";
 import { defaultProfile } from "./models/profile.ts";
 import type { Endpoint } from "./models/provider.ts";
-import { type Failure, failure, makeFailure } from "./protocol/failure.ts";
+import { makeFailure } from "./protocol/failure.ts";
 import type { Slot } from "./protocol/message.ts";
-import { exitCodeOf, printModelTest, refuse } from "./terminal/terminal.ts";
+import { exitCodeOf, printModelTest, readJsonFile, refuse } from "./terminal/terminal.ts";
 import { failureWords, type Words } from "./words/words.ts";
 
 type Command = { readonly slot: Slot; readonly json: boolean; readonly request?: string | undefined };
@@ -28,8 +25,9 @@ type Parts = { readonly config: Config; readonly words: Words; readonly output: 
 
 /** `agentyard model test`: tries the model of a slot, or makes the one call that a file describes. Nothing is retried. */
 export async function testModel(command: Command, parts: Parts): Promise<number> {
-  const neutral = command.request === undefined ? ok(undefined) : await readRequest(command.request);
-  if (!neutral.ok) return refuse(neutral.failure, parts);
+  const { request } = command;
+  const neutral = request === undefined ? ok(undefined) : await readJsonFile(request, NeutralRequest, parts.words);
+  if (!neutral.ok) return refuse(makeFailure("usage", { what: `${request}: ${neutral.failure}` }), parts);
   const { endpoint, close } = await reach(command.slot, parts, neutral.value);
   const { proxyEnv } = parts.config.models;
   const provider = openAiCompatible({ endpoint, clock: systemClock, ids: systemIds, proxyEnv });
@@ -42,17 +40,6 @@ export async function testModel(command: Command, parts: Parts): Promise<number>
     await provider.close();
     await close();
   }
-}
-
-async function readRequest(path: string): Promise<Result<NeutralRequest, Failure>> {
-  let json: unknown;
-  try {
-    json = JSON.parse(await readFile(path, "utf8"));
-  } catch (error) {
-    return failure("usage", { what: `${path}: ${thrownText(error)}` });
-  }
-  const parsed = NeutralRequest.safeParse(json);
-  return parsed.success ? ok(parsed.data) : failure("usage", { what: `${path}: ${z.prettifyError(parsed.error)}` });
 }
 
 /** The slot's model, the base model in its place, or the demo model. A request file brings its own profile and limits. */

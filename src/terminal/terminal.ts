@@ -28,6 +28,7 @@ export type { CopyCommand } from "./copy-line.ts";
 export type { DatabaseFacts, DataFacts, DoctorFacts, RecordFacts, SandboxFacts } from "./doctor-report.ts";
 export { exitCodes } from "./exit-codes.ts";
 export { failureText } from "./failure-text.ts";
+export { readJsonFile } from "./json-file.ts";
 export type { ModelTest } from "./model-view.ts";
 export { ownCommand, programAsTyped } from "./own-command.ts";
 

@@ -1,5 +1,9 @@
-/** What is wrong with one value of a request; it stands behind the name of its field. */
+/** What is wrong with one value of a request, or of a file; it stands behind the name of its field. */
 export const enFaults = {
+  /** Of a file as a whole; `said` is what the system, or the reader of JSON, says. */
+  noFile: () => "there is no such file",
+  unreadable: (p: { said: string }) => `it cannot be read (${p.said})`,
+  noJson: (p: { said: string }) => `it is not JSON (${p.said})`,
   missing: () => "missing",
   type: (p: { type: ValueType }) => `must be ${types[p.type]}`,
   choice: (p: { values: string }) => `must be one of ${p.values}`,

@@ -1,6 +1,9 @@
 import type { FaultWords, ValueType } from "./en-faults.ts";
 
 export const zhFaults: FaultWords = {
+  noFile: () => "没有这个文件",
+  unreadable: (p) => `无法读取（${p.said}）`,
+  noJson: (p) => `不是有效的 JSON（${p.said}）`,
   missing: () => "缺少",
   type: (p) => `应为${types[p.type]}`,
   choice: (p) => `应为以下之一：${p.values}`,

@@ -66,8 +66,11 @@ test("facts of another place change the verdict, and a file with an unknown fact
   };
   assert.equal(await verdict("{}"), "allow");
   assert.equal(await verdict('{"contained": false, "network": true, "tainted": true}'), "ask");
-  assert.match(await verdict('{"contaned": false}'), /^2 ✗ .*facts\.json is not a file of facts: .*contaned/);
-  assert.match(await verdict("{"), /^2 ✗ .*facts\.json is not a file of facts/);
+  assert.match(
+    await verdict('{"contaned": false, "network": 1}'),
+    /^2 ✗ .*facts\.json is not a file of facts: network: must be true or false; has what is not known: contaned;/,
+  );
+  assert.match(await verdict("{"), /^2 ✗ .*facts\.json is not a file of facts: it is not JSON \(.*\); write/);
 });
 
 const wrong: [words: string[], code: number, says: RegExp][] = [

@@ -3,13 +3,12 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parseSync } from "oxc-parser";
-import { isFailureCode, statusesOf } from "../../src/http/status.ts";
 import { wordsFor } from "../../src/words/words.ts";
 
 // A failure that no test meets has words, a status and advice that nobody ever saw.
 
 const root = join(import.meta.dirname, "..", "..");
-const codes = Object.keys(wordsFor("en").failures).filter(isFailureCode);
+const codes = Object.keys(wordsFor("en").failures);
 
 test("every failure is met by some test, which compares its code [P4]", () => {
   const files = globSync(["{src,test}/**/*.test.ts", "test/contracts/*.ts"], { cwd: root });
@@ -41,23 +40,6 @@ test("a code counts as met where it is compared, and not where it is made by han
   assert.deepEqual(met('// not_a_file\ntest("not_a_file is told", () => {}); let a: Failure<"not_a_file">;'), []);
 });
 
-test("the API page has every failure code under the status that it is answered with [P4]", () => {
-  const page = readFileSync(join(root, "docs/api/README.md"), "utf8");
-  const rows = [...page.matchAll(/^\| `(\d{3})` \| (.+) \|$/gm)].map(([, status = "", listed = ""]) => [
-    Number(status),
-    [...listed.matchAll(/`(\w+)`/g)].map(([, code = ""]) => code),
-  ]);
-  const byStatus = Map.groupBy(
-    codes.flatMap((code) => statusesOf(code).map((status) => ({ code, status }))),
-    ({ status }) => status,
-  );
-  const answered = [...byStatus].map(([status, all]) => [status, all.map(({ code }) => code).sort()] as const);
-  assert.deepEqual(
-    rows,
-    answered.sort(([a], [b]) => a - b),
-  );
-});
-
 type Tree = { readonly type: string; readonly [field: string]: unknown };
 
 /** The codes in what a test compares: in its strings, patterns and names of members. */
@@ -75,8 +57,8 @@ function codesIn(file: string, text: string): string[] {
   return found;
 }
 
-const known = new Set<string>(codes.filter((code) => code.includes("_")));
-const single = new Set<string>(codes.filter((code) => !code.includes("_")));
+const known = new Set(codes.filter((code) => code.includes("_")));
+const single = new Set(codes.filter((code) => !code.includes("_")));
 
 /** What stands in types compares nothing; a value that is given a type is a value still. */
 const isOfTypes = /^TS(?!\w+Expression$)/;
