@@ -137,7 +137,7 @@ async function saveOne(chat: Chat, job: Job, { path, target }: Copy): Promise<Re
     if (received.ok) await rename(part, target);
     return received.ok || !job.signal.aborted ? received : undefined;
   } catch (error) {
-    return job.signal.aborted ? undefined : failed(faultOf(error, path, shownTarget(chat, target)));
+    return error === job.signal.reason ? undefined : failed(faultOf(error, path, shownTarget(chat, target)));
   } finally {
     console.status(undefined);
     await rm(part, { force: true }).catch(systemCodeOrThrow); // Where it could not even be begun.

@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, createReadStream, fstatSync, readdirSync, renameSync, unlinkSync } from "node:fs";
-import { systemCode } from "../base/fault.ts";
+import { systemCode, systemCodeOrThrow } from "../base/fault.ts";
 import type { FileState } from "../protocol/events.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import {
@@ -280,8 +280,13 @@ async function syncAfter({ id, logger }: Visit, readables: readonly number[], ch
     for (const readable of readables) closeSync(readable);
     throw error;
   }
-  const synced = await Promise.allSettled(readables.map(syncAndClose));
-  if (synced.some(({ status }) => status === "rejected"))
+  let isSafe = true;
+  const unsafe = (error: unknown) => {
+    systemCodeOrThrow(error);
+    isSafe = false;
+  };
+  await Promise.all(readables.map((readable) => syncAndClose(readable).catch(unsafe)));
+  if (!isSafe)
     logger.error("a change of a file may not survive a power cut: the disk did not confirm it", { workspace: id });
 }
 

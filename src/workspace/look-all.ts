@@ -219,6 +219,7 @@ async function keepLarge(
   try {
     return await kept.keep(fd, state, { isNeeded });
   } catch (error) {
+    if (systemCode(error) === undefined) throw error;
     return keptNow.refused(error);
   }
 }
