@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync, truncateSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { type Play, playedProvider } from "../../test/world/played-provider.ts";
 import { systemClock } from "../base/clock.ts";
 import { derivedHex, systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
@@ -11,15 +12,11 @@ import { localOwner } from "../protocol/ids.ts";
 import { installInGuest } from "./install-packages.ts";
 import { openNetwork } from "./network/network.ts";
 import { isOver, openPackageFolders } from "./package-folders.ts";
-import type { Execution, ExecutionEvent, Guest, GuestWanted, SandboxProvider } from "./provider.ts";
 import type { Session } from "./sandbox.ts";
 
 // What becomes of an installation, with a guest whose part is played.
 
-type Play = (execution: Execution, folder: string) => { readonly code: number; readonly says?: string };
-
 const greeter = { manager: "pip", name: "greeter", version: undefined } as const;
-const metrics = { durationMs: 1, cpuMs: 1, memoryPeakBytes: 1, readBytes: 0, writtenBytes: 0 };
 const limits = {
   ...{ memoryBytes: 1, processesMax: 1, cpus: 1, fileBytesMax: 1, tmpBytesMax: 1, outputBytesMax: 1 },
 };
@@ -33,16 +30,7 @@ function openPlayed(t: TestContext, play: Play) {
   const dir = mkdtempSync(join(tmpdir(), "agentyard-install-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const folders = openPackageFolders(dir, systemIds);
-  const wanted: GuestWanted[] = [];
-  const provider: SandboxProvider = {
-    probe: async () => ({ missing: [], degraded: [] }),
-    reap: async () => ({ processes: 0, groups: 0, mounts: 0 }),
-    close: done,
-    async open(order) {
-      wanted.push(order);
-      return ok(playedGuest(order, play));
-    },
-  };
+  const provider = playedProvider(play);
   const rules = { hosts: [], privateHosts: [], packageIndex: "https://pypi.org/simple", npmRegistry: undefined };
   const network = openNetwork({ rules, clock: systemClock, logger });
   const host = { provider, reaped: Promise.resolve(), settings: { limits }, network, rules, folders };
@@ -54,22 +42,7 @@ function openPlayed(t: TestContext, play: Play) {
         wanted: { packages: [greeter], timeoutMs: 1000, allowsConflicts: false },
       },
     );
-  return { install, folders, wanted, own: join(dir, derivedHex(32, localOwner)) };
-}
-
-function playedGuest({ id, workspace }: GuestWanted, play: Play): Guest {
-  async function* run(execution: Execution): AsyncGenerator<ExecutionEvent> {
-    const { code, says = "" } = play(execution, workspace?.folder ?? "");
-    yield { kind: "output", stream: code === 0 ? "stdout" : "stderr", bytes: Buffer.from(says) };
-    yield { kind: "exited", how: "done", code, signal: undefined, metrics };
-  }
-  const [nobody, none] = [async () => 0, Promise.resolve({ why: "done" })];
-  const usage = async () => ({ memoryBytes: 0, processes: 0, cpuMs: 0 });
-  return {
-    ...{ sharedFiles: async () => undefined, unnamedBytes: nobody },
-    ...{ id, run, interrupt: quiet, kill: quiet, reset: done, warm: quiet, endTurn: nobody, usage, close: done },
-    ...{ ended: none, isOpen: () => true },
-  };
+  return { install, folders, guests: provider.guests, own: join(dir, derivedHex(32, localOwner)) };
 }
 
 function session(): Session {
@@ -87,7 +60,7 @@ const good: Play = ({ code }) => ({
 });
 
 test("an installation becomes current in one stroke, and the one before stays for those who read it [X5]", async (t) => {
-  const { install, folders, own, wanted } = openPlayed(t, good);
+  const { install, folders, own, guests } = openPlayed(t, good);
   await folders.of(localOwner);
   assert.equal(readlinkSync(join(own, "current")), "none");
   const names: string[] = [];
@@ -97,7 +70,7 @@ test("an installation becomes current in one stroke, and the one before stays fo
   }
   assert.deepEqual(readdirSync(own).toSorted(), ["current", "none", ...names.slice(1)].toSorted());
   // The guest sees the new folder and nothing else, and it has a way out though nobody else has one.
-  const [first] = wanted;
+  const first = guests[0]?.wanted;
   assert.deepEqual(
     [first?.workspace?.writable, first?.packages, first?.uid, typeof first?.network, first?.env],
     ["all", undefined, undefined, "function", {}],
@@ -137,7 +110,7 @@ test("a folder holds too much by its bytes, its files, or a tree that cannot be 
 });
 
 test("an installation that is called off before it begins starts no guest [X5]", async (t) => {
-  const { install, wanted } = openPlayed(t, good);
+  const { install, guests } = openPlayed(t, good);
   const called = await install(AbortSignal.abort());
-  assert.deepEqual([called.ok || called.failure.params, wanted.length], [{ why: "cancelled", said: "" }, 0]);
+  assert.deepEqual([called.ok || called.failure.params, guests.length], [{ why: "cancelled", said: "" }, 0]);
 });

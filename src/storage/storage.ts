@@ -25,7 +25,7 @@ import type {
 export type * from "./records.ts";
 
 /**
- * The only place that keeps facts. SQLite today, PostgreSQL with growth; one contract suite for both.
+ * The only place that keeps events and rows. SQLite today, PostgreSQL with growth; one suite for both (decision 0044).
  * Every read of something that belongs to somebody takes its owner. What was acknowledged is on disk.
  */
 export interface Storage {

@@ -7,7 +7,20 @@ import { systemClock } from "../../src/base/clock.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import { killingStorage } from "../world/killing-storage.ts";
 import { startChild } from "./child.ts";
-import { alice, facts, makeConversation, morning, readAll, stored, unwrap } from "./storage-place.ts";
+import { leasePromises } from "./storage-leases.ts";
+import { logPromises } from "./storage-log.ts";
+import { alice, facts, makeConversation, morning, openPlace, readAll, stored, unwrap } from "./storage-place.ts";
+
+// Until it kills it is a storage like any other. Of the suite it runs what crash tests stand on.
+for (const { says, holds } of [logPromises, leasePromises].flat()) {
+  test(`a killing storage that does not kill: ${says}`, async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), "killing-"));
+    t.after(() => rmSync(directory, { recursive: true }));
+    const path = join(directory, "sessions.db");
+    await using place = openPlace(async (clock) => killingStorage(unwrap(openSqlite({ path, clock })), {}));
+    await holds(place);
+  });
+}
 
 test("a killing storage ends the process when its write is on disk and nobody has heard of it [L2]", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "killing-"));

@@ -209,32 +209,4 @@ for _ in range(3):
       assert.deepEqual(await tried.run("python", "x"), done({ results: ["text 1"] }));
     },
   },
-  {
-    says: "a guest that is closed during an execution tells those who wait, and is gone with all it ran [X1]",
-    async holds({ guest }) {
-      const tried = await guest();
-      let closing: Promise<void> | undefined;
-      const end = await afterFirstWord(tried, { ...execution, id: "1", language: "bash", code: long }, () => {
-        closing = tried.guest.close("idle");
-      });
-      await closing;
-      assert.deepEqual([end, await tried.guest.ended], ["lost undefined", { why: "idle" }]);
-      assert.deepEqual(await tried.guest.usage(), { memoryBytes: 0, processes: 0, cpuMs: 0 });
-      assert.deepEqual(await tried.run("bash", "echo too late"), { ...done({}), end: "lost undefined" });
-      await Promise.all([tried.guest.reset("a"), tried.guest.endTurn(), tried.guest.close("again")]);
-    },
-  },
-  {
-    says: "a guest that ends by an accident tells those who wait [X1]",
-    async holds({ guest, accident }) {
-      const tried = await guest();
-      let happened: Promise<void> | undefined;
-      const end = await afterFirstWord(tried, { ...execution, id: "1", language: "bash", code: long }, () => {
-        happened = accident(tried.guest.id);
-      });
-      await happened;
-      assert.deepEqual([end, await tried.guest.ended], ["lost undefined", { why: "ended" }]);
-      assert.deepEqual(await tried.run("python", "1"), { ...done({}), end: "lost undefined" });
-    },
-  },
 ];

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../world/events.ts";
 import { conversation, done, hostFolder, type Promised, triedGuest, wantedGuest } from "./sandbox-place.ts";
 
 /** How guests live beside each other. */
@@ -129,50 +128,11 @@ commands = [open(path).read() for path in glob.glob("/proc/[0-9]*/cmdline")]
     },
   },
   {
-    says: "a workspace that is not there is a fault, and leaves nothing behind [X3]",
-    async holds({ another, workspace }) {
-      const { provider } = await another();
-      const opened = await provider.open(wantedGuest({ workspace: conversation(join(workspace(), "nowhere")) }));
-      assert.equal(!opened.ok && opened.failure.why, "start_failed");
-      assert.deepEqual(await provider.reap(), { processes: 0, groups: 0, mounts: 0 });
-    },
-  },
-  {
     says: "what nobody looks after is ended, and guests that are looked after go on [X3]",
     async holds({ provider, guest }) {
       const tried = await guest();
       assert.deepEqual(await provider.reap(), { processes: 0, groups: 0, mounts: 0 });
       assert.deepEqual(await tried.run("bash", "echo on"), done({ stdout: "on\n" }));
-    },
-  },
-  {
-    says: "a provider that is closed takes its guests along and opens no more [X3]",
-    async holds({ another }) {
-      const { provider } = await another();
-      const opened = await Promise.all([provider.open(wantedGuest({})), provider.open(wantedGuest({}))]);
-      const running = opened.map((result) => {
-        assert.ok(result.ok, JSON.stringify(result));
-        return result.value;
-      });
-      const late = provider.open(wantedGuest({}));
-      await provider.close();
-      const ends = await Promise.all(running.map(({ ended }) => ended));
-      assert.deepEqual(ends, [{ why: "closed" }, { why: "closed" }]);
-      const again = await provider.open(wantedGuest({}));
-      assert.equal(!again.ok && again.failure.why, "unavailable");
-      const caught = await late;
-      if (caught.ok) await until("the last one is gone", async () => (await caught.value.usage()).processes === 0);
-    },
-  },
-  {
-    says: "what the machine can do is found out once, and again when that is asked for [X3]",
-    async holds({ provider }) {
-      const first = await provider.probe();
-      assert.deepEqual(first.missing, []);
-      assert.equal(await provider.probe(), first);
-      const again = await provider.probe({ fresh: true });
-      assert.notEqual(again, first);
-      assert.deepEqual(again, first);
     },
   },
 ];

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import type { Execution } from "../../src/sandbox/provider.ts";
 import { allOf } from "../world/bare-supervisor.ts";
-import { type Promised, type Tried, wantedGuest } from "./sandbox-place.ts";
+import { until } from "../world/events.ts";
+import { conversation, type Promised, type Tried, wantedGuest } from "./sandbox-place.ts";
 
 const long = { language: "bash", code: "sleep 1000", agent: "a", timeoutMs: 60_000 } as const;
 
@@ -18,8 +20,8 @@ async function whenBegun({ guest }: Tried, execution: Execution, happens: () => 
 }
 
 /**
- * In which order things happen to guests and executions, whatever runs in them: what the sandbox service relies on. The
- * provider that tests of the service play passes these, too.
+ * What holds whatever a program does: how guests and executions begin and end, and what a provider says of itself. The
+ * provider that tests of the service play passes all of these; the other promises are about programs, and it runs none.
  */
 export const orderPromises: readonly Promised[] = [
   {
@@ -69,18 +71,46 @@ export const orderPromises: readonly Promised[] = [
       const tried = await guest();
       const end = await whenBegun(tried, { ...long, id: "1" }, () => accident(tried.guest.id));
       assert.deepEqual([end, await tried.guest.ended, tried.guest.isOpen()], ["lost", { why: "ended" }, false]);
+      assert.partialDeepStrictEqual((await allOf(tried.guest.run({ ...long, id: "2" }))).at(-1), { how: "lost" });
     },
   },
   {
-    says: "a provider that is closed closes its guests, and opens no more [X3]",
+    says: "a provider that is closed takes its guests along and opens no more [X3]",
     async holds({ another }) {
       const { provider } = await another();
-      const opened = await provider.open(wantedGuest({}));
-      assert.ok(opened.ok);
+      const opened = await Promise.all([provider.open(wantedGuest({})), provider.open(wantedGuest({}))]);
+      const running = opened.map((result) => {
+        assert.ok(result.ok, JSON.stringify(result));
+        return result.value;
+      });
+      const late = provider.open(wantedGuest({}));
       await provider.close();
-      assert.deepEqual(await opened.value.ended, { why: "closed" });
+      const ends = await Promise.all(running.map(({ ended }) => ended));
+      assert.deepEqual(ends, [{ why: "closed" }, { why: "closed" }]);
       const again = await provider.open(wantedGuest({}));
       assert.equal(!again.ok && again.failure.why, "unavailable");
+      const caught = await late;
+      if (caught.ok) await until("the last one is gone", async () => (await caught.value.usage()).processes === 0);
+    },
+  },
+  {
+    says: "a workspace that is not there is a fault, and leaves nothing behind [X3]",
+    async holds({ another, workspace }) {
+      const { provider } = await another();
+      const opened = await provider.open(wantedGuest({ workspace: conversation(join(workspace(), "nowhere")) }));
+      assert.equal(!opened.ok && opened.failure.why, "start_failed");
+      assert.deepEqual(await provider.reap(), { processes: 0, groups: 0, mounts: 0 });
+    },
+  },
+  {
+    says: "what the machine can do is found out once, and again when that is asked for [X3]",
+    async holds({ provider }) {
+      const first = await provider.probe();
+      assert.deepEqual(first.missing, []);
+      assert.equal(await provider.probe(), first);
+      const again = await provider.probe({ fresh: true });
+      assert.notEqual(again, first);
+      assert.deepEqual(again, first);
     },
   },
 ];

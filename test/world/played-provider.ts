@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { systemIds } from "../../src/base/ids.ts";
 import { ok, type Result } from "../../src/base/result.ts";
 import type {
@@ -6,6 +7,7 @@ import type {
   Guest,
   GuestWanted,
   Lack,
+  Probe,
   SandboxFault,
   SandboxProvider,
 } from "../../src/sandbox/provider.ts";
@@ -35,24 +37,32 @@ export type PlayedGuest = Guest & {
 
 type How = "done" | "lost" | "cancelled" | "killed";
 export type PlayedExecution = Execution & { finish(how?: How): void };
+/** What a program says and its exit code; then it ends by itself. */
+export type Play = (execution: Execution) => { readonly code: number; readonly says?: string };
 
-/** Programs end when the test says so; the code `at once` by itself. */
-export function playedProvider(): PlayedProvider {
+/** Programs end when the test says so, or as they are played; the code `at once` by itself. */
+export function playedProvider(play?: Play): PlayedProvider {
   const guests: PlayedGuest[] = [];
   const ended = new Set<Guest>();
   let isClosed = false;
+  let probed: Probe | undefined;
   const provider: PlayedProvider = {
     guests,
     missing: [],
     fault: undefined,
     living: () => guests.filter((guest) => !ended.has(guest)).map(({ wanted }) => wanted.workspace?.inside ?? ""),
-    probe: async () => ({ missing: provider.missing, degraded: [] }),
+    async probe({ fresh = false } = {}) {
+      if (fresh || probed?.missing !== provider.missing) probed = { missing: provider.missing, degraded: [] };
+      return probed;
+    },
     async open(wanted): Promise<Result<Guest, SandboxFault>> {
       const { fault } = provider;
       provider.fault = undefined;
       if (isClosed) return { ok: false, failure: { why: "unavailable", said: "" } };
       if (fault !== undefined) return { ok: false, failure: fault };
-      const guest = playedGuest(wanted);
+      if (wanted.workspace !== undefined && !existsSync(wanted.workspace.folder))
+        return { ok: false, failure: { why: "start_failed", said: "" } };
+      const guest = playedGuest(wanted, play);
       guests.push(guest);
       void guest.ended.then(() => ended.add(guest));
       return ok(guest);
@@ -74,7 +84,7 @@ export function sandboxOver(provider: SandboxProvider): Required<Pick<TestYardOp
   };
 }
 
-function playedGuest(wanted: GuestWanted): PlayedGuest {
+function playedGuest(wanted: GuestWanted, play: Play | undefined): PlayedGuest {
   const running = new Map<string, PlayedExecution>();
   const told: string[] = [];
   const { promise: ended, resolve } = Promise.withResolvers<{ readonly why: string }>();
@@ -92,11 +102,14 @@ function playedGuest(wanted: GuestWanted): PlayedGuest {
       running.set(execution.id, { ...execution, finish: (how = "done") => over.resolve(how) });
       if (execution.signal?.aborted) over.resolve("cancelled");
       execution.signal?.addEventListener("abort", () => over.resolve("cancelled"), { once: true });
-      if (execution.code === "at once") over.resolve("done");
+      if (execution.code === "at once" || play !== undefined) over.resolve("done");
       yield { kind: "started" };
+      const played = execution.signal?.aborted ? undefined : play?.(execution);
+      if (played?.says)
+        yield { kind: "output", stream: played.code === 0 ? "stdout" : "stderr", bytes: Buffer.from(played.says) };
       const how = await over.promise;
       running.delete(execution.id);
-      yield exited(how);
+      yield exited(how, played?.code);
     },
     interrupt: (id) => running.get(id)?.finish("cancelled"),
     kill: (id) => running.get(id)?.finish("killed"),
@@ -120,7 +133,7 @@ function playedGuest(wanted: GuestWanted): PlayedGuest {
   };
 }
 
-function exited(how: How): ExecutionEvent {
+function exited(how: How, code = 0): ExecutionEvent {
   const metrics = { durationMs: 1, cpuMs: 1, memoryPeakBytes: 1, readBytes: 0, writtenBytes: 0 };
-  return { kind: "exited", how, code: how === "done" ? 0 : undefined, signal: undefined, metrics };
+  return { kind: "exited", how, code: how === "done" ? code : undefined, signal: undefined, metrics };
 }
