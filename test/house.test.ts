@@ -74,13 +74,21 @@ export async function turn(kind: "a" | "b"): Promise<string> {
 `;
   const long = `export function long(): void {\n${'  console.log("line");\n'.repeat(69)}}\n`;
   writeTree(folder, { "src/loop/turn.ts": loose, "src/loop/long.ts": long, "src/loop/turn.test.ts": loose });
+  writeTree(folder, { "test/crashes/late.ts": "setTimeout(() => {}, 1);\n" });
 
-  const { stdout } = spawnSync(join(root, "node_modules/.bin/oxlint"), ["--type-aware", "--format=unix", "src"], {
-    cwd: folder,
-    encoding: "utf8",
-  });
-  const found = [...stdout.matchAll(/^src\/loop\/(\S+?):.*\((.+)\)\]$/gm)].map(([, file, rule]) => `${file} ${rule}`);
+  const { stdout } = spawnSync(
+    join(root, "node_modules/.bin/oxlint"),
+    ["--type-aware", "--format=unix", "src", "test"],
+    {
+      cwd: folder,
+      encoding: "utf8",
+    },
+  );
+  const found = [...stdout.matchAll(/^(?:src\/loop|test\/crashes)\/(\S+?):.*\((.+)\)\]$/gm)].map(
+    ([, file, rule]) => `${file} ${rule}`,
+  );
   assert.deepEqual(found.sort(), [
+    "late.ts no-restricted-globals",
     "long.ts max-lines-per-function",
     "turn.test.ts no-floating-promises",
     "turn.test.ts no-misused-promises",

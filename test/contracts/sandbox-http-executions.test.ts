@@ -142,10 +142,12 @@ test("an execution is cancelled once, and one that is over stays as it is [X2]",
 
 test("whoever waits too long for an execution is told so, and it goes on [X2]", options, async () => {
   const path = "/executions/sessions/sess-slow/execute-sync?sync_timeout=0.2&poll_interval=0.1";
-  const late = await door.post(path, { code: "import time; time.sleep(1); print('done')" });
+  const code = "import os, time\nwhile not os.path.exists('temp/go'): time.sleep(0.02)\nprint('done')";
+  const late = await door.post(path, { code, conversation_id: "slow", timeout: 600 });
   assert.deepEqual([late.status, late.body.code], [408, "execution_running"]);
   const page = SandboxExecutionPage.parse((await door.get("/executions/sessions/sess-slow/executions")).body);
   const id = page.items[0]?.id;
+  await door.run("touch temp/go", { conversation_id: "slow", language: "shell" }, "sess-slow");
   await until(async () => (await status(id)).completed_at !== null);
   assert.equal((await status(id)).stdout, "done\n");
 });

@@ -124,9 +124,9 @@ test("time, processor time, memory and bytes are those of the program [X2]", opt
   const { metrics: idle } = await door.run("import time; time.sleep(0.3)", { conversation_id: "measured" });
   const { metrics: large } = await door.run("b = bytearray(200 << 20)", { conversation_id: "measured" });
   assert.ok(busy !== null && idle !== null && large !== null);
-  // What they took by themselves, at the least: a machine with other work only adds.
-  assert.ok(busy.cpu_time_ms >= 250 && idle.cpu_time_ms < busy.cpu_time_ms, `${busy.cpu_time_ms} ${idle.cpu_time_ms}`);
-  assert.ok(idle.duration_ms >= 300, `${idle.duration_ms}`);
+  // What they took by themselves, at the least: a machine with other work only adds. The time asleep is no processor time.
+  assert.ok(busy.cpu_time_ms >= 250, `${busy.cpu_time_ms}`);
+  assert.ok(idle.duration_ms >= 300 && idle.cpu_time_ms < idle.duration_ms, JSON.stringify(idle));
   assert.ok(large.peak_memory_mb >= 200 && large.peak_memory_mb < 600, `${large.peak_memory_mb}`);
 });
 

@@ -6,6 +6,7 @@ import { SandboxExecution } from "../../src/protocol/sandbox-resources.ts";
 import type { LocalSandboxOptions } from "../../src/sandbox/local/local.ts";
 import { openSandbox } from "../../src/sandbox/sandbox.ts";
 import { wordsFor } from "../../src/words/words.ts";
+import { until as untilSo } from "../world/events.ts";
 import { startYard, type TestYard, type TestYardOptions } from "../world/yard.ts";
 import { openProvider } from "./sandbox-guests.ts";
 
@@ -78,6 +79,6 @@ export function sandboxWith(changes: Partial<LocalSandboxOptions>): NonNullable<
 }
 
 /** Asks again and again; others get their turn in between. */
-export async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
+export function until(isTrue: () => Promise<boolean>): Promise<void> {
+  return untilSo("what the door was asked for", isTrue);
 }

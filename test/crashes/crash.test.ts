@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventVersions } from "../../src/protocol/events.ts";
 import type { Storage, StoredEvent } from "../../src/storage/storage.ts";
-import { chanceOf } from "../world/fuzz-chance.ts";
+import { pause } from "../world/events.ts";
+import { chanceOf, seedFor } from "../world/fuzz-chance.ts";
 import { modelServer } from "../world/model-server.ts";
 import { startYard } from "../world/yard.ts";
 import { finish, headsOf, inFolders, killEverywhere, runChild } from "./killed.ts";
@@ -10,9 +11,7 @@ import { deadlyTurn, marksOf, threeTurns } from "./scenarios/three-turns.ts";
 
 /** 200 in `npm run torture`. */
 const randomKills = Number(process.env.AGENTYARD_RANDOM_KILLS ?? 3);
-const seed = Number(process.env.AGENTYARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
-console.log(`crashes: AGENTYARD_SEED=${seed}`);
-const chance = chanceOf(seed);
+const chance = chanceOf(seedFor("crashes"));
 
 /** What people see of it, wherever the process is killed. */
 const promises = {
@@ -69,7 +68,7 @@ test("killed at moments that nothing chose, the conversation goes on as well [L2
       let lines = 0;
       const { signal, told } = await runChild(order, (kill) => {
         lines += 1;
-        if (lines === lineOfKill) setTimeout(kill, delayMs);
+        if (lines === lineOfKill) void pause(delayMs).then(kill);
       });
       if (signal === "SIGKILL") kills += 1;
       const { outcome } = await finish(threeTurns, { data, modelUrl: model.url }, headsOf(...told));

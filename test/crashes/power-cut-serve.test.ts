@@ -65,10 +65,12 @@ async function playPerson(address: string): Promise<void> {
   });
   await must(client.call("createConversation", { body: { id: conversation } }));
   const stop = new AbortController();
-  let turns = 0;
+  const turns = uploads.map(() => Promise.withResolvers<void>());
   const watching = (async () => {
+    let ended = 0;
     for await (const frame of client.follow(conversation, { after: 0, signal: stop.signal }))
-      if (frame.frame === "event" && frame.event.type === "turn.finished") turns += 1;
+      if (frame.frame === "event" && frame.event.type === "turn.finished") turns[ended++]?.resolve();
+    assert.equal(ended, uploads.length, "the stream ends when it was left");
   })();
   for (const [index, body] of uploads.entries()) {
     const place = `${address}/api/v1/conversations/${conversation}/files/uploads/a.csv`;
@@ -76,7 +78,8 @@ async function playPerson(address: string): Promise<void> {
     assert.equal(sent.status, 201, await sent.text());
     const message = { id: `m${index}`, text: `message ${index}`, mode: "queue" as const };
     await must(client.call("sendMessage", { params: { id: conversation }, body: message }));
-    while (turns <= index) await new Promise((resolve) => setTimeout(resolve, 5));
+    // A stream that broke off says so.
+    await Promise.race([turns[index]?.promise, watching]);
   }
   stop.abort();
   await watching;

@@ -3,16 +3,16 @@ import { createHash } from "node:crypto";
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
 import { until } from "../world/events.ts";
-import { chanceOf } from "../world/fuzz-chance.ts";
+import { chanceOf, seedFor } from "../world/fuzz-chance.ts";
 import { type Platform, startPlatform } from "../world/platform.ts";
 import { type Home, makeHome } from "../world/program.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
 
 /** 40 in `npm run torture`. */
 const kills = Number(process.env.AGENTYARD_SANDBOX_KILLS ?? 3);
-const seed = Number(process.env.AGENTYARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const chance = chanceOf(seed);
+const chance = chanceOf(seedFor("sandbox kills"));
 const user = "kim";
 const session = `/sessions/sb-session-${user}`;
 const filesMade = 200;
@@ -22,7 +22,6 @@ const chunkCount = 100;
 test("whenever the server is killed during executions, uploads and deletions, the next one leaves no process, mount, group or half file, and goes on [S1][S3][S6][X2][X3]", {
   skip: cannotRunCode,
 }, async (t) => {
-  console.log(`sandbox kills: AGENTYARD_SEED=${seed}`);
   const home = makeHome(t);
   let platform = await startPlatform(home);
   for (let number = 1; number <= kills; number += 1) {
@@ -132,12 +131,12 @@ function chunkAt(index: number): Buffer {
 const all = Buffer.concat(Array.from({ length: chunkCount }, (_, index) => chunkAt(index)));
 const hashOfAll = createHash("sha256").update(all).digest("hex");
 
-/** As a slow line brings it. */
+/** Piece by piece, as a line brings it. */
 async function* content(offset: number, onChunk = () => {}): AsyncGenerator<Uint8Array> {
   for (let at = offset; at < all.length; at += chunkBytes) {
     yield all.subarray(at, at + chunkBytes);
     onChunk();
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await nextLoop();
   }
 }
 

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
+import { until } from "./events.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -86,10 +87,11 @@ export function makeClone(t: TestContext) {
       };
     },
     leftovers: () => readdirSync(folder).filter((name) => name.startsWith(".setup-lock")),
-    async untilFile(name: string) {
-      while (!existsSync(join(folder, name)) || readFileSync(join(folder, name), "utf8") === "")
-        await new Promise((resolve) => setTimeout(resolve, 10));
-    },
+    untilFile: (name: string) =>
+      until(
+        `${name} is written`,
+        () => existsSync(join(folder, name)) && readFileSync(join(folder, name), "utf8") !== "",
+      ),
   };
 }
 

@@ -137,7 +137,7 @@ export function runInPipe(
   });
 }
 
-const waitMsMax = 20_000;
+const waitMsMax = 60_000;
 
 /** What was written so far, and who waits for more of it. */
 function makeSeen() {
