@@ -112,7 +112,7 @@ async function perform(argv: readonly string[], crash: Crash): Promise<number> {
   if (command.name === "approvals" && command.action === "test")
     return (await import("./approvals-test.ts")).testApproval(command, { config, words, ...streams });
   if (command.name === "restore") {
-    const { restore } = await import("./copies.ts");
+    const { restore } = await import("./backup-commands.ts");
     return restore(command, { config, words, ...streams });
   }
   const half = halfSetModel(config, words);
@@ -184,7 +184,7 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
   const client = createClient({ fetch, language: config.language, clock: systemClock, newKey: systemIds.uuid });
   try {
     if (command.name === "backup") {
-      const { backUp } = await import("./copies.ts");
+      const { backUp } = await import("./backup-commands.ts");
       return await backUp(command, { fetch, words, leave: leave.signal, ...streams });
     }
     const code = await runCommand(command, {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Empty, type Route } from "./route.ts";
 
-/** Copies of everything, for whoever runs this installation. */
+/** Backups of everything, for admins. */
 export const backupRoutes = {
   backup: {
     method: "GET",

@@ -23,7 +23,7 @@ export const fileRoutes = {
     method: "POST",
     path: "/api/v1/conversations/{id}/undo",
     scope: "chat",
-    summary: "Take back the last turn, with the files that its tools changed.",
+    summary: "Undo the last turn, with the files that its tools changed.",
     params: ById,
     query: Empty,
     body: Empty,

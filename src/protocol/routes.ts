@@ -234,7 +234,7 @@ export const routes = {
     method: "DELETE",
     path: "/api/v1/conversations/{id}/messages/{message}",
     scope: "chat",
-    summary: "Take back a message that no turn has taken up yet.",
+    summary: "Withdraw a message that no turn has taken up yet.",
     params: ById.extend({ message: z.string() }),
     query: Empty,
     body: Empty,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { AllowRule } from "./approval.ts";
 import { Empty, type Route } from "./route.ts";
 
-/** What is allowed always: listed, and taken back. */
+/** What is allowed always: listed, and revoked. */
 export const ruleRoutes = {
   listRules: {
     method: "GET",

@@ -14,7 +14,7 @@ export const userLimits = {
 export const User = z.object({
   id: z.string(),
   name: z.string(),
-  /** May do everything for everybody: users, keys, copies of the data. */
+  /** May do everything for everybody: users, keys, backups. */
   isAdmin: z.boolean(),
   hasPassword: z.boolean(),
   /** Comes in through the sign-in service. */

@@ -142,7 +142,7 @@ export type SandboxOptions = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  /** In the language of whoever runs this installation: for the lines in records of executions. */
+  /** In the language of the operator: for the lines in records of executions. */
   readonly words: Words;
   /** May be changed by its owner: what it says counts from the next use on. */
   readonly settings: SandboxSettings;

@@ -31,7 +31,7 @@ test("what the rules forbid and why a call was not run are told in the reader's 
   const denied = makeFailure("tool_denied", { tool: "run_bash_command", why: "deletes something", ...found });
   assert.equal(
     failureText(wordsFor("zh"), denied),
-    "本系统的规则不允许 run_bash_command：会删除 temp/ 以外的内容：rm -r outputs（config/hitl_rules.yaml:4）。管理员可以在 hitl_rules.yaml 中修改。",
+    "本系统的规则不允许 run_bash_command：会删除 temp/ 以外的内容：rm -r outputs（config/hitl_rules.yaml:4）。运维人员可以在 hitl_rules.yaml 中修改。",
   );
   const stopped = makeFailure("tool_not_run", { tool: "now", why: "the turn was stopped", because: "stopped" });
   assert.equal(failureText(wordsFor("zh"), stopped), "now 没有运行：这一回合已停止。请根据已知信息回答。");

@@ -3,7 +3,7 @@ import { type Chat, sayFailure } from "./chat-state.ts";
 import { ruleLine } from "./rule-text.ts";
 import { safeLine } from "./safe-text.ts";
 
-/** `/rules` lists what is allowed always; `/rules revoke ID` takes one back, by the beginning of its id. */
+/** `/rules` lists what is allowed always; `/rules revoke ID` revokes one, by the beginning of its id. */
 export async function rules(chat: Chat, argument: string): Promise<undefined> {
   const { console, words } = chat;
   const texts = words.terminal.decision.rule;

@@ -16,7 +16,7 @@ const namesShownMax = 5;
 type Wish = { readonly path: string; readonly to: string | undefined; readonly isForced: boolean };
 type Job = Wish & { readonly conversation: string; readonly signal: AbortSignal };
 
-/** `/save [-f] PATH [TO]`: copies a file of the session, or all files of a folder, to this machine. Goes on by itself. */
+/** `/save [-f] PATH [TO]`: copies a file of the conversation, or all files of a folder, to this machine. Goes on by itself. */
 export async function save(chat: Chat, argument: string): Promise<undefined> {
   const { console, current, words } = chat;
   const { files: texts } = words.terminal;

@@ -22,8 +22,8 @@ import { safeLine } from "./safe-text.ts";
 import type { Listening } from "./serve-command.ts";
 
 export { printVerdict } from "./approvals-command.ts";
+export { type BackupReport, openCounter, printBackup, printRestored } from "./backup-command.ts";
 export type { Recovery } from "./chat-start.ts";
-export { type BackupReport, openCounter, printBackup, printRestored } from "./copy-command.ts";
 export type { CopyCommand } from "./copy-line.ts";
 export type { DatabaseFacts, DataFacts, DoctorFacts, RecordFacts, SandboxFacts } from "./doctor-report.ts";
 export { exitCodes } from "./exit-codes.ts";

@@ -179,7 +179,7 @@ test("going back elsewhere is said whatever it was, also where the turn is no lo
   assert.deepEqual(screen().trimEnd().split("\n"), [
     "✓ The last turn was undone elsewhere",
     "✓ This conversation was reset elsewhere",
-    "✓ This conversation was taken back to an earlier place elsewhere",
+    "✓ This conversation went back to an earlier place elsewhere",
   ]);
 });
 

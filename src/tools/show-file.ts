@@ -87,7 +87,7 @@ export async function showText(
   return ok({ text: [header, ...lines, ...more].join("\n"), outside, total, hash: hash.value, isWhole, firstLength });
 }
 
-/** The file's own characters. Skills are put there by whoever runs this installation, and are meant to be followed. */
+/** The file's own characters. Skills are put there by the operator, and are meant to be followed. */
 export function outsideOf(path: string, from: number, content: string): Outside[] {
   return path.startsWith("skills/") ? [] : [{ source: path, from, to: from + content.length, isExact: true }];
 }

@@ -158,7 +158,7 @@ async function welcome(
   for (const one of known) {
     const row = await storage.findUserBySubject(keptFor(one));
     if (row === undefined) continue;
-    // It waited so long that others use it by now: whoever runs the server has to look.
+    // It waited so long that others use it by now: the operator has to look.
     return (await storage.listKeys(row.id)).length === 0 ? { ...row, subject } : undefined;
   }
   if (!addsUsers) return undefined;

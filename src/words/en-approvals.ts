@@ -53,7 +53,7 @@ export const enApprovalsCommand = {
   reason: (p: { reason: string }) => `Reason: ${p.reason}`,
   source: (p: { source: string }) => `(${p.source})`,
   nothing: "nothing asks for a decision",
-  rulesHint: () => "`agentyard approvals revoke ID` takes one back.",
+  rulesHint: () => "`agentyard approvals revoke ID` revokes one.",
   listHint: () => "Start `agentyard` and type /inbox to answer.",
 };
 

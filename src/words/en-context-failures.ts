@@ -2,7 +2,7 @@
 export const enContextFailures = {
   context_exhausted: (p: { used: number; window: number }) => [
     `The conversation does not fit the model's window any more: about ${p.used} tokens are left after making room, and it takes ${p.window}.`,
-    "Take back the last message with /undo and send a shorter one, choose a model with a larger window, or start a new conversation: /new.",
+    "Undo the last turn with /undo and send a shorter message, choose a model with a larger window, or start a new conversation: /new.",
   ],
   compaction_off: () => [
     "Making room is switched off.",
@@ -23,7 +23,7 @@ export const enContextFailures = {
   rule_not_found: (p: { id: string }) => [`There is no rule ${p.id}.`, "See what is allowed always with /rules."],
   rules_full: (p: { max: number }) => [
     `You have ${p.max} rules already.`,
-    "Take back those you no longer need with /rules, or approve this call once.",
+    "Revoke those you no longer need with /rules, or approve this call once.",
   ],
   /** What was found is for people in other languages. */
   tool_denied: (p: { tool: string; why: string; kind?: string; what?: string; source?: string }) => [

@@ -46,7 +46,7 @@ export const enDecisions = {
   edited: () => "✓ Approved with these arguments",
   answered: () => "✓ Answered",
   allowed: (p: { rule: string; scope: string }) =>
-    `✓ Approved, and allowed always: ${p.rule} · ${p.scope}; /rules takes it back`,
+    `✓ Approved, and allowed always: ${p.rule} · ${p.scope}; /rules revokes it`,
   also: (p: { count: number }) =>
     p.count === 1
       ? "  One more that waited is answered with it."
@@ -75,9 +75,9 @@ export const enDecisions = {
     entry: (p: { id: string; tool: string; rule: string; scope: string; at: string }) =>
       `  ${p.id}  ${p.tool}: ${p.rule} · ${p.scope}  ${p.at}`,
     none: () => "Nothing is allowed always.",
-    hint: () => "/rules revoke ID takes one back.",
+    hint: () => "/rules revoke ID revokes one.",
     revokeWhat: () => "✗ Which one? /rules revoke and the id of a rule; /rules lists them.",
-    revoked: (p: { id: string }) => `✓ Rule ${p.id} is taken back; from now on you are asked again`,
+    revoked: (p: { id: string }) => `✓ Rule ${p.id} is revoked; from now on you are asked again`,
     usage: (p: { word: string }) => `✗ /rules cannot do “${p.word}”. Use: /rules or /rules revoke ID`,
   },
 };

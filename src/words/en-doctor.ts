@@ -34,7 +34,7 @@ export const enDoctor = {
   ],
   ruleUnknown: (p: { rule: string }): Pair => [
     `The rule ${p.rule} allows something always, and no decision on record says so.`,
-    "Something else than AgentYard changed the database. `/rules` lists the rules and takes them back.",
+    "Something else than AgentYard changed the database. `/rules` lists the rules and revokes them.",
   ],
   recordMore: (p: { count: number }): Pair => [`${p.count} more places of the record do not hold.`, ""],
   recordFault: {

@@ -92,7 +92,7 @@ export const enFailures = {
   ],
   message_not_found: (p: { id: string }) => [
     `There is no message ${p.id} for this.`,
-    "One that waits can be taken back until its turn begins; one to be answered again must be in this conversation.",
+    "One that waits can be withdrawn until its turn begins; one to be answered again must be in this conversation.",
   ],
   turn_not_running: () => ["No turn is running.", "There is nothing to stop; send a message to start one."],
   decision_not_found: (p: { id: string }) => [`There is no open decision ${p.id}.`, "See what is open with /inbox."],
@@ -175,7 +175,7 @@ export const enFailures = {
   ],
   model_context_overflow: (p: { model: string; server: string; said: string }) => [
     `The conversation is too long for ${p.model}: ${p.said}`,
-    "Start a new one with /new, go back with /reset, or choose a model with a larger window.",
+    "Start a new one with /new, forget what was said with /reset, or choose a model with a larger window.",
   ],
   model_not_found: (p: { model: string; server: string; said: string }) => [
     `${p.server} has no model ${p.model}: ${p.said}`,

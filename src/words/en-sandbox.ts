@@ -12,7 +12,7 @@ export const enSandbox = {
     failed: (code: number) => `The program ended with exit code ${code}.`,
     signalled: (signal: string) => `The program was ended by ${signal}.`,
     timeout: (seconds: number) => `The program was stopped after ${seconds} s, its time limit.`,
-    cancelled: "The program was cancelled.",
+    cancelled: "The program was stopped.",
     killed: "The program was ended from outside.",
     out_of_memory: "The program used more memory than it may, and was ended.",
     disk_full: "There is no room left in the workspace; the program was ended.",

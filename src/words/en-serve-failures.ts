@@ -1,10 +1,8 @@
-/** What can go wrong with who is calling, with the server and with copies of the data. */
+/** What can go wrong with who is calling, with the server and with backups. */
 export const enServeFailures = {
   /** `page`: where people sign in, with the path below which we are served. */
   sign_in_required: (p: { key?: "unknown"; page?: string }) => [
-    p.key === undefined
-      ? "You are not signed in."
-      : "This API key is not known: it is mistyped, too old or taken back.",
+    p.key === undefined ? "You are not signed in." : "This API key is not known: it is mistyped, too old or revoked.",
     `${p.key === undefined ? "Send an API key (Authorization: Bearer …)" : "Send another one"} or sign in at ${p.page ?? "/sign-in"}.`,
   ],
   sign_in_failed: () => ["This name and password do not fit together.", "Check both and try again."],

@@ -45,7 +45,7 @@ export const enUsers = {
 };
 
 /** What `agentyard backup` and `agentyard restore` say. */
-export const enCopies = {
+export const enBackups = {
   made: (p: { path: string; size: string }) => `✓ Backup in ${p.path} (${p.size}), read back and compared`,
   what: (p: { conversations: number; files: number }) =>
     `  ${p.conversations === 1 ? "1 conversation" : `${p.conversations} conversations`}, ${p.files === 1 ? "1 file" : `${p.files} files`}`,

@@ -3,7 +3,7 @@ import { enCompact } from "./en-compact.ts";
 import { enDecisions } from "./en-decisions.ts";
 import { enExec, enService } from "./en-exec.ts";
 import { enMemory } from "./en-memory.ts";
-import { enCopies, enServe, enUsers } from "./en-serve.ts";
+import { enBackups, enServe, enUsers } from "./en-serve.ts";
 
 /** What the terminal says. Lines that the requirements fix (`✓ Session reset` and its like) stand here word for word. */
 export const enTerminal = {
@@ -24,7 +24,7 @@ export const enTerminal = {
       serve: "Serve everything over HTTP, on 127.0.0.1:7420 unless told otherwise, until Ctrl+C",
       run: "Send one message, print the answer and end: for scripts",
       model: "List the models, or try one: `model list`, `model test [SLOT]`",
-      approvals: "List what waits for a decision, tell when a call would ask (`test`), list and take back stored rules",
+      approvals: "List what waits for a decision, tell when a call would ask (`test`), list and revoke stored rules",
       log: "Print the events of a conversation",
       replay: "Run a stored conversation against its recorded answers and report differences",
       config: "Show the settings and where each comes from",
@@ -69,7 +69,7 @@ export const enTerminal = {
       "What is piped in is the message, or follows it after a blank line. `-` at the end waits for it, however long it takes.",
     exit: {
       done: "done",
-      failed: "the run failed",
+      failed: "the turn failed",
       usage: "wrong usage",
       configuration: "configuration or credentials missing",
       model_unavailable: "the model cannot be reached or refuses",
@@ -111,7 +111,7 @@ export const enTerminal = {
   service: enService,
   serve: enServe,
   users: enUsers,
-  copies: enCopies,
+  backups: enBackups,
   chat: {
     prompt: "You> ",
     promptMore: "...> ",
@@ -150,7 +150,7 @@ export const enTerminal = {
       current: "show the current conversation",
       files: "list the files of this conversation, show the beginning of one, or remove one",
       save: "copy a file or folder of this conversation to this machine; -f replaces what is there",
-      undo: "take back the last turn and what it did to files",
+      undo: "undo the last turn and what it did to files",
       compact: "make room: sum up older messages, with FOCUS; show or undo the summary",
       clean: "put away the files of conversations not used for days, list them, restore them",
       model: "list the models and how to connect one, or prefer a slot",
@@ -158,7 +158,7 @@ export const enTerminal = {
       memory: "list what agents are told in every conversation; add, edit or forget a memory",
       rules: "list what is allowed always, or take a rule back",
       queue: "send a message after the running turn; alone: list what waits",
-      unqueue: "take back waiting message N (the last one)",
+      unqueue: "withdraw waiting message N (the last one)",
       quit: "leave",
     },
     keys: [
@@ -193,7 +193,7 @@ export const enTerminal = {
     nothingWaits: () => "Nothing waits.",
     queueEntry: (p: { number: number; mode: "queue" | "steer"; text: string }) =>
       `  ${p.number}. ${p.text} (${p.mode === "steer" ? "next step" : "next turn"})`,
-    tookBack: (p: { text: string }) => `✓ Taken back: ${p.text}`,
+    tookBack: (p: { text: string }) => `✓ Withdrawn: ${p.text}`,
     noSuchEntry: (p: { number: string }) => `✗ There is no entry ${p.number}.`,
   },
   turn: {
@@ -224,7 +224,7 @@ export const enTerminal = {
       undone: (p: { turn: number | undefined }) =>
         p.turn === undefined ? "✓ The last turn was undone elsewhere" : `✓ Turn ${p.turn} was undone elsewhere`,
       reset: () => "✓ This conversation was reset elsewhere",
-      wentBack: () => "✓ This conversation was taken back to an earlier place elsewhere",
+      wentBack: () => "✓ This conversation went back to an earlier place elsewhere",
     },
   },
   decision: enDecisions,

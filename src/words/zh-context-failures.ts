@@ -5,7 +5,7 @@ import { zhApprovals } from "./zh-approvals.ts";
 export const zhContextFailures: typeof enContextFailures = {
   context_exhausted: (p) => [
     `对话内容已放不进模型的上下文窗口：压缩后仍约有 ${p.used} 个 token，窗口为 ${p.window} 个。`,
-    "请用 /undo 撤回最后一条消息并改短，换用窗口更大的模型，或用 /new 开始新对话。",
+    "请用 /undo 撤销最后一个回合并改短消息，换用窗口更大的模型，或用 /new 开始新对话。",
   ],
   compaction_off: () => [
     "上下文压缩已关闭。",
@@ -19,7 +19,7 @@ export const zhContextFailures: typeof enContextFailures = {
   rule_not_offered: (p) => [`这个确认项没有第 ${p.option} 条可选规则。`, "请从列出的规则中选择，或只批准这一次。"],
   rule_not_found: (p) => [`没有规则 ${p.id}。`, "输入 /rules 查看始终允许的内容。"],
   rules_full: (p) => [`您已有 ${p.max} 条规则。`, "请用 /rules 收回不再需要的规则，或只批准这一次。"],
-  tool_denied: (p) => [`本系统的规则不允许 ${p.tool}：${reason(p)}。`, "管理员可以在 hitl_rules.yaml 中修改。"],
+  tool_denied: (p) => [`本系统的规则不允许 ${p.tool}：${reason(p)}。`, "运维人员可以在 hitl_rules.yaml 中修改。"],
   checker_broken: (p) => [
     `检查程序 ${p.file} 无法使用：${p.because === undefined ? p.why : zhApprovals.checker.noDefinition()}。`,
     "请修好它或把它移出该文件夹；在此之前不会启动，否则询问会比您期望的少。",

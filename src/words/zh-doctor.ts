@@ -22,7 +22,7 @@ export const zhDoctor: typeof enDoctor = {
   ],
   ruleUnknown: (p) => [
     `规则 ${p.rule} 始终允许某些操作，但没有任何记录在案的决定这样说过。`,
-    "有 AgentYard 以外的东西改动过数据库。用 `/rules` 可以列出并撤回规则。",
+    "有 AgentYard 以外的东西改动过数据库。用 `/rules` 可以列出并收回规则。",
   ],
   recordMore: (p) => [`还有 ${p.count} 处记录不相符。`, ""],
   recordFault: {

@@ -1,7 +1,7 @@
 import type { StorageFault } from "./en-failures.ts";
 import type { enHttpAdvice } from "./en-http-advice.ts";
 
-const ask = (what: string) => `请联系管理员${what}。`;
+const ask = (what: string) => `请联系运维人员${what}。`;
 const doctor = ask("运行 `agentyard doctor` 查看原因");
 const elsewhere = "更换数据目录";
 const storageMends: Readonly<Record<StorageFault, string>> = {
@@ -15,7 +15,7 @@ const storageMends: Readonly<Record<StorageFault, string>> = {
 };
 
 export const zhHttpAdvice: typeof enHttpAdvice = {
-  internal: () => "请重试。如果仍然出错，请把这个编号告诉管理员：日志文件中有详情。",
+  internal: () => "请重试。如果仍然出错，请把这个编号告诉运维人员：日志文件中有详情。",
   forbidden_origin: (p) =>
     p.host === undefined
       ? `如果信任该网站，${ask("把它写入 agentyard.yaml 的 `server.allowed_origins`")}`
@@ -28,7 +28,7 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   decision_broken: () => ask("用 `agentyard doctor` 检查确认记录"),
   answer_required: () => "请给出回答。",
   compaction_off: () => `请开始新对话。如果需要很长的对话，${ask("设置 CONTEXT_MANAGEMENT_ENABLED=true")}`,
-  context_exhausted: () => "请撤回最后一个回合并改短消息，换用窗口更大的模型，或者开始新对话。",
+  context_exhausted: () => "请撤销最后一个回合并改短消息，换用窗口更大的模型，或者开始新对话。",
   rule_not_found: () => "GET /api/v1/rules 可以查看始终允许的内容。",
   rules_full: () => "请用 DELETE /api/v1/rules/{rule} 收回不再需要的规则，或只批准这一次。",
   memory_full: () => "请先用 DELETE /api/v1/memory/{memory} 删除不再成立的一条。",
@@ -44,7 +44,7 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
     "GET /api/v1/workspaces/trash 可以查看编号；POST /api/v1/workspaces/trash/{id}/restore 可以取回。",
   trash_not_found: () => "GET /api/v1/workspaces/trash 可以查看回收站。",
 
-  sandbox_unavailable: (p) => `管理员可以这样解决：${p.fix}`,
+  sandbox_unavailable: (p) => `运维人员可以这样解决：${p.fix}`,
   sandbox_start_failed: () => `请重试。如果仍然不行，${doctor}`,
   sandbox_session_create_failed: () => `请不带文件发送消息，或${doctor}`,
   sandbox_busy: (p) => `请在 ${p.retryAfterSeconds} 秒后重试，或${ask(`在 agentyard.yaml 中调大 ${p.setting}`)}`,
@@ -78,5 +78,5 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   model_bad_request: () => ask("用 `agentyard model test` 检查这个模型的设置"),
   model_network: () => `请重新发送。如果仍然不行，${ask("检查服务地址，以及模型服务是否在运行")}`,
   model_protocol: () => ask("确认服务地址指向 OpenAI 兼容接口（通常以 /v1 结尾）"),
-  turn_crashed: () => "请换一种说法重新发送；管理员可以在日志文件中查看详情。",
+  turn_crashed: () => "请换一种说法重新发送；运维人员可以在日志文件中查看详情。",
 };

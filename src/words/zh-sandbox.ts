@@ -11,7 +11,7 @@ export const zhSandbox: typeof enSandbox = {
     failed: (code) => `程序以退出码 ${code} 结束。`,
     signalled: (signal) => `程序被 ${signal} 终止。`,
     timeout: (seconds) => `程序达到 ${seconds} 秒的时间限制，已被停止。`,
-    cancelled: "程序已取消。",
+    cancelled: "程序已停止。",
     killed: "程序被外部终止。",
     out_of_memory: "程序使用的内存超过限制，已被终止。",
     disk_full: "工作区已没有空间，程序已被终止。",

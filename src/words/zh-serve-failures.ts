@@ -27,12 +27,12 @@ export const zhServeFailures: typeof enServeFailures = {
   key_not_found: (p) => [`没有 API 密钥 ${p.id}。`, "用 `agentyard user key list NAME` 查看所有密钥。"],
   sign_in_service_failed: (p) => [
     `登录服务未能完成：${p.why}。`,
-    "请重试，或请管理员检查 agentyard.yaml 中的 `server.oidc`。",
+    "请重试，或请运维人员检查 agentyard.yaml 中的 `server.oidc`。",
   ],
   sign_in_expired: () => ["登录用时过长，或是在另一个浏览器中开始的。", "请回到 /sign-in 重新开始。"],
   sign_in_stranger: (p) => [
     `${p.name} 不是这里的用户。`,
-    `请联系管理员添加（agentyard user add NAME --sign-in-as …），登录服务中的身份为 ${p.signInAs}`,
+    `请联系运维人员添加（agentyard user add NAME --sign-in-as …），登录服务中的身份为 ${p.signInAs}`,
   ],
   sign_in_as_taken: (p) => [
     `用户 ${p.id} 已为登录服务中的这个人保留。`,

@@ -1,4 +1,4 @@
-import type { enCopies, enServe, enUsers } from "./en-serve.ts";
+import type { enBackups, enServe, enUsers } from "./en-serve.ts";
 
 export const zhServe: typeof enServe = {
   listening: (p) =>
@@ -40,7 +40,7 @@ export const zhUsers: typeof enUsers = {
   keyRemoved: (p) => `✓ 已删除 API 密钥 ${p.id}，从现在起失效。`,
 };
 
-export const zhCopies: typeof enCopies = {
+export const zhBackups: typeof enBackups = {
   made: (p) => `✓ 备份已写入 ${p.path}（${p.size}），并已读回核对`,
   what: (p) => `  ${p.conversations} 个对话，${p.files} 个文件`,
   leftOut: (p) => `! 有 ${p.count} 个文件无法读取，未包含在内：${p.paths}`,

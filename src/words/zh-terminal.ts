@@ -4,7 +4,7 @@ import { zhCompact } from "./zh-compact.ts";
 import { zhDecisions } from "./zh-decisions.ts";
 import { zhExec, zhService } from "./zh-exec.ts";
 import { zhMemory } from "./zh-memory.ts";
-import { zhCopies, zhServe, zhUsers } from "./zh-serve.ts";
+import { zhBackups, zhServe, zhUsers } from "./zh-serve.ts";
 
 export const zhTerminal: TerminalWords = {
   gap: "",
@@ -105,7 +105,7 @@ export const zhTerminal: TerminalWords = {
   service: zhService,
   serve: zhServe,
   users: zhUsers,
-  copies: zhCopies,
+  backups: zhBackups,
   chat: {
     prompt: "You> ",
     promptMore: "...> ",
@@ -148,7 +148,7 @@ export const zhTerminal: TerminalWords = {
       memory: "列出每个对话都会告诉智能体的事；添加、修改或忘记一条",
       rules: "列出始终允许的事项，或收回一条",
       queue: "在当前回合之后再发送；不带内容则列出等待的消息",
-      unqueue: "取回第 N 条等待的消息（默认最后一条）",
+      unqueue: "撤回第 N 条等待的消息（默认最后一条）",
       quit: "退出",
     },
     keys: [
@@ -182,7 +182,7 @@ export const zhTerminal: TerminalWords = {
     delivered: () => "↳ 已读",
     nothingWaits: () => "没有等待的消息。",
     queueEntry: (p) => `  ${p.number}. ${p.text}（${p.mode === "steer" ? "下一步" : "下一回合"}）`,
-    tookBack: (p) => `✓ 已取回：${p.text}`,
+    tookBack: (p) => `✓ 已撤回：${p.text}`,
     noSuchEntry: (p) => `✗ 没有第 ${p.number} 项。`,
   },
   turn: {

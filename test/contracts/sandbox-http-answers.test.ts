@@ -55,7 +55,7 @@ test("a running execution shows what it has said so far, and its end in every la
   await door.post(`/executions/${id}/cancel`);
   assert.deepEqual(
     [(await status(id)).error_message, (await status(id, chinese)).error_message],
-    ["The program was cancelled.", "程序已取消。"],
+    ["The program was stopped.", "程序已停止。"],
   );
 });
 

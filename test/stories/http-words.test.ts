@@ -60,7 +60,7 @@ test("what only the operator can do is said to be theirs where others read it [P
     /agentyard [a-z]|agentyard\.yaml|hitl_rules|agents\.yaml|\.env\b|--data|sessions\.db|log file|日志文件/;
   for (const [language, named] of [
     ["en", /\boperator\b/i],
-    ["zh", /管理员/],
+    ["zh", /运维人员/],
   ] as const) {
     const told = toldOverHttp(language, [...met, ...always]);
     assert.deepEqual(

@@ -201,7 +201,7 @@ test("what is queued waits for the next turn, is listed, and can be taken back [
   chat.type(`/queue${keys.enter}`);
   await chat.waitFor("  1. second thing (next turn)\n  2. third thing (next turn)\n");
   chat.type(`/unqueue 2${keys.enter}`);
-  await chat.waitFor("✓ Taken back: third thing");
+  await chat.waitFor("✓ Withdrawn: third thing");
   await chat.waitFor("First.");
   await chat.waitFor("Second.");
   await chat.waitFor("You> ");

@@ -189,7 +189,7 @@ test("Esc stops an upload, the message is not sent, and its line is there again 
   chat.type(`read #a.txt${keys.enter}`);
   await until("the upload has begun", slow.begun);
   chat.type(keys.escape);
-  await chat.waitFor("✓ Taken back: read #a.txt\n");
+  await chat.waitFor("✓ Withdrawn: read #a.txt\n");
   await chat.waitFor("You> read #a.txt");
   chat.type(`${keys.backspace.repeat("#a.txt".length)}nothing${keys.enter}`);
   await chat.waitFor("Fine.");
@@ -208,7 +208,7 @@ test("who leaves during an upload is told that the message was taken back [F3][U
   await until("the upload has begun", slow.begun);
   chat.type(`/quit${keys.enter}`);
   assert.equal(await chat.ended, 0);
-  assert.match(chat.text(), /\/quit\n✓ Taken back: read #a\.txt\n/);
+  assert.match(chat.text(), /\/quit\n✓ Withdrawn: read #a\.txt\n/);
   assert.ok(!chat.text().includes("goes on at the next start"));
   assert.equal(await lastMessage(yard), undefined);
 });

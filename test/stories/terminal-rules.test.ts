@@ -68,7 +68,7 @@ test("a shows the exact rules and where each would count; the one that is chosen
   4. pip install * · in all your conversations
 Which one? (Esc: back) `);
   chat.type("4");
-  await chat.waitFor("✓ Approved, and allowed always: pip install * · in all your conversations; /rules takes it back");
+  await chat.waitFor("✓ Approved, and allowed always: pip install * · in all your conversations; /rules revokes it");
   await chat.waitFor("Done.\n\nYou> ");
   chat.type(`install it again${keys.enter}`);
   const again = await chat.waitFor("Done.\n\nYou> ");
@@ -76,11 +76,11 @@ Which one? (Esc: back) `);
   assert.doesNotMatch(again, /Approval needed|Decided elsewhere/);
 
   chat.type(`/rules${keys.enter}`);
-  const listed = await chat.waitFor("/rules revoke ID takes one back.");
+  const listed = await chat.waitFor("/rules revoke ID revokes one.");
   const id =
     / {2}([0-9a-f]{8}) {2}run_bash_command: pip install \* · in all your conversations/.exec(listed)?.[1] ?? "";
   chat.type(`/rules revoke ${id.slice(0, 6)}${keys.enter}`);
-  await chat.waitFor(`✓ Rule ${id} is taken back; from now on you are asked again`);
+  await chat.waitFor(`✓ Rule ${id} is revoked; from now on you are asked again`);
   chat.type(`/rules${keys.enter}`);
   await chat.waitFor("Nothing is allowed always.");
   chat.type(`/rules revoke ${id}${keys.enter}`);

@@ -97,7 +97,7 @@ for (const [name, key] of [
     await until("the last one has begun", slow.isBegun);
     chat.type(key);
     await chat.waitFor(
-      "! Left there, in place of earlier files or because it could not be removed: uploads/old.txt\n✓ Taken back: #old.txt #new.txt #slow.txt\n",
+      "! Left there, in place of earlier files or because it could not be removed: uploads/old.txt\n✓ Withdrawn: #old.txt #new.txt #slow.txt\n",
     );
     await chat.waitFor("You> #old.txt #new.txt #slow.txt");
     assert.deepEqual(await uploadsOf(yard, chat.id), { "old.txt": "old, changed" });
@@ -118,7 +118,7 @@ test("the line that comes back is the one that was stopped, with its paste, what
   await until("the upload has begun", slow.isBegun);
   await chat.say("/current", "Current session: ");
   chat.type(keys.escape);
-  await chat.waitFor("✓ Taken back: ");
+  await chat.waitFor("✓ Withdrawn: ");
   await chat.waitFor("You> [paste 1: 2 lines] see #slow.txt");
   await chat.end();
 });
@@ -131,7 +131,7 @@ test("a queued message that was stopped comes back with its command [F3][U1]", a
   await chat.say("/queue see #slow.txt", "#slow.txt");
   await until("the upload has begun", slow.isBegun);
   chat.type(keys.escape);
-  await chat.waitFor("✓ Taken back: see #slow.txt\n");
+  await chat.waitFor("✓ Withdrawn: see #slow.txt\n");
   await chat.waitFor("You> /queue see #slow.txt");
   await chat.end();
 });

@@ -38,7 +38,7 @@ test("a key that nobody knows is said to be unknown, and where people sign in ha
   const told = async (headers: Record<string, string>) => detailIn((await yard.call("GET /api/v1/me", headers)).text);
   const [nobody, unknown] = [await told(proxy), await told({ ...proxy, authorization: "Bearer ay_wrong" })];
   assert.equal(nobody, "You are not signed in. Send an API key (Authorization: Bearer …) or sign in at /yard/sign-in.");
-  const what = "This API key is not known: it is mistyped, too old or taken back.";
+  const what = "This API key is not known: it is mistyped, too old or revoked.";
   assert.equal(unknown, `${what} Send another one or sign in at /yard/sign-in.`);
 });
 

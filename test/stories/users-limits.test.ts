@@ -145,7 +145,7 @@ test("without users a proxy on this machine that nobody named lets no outsiders 
   const told = await through({ via: "1.1 proxy", "accept-language": "en" });
   assert.match(told.text, /Ask the operator of this server to add a user first \(agentyard user add NAME\)/);
   const zh = await through({ via: "1.1 proxy", "accept-language": "zh-CN" });
-  assert.match(zh.text, /请联系管理员先添加用户（agentyard user add NAME）/);
+  assert.match(zh.text, /请联系运维人员先添加用户（agentyard user add NAME）/);
   assert.equal((await through({ via: "1.1 proxy", "sec-fetch-mode": "navigate" })).code, "proxy_unnamed");
   assert.equal((await through({ via: "1.1 proxy" }, "/healthz")).status, 200, "what is open to all stays open");
   assert.equal((await through({})).status, 200, "without a proxy nobody has to sign in");

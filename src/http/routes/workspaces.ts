@@ -10,7 +10,7 @@ export function workspaceHandlers({ workspaces, cleanAfterMs }: Parts): Pick<Han
   return {
     async cleanWorkspaces({ owner, isLocal, body }) {
       const unusedMs = body.days === undefined ? cleanAfterMs() : body.days * dayMs;
-      // Whoever runs this installation cleans up after everybody; all others move only what is their own.
+      // The operator cleans up after everybody; all others move only what is their own.
       const whose = isLocal && owner === localOwner ? {} : { owner };
       return ok({ ...(await workspaces.clean({ unusedMs, ...whose })), days: unusedMs / dayMs });
     },

@@ -75,7 +75,7 @@ test("an execution that came to no good end says why in the caller's language [X
       "运行它的 AgentYard 进程已结束。",
     ],
     [{ status: "crashed" }, "The sandbox broke down while the program ran.", "程序运行时沙箱发生故障。"],
-    [{ status: "cancelled" }, "The program was cancelled.", "程序已取消。"],
+    [{ status: "cancelled" }, "The program was stopped.", "程序已停止。"],
     [
       { status: "failed", failure: { code: "sandbox_full", params: { retryAfterSeconds: 3 }, retryable: true } },
       "This machine has no room for another program now. Try again in 3 s.",

@@ -18,7 +18,7 @@ const shell = (command: string) => ["run_bash_command", { command }];
 
 test("who tells the demo model to delete a file makes it call the shell, in both languages [M5][H1]", async () => {
   const cases: [prompt: string, command: string, told: RegExp][] = [
-    ["delete uploads/x.csv", "rm -- uploads/x.csv", /I deleted `uploads\/x\.csv`\. `\/undo` takes it back\.$/],
+    ["delete uploads/x.csv", "rm -- uploads/x.csv", /I deleted `uploads\/x\.csv`\. `\/undo` undoes it\.$/],
     ["Please remove uploads/x.csv.", "rm -- uploads/x.csv", /I deleted `uploads\/x\.csv`/],
     ["删除 uploads/x.csv", "rm -- uploads/x.csv", /已删除 `uploads\/x\.csv`。/],
     ["请把 uploads/x.csv 删掉", "rm -- uploads/x.csv", /已删除 `uploads\/x\.csv`。/],

@@ -5,7 +5,7 @@ import { defineTool } from "../tool.ts";
 export const getWorkspaceInfo = defineTool({
   name: "get_workspace_info",
   description:
-    "Count what is in the workspace. Use it to see how much there is before a large job. Not for names of files: use list_files. Returns JSON with fileCount, dirCount, totalSize in bytes and lastModified.",
+    "Count what is in the workspace. Use it to see how much there is before you go through it. Not for names of files: use list_files. Returns JSON with fileCount, dirCount, totalSize in bytes and lastModified.",
   class: "pure",
   input: z.object({}),
   async run(_, { workspace }) {

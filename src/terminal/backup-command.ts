@@ -24,7 +24,7 @@ const pathCellsMax = 200;
 
 /** `agentyard backup`, when it is done. */
 export function printBackup(made: BackupReport, { output, words, json }: Parts): number {
-  const { copies: texts } = words.terminal;
+  const { backups: texts } = words.terminal;
   const { path, bytes, conversations, files, leftOut, leftOutCount, changing } = made;
   const names = (paths: readonly string[]) => paths.map((one) => safeLine(one, pathCellsMax)).join(", ");
   const lines = [
@@ -49,7 +49,7 @@ export type Restored = {
 
 /** `agentyard restore`, when it is done. */
 export function printRestored(restored: Restored, { output, words, json }: Parts): number {
-  const { copies: texts } = words.terminal;
+  const { backups: texts } = words.terminal;
   const { dataDir: path, conversations, files, at, agentyard: version, keptAt } = restored;
   const lines = [
     texts.restored({ path }),
@@ -68,7 +68,7 @@ export function openCounter(
   errors: OutputStream,
   words: Words,
 ): { count(part: "write" | "compare" | "read", bytes: number): void; end(): void } {
-  const { copies: texts } = words.terminal;
+  const { backups: texts } = words.terminal;
   let shownAt = 0;
   return {
     count(part, bytes) {
