@@ -134,12 +134,12 @@ test("a new day is told once [L3][L4]", () => {
   assert.equal(tellAfter(42)?.text, reminded(forModels.dateNow("2026-11-17")));
 });
 
-test("when room was made, the day and the facts are told again: the message that told them may be gone [L3][Z2][Z4]", () => {
+test("when room was made, the day and the memories are told again: the message that told them may be gone [L3][Z2][Z4]", () => {
   const talk = talkOf([{ said: "hello", steps: [], answer: "hi" }]);
-  const tell = () => reminderFor(talk.history, { at: 24 * hour, tokens: room, facts: ["Likes tea."] });
+  const tell = () => reminderFor(talk.history, { at: 24 * hour, tokens: room, memories: ["Likes tea."] });
   const told = tell();
   assert.deepEqual(
-    told?.told.map((fact) => fact.split(":")[0]),
+    told?.told.map((one) => one.split(":")[0]),
     ["date", "memory"],
   );
   talk.add(

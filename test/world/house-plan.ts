@@ -33,8 +33,8 @@ export const FREE_FILES = [
   "src/approvals/rules.ts",
 ];
 /** Folders that have a port: each of their rooms stands behind it and is an adapter, but for those that are named. */
-export const PORTS = ["storage", "models", "sandbox"];
-export const NO_ADAPTERS = ["src/sandbox/network/"];
+const PORTS = ["storage", "models", "sandbox"];
+const NO_ADAPTERS = ["src/sandbox/network/"];
 /** What a provider brings into a guest is the same for all of them. */
 export const ADAPTERS_OF_ADAPTERS = { "src/sandbox/local/": "src/sandbox/guest/" };
 /**

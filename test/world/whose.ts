@@ -186,7 +186,7 @@ export function nameOf(node: unknown): string | undefined {
   return isTree(node) && typeof node.name === "string" ? node.name : undefined;
 }
 
-export function field(node: unknown, name: string): unknown {
+function field(node: unknown, name: string): unknown {
   return isTree(node) ? node[name] : undefined;
 }
 
