@@ -5,12 +5,12 @@ import type { Profile } from "../profile.ts";
 import type { DeltaSink, ModelAnswer, ModelError } from "../provider.ts";
 import { addDetails, readContent } from "./content.ts";
 import { type ErrorFacts, errorFacts } from "./error-body.ts";
-import type { Verdict } from "./errors.ts";
+import { failure, type Verdict } from "./errors.ts";
 import { type FinishMeaning, finishMeaning } from "./finish.ts";
 import { isObject, type JsonObject } from "./json.ts";
 import { withoutAddedNulls } from "./schema.ts";
 import type { SentTools } from "./sent-tools.ts";
-import { createCallAssembler } from "./tool-calls.ts";
+import { callsMax, createCallAssembler } from "./tool-calls.ts";
 import { createUsageMeter } from "./usage.ts";
 import { createVoice } from "./voice.ts";
 
@@ -19,6 +19,8 @@ export interface AnswerBuilder {
   take(payload: JsonObject): ErrorFacts | undefined;
   /** A finish reason was seen: what is here is a whole answer, however the connection ends. */
   isFinished(): boolean;
+  /** It asks for more calls than one answer may have: the rest of it does not matter. */
+  isTooMuch(): boolean;
   /** Delivers what is still held back and makes the answer; with a verdict, an answer that failed. */
   build(verdict?: Verdict): ModelAnswer;
 }
@@ -69,8 +71,9 @@ export function createAnswer({ profile, sent, sink, makeId, estimateInput }: Ans
     if (said.function_call) calls.addLegacy(said.function_call);
   }
 
-  function build(verdict: Verdict | undefined = finish === "failure" ? brokenOff : undefined): ModelAnswer {
+  function build(given?: Verdict): ModelAnswer {
     for (const call of voice.end()) calls.addLegacy(call);
+    const verdict = given ?? (finish === "failure" ? brokenOff : calls.isTooMany() ? tooManyCalls : undefined);
     const { text, reasoning } = voice.said();
     const toolCalls = verdict === undefined ? finishCalls(calls.finish(sent.readName, makeId), profile, sent) : [];
     const counted = usage.read();
@@ -86,7 +89,7 @@ export function createAnswer({ profile, sent, sink, makeId, estimateInput }: Ans
     };
   }
 
-  return { take, build, isFinished: () => finish !== undefined };
+  return { take, build, isFinished: () => finish !== undefined, isTooMuch: calls.isTooMany };
 }
 
 const brokenOff: Verdict = {
@@ -95,6 +98,11 @@ const brokenOff: Verdict = {
     retryable: true,
     message: "The provider broke the answer off because of a failure on its side.",
   } satisfies ModelError,
+  isFiltered: false,
+};
+
+const tooManyCalls: Verdict = {
+  error: failure("protocol", false, `The answer asks for more than ${callsMax} tool calls.`),
   isFiltered: false,
 };
 

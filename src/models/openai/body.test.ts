@@ -84,6 +84,26 @@ test("an event of exactly the limit is read, one character more is refused [M3]"
   assert.deepEqual([text, error?.kind, error?.retryable], ["hi", "protocol", false]);
 });
 
+test("an answer with as many tool calls as may be is read, one with thousands fails at once and in words [M3]", () => {
+  const asking = (count: number) => {
+    const calls = Array.from({ length: count }, (_, index) => ({
+      index,
+      id: `call_${index}`,
+      function: { name: "now", arguments: "{}" },
+    }));
+    const choice = { index: 0, delta: { tool_calls: calls }, finish_reason: "tool_calls" };
+    return Buffer.from(`data: ${JSON.stringify({ choices: [choice] })}\n\n`);
+  };
+  assert.equal(readAll([asking(256), Buffer.from(done)]).toolCalls.length, 256);
+  const { toolCalls, finish, error } = readAll([asking(257)]);
+  assert.deepEqual([toolCalls, finish, error?.kind, error?.retryable], [[], "error", "protocol", false]);
+  assert.match(error?.message ?? "", /more than 256 tool calls/);
+  // Looking through all earlier calls for each new one would take minutes here.
+  const startedAt = performance.now();
+  assert.equal(readAll([asking(10_000)]).finish, "error");
+  assert.ok(performance.now() - startedAt < 1_000);
+});
+
 test("a body that is nothing, a page or a text is no answer, and each fails in its way [M3]", () => {
   const kinds = ["", "\n\n", "<html></html>", "Not here", '{"status":"ok"}', '{"choices":[]}', '{"choices":[}'].map(
     (body) => {

@@ -37,6 +37,7 @@ export function createReading({ answer, headers, now, onData }: ReadingOptions):
     } else if (Array.isArray(payload.choices)) {
       hasChoices ||= payload.choices.length > 0;
       onData();
+      if (answer.isTooMuch()) result = answer.build();
     }
   }
 

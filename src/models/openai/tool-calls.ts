@@ -7,11 +7,16 @@ export interface CallAssembler {
   add(fragment: unknown): void;
   /** The old `function_call` form: one call, without id. */
   addLegacy(functionCall: unknown): void;
+  /** More calls than one answer may have; what comes then is not kept. */
+  isTooMany(): boolean;
   /** All names and arguments so far, for an estimate of their tokens. */
   written(): string;
   /** The calls in order of first appearance, under the tools' own names. */
   finish(names: (returned: string) => string, makeId: () => string): ToolCall[];
 }
+
+/** What one answer may ask for. Each call is stored and sent back, so that thousands would hold everybody up. */
+export const callsMax = 256;
 
 type Draft = { id: string; name: string; arguments: string; extra: Record<string, unknown> };
 
@@ -50,13 +55,16 @@ export function createCallAssembler(): CallAssembler {
     return sameId !== undefined && !isComplete(sameId.arguments) ? sameId : undefined;
   }
 
+  const isTooMany = () => drafts.length > callsMax;
+
   return {
     add(fragment) {
-      if (isObject(fragment)) take(readFragment(fragment));
+      if (isObject(fragment) && !isTooMany()) take(readFragment(fragment));
     },
     addLegacy(functionCall) {
-      if (isObject(functionCall)) take(readFragment({ function: functionCall }));
+      if (isObject(functionCall) && !isTooMany()) take(readFragment({ function: functionCall }));
     },
+    isTooMany,
     written: () => drafts.map((draft) => draft.name + draft.arguments).join(""),
     finish(names, makeId) {
       const used = new Set<string>();
