@@ -11,6 +11,11 @@ const python = (code: string, scripts: Record<string, string> = {}) =>
   kindsOf(codeFindings(code, "python", { ...judgedFacts, scripts: new Map(Object.entries(scripts)) }));
 const shell = (command: string, scripts: Record<string, string> = {}) =>
   kindsOf(commandFindings(command, { ...judgedFacts, scripts: new Map(Object.entries(scripts)) }, nothingListed));
+const assertAll = (judge: (text: string) => string, texts: readonly string[], kinds: string) =>
+  assert.deepEqual(
+    texts.map((text) => [text, judge(text)]),
+    texts.map((text) => [text, kinds]),
+  );
 const scriptsOfCode = (code: string) => scriptsOf({ tool: "execute_code", arguments: { code } });
 const scriptsOfShell = (command: string) => scriptsOf({ tool: "run_bash_command", arguments: { command } });
 
@@ -227,4 +232,73 @@ test("neither a rule's finding nor what is allowed always shows a secret [H1][H2
   const token = "deploy TOKEN=hunter2hunter2";
   const other = { ...call, arguments: { command: token }, written: JSON.stringify({ command: token }) };
   assert.equal(JSON.stringify(approvals.judge(other, judgedFacts, [])).includes("hunter2hunter2"), false);
+});
+
+test("a function or an alias that is called like a program hides nothing that the program would do [H1]", () => {
+  const deletes = [
+    "rm() { :; }; command rm outputs/a",
+    "rm() { :; }; env rm outputs/a",
+    "rm() { :; }; unset -f rm; rm outputs/a",
+    "rm() { :; }; bash -c 'rm outputs/a'",
+    "rm() { :; }; ls outputs/* | xargs rm",
+    "rm() { :; }; find outputs -exec rm {} +",
+    "if false; then rm() { :; }; fi; rm outputs/a",
+    'rm() { command rm "$@"; }; rm outputs/a',
+    "alias rm=echo; rm outputs/a",
+    "cd temp; cd() { :; }; builtin cd ../outputs; rm a",
+  ];
+  assertAll(shell, deletes, "delete");
+  const harmless = [
+    'run() { echo "+ $*"; "$@"; }; run ls outputs',
+    'log() { echo "$@"; }; log rm -rf outputs',
+    "alias ll='ls -l'; ll outputs",
+    'cd() { builtin cd "$1"; }; cd temp; rm a',
+  ];
+  assertAll(shell, harmless, "");
+});
+
+test("words that run another program, or what stands in a subscript, are read as they would run [H1]", () => {
+  const deletes = [
+    "setarch -R rm outputs/a",
+    "setarch x86_64 -R rm outputs/a",
+    "linux64 rm outputs/a",
+    "choom -n 1 -- rm outputs/a",
+    "compgen -C 'rm outputs/a'",
+    "test -v 'a[$(rm outputs/a)]'",
+    "declare 'a[$(rm outputs/a)]=1'",
+    "printf -v 'a[$(rm outputs/a)]' x",
+    "unset 'a[$(rm outputs/a)]'",
+  ];
+  assertAll(shell, deletes, "delete");
+  assertAll(shell, ["history -w uploads/a"], "change_upload");
+  assertAll(shell, ["echo 'a[$(rm outputs/a)]'", "printf '%s' 'a[$(rm outputs/a)]'", "setarch x86_64 ls"], "");
+});
+
+test("programs that reach the file system by another name are asked about like those that use its own [H1]", () => {
+  const node = (code: string) => kindsOf(codeFindings(code, "javascript", judgedFacts));
+  assertAll(
+    node,
+    [
+      "process.getBuiltinModule('fs').unlinkSync('outputs/a')",
+      "module.constructor._load('fs').unlinkSync('outputs/a')",
+      "Reflect.get(require('fs'), 'unlinkSync')('outputs/a')",
+      "new (require('worker_threads').Worker)('require(\"fs\").rmSync(\"outputs/a\")', { eval: true })",
+    ],
+    "delete",
+  );
+  assertAll(
+    python,
+    ["import posix\nposix.remove('outputs/a')", "from posix import unlink\nunlink('outputs/a')"],
+    "delete",
+  );
+  assertAll(python, ["import operator, os\noperator.methodcaller('remove', 'outputs/a')(os)"], "unreadable");
+  const changes = [
+    "open(file='uploads/a', mode='w')",
+    "import os\nos.open('uploads/a', os.O_TRUNC | os.O_WRONLY)",
+    "import shelve\nshelve.open('uploads/a', 'n')",
+    "import logging\nlogging.FileHandler('uploads/a', mode='w')",
+  ];
+  assertAll(python, changes, "change_upload");
+  assertAll(node, ["require('fs').symlinkSync('x', 'uploads/a')"], "change_upload");
+  assertAll(python, ["import os\nos.open('uploads/a', os.O_RDONLY)", "open(file='uploads/a')"], "");
 });

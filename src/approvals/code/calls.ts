@@ -95,28 +95,36 @@ export function knownRef(ref: string): string {
   return ref
     .replace(/^((builtins|__builtins__|globalThis|window|global|self|globals|locals|sys\.modules)\.)+/, "")
     .replaceAll(".__dict__", "")
+    .replace(/^posix\b/, "os")
     .replace(/^(fs-extra|fsPromises|fsp|graceful-fs)\b/, "fs");
 }
 
 /** Modules and functions that are named by a text. */
 function reflected(ref: string, values: readonly Value[], run: Run, what: string): Value | undefined {
   const [first, second] = values;
-  if (/^(__import__|importlib\.import_module|runpy\.run_module|require|import)$/.test(ref)) {
+  if (/^(__import__|importlib\.import_module|runpy\.run_module)$/.test(ref) || requiring.test(ref)) {
     const [text = any] = first?.texts ?? [];
     if (text.includes(any)) report(run.scene, "unreadable", "medium", what);
-    else if (/^(require|import)$/.test(ref)) runRequired(run, text, what);
+    else if (requiring.test(ref)) runRequired(run, text, what);
     else runModule(run, text, what, ref.startsWith("runpy"));
     return { texts: [any], ref: moduleName(text) };
   }
   if (/^(globals|locals)$/.test(ref)) return { texts: [any], ref };
   if (ref === "vars") return first;
-  if (ref !== "getattr" || first?.ref === undefined) return undefined;
+  // `operator.methodcaller("remove", x)(os)`
+  const [method = any] = first?.texts ?? [];
+  if (/^operator\.(methodcaller|attrgetter)$/.test(ref) && isGrave(`os.${method}`))
+    report(run.scene, "unreadable", "high", what);
+  if (!/^(getattr|Reflect\.get)$/.test(ref) || first?.ref === undefined) return undefined;
   const [text = any] = second?.texts ?? [];
   if (text.includes(any) && /^(os|shutil|subprocess|builtins|__builtins__|fs|child_process|socket)$/.test(first.ref)) {
     report(run.scene, "unreadable", "high", what);
   }
   return { texts: [any], ref: `${first.ref}.${text}`, owner: first };
 }
+
+const requiring =
+  /^(require|import|module\.require|module\.constructor\._load|[mM]odule\._load)$|(^|\.)getBuiltinModule$/;
 
 /** `map(os.remove, files)`, `files.forEach(fs.unlinkSync)`: a function that another one calls. */
 function judgePassed(
@@ -157,7 +165,7 @@ export function isRunning(ref: string): boolean {
 
 function isRunningText(ref: string, language: Language): boolean {
   if (language === "python") return /^(exec|eval|compile|code\.interact)$/.test(ref);
-  return /^(eval|Function|vm\.(run\w+|Script|compileFunction))$/.test(ref);
+  return /^(eval|Function|(worker_threads\.)?Worker|vm\.(run\w+|Script|compileFunction))$/.test(ref);
 }
 
 const deleting =
@@ -166,7 +174,7 @@ const deepDeleting = /rmtree|rimraf|emptyDir|remove_tree|^(fs\.)?rm(Sync)?$|^del
 /** Names so common that only the whole of them means the file system. */
 const commonNames = /^(remove|del|rm)$/;
 const writing =
-  /(^|\.)(to_(csv|excel|json|parquet|pickle|html|feather|sql|markdown|latex|hdf|stata|xml)|savefig|save|savez\w*|savetxt|write_(text|bytes|image|html|csv|parquet|json)|imwrite|imsave|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|outputFile(Sync)?|writeJson(Sync)?|truncate(Sync)?|extractall|unpack_archive|make_archive|copytree|writeTextFile(Sync)?|copyFile(Sync)?|cp(Sync)?|copy|copy2|copyfile|symlink|link)$/;
+  /(^|\.)(to_(csv|excel|json|parquet|pickle|html|feather|sql|markdown|latex|hdf|stata|xml)|savefig|save|savez\w*|savetxt|write_(text|bytes|image|html|csv|parquet|json)|imwrite|imsave|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|outputFile(Sync)?|writeJson(Sync)?|truncate(Sync)?|extractall|unpack_archive|make_archive|copytree|writeTextFile(Sync)?|copyFile(Sync)?|cp(Sync)?|copy|copy2|copyfile|(sym)?link(Sync)?)$/;
 
 /** A call as it was read: what is called, of what, with what, and its text. */
 type Called = {
@@ -193,7 +201,7 @@ function judgeFiles(program: Program, called: Called): void {
   if (ref === "os.truncate" || /^(fs\.)?truncate(Sync)?$/.test(ref))
     run.scene.call(["truncate", "-s", second?.texts[0] ?? "0", ...first.texts], run, what);
   if (writing.test(ref)) {
-    const targets = /copy|cp|move|unpack|symlink|link$/.test(ref)
+    const targets = /copy|cp|move|unpack|symlink|link(Sync)?$/.test(ref)
       ? values.slice(1)
       : [...values, ...(owner?.ref === undefined ? [owner ?? unknown] : [])];
     const named = args.filter(({ key }) => key !== undefined).map(({ value }) => value);
@@ -221,11 +229,13 @@ function keepWritten(run: Run, ref: string, owner: Value | undefined, first: Val
 /** A file that is opened to be written is changed; one that is read may hold credentials. */
 function judgeOpen(program: Program, { ref, owner, values, args, what }: Called): void {
   const { run } = program;
-  const isOpen = /(^|\.)(open|openSync|ZipFile|TarFile|ExcelWriter|PdfPages)$/.test(ref);
+  const isOpen = /(^|\.)(open|openSync|ZipFile|TarFile|ExcelWriter|PdfPages|FileHandler)$/.test(ref);
   const isOwn = isOpen && owner !== undefined && owner.ref === undefined;
-  const paths = (isOwn ? owner.texts : (values[0]?.texts ?? [])).filter((text) => text !== any);
-  const mode = args.find(({ key }) => key === "mode")?.value ?? values[isOwn ? 0 : 1];
-  const writes = /Writer|PdfPages/.test(ref) || isWriting(mode);
+  const named = (keys: RegExp) => args.find(({ key }) => key !== undefined && keys.test(key))?.value;
+  const path = isOwn ? owner : (values[0] ?? named(/^(file|path|name|filename)$/));
+  const paths = (path?.texts ?? []).filter((text) => text !== any);
+  const mode = named(/^(mode|flags?)$/) ?? values[isOwn ? 0 : 1];
+  const writes = isWriting(ref, mode);
   const isInPlace = /^fileinput\./.test(ref) && args.some(({ key }) => key === "inplace");
   if ((isOpen && writes) || isInPlace) judgeWrite(run, paths, what);
   if (/^(io\.|codecs\.)?open$/.test(ref) && (mode?.texts ?? []).some((text) => /^[bt]*[wx]/.test(text)))
@@ -249,11 +259,16 @@ function judgeOpen(program: Program, { ref, owner, values, args, what }: Called)
   );
 }
 
-/** `r+`, or in Node `rs+` and `sa`; or flags of the system, of which the first is seen. */
-function isWriting(mode: Value | undefined): boolean {
-  if (mode === undefined) return false;
-  const isFlag = /(^|\.)O_(WRONLY|RDWR|APPEND|CREAT|TRUNC)$/.test(mode.ref ?? "");
-  return isFlag || mode.texts.some((text) => /^[rbts]*[wax+]/.test(text));
+/**
+ * By the letters of the mode: `r+`, or in Node `rs+` and `sa`. The system has flags for it, of which the first is seen, and
+ * databases are made where they are not only read.
+ */
+function isWriting(ref: string, mode: Value | undefined): boolean {
+  if (/Writer|PdfPages|FileHandler/.test(ref)) return true;
+  if (ref === "os.open") return mode?.ref !== "os.O_RDONLY" && mode?.texts[0] !== "0";
+  if (/^(shelve|dbm(\.\w+)?)\.open$/.test(ref)) return mode?.texts[0] !== "r";
+  if (/(^|\.)O_(WRONLY|RDWR|APPEND|CREAT|TRUNC)$/.test(mode?.ref ?? "")) return true;
+  return (mode?.texts ?? []).some((text) => /^[rbts]*[wax+]/.test(text));
 }
 
 const shells =

@@ -13,6 +13,7 @@ import { judgePrivilege } from "./privileges.ts";
 import {
   any,
   type Call,
+  fork,
   isUnknown,
   type Run,
   report,
@@ -37,16 +38,15 @@ export function runCall(argv: readonly string[], run: Run, what: string): Stream
     report(scene, "unreadable", "high", what);
     return unknownStream;
   }
-  const alias = state.aliases.get(first);
-  if (alias !== undefined) return runAlias(first, alias, args, run, what);
-  const called = runFunction(first, args, run);
-  if (called !== undefined) return called;
+  const named = run.isDirect === true ? undefined : runNamed(first, args, run, what);
   const program = programOf(run, first);
-  const call: Call = { ...run, program, args, what };
+  // The program counts as well: scripts expand no alias, and a function can be taken back or passed by (`env x`).
+  const call: Call = { ...run, state: named === undefined ? state : fork(state), isDirect: false, program, args, what };
   const before = scene.findings.length;
   scene.wrapped += 1;
   const stream = isHelp(call) ? unknownStream : runProgram(call, first);
   scene.wrapped -= 1;
+  if (named !== undefined) return named;
   if (!isSafe(call) && scene.findings.length === before) report(scene, "not_safe", "medium", what, `${program} *`);
   return stream;
 }
@@ -59,6 +59,12 @@ const wordsPerStep = 4;
 function isReadable(first: string): boolean {
   const isTest = first === "[" || first === "[[";
   return !isUnknown(first) && (isTest || !/[*?[]/.test(first));
+}
+
+/** An alias or a function of that name. */
+function runNamed(first: string, args: readonly string[], run: Run, what: string): Stream | undefined {
+  const alias = run.state.aliases.get(first);
+  return alias === undefined ? runFunction(first, args, run) : runAlias(first, alias, args, run, what);
 }
 
 function runAlias(first: string, alias: string, args: readonly string[], run: Run, what: string): Stream {

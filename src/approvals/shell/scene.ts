@@ -78,6 +78,8 @@ export type Run = {
   readonly state: State;
   readonly source: string;
   readonly stdin: Stream | undefined;
+  /** Behind `command` and `builtin`: functions and aliases do not count. */
+  readonly isDirect?: boolean | undefined;
 };
 
 /** One simple command, one reading of it. */

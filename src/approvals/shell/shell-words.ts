@@ -14,6 +14,7 @@ export const shellWords: ReadonlySet<string> = new Set(
 
 /** Runs the words that change what the shell itself knows; `undefined` for all others. */
 export function runShellWord(call: Call): Stream | undefined {
+  runSubscripts(call);
   switch (call.program) {
     case "cd":
     case "pushd":
@@ -55,12 +56,25 @@ export function runShellWord(call: Call): Stream | undefined {
       return runText(call, call.args.join(" "));
     case "trap":
       return runTrap(call);
+    case "compgen":
+    case "complete":
+      for (const [at, arg] of call.args.entries())
+        if (arg === "-C") runText({ ...call, state: fork(call.state) }, call.args[at + 1] ?? "");
+      return undefined;
     case "source":
     case ".":
       return runSource(call);
     default:
       return undefined;
   }
+}
+
+/** `test -v 'a[$(x)]'`: words that take the name of a variable run what stands in its subscript, quoted or not. */
+function runSubscripts(call: Call): void {
+  if (!/^(test|\[\[?|read|mapfile|readarray|declare|typeset|local|let|unset|wait|printf)$/.test(call.program)) return;
+  const names = call.program === "printf" ? call.args.slice(0, call.args[0] === "-v" ? 2 : 0) : call.args;
+  for (const word of names)
+    if (/^\w+\[.*(\$\(|`)/.test(word)) runText({ ...call, state: fork(call.state) }, `: "${word}"`);
 }
 
 function pair(arg: string): [string, string] {

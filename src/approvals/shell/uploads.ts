@@ -38,6 +38,7 @@ function writtenBy(call: Call): readonly string[] | undefined {
     case "jpegoptim":
     case "optipng":
     case "fallocate":
+    case "history":
       return rest;
     case "vim":
     case "vi":

@@ -148,6 +148,9 @@ const plainWrappers: Readonly<Record<string, Plain>> = {
   chronic: plain(),
   setarch: plain("", 1),
   ...Object.fromEntries(["linux32", "linux64", "i386", "x86_64", "uname26"].map((one) => [one, plain()])),
+  cpulimit: plain("l p e"),
+  choom: plain("n p adjust pid"),
+  ifne: plain(),
   sudo: plain("u g h p C r t user group"),
   doas: plain("u C"),
   pkexec: plain("user"),
@@ -186,7 +189,8 @@ function runInner(call: Call, { valued, skip }: Plain): Stream {
   // Options may stand behind an operand as well, and no program has a name like one: `perf stat -e cycles ls`.
   const argv = skip === 0 ? words : readOptions(words, valued, true).rest;
   const at = argv.findIndex((arg) => !/^\w+=/.test(arg));
-  return at === -1 ? emptyStream : call.scene.call(argv.slice(at), call, call.what);
+  const isDirect = call.program === "command" || call.program === "builtin";
+  return at === -1 ? emptyStream : call.scene.call(argv.slice(at), { ...call, isDirect }, call.what);
 }
 
 /** How many words stand before the other program. */
