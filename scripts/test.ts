@@ -1,10 +1,11 @@
-// `npm test`: the checks, then the unit tests in one process, then stories, contracts, crashes and attacks, a process per
-// file.
+// `npm test`: the checks, then the unit tests in one process, then stories, contracts, crashes and attacks. Stories and
+// contracts share processes, a few files each; one that begins with `// Runs alone: why` has its own.
 // `npm test -- word…` runs only the test files whose path has one of the words; `--test-name-pattern` chooses by name.
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { runChecks } from "./check.ts";
 
@@ -13,6 +14,9 @@ interface Count {
   failed: number;
   skipped: number;
 }
+
+/** Half a second of a file's processor time is its start; more files than this, and the lanes end at different times. */
+const sharingMax = 8;
 
 const root = join(import.meta.dirname, "..");
 const startedAt = performance.now();
@@ -38,7 +42,7 @@ async function runParts(env: NodeJS.ProcessEnv): Promise<Count[]> {
   const counts: Count[] = isFiltered ? [] : [{ ...(await runChecks({ env, except: "house" })), skipped: 0 }];
   counts.push((await units).tell());
   const behaviour = "test/{stories,contracts,crashes,attacks}/**/*.test.ts";
-  counts.push((await runTests("behaviour", [behaviour], ["--test-concurrency=2"], env, "live")).tell());
+  counts.push((await runTests("behaviour", [behaviour], ["--test-concurrency=2"], env, "shared")).tell());
   return counts;
 }
 
@@ -54,20 +58,20 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
 
 type Told = { tell(): Count };
 
-/** `held`: nothing is shown before `tell`. */
+/** `held`: nothing is shown before `tell`. `shared`: shown as it comes, several files to a process. */
 async function runTests(
   part: string,
   globs: string[],
   args: string[],
   env: NodeJS.ProcessEnv,
-  shown: "live" | "held" = "held",
+  how: "shared" | "held" = "held",
 ): Promise<Told> {
   const files = globSync(globs, { cwd: root })
     .filter((file) => positionals.length === 0 || positionals.some((word) => file.includes(word)))
     .sort();
   if (files.length === 0) return { tell: () => nothingRan(part) };
   const title = `\n${part}: ${files.length} files`;
-  if (shown === "live") console.log(title);
+  if (how === "shared") console.log(title);
 
   const countFile = join(temporary, `${part}.json`);
   const reporters = [
@@ -78,21 +82,44 @@ async function runTests(
   ];
   const said: Buffer[] = [];
   const exitCode = await new Promise<number | null>((resolve, reject) => {
-    const child = spawn(process.execPath, ["--test", ...args, ...reporters, ...namePatterns, ...files], {
-      cwd: root,
-      env,
-      stdio: ["ignore", shown === "live" ? "inherit" : "pipe", shown === "live" ? "inherit" : "pipe"],
-    });
+    const child = spawn(
+      process.execPath,
+      ["--test", ...args, ...reporters, ...namePatterns, ...(how === "shared" ? shareProcesses(files) : files)],
+      {
+        cwd: root,
+        env,
+        stdio: how === "shared" ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"],
+      },
+    );
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (bytes: Buffer) => said.push(bytes));
     child.on("error", reject);
     child.on("close", resolve);
   });
   return {
     tell() {
-      if (shown === "held") process.stdout.write(`${title}\n${Buffer.concat(said)}`);
+      if (how === "held") process.stdout.write(`${title}\n${Buffer.concat(said)}`);
       return countIn(join(temporary, `${part}.json`), part, exitCode);
     },
   };
+}
+
+/** Files that import a few of these each; those that need a process of their own are left as they are. */
+function shareProcesses(files: readonly string[]): string[] {
+  const alone = files.filter(runsAlone);
+  const sharing = files.filter((file) => !alone.includes(file));
+  const groups: string[] = [];
+  for (let at = 0; at < sharing.length; at += sharingMax) {
+    const group = join(temporary, `group-${groups.length + 1}.test.mjs`);
+    const lines = sharing.slice(at, at + sharingMax).map((file) => `import "${pathToFileURL(join(root, file))}";\n`);
+    writeFileSync(group, lines.join(""));
+    groups.push(group);
+  }
+  return [...groups, ...alone];
+}
+
+function runsAlone(file: string): boolean {
+  if (/^test\/(crashes|attacks)\//.test(file)) return true;
+  return readFileSync(join(root, file), "utf8").startsWith("// Runs alone: ");
 }
 
 function countIn(countFile: string, part: string, exitCode: number | null): Count {

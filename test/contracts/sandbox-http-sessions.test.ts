@@ -1,3 +1,4 @@
+// Runs alone: its server is started before all tests and closed after them.
 import assert from "node:assert/strict";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// Runs alone: its server is started before all tests and closed after them.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { systemIds } from "../../src/base/ids.ts";

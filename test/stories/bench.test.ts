@@ -1,3 +1,4 @@
+// Runs alone: it measures.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

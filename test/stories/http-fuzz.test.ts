@@ -1,3 +1,4 @@
+// Runs alone: it counts the files that its process holds open.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

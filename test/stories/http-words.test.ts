@@ -1,3 +1,4 @@
+// Runs alone: its server is started before all tests and closed after them.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Problem } from "../../src/protocol/resources.ts";

@@ -1,3 +1,4 @@
+// Runs alone: it measures the memory of its process.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { globSync } from "node:fs";
