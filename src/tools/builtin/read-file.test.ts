@@ -82,7 +82,11 @@ test("a file of any size can be read from any line on, and is known in part [F1]
   const line = `${"汉字 and words ".repeat(6)}\n`;
   const text = line.repeat(200_000); // More than is read at once, and cut there in the middle of a character.
   put(tools, "uploads/huge.log", text);
-  const { text: shown, events } = await tools.call("read_file", { path: "uploads/huge.log", offset: 199_999, limit: 5 });
+  const { text: shown, events } = await tools.call("read_file", {
+    path: "uploads/huge.log",
+    offset: 199_999,
+    limit: 5,
+  });
   assert.equal(
     shown,
     `=== uploads/huge.log (lines 199999–200000 of 200000, 20 MB, utf-8) ===\n${(line + line).slice(0, -1)}`,

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { callTimeoutMsOf, otherTimeNames, otherTimeUnits, timeoutInput, timeoutMsOf } from "../program-time.ts";
 import { runProgram } from "../program-report.ts";
+import { callTimeoutMsOf, otherTimeNames, otherTimeUnits, timeoutInput, timeoutMsOf } from "../program-time.ts";
 import { defineTool } from "../tool.ts";
 import { withoutFence } from "../without-fence.ts";
 
