@@ -71,14 +71,17 @@ async function identify(c: HttpCall, users: Users, { signInLastsMs }: ServerSett
   if (key !== undefined) {
     const known = await users.byKey(key);
     if (known === undefined) return undefined;
-    return { caller: { signedIn: known.id, scopes: known.scopes, by: "key" }, counted: `user ${known.id}` };
+    return {
+      caller: { signedIn: known.id, scopes: known.scopes, by: "key", taken: known.taken },
+      counted: `user ${known.id}`,
+    };
   }
   const arrival = c.get("arrival");
   for (const token of readCookies(c.req.header("cookie"), signInCookie(arrival))) {
     const known = await users.byCookie(token);
     if (known === undefined) continue;
     return {
-      caller: { signedIn: known.id, scopes: known.scopes, by: "cookie" },
+      caller: { signedIn: known.id, scopes: known.scopes, by: "cookie", taken: known.taken },
       counted: `user ${known.id}`,
       cookie: known.renewed ? signedInCookie(arrival, { token, lastsMs: signInLastsMs }) : undefined,
     };

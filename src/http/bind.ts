@@ -7,7 +7,7 @@ import { readBody } from "./body.ts";
 import { leaveBytes, noBytes, openBytes } from "./bytes.ts";
 import { actsAsNamed, ownerOf } from "./caller.ts";
 import { openDoOnce } from "./do-once.ts";
-import { type App, type Caller, closingSignal, goneSignal, type HttpCall, isLocal } from "./door.ts";
+import { type App, type Caller, closingSignal, endSignal, goneSignal, type HttpCall, isLocal } from "./door.ts";
 import { sendDownload } from "./download.ts";
 import type { Answer, Answered, Call, Handlers, Parts } from "./handler.ts";
 import { descriptionPaths } from "./openapi.ts";
@@ -111,6 +111,7 @@ async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Resu
   if (!json.ok) return json;
   const body = parsePart("body", Body, json.value, language);
   if (!body.ok) return body;
+  const gone = goneSignal(c);
   const call: Call<N> = {
     params: params.value,
     query: query.value,
@@ -126,8 +127,8 @@ async function readCall<N extends RouteName>(c: HttpCall, name: N): Promise<Resu
     isLocal: isLocal(c),
     requestId: c.get("requestId"),
     lastEventId: c.req.header("last-event-id"),
-    signal: goneSignal(c),
-    gone: c.req.raw.signal,
+    signal: endSignal(c, gone),
+    gone,
     closing: closingSignal(c),
   };
   return ok({ call, json: json.value });

@@ -29,6 +29,8 @@ export type Caller = {
   readonly scopes: readonly Scope[];
   /** How they showed who they are; undefined where nobody has to. */
   readonly by?: "key" | "cookie" | undefined;
+  /** Fires when their key or sign-in was taken away. */
+  readonly taken?: AbortSignal | undefined;
 };
 
 export type Env = {
@@ -44,10 +46,16 @@ export function isLocal(c: HttpCall): boolean {
   return door === "process" || door === "socket";
 }
 
-/** Fires when the caller is gone or the server closes. */
+/** Fires when the caller is gone, or what let them in was taken away. */
 export function goneSignal(c: HttpCall): AbortSignal {
+  const { taken } = c.get("caller");
+  return taken === undefined ? c.req.raw.signal : AbortSignal.any([c.req.raw.signal, taken]);
+}
+
+/** Fires when the caller is gone or the server closes. */
+export function endSignal(c: HttpCall, gone: AbortSignal): AbortSignal {
   const { closing } = doorOf(c);
-  return closing === undefined ? c.req.raw.signal : AbortSignal.any([c.req.raw.signal, closing]);
+  return closing === undefined ? gone : AbortSignal.any([gone, closing]);
 }
 
 /** Fires when the server closes. */

@@ -4,6 +4,7 @@ import { shownId } from "../protocol/ids.ts";
 import { type Scope, scopes } from "../protocol/route.ts";
 import { type ApiKey, userLimits } from "../protocol/user-routes.ts";
 import type { ApiKeyRow } from "../storage/storage.ts";
+import type { Holds } from "./holds.ts";
 import { hashOf, newSecret } from "./secrets.ts";
 import { findRow, scopesOf, unknownUser } from "./user-list.ts";
 import type { InTurn, UserParts, Users } from "./users.ts";
@@ -15,8 +16,9 @@ const shownCharacters = 7;
 /** The last use is for people to see which keys are dead, so it need not be written at each one. */
 const usedNotedEveryMs = 600_000;
 type Keys = Pick<Users, "keys" | "addKey" | "removeKey" | "byKey">;
+type Tools = { readonly inTurn: InTurn; readonly holds: Holds };
 
-export function openKeys({ storage, clock, ids }: UserParts, inTurn: InTurn): Keys {
+export function openKeys({ storage, clock, ids }: UserParts, { inTurn, holds }: Tools): Keys {
   async function noteUse({ hash }: ApiKeyRow): Promise<void> {
     await inTurn(async () => {
       const row = await storage.findKey(hash);
@@ -54,16 +56,18 @@ export function openKeys({ storage, clock, ids }: UserParts, inTurn: InTurn): Ke
         if (user === undefined) return unknownUser(id);
         const dropped = await storage.dropKey(user.id, key);
         if (!dropped.ok) return dropped;
+        holds.end(user.id, key);
         return dropped.value ? ok(undefined) : failure("key_not_found", { id: shownId(key) });
       }),
     async byKey(key) {
       if (!keyForm.test(key)) return undefined;
       const row = await storage.findKey(hashOf(key));
+      const taken = row && holds.under(row.owner, row.id);
       const user = row && (await storage.findUser(row.owner));
       const now = clock.now();
-      if (row === undefined || user === undefined || hasEnded(row, now)) return undefined;
+      if (row === undefined || taken === undefined || user === undefined || hasEnded(row, now)) return undefined;
       if (now - (row.usedAt ?? 0) >= usedNotedEveryMs) await noteUse(row);
-      return { id: user.id, scopes: scopesOf(user).filter((scope) => row.scopes.includes(scope)) };
+      return { id: user.id, scopes: scopesOf(user).filter((scope) => row.scopes.includes(scope)), taken };
     },
   };
 }

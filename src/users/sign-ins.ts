@@ -2,6 +2,7 @@ import { ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
 import type { SignInRow, UserRow } from "../storage/storage.ts";
+import type { Holds } from "./holds.ts";
 import type { Passwords } from "./passwords.ts";
 import { hashOf, newSecret } from "./secrets.ts";
 import { findRow, keptFor, type PutUser, scopesOf, toUser, type UserList, unknownUser } from "./user-list.ts";
@@ -23,6 +24,7 @@ type Tools = {
   readonly users: UserList;
   readonly putUser: PutUser;
   readonly inTurn: InTurn;
+  readonly holds: Holds;
 };
 
 /** Browsers that are signed in, and links that sign one in once. Only hashes are kept. */
@@ -114,20 +116,24 @@ function links(
   };
 }
 
-function cookies(parts: UserParts, { inTurn }: Tools, { living }: Rows): Pick<SignIns, "byCookie" | "signOut"> {
+function cookies(parts: UserParts, { inTurn, holds }: Tools, { living }: Rows): Pick<SignIns, "byCookie" | "signOut"> {
   const { storage, clock, signInLastsMs } = parts;
   return {
     async byCookie(token) {
       const row = await living(token, "cookie");
+      const taken = row && holds.under(row.owner);
       const user = row && (await storage.findUser(row.owner));
-      if (row === undefined || user === undefined) return undefined;
+      if (row === undefined || taken === undefined || user === undefined) return undefined;
       const isOld = row.endsAt - clock.now() < signInLastsMs() * (1 - 1 / renewalsPerLasting);
       const renewed = isOld && (await inTurn(() => renew(parts, row.hash)));
-      return { id: user.id, scopes: scopesOf(user), renewed };
+      return { id: user.id, scopes: scopesOf(user), renewed, taken };
     },
     signOut: (token) =>
       inTurn(async () => {
+        const row = await living(token, "cookie");
         const dropped = await storage.dropSignIn(hashOf(token));
+        // Other browsers of theirs come back by themselves.
+        if (row !== undefined) holds.end(row.owner);
         return dropped.ok ? ok(undefined) : dropped;
       }),
   };

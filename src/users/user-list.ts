@@ -4,6 +4,7 @@ import { OwnerId, shownId } from "../protocol/ids.ts";
 import { type Scope, scopes } from "../protocol/route.ts";
 import type { User } from "../protocol/user-routes.ts";
 import type { UserRow, UserStorage } from "../storage/storage.ts";
+import type { Holds } from "./holds.ts";
 import { type Passwords, passwordCharactersMin } from "./passwords.ts";
 import type { InTurn, NewUser, UserParts, Users } from "./users.ts";
 
@@ -13,9 +14,9 @@ export type UserList = Pick<Users, "exist" | "list" | "find" | "add" | "remove" 
 /** `put`: stores one, in turn with others. */
 type Kept = { readonly users: UserList; readonly put: PutUser };
 export type PutUser = (row: UserRow) => ReturnType<UserStorage["putUser"]>;
-type Tools = { readonly passwords: Passwords; readonly inTurn: InTurn };
+type Tools = { readonly passwords: Passwords; readonly inTurn: InTurn; readonly holds: Holds };
 
-export function openUserList({ storage, clock }: UserParts, { passwords, inTurn }: Tools): Kept {
+export function openUserList({ storage, clock }: UserParts, { passwords, inTurn, holds }: Tools): Kept {
   let known: boolean | undefined;
 
   async function exist(): Promise<boolean> {
@@ -63,6 +64,7 @@ export function openUserList({ storage, clock }: UserParts, { passwords, inTurn 
         if (row === undefined) return unknownUser(id);
         const dropped = await storage.dropUser(row.id);
         if (!dropped.ok) return dropped;
+        holds.endAll(row.id);
         known = (await storage.listUsers(1)).length > 0;
         return ok(undefined);
       }),
@@ -73,7 +75,9 @@ export function openUserList({ storage, clock }: UserParts, { passwords, inTurn 
         const row = await findRow(storage, id);
         if (row === undefined) return unknownUser(id);
         const stored = await storage.putUser({ ...row, password: secret.value });
-        return stored.ok ? storage.dropSignIns({ owner: row.id }) : stored;
+        const dropped = stored.ok ? await storage.dropSignIns({ owner: row.id }) : stored;
+        if (dropped.ok) holds.end(row.id);
+        return dropped;
       });
     },
     isPassword: async (id, password) => passwords.fits(password, (await findRow(storage, id))?.password),

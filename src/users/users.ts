@@ -7,6 +7,7 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { Scope } from "../protocol/route.ts";
 import type { ApiKey, User } from "../protocol/user-routes.ts";
 import type { StorageFailure, UserStorage } from "../storage/storage.ts";
+import { openHolds } from "./holds.ts";
 import { openKeys } from "./keys.ts";
 import { openPasswords } from "./passwords.ts";
 import { openSignIns } from "./sign-ins.ts";
@@ -79,8 +80,10 @@ export type Person = {
 };
 export type SignedIn = { readonly user: User; readonly token: string; readonly endsAt: number };
 export type SignInLink = { readonly user: OwnerId; readonly token: string; readonly endsAt: number };
-export type KnownByKey = { readonly id: OwnerId; readonly scopes: readonly Scope[] };
-export type KnownByCookie = { readonly id: OwnerId; readonly scopes: readonly Scope[]; readonly renewed: boolean };
+/** `taken` fires when what they showed was taken away: what they have open by then ends. */
+type Known = { readonly id: OwnerId; readonly scopes: readonly Scope[]; readonly taken: AbortSignal };
+export type KnownByKey = Known;
+export type KnownByCookie = Known & { readonly renewed: boolean };
 
 export type UserParts = {
   readonly storage: UserStorage;
@@ -92,9 +95,10 @@ export type UserParts = {
 export function openUsers(parts: UserParts): Users {
   const passwords = openPasswords(parts);
   const inTurn = openQueue();
-  const { users, put: putUser } = openUserList(parts, { passwords, inTurn });
-  const signIns = openSignIns(parts, { passwords, users, putUser, inTurn });
-  return { ...users, ...openKeys(parts, inTurn), ...signIns };
+  const holds = openHolds();
+  const { users, put: putUser } = openUserList(parts, { passwords, inTurn, holds });
+  const signIns = openSignIns(parts, { passwords, users, putUser, inTurn, holds });
+  return { ...users, ...openKeys(parts, { inTurn, holds }), ...signIns };
 }
 
 /**

@@ -133,6 +133,38 @@ test("people change their own password with the one they have, and are signed ou
   assert.equal((await yard.call("GET /api/v1/me", { cookie })).status, 401);
 });
 
+test("what somebody reads ends when the key or the sign-in behind it is taken away, and nothing else does [C6][C3]", async () => {
+  await using yard = await peopledYard();
+  const lost = await yard.keyOf("ann");
+  const kept = await yard.keyOf("ann");
+  const made = await yard.call("POST /api/v1/conversations", { "x-api-key": kept, body: {} });
+  const opened = async (headers: Record<string, string>) => {
+    const address = `http://127.0.0.1:7420/api/v1/conversations/${JSON.parse(made.text).id}/stream`;
+    const request = new Request(address, { headers: { host: "127.0.0.1:7420", ...headers } });
+    const response = await yard.app.fetch(request, { door: "tcp", address: "127.0.0.1" });
+    assert.equal(response.status, 200);
+    const reading = { isOver: false };
+    const read = async () => {
+      await response.text();
+      reading.isOver = true;
+    };
+    return Object.assign(reading, { over: read() });
+  };
+  const stays = await opened({ "x-api-key": kept });
+  const ends = await opened({ "x-api-key": lost });
+  const { items } = await must(yard.client.call("listKeys", { params: { user: "ann" } }));
+  const key = items.find(({ shown }) => lost.startsWith(shown))?.id ?? "";
+  await must(yard.client.call("removeKey", { params: { user: "ann", key } }));
+  await ends.over;
+  const cookie = await signedIn(yard, "ann");
+  const browser = await opened({ cookie });
+  await yard.call("POST /api/v1/sign-out", { ...here, cookie });
+  await browser.over;
+  assert.equal(stays.isOver, false);
+  await must(yard.client.call("removeUser", { params: { user: "ann" } }));
+  await stays.over;
+});
+
 test("signing out ends the sandbox session where the settings say so [C6]", async () => {
   for (const signOutEndsSession of [true, false]) {
     await using yard = await peopledYard({ signOutEndsSession }, sandboxOver(playedProvider()));
