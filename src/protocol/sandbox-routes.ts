@@ -334,7 +334,7 @@ export const sandboxRoutes = {
   healthDetailed: {
     method: "GET",
     path: "/api/v1/health/detailed",
-    scope: "any",
+    scope: "admin",
     summary: "Whether database, files and sandbox are well: each is tried for this answer.",
     params: Empty,
     query: Empty,
