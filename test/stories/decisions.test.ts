@@ -186,3 +186,37 @@ test("a decision that comes in while another call's result is being stored is ac
   assert.equal((await yard.whenAtRest(conversation)).answer, "done");
   await yard[Symbol.asyncDispose]();
 });
+
+test("a decision is made by its owner, in its conversation, and once: of twelve verdicts at the same time one counts [H2][Q1]", async (t) => {
+  const data = await folder(t);
+  const marks = join(data, "marks.jsonl");
+  await using model = await modelServer([calls(["pay", { mark: "a" }]), says("done")]);
+  await using yard = await startYard({ model, data, tools: [effectTool("pay", "unsafe", marks, { asks: true })] });
+  const { conversation } = await yard.ask("go");
+  const { decisions } = await must(yard.client.call("getState", { params: { id: conversation } }));
+  const decision = decisions[0]?.id ?? "none";
+  const decided = async (id: string, verdict: "approve" | "reject") => {
+    const made = await yard.client.call("decide", { params: { id, decision }, body: { verdict } });
+    return made.ok ? "ok" : made.failure.code;
+  };
+  const { id: other } = await must(yard.client.call("createConversation", { body: {} }));
+  assert.equal(await decided(other, "approve"), "decision_not_found");
+  const verdicts = Array.from({ length: 12 }, (_, at) => decided(conversation, at % 2 === 0 ? "approve" : "reject"));
+  assert.equal((await Promise.all(verdicts)).filter((code) => code === "ok").length, 1);
+  await yard.whenAtRest(conversation);
+  const made = all(await yard.events(conversation), "decision.made");
+  const written = existsSync(marks) ? (await readFile(marks, "utf8")).trim().split("\n").length : 0;
+  assert.deepEqual([made.length, written], [1, made[0]?.verdict === "approve" ? 1 : 0]);
+});
+
+test("of arguments that name a path twice, what would be written is what a person is asked about [H1]", async () => {
+  const twice = (first: string, second: string) => `{"path":"${first}","path":"${second}","content":"x"}`;
+  const statusOf = async (written: string) => {
+    await using model = await modelServer([calls(["write_file", written]), says("done")]);
+    await using yard = await startYard({ model });
+    const { conversation, status } = await yard.ask("go");
+    return [status, all(await yard.events(conversation), "file.changed").map(({ path }) => path)];
+  };
+  assert.deepEqual(await statusOf(twice("outputs/a", "uploads/a")), ["waiting", []]);
+  assert.deepEqual(await statusOf(twice("uploads/a", "outputs/a")), ["idle", ["outputs/a"]]);
+});

@@ -205,3 +205,31 @@ test("arguments that are broken, though not cut off, are answered with what is w
   const { events } = await yard.ask("go");
   assert.match(all(events, "call.finished")[0]?.text ?? "", /^Error: tool_arguments_broken: /);
 });
+
+test("a server that repeats the key in its refusal tells it to nobody who reads the answer or the log [M3][Q1]", async () => {
+  await using model = await modelServer(({ headers }) =>
+    error(401, `bad key ${headers.authorization} (${headers.authorization?.split(" ")[1]})`, "invalid_api_key"),
+  );
+  const key = "sk-of-nobody-0123456789abcdef";
+  await using yard = await startYard({ model, env: { MODEL_BASIC_API_KEY: key } });
+  const { conversation } = await yard.ask("hi");
+  assert.equal(model.asked[0]?.headers.authorization, `Bearer ${key}`);
+  const [finished] = all(await yard.events(conversation), "turn.finished");
+  assert.match(JSON.stringify(finished), /bad key Bearer \[key\] \(\[key\]\)/);
+  assert.doesNotMatch(JSON.stringify(await yard.events(conversation)), new RegExp(key));
+});
+
+test("a server that sends the caller elsewhere does not get the key carried there [M3][Q1]", async () => {
+  await using elsewhere = await modelServer(() => says("hello"));
+  for (const status of [301, 307, 308]) {
+    await using model = await modelServer(() => ({
+      status,
+      headers: { location: `${elsewhere.url}/chat/completions` },
+    }));
+    await using yard = await startYard({ model, env: { MODEL_BASIC_API_KEY: "sk-of-nobody-0123456789abcdef" } });
+    const { conversation } = await yard.ask("hi");
+    const [finished] = all(await yard.events(conversation), "turn.finished");
+    assert.match(JSON.stringify(finished), /model_protocol.*redirects/);
+  }
+  assert.equal(elsewhere.asked.length, 0);
+});

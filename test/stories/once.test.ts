@@ -230,3 +230,20 @@ async function folder(t: TestContext): Promise<string> {
   t.after(() => rm(data, { recursive: true, force: true }));
   return data;
 }
+
+test("the same key with another conversation in the header, or another file of a resumable upload, is another call [C6]", async () => {
+  await using model = await modelServer([says("one"), says("two")]);
+  await using yard = await startYard({ model });
+  const status = async (call: Pick<CreatingCall, "path" | "body" | "headers">, tag: string) =>
+    (await send(yard, { method: "POST", things: async () => [], ...call }, tag)).status;
+  const body = { model: "general", messages: [{ role: "user", content: "hi" }] };
+  const said = (id: string) =>
+    status({ path: "/v1/chat/completions", body, headers: { "x-conversation-id": id } }, "said");
+  assert.deepEqual([await said("first"), await said("other")], [200, 422]);
+  const begun = (name: string, length: number) => {
+    const metadata = `filename ${btoa(name)},conversation_id ${btoa("first")}`;
+    const headers = { "tus-resumable": "1.0.0", "upload-length": `${length}`, "upload-metadata": metadata };
+    return status({ path: "/api/v1/sessions/sess-agent-default/files/uploads", headers }, "begun");
+  };
+  assert.deepEqual([await begun("a.txt", 5), await begun("b.txt", 5), await begun("a.txt", 6)], [201, 422, 422]);
+});

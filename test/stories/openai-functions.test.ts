@@ -231,3 +231,21 @@ async function folder(t: TestContext): Promise<string> {
   t.after(() => rm(data, { recursive: true, force: true }));
   return data;
 }
+
+test("a result that somebody else sends for a call of yours does not reach your turn [C5][Q1]", async () => {
+  await using model = await modelServer(({ text }) =>
+    text.includes("stolen") || text.includes("sunny") ? says("thanks") : calls(["get_weather", { city: "Rome" }]),
+  );
+  await using server = await openAiYard({ model });
+  const ask = async (messages: Messages, user: string) => {
+    const sent = { headers: { "x-account-id": user } };
+    const { choices } = await server.openai.chat.completions.create({ ...wanted, messages }, sent);
+    return choices[0]?.message ?? assert.fail();
+  };
+  const asked = await ask(question, "ann");
+  const [[id] = assert.fail()] = functionsOf(asked);
+  const told = (content: string): Messages => [...question, asked, { role: "tool", tool_call_id: id, content }];
+  await ask(told("stolen"), "bob");
+  assert.equal((await ask(told("sunny"), "ann")).content, "thanks");
+  assert.doesNotMatch(model.asked.at(-1)?.text ?? "stolen", /stolen/);
+});

@@ -12,6 +12,7 @@ import { OwnerId } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { userLimits } from "../../src/protocol/user-routes.ts";
 import { callOver, peopledYard } from "../world/callers.ts";
+import { modelServer, says } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
 
 test("a key that has ended is refused, and the list of keys shows it as ended [C6]", async () => {
@@ -255,3 +256,71 @@ test("a client with a key reaches its own things by the names of the route table
 function detailIn(text: string): string {
   return Problem.parse(JSON.parse(text)).detail;
 }
+
+test("no sign that stands for others finds a conversation, and nobody deletes by the beginning of an id [C6][Q1]", async () => {
+  await using yard = await peopledYard();
+  const [ann, bob] = [{ "x-api-key": await yard.keyOf("ann") }, { "x-api-key": await yard.keyOf("bob") }];
+  const { id } = JSON.parse((await yard.call("POST /api/v1/conversations", { ...ann, body: {} })).text);
+  const statusOf = async (wanted: string, who = ann) => (await yard.call(wanted, who)).status;
+  const found = (part: string, who = ann) => statusOf(`GET /api/v1/conversations/${part}?prefix=true`, who);
+  for (const sign of ["%25", "_", "_".repeat(36), "*", `${id.slice(0, 7)}%25`, `${id.slice(0, 7)}_`, "%00"])
+    assert.equal(await found(sign), 404, sign);
+  for (const part of [id, id.slice(0, 8), id.slice(0, 1)])
+    assert.deepEqual([await found(part), await found(part, bob)], [200, 404], part);
+  assert.equal(await statusOf(`DELETE /api/v1/conversations/${id.slice(0, 8)}?prefix=true`), 404);
+  assert.equal(await found(id), 200);
+});
+
+test("whoever names a conversation like somebody else, while theirs is there or gone, finds nothing of it [C6][Q1]", async () => {
+  await using model = await modelServer(() => says("hello"));
+  await using yard = await peopledYard({}, { model });
+  const [ann, bob] = [{ "x-api-key": await yard.keyOf("ann") }, { "x-api-key": await yard.keyOf("bob") }];
+  const chat = async (who: Record<string, string>, query: string) => {
+    const body = { query, stream: false, conversation_id: "plans" };
+    return (await yard.call("POST /api/agent-app/v1/app/general/chat/completion", { ...who, body })).status;
+  };
+  const type = { "content-type": "application/octet-stream" };
+  const put = "PUT /api/v1/conversations/plans/files/uploads/zebra.txt";
+  const seenBy = async (who: Record<string, string>) => {
+    const { text } = await yard.call("GET /api/v1/conversations/plans/files?path=uploads", who);
+    const events = await yard.call("GET /api/v1/conversations/plans/events", who);
+    return [JSON.parse(text).items?.length, /zebra/.test(events.text)];
+  };
+  assert.equal(await chat(ann, "a zebra"), 200);
+  assert.equal((await yard.call(put, { ...ann, ...type, body: "zebra" })).status, 201);
+  assert.equal(await chat(bob, "hello"), 200);
+  assert.deepEqual(
+    [await seenBy(ann), await seenBy(bob)],
+    [
+      [1, true],
+      [0, false],
+    ],
+  );
+  assert.equal((await yard.call("DELETE /api/v1/conversations/plans", ann)).status, 204);
+  assert.deepEqual([await chat(ann, "again"), await chat(bob, "again")], [404, 200]);
+  assert.deepEqual(await seenBy(bob), [0, false]);
+});
+
+test("a resumable upload of somebody else is neither seen, nor filled, nor given up [C6][Q1]", async () => {
+  await using yard = await peopledYard();
+  const [ann, bob] = [{ "x-api-key": await yard.keyOf("ann") }, { "x-api-key": await yard.keyOf("bob") }];
+  const tus = { "tus-resumable": "1.0.0" };
+  const metadata = {
+    "upload-length": "5",
+    "upload-metadata": `filename ${btoa("a.txt")},conversation_id ${btoa("c")}`,
+  };
+  const made = await yard.call("POST /api/v1/sessions/sess-agent-default/files/uploads", {
+    ...ann,
+    ...tus,
+    ...metadata,
+  });
+  const place = made.headers.get("location") ?? "";
+  const bytes = { "content-type": "application/offset+octet-stream", "upload-offset": "0", body: "hello" };
+  const statusOf = async (wanted: string, sent: object) =>
+    (await yard.call(`${wanted} ${place}`, { ...tus, ...sent })).status;
+  assert.deepEqual(
+    [await statusOf("GET", bob), await statusOf("PATCH", { ...bob, ...bytes }), await statusOf("DELETE", bob)],
+    [404, 404, 404],
+  );
+  assert.equal(await statusOf("GET", ann), 200);
+});

@@ -274,3 +274,23 @@ async function linkFor({ client }: PeopledYard, user: string): Promise<string> {
 function cookieOf({ headers }: Called): string {
   return headers.get("set-cookie")?.split(";")[0] ?? "";
 }
+
+test("of eight browsers that use a link at the same moment one is signed in, and none is led to another site [C6]", async () => {
+  await using yard = await peopledYard();
+  await yard.addUser({ id: "ann" });
+  const link = await linkFor(yard, "ann");
+  const use = (next: string, by = link) =>
+    yard.call("POST /sign-in", { ...here, body: new URLSearchParams({ link: by, next }) });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => use("/")));
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [303, ...Array<number>(7).fill(401)]);
+  for (const next of [
+    "//evil.example",
+    "/\\evil.example",
+    "https://evil.example",
+    "\t//evil.example",
+    "/\t/evil.example",
+  ]) {
+    const { headers } = await use(next, await linkFor(yard, "ann"));
+    assert.equal(headers.get("location"), "/", JSON.stringify(next));
+  }
+});
