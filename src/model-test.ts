@@ -6,6 +6,7 @@ import type { Config } from "./config/config.ts";
 import { startDemoServer } from "./models/demo/demo.ts";
 import {
   describeModel,
+  modelFailure,
   NeutralRequest,
   type Trial,
   toModelRequest,
@@ -75,8 +76,7 @@ function report(
   { words, output }: Parts,
 ): number {
   const server = URL.parse(baseUrl)?.host ?? baseUrl;
-  const reason =
-    error === undefined ? undefined : makeFailure(`model_${error.kind}`, { model, server, said: error.message });
+  const reason = error === undefined ? undefined : modelFailure({ model, server }, error);
   const about = { slot, model, server, checks, latency };
   const isWell = error === undefined && checks.every((check) => check.isOk);
   if (json)

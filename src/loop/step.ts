@@ -1,9 +1,8 @@
 import { reminderFor, requestOf, tokenStatus, windowOf } from "../context/context.ts";
 import type { OpenTurn } from "../log/log.ts";
-import type { ModelChoice } from "../models/models.ts";
+import { type ModelChoice, modelFailure } from "../models/models.ts";
 import type { ModelAnswer } from "../models/provider.ts";
 import { type EventBody, type NewEvent, ownWordsOf } from "../protocol/events.ts";
-import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
 import { functionsOf, recipeNow } from "./agent-tools.ts";
@@ -188,7 +187,8 @@ type Failed = { turn: OpenTurn; choice: ModelChoice; answer: ModelAnswer; error:
 /** Records the failure, then either waits for the next attempt or ends the turn with words for the user. */
 async function failStep(run: Run, parts: Parts, { turn, choice, answer, error }: Failed): Promise<boolean> {
   const { limits, clock } = parts;
-  const reason = modelFailure(choice, error);
+  const { id: model, server } = choice.model;
+  const reason = modelFailure({ model, server }, error);
   const { retryAfterMs } = error;
   run.stage({
     type: "step.failed",
@@ -210,8 +210,4 @@ async function failStep(run: Run, parts: Parts, { turn, choice, answer, error }:
   }
   if ((await run.commit()).ok) await clock.wait(pause, run.signal);
   return false;
-}
-
-function modelFailure({ model }: ModelChoice, error: NonNullable<ModelAnswer["error"]>): Failure {
-  return makeFailure(`model_${error.kind}`, { model: model.id, server: model.server, said: error.message });
 }

@@ -10,6 +10,7 @@ import { openTurnstiles, type Turnstile } from "./turnstile.ts";
 
 export { bestOffers, describeServer, detectServers, type FoundServer, offeredModels } from "./detect.ts";
 export { estimateTokens } from "./estimate.ts";
+export { modelFailure } from "./model-failure.ts";
 export { NeutralRequest, toModelRequest, toNeutralResult } from "./neutral.ts";
 export type { ModelNote, ServerKind } from "./note.ts";
 export { describeModel } from "./profiles.ts";

@@ -1,4 +1,5 @@
 import type { Finish, Message, ModelErrorKind, ToolCall, ToolDescription, Usage } from "../protocol/message.ts";
+import type { ModelFault } from "../words/words.ts";
 import type { Profile } from "./profile.ts";
 
 /**
@@ -63,7 +64,9 @@ export type ModelError = {
   readonly kind: ModelErrorKind;
   readonly retryable: boolean;
   readonly retryAfterMs?: number | undefined;
-  /** The server's own words, redacted and bounded; shown to people, never matched on. */
+  /** What is the matter, where the server did not say so itself. */
+  readonly because?: ModelFault | undefined;
+  /** The server's own words or the system's, redacted and bounded; shown to people, never matched on. Empty: none. */
   readonly message: string;
   readonly status?: number | undefined;
 };

@@ -105,7 +105,7 @@ test("whoever is stopped while waiting leaves at once and takes no turn [M3]", a
   void send("c1");
   await nextTick();
   stop.abort();
-  assert.deepEqual((await stopped).error, { kind: "network", retryable: false, message: "The call was cancelled." });
+  assert.deepEqual((await stopped).error, { kind: "network", retryable: false, because: "cancelled", message: "" });
   assert.equal((await send("d1", AbortSignal.abort())).finish, "error");
   finish("a1", failure(slowDown));
   await nextTick();

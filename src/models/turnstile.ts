@@ -148,7 +148,7 @@ function ownersInTurn<T>() {
   };
 }
 
-const abortedError: ModelError = { kind: "network", retryable: false, message: "The call was cancelled." };
+const abortedError: ModelError = { kind: "network", retryable: false, because: "cancelled", message: "" };
 
 /** Nothing left the house, so nothing was used. */
 function unsent(error: ModelError): ModelAnswer {

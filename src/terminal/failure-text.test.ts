@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeFailure } from "../protocol/failure.ts";
-import { wordsFor } from "../words/words.ts";
+import { failureWordsOverHttp, type ModelFault, wordsFor } from "../words/words.ts";
 import { commandFailureText, failureText } from "./failure-text.ts";
 
 test("what a server said and our advice are two sentences [P4]", () => {
@@ -13,6 +13,70 @@ test("what a server said and our advice are two sentences [P4]", () => {
   assert.match(failureText(wordsFor("en"), failure), /127\.0\.0\.1:7199\. Check the base URL/);
   assert.match(failureText(wordsFor("zh"), failure), /127\.0\.0\.1:7199。/);
 });
+
+const faults: Readonly<
+  Record<ModelFault, readonly [kind: "network" | "protocol" | "overloaded" | "bad_request", en: RegExp, zh: RegExp]>
+> = {
+  silent: [
+    "network",
+    /^s sent nothing for too long \(x\)\. Check the base URL/,
+    /^s 长时间没有发来任何内容（x）。请检查服务地址/,
+  ],
+  closed: [
+    "network",
+    /^s closed the connection .* \(x\)\. Check the base URL/,
+    /^s 在回答完成之前断开了连接（x）。请检查/,
+  ],
+  garbled: ["network", /^s sent compressed data .* \(x\)\. Send .* again/, /^s 发来的压缩数据已损坏（x）。请重新发送/],
+  cancelled: [
+    "network",
+    /^s had not answered .* cancelled \(x\)\. Send/,
+    /^s 还没有回答，调用就被取消了（x）。请重新发送/,
+  ],
+  broken_off: [
+    "overloaded",
+    /^s broke its answer off .* \(x\)\. Send .* again/,
+    /^s 因自身故障中断了回答（x）。请重新发送/,
+  ],
+  no_choice: [
+    "protocol",
+    /^s sent an answer with nothing in it \(x\)\. Send .* again/,
+    /^s 的回答没有内容（x）。请重新发送/,
+  ],
+  not_json: [
+    "protocol",
+    /^s sent something that is not JSON \(x\)\. Send .* again/,
+    /^s 发来的内容不是 JSON（x）。请重新发送/,
+  ],
+  foreign: ["protocol", /^s does not answer as .* \(x\)\. Check .* \/v1/, /^s 的回答不符合.*（x）。.* \/v1/],
+  too_long: ["protocol", /^s sent an answer that is too long \(x\)\. Ask for less/, /^s 的回答太长（x）。请减少/],
+  too_many_calls: ["protocol", /^s .* too many tool calls \(x\)\. Ask for less/, /^s .*太多工具（x）。请减少/],
+  redirected: [
+    "protocol",
+    /^s .* another address \(x\)\. Set that as the base URL/,
+    /^s 要求改用其他地址（x）。.*设为服务地址/,
+  ],
+  unsendable: [
+    "bad_request",
+    /^s was not asked: .* \(x\)\. Check the API key/,
+    /^s 没有收到请求：.*（x）。请检查 API 密钥/,
+  ],
+};
+
+for (const [because, [kind, en, zh]] of Object.entries(faults) as [ModelFault, (typeof faults)[ModelFault]][]) {
+  test(`a model's failure is told by its cause, with advice that fits it, in the reader's language: ${because} [M3][P4]`, () => {
+    const failure = makeFailure(`model_${kind}`, { model: "m", server: "s", said: "x", because });
+    assert.match(failureText(wordsFor("en"), failure), en);
+    assert.match(failureText(wordsFor("zh"), failure), zh);
+    const wordless = makeFailure(`model_${kind}`, { model: "m", server: "s", said: "", because });
+    assert.doesNotMatch(failureText(wordsFor("en"), wordless) + failureText(wordsFor("zh"), wordless), /[(（]x?[)）]/);
+    // Only where the address may be wrong is it to be looked at.
+    const isAddress = /URL/.test(failureWordsOverHttp(wordsFor("en"), failure)[1]);
+    assert.equal(isAddress, kind === "network" || ["foreign", "redirected", "unsendable"].includes(because));
+    const isAddressInChinese = /地址/.test(failureWordsOverHttp(wordsFor("zh"), failure)[1]);
+    assert.equal(isAddressInChinese, isAddress);
+  });
+}
 
 test("on the command line an unknown id comes with how to list them from there [P2] [P4]", () => {
   const failure = makeFailure("conversation_not_found", { id: "zzz" });

@@ -1,6 +1,7 @@
 import { enChatFailures } from "./en-chat-failures.ts";
 import { enContextFailures } from "./en-context-failures.ts";
 import { enFileFailures } from "./en-file-failures.ts";
+import { type ModelTrouble, modelTrouble } from "./en-model-faults.ts";
 import { enSandboxFailures } from "./en-sandbox-failures.ts";
 import { enServeFailures } from "./en-serve-failures.ts";
 import { enUploadFailures } from "./en-upload-failures.ts";
@@ -181,22 +182,26 @@ export const enFailures = {
     `${p.server} has no model ${p.model}: ${p.said}`,
     "Check the model id and the base URL in .env.",
   ],
-  model_bad_request: (p: { model: string; server: string; said: string }) => [
-    `${p.server} refuses the request: ${p.said}`,
-    "Check the model's settings with `agentyard model test`.",
-  ],
-  model_overloaded: (p: { model: string; server: string; said: string }) => [
-    `${p.server} cannot answer at the moment: ${p.said}`,
-    "Send the message again in a while, or choose another model with /model.",
-  ],
-  model_network: (p: { model: string; server: string; said: string }) => [
-    `${p.server} cannot be reached or broke off: ${p.said}`,
-    "Check the base URL, the network and that the server runs; then send the message again.",
-  ],
-  model_protocol: (p: { model: string; server: string; said: string }) => [
-    `The answer of ${p.server} makes no sense: ${p.said}`,
-    "Check that the base URL is that of an OpenAI-compatible API (it often ends in /v1).",
-  ],
+  model_bad_request: (p: ModelTrouble) =>
+    modelTrouble(p, [
+      `${p.server} refuses the request: ${p.said}`,
+      "Check the model's settings with `agentyard model test`.",
+    ]),
+  model_overloaded: (p: ModelTrouble) =>
+    modelTrouble(p, [
+      `${p.server} cannot answer at the moment: ${p.said}`,
+      "Send the message again in a while, or choose another model with /model.",
+    ]),
+  model_network: (p: ModelTrouble) =>
+    modelTrouble(p, [
+      `${p.server} cannot be reached or broke off: ${p.said}`,
+      "Check the base URL, the network and that the server runs; then send the message again.",
+    ]),
+  model_protocol: (p: ModelTrouble) =>
+    modelTrouble(p, [
+      `The answer of ${p.server} makes no sense: ${p.said}`,
+      "Check that the base URL is that of an OpenAI-compatible API (it often ends in /v1).",
+    ]),
   turn_crashed: (p: { times: number }) => [
     `This turn ended the process ${p.times} times and was parked.`,
     "Change the request and send it again; the log file has the details.",

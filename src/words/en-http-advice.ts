@@ -84,9 +84,27 @@ export const enHttpAdvice = {
   model_overloaded: () => "Send the message again in a while, or choose another model.",
   model_context_overflow: () => "Start a new conversation, or choose a model with a larger window.",
   model_not_found: () => ask("check the model id and the base URL"),
-  model_bad_request: () => ask("check the model's settings with `agentyard model test`"),
+  model_bad_request: (p) =>
+    ask(
+      p.because === "unsendable"
+        ? "check the API key and the base URL"
+        : "check the model's settings with `agentyard model test`",
+    ),
   model_network: () => `Send the message again, ${orAsk("check the base URL and that the model's server runs")}`,
-  model_protocol: () => ask("check that the base URL is that of an OpenAI-compatible API (it often ends in /v1)"),
+  model_protocol: (p) => {
+    switch (p.because) {
+      case "no_choice":
+      case "not_json":
+        return "Send the message again; if it stays so, choose another model.";
+      case "too_long":
+      case "too_many_calls":
+        return "Ask for less at once, or choose another model.";
+      case "redirected":
+        return ask("set that as the base URL if it is right");
+      default:
+        return ask("check that the base URL is that of an OpenAI-compatible API (it often ends in /v1)");
+    }
+  },
   turn_crashed: () =>
     "Change the request and send it again; the operator of this server has the details in the log file.",
 } satisfies HttpAdvice;

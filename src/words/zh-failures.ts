@@ -2,6 +2,7 @@ import type { AddressFault, FailureWords, StorageFault } from "./en-failures.ts"
 import { zhChatFailures } from "./zh-chat-failures.ts";
 import { zhContextFailures } from "./zh-context-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
+import { modelTrouble } from "./zh-model-faults.ts";
 import { zhSandboxFailures } from "./zh-sandbox-failures.ts";
 import { zhServeFailures } from "./zh-serve-failures.ts";
 import { zhUploadFailures } from "./zh-upload-failures.ts";
@@ -114,19 +115,20 @@ export const zhFailures: FailureWords = {
     "请用 /new 开始新对话，用 /reset 重置，或者换一个上下文更长的模型。",
   ],
   model_not_found: (p) => [`${p.server} 上没有模型 ${p.model}：${p.said}`, "请检查 .env 中的模型名称和服务地址。"],
-  model_bad_request: (p) => [
-    `${p.server} 拒绝了这次请求：${p.said}`,
-    "请用 `agentyard model test` 检查这个模型的设置。",
-  ],
-  model_overloaded: (p) => [`${p.server} 暂时无法回答：${p.said}`, "请过一会儿再发送，或者用 /model 换一个模型。"],
-  model_network: (p) => [
-    `无法连接 ${p.server}，或者连接中断了：${p.said}`,
-    "请检查服务地址、网络，以及服务是否在运行，然后重新发送。",
-  ],
-  model_protocol: (p) => [
-    `无法理解 ${p.server} 的回答：${p.said}`,
-    "请确认服务地址指向 OpenAI 兼容接口（通常以 /v1 结尾）。",
-  ],
+  model_bad_request: (p) =>
+    modelTrouble(p, [`${p.server} 拒绝了这次请求：${p.said}`, "请用 `agentyard model test` 检查这个模型的设置。"]),
+  model_overloaded: (p) =>
+    modelTrouble(p, [`${p.server} 暂时无法回答：${p.said}`, "请过一会儿再发送，或者用 /model 换一个模型。"]),
+  model_network: (p) =>
+    modelTrouble(p, [
+      `无法连接 ${p.server}，或者连接中断了：${p.said}`,
+      "请检查服务地址、网络，以及服务是否在运行，然后重新发送。",
+    ]),
+  model_protocol: (p) =>
+    modelTrouble(p, [
+      `无法理解 ${p.server} 的回答：${p.said}`,
+      "请确认服务地址指向 OpenAI 兼容接口（通常以 /v1 结尾）。",
+    ]),
   turn_crashed: (p) => [
     `这个回合已经让程序意外退出 ${p.times} 次，现已搁置。`,
     "请换一种说法重新发送；详情见日志文件。",

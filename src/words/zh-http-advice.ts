@@ -75,8 +75,22 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   model_overloaded: () => "请过一会儿再发送，或者换一个模型。",
   model_context_overflow: () => "请开始新对话，或者换一个上下文更长的模型。",
   model_not_found: () => ask("检查模型名称和服务地址"),
-  model_bad_request: () => ask("用 `agentyard model test` 检查这个模型的设置"),
+  model_bad_request: (p) =>
+    ask(p.because === "unsendable" ? "检查 API 密钥和服务地址" : "用 `agentyard model test` 检查这个模型的设置"),
   model_network: () => `请重新发送。如果仍然不行，${ask("检查服务地址，以及模型服务是否在运行")}`,
-  model_protocol: () => ask("确认服务地址指向 OpenAI 兼容接口（通常以 /v1 结尾）"),
+  model_protocol: (p) => {
+    switch (p.because) {
+      case "no_choice":
+      case "not_json":
+        return "请重新发送；如果仍然不行，请换一个模型。";
+      case "too_long":
+      case "too_many_calls":
+        return "请减少一次要求的内容，或者换一个模型。";
+      case "redirected":
+        return ask("在那个地址正确时把它设为服务地址");
+      default:
+        return ask("确认服务地址指向 OpenAI 兼容接口（通常以 /v1 结尾）");
+    }
+  },
   turn_crashed: () => "请换一种说法重新发送；运维人员可以在日志文件中查看详情。",
 };

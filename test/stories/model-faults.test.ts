@@ -12,7 +12,7 @@ const error = (status: number, message: string, code = "error", headers: Record<
 
 const tooLong = error(400, "This model's maximum context length is 8192 tokens", "context_length_exceeded");
 
-type Fault = { answer: Answer; code: string; says: RegExp; env?: Record<string, string> };
+type Fault = { answer: Answer; code: string; says: RegExp; because?: string; env?: Record<string, string> };
 const faults: Record<string, Fault> = {
   "a wrong key": {
     answer: error(401, "Incorrect API key provided", "invalid_api_key"),
@@ -57,18 +57,80 @@ const faults: Record<string, Fault> = {
       body: "<!doctype html><html><body>Welcome</body></html>",
     },
     code: "model_protocol",
-    says: /makes no sense.*\/v1/,
+    because: "foreign",
+    says: /does not answer as a chat completions API does \(<!doctype.*\/v1/,
+  },
+  "an empty answer": {
+    answer: { status: 200, body: '{"choices":[]}' },
+    code: "model_protocol",
+    because: "no_choice",
+    says: /nothing in it\. Send the message again/,
+  },
+  "something that is not JSON": {
+    answer: { status: 200, body: '{"choices":[}' },
+    code: "model_protocol",
+    because: "not_json",
+    says: /not JSON\. Send the message again/,
+  },
+  "more tool calls than may be": {
+    answer: calls(...Array.from({ length: 257 }, (): [string, unknown] => ["now", {}])),
+    code: "model_protocol",
+    because: "too_many_calls",
+    says: /too many tool calls \(> 256\)\. Ask for less at once/,
+  },
+  "another address": {
+    answer: { status: 301, headers: { location: "http://127.0.0.1:9/v2" } },
+    code: "model_protocol",
+    because: "redirected",
+    says: /another address \(HTTP 301 → http:\/\/127\.0\.0\.1:9\/v2\)\. Set that as the base URL/,
+  },
+  "half an answer and no more": {
+    answer: { text: "half of an answer", fault: { after: 3, kind: "break" } },
+    code: "model_network",
+    because: "closed",
+    says: /closed the connection before .*Check the base URL/,
+  },
+  "half an answer and silence": {
+    answer: { text: "half of an answer", fault: { after: 3, kind: "stall" } },
+    code: "model_network",
+    because: "silent",
+    says: /sent nothing for too long\. Check the base URL/,
+    env: { AGENTYARD_IDLE_TIMEOUT_SECONDS: "0.2" },
+  },
+  "silence from the beginning": {
+    answer: { text: "late", waitMs: 2_000 },
+    code: "model_network",
+    because: "silent",
+    says: /sent nothing for too long\. Check the base URL/,
+    env: { AGENTYARD_FIRST_DATA_TIMEOUT_SECONDS: "0.2" },
+  },
+  "broken compression": {
+    answer: { status: 200, headers: { "content-encoding": "gzip" }, body: "\u001fnot compressed" },
+    code: "model_network",
+    because: "garbled",
+    says: /compressed data that is broken \(.+\)\. Send the message again/,
+  },
+  "half an answer and word of its own failure": {
+    answer: { text: "half of an answer", finish: "error" },
+    code: "model_overloaded",
+    because: "broken_off",
+    says: /broke its answer off .*another model/,
+  },
+  "an error without a word": {
+    answer: { status: 500, body: "" },
+    code: "model_overloaded",
+    says: /cannot answer at the moment: HTTP 500/,
   },
 };
 
-for (const [what, { answer, code, says: words, env }] of Object.entries(faults)) {
+for (const [what, { answer, code, because, says: words, env }] of Object.entries(faults)) {
   test(`a server that answers with ${what} gives a clear failure with what to do, and the next turn works [M3][Q2]`, async () => {
     await using model = await modelServer([answer, says("well again")]);
     await using yard = await startYard({ model, env: { AGENTYARD_ATTEMPTS_MAX: "1", ...env } });
     const { conversation, outcome, events } = await yard.ask("hello");
     assert.equal(outcome, "failed");
     const end = all(events, "turn.finished").at(-1);
-    assert.equal(end?.failure?.code, code);
+    assert.deepEqual([end?.failure?.code, end?.failure?.params.because], [code, because]);
     const { failureWords, wordsFor } = await import("../../src/words/words.ts");
     assert.match(failureWords(wordsFor("en"), end?.failure ?? { code: "", params: {} }).join(" "), words);
     assert.notEqual(failureWords(wordsFor("zh"), end?.failure ?? { code: "", params: {} })[0], end?.failure?.code);
@@ -229,7 +291,7 @@ test("a server that sends the caller elsewhere does not get the key carried ther
     await using yard = await startYard({ model, env: { MODEL_BASIC_API_KEY: "sk-of-nobody-0123456789abcdef" } });
     const { conversation } = await yard.ask("hi");
     const [finished] = all(await yard.events(conversation), "turn.finished");
-    assert.match(JSON.stringify(finished), /model_protocol.*redirects/);
+    assert.match(JSON.stringify(finished), /model_protocol.*redirected/);
   }
   assert.equal(elsewhere.asked.length, 0);
 });

@@ -2,7 +2,7 @@ import { parsedJson } from "../../base/json.ts";
 import type { Finish, ToolCall } from "../../protocol/message.ts";
 import { estimateTokens } from "../estimate.ts";
 import type { Profile } from "../profile.ts";
-import type { DeltaSink, ModelAnswer, ModelError } from "../provider.ts";
+import type { DeltaSink, ModelAnswer } from "../provider.ts";
 import { addDetails, readContent } from "./content.ts";
 import { type ErrorFacts, errorFacts } from "./error-body.ts";
 import { failure, type Verdict } from "./errors.ts";
@@ -93,16 +93,12 @@ export function createAnswer({ profile, sent, sink, makeId, estimateInput }: Ans
 }
 
 const brokenOff: Verdict = {
-  error: {
-    kind: "overloaded",
-    retryable: true,
-    message: "The provider broke the answer off because of a failure on its side.",
-  } satisfies ModelError,
+  error: failure("overloaded", true, "broken_off"),
   isFiltered: false,
 };
 
 const tooManyCalls: Verdict = {
-  error: failure("protocol", false, `The answer asks for more than ${callsMax} tool calls.`),
+  error: failure("protocol", false, "too_many_calls", `> ${callsMax}`),
   isFiltered: false,
 };
 

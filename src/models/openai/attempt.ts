@@ -1,4 +1,4 @@
-import type { ModelErrorKind } from "../../protocol/message.ts";
+import type { ModelError } from "../provider.ts";
 import { type Edit, editFor } from "./adapt.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 import { failure, judge, type Verdict } from "./errors.ts";
@@ -27,7 +27,7 @@ export function afterOutcome(
 ): Attempt | Verdict {
   switch (outcome.type) {
     case "aborted":
-      return plainly("network", false, "The call was cancelled.");
+      return plainly(failure("network", false, "cancelled"));
     case "broken":
       return afterBreak(outcome, attempt);
     case "refused":
@@ -36,8 +36,8 @@ export function afterOutcome(
   }
 }
 
-function plainly(kind: ModelErrorKind, retryable: boolean, message: string): Verdict {
-  return { error: failure(kind, retryable, message), isFiltered: false };
+function plainly(error: ModelError): Verdict {
+  return { error, isFiltered: false };
 }
 
 /**
@@ -50,9 +50,11 @@ function afterBreak(
 ): Attempt | Verdict {
   const isStale = isReused && (code === "ECONNRESET" || code === "EPIPE");
   if (isStale && !attempt.isResent) return { ...attempt, isResent: true };
-  if (code === "unsendable") return plainly("bad_request", false, why);
+  if (code === "unsendable") return plainly(failure("bad_request", false, "unsendable", why));
+  if (code === "timeout") return plainly(failure("network", true, "silent"));
   // The parser's own codes: what came was not HTTP.
-  return code.startsWith("HPE_") ? plainly("protocol", false, why) : plainly("network", true, why);
+  const isForeign = code.startsWith("HPE_");
+  return plainly({ kind: isForeign ? "protocol" : "network", retryable: !isForeign, message: why });
 }
 
 /** Only 307 and 308 keep the method, and only within the origin may the key follow. */
@@ -65,12 +67,8 @@ function afterRedirect(
   if (mayFollow && target?.origin === attempt.url.origin) {
     return { ...attempt, url: target, redirects: attempt.redirects + 1 };
   }
-  const where = target === null ? "nowhere" : target.origin + target.pathname;
-  return plainly(
-    "protocol",
-    false,
-    `The server redirects (${status}) to ${where}; set that as the base URL if it is right.`,
-  );
+  const where = target === null ? "" : ` → ${target.origin}${target.pathname}`;
+  return plainly(failure("protocol", false, "redirected", `HTTP ${status}${where}`));
 }
 
 function afterRefusal(

@@ -69,7 +69,7 @@ test("an answer of exactly the limit is read, one byte more is refused and what 
   assert.equal(readAll(pieces, undefined, { ...limits, answerBytesMax: bytes.length }).finish, "stop");
   const { text, error } = readAll(pieces, undefined, { ...limits, answerBytesMax: bytes.length - 1 });
   assert.deepEqual([text, error?.kind, error?.retryable], ["hi", "protocol", false]);
-  assert.match(error?.message ?? "", /longer than \d+ bytes/);
+  assert.deepEqual([error?.because, error?.message], ["too_long", `> ${bytes.length - 1} B`]);
 });
 
 test("an event of exactly the limit is read, one character more is refused [M3]", () => {
@@ -81,7 +81,7 @@ test("an event of exactly the limit is read, one character more is refused [M3]"
     );
   assert.equal(readAll(pieces(), undefined, { ...limits, eventCharactersMax: line.length }).finish, "stop");
   const { text, error } = readAll(pieces(), undefined, { ...limits, eventCharactersMax: line.length - 20 });
-  assert.deepEqual([text, error?.kind, error?.retryable], ["hi", "protocol", false]);
+  assert.deepEqual([text, error?.kind, error?.retryable, error?.because], ["hi", "protocol", false, "too_long"]);
 });
 
 test("an answer with as many tool calls as may be is read, one with thousands fails at once and in words [M3]", () => {
@@ -97,7 +97,7 @@ test("an answer with as many tool calls as may be is read, one with thousands fa
   assert.equal(readAll([asking(256), Buffer.from(done)]).toolCalls.length, 256);
   const { toolCalls, finish, error } = readAll([asking(257)]);
   assert.deepEqual([toolCalls, finish, error?.kind, error?.retryable], [[], "error", "protocol", false]);
-  assert.match(error?.message ?? "", /more than 256 tool calls/);
+  assert.deepEqual([error?.because, error?.message], ["too_many_calls", "> 256"]);
   assert.equal(readAll([asking(10_000)]).finish, "error");
 });
 
@@ -105,17 +105,17 @@ test("a body that is nothing, a page or a text is no answer, and each fails in i
   const kinds = ["", "\n\n", "<html></html>", "Not here", '{"status":"ok"}', '{"choices":[]}', '{"choices":[}'].map(
     (body) => {
       const { error } = readAll([Buffer.from(body)]);
-      return [error?.kind, error?.retryable];
+      return [error?.kind, error?.retryable, error?.because];
     },
   );
   assert.deepEqual(kinds, [
-    ["network", true],
-    ["network", true],
-    ["protocol", false],
-    ["protocol", false],
-    ["protocol", false],
-    ["protocol", true],
-    ["protocol", true],
+    ["network", true, "closed"],
+    ["network", true, "closed"],
+    ["protocol", false, "foreign"],
+    ["protocol", false, "foreign"],
+    ["protocol", false, "no_choice"],
+    ["protocol", true, "no_choice"],
+    ["protocol", true, "not_json"],
   ]);
 });
 

@@ -3,13 +3,14 @@ import type { ModelAnswer } from "../provider.ts";
 import { createDocumentForm } from "./document.ts";
 import { failure } from "./errors.ts";
 import { createReading, type ReadingOptions } from "./reading.ts";
+import type { Cut } from "./receive.ts";
 import { type BodyForm, createStreamForm } from "./stream.ts";
 
 export interface BodyReader {
   /** Feeds bytes. Once an answer comes back the call is over, and the rest of the body does not matter. */
   read(bytes: Uint8Array): ModelAnswer | undefined;
   /** The body is over: ended by the server, or cut for the reason given. */
-  end(cut?: string): ModelAnswer;
+  end(cut?: Cut): ModelAnswer;
 }
 
 export type BodyOptions = ReadingOptions & {
@@ -45,7 +46,7 @@ export function createBodyReader(options: BodyOptions): BodyReader {
     read(bytes) {
       bytesRead += bytes.length;
       if (bytesRead > answerBytesMax) {
-        reading.fail(failure("protocol", false, `The answer is longer than ${answerBytesMax} bytes.`));
+        reading.fail(failure("protocol", false, "too_long", `> ${answerBytesMax} B`));
       }
       const text = reading.result() === undefined ? decoder.write(bytes) : "";
       if (text !== "") takeText(text);
@@ -58,7 +59,7 @@ export function createBodyReader(options: BodyOptions): BodyReader {
       }
       const isComplete = answer.isFinished() || (options.isFinishOptional && reading.hasChoices() && cut === undefined);
       if (isComplete) reading.complete();
-      reading.fail(failure("network", true, cut ?? "The connection was closed before the answer was complete."));
+      reading.fail(failure("network", true, cut?.because ?? "closed", cut?.said));
       return reading.result() ?? answer.build();
     },
   };

@@ -28,7 +28,7 @@ function readWhole(value: unknown, reading: Reading): void {
   // Without a choice, whatever the document has to say is an error.
   if (errorFacts(value).text !== "") return reading.take(value, "error");
   const isEmptyAnswer = typeof value === "object" && value !== null && "choices" in value;
-  reading.fail(failure("protocol", isEmptyAnswer, "The answer holds no choice."));
+  reading.fail(failure("protocol", isEmptyAnswer, "no_choice"));
 }
 
 function readLines(text: string, reading: Reading): void {
@@ -36,9 +36,9 @@ function readLines(text: string, reading: Reading): void {
   for (const line of lines) reading.take(line);
   if (reading.hasChoices() || reading.result() !== undefined) return;
   if (!/^[[{]/.test(text)) {
-    reading.fail(failure("protocol", false, `The answer is not of the chat completions API: ${text}`));
+    reading.fail(failure("protocol", false, "foreign", text));
   } else if (/[\]}]$/.test(text)) {
-    reading.fail(failure("protocol", true, "The answer is not JSON."));
+    reading.fail(failure("protocol", true, "not_json"));
   }
   // JSON that does not end is a cut, and reported as one.
 }

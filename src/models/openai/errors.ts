@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ModelErrorKind } from "../../protocol/message.ts";
+import type { ModelFault } from "../../words/words.ts";
 import type { ModelError } from "../provider.ts";
 import type { ErrorFacts } from "./error-body.ts";
 import * as words from "./error-words.ts";
@@ -28,15 +29,15 @@ export function judge(facts: ErrorFacts, headers: IncomingHttpHeaders, now: numb
     kind,
     retryable: mayWait || kind === "network" || isModelFault,
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
-    message: facts.text || `The server reported an error (status ${facts.status || 200}) without words.`,
+    message: facts.text || `HTTP ${facts.status || 200}`,
     ...(facts.status === 0 ? {} : { status: facts.status }),
   };
   return { error, isFiltered };
 }
 
 /** A failure we found ourselves, in the form the server's errors have. */
-export function failure(kind: ModelErrorKind, retryable: boolean, message: string): ModelError {
-  return { kind, retryable, message };
+export function failure(kind: ModelErrorKind, retryable: boolean, because: ModelFault, message = ""): ModelError {
+  return { kind, retryable, because, message };
 }
 
 /** For people: without the key, and no longer than a screen can show. */

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:h
 import type { Clock } from "../../base/clock.ts";
 import type { ModelAnswer } from "../provider.ts";
 import type { BodyReader } from "./body.ts";
-import { type BodyListener, type Receiving, receiveBody } from "./receive.ts";
+import { type BodyListener, type Cut, type Receiving, receiveBody } from "./receive.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 /** How long the orderly end of a body may take once the answer is complete; after that the connection is given up. */
@@ -71,9 +71,8 @@ function converse(request: ClientRequest, options: ExchangeOptions): Promise<Exc
     }
 
     function onStall(): void {
-      const why = "The server sent nothing for too long.";
-      if (receiving !== undefined) receiving.cut(why);
-      else settle({ type: "broken", why, code: "timeout", isReused: false }, "nothing");
+      if (receiving !== undefined) receiving.cut({ because: "silent" });
+      else settle({ type: "broken", why: "", code: "timeout", isReused: false }, "nothing");
     }
 
     /** What the listener throws is a bug of ours: the caller hears of it, and no connection stays behind. */
@@ -136,7 +135,7 @@ function refusalListener(
 ): BodyListener {
   const pieces: Uint8Array[] = [];
   let bytesRead = 0;
-  function end(cut?: string): void {
+  function end(cut?: Cut): void {
     const body = Buffer.concat(pieces).toString("utf8", 0, Math.min(bytesRead, errorBytesMax));
     settle(body, cut === undefined ? "connection" : "nothing");
   }
@@ -144,7 +143,7 @@ function refusalListener(
     data(bytes) {
       pieces.push(bytes);
       bytesRead += bytes.length;
-      if (bytesRead >= errorBytesMax) end("The rest is not read.");
+      if (bytesRead >= errorBytesMax) end({ because: "too_long" });
     },
     end,
   };

@@ -263,7 +263,10 @@ test("a key that no header can hold is refused before anything is sent [M3]", as
     endpoint: { ...endpoint, apiKey: "sk-line\nbreak-0123456789" },
   });
   const { error } = await broken.prepare(hello).send({}, never);
-  assert.deepEqual([error?.kind, error?.retryable, asked.length], ["bad_request", false, 0]);
+  assert.deepEqual(
+    [error?.because, error?.kind, error?.retryable, asked.length],
+    ["unsendable", "bad_request", false, 0],
+  );
   assert.doesNotMatch(error?.message ?? "", /0123456789/);
 });
 

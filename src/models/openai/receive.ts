@@ -1,16 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
+import type { ModelFault } from "../../words/words.ts";
 import { decoderFor } from "./decode.ts";
 
 export type BodyListener = {
   data(bytes: Uint8Array): void;
   /** Called once, after all data that came. `cut`: why the body is not whole. */
-  end(cut?: string): void;
+  end(cut?: Cut): void;
 };
+
+export type Cut = { readonly because: ModelFault; readonly said?: string };
 
 export interface Receiving {
   /** Ends the body here. What is still being decompressed is delivered first. */
-  cut(why: string): void;
+  cut(why: Cut): void;
   /** No more calls to the listener. */
   stop(): void;
 }
@@ -20,7 +23,7 @@ export function receiveBody(response: IncomingMessage, listener: BodyListener): 
   let decoder: Transform | "plain" | undefined;
   let isOver = false;
 
-  function finish(cut?: string): void {
+  function finish(cut?: Cut): void {
     if (isOver) return;
     isOver = true;
     if (decoder === undefined || decoder === "plain") return listener.end(cut);
@@ -35,7 +38,7 @@ export function receiveBody(response: IncomingMessage, listener: BodyListener): 
     found.on("data", listener.data);
     found.once("error", (error) => {
       isOver = true;
-      listener.end(`The compressed answer is broken: ${error.message}`);
+      listener.end({ because: "garbled", said: error.message });
     });
   }
 
@@ -46,7 +49,7 @@ export function receiveBody(response: IncomingMessage, listener: BodyListener): 
     else decoder?.write(bytes);
   });
   response.once("end", () => finish());
-  response.on("error", (error) => finish(`The connection was lost: ${error.message}`));
+  response.on("error", (error) => finish({ because: "closed", said: error.message }));
   return {
     cut: finish,
     stop() {

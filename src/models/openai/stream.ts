@@ -18,8 +18,7 @@ export function createStreamForm(reading: Reading, eventCharactersMax: number): 
     onEvent: ({ data, name }) => {
       if (reading.result() === undefined) takeEvent(data.trim(), name);
     },
-    onTooLong: () =>
-      reading.fail(failure("protocol", false, `One event is longer than ${eventCharactersMax} characters.`)),
+    onTooLong: () => reading.fail(failure("protocol", false, "too_long", `> ${eventCharactersMax}`)),
   });
 
   function takeEvent(payload: string, name: string | undefined): void {
@@ -28,7 +27,7 @@ export function createStreamForm(reading: Reading, eventCharactersMax: number): 
     const value = parsedJson(payload);
     if (value !== undefined) reading.take(value, name);
     // A last event that was cut short is no event; the cut itself is what gets reported.
-    else if (!isEnding) reading.fail(failure("protocol", true, `An event of the stream is not JSON: ${payload}`));
+    else if (!isEnding) reading.fail(failure("protocol", true, "not_json", payload));
   }
 
   return {
