@@ -1,6 +1,5 @@
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import { patternFaults } from "../words/words.ts";
 
 /** One reading of a query: which lines it means, and what is marked in them. */
 export type Plan = {
@@ -19,12 +18,13 @@ const patternCharactersMax = 1_000;
 
 /** The readings of a query, the closest first; the next one counts only where the one before finds nothing at all. */
 export function plansFor(query: string, isRegex: boolean): Result<readonly Plan[], Failure<"pattern_invalid">> {
-  const invalid = (why: string) => failure("pattern_invalid", { pattern: query.slice(0, patternCharactersMax), why });
-  if (query.trim() === "") return invalid(patternFaults.empty);
-  if (query.length > patternCharactersMax) return invalid(patternFaults.tooLong(patternCharactersMax));
+  const pattern = query.slice(0, patternCharactersMax);
+  if (query.trim() === "") return failure("pattern_invalid", { pattern, why: "empty" });
+  if (query.length > patternCharactersMax)
+    return failure("pattern_invalid", { pattern, why: "too_long", max: patternCharactersMax });
   if (!isRegex) return ok(plainPlans(query));
   const plan = regexPlan(query);
-  return typeof plan === "string" ? invalid(plan) : ok([plan]);
+  return typeof plan === "string" ? failure("pattern_invalid", { pattern, why: "syntax", said: plan }) : ok([plan]);
 }
 
 /** As it is written; then all its phrases in quotes and words, in any order. */

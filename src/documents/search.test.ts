@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { testWorkspace } from "../../test/world/workspace.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { failure } from "../protocol/failure.ts";
+import { type FailureParams, failure } from "../protocol/failure.ts";
 import type { Documents, SearchQuery, SearchResult } from "./documents.ts";
 import { openDocuments } from "./search.ts";
 
@@ -160,13 +160,14 @@ test("a pattern matches within one line, from its beginning to its end [D3]", as
 
 test("a pattern that cannot be used is refused before anything runs, with the reason [D3]", async (t) => {
   const { search } = await searchable(t, { "outputs/a.txt": "x\n" });
-  const invalid = (pattern: string, why: string) => failure("pattern_invalid", { pattern, why });
+  const invalid = (pattern: string, cause: Omit<FailureParams<"pattern_invalid">, "pattern">) =>
+    failure("pattern_invalid", { pattern, ...cause });
   const regex = (query: string) => search(query, { isRegex: true });
-  assert.deepEqual(await regex("(a"), invalid("(a", "Unterminated group"));
-  assert.deepEqual(await regex("a**"), invalid("a**", "Nothing to repeat"));
-  assert.deepEqual(await search(" "), invalid(" ", "it is empty"));
+  assert.deepEqual(await regex("(a"), invalid("(a", { why: "syntax", said: "Unterminated group" }));
+  assert.deepEqual(await regex("a**"), invalid("a**", { why: "syntax", said: "Nothing to repeat" }));
+  assert.deepEqual(await search(" "), invalid(" ", { why: "empty" }));
   const long = "a".repeat(1_001);
-  assert.deepEqual(await search(long), invalid("a".repeat(1_000), "it is longer than 1000 characters"));
+  assert.deepEqual(await search(long), invalid("a".repeat(1_000), { why: "too_long", max: 1_000 }));
   assert.equal((await search("a".repeat(1_000))).ok, true);
 });
 

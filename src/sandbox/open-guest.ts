@@ -3,7 +3,7 @@ import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 import type { GuestFailure, GuestOrder, GuestsOptions } from "./guests.ts";
-import type { Guest, GuestWanted, SandboxFault } from "./provider.ts";
+import type { Guest, GuestWanted, Lack, SandboxFault } from "./provider.ts";
 
 type Host = Pick<GuestsOptions, "provider" | "ids" | "logger" | "settings" | "network" | "folderOf" | "onMounted">;
 
@@ -73,7 +73,7 @@ export async function startRefusal(
     case "unavailable": {
       const [lack] = (await provider.probe({ fresh: true })).missing;
       if (lack === undefined) return failure("sandbox_start_failed", { why: "start_failed" });
-      return failure("sandbox_unavailable", { reason: lack.reason, fix: lack.fix });
+      return unavailable(lack);
     }
     case "full":
       return failure("sandbox_full", { retryAfterSeconds });
@@ -84,6 +84,11 @@ export async function startRefusal(
     default:
       return unreachable(why);
   }
+}
+
+/** Nobody can run code here before somebody sees to it. */
+export function unavailable({ name: lack, reason, fix, about }: Lack) {
+  return failure("sandbox_unavailable", { lack, reason, fix, ...about });
 }
 
 const retryAfterSeconds = 5;

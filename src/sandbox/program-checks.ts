@@ -1,7 +1,7 @@
 import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { type Measured, shownPath } from "../workspace/workspace.ts";
-import { fileRefusal } from "./open-guest.ts";
+import { fileRefusal, unavailable } from "./open-guest.ts";
 import { executionLimits, type SandboxProvider } from "./provider.ts";
 import type { ProgramFailure, ProgramPlace, ProgramWanted } from "./sandbox.ts";
 
@@ -20,7 +20,7 @@ export async function checkProgram(
   const folder = folderRefusal(wanted.folder ?? "");
   if (folder !== undefined) return folder;
   const [lack] = (await provider.probe()).missing;
-  if (lack !== undefined) return failure("sandbox_unavailable", { reason: lack.reason, fix: lack.fix });
+  if (lack !== undefined) return unavailable(lack);
   // The look before it runs counts once more: what was left in the background may have written since the last one.
   const measured = await workspace?.measure({ mayBeOld: true });
   if (measured === undefined) return ok(undefined);

@@ -17,7 +17,7 @@ import type { Packages, Sessions } from "./session.ts";
 
 export { defaultDomain } from "./ensure-session.ts";
 export type * from "./execution.ts";
-export type { ExecutionMetrics, Lack, LackAbout, LackName, Probe, SandboxProvider } from "./provider.ts";
+export type { ExecutionMetrics, Lack, Probe, SandboxProvider } from "./provider.ts";
 export { executionLimits, fitsGuest } from "./provider.ts";
 export { openSandbox } from "./service.ts";
 export type * from "./session.ts";

@@ -7,6 +7,7 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Words } from "../words/words.ts";
 import { defaultDomain, ensureSession } from "./ensure-session.ts";
+import { unavailable } from "./open-guest.ts";
 import type { Probe, SandboxProvider } from "./provider.ts";
 import type { NewSession, SandboxSettings, Session, SessionFailure, SessionPackages, Sessions } from "./sandbox.ts";
 import { tightenLimits, tightenUploads } from "./tighten.ts";
@@ -134,7 +135,7 @@ function inTurn<T>({ lastWork }: State, owner: OwnerId, work: () => Promise<T>):
 async function create(state: State, owner: OwnerId, wanted: NewSession): Promise<Result<Session, SessionFailure>> {
   const probe = await state.provider.probe();
   const [lack] = probe.missing;
-  if (lack !== undefined) return failure("sandbox_unavailable", { reason: lack.reason, fix: lack.fix });
+  if (lack !== undefined) return unavailable(lack);
   const before = await keptOf(state, owner);
   if (before !== undefined && isAlive(state, before) && !state.astray.delete(owner)) {
     const asked = wanted.id === undefined || wanted.id === before.id ? {} : { asked: wanted.id };

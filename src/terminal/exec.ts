@@ -97,7 +97,8 @@ async function readCodeFile(file: string, place: LocalPlace, words: Words): Prom
   try {
     bytes = await readFile(resolve(place.folder, file));
   } catch (error) {
-    return refuse(texts.fileUnreadable({ path, why: systemCodeOrThrow(error) }));
+    const said = systemCodeOrThrow(error);
+    return refuse(`${path}: ${said === "ENOENT" ? words.faults.noFile() : words.faults.unreadable({ said })}`);
   }
   try {
     return ok(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

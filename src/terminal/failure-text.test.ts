@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeFailure } from "../protocol/failure.ts";
-import { failureWordsOverHttp, type ModelFault, wordsFor } from "../words/words.ts";
+import { failureWords, failureWordsOverHttp, type ModelFault, wordsFor } from "../words/words.ts";
 import { commandFailureText, failureText } from "./failure-text.ts";
 
 test("what a server said and our advice are two sentences [P4]", () => {
@@ -77,6 +77,43 @@ for (const [because, [kind, en, zh]] of Object.entries(faults) as [ModelFault, (
     assert.equal(isAddressInChinese, isAddress);
   });
 }
+
+test("what keeps code, a pattern or arguments from being used is told in the reader's language [P4]", () => {
+  const about = { detail: "", sudo: "", install: "apt-get install -y bubblewrap" };
+  const lack = makeFailure("sandbox_unavailable", { reason: "R.", fix: "F.", lack: "no_bwrap", ...about });
+  assert.match(
+    failureText(wordsFor("en"), lack),
+    /^Code cannot be run here: bubblewrap is not installed.* bubblewrap$/,
+  );
+  assert.match(failureText(wordsFor("zh"), lack), /^这台机器无法运行代码：未安装 bubblewrap.* bubblewrap$/);
+  assert.match(failureWordsOverHttp(wordsFor("zh"), lack)[1], /运维人员可以这样解决：apt-get install/);
+  // An earlier version kept the two sentences alone.
+  const old = makeFailure("sandbox_unavailable", { reason: "R.", fix: "F." });
+  assert.equal(failureText(wordsFor("en"), old), "Code cannot be run here: R. F.");
+
+  const pattern = (cause: object) => [
+    failureWords(wordsFor("en"), { code: "pattern_invalid", params: { pattern: "x", ...cause } })[0].split(": ")[1],
+    failureWords(wordsFor("zh"), { code: "pattern_invalid", params: { pattern: "x", ...cause } })[0].split("：")[1],
+  ];
+  assert.deepEqual(pattern({ why: "empty" }), ["it is empty.", "内容为空。"]);
+  assert.deepEqual(pattern({ why: "nothing" }), ["it names nothing.", "没有指明任何名称。"]);
+  assert.deepEqual(pattern({ why: "too_long", max: 9 }), ["it has more than 9 characters.", "超过 9 个字符。"]);
+  assert.deepEqual(pattern({ why: "too_many", max: 9 }), [
+    "its braces stand for more than 9 patterns.",
+    "花括号展开后超过 9 个模式。",
+  ]);
+  assert.deepEqual(pattern({ why: "syntax", said: "S" }), [
+    "it is no regular expression (S).",
+    "不是正则表达式（S）。",
+  ]);
+  assert.deepEqual(pattern({ why: "an old sentence" }), ["an old sentence.", "an old sentence。"]);
+
+  const list = makeFailure("tool_arguments_broken", { tool: "now", why: "a list", because: "no_object" });
+  assert.match(failureText(wordsFor("en"), list), /^The arguments of now are a list, not a JSON object\. /);
+  assert.match(failureText(wordsFor("zh"), list), /^now 的参数不是 JSON 对象。/);
+  const broken = makeFailure("tool_arguments_broken", { tool: "now", why: "Unexpected token" });
+  assert.match(failureText(wordsFor("zh"), broken), /^now 的参数不是有效的 JSON：Unexpected token。/);
+});
 
 test("on the command line an unknown id comes with how to list them from there [P2] [P4]", () => {
   const failure = makeFailure("conversation_not_found", { id: "zzz" });

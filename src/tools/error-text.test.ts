@@ -112,7 +112,7 @@ const fileFailures: readonly Failure[] = [
   makeFailure("read_failed", { path, why: "changed" }),
   makeFailure("quota_exceeded", { path, what: "bytes", limit: 2 ** 31, setting: "workspace.bytes_max" }),
   makeFailure("conflict", { path }),
-  makeFailure("pattern_invalid", { pattern: "(\n".repeat(500), why: "Unterminated group" }),
+  makeFailure("pattern_invalid", { pattern: "(\n".repeat(500), why: "syntax", said: "Unterminated group" }),
 ];
 
 /** What only the world around programs can do. */

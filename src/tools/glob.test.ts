@@ -53,20 +53,20 @@ test("a pattern asks for hidden files when one of its names begins with a dot [F
   assert.deepEqual([hidden.filter((pattern) => !wantsHidden(pattern)), plain.filter(wantsHidden)], [[], []]);
 });
 
-const refused: readonly [pattern: string, why: RegExp][] = [
-  ["", /names nothing/],
-  [" ./ ", /names nothing/],
-  ["x".repeat(1_001), /more than 1000 characters/],
-  ["{a,b}".repeat(8), /more than 200 patterns/],
-  ["{a,b}".repeat(200), /more than 200 patterns/],
-  [`${"{a,".repeat(240)}b${"}".repeat(240)}`, /more than 200 patterns/],
+const refused: readonly [pattern: string, why: string, max?: number][] = [
+  ["", "nothing"],
+  [" ./ ", "nothing"],
+  ["x".repeat(1_001), "too_long", 1_000],
+  ["{a,b}".repeat(8), "too_many", 200],
+  ["{a,b}".repeat(200), "too_many", 200],
+  [`${"{a,".repeat(240)}b${"}".repeat(240)}`, "too_many", 200],
 ];
 
 test("a pattern that names nothing, or far too much, is refused with the reason [F2]", () => {
-  for (const [pattern, why] of refused) {
+  for (const [pattern, why, max] of refused) {
     const glob = compileGlob(pattern);
     assert.equal(glob.ok ? "" : glob.failure.code, "pattern_invalid", pattern.slice(0, 40));
-    assert.match(glob.ok ? "" : glob.failure.params.why, why);
+    assert.deepEqual(glob.ok ? [] : [glob.failure.params.why, glob.failure.params.max], [why, max]);
   }
   assert.ok(compileGlob("x".repeat(1_000)).ok);
 });

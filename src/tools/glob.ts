@@ -16,11 +16,12 @@ const shownBytesMax = 120;
  * Matching never goes back further than the last star, so no pattern takes long.
  */
 export function compileGlob(pattern: string, { ignoresCase = false } = {}): Result<Glob, Failure<"pattern_invalid">> {
-  const invalid = (why: string) => failure("pattern_invalid", { pattern: shortened(pattern, shownBytesMax), why });
-  if (pattern.length > patternCharactersMax) return invalid(`it has more than ${patternCharactersMax} characters`);
+  const shown = shortened(pattern, shownBytesMax);
+  if (pattern.length > patternCharactersMax)
+    return failure("pattern_invalid", { pattern: shown, why: "too_long", max: patternCharactersMax });
   const choices = spread(Array.from(plainCase(pattern, ignoresCase)));
-  if (choices === undefined) return invalid(`its braces stand for more than ${choicesMax} patterns`);
-  if (/^[./\s]*$/.test(pattern)) return invalid("it names nothing");
+  if (choices === undefined) return failure("pattern_invalid", { pattern: shown, why: "too_many", max: choicesMax });
+  if (/^[./\s]*$/.test(pattern)) return failure("pattern_invalid", { pattern: shown, why: "nothing" });
   const globs = choices.map(parsePattern);
   return ok((path) => {
     const names = plainCase(path, ignoresCase)

@@ -93,10 +93,10 @@ test("what a tool does not know is left aside and named, in a few words [R1]", a
 
 const notObjects: readonly [written: string, why: RegExp][] = [
   ["{broken", /JSON/],
-  ["[]", /a list is not an object/],
-  ["null", /null is not an object/],
-  ['"UTC"', /a string is not an object/],
-  ["5", /a number is not an object/],
+  ["[]", /"why":"a list","because":"no_object"/],
+  ["null", /"why":"null","because":"no_object"/],
+  ['"UTC"', /"why":"a string","because":"no_object"/],
+  ["5", /"why":"a number","because":"no_object"/],
 ];
 
 test("arguments that are no object are refused with the reason; an object in a string is taken out of it [R1]", () => {

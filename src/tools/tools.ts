@@ -113,8 +113,8 @@ export function readArguments(tool: string, call: ToolCall): Result<Readonly<Rec
   }
   const input = unpacked(json);
   if (isRecord(input)) return ok(input);
-  const kind = Array.isArray(input) ? "a list" : input === null ? "null" : `a ${typeof input}`;
-  return failure("tool_arguments_broken", { tool, why: `${kind} is not an object` });
+  const why = Array.isArray(input) ? "a list" : input === null ? "null" : `a ${typeof input}`;
+  return failure("tool_arguments_broken", { tool, why, because: "no_object" });
 }
 
 /** What others wrote, fit to stand inside a sentence of ours. */

@@ -1,7 +1,7 @@
 /** What can go wrong with the window, with decisions and with what is remembered. */
 export const enContextFailures = {
   context_exhausted: (p: { used: number; window: number }) => [
-    `The conversation does not fit the model's window any more: about ${p.used} tokens are left after making room, and it takes ${p.window}.`,
+    `The conversation does not fit the model's window any more: it still has about ${p.used} tokens after making room, and the window takes ${p.window}.`,
     "Undo the last turn with /undo and send a shorter message, choose a model with a larger window, or start a new conversation: /new.",
   ],
   compaction_off: () => [

@@ -1,7 +1,6 @@
 /** What `agentyard exec` and `agentyard sandbox` say. */
 export const enExec = {
   codeMissing: () => "exec needs code: agentyard exec 'print(6*7)', --file PATH, or code on standard input",
-  fileUnreadable: (p: { path: string; why: string }) => `${p.path} cannot be read (${p.why})`,
   fileNoText: (p: { path: string }) => `${p.path} is no text in UTF-8`,
   timedOut: (p: { seconds: number }) => `✗ Stopped after ${p.seconds} s. --timeout gives it longer.`,
   timedOutBySetting: (p: { seconds: number }) =>

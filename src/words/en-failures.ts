@@ -107,7 +107,10 @@ export const enFailures = {
   ],
   answer_required: () => ["An answer is needed here.", "Type one."],
 
-  fenced: () => ["Another process has taken over this conversation.", "Nothing is lost; it goes on there."],
+  fenced: () => [
+    "Another process has taken over this conversation.",
+    "Nothing is lost; open the conversation again to see how it goes on.",
+  ],
   log_moved: () => ["The conversation has moved on in the meantime.", "Look at it again and repeat what you wanted."],
   storage_busy: () => [
     "The database is locked by another program.",
@@ -208,8 +211,9 @@ export const enFailures = {
   ],
 
   tool_not_found: (p: { name: string; near: string }) => [`There is no tool ${p.name}.`, `Use one of: ${p.near}.`],
-  tool_arguments_broken: (p: { tool: string; why: string }) => [
-    `The arguments of ${p.tool} are not JSON: ${p.why}.`,
+  /** `why`: what they are instead of an object, or what the reader of JSON says. */
+  tool_arguments_broken: (p: { tool: string; why: string; because?: "no_object" }) => [
+    `The arguments of ${p.tool} are ${p.because === undefined ? `not JSON: ${p.why}` : `${p.why}, not a JSON object`}.`,
     "Send them again as one JSON object.",
   ],
   tool_arguments_cut: (p: { tool: string }) => [

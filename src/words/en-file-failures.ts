@@ -58,8 +58,9 @@ export const enFileFailures = {
     `sandbox_platform.disk is image, and ${imageFaults[p.why]}${p.said === "" ? "" : ` (${p.said})`}.`,
     `${imageAdvice[p.why]}, or set sandbox_platform.disk to folder.`,
   ],
-  pattern_invalid: (p: { pattern: string; why: string }) => [
-    `The pattern ${p.pattern} cannot be used: ${p.why}.`,
+  /** `max`: the limit it exceeds. `said`: the engine's words. A log of before there were causes has a sentence as `why`. */
+  pattern_invalid: (p: { pattern: string; why: GlobFault; max?: number; said?: string }) => [
+    `The pattern ${p.pattern} cannot be used: ${globFaults[p.why]?.(p.max, p.said) ?? p.why}.`,
     "Search for the plain text instead, or correct the pattern.",
   ],
   files_in_trash: () => [
@@ -95,6 +96,16 @@ const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string
   hard_link: "it has several names (hard links)",
   special: "it is a pipe, a socket or a device",
   elsewhere: "it lies on another file system",
+};
+
+/** What may be the matter with a pattern for names or for lines. */
+export type GlobFault = "empty" | "nothing" | "too_long" | "too_many" | "syntax";
+const globFaults: Readonly<Record<GlobFault, (max?: number, said?: string) => string>> = {
+  empty: () => "it is empty",
+  nothing: () => "it names nothing",
+  too_long: (max) => `it has more than ${max} characters`,
+  too_many: (max) => `its braces stand for more than ${max} patterns`,
+  syntax: (_, said) => `it is no regular expression (${said})`,
 };
 
 export type ImageFault = "no_root" | "no_programs" | "no_disk" | "no_loop";

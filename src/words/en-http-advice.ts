@@ -1,4 +1,6 @@
 import type { HttpAdvice, StorageFault } from "./en-failures.ts";
+import { enSandbox } from "./en-sandbox.ts";
+import { lackTexts } from "./en-sandbox-failures.ts";
 
 /** Who calls a server can seldom change it: what only its operator can do is said to be theirs. */
 const ask = (what: string) => `Ask the operator of this server to ${what}.`;
@@ -51,8 +53,9 @@ export const enHttpAdvice = {
     "GET /api/v1/workspaces/trash has their id; POST /api/v1/workspaces/trash/{id}/restore brings them back.",
   trash_not_found: () => "GET /api/v1/workspaces/trash lists what is there.",
 
-  sandbox_unavailable: (p) => `The operator of this server can mend it: ${p.fix}`,
-  sandbox_start_failed: () => `Try again, ${orAsk(seeDoctor)}`,
+  sandbox_unavailable: (p) => `The operator of this server can mend it: ${lackTexts(enSandbox.lacks, p)[1]}`,
+  sandbox_start_failed: (p) =>
+    `Try again, ${orAsk(p.why === "broke_down" ? "report what the log file says" : seeDoctor)}`,
   sandbox_session_create_failed: () => `Send the message without files, ${orAsk(seeDoctor)}`,
   sandbox_busy: (p) => `Try again in ${p.retryAfterSeconds} s, ${orAsk(`raise ${p.setting} in agentyard.yaml`)}`,
   packages_not_configured: (p) => ask(`set ${p.setting} in agentyard.yaml`),

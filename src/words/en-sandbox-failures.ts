@@ -1,6 +1,11 @@
+import { enSandbox, type LackAbout } from "./en-sandbox.ts";
+
 /** What can go wrong where code runs: what happened, and what a person can do. */
 export const enSandboxFailures = {
-  sandbox_unavailable: (p: { reason: string; fix: string }) => [`Code cannot be run here: ${p.reason}`, p.fix],
+  sandbox_unavailable: (p: Unavailable) => {
+    const [reason, fix] = lackTexts(enSandbox.lacks, p);
+    return [`Code cannot be run here: ${reason}`, fix];
+  },
   sandbox_start_failed: (p: { why: "start_failed" | "start_timeout" | "wrong_workspace" | "broke_down" }) => [
     {
       start_failed: "The sandbox could not be started.",
@@ -9,7 +14,7 @@ export const enSandboxFailures = {
       broke_down: "The sandbox was not started: AgentYard itself made a mistake.",
     }[p.why],
     p.why === "broke_down"
-      ? "The log file has the details; please report them."
+      ? "Try again; if it happens again, please report what the log file says."
       : "Try again; `agentyard doctor` says what is wrong, and the log file has the details.",
   ],
   sandbox_full: (p: { retryAfterSeconds: number }) => [
@@ -102,3 +107,13 @@ export const enSandboxFailures = {
     }[p.why],
   ],
 } satisfies Record<string, (params: never) => [what: string, next: string]>;
+
+/** `reason` and `fix` are in the language of the installation; the rest makes the two in the reader's. */
+type Unavailable = { reason: string; fix: string; lack?: keyof typeof enSandbox.lacks } & Partial<LackAbout>;
+
+export function lackTexts(lacks: typeof enSandbox.lacks, p: Unavailable): readonly [reason: string, fix: string] {
+  const { reason, fix, lack = "", detail, sudo = "", install = "" } = p;
+  const texts: Readonly<Record<string, (about: LackAbout) => readonly string[]>> = lacks;
+  const [why = reason, what = fix] = detail === undefined ? [] : (texts[lack]?.({ detail, sudo, install }) ?? []);
+  return [why, what];
+}

@@ -1,8 +1,8 @@
 /** `install`: the command that gets what is missing, empty when it is not known. `sudo`: before what only root may do. */
-type About = { readonly detail: string; readonly sudo: string; readonly install: string };
+export type LackAbout = { readonly detail: string; readonly sudo: string; readonly install: string };
 
-const because = ({ detail }: About) => (detail === "" ? "" : ` (${detail})`);
-const get = ({ install }: About, what: string) => (install === "" ? `Install ${what}.` : install);
+const because = ({ detail }: LackAbout) => (detail === "" ? "" : ` (${detail})`);
+const get = ({ install }: LackAbout, what: string) => (install === "" ? `Install ${what}.` : install);
 const delegate = "Run the server as root, or as a systemd service with Delegate=yes.";
 
 /** What people are told about running code; `lacks`: what this machine lacks for it, the reason and what mends it. */
@@ -20,27 +20,27 @@ export const enSandbox = {
     restarted: "The AgentYard process that ran it ended.",
   },
   lacks: {
-    no_bwrap: (about: About) => [
+    no_bwrap: (about: LackAbout) => [
       "bubblewrap is not installed, so programs cannot be kept apart from this machine.",
       get(about, "bubblewrap (Linux only)"),
     ],
-    no_userns: (about: About) => [
+    no_userns: (about: LackAbout) => [
       `This machine does not let bubblewrap build its walls${because(about)}.`,
       `${about.sudo}sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1`,
     ],
-    apparmor_userns: (about: About) => [
+    apparmor_userns: (about: LackAbout) => [
       "AppArmor keeps bubblewrap from making user namespaces (Ubuntu 23.10 and later).",
       `printf '%s\\n' 'abi <abi/4.0>,' 'include <tunables/global>' 'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }' | ${about.sudo}tee /etc/apparmor.d/bwrap && ${about.sudo}apparmor_parser -r /etc/apparmor.d/bwrap`,
     ],
-    no_seccomp: (about: About) => [
+    no_seccomp: (about: LackAbout) => [
       `The kernel's calls cannot be filtered here${because(about)}.`,
       "Use a kernel with CONFIG_SECCOMP_FILTER, on x64 or arm64.",
     ],
-    in_container: (about: About) => [
+    in_container: (about: LackAbout) => [
       `This container does not let bubblewrap build its walls${because(about)}.`,
       "Run the server outside of the container, or start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.",
     ],
-    no_python: (about: About) => [
+    no_python: (about: LackAbout) => [
       "/usr/bin/python3 is missing; every sandbox is looked after by it.",
       get(about, "Python 3"),
     ],
@@ -58,20 +58,20 @@ export const enSandbox = {
       "All sandboxes run as the same user of this machine; the walls between them are namespaces only.",
       "Run the server as root: each conversation then gets a user of its own.",
     ],
-    no_bind_fd: (about: About) => [
+    no_bind_fd: (about: LackAbout) => [
       `This bubblewrap${because(about)} mounts folders by name only; a name could be swapped at that moment.`,
       "Install bubblewrap 0.10 or later.",
     ],
-    old_bwrap: (about: About) => [`This bubblewrap is old${because(about)}.`, "Install bubblewrap 0.8 or later."],
-    no_data_libraries: (about: About) => [
+    old_bwrap: (about: LackAbout) => [`This bubblewrap is old${because(about)}.`, "Install bubblewrap 0.8 or later."],
+    no_data_libraries: (about: LackAbout) => [
       `Python libraries for data are missing in the sandbox${because(about)}.`,
       get(about, "numpy, pandas and matplotlib for the system's Python"),
     ],
-    no_cjk_fonts: (about: About) => [
+    no_cjk_fonts: (about: LackAbout) => [
       "There is no font for Chinese: charts show boxes instead of characters.",
       get(about, "a font for Chinese, Noto Sans CJK for one"),
     ],
-  } satisfies Readonly<Record<string, (about: About) => readonly [reason: string, fix: string]>>,
+  } satisfies Readonly<Record<string, (about: LackAbout) => readonly [reason: string, fix: string]>>,
   /** To an execution over HTTP that looked for a network in vain. */
   noNetwork:
     "Programs reach no host, or only those of sandbox.network_hosts in config/agentyard.yaml, by the proxy that HTTPS_PROXY names.",

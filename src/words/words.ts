@@ -58,11 +58,12 @@ export function findingWords(
 }
 
 export { builtInAgents } from "./agents-for-models.ts";
-export { attachedWords, patternFaults } from "./attached.ts";
+export { attachedWords } from "./attached.ts";
 export { callersForModels } from "./callers-for-models.ts";
 export { chatForModels } from "./chat-for-models.ts";
 export { withoutOurHeadings } from "./compact-for-models.ts";
 export { blockBytes, cutText, type DataBlock, dataBlocksIn, withoutMarks, withoutOurTags } from "./data-for-models.ts";
+export { lackTexts } from "./en-sandbox-failures.ts";
 export type { Difference } from "./files-for-models.ts";
 export { forModels, type PromptSection } from "./for-models.ts";
 export { issueWords } from "./issue-words.ts";

@@ -2,7 +2,6 @@ import type { enExec, enService } from "./en-exec.ts";
 
 export const zhExec: typeof enExec = {
   codeMissing: () => "exec 需要代码：agentyard exec 'print(6*7)'、--file 路径，或通过标准输入提供",
-  fileUnreadable: (p) => `无法读取 ${p.path}（${p.why}）`,
   fileNoText: (p) => `${p.path} 不是 UTF-8 文本`,
   timedOut: (p) => `✗ 运行 ${p.seconds} 秒后已停止。可用 --timeout 延长。`,
   timedOutBySetting: (p) =>

@@ -69,7 +69,7 @@ export const zhFailures: FailureWords = {
   decision_verdict_unfit: (p) => [`这个确认项的类型是 ${p.kind}。`, `请用以下方式之一回应：${p.verdicts}。`],
   answer_required: () => ["这里需要您的回答。", "请输入内容。"],
 
-  fenced: () => ["这个对话已由另一个进程接管。", "没有任何内容丢失，它会在那边继续。"],
+  fenced: () => ["这个对话已由另一个进程接管。", "没有任何内容丢失；重新打开这个对话可以查看后续。"],
   log_moved: () => ["对话在此期间有了新内容。", "请查看后再试一次。"],
   storage_busy: () => ["数据库被另一个程序锁定了。", "请关闭正在使用 sessions.db 的程序，然后重试。"],
   storage_full: () => ["磁盘已满，无法继续保存。", "请清理出一些空间；已经确认保存的内容都是安全的。"],
@@ -135,7 +135,10 @@ export const zhFailures: FailureWords = {
   ],
 
   tool_not_found: (p) => [`没有名为 ${p.name} 的工具。`, `可以使用：${p.near}。`],
-  tool_arguments_broken: (p) => [`${p.tool} 的参数不是有效的 JSON：${p.why}。`, "请以一个 JSON 对象重新发送。"],
+  tool_arguments_broken: (p) => [
+    `${p.tool} 的参数不是${p.because === undefined ? `有效的 JSON：${p.why}` : " JSON 对象"}。`,
+    "请以一个 JSON 对象重新发送。",
+  ],
   tool_arguments_cut: (p) => [`${p.tool} 的参数因输出长度限制被截断了。`, "请减少单次的文本量，再调用一次。"],
   tool_arguments_unfit: (p) => [`${p.tool} 的参数不符合要求：${p.what}。`, `请发送：${p.form}。`],
   tool_crashed: (p) => [`${p.tool} 运行时出错了。`, "请换一种方式试试；详情见日志文件。"],

@@ -1,4 +1,4 @@
-import type { AccessFault, DiskFault, enFileFailures, ImageFault, PathFault } from "./en-file-failures.ts";
+import type { AccessFault, DiskFault, enFileFailures, GlobFault, ImageFault, PathFault } from "./en-file-failures.ts";
 import { sizeText } from "./sizes.ts";
 
 export const zhFileFailures: typeof enFileFailures = {
@@ -45,7 +45,10 @@ export const zhFileFailures: typeof enFileFailures = {
     `sandbox_platform.disk 设为 image，但${imageFaults[p.why]}${p.said === "" ? "" : `（${p.said}）`}。`,
     `${imageAdvice[p.why]}；或者把 sandbox_platform.disk 设为 folder。`,
   ],
-  pattern_invalid: (p) => [`匹配模式 ${p.pattern} 无法使用：${p.why}。`, "请直接搜索普通文字，或者改正这个模式。"],
+  pattern_invalid: (p) => [
+    `匹配模式 ${p.pattern} 无法使用：${globFaults[p.why]?.(p.max, p.said) ?? p.why}。`,
+    "请直接搜索普通文字，或者改正这个模式。",
+  ],
   files_in_trash: () => ["这个对话的文件在回收站里。", "请先用 /clean restore 取回；/clean list 可以查看编号。"],
   nothing_to_undo: () => ["没有可以撤销的回合。", "什么都没有改变。先发送消息，它的回合之后可以撤销。"],
   trash_not_found: (p) => [`回收站里没有 ${p.id}。`, "输入 /clean list 查看回收站。"],
@@ -71,6 +74,14 @@ const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string
   hard_link: "它有多个名字（硬链接）",
   special: "它是管道、套接字或设备",
   elsewhere: "它在另一个文件系统上",
+};
+
+const globFaults: Readonly<Record<GlobFault, (max?: number, said?: string) => string>> = {
+  empty: () => "内容为空",
+  nothing: () => "没有指明任何名称",
+  too_long: (max) => `超过 ${max} 个字符`,
+  too_many: (max) => `花括号展开后超过 ${max} 个模式`,
+  syntax: (_, said) => `不是正则表达式（${said}）`,
 };
 
 const imageFaults: Readonly<Record<ImageFault, string>> = {

@@ -1,5 +1,7 @@
 import type { StorageFault } from "./en-failures.ts";
 import type { enHttpAdvice } from "./en-http-advice.ts";
+import { lackTexts } from "./en-sandbox-failures.ts";
+import { zhSandbox } from "./zh-sandbox.ts";
 
 const ask = (what: string) => `请联系运维人员${what}。`;
 const doctor = ask("运行 `agentyard doctor` 查看原因");
@@ -44,8 +46,8 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
     "GET /api/v1/workspaces/trash 可以查看编号；POST /api/v1/workspaces/trash/{id}/restore 可以取回。",
   trash_not_found: () => "GET /api/v1/workspaces/trash 可以查看回收站。",
 
-  sandbox_unavailable: (p) => `运维人员可以这样解决：${p.fix}`,
-  sandbox_start_failed: () => `请重试。如果仍然不行，${doctor}`,
+  sandbox_unavailable: (p) => `运维人员可以这样解决：${lackTexts(zhSandbox.lacks, p)[1]}`,
+  sandbox_start_failed: (p) => `请重试。如果仍然不行，${p.why === "broke_down" ? ask("报告日志文件中的细节") : doctor}`,
   sandbox_session_create_failed: () => `请不带文件发送消息，或${doctor}`,
   sandbox_busy: (p) => `请在 ${p.retryAfterSeconds} 秒后重试，或${ask(`在 agentyard.yaml 中调大 ${p.setting}`)}`,
   packages_not_configured: (p) => ask(`在 agentyard.yaml 中设置 ${p.setting}`),

@@ -1,8 +1,12 @@
-import type { enSandboxFailures } from "./en-sandbox-failures.ts";
+import { type enSandboxFailures, lackTexts } from "./en-sandbox-failures.ts";
+import { zhSandbox } from "./zh-sandbox.ts";
 
 /** 运行代码时可能出的问题：发生了什么，可以怎么办。 */
 export const zhSandboxFailures: typeof enSandboxFailures = {
-  sandbox_unavailable: (p) => [`这台机器无法运行代码：${p.reason}`, p.fix],
+  sandbox_unavailable: (p) => {
+    const [reason, fix] = lackTexts(zhSandbox.lacks, p);
+    return [`这台机器无法运行代码：${reason}`, fix];
+  },
   sandbox_start_failed: (p) => [
     {
       start_failed: "沙箱无法启动。",
@@ -11,7 +15,7 @@ export const zhSandboxFailures: typeof enSandboxFailures = {
       broke_down: "沙箱没有启动：AgentYard 自身出了错。",
     }[p.why],
     p.why === "broke_down"
-      ? "日志文件里有细节，请报告给我们。"
+      ? "请重试；如果再次出错，请报告日志文件中的细节。"
       : "请重试；`agentyard doctor` 会说明问题，日志文件里有细节。",
   ],
   sandbox_full: (p) => ["这台机器现在没有余力再运行程序。", `请在 ${p.retryAfterSeconds} 秒后重试。`],

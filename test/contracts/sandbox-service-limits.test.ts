@@ -208,11 +208,16 @@ test("a forgotten session takes its records along, also those of what was runnin
 test("where isolation is missing nothing runs, files can be used, and it goes on when it was mended [X3][S1]", async (t) => {
   const ground = await openGround(t);
   const place = await ground.place("c1");
-  const lack = { name: "no_bwrap", reason: "There is no bubblewrap.", fix: "Install it." } as const;
+  const about = { detail: "", sudo: "sudo ", install: "apt-get install bubblewrap" };
+  const lack = { name: "no_bwrap", reason: "There is no bubblewrap.", fix: "Install it.", about } as const;
   ground.provider.missing = [lack];
   const refused = {
     ok: false,
-    failure: { code: "sandbox_unavailable", params: { reason: lack.reason, fix: lack.fix }, retryable: false },
+    failure: {
+      code: "sandbox_unavailable",
+      params: { lack: lack.name, reason: lack.reason, fix: lack.fix, ...about },
+      retryable: false,
+    },
   } as const;
   const wanted = { language: "bash", code: "at once", timeoutMs: 1000 } as const;
   assert.deepEqual(await ground.sandbox.run(place, wanted), refused);

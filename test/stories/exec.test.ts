@@ -107,10 +107,7 @@ test("what cannot be run is refused in the user's language, as an object too [P2
   assert.match(errors, /^✗ exec 需要代码/);
   const lost = await home.start("exec", "--file", "nowhere.py").ended;
   assert.deepEqual([lost.code, lost.output], [2, ""]);
-  assert.equal(
-    lost.errors,
-    `✗ nowhere.py cannot be read (ENOENT). \`${typedHere} exec --help\` shows what there is.\n`,
-  );
+  assert.equal(lost.errors, `✗ nowhere.py: there is no such file. \`${typedHere} exec --help\` shows what there is.\n`);
 
   const refused = await home.start("exec", "--json", "--conversation", "../up", "1").ended;
   const { how, exitCode, error, exit } = JSON.parse(refused.output);

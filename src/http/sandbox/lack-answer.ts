@@ -1,13 +1,11 @@
-import type { Lack, LackAbout, LackName } from "../../sandbox/sandbox.ts";
-import { type Language, wordsFor } from "../../words/words.ts";
+import type { Lack } from "../../sandbox/sandbox.ts";
+import { type Language, lackTexts, wordsFor } from "../../words/words.ts";
 
 /** What this machine lacks, in the caller's language. */
 export function toLack(
-  { name, reason, fix, about }: Lack,
+  { name, about, ...own }: Lack,
   language: Language,
 ): { [K in "name" | "reason" | "fix"]: string } {
-  if (about === undefined) return { name, reason, fix };
-  const texts: Readonly<Record<LackName, (about: LackAbout) => readonly string[]>> = wordsFor(language).sandbox.lacks;
-  const [why = reason, what = fix] = texts[name](about);
-  return { name, reason: why, fix: what };
+  const [reason, fix] = lackTexts(wordsFor(language).sandbox.lacks, { ...own, lack: name, ...about });
+  return { name, reason, fix };
 }
