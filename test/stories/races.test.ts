@@ -147,8 +147,9 @@ test("whatever a tool returns or throws, its call is answered and the turn goes 
 });
 
 test("going back to a place does not bring back a message that waited there [L9]", async () => {
+  const held = Promise.withResolvers<void>();
   await using model = await modelServer([
-    { text: "slow answer", paceMs: 30 },
+    { text: "slow answer", heldUntil: held.promise },
     says("to the second"),
     says("to the third"),
     says("in the branch"),
@@ -158,6 +159,8 @@ test("going back to a place does not bring back a message that waited there [L9]
   await send(yard, id, "first");
   await until("the first is being answered", () => model.asked.length === 1);
   await send(yard, id, "second");
+  assert.equal((await must(yard.client.call("getState", { params: { id } }))).queue.length, 1);
+  held.resolve();
   await yard.whenAtRest(id);
   const [place] = (await must(yard.client.call("listCheckpoints", { params: { id } }))).items;
   const branch = await must(

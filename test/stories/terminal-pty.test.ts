@@ -189,11 +189,13 @@ for (const [how, args] of [
   ["run", ["run", "hi", "-"]],
 ] as const) {
   test(`a slow model is waited for in a line that goes away again: ${how} [U1]`, async (t) => {
-    await using model = await modelServer([{ ...says("Hello."), waitMs: 2_500 }]);
+    const held = Promise.withResolvers<void>();
+    await using model = await modelServer([{ ...says("Hello."), heldUntil: held.promise }]);
     const program = openProgram(t, { model, args });
     if (how === "chat") await program.waitFor("You> ");
     program.type(how === "chat" ? `hi${keys.enter}` : keys.end);
     await program.waitFor("… waiting for the model (2 s)");
+    held.resolve();
     await program.waitFor("Hello.");
     const before = program.raw().slice(0, program.raw().indexOf("Hello."));
     assert.ok(before.endsWith("\u001b[1G\u001b[2K"), "the line is gone");

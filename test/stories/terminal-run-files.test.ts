@@ -81,7 +81,7 @@ test("a run that is interrupted during an upload leaves no conversation behind, 
     const fetch: typeof yard.fetch = async (url, init) => {
       if (!url.includes("/uploads/b.txt")) return yard.fetch(url, init);
       leave.abort();
-      throw new Error("stopped");
+      throw init.signal?.reason;
     };
     const message = "read #a.txt #b.txt";
     const ended = await run({ client: createClient({ fetch }) }, folder, { ...command, message }, leave.signal);
@@ -111,12 +111,18 @@ test("--continue passes over conversations in which nothing was said [P2]", asyn
 
 test("--continue goes on with a first turn that was interrupted [P2][L2]", async (t) => {
   const folder = folderWith(t, {});
-  await using model = await modelServer([{ text: "one two", paceMs: 50 }]);
+  const held = Promise.withResolvers<void>();
+  await using model = await modelServer([{ text: "one two", heldUntil: held.promise }]);
   await using yard = await startYard({ model });
+  // The answer goes on when the run has found the turn and follows it.
+  const fetch: typeof yard.fetch = (url, init) => {
+    if (url.includes("/stream")) held.resolve();
+    return yard.fetch(url, init);
+  };
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
   await must(yard.client.call("sendMessage", { params: { id }, body: { text: "hi" } }));
   await until("the turn runs", () => model.asked.length === 1);
-  const { output } = await run(yard, folder, { message: "", going: "newest" });
+  const { output } = await run({ client: createClient({ fetch }) }, folder, { message: "", going: "newest" });
   assert.deepEqual(JSON.parse(output).answer, "one two");
 });
 

@@ -79,7 +79,8 @@ test("a message with a file that is not there is refused and nothing is stored; 
 });
 
 test("what people put into or take out of the files stands in the ledger, also while a turn runs [W12][F3]", async () => {
-  await using model = await modelServer([{ ...says("done"), paceMs: 30 }]);
+  const held = Promise.withResolvers<void>();
+  await using model = await modelServer([{ ...says("done"), heldUntil: held.promise }]);
   await using yard = await startYard({ model });
   const id = await newConversation(yard);
   await must(yard.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
@@ -87,6 +88,7 @@ test("what people put into or take out of the files stands in the ledger, also w
   await must(yard.client.upload(id, "a.txt", Buffer.from("one")));
   await must(yard.client.upload(id, "a.txt", Buffer.from("two")));
   await must(yard.client.call("removeFile", { params: { id }, query: { path: "uploads/a.txt" } }));
+  held.resolve();
   const { outcome, events } = await yard.whenAtRest(id);
   assert.equal(outcome, "done");
   assert.deepEqual(

@@ -98,15 +98,17 @@ test("a message that comes in during undo is answered afterwards [W12][L7]", asy
 });
 
 test("undo of a turn whose message had waited leaves the turn before it whole [W12][L7]", async () => {
+  const held = Promise.withResolvers<void>();
   await using model = await modelServer((request) => {
     const newest = request.body.messages.findLast((message) => message.role === "user");
-    return { ...says(`heard: ${String(newest?.content).split("\n")[0]}`), paceMs: 20 };
+    return { ...says(`heard: ${String(newest?.content).split("\n")[0]}`), heldUntil: held.promise };
   });
   await using yard = await startYard({ model });
   const id = await newConversation(yard);
   for (const text of ["first", "second", "never"])
     await must(yard.client.call("sendMessage", { params: { id }, body: { id: text, text, mode: "queue" } }));
   await must(yard.client.call("withdrawMessage", { params: { id, message: "never" } }));
+  held.resolve();
   await yard.whenAtRest(id);
   const report = await undo(yard, id);
   assert.deepEqual(report, { turn: 2, message: "second", restored: [], left: [] });

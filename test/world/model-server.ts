@@ -26,6 +26,8 @@ export type Answer = {
   readonly paceMs?: number;
   /** Milliseconds before the first one. */
   readonly waitMs?: number;
+  /** It is asked, and says nothing before this: the test decides what happens meanwhile. */
+  readonly heldUntil?: Promise<void>;
 };
 
 export type AskedRequest = {
@@ -114,6 +116,7 @@ async function respond(response: ServerResponse, answer: Answer, number: number,
   if (!isStream) return void response.end(JSON.stringify(completion(answer, number)));
   response.writeHead(200, { "content-type": "text/event-stream", ...answer.headers });
   if (answer.waitMs !== undefined) await sleep(answer.waitMs);
+  await answer.heldUntil;
   for (const [index, event] of events(answer, number).entries()) {
     if (answer.fault?.after === index) return fault(response, answer.fault.kind);
     if (answer.paceMs !== undefined) await sleep(answer.paceMs);
