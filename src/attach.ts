@@ -3,6 +3,7 @@ import { tmpdir, userInfo } from "node:os";
 import { dirname, join as joinPath } from "node:path";
 import { loadCheckers } from "./approvals/approvals.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
+import { throwUnlessNetwork } from "./base/fault.ts";
 import { systemIds } from "./base/ids.ts";
 import { systemRandom } from "./base/random.ts";
 import { failed, ok, type Result } from "./base/result.ts";
@@ -85,10 +86,13 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
   let isClosed = false;
 
   const move = async (): Promise<boolean> => {
-    const next = await become(options);
-    if (next.ok) current = next.value;
-    moving = undefined;
-    return next.ok;
+    try {
+      const next = await become(options);
+      if (next.ok) current = next.value;
+      return next.ok;
+    } finally {
+      moving = undefined; // Also after a mistake of ours: the next request tries anew.
+    }
   };
 
   return ok({
@@ -103,6 +107,7 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
         try {
           return await used.fetch(url, init);
         } catch (error) {
+          throwUnlessNetwork(error, init.signal);
           if (used.isOwner || isClosed || init.signal?.aborted || moves === movesMax) throw error;
           if (init.body instanceof ReadableStream) throw error; // It is used up; the next request moves.
           // The owner has ended: take its place, or find who has. Others that noticed wait for the same move.

@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
-import { systemCodeOrThrow } from "./base/fault.ts";
+import { systemCodeOrThrow, throwUnlessNetwork } from "./base/fault.ts";
 import { ok, type Result } from "./base/result.ts";
 import type { Fetch } from "./client/client.ts";
 import { backupRoutes } from "./protocol/backup-routes.ts";
@@ -62,7 +62,9 @@ async function write(part: string, wanted: BackupWanted): Promise<Result<void, F
   try {
     const query = includesKey ? "?key=true" : "";
     const init = { method: "GET", headers: {}, ...(signal && { signal }) };
-    const answer = await fetch(`${baseUrl}${backupRoutes.backup.path}${query}`, init).catch(() => undefined);
+    const answer = await fetch(`${baseUrl}${backupRoutes.backup.path}${query}`, init).catch((error: unknown) =>
+      throwUnlessNetwork(error, signal),
+    );
     if (answer?.ok !== true || answer.body === null) return failure("backup_failed", { why: "broken_off" });
     const pieces = brokenOffWords(answer.body);
     await take(path.endsWith("gz") ? pipeline(Readable.from(pieces), createGzip(), () => {}) : pieces, file, (bytes) =>

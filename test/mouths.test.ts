@@ -57,7 +57,7 @@ const planted: [what: string, text: string, isFit: boolean][] = [
   ["pieces that were handed in", "try { for await (const _ of chunks); } catch { return undefined; }", false],
   [
     "pieces of an answer",
-    "const { body } = await fetch(path); try { for await (const _ of body); } catch { return 1; }",
+    "const { body } = await globalThis.fetch(path); try { for await (const _ of body); } catch { return 1; }",
     true,
   ],
   ["a function of ours for each of a list", "try { text.split(path).map(mend); } catch { return undefined; }", false],
@@ -90,6 +90,21 @@ const planted: [what: string, text: string, isFit: boolean][] = [
   ["`.catch` on a promise that was handed in", "promise.catch(() => {});", false],
   ["`.then` with a second function", "look(path).then(() => {}, () => {});", false],
   ["`.catch` that throws on", "look(path).catch(codeOf);", true],
+  ["a method of ours that texts have too", "try { storage.match(path); } catch { return undefined; }", false],
+  ["a method of texts", "try { path.match(text); } catch { return undefined; }", true],
+  ["a fetch that was handed in", "try { await fetch(path); } catch { return undefined; }", false],
+  ["a method of ours called fetch", "try { await storage.fetch(path); } catch { return undefined; }", false],
+  ["a way out before the throw", "try { look(path); } catch (error) { if (path) return; throw error; }", false],
+  [
+    "a way out before a stream is told",
+    "try { look(path); } catch (error) { if (path) return; controller.error(error); }",
+    false,
+  ],
+  ["a way out for some errors", "try { look(path); } catch (error) { if (known(error)) return; throw error; }", true],
+  ["the first of ours that does not fail", "await Promise.any([look(path)]);", false],
+  ["the first of the system's that does not fail", "await Promise.any([rm(path)]);", true],
+  ["what nobody caught, passed over", 'process.on("unhandledRejection", () => {});', false],
+  ["what nobody caught, thrown on", 'process.on("uncaughtException", codeOf);', true],
 ];
 const place = "src/loop/step.ts#begin";
 for (const [what, text, isFit] of planted) {
@@ -103,7 +118,7 @@ import type { Log } from "./log.ts";
 const mend = (text: string) => look(text);
 type Handed = { promise: Promise<void>; chunks: AsyncIterable<string>; log: Log; file: FileHandle; path: string };
 export async function begin(text: string, path: string, work: () => void, promise: Handed["promise"],
-  storage, logger, known, chunks: AsyncIterable<string>, log: Log, file: FileHandle) {
+  storage, logger, known, controller, fetch: typeof globalThis.fetch, chunks: AsyncIterable<string>, log: Log, file: FileHandle) {
   ${text}
 }`;
     const fault = "export function codeOf(error) {\n  if (error.syscall === undefined) throw error;\n}";

@@ -30,8 +30,9 @@ export async function installPrograms({ wanted, findMissing, isThere, noteFile, 
     if (stoppedBy !== undefined) return stoppedBy === "SIGINT" ? 130 : 143;
   }
   const text = [...others, ...noted(findMissing())].join("\n");
+  const isNoted = text === notes.join("\n");
   try {
-    if (text !== notes.join("\n")) writeFileSync(noteFile, text);
+    if (!isNoted) writeFileSync(noteFile, text);
   } catch {
     // A folder that cannot be written: it is said again next time.
   }

@@ -14,6 +14,20 @@ export function systemCodeOrThrow(error: unknown): string {
   return code;
 }
 
+/**
+ * For a catch around a fetch, be it the platform's, one over a socket or one in this process: what the network did, or the
+ * signal, is left to the caller; the rest is thrown on.
+ */
+export function throwUnlessNetwork(error: unknown, signal?: AbortSignal): void {
+  if (signal?.aborted && error === signal.reason) return;
+  const isOfNetwork =
+    error instanceof Error &&
+    (error.name === "AbortError" ||
+      (error instanceof TypeError && error.message === "fetch failed") || // So says the platform's, whatever it was.
+      ("code" in error && /^(?!ERR_)|^ERR_(?:STREAM|SOCKET|TLS|SSL)_/.test(String(error.code))));
+  if (!isOfNetwork) throw error;
+}
+
 /** The words of what was thrown, which need not be an error. */
 export function thrownText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

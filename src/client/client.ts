@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { throwUnlessNetwork } from "../base/fault.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { UploadedFile } from "../protocol/resources.ts";
 import { type RouteName, routes } from "../protocol/routes.ts";
@@ -158,13 +159,15 @@ export function createClient(options: ClientOptions): Client {
     async upload(conversation, name, data, { keep = false, bytes: announced, signal, onProgress } = {}) {
       const { sent: bytes, faults, end } = openBody(data, { bytes: announced, onProgress });
       signal?.addEventListener("abort", end);
-      const response = await request(
+      const sending = request(
         "uploadFile",
         { params: { id: conversation, name }, query: { keep }, bytes, announced },
         signal,
       );
-      signal?.removeEventListener("abort", end);
-      end();
+      const response = await sending.finally(() => {
+        signal?.removeEventListener("abort", end);
+        end();
+      });
       if (faults.length > 0) throw faults[0];
       return response.ok ? readAnswer(response.value, routes.uploadFile.answer) : response;
     },
@@ -207,6 +210,7 @@ function asking(
       try {
         return ok(await fetch(url, init));
       } catch (error) {
+        throwUnlessNetwork(error, signal);
         return failed(noAnswer(error, language));
       }
     };

@@ -1,4 +1,6 @@
 import { whenOver } from "../base/background.ts";
+import { systemCode } from "../base/fault.ts";
+
 export type UploadOptions = {
   /** A file of the same name stays, and this one becomes `name (2)`. */
   readonly keep?: boolean | undefined;
@@ -51,9 +53,9 @@ export function openBody(
           controller.enqueue(value);
           onProgress?.(sentBytes);
         } catch (error) {
-          // Who lets go of a source may well have closed it.
-          if (ended.signal.aborted) return;
-          faults.push(error);
+          if (!ended.signal.aborted) faults.push(error);
+          // Who lets go of a source may well have closed it. Anything else is a mistake that nobody waits for any more.
+          else if (systemCode(error) === undefined) void Promise.reject(error);
           controller.error(error);
         }
       },

@@ -31,10 +31,7 @@ export async function sendDownload(c: HttpCall, download: Download, onThrown: On
 function sendArchive(c: HttpCall, { name, type = "application/zip", chunks }: Archive, onThrown: OnThrown): Response {
   const headers = { "content-type": type, ...attached(name) };
   if (c.req.method === "HEAD") return c.body(null, 200, headers);
-  const body = streamOf(chunks(), (error) => {
-    onThrown(error);
-    return breakOff(c);
-  });
+  const body = streamOf(chunks(), onThrown, () => breakOff(c));
   return c.body(body, 200, headers);
 }
 
@@ -52,10 +49,7 @@ async function sendFile(c: HttpCall, { stat, open }: StoredDownload, onThrown: O
   }
   const opened = await open(range);
   if (!opened.ok) return refuse(c, opened.failure);
-  const body = streamOf(opened.value.chunks, (error) => {
-    onThrown(error);
-    return breakOff(c);
-  });
+  const body = streamOf(opened.value.chunks, onThrown, () => breakOff(c));
   const { stat: now } = opened.value;
   if (range === undefined) return c.body(body, 200, headersOf(now, now.bytes));
   if (tagOf(now) !== tagOf(stat)) {
@@ -104,9 +98,10 @@ type Pieces = {
 
 /**
  * Read no faster than it is sent. The headers have promised a length by the time that reading can fail, so the
- * connection is broken off: the caller must see that this is not all. `onThrown` says whether it was.
+ * connection is broken off: the caller must see that this is not all. `breakOff` says whether it was. A mistake of ours is
+ * told also when the reader has left.
  */
-function streamOf(chunks: Pieces, onThrown: (error: unknown) => boolean): ReadableStream<Uint8Array> {
+function streamOf(chunks: Pieces, onThrown: OnThrown, breakOff: () => boolean): ReadableStream<Uint8Array> {
   let isLeft = false;
   let reading: Promise<void> | undefined;
   async function read(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -117,8 +112,9 @@ function streamOf(chunks: Pieces, onThrown: (error: unknown) => boolean): Readab
       if (done) controller.close();
       else controller.enqueue(value);
     } catch (error) {
+      onThrown(error);
       if (isLeft) return;
-      if (onThrown(error)) controller.close();
+      if (breakOff()) controller.close();
       else controller.error(error);
     }
   }

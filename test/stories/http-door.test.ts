@@ -299,7 +299,7 @@ test("a message carries its files and the language of who sends it [P4][F3]", as
 });
 
 test("a server that does not answer, or not in our words, is a failure as well", async () => {
-  const nobody = createClient({ fetch: () => Promise.reject(new Error("connect ECONNREFUSED")) });
+  const nobody = createClient({ fetch, baseUrl: "http://127.0.0.1:1" });
   const call = await nobody.call("health");
   assert.ok(!call.ok);
   assert.deepEqual([call.failure.code, call.failure.retryable], ["network", true]);
@@ -307,6 +307,8 @@ test("a server that does not answer, or not in our words, is a failure as well",
     const stranger = createClient({ fetch: async () => answer });
     assert.equal(await codeOf(stranger.call("health")), "answer_unreadable");
   }
+  const broken = createClient({ fetch: () => Promise.reject(new TypeError("a mistake of ours")) });
+  await assert.rejects(broken.call("health"), /a mistake of ours/);
 });
 
 test("the API describes itself, route by route, from the table that checks requests [C7]", async () => {

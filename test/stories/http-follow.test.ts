@@ -184,7 +184,7 @@ test("a client says once that the server is away, and goes on when it is back [C
   const fetch: Fetch = async (url, init) => {
     refusals -= 1;
     if (refusals === 3) return new Response("<html>please sign in to the airport</html>");
-    if (refusals >= 0) throw new Error("ECONNREFUSED");
+    if (refusals >= 0) throw new TypeError("fetch failed");
     return direct(url, init);
   };
   const stop = new AbortController();

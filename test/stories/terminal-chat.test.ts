@@ -303,7 +303,8 @@ test("a lost connection is said once, and what was typed arrives when it is back
   await using model = await modelServer([says("Here I am.")]);
   await using yard = await startYard({ model });
   let isCut = false;
-  const fetch: typeof yard.fetch = (url, init) => (isCut ? Promise.reject(new Error("gone")) : yard.fetch(url, init));
+  const fetch: typeof yard.fetch = (url, init) =>
+    isCut ? Promise.reject(new TypeError("fetch failed")) : yard.fetch(url, init);
   const chat = startChat({ client: createClient({ fetch }) });
   await chat.waitFor("You> ");
   isCut = true;

@@ -172,7 +172,7 @@ function slowUploads(yard: TestYard) {
     if (init.method !== "PUT") return yard.fetch(url, init);
     begun += 1;
     const { promise: stopped, reject } = Promise.withResolvers<void>();
-    init.signal?.addEventListener("abort", () => reject(new Error("stopped")));
+    init.signal?.addEventListener("abort", () => reject(init.signal?.reason));
     await Promise.race([letGo, stopped]);
     return yard.fetch(url, init);
   };
@@ -240,7 +240,7 @@ test("an upload that breaks off is sent again from its beginning when the server
     if (init.method !== "PUT" || broken === 1) return yard.fetch(url, init);
     broken += 1;
     if (init.body instanceof ReadableStream) await init.body.getReader().read();
-    throw new Error("gone");
+    throw new TypeError("fetch failed");
   };
   const chat = startChat({ client: createClient({ fetch }), place: placeOf(folder) });
   await chat.waitFor("You> ");

@@ -46,7 +46,7 @@ function stuckAt(name: string, fetch: Fetch) {
     if (!url.includes(`/uploads/${name}?`)) return fetch(url, init);
     isBegun = true;
     return new Promise((_, reject) => {
-      init.signal?.addEventListener("abort", () => reject(new Error("stopped")));
+      init.signal?.addEventListener("abort", () => reject(init.signal?.reason));
     });
   };
   return { client: createClient({ fetch: stuck }), isBegun: () => isBegun };

@@ -26,6 +26,8 @@ export const mouths: Readonly<Record<string, string>> = {
   "src/base/background.ts#whenOver": "for those who only wait for their turn: whoever asked for the work hears it",
   "src/http/text-stream.ts#nextOf": "the headers are out: the log has it, the reader sees the end and comes back",
   "src/http/text-stream.ts#leave": "the reader has gone: the log has it",
+  "src/http/download.ts#read":
+    "the headers are out: the log has it, and the connection is broken off unless the reader has left",
   "src/http/sandbox/multipart.ts#pump":
     "what ends a form while it is sent is that it broke off; the parser is another's",
   "src/http/docs/page.mjs#send": "runs in the browser: the page shows it where the answer would stand",
@@ -58,7 +60,7 @@ export function inspectCatches(files: readonly SourceFile[], allowed = mouths): 
   const product = files.filter(({ path }) => /^(src|bin|scripts)\/.*(?<!\.test)\.(ts|mjs)$/.test(path));
   const read = openReader(product);
   const sources = product
-    .filter(({ text }) => /\bcatch\b|\.then\(|\ballSettled\b/.test(text))
+    .filter(({ text }) => /\bcatch\b|\.then\(|\ballSettled\b|\bPromise\.any\b|\buncaught|\bunhandled/.test(text))
     .map(({ path }) => read(path));
   const caught = sources.flatMap((source) => (source === undefined ? [] : caughtIn(source)));
   const unfit = caught.filter(
@@ -111,9 +113,10 @@ function isOfOthers(guarded: Tree, source: Source): boolean {
     if (node.type !== "CallExpression" && node.type !== "NewExpression") return true;
     if (!isType(node.callee, "MemberExpression")) return !isOurs(node.callee, source);
     const method = nameOf(node.callee.property) ?? "";
-    if (!methodsOfValues.has(method)) return method === "fetch" || !isOurs(node.callee.object, source);
-    return !listOf(node.arguments).some(
-      (given) => isType(given, "Identifier") && source.functions.has(nameOf(given) ?? ""),
+    if (isOurs(node.callee.object, source)) return false;
+    return (
+      !methodsOfValues.has(method) ||
+      !listOf(node.arguments).some((given) => isType(given, "Identifier") && source.functions.has(nameOf(given) ?? ""))
     );
   });
 }
@@ -148,12 +151,28 @@ function throwsOn(
     if (node.type === "ThrowStatement") return mentions(node.argument);
     if (node.type === "CallExpression" && mentions(node.arguments) && handsOn(node.callee, source, read, depth))
       return true;
+    if (node.type === "BlockStatement") {
+      for (const statement of listOf(node.body).filter(isTree)) {
+        if (visit(statement)) return true;
+        if (isBlindEnd(statement, mentions)) return false;
+      }
+      return false;
+    }
     const condition = node.test ?? node.discriminant ?? (node.type === "LogicalExpression" ? node.left : undefined);
     const isBlind = condition !== undefined && !mentions(condition);
     return (isBlind ? listOf(condition).filter(isTree) : childrenOf(node)).some(visit);
   };
   return isFunction(handler) ? childrenOf(handler).some(visit) : visit(handler);
 }
+
+/** It leaves, whatever was caught: what stands below is not always come to. */
+function isBlindEnd(statement: Tree, mentions: (value: unknown) => boolean): boolean {
+  if (leaving.test(statement.type)) return !mentions(statement);
+  if (statement.type !== "IfStatement" || mentions(statement.test)) return false;
+  return below([statement.consequent, statement.alternate]).some(({ type }) => leaving.test(type));
+}
+
+const leaving = /^(?:Return|Break|Continue)Statement$/;
 
 function handsOn(callee: unknown, source: Source, read: Read, depth: number): boolean {
   if (!isType(callee, "MemberExpression")) {
@@ -201,7 +220,10 @@ function caughtIn(source: Source): Caught[] {
   return walk(source.program, "");
 }
 
-/** `try … catch`, `.catch(…)`, `.then(…, …)`, and `Promise.allSettled(…)`, after which nobody needs to look. */
+/**
+ * `try … catch`, `.catch(…)`, `.then(…, …)`; `Promise.allSettled(…)`, after which nobody needs to look, and
+ * `Promise.any(…)`, which forgets all errors but the last of all; and what the process does with what nobody caught.
+ */
 function caughtBy(node: Tree): Pick<Caught, "guarded" | "handler" | "error">[] {
   if (node.type === "TryStatement" && isTree(node.handler) && isTree(node.block)) {
     const { body, param } = node.handler;
@@ -210,11 +232,22 @@ function caughtBy(node: Tree): Pick<Caught, "guarded" | "handler" | "error">[] {
   if (node.type !== "CallExpression" || !isType(node.callee, "MemberExpression")) return [];
   const { object, property } = node.callee;
   const given = listOf(node.arguments);
-  if (nameOf(object) === "Promise" && nameOf(property) === "allSettled")
+  if (nameOf(object) === "Promise" && /^(?:allSettled|any)$/.test(nameOf(property) ?? ""))
     return given.filter(isTree).map((guarded) => ({ guarded, handler: undefined, error: undefined }));
+  if (nameOf(object) === "process" && isTree(given[0]) && /^u(?:ncaught|nhandled)/.test(String(given[0].value)))
+    return given
+      .slice(1)
+      .filter(isTree)
+      .map((handler) => handledBy(handler, { ...anybodys, start: node.start }));
   const handler = nameOf(property) === "catch" ? given[0] : nameOf(property) === "then" ? given[1] : undefined;
   // A schema has a method of that name, too, which takes a value.
   if (!isTree(handler) || !isTree(object) || nameOf(handler) === "undefined") return [];
-  const [param] = listOf(handler.params);
-  return [{ guarded: object, handler: isTree(handler.body) ? handler.body : handler, error: nameOf(param) }];
+  return [handledBy(handler, object)];
 }
+
+function handledBy(handler: Tree, guarded: Tree): Pick<Caught, "guarded" | "handler" | "error"> {
+  const [param] = listOf(handler.params);
+  return { guarded, handler: isTree(handler.body) ? handler.body : handler, error: nameOf(param) };
+}
+
+const anybodys = { type: "ArrayExpression", elements: [{ type: "ThisExpression", start: 0 }] };

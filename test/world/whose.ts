@@ -62,7 +62,7 @@ function handedTo(node: Tree): [given: Tree, made: Tree][] {
 const plain = { type: "Literal", start: 0 };
 
 /** Whether an expression is a value of ours. */
-export function isOurs(node: unknown, source: Source, depth = 8): boolean {
+export function isOurs(node: unknown, source: Source, depth = 16): boolean {
   if (!isTree(node) || depth === 0) return true;
   const inner = (one: unknown) => isOurs(one, source, depth - 1);
   if (isFunction(node) || /^(?:Literal|TemplateLiteral|MetaProperty)$/.test(node.type)) return false;
@@ -106,8 +106,7 @@ function answerOf(made: Tree | undefined): Tree | undefined {
 }
 
 function isOurName(name: string, at: number, source: Source, depth: number): boolean {
-  // What is handed in under this name is the platform's, or stands in its place.
-  if (name === "fetch" || name === "undefined") return false;
+  if (name === "undefined") return false;
   const { isDeclared, made, type } = declarationOf(name, at, source);
   if (type !== undefined) return isOurType(type, source, depth);
   if (made !== undefined) return isOurs(made, source, depth - 1);
@@ -132,7 +131,7 @@ function isOurImport(name: string, { imports }: Source): boolean {
 function isOurType(type: unknown, source: Source, depth: number): boolean {
   if (depth === 0) return true;
   return below(type).some((node) => {
-    if (/^TS(?:Function|Unknown|Any|ConstructorType|MethodSignature)/.test(node.type)) return true;
+    if (/^TS(?:Function|Unknown|Any|ConstructorType|MethodSignature|TypeQuery)/.test(node.type)) return true;
     if (node.type !== "TSTypeReference") return false;
     const name = nameOf(node.typeName) ?? nameOf(field(node.typeName, "left")) ?? "";
     if (/^(?:Promise|PromiseLike|(?:Async)?(?:Generator|Iterable|Iterator|IterableIterator))$/.test(name)) return true;
