@@ -100,7 +100,7 @@ export function notesShown(memories: readonly string[]): string[] {
   return shown;
 }
 
-/** The user's notes as they stand in the system message; undefined when there are none. */
+/** The user's memories as they stand in the system message; undefined when there are none. */
 export function notesPart(memories: readonly string[]): string | undefined {
   const shown = notesShown(memories);
   return shown.length === 0 ? undefined : forModels.memory.notes(shown);

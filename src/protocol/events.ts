@@ -65,7 +65,7 @@ const bodies = {
     startedAt: z.number(),
     /** The user's own file of standing instructions that is part of `system`, by the hash of its bytes. */
     instructions: SystemPart.extend({ path: z.string(), hash: z.string(), cut: z.literal(true).optional() }).optional(),
-    /** The user's notes in it. */
+    /** The user's memories in it. */
     notes: SystemPart.optional(),
   }),
   "message.user": z.strictObject({

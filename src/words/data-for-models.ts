@@ -68,7 +68,14 @@ export function withoutOurTags(text: string): string {
   return text.replaceAll(ourTag, "<$<slash>\u00b7$<name>");
 }
 
-const ourTags = ["system_reminder", "standing_instructions", "user_notes", "user_words", "current_datetime"];
+const ourTags = [
+  "system_reminder",
+  "standing_instructions",
+  "user_memories",
+  "user_notes",
+  "user_words",
+  "current_datetime",
+];
 /** A few blanks and characters that nobody sees make no other tag of it. */
 const unseen = "[\\s\\p{Cf}]{0,3}";
 const names = ourTags.map((name) => name.replace("_", `${unseen}[_-]?${unseen}`)).join("|");

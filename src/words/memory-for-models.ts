@@ -6,11 +6,11 @@ export const memoryForModels = {
   instructions: ({ path, text, isCut }: { path: string; text: string; isCut: boolean }) =>
     `# Standing instructions\nThe user's file ${shownName(path)} says how to work here. It counts like the user's own words; what the user says later goes before it.\n<standing_instructions>\n${text}\n</standing_instructions>${isCut ? `\n(Only its beginning stands here; read_file ${shownName(path)} has the rest.)` : ""}`,
   notes: (memories: readonly string[]) =>
-    `# Notes of the user\nWhat the user wants you to know in every conversation:\n<user_notes>\n${lines(memories)}\n</user_notes>`,
+    `# Memories of the user\nWhat the user wants you to know in every conversation:\n<user_memories>\n${lines(memories)}\n</user_memories>`,
   notesNow: (memories: readonly string[]) =>
     memories.length === 0
-      ? "The user's notes have changed: there are none any more."
-      : `The user's notes have changed. Now they are:\n${lines(memories)}`,
+      ? "The user's memories have changed: there are none any more."
+      : `The user's memories have changed. Now they are:\n${lines(memories)}`,
 
   remembered: (count: number) =>
     `Remembered; ${count} ${count === 1 ? "memory" : "memories"} in all. The user sees and edits them with /memory.`,
