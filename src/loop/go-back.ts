@@ -47,7 +47,7 @@ async function rewind(
   return appendSeen(parts, number, ({ turn, queue }) => {
     if (turn !== undefined) return failure("conversation_busy", { id: conversationId });
     const isIn = (messages: History["queue"], id: string) => messages.some((message) => message.id === id);
-    // What waited for its turn back then was answered or taken back since: it must not start a turn now.
+    // What waited for its turn back then was answered or withdrawn since: it must not start a turn now.
     const answered = before.queue.filter(({ id }) => !isIn(queue, id));
     const withdrawn = answered.map(({ id }): NewEvent => ({ type: "message.withdrawn", id }));
     const waiting = queue.filter(({ id }) => !isIn(before.queue, id)).map(bare);

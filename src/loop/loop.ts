@@ -65,7 +65,7 @@ export interface Engine {
   withdraw(conversation: ConversationRow, message: string): Promise<Result<void, Failure>>;
   /**
    * Stops the turn that runs; where one is named only that one (`turn_not_running` otherwise). A message that is named and
-   * still waits is taken back: then `turn` is null.
+   * still waits is withdrawn: then `turn` is null.
    */
   cancel(conversation: ConversationRow, which?: TurnNamed): Promise<Result<{ turn: number | null }, Failure>>;
   /** Goes on with an interrupted turn; null when there is none. */
@@ -90,7 +90,7 @@ export interface Engine {
   create(owner: OwnerId, wanted: NewConversationInput): Promise<Result<ConversationRow, Failure>>;
   /** Somebody is about to go on with it: makes ready what its next turn needs. Answers at once and never fails. */
   open(conversation: ConversationRow): void;
-  /** Takes back the last turn: the history is rewound, files that its tools changed are as before. */
+  /** Undoes the last turn: the history is rewound, files that its tools changed are as before. */
   undo(conversation: ConversationRow): Promise<Result<UndoReport, Failure>>;
   /** What the user and the main agent work with. */
   files(conversation: ConversationRow): Workspace;

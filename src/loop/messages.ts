@@ -11,7 +11,7 @@ import { hasCode, selectFiles } from "./selected.ts";
 
 type Names = "checkSelected" | "send" | "withdraw" | "cancel" | "resume";
 
-/** What people do to a turn: say something, take it back, stop, go on. Each is a fact first; then the conversation is woken. */
+/** What people do to a turn: say something, withdraw it, stop, go on. Each is an event first; then the conversation is woken. */
 export function openMessages(parts: Parts, driver: Driver): Pick<Engine, Names> {
   const { log, ids, workspaces } = parts;
   return {

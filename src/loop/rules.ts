@@ -10,7 +10,7 @@ import type { Parts } from "./parts.ts";
 /** So many may one user have, over all conversations. */
 export const rulesMax = 500;
 
-/** What users allowed always: listed, and taken back. It counts from the next call on. */
+/** What users allowed always: listed, and revoked. It counts from the next call on. */
 export function openRules(parts: Parts): Pick<Engine, "rules" | "revokeRule"> {
   return {
     async rules(owner, conversation) {

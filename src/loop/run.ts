@@ -93,7 +93,7 @@ export class Run {
   }
 
   /**
-   * Makes what is staged durable. `isExact`: it rests on messages that people may take back, so it is stored only while
+   * Makes what is staged durable. `isExact`: it rests on messages that people may withdraw, so it is stored only while
    * nobody else has appended; otherwise `log_moved`, and the run stands where the log stands. `foreign`: events of
    * others that stand before ours, of which nothing was known when ours were staged.
    */

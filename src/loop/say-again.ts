@@ -51,7 +51,7 @@ async function goBackAndSay(
   const again = await anew(parts, conversation, said, wanted);
   if (!again.ok) return again;
   const before = await log.history(number, to);
-  // What waited for its turn back then was answered or taken back since: it must not start a turn now.
+  // What waited for its turn back then was answered or withdrawn since: it must not start a turn now.
   const withdrawn = before.queue.map(({ id }): NewEvent => ({ type: "message.withdrawn", id }));
   const events: NewEvent[] = [{ type: "rewound", to, cause: wanted.cause }, ...withdrawn, again.value];
   const row = { lastMessage: snippet(lastText(before)), updatedAt: clock.now() };

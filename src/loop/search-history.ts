@@ -47,7 +47,7 @@ export async function searchHistory(
 
 type Said = Pick<HistoryHit, "at" | "who" | "text">;
 
-/** What counts of a conversation, newest first: what a person took back stays taken back. */
+/** What counts of a conversation, newest first: what a person undid or withdrew stays away. */
 async function saidIn({ log }: Pick<Parts, "log">, { number }: ConversationRow): Promise<Said[]> {
   const events = await log.effective(number, Number.MAX_SAFE_INTEGER);
   const tools = new Map(

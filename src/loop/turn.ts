@@ -137,7 +137,7 @@ export function startTurn(run: Run): void {
 
 /** What is staged is stored first, so that the places that are named stay what they are. */
 async function makeRoom(run: Run, parts: Parts): Promise<boolean> {
-  // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.
+  // A message that is just being taken up may be withdrawn in the same moment: only one of the two may happen.
   const isStart = run.history.turn?.step === 0;
   if (!(await run.commit(undefined, { isExact: isStart })).ok) return false;
   const { turn } = run.history;

@@ -9,7 +9,7 @@ import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { atRest } from "./whole-conversation.ts";
 
-/** Takes back the last turn. */
+/** Undoes the last turn. */
 export function openUndo(parts: Parts, driver: Driver): Pick<Engine, "undo"> {
   return {
     async undo(conversation) {

@@ -85,7 +85,7 @@ async function restore(chat: Chat, id: string): Promise<undefined> {
   if (beside.length > 0) console.say(`  ${texts.besides({ folders: beside.map(pathText).join(", ") })}`);
 }
 
-/** `/files [PATH]`: one level of what this session has, or the beginning of a file; `/files rm PATH` takes one away. */
+/** `/files [PATH]`: one level of what this conversation has, or the beginning of a file; `/files rm PATH` takes one away. */
 export async function files(chat: Chat, argument: string): Promise<undefined> {
   const { client, console, current, words } = chat;
   const { files: texts } = words.terminal;

@@ -17,7 +17,7 @@ export type Watch = {
   readonly silentUpTo: number;
   /** Not the turn that was asked for: its events are no part of `--stream-json`. */
   readonly isAside: boolean;
-  /** The message that is to be taken back when nobody has taken it up at the end. */
+  /** The message that is to be withdrawn when nobody has taken it up at the end. */
   readonly message?: string;
   /** What became of the files that came with it. */
   readonly files?: readonly FileReport[];
@@ -55,7 +55,7 @@ export async function followTurn(watch: Watch, options: RunOptions): Promise<Wat
   }
 }
 
-/** Stops the turn and waits for its end, which the follower sees; or takes back a message that no turn has. */
+/** Stops the turn and waits for its end, which the follower sees; or withdraws a message that no turn has. */
 async function stopTurn({ conversation, message }: Watch, { client, clock }: RunOptions): Promise<void> {
   const cancelled = await client.call("cancelTurn", { params: { id: conversation } });
   if (cancelled.ok) await clock.wait(stopWithinMs);

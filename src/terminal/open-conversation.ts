@@ -147,7 +147,7 @@ export class OpenConversation {
     return this.#sending;
   }
 
-  /** Stops the turn. What was typed into it and not read yet is taken back: otherwise it would start the next one. */
+  /** Stops the turn. What was typed into it and not read yet is withdrawn: otherwise it would start the next one. */
   async cancel(): Promise<void> {
     const { client, console, style, words } = this.#parts;
     this.#uploading?.abort();
@@ -169,7 +169,7 @@ export class OpenConversation {
     this.#closing.abort();
   }
 
-  /** The program ends. A message whose files are not all there is taken back: without them it says something else. */
+  /** The program ends. A message whose files are not all there is withdrawn: without them it says something else. */
   async leave(): Promise<void> {
     const uploading = this.#uploading;
     uploading?.abort();

@@ -156,7 +156,7 @@ export const enTerminal = {
       model: "list the models and how to connect one, or prefer a slot",
       inbox: "list what waits for a decision, or open entry N",
       memory: "list what agents are told in every conversation; add, edit or forget a memory",
-      rules: "list what is allowed always, or take a rule back",
+      rules: "list what is allowed always, or revoke a rule",
       queue: "send a message after the running turn; alone: list what waits",
       unqueue: "withdraw waiting message N (the last one)",
       quit: "leave",

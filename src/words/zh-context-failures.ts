@@ -1,7 +1,7 @@
 import type { enContextFailures } from "./en-context-failures.ts";
 import { zhApprovals } from "./zh-approvals.ts";
 
-/** 上下文窗口、确认与记忆方面可能出的问题。 */
+/** 上下文窗口、决定与记忆方面可能出的问题。 */
 export const zhContextFailures: typeof enContextFailures = {
   context_exhausted: (p) => [
     `对话内容已放不进模型的上下文窗口：压缩后仍约有 ${p.used} 个 token，窗口为 ${p.window} 个。`,
@@ -13,10 +13,10 @@ export const zhContextFailures: typeof enContextFailures = {
   ],
   compaction_not_found: () => ["这个对话没有省略任何内容。", "可以直接继续：模型能看到全部内容。"],
   decision_broken: (p) => [
-    `确认项 ${p.id} 针对的不是这些参数，因此没有执行该调用。`,
-    "请用 `agentyard doctor` 检查确认记录。",
+    `决定 ${p.id} 针对的不是这些参数，因此没有执行该调用。`,
+    "请用 `agentyard doctor` 检查决定的记录。",
   ],
-  rule_not_offered: (p) => [`这个确认项没有第 ${p.option} 条可选规则。`, "请从列出的规则中选择，或只批准这一次。"],
+  rule_not_offered: (p) => [`这个决定没有第 ${p.option} 条可选规则。`, "请从列出的规则中选择，或只批准这一次。"],
   rule_not_found: (p) => [`没有规则 ${p.id}。`, "输入 /rules 查看始终允许的内容。"],
   rules_full: (p) => [`您已有 ${p.max} 条规则。`, "请用 /rules 收回不再需要的规则，或只批准这一次。"],
   tool_denied: (p) => [`本系统的规则不允许 ${p.tool}：${reason(p)}。`, "运维人员可以在 hitl_rules.yaml 中修改。"],

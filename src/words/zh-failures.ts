@@ -61,12 +61,9 @@ export const zhFailures: FailureWords = {
     "等待中的消息只能在它的回合开始之前撤回；要重新回答的消息必须在这个对话中。",
   ],
   turn_not_running: () => ["当前没有正在进行的回合。", "无需停止；发送消息即可开始新的回合。"],
-  decision_not_found: (p) => [`没有待处理的确认项 ${p.id}。`, "输入 /inbox 查看待处理的确认项。"],
-  decision_already_made: (p) => [
-    `确认项 ${p.id} 已经处理过了，结果是 ${p.verdict}。`,
-    "输入 /inbox 查看待处理的确认项。",
-  ],
-  decision_verdict_unfit: (p) => [`这个确认项的类型是 ${p.kind}。`, `请用以下方式之一回应：${p.verdicts}。`],
+  decision_not_found: (p) => [`没有待处理的决定 ${p.id}。`, "输入 /inbox 查看待处理的决定。"],
+  decision_already_made: (p) => [`决定 ${p.id} 已经处理过了，结果是 ${p.verdict}。`, "输入 /inbox 查看待处理的决定。"],
+  decision_verdict_unfit: (p) => [`这个决定的类型是 ${p.kind}。`, `请用以下方式之一回应：${p.verdicts}。`],
   answer_required: () => ["这里需要您的回答。", "请输入内容。"],
 
   fenced: () => ["这个对话已由另一个进程接管。", "没有任何内容丢失；重新打开这个对话可以查看后续。"],

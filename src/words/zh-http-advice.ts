@@ -25,9 +25,9 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
 
   conversation_not_found: () => "请列出您的对话，并使用其中的编号。",
   conversation_ambiguous: () => "请多给出几位对话编号。",
-  decision_not_found: () => "GET /api/v1/decisions 可以查看待处理的确认项。",
-  decision_already_made: () => "GET /api/v1/decisions 可以查看待处理的确认项。",
-  decision_broken: () => ask("用 `agentyard doctor` 检查确认记录"),
+  decision_not_found: () => "GET /api/v1/decisions 可以查看待处理的决定。",
+  decision_already_made: () => "GET /api/v1/decisions 可以查看待处理的决定。",
+  decision_broken: () => ask("用 `agentyard doctor` 检查决定的记录"),
   answer_required: () => "请给出回答。",
   compaction_off: () => `请开始新对话。如果需要很长的对话，${ask("设置 CONTEXT_MANAGEMENT_ENABLED=true")}`,
   context_exhausted: () => "请撤销最后一个回合并改短消息，换用窗口更大的模型，或者开始新对话。",

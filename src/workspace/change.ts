@@ -44,7 +44,7 @@ export async function removeFile(visit: Visit, options: ChangeOptions): Promise<
   return inTurn(visit, () => take(visit, { ...options, keeps: options.key !== undefined }));
 }
 
-/** What is there now is kept first: taking a turn back must not be the end of what somebody did since. */
+/** What is there now is kept first: undoing a turn must not be the end of what somebody did since. */
 export async function restoreFile(
   visit: Visit,
   state: FileState | undefined,

@@ -205,7 +205,7 @@ function drop(book: KeptBook, hash: string): boolean {
   return book.sizes.delete(hash);
 }
 
-/** The oldest contents go first: those of turns that are least likely to be taken back. The caller removes them. */
+/** The oldest contents go first: those of turns that are least likely to be undone. The caller removes them. */
 function* givenUp(book: KeptBook, bytesMax: number, isNeeded: (hash: string) => boolean): Generator<string, void> {
   if (book.bytes <= bytesMax) return;
   for (const hash of book.sizes.keys()) {

@@ -78,7 +78,7 @@ test("in Chinese each word has one meaning, too: 会话 is the sandbox's alone, 
     read(file)
       .split("\n")
       .filter((line) =>
-        /(?<!沙箱)会话|这次处理|单次处理|上一轮|请(联系)?管理员|管理员可以|取回第|已取回|\/undo.*撤回|撤回.*(回合|规则|密钥)(?!开始)/.test(
+        /(?<!沙箱)会话|确认项|这次处理|单次处理|上一轮|请(联系)?管理员|管理员可以|取回第|已取回|\/undo.*撤回|撤回.*(回合|规则|密钥)(?!开始)/.test(
           line,
         ),
       )
@@ -99,7 +99,9 @@ function glossary(): { word: string; avoid: string[] }[] {
 function texts(): { file: string; text: string }[] {
   const filesOf = (pattern: string) =>
     globSync(pattern, { cwd: root }).filter((file) => !/zh[-.]|\.test\.ts$/.test(file));
-  const pages = filesOf("{README,CONTRIBUTING,ARCHITECTURE}.md").concat(filesOf("docs/{use,run,api,decisions}/*.md"));
+  const pages = filesOf("{README,CONTRIBUTING,ARCHITECTURE,CHANGELOG}.md").concat(
+    filesOf("docs/{use,run,api,decisions}/*.md"),
+  );
   const settings = filesOf("{config/*.yaml,.env.example}");
   const words = filesOf("src/words/*.ts");
   const summaries = filesOf("src/protocol/*.ts");

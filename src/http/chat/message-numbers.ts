@@ -14,13 +14,13 @@ export type ChatPlace = {
   readonly reply: string;
   readonly run: string;
   readonly agent: { readonly id: string; readonly name: string };
-  /** False: it was taken back, or joined the turn of another message. */
+  /** False: it was withdrawn, or joined the turn of another message. */
   readonly isAnswered: boolean;
   readonly isWithdrawn: boolean;
 };
 
 /**
- * All messages that count, in order. One that is said again keeps its index, and so does one that was taken back: nobody
+ * All messages that count, in order. One that is said again keeps its index, and so does one that was withdrawn: nobody
  * else's changes by it.
  */
 export function chatPlaces(events: readonly LogEvent[], conversation: ConversationRow): ChatPlace[] {

@@ -18,7 +18,7 @@ export type SaidMessages = {
   readonly verdictOn: (decision: string) => string | undefined;
 };
 
-/** Those that are or will be answered, by the log as it counts now: what was rewound or taken back is not among them. */
+/** Those that are or will be answered, by the log as it counts now: what was rewound or withdrawn is not among them. */
 export async function saidMessages(
   log: Pick<Log, "effective" | "headOf">,
   conversation: ConversationRow,

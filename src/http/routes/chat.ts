@@ -43,7 +43,7 @@ async function complete(
   if (!begun.ok) return begun;
   const { conversation, message, headers } = begun.value;
   const place = (await saidMessages(parts.log, conversation)).all.find((one) => one.message.id === message);
-  // Deleted, or taken back, in this very moment.
+  // Deleted, or withdrawn, in this very moment.
   if (place === undefined) return failure("message_not_found", { id: message });
   const answer = await answerChat(parts, call, { conversation, place, shown: wanted.value.shown });
   return { ...answer, headers: { ...headers, ...answer.headers } };
