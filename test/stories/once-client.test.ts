@@ -10,7 +10,7 @@ test("a creating call whose answer is lost on the way is sent again under its ke
   const fetch: Fetch = async (url, init) => {
     keys.push(init.headers["idempotency-key"]);
     const response = await yard.fetch(url, init);
-    if (keys.length % 2 === 1) throw new Error("the line is cut");
+    if (keys.length % 2 === 1) throw new TypeError("fetch failed");
     return response;
   };
   const fresh = ["key-1", "key-2"];
