@@ -31,7 +31,13 @@ test("what the network did to a fetch, and what ended it, is told from a mistake
   const aborted: unknown = await fetch("http://127.0.0.1:1", { signal: stopped }).catch((error: unknown) => error);
   assert.equal(aborted, "that is enough");
   const worlds = [refused, coded("ECONNRESET"), coded("HPE_INVALID_CONSTANT"), coded("ERR_STREAM_PREMATURE_CLOSE")];
-  for (const error of [...worlds, AbortSignal.abort().reason, aborted])
+  const inBrowsers = ["Failed to fetch", "Load failed", "NetworkError when attempting to fetch resource."];
+  for (const error of [
+    ...worlds,
+    ...inBrowsers.map((text) => new TypeError(text)),
+    AbortSignal.abort().reason,
+    aborted,
+  ])
     assert.equal(throwUnlessNetwork(error, stopped), undefined);
   const mistakes = [new TypeError("x is not a function"), coded("ERR_INVALID_ARG_TYPE"), coded("ERR_SQLITE_ERROR")];
   for (const error of [...mistakes, "text", undefined])

@@ -23,10 +23,13 @@ export function throwUnlessNetwork(error: unknown, signal?: AbortSignal): void {
   const isOfNetwork =
     error instanceof Error &&
     (error.name === "AbortError" ||
-      (error instanceof TypeError && error.message === "fetch failed") || // So says the platform's, whatever it was.
+      (error instanceof TypeError && unreached.test(error.message)) ||
       ("code" in error && /^(?!ERR_)|^ERR_(?:STREAM|SOCKET|TLS|SSL)_/.test(String(error.code))));
   if (!isOfNetwork) throw error;
 }
+
+/** So say Node's, Chrome's, Safari's and Firefox's own fetch, whatever it was. */
+const unreached = /^(?:fetch failed|Failed to fetch|Load failed|NetworkError when attempting to fetch resource\.?)$/;
 
 /** The words of what was thrown, which need not be an error. */
 export function thrownText(thrown: unknown): string {
