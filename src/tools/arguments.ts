@@ -63,6 +63,11 @@ function inUnit(key: string, value: unknown, { units = {} }: Synonyms): unknown 
   return unit === undefined || typeof value !== "number" ? value : unit(value);
 }
 
+/** One plain value, without any other words for it. */
+export function readPlain(schema: JsonSchema, raw: unknown): unknown {
+  return readValue(schema, raw, { names: {}, words: {}, twice: [] });
+}
+
 function readValue(schema: JsonSchema, raw: unknown, synonyms: Reading): unknown {
   switch (schema.type) {
     case "number":

@@ -27,6 +27,7 @@ import { isRecord } from "./schema.ts";
 import type { OpenedCall, Tool } from "./tool.ts";
 
 export { errorForModel } from "./error-text.ts";
+export { type ForeignDefinition, foreignTool, type ToolSource } from "./foreign.ts";
 export { boundOutput, cutAround, endsOf, headOf, outputBytes, outputBytesMax, shortened } from "./output.ts";
 export type {
   Ask,

@@ -209,6 +209,10 @@ export const forModels = {
   noAnswer: "(the user gave no answer; go on with a stated assumption)",
   defaultAnswer: (text: string) => `${text}\n(no answer, default used)`,
   argumentsTwice: (names: string) => `one argument under two names with two values: ${names}`,
+  /** Said in the description of an argument that others made, where a schema for all families cannot say it. */
+  jsonAsText: (form: string) => `(JSON as text${form === "" ? "" : `: ${form}`})`,
+  oneOfValues: (values: string) => `One of ${values}.`,
+  defaultValue: (value: string) => `Default: ${value}.`,
   ignoredArguments: (names: string) => `(ignored unknown arguments: ${names})`,
   emptyResult: "(done, nothing to show)",
   partLeftOut: (missing: number, sizeBytes: number) =>

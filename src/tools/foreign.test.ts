@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { ok } from "../base/result.ts";
+import { foreignSchema } from "./foreign-schema.ts";
+import { foreignTool } from "./tools.ts";
+
+const nested = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    path: { $ref: "#/$defs/path" },
+    mode: { anyOf: [{ const: "fast" }, { const: "slow" }, { type: "null" }], default: "fast" },
+    count: { type: ["integer", "null"], minimum: 1, description: "How many." },
+    level: { type: "integer", enum: [1, 2, 3] },
+    either: { oneOf: [{ type: "string" }, { type: "number" }] },
+    labels: { type: "object", additionalProperties: { type: "string" } },
+    points: { type: "array", items: { type: "object", properties: { x: { type: "number" } }, required: ["x"] } },
+    all: { allOf: [{ properties: { a: { type: "string" } } }, { properties: { b: { type: "integer" } } }] },
+    tuple: { type: "array", prefixItems: [{ type: "string" }] },
+  },
+  required: ["path", "gone"],
+  $defs: { path: { type: "string", description: "Where.", format: "uri", examples: ["/x"] } },
+};
+
+test("a schema that others wrote is shown in the words that every model family takes [R1][G1][T4]", () => {
+  assert.deepEqual(foreignSchema(nested).schema, {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "Where." },
+      mode: { type: "string", description: 'Default: "fast".', enum: ["fast", "slow"] },
+      count: { type: "integer", description: "How many." },
+      level: { type: "integer", description: "One of [1,2,3]." },
+      either: { type: "string", description: "(JSON as text)" },
+      labels: { type: "string", description: "(JSON as text: object)" },
+      points: {
+        type: "array",
+        items: { type: "object", properties: { x: { type: "number" } }, required: ["x"] },
+      },
+      all: { type: "object", properties: { a: { type: "string" }, b: { type: "integer" } } },
+      tuple: { type: "string", description: "(JSON as text: array)" },
+    },
+    required: ["path"],
+  });
+});
+
+test("arguments for a tool of others are put right in form, and what only its maker can judge is left as it is [G1][T4]", () => {
+  assert.deepEqual(
+    foreignSchema(nested).read({
+      ...{ path: 5, mode: null, count: "3", level: "2", either: "x", labels: '{"a":"b"}' },
+      ...{ points: { x: "1.5" }, all: '{"a":1,"b":"2"}', tuple: '["x"]', unknown: { kept: true } },
+    }),
+    {
+      ...{ path: "5", count: 3, level: 2, either: "x", labels: { a: "b" } },
+      ...{ points: [{ x: 1.5 }], all: { a: "1", b: 2 }, tuple: ["x"], unknown: { kept: true } },
+    },
+  );
+});
+
+test("objects within objects within objects are written as text, with their form beside it [R1]", () => {
+  const level = (inner: unknown) => ({ type: "object", properties: { next: inner, name: { type: "string" } } });
+  const deep = foreignSchema(level(level(level(level({ type: "integer" })))));
+  assert.match(JSON.stringify(deep.schema), /JSON as text: \{next\?: integer, name\?: string\}/);
+  assert.deepEqual(deep.read({ next: { next: { next: '{"next":1}' } } }), { next: { next: { next: { next: 1 } } } });
+});
+
+test("a schema that goes in circles, or is none at all, gives a tool that can be called [G1][T4]", () => {
+  const circle = { type: "object", properties: { child: { $ref: "#" } }, allOf: [{ $ref: "#/$defs/a" }], $defs: {} };
+  assert.equal(foreignSchema(circle).schema.type, "object");
+  assert.equal(foreignSchema({ $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }).schema.type, "object");
+  for (const none of [undefined, null, true, [], "x", { type: "string" }, { type: "object", properties: [] }])
+    assert.deepEqual(foreignSchema(none).schema, { type: "object", properties: {} });
+});
+
+test("whatever others send as a schema, it is shown in plain words and read without breaking down [G1][T4][R1]", () => {
+  const words = [
+    "type",
+    "properties",
+    "items",
+    "anyOf",
+    "allOf",
+    "$ref",
+    "enum",
+    "required",
+    "const",
+    "default",
+    "$defs",
+  ];
+  const { schema: anySchema } = fc.letrec((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom("object", "string", "array", "#", "#/$defs/a", "integer", null, true, 5),
+      fc.array(tie("schema"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...words, "a"), tie("schema"), { maxKeys: 5 }),
+    ),
+  }));
+  const plain = new Set(["type", "description", "properties", "required", "items", "enum"]);
+  fc.assert(
+    fc.property(anySchema, fc.jsonValue(), (source, given) => {
+      const { schema, read } = foreignSchema(source);
+      read(given);
+      (function look(one: object) {
+        const { properties = {}, items, ...rest } = one as { properties?: Record<string, object>; items?: object };
+        assert.ok(Object.keys(rest).every((word) => plain.has(word)));
+        assert.equal(typeof Reflect.get(rest, "type"), "string");
+        for (const inner of [...Object.values(properties), ...(items === undefined ? [] : [items])]) look(inner);
+      })(schema);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a missing argument of a tool of others is named before anything is sent [G1][T4][R1]", () => {
+  const tool = foreignTool({ name: "far", description: "", parameters: nested, run: async () => ok({ text: "" }) });
+  const opened = tool.open({ count: 1 });
+  assert.deepEqual(!opened.ok && opened.failure.code, "tool_arguments_unfit");
+  assert.match(JSON.stringify(opened), /path is missing/);
+});
