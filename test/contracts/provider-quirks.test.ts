@@ -6,12 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { NeutralRequest, toModelRequest } from "../../src/models/models.ts";
-import { createAnswer } from "../../src/models/openai/answer.ts";
-import { createBodyReader } from "../../src/models/openai/body.ts";
+import { chatAnswer } from "../../src/models/openai/answer.ts";
 import { openAiCompatible } from "../../src/models/openai/openai.ts";
-import { createToolWriter } from "../../src/models/openai/sent-tools.ts";
+import { writeTool } from "../../src/models/openai/request.ts";
 import { defaultProfile } from "../../src/models/profile.ts";
 import type { ModelAnswer } from "../../src/models/provider.ts";
+import { createAnswer } from "../../src/models/wire/answer.ts";
+import { createBodyReader } from "../../src/models/wire/body.ts";
+import { createToolWriter } from "../../src/models/wire/sent-tools.ts";
 import { endlessClock } from "../world/manual-clock.ts";
 import { checkRequest } from "../world/quirk-conditions.ts";
 import { bodyBytes, type Mode, modesOf, type Quirk, readQuirks } from "../world/quirk-data.ts";
@@ -115,9 +117,9 @@ function readInProcess(entry: Quirk, size: number): string[] {
   const delivered: Delivered = { text: "", reasoning: "" };
   const bytes = bodyBytes(entry.response);
   if (entry.response.headers["content-encoding"] !== undefined || bytes.length > 20_000) return [];
-  const answer = createAnswer({
+  const answer = createAnswer(chatAnswer, {
     profile,
-    sent: createToolWriter(profile)(tools),
+    sent: createToolWriter((tool) => writeTool(tool, profile), profile.maxTools)(tools),
     sink: collector(delivered),
     makeId: () => systemIds.uuid(),
     estimateInput: () => 1,

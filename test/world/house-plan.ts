@@ -35,8 +35,11 @@ export const FREE_FILES = [
 /** Folders that have a port: each of their rooms stands behind it and is an adapter, but for those that are named. */
 const PORTS = ["storage", "models", "sandbox"];
 const NO_ADAPTERS = ["src/sandbox/network/"];
-/** What a provider brings into a guest is the same for all of them. */
-export const ADAPTERS_OF_ADAPTERS = { "src/sandbox/local/": "src/sandbox/guest/" };
+/** What a provider brings into a guest is the same for all of them, and so is most of speaking with a model. */
+export const ADAPTERS_OF_ADAPTERS = {
+  "src/sandbox/local/": "src/sandbox/guest/",
+  "src/models/openai/": "src/models/wire/",
+};
 /**
  * All rooms inside a room, from the top down; `.` are the files beside them, the front file stands above all. In approvals/
  * there is no such order: a command may run code, and code commands.
@@ -46,7 +49,7 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   tools: ["builtin", "edit", "."],
   approvals: ["code shell ."],
   sandbox: ["local", "guest", ".", "network"],
-  models: ["demo", "openai", "."],
+  models: ["demo", "openai", "wire", "."],
   storage: ["sqlite", "."],
 };
 /** Rooms deeper still. */
@@ -86,13 +89,7 @@ export const HARMLESS_LIBRARIES =
 export const SQL_HOME = "src/storage/sqlite/";
 /** Every text for people stands in words/. These read what people, models and servers write, in Chinese too. */
 export const READERS_OF_CHINESE = [
-  ...[
-    "src/words/",
-    "src/models/demo/",
-    "src/models/openai/",
-    "src/models/complexity.ts",
-    "src/documents/word-share.ts",
-  ],
+  ...["src/words/", "src/models/demo/", "src/models/wire/", "src/models/complexity.ts", "src/documents/word-share.ts"],
   ...["src/approvals/secrets.ts", "src/tools/builtin/todo-write.ts", "src/context/instructions.ts"],
   "src/context/summarise.ts",
 ];

@@ -5,18 +5,20 @@ import { bodyBytes, readQuirks } from "../../../test/world/quirk-data.ts";
 import { NeutralRequest } from "../neutral.ts";
 import { defaultProfile } from "../profile.ts";
 import type { ModelAnswer } from "../provider.ts";
-import { createAnswer } from "./answer.ts";
-import { createBodyReader } from "./body.ts";
-import { createToolWriter } from "./sent-tools.ts";
+import { createAnswer } from "../wire/answer.ts";
+import { createBodyReader } from "../wire/body.ts";
+import { createToolWriter } from "../wire/sent-tools.ts";
+import { chatAnswer } from "./answer.ts";
+import { writeTool } from "./request.ts";
 
 const limits = { answerBytesMax: 1_000_000, eventCharactersMax: 1_000_000 };
 
 function readAll(pieces: Iterable<Uint8Array>, request: unknown = { stream: true }, given = limits): ModelAnswer {
   const { profile = defaultProfile, tools = [] } = NeutralRequest.parse(request);
   let made = 0;
-  const answer = createAnswer({
+  const answer = createAnswer(chatAnswer, {
     profile,
-    sent: createToolWriter(profile)(tools),
+    sent: createToolWriter((tool) => writeTool(tool, profile), profile.maxTools)(tools),
     sink: {},
     makeId: () => {
       made += 1;

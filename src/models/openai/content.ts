@@ -1,6 +1,5 @@
-import { isObject, type JsonObject } from "./json.ts";
-
-export type Spoken = { readonly text: string; readonly reasoning: string };
+import { isObject, type JsonObject } from "../wire/json.ts";
+import type { Spoken } from "../wire/voice.ts";
 
 /**
  * What a delta or message says. Reasoning comes from one source per event, the first that has any: servers mirror the

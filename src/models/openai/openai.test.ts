@@ -8,7 +8,8 @@ import { systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
 import { defaultProfile, type Profile } from "../profile.ts";
 import type { ModelRequest } from "../provider.ts";
-import { type OpenAiOptions, openAiCompatible } from "./openai.ts";
+import type { WireOptions } from "../wire/wire.ts";
+import { openAiCompatible } from "./openai.ts";
 
 const apiKey = "sk-secret-0123456789abcdef";
 const hello: ModelRequest = { messages: [{ role: "user", text: "hello" }], stream: true };
@@ -22,7 +23,7 @@ type Handler = (body: Record<string, unknown>, response: ServerResponse, request
 async function meet(
   t: TestContext,
   handler: Handler,
-  options: Partial<OpenAiOptions> & { profile?: Partial<Profile> } = {},
+  options: Partial<WireOptions> & { profile?: Partial<Profile> } = {},
 ) {
   const asked: unknown[] = [];
   const server = createServer((request, response) => {

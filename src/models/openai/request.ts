@@ -1,10 +1,22 @@
+import type { ToolDescription } from "../../protocol/message.ts";
 import type { Profile } from "../profile.ts";
 import type { ModelRequest } from "../provider.ts";
-import type { SentTools } from "./sent-tools.ts";
-import { wireName } from "./tool-names.ts";
+import type { Fields } from "../wire/adapt.ts";
+import { toolSchema } from "../wire/schema.ts";
+import type { SentTools } from "../wire/sent-tools.ts";
+import { wireName } from "../wire/tool-names.ts";
+import type { Transcript } from "../wire/transcript.ts";
 
-/** Everything in a request but its model and messages. The tools stand here as the JSON text they were written to once. */
-export type Fields = { readonly tools?: string; readonly [field: string]: unknown };
+export function writeTool(tool: ToolDescription, profile: Profile): object {
+  return {
+    type: "function",
+    function: {
+      name: wireName(tool.name),
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      ...toolSchema(tool, profile.schemaDialect),
+    },
+  };
+}
 
 /** Nothing is sent that was not asked for: a strict server refuses even an empty list or a harmless default. */
 export function requestFields(request: ModelRequest, profile: Profile, sent: SentTools): Fields {
@@ -56,10 +68,10 @@ function thinkingFields(request: ModelRequest, profile: Profile, hasTools: boole
 }
 
 /** The body. Messages stand in front, so that a longer conversation begins with the bytes of a shorter one. */
-export function requestBody(model: string, messagesJson: string, fields: Fields): Buffer {
-  let body = `{"model":${JSON.stringify(model)},"messages":[${messagesJson}]`;
+export function requestBody(model: string, { json }: Transcript, fields: Fields): string {
+  let body = `{"model":${JSON.stringify(model)},"messages":[${json}]`;
   for (const [name, value] of Object.entries(fields)) {
     body += `,${JSON.stringify(name)}:${name === "tools" ? fields.tools : JSON.stringify(value)}`;
   }
-  return Buffer.from(`${body}}`);
+  return `${body}}`;
 }

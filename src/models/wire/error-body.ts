@@ -26,14 +26,15 @@ export function readErrorBody(status: number, body: string): ErrorFacts {
 
 /**
  * The error a 200 carries inside its body or stream; `undefined` when it carries none. An `error` that is null or empty
- * is none, nor is a code that means success: some servers put those into every event.
+ * is none, nor is a code that means success: some servers put those into every event. A piece of an answer may have a
+ * code or a message of its own.
  */
-export function carriedError(payload: JsonObject, eventName?: string): ErrorFacts | undefined {
+export function carriedError(payload: JsonObject, isPart: boolean, eventName?: string): ErrorFacts | undefined {
   const isError =
     isFilled(payload.error) ||
     eventName === "error" ||
     hasFailedBaseResponse(payload) ||
-    (!Array.isArray(payload.choices) && looksLikeError(payload));
+    (!isPart && looksLikeError(payload));
   return isError ? gather(0, payload) : undefined;
 }
 

@@ -57,7 +57,7 @@ export function createBodyReader(options: BodyOptions): BodyReader {
         takeText(decoder.end());
         form?.end();
       }
-      const isComplete = answer.isFinished() || (options.isFinishOptional && reading.hasChoices() && cut === undefined);
+      const isComplete = answer.isFinished() || (options.isFinishOptional && reading.hasBegun() && cut === undefined);
       if (isComplete) reading.complete();
       reading.fail(failure("network", true, cut?.because ?? "closed", cut?.said));
       return reading.result() ?? answer.build();

@@ -1,9 +1,8 @@
 import type { ModelError } from "../provider.ts";
-import { type Edit, editFor } from "./adapt.ts";
+import { type Adaptable, type Edit, editFor, type Fields } from "./adapt.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 import { failure, judge, type Verdict } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Fields } from "./request.ts";
 
 /** One try of a call; the next one differs in what the last one taught. */
 export type Attempt = {
@@ -16,14 +15,16 @@ export type Attempt = {
   readonly learnt?: { readonly edit: Edit; readonly from: string };
 };
 
+/** What was learnt of a server, what may be learnt, and when this is. */
+export type Lessons = { readonly edits: Map<string, Edit>; readonly adaptable: Adaptable; readonly now: number };
+
 const redirectsMax = 3;
 
 /** What follows from an exchange without answer: another try, or the error to report. */
 export function afterOutcome(
   outcome: Exclude<Exchange, { type: "answered" }>,
   attempt: Attempt,
-  edits: Map<string, Edit>,
-  now: number,
+  lessons: Lessons,
 ): Attempt | Verdict {
   switch (outcome.type) {
     case "aborted":
@@ -32,7 +33,7 @@ export function afterOutcome(
       return afterBreak(outcome, attempt);
     case "refused":
       if (outcome.status < 400) return afterRedirect(outcome, attempt);
-      return afterRefusal(outcome, attempt, edits, now);
+      return afterRefusal(outcome, attempt, lessons);
   }
 }
 
@@ -74,21 +75,20 @@ function afterRedirect(
 function afterRefusal(
   { status, headers, body }: Extract<Exchange, { type: "refused" }>,
   attempt: Attempt,
-  edits: Map<string, Edit>,
-  now: number,
+  lessons: Lessons,
 ): Attempt | Verdict {
   const facts = readErrorBody(status, body);
-  const verdict = judge(facts, headers, now);
+  const verdict = judge(facts, headers, lessons.now);
   if (verdict.error.kind !== "bad_request" || verdict.error.retryable || verdict.isFiltered) return verdict;
-  return adapted(facts, attempt, edits) ?? verdict;
+  return adapted(facts, attempt, lessons) ?? verdict;
 }
 
 /** One change per call. It is kept for later calls, unless the server refuses the changed request in the same words. */
-function adapted(facts: ErrorFacts, attempt: Attempt, edits: Map<string, Edit>): Attempt | undefined {
+function adapted(facts: ErrorFacts, attempt: Attempt, { edits, adaptable }: Lessons): Attempt | undefined {
   const { learnt, fields } = attempt;
   if (learnt?.from === facts.text) edits.delete(learnt.edit.key);
   if (learnt !== undefined || (facts.status !== 400 && facts.status !== 422)) return undefined;
-  const edit = editFor(facts, fields);
+  const edit = editFor(facts, fields, adaptable);
   if (edit === undefined) return undefined;
   if (edit.isLasting) edits.set(edit.key, edit);
   return { ...attempt, fields: edit.apply(fields), learnt: { edit, from: facts.text } };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { adaptable } from "../openai/openai.ts";
 import { editFor } from "./adapt.ts";
 import { readErrorBody } from "./error-body.ts";
 
@@ -52,7 +53,7 @@ const cases: [what: string, message: string, sent: Fields, changed: Fields | und
 
 for (const [what, message, sent, changed] of cases) {
   test(`a server that asks for ${what} ${changed ? "gets it" : "is not second-guessed"} [M3]`, () => {
-    const edit = editFor(readErrorBody(400, JSON.stringify({ error: { message } })), sent);
+    const edit = editFor(readErrorBody(400, JSON.stringify({ error: { message } })), sent, adaptable);
     assert.deepEqual(edit?.apply(sent), changed);
   });
 }
@@ -61,23 +62,25 @@ test("a field that is named by its place in the body is left out [M3]", () => {
   const detail = [
     { type: "extra_forbidden", loc: ["body", "parallel_tool_calls"], msg: "Extra inputs are not permitted" },
   ];
-  const edit = editFor(readErrorBody(422, JSON.stringify({ detail })), { parallel_tool_calls: false });
+  const edit = editFor(readErrorBody(422, JSON.stringify({ detail })), { parallel_tool_calls: false }, adaptable);
   assert.deepEqual(edit?.apply({ parallel_tool_calls: true, stream: true }), { stream: true });
 });
 
 test("what was refused as a value is left out as that value only [M3]", () => {
   const facts = readErrorBody(400, '{"error":{"message":"Thinking mode does not support this tool_choice"}}');
-  const edit = editFor(facts, { tool_choice: "required" });
+  const edit = editFor(facts, { tool_choice: "required" }, adaptable);
   assert.deepEqual(edit?.apply({ tool_choice: "none" }), { tool_choice: "none" });
 });
 
 test("an effort is changed only where there are tools, when it was refused because of them [M3]", () => {
   const facts = readErrorBody(400, '{"error":{"message":"Function tools need you to set reasoning_effort to none"}}');
-  assert.deepEqual(editFor(facts, { tools: "[]" })?.apply({ reasoning_effort: "high" }), { reasoning_effort: "high" });
+  assert.deepEqual(editFor(facts, { tools: "[]" }, adaptable)?.apply({ reasoning_effort: "high" }), {
+    reasoning_effort: "high",
+  });
 });
 
 test("a limit that came from this prompt's length holds for this request only [M3]", () => {
   const facts = readErrorBody(400, '{"error":{"message":"max_tokens is too large: 900 (900 > 1000 - 500)"}}');
-  const edit = editFor(facts, { max_tokens: 900 });
+  const edit = editFor(facts, { max_tokens: 900 }, adaptable);
   assert.deepEqual([edit?.isLasting, edit?.apply({ max_tokens: 900 })], [false, { max_tokens: 500 }]);
 });

@@ -1,5 +1,5 @@
 import { parsedJson } from "../../base/json.ts";
-import { isObject } from "./json.ts";
+import { isObject, stringifyWellFormed } from "./json.ts";
 
 /**
  * The arguments of a call as usable JSON text of an object, or `undefined` when they are not usable. Text that needs no
@@ -88,3 +88,15 @@ function objectLength(text: string): number | undefined {
   }
   return undefined;
 }
+
+/**
+ * Arguments go back as they came, byte for byte. Those that never were an object go back as `{}`: servers refuse any
+ * other, and the result of the call already tells the model that its arguments could not be read.
+ */
+export function replayedArguments(text: string): string {
+  const value = parsedJson(text);
+  if (!isObject(value)) return "{}";
+  return escapedSurrogate.test(text) ? stringifyWellFormed(value) : text;
+}
+
+const escapedSurrogate = /\\u[dD][89a-fA-F]/;

@@ -1,8 +1,9 @@
 import type { Profile } from "../profile.ts";
 import type { DeltaSink } from "../provider.ts";
 import { createCallsInText, type WrittenCall } from "./calls-in-text.ts";
-import type { Spoken } from "./content.ts";
 import { createTagFilter } from "./think-tags.ts";
+
+export type Spoken = { readonly text: string; readonly reasoning: string };
 
 export interface Voice {
   /** All that was delivered so far. */

@@ -3,9 +3,11 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Message } from "../../protocol/message.ts";
+import { chatMessages } from "../openai/messages.ts";
 import { defaultProfile } from "../profile.ts";
 import { createTranscripts } from "./transcript.ts";
 
+const chat = chatMessages(defaultProfile);
 const image = { mime: "image/png", base64: "eA==" };
 
 /** A turn in which every call gets its result, as the loop writes it. */
@@ -37,7 +39,7 @@ function callsTurn(ids: string[]): Message {
 
 test("a longer conversation begins with the bytes of a shorter one, and says how many those are [L3]", () => {
   const property = fc.property(fc.array(turn, { minLength: 1, maxLength: 5 }), (turns) => {
-    const write = createTranscripts(defaultProfile, 10);
+    const write = createTranscripts(chat, 10);
     let before = "";
     const messages: Message[] = [];
     for (const part of turns) {
@@ -58,17 +60,17 @@ test("a longer conversation begins with the bytes of a shorter one, and says how
 test("what is written by growing is what is written at once [L3]", () => {
   const property = fc.property(fc.array(turn, { maxLength: 4 }), fc.nat(20), (turns, cut) => {
     const messages = turns.flat();
-    const growing = createTranscripts(defaultProfile, 10);
+    const growing = createTranscripts(chat, 10);
     growing(messages.slice(0, cut), "c");
     const grown = growing(messages, "c");
-    const atOnce = createTranscripts(defaultProfile, 10)(messages, "c");
+    const atOnce = createTranscripts(chat, 10)(messages, "c");
     assert.deepEqual({ ...grown, bytes: { ...grown.bytes, reused: 0 } }, atOnce);
   });
   fc.assert(property);
 });
 
 test("after an edit only what stands before it counts as the same [L3]", () => {
-  const write = createTranscripts(defaultProfile, 10);
+  const write = createTranscripts(chat, 10);
   const first: Message = { role: "user", text: "one" };
   const { bytes: alone } = write([first], "other");
   write([first, { role: "assistant", text: "two" }], "c");
@@ -76,7 +78,7 @@ test("after an edit only what stands before it counts as the same [L3]", () => {
 });
 
 test("equal messages count as the same even when they were read anew from the log [L3]", () => {
-  const write = createTranscripts(defaultProfile, 10);
+  const write = createTranscripts(chat, 10);
   const { bytes } = write([{ role: "user", text: "one" }], "c");
   assert.equal(
     write(
@@ -91,7 +93,7 @@ test("equal messages count as the same even when they were read anew from the lo
 });
 
 test("conversations beyond the limit are forgotten, the silent ones first [L3]", () => {
-  const write = createTranscripts(defaultProfile, 2);
+  const write = createTranscripts(chat, 2);
   const messages: Message[] = [{ role: "user", text: "one" }];
   for (const conversation of ["a", "b", "a", "c"]) write(messages, conversation);
   const reused = ["a", "b"].map((conversation) => write(messages, conversation).bytes.reused > 0);
@@ -99,14 +101,14 @@ test("conversations beyond the limit are forgotten, the silent ones first [L3]",
 });
 
 test("without a conversation nothing is remembered [L3]", () => {
-  const write = createTranscripts(defaultProfile, 2);
+  const write = createTranscripts(chat, 2);
   const messages: Message[] = [{ role: "user", text: "one" }];
   write(messages);
   assert.equal(write(messages).bytes.reused, 0);
 });
 
 test("a result that is missing today does not spoil the request in which it is there [M3]", () => {
-  const write = createTranscripts(defaultProfile, 2);
+  const write = createTranscripts(chat, 2);
   const asked = [{ role: "user", text: "go" } as const, callsTurn(["a"])];
   assert.match(write(asked, "c").json, /There is no result/);
   const { json } = write([...asked, { role: "tool", toolCallId: "a", text: "here" }], "c");

@@ -1,7 +1,17 @@
 import type { ErrorFacts } from "./error-body.ts";
 import { roomForAnswer } from "./errors.ts";
 import { numberOf } from "./json.ts";
-import type { Fields } from "./request.ts";
+
+/** Everything in a request but its model and messages. The tools stand here as the JSON text they were written to once. */
+export type Fields = { readonly tools?: string; readonly [field: string]: unknown };
+
+/** What of a format's fields may be changed when a server refuses them. */
+export type Adaptable = {
+  /** Fields a request can do without. Messages, tools and the model are what the call is about. */
+  readonly dispensable: readonly string[];
+  /** Limits of the answer. One with another name gets it where the first is refused; one without is only made smaller. */
+  readonly limits: ReadonlyMap<string, string | undefined>;
+};
 
 /** A change to the fields of a request, learnt from a refusal. */
 export type Edit = {
@@ -16,43 +26,25 @@ export type Edit = {
  * The one change a server asks for when it refuses a parameter: another name, another value, or leaving it out.
  * `undefined` when it does not say, or when what it refuses is the substance of the request.
  */
-export function editFor(facts: ErrorFacts, sent: Fields): Edit | undefined {
+export function editFor(facts: ErrorFacts, sent: Fields, adaptable: Adaptable): Edit | undefined {
   const asked = setAsked(facts, sent);
   if (asked !== undefined) return asked;
-  const field = refusedField(facts, sent);
+  const field = refusedField(facts, sent, adaptable);
   if (field === undefined) return undefined;
-  const limit = answerLimit(field, facts.text);
+  const isLimit = adaptable.limits.has(field);
+  const limit = isLimit ? answerLimit(facts.text) : undefined;
   if (limit !== undefined) return cap(field, limit, roomForAnswer(facts.text) === undefined);
   if (!refusal.test(`${facts.text}\n${facts.codes.join("\n")}`)) return undefined;
-  const other = otherName.get(field);
-  return other === undefined ? drop(field, sent[field]) : rename(field, other);
+  const other = adaptable.limits.get(field);
+  if (other !== undefined) return rename(field, other);
+  return isLimit ? undefined : drop(field, sent[field]);
 }
-
-/** The two names of one limit: a server that refuses one takes the other. */
-const otherName: ReadonlyMap<string, string> = new Map([
-  ["max_tokens", "max_completion_tokens"],
-  ["max_completion_tokens", "max_tokens"],
-]);
-
-/** Fields a request can do without. Messages, tools and the model are what the call is about. */
-const dispensable = [
-  "temperature",
-  "stream_options",
-  "parallel_tool_calls",
-  "tool_choice",
-  "reasoning_effort",
-  "enable_thinking",
-  "thinking",
-  "prompt_cache_key",
-  "max_tokens",
-  "max_completion_tokens",
-] as const;
 
 const refusal =
   /unsupported|not support|unknown|unrecogni[sz]ed|unexpected|extra|forbidden|not (?:permitted|allowed|accepted|available)|invalid|deprecated|default|no longer|cannot|additional propert|must not|only \S+ is/i;
 
-function refusedField(facts: ErrorFacts, sent: Fields): string | undefined {
-  const candidates = dispensable.filter((field) => field in sent);
+function refusedField(facts: ErrorFacts, sent: Fields, { dispensable, limits }: Adaptable): string | undefined {
+  const candidates = [...dispensable, ...limits.keys()].filter((field) => field in sent);
   return (
     candidates.find((field) => facts.fields.includes(field)) ??
     candidates.find((field) => new RegExp(`(?<![\\w.])${field}(?!\\w)`).test(facts.text))
@@ -81,8 +73,7 @@ function readValue(word: string): string | boolean {
 }
 
 /** The largest answer the server says it can give, where the request asked for a larger one. */
-function answerLimit(field: string, text: string): number | undefined {
-  if (!otherName.has(field)) return undefined;
+function answerLimit(text: string): number | undefined {
   const room = roomForAnswer(text);
   if (room !== undefined) return room > 0 ? room : undefined;
   return numberOf(answerLimits.map((wording) => wording.exec(text)?.[1]).find((limit) => limit !== undefined));

@@ -8,8 +8,10 @@ import { isObject } from "./json.ts";
 /** An answer in the making, as the two forms of a body see it. The first result stands; what comes later is ignored. */
 export interface Reading {
   result(): ModelAnswer | undefined;
-  /** A choice was seen, so the body is an answer and not something else. */
-  hasChoices(): boolean;
+  /** Whether the body is an answer and not something else. */
+  hasBegun(): boolean;
+  /** Whether this is at least the frame of an answer. */
+  isPart(value: unknown): boolean;
   /** Any JSON value; a list counts as its members. */
   take(value: unknown, eventName?: string): void;
   complete(): void;
@@ -27,23 +29,23 @@ export type ReadingOptions = {
 /** Methods where properties would do: V8 gives each object with a getter a hidden class of its own, and keeps it long. */
 export function createReading({ answer, headers, now, onData }: ReadingOptions): Reading {
   let result: ModelAnswer | undefined;
-  let hasChoices = false;
 
   function takeOne(payload: unknown, eventName: string | undefined): void {
     if (!isObject(payload) || result !== undefined) return;
-    const carried = carriedError(payload, eventName) ?? answer.take(payload);
+    const isPart = answer.isPart(payload);
+    const carried = carriedError(payload, isPart, eventName) ?? answer.take(payload);
     if (carried !== undefined) {
       result = answer.build(judge(carried, headers, now()));
-    } else if (Array.isArray(payload.choices)) {
-      hasChoices ||= payload.choices.length > 0;
+    } else if (isPart) {
       onData();
-      if (answer.isTooMuch()) result = answer.build();
+      if (answer.isOver()) result = answer.build();
     }
   }
 
   return {
     result: () => result,
-    hasChoices: () => hasChoices,
+    hasBegun: answer.hasBegun,
+    isPart: (value) => isObject(value) && answer.isPart(value),
     take(value, eventName) {
       if (Array.isArray(value)) for (const payload of value) takeOne(payload, eventName);
       else takeOne(value, eventName);

@@ -24,17 +24,16 @@ export function createDocumentForm(reading: Reading, onData: () => void): BodyFo
 /** A complete document is a complete answer, with or without a finish reason. */
 function readWhole(value: unknown, reading: Reading): void {
   reading.take(value);
-  if (reading.hasChoices()) return reading.complete();
-  // Without a choice, whatever the document has to say is an error.
+  if (reading.hasBegun()) return reading.complete();
+  // Without an answer, whatever the document has to say is an error.
   if (errorFacts(value).text !== "") return reading.take(value, "error");
-  const isEmptyAnswer = typeof value === "object" && value !== null && "choices" in value;
-  reading.fail(failure("protocol", isEmptyAnswer, "no_choice"));
+  reading.fail(failure("protocol", reading.isPart(value), "no_choice"));
 }
 
 function readLines(text: string, reading: Reading): void {
   const lines = text.split("\n").map((line) => parsedJson(line));
   for (const line of lines) reading.take(line);
-  if (reading.hasChoices() || reading.result() !== undefined) return;
+  if (reading.hasBegun() || reading.result() !== undefined) return;
   if (!/^[[{]/.test(text)) {
     reading.fail(failure("protocol", false, "foreign", text));
   } else if (/[\]}]$/.test(text)) {
