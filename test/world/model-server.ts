@@ -1,37 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Answer, Seen, Wire, WireServer } from "./wire.ts";
+import { chatWire } from "./wire-chat.ts";
+
+export type { Answer } from "./wire.ts";
 
 /**
- * A model that answers real HTTP and SSE from a script and keeps what it was asked.
+ * A model that answers real HTTP and SSE from a script and keeps what it was asked, in any of the wire formats.
  * A script is a list, used up in order, or a function of the request (the same request gives the same answer).
  */
-export type Script = readonly Answer[] | ((request: AskedRequest) => Answer);
-
-export type Answer = {
-  readonly text?: string;
-  readonly reasoning?: string;
-  readonly calls?: readonly { readonly id?: string; readonly name: string; readonly arguments: string }[];
-  readonly finish?: string;
-  readonly usage?: Readonly<Record<string, number>> | null;
-  /** Another status, with its body and headers. */
-  readonly status?: number;
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes per write; 0 writes all at once. */
-  readonly splitBytes?: number;
-  /** After this many events: say nothing more (`stall`), only pings, or drop the socket (`break`). */
-  readonly fault?: { readonly after: number; readonly kind: "stall" | "ping" | "break" };
-  /** Milliseconds between events. */
-  readonly paceMs?: number;
-  /** Milliseconds before the first one. */
-  readonly waitMs?: number;
-  /** It is asked, and says nothing before this: the test decides what happens meanwhile. */
-  readonly heldUntil?: Promise<void>;
-};
+export type Script = readonly Answer[] | ((request: AskedRequest, seen: () => Seen) => Answer);
 
 export type AskedRequest = {
   readonly text: string;
+  /** As chat completions have it; what other formats tell the model is read with `seen`. */
   readonly body: {
     readonly model: string;
     readonly stream?: boolean;
@@ -52,7 +35,10 @@ export type AskedRequest = {
 
 export type ModelServer = {
   readonly url: string;
+  readonly wire: Wire;
   readonly asked: AskedRequest[];
+  /** What each request told the model. */
+  seen(): Seen[];
   /** The messages part of each request, byte for byte. */
   messageBytes(): string[];
   answerWith(script: Script): void;
@@ -65,21 +51,22 @@ export const calls = (...asked: [name: string, input: unknown][]): Answer => ({
   calls: asked.map(([name, input]) => ({ name, arguments: typeof input === "string" ? input : JSON.stringify(input) })),
 });
 
-export async function modelServer(script: Script = []): Promise<ModelServer> {
+export async function modelServer(script: Script = [], wire: Wire = chatWire): Promise<ModelServer> {
+  const format = wire.open();
   const asked: AskedRequest[] = [];
   let current = script;
   let next = 0;
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const text = await readAll(request);
     const entry: AskedRequest = { text, body: JSON.parse(text === "" ? "{}" : text), headers: request.headers };
-    if (request.method === "GET") return void response.end(JSON.stringify({ data: [{ id: "test-model" }] }));
+    if (request.method === "GET") return void response.end(JSON.stringify({ data: [{ id: wire.model }] }));
     asked.push(entry);
-    const answer = typeof current === "function" ? current(entry) : current[next++];
-    if (answer === undefined)
-      return void response
-        .writeHead(400, { "content-type": "application/json" })
-        .end('{"error":{"message":"the script has no more answers"}}');
-    await respond(response, answer, asked.length, entry.body.stream !== false);
+    const arrived = { path: request.url ?? "", headers: request.headers, body: entry.body };
+    const complaint = format.complaint(arrived);
+    const taken = () =>
+      typeof current === "function" ? current(entry, () => format.seen(entry.body)) : current[next++];
+    const answer = complaint === undefined ? (taken() ?? { ...format.refusal(noMore) }) : format.refusal({ complaint });
+    await respond(response, { format, answer, number: asked.length, isStream: format.isStream(arrived) });
   };
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -88,9 +75,11 @@ export async function modelServer(script: Script = []): Promise<ModelServer> {
     await new Promise((resolve) => server.close(resolve));
   };
   return {
-    url: `http://127.0.0.1:${portOf(server.address())}/v1`,
+    url: `http://127.0.0.1:${portOf(server.address())}${wire.basePath}`,
+    wire,
     asked,
-    messageBytes: () => asked.map(({ text }) => messagesOf(text)),
+    seen: () => asked.map(({ body }) => format.seen(body)),
+    messageBytes: () => asked.map(({ text }) => format.messageBytes(text)),
     answerWith(other) {
       current = other;
       next = 0;
@@ -106,28 +95,39 @@ export function stepOf({ body }: AskedRequest): number {
   return body.messages.slice(lastUser).filter((message) => message.role === "assistant").length;
 }
 
-async function respond(response: ServerResponse, answer: Answer, number: number, isStream: boolean): Promise<void> {
-  if (answer.status !== undefined) {
+const noMore = { complaint: "the script has no more answers" };
+
+type Reply = {
+  readonly format: WireServer;
+  readonly answer: Answer;
+  readonly number: number;
+  readonly isStream: boolean;
+};
+
+async function respond(response: ServerResponse, { format, answer, number, isStream }: Reply): Promise<void> {
+  const refusal = answer.refuses === undefined ? answer : format.refusal(answer.refuses);
+  if (refusal.status !== undefined) {
     response
-      .writeHead(answer.status, { "content-type": "application/json", ...answer.headers })
-      .end(answer.body ?? "{}");
+      .writeHead(refusal.status, { "content-type": "application/json", ...refusal.headers })
+      .end(refusal.body ?? "{}");
     return;
   }
-  if (!isStream) return void response.end(JSON.stringify(completion(answer, number)));
+  if (!isStream) return void response.end(JSON.stringify(format.whole(answer, number)));
   response.writeHead(200, { "content-type": "text/event-stream", ...answer.headers });
   if (answer.waitMs !== undefined) await sleep(answer.waitMs);
   await answer.heldUntil;
-  for (const [index, event] of events(answer, number).entries()) {
-    if (answer.fault?.after === index) return fault(response, answer.fault.kind);
+  for (const [index, event] of format.stream(answer, number).entries()) {
+    if (answer.fault?.after === index) return fault(response, answer.fault.kind, format);
     if (answer.paceMs !== undefined) await sleep(answer.paceMs);
     if (response.destroyed) return;
     await write(response, event, answer.splitBytes ?? 0);
   }
-  if (answer.fault !== undefined) return fault(response, answer.fault.kind);
+  if (answer.fault !== undefined) return fault(response, answer.fault.kind, format);
   response.end();
 }
 
-function fault(response: ServerResponse, kind: "stall" | "ping" | "break"): void {
+function fault(response: ServerResponse, kind: "stall" | "ping" | "break" | "error", format: WireServer): void {
+  if (kind === "error") return void response.end(format.streamError());
   // A moment later, so that what was written before has left.
   if (kind === "break") setTimeout(() => response.destroy(), 20);
   if (kind !== "ping") return;
@@ -142,73 +142,6 @@ async function write(response: ServerResponse, text: string, splitBytes: number)
     response.write(bytes.subarray(at, at + size));
     if (splitBytes > 0) await new Promise((resolve) => setImmediate(resolve));
   }
-}
-
-function events(answer: Answer, number: number): string[] {
-  const chunk = (delta: object, more: object = {}) =>
-    `data: ${JSON.stringify({ id: `c${number}`, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`;
-  const parts = [chunk({ role: "assistant", content: "" })];
-  for (const word of wordsOf(answer.reasoning ?? "")) parts.push(chunk({ reasoning_content: word }));
-  for (const word of wordsOf(answer.text ?? "")) parts.push(chunk({ content: word }));
-  for (const [index, call] of (answer.calls ?? []).entries()) {
-    const half = Math.floor(call.arguments.length / 2);
-    const id = call.id ?? `call_${number}_${index}`;
-    parts.push(
-      chunk({
-        tool_calls: [
-          { index, id, type: "function", function: { name: call.name, arguments: call.arguments.slice(0, half) } },
-        ],
-      }),
-    );
-    parts.push(chunk({ tool_calls: [{ index, function: { arguments: call.arguments.slice(half) } }] }));
-  }
-  parts.push(chunk({}, { finish_reason: finishOf(answer) }));
-  if (answer.usage !== null)
-    parts.push(
-      `data: ${JSON.stringify({ choices: [], usage: answer.usage ?? { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 } })}\n\n`,
-    );
-  parts.push("data: [DONE]\n\n");
-  return parts;
-}
-
-function completion(answer: Answer, number: number): object {
-  const toolCalls = answer.calls?.map((call, index) => ({
-    id: call.id ?? `call_${number}_${index}`,
-    type: "function",
-    function: { name: call.name, arguments: call.arguments },
-  }));
-  return {
-    choices: [
-      {
-        index: 0,
-        message: { role: "assistant", content: answer.text ?? null, tool_calls: toolCalls },
-        finish_reason: finishOf(answer),
-      },
-    ],
-    usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
-  };
-}
-
-function finishOf(answer: Answer): string {
-  return answer.finish ?? (answer.calls === undefined ? "stop" : "tool_calls");
-}
-
-function wordsOf(text: string): string[] {
-  return text.match(/\S+\s*|\s+/g) ?? [];
-}
-
-function messagesOf(text: string): string {
-  const start = text.indexOf('"messages":[') + '"messages":['.length;
-  let depth = 1;
-  let isString = false;
-  for (let at = start; at < text.length; at += 1) {
-    const character = text[at];
-    if (isString && character === "\\") at += 1;
-    else if (character === '"') isString = !isString;
-    else if (!isString && (character === "[" || character === "{")) depth += 1;
-    else if (!isString && (character === "]" || character === "}") && --depth === 0) return text.slice(start, at);
-  }
-  return text.slice(start);
 }
 
 async function readAll(request: IncomingMessage): Promise<string> {

@@ -144,7 +144,8 @@ function realSandbox({
 
 function modelEnv(model: ModelServer | undefined): Record<string, string> {
   if (model === undefined) return {};
-  return { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" };
+  const { url, wire } = model;
+  return { MODEL_BASIC_BASE_URL: url, MODEL_BASIC_ID: wire.model, MODEL_BASIC_CONTEXT_WINDOW: "128000" };
 }
 
 function faultsIn(folder: string): string[] {

@@ -1,0 +1,5 @@
+import type { Wire } from "./wire.ts";
+import { chatWire } from "./wire-chat.ts";
+
+/** All formats in which models are asked: what holds for one holds for each. */
+export const wires: readonly Wire[] = [chatWire];
