@@ -13,11 +13,11 @@ import {
   toNeutralResult,
   tryModel,
 } from "./models/models.ts";
-import { openAiCompatible } from "./models/openai/openai.ts";
 import { defaultProfile } from "./models/profile.ts";
 import type { Endpoint } from "./models/provider.ts";
 import { makeFailure } from "./protocol/failure.ts";
 import type { Slot } from "./protocol/message.ts";
+import { providerFor } from "./providers.ts";
 import { exitCodeOf, printModelTest, readJsonFile, refuse } from "./terminal/terminal.ts";
 import { failureWords, type Words } from "./words/words.ts";
 
@@ -31,7 +31,7 @@ export async function testModel(command: Command, parts: Parts): Promise<number>
   if (!neutral.ok) return refuse(makeFailure("usage", { what: `${request}: ${neutral.failure}` }), parts);
   const { endpoint, close } = await reach(command.slot, parts, neutral.value);
   const { proxyEnv } = parts.config.models;
-  const provider = openAiCompatible({ endpoint, clock: systemClock, ids: systemIds, proxyEnv });
+  const provider = providerFor({ endpoint, clock: systemClock, ids: systemIds, proxyEnv });
   try {
     if (neutral.value === undefined) return report(command, endpoint, await tryModel(provider, systemClock), parts);
     const answer = await provider.prepare(toModelRequest(neutral.value)).send({}, new AbortController().signal);
@@ -71,13 +71,13 @@ async function reach(
 
 function report(
   { slot, json }: Command,
-  { model, baseUrl }: Endpoint,
+  { model, baseUrl, profile }: Endpoint,
   { checks, latency, error }: Trial,
   { words, output }: Parts,
 ): number {
   const server = URL.parse(baseUrl)?.host ?? baseUrl;
   const reason = error === undefined ? undefined : modelFailure({ model, server }, error);
-  const about = { slot, model, server, checks, latency };
+  const about = { slot, model, server, api: profile.api, checks, latency };
   const isWell = error === undefined && checks.every((check) => check.isOk);
   if (json)
     output.write(`${JSON.stringify({ ...about, ok: isWell, error: error === undefined ? null : { ...error } })}\n`);

@@ -17,7 +17,6 @@ import {
   openModels,
   type Resolver,
 } from "./models/models.ts";
-import { openAiCompatible } from "./models/openai/openai.ts";
 import {
   type Logger,
   type Metrics,
@@ -27,6 +26,7 @@ import {
   type Tracer,
   type Watch,
 } from "./observe/observe.ts";
+import { providerFor } from "./providers.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Storage } from "./storage/storage.ts";
 import { builtins, openToolbox, type Tool } from "./tools/tools.ts";
@@ -174,7 +174,7 @@ function openModelParts(
   const { slots, proxyEnv, callsMax, idleTimeoutMs, firstDataTimeoutMs } = config.models;
   return openModels({
     ...{ slots, clock, resolver, onNote, callsMax, idleTimeoutMs, firstDataTimeoutMs },
-    makeProvider: (endpoint) => openAiCompatible({ endpoint, clock, ids, proxyEnv }),
+    makeProvider: (endpoint) => providerFor({ endpoint, clock, ids, proxyEnv }),
     startDemo: () =>
       startDemoServer({
         ...{ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) },

@@ -1,3 +1,4 @@
+import { Api } from "../models/profile.ts";
 import { logLevels } from "../observe/observe.ts";
 import { Slot } from "../protocol/message.ts";
 import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
@@ -181,6 +182,7 @@ export const slotPrefixes: Readonly<Record<Slot, readonly string[]>> = {
 const temperature = number(0, 2);
 const outputTokens = wholeNumber(1, 10_000_000);
 const windowTokens = wholeNumber(1_000, 100_000_000);
+const wireFormat = choice(Api.options);
 
 /** The variables of one slot. */
 export function slotSettings(slot: Slot) {
@@ -188,6 +190,7 @@ export function slotSettings(slot: Slot) {
   return {
     apiKey: { variables: named("API_KEY"), kind: key, isSecret: true },
     baseUrl: { variables: named("BASE_URL"), kind: baseUrl },
+    api: { variables: named("API"), kind: wireFormat },
     model: { variables: named("ID"), kind: text },
     temperature: { variables: named("TEMPERATURE"), kind: temperature },
     maxTokens: { variables: named("MAX_TOKENS", "MAX_COMPLETION_TOKENS"), kind: outputTokens },

@@ -1,5 +1,6 @@
 import { nearest } from "../base/nearest.ts";
 import type { SlotSettings } from "../models/models.ts";
+import { apiUrls } from "../models/profile.ts";
 import { Slot } from "../protocol/message.ts";
 import type { Reader } from "./reader.ts";
 import { knownVariables, openAiSettings, slotPrefixes, slotSettings } from "./settings.ts";
@@ -13,7 +14,6 @@ export type ConfigNote =
   /** Looks like a variable of a slot and is none. */
   | { readonly code: "variable_unknown"; readonly name: string; readonly near: string };
 
-const openAiUrl = "https://api.openai.com/v1";
 const modelDefault = "gpt-4";
 
 /** The filled slots, and notes on the others. `isTrusted`: the files of the project belong to the user. */
@@ -58,6 +58,7 @@ function findSlot(reader: Reader, slot: Slot) {
     apiKey: reader.find(own.apiKey),
     baseUrl: reader.find(own.baseUrl),
     model: reader.find(own.model),
+    api: reader.find(own.api),
     temperature: reader.find(own.temperature),
     maxTokens: reader.find(own.maxTokens),
     contextWindow: reader.find(own.contextWindow),
@@ -80,9 +81,10 @@ function isReachable({ apiKey, baseUrl }: GivenSlot): boolean {
 function settingsOf(slot: Slot, given: GivenSlot): SlotSettings {
   return {
     slot,
-    baseUrl: given.baseUrl?.value ?? openAiUrl,
+    baseUrl: given.baseUrl?.value ?? apiUrls[given.api?.value ?? "chat"],
     apiKey: given.apiKey?.value,
     model: given.model?.value ?? modelDefault,
+    api: given.api?.value,
     temperature: given.temperature?.value,
     maxTokens: given.maxTokens?.value,
     contextWindow: given.contextWindow?.value,

@@ -21,8 +21,8 @@ const gpt5: Partial<Profile> = {
 const gpt54: Partial<Profile> = { ...gpt5, effortWithTools: "none" };
 const oSeries: Partial<Profile> = { ...gpt5, parallelToolCalls: false };
 /** Signed thinking goes back as it came, where a gateway hands it out at all. */
-const claude: Partial<Profile> = { reasoningReplay: "details" };
-const claude46: Partial<Profile> = { ...claude, sampling: false, noPrefill: true };
+const claude: Partial<Profile> = { reasoningReplay: "details", thinkingSwitch: "budget" };
+const claude46: Partial<Profile> = { ...claude, sampling: false, noPrefill: true, thinkingSwitch: "adaptive" };
 const gemini: Partial<Profile> = { reasoningReplay: "details", thinkingSwitch: "reasoning_effort" };
 /** A temperature below 1 makes Gemini 3 go round in circles, says its vendor. */
 const gemini3: Partial<Profile> = { ...gemini, sampling: false };
@@ -69,7 +69,7 @@ export const families: readonly Family[] = [
   closed(/claude-(opus-4[-.][6-9]|[a-z]+-[5-9])(?!\d)/, 1_000_000, 128_000, claude46),
   closed(/claude-opus-4(?![-.]5)/, 200_000, 32_000, claude),
   closed(/claude-([a-z]+-4|3[-.]7)/, 200_000, 64_000, claude),
-  closed(/claude/, 200_000, 4_096, claude),
+  closed(/claude/, 200_000, 4_096, { reasoningReplay: "details" }),
 
   closed(/gemini-[3-9]/, 1_048_576, 65_536, gemini3),
   closed(/gemini-2\.5/, 1_048_576, 65_536, gemini),

@@ -1,7 +1,18 @@
 import { z } from "zod";
 
+/** The wire format in which a model is asked. */
+export const Api = z.enum(["chat", "anthropic"]);
+export type Api = z.infer<typeof Api>;
+
+/** Where each format is at home: the address of a slot that names none. */
+export const apiUrls: Readonly<Record<Api, string>> = {
+  chat: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+};
+
 /** What is known of a model's server, as data. Absent fields have the default; `provider-quirks` names the same fields. */
 export const Profile = z.strictObject({
+  api: Api.default("chat"),
   systemRole: z.enum(["system", "developer"]).default("system"),
   maxTokensField: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
   streamUsage: z.boolean().default(true),
@@ -19,7 +30,9 @@ export const Profile = z.strictObject({
   maxTools: z.number().int().positive().default(128),
   schemaDialect: z.enum(["json-schema", "openai-strict", "mfjs"]).default("json-schema"),
   finishOptional: z.boolean().default(false),
-  thinkingSwitch: z.enum(["none", "enable_thinking", "thinking-object", "reasoning_effort"]).default("none"),
+  thinkingSwitch: z
+    .enum(["none", "enable_thinking", "thinking-object", "reasoning_effort", "adaptive", "budget"])
+    .default("none"),
   /** Sent with tools where the server refuses tools together with reasoning. */
   effortWithTools: z.enum(["leave", "none"]).default("leave"),
   /** Send the conversation's cache key as `prompt_cache_key`. */

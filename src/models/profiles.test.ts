@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { families } from "./families.ts";
-import type { Profile } from "./profile.ts";
+import type { Api, Profile } from "./profile.ts";
 import { describeModel, isLocalHost, outputLimit } from "./profiles.ts";
 
 const openai = "https://api.openai.com/v1";
@@ -168,4 +168,33 @@ test("every row of the table can be reached [M1]", () => {
     families.filter((row) => !reached.has(row.id.source)),
     [],
   );
+});
+
+test("a server is asked in its vendor's own format, any other in chat completions, and the user's word wins [M6]", () => {
+  const apiOf = (baseUrl: string, model: string, api?: Api) => describeModel({ baseUrl, model, api }).profile.api;
+  assert.equal(apiOf("https://api.anthropic.com/v1", "claude-opus-4-7"), "anthropic");
+  assert.equal(apiOf("https://api.anthropic.com", "claude-haiku-4-5"), "anthropic");
+  assert.equal(apiOf("https://api.deepseek.com/anthropic", "deepseek-chat"), "anthropic");
+  assert.equal(apiOf("https://gateway.example/anthropic/v1/", "claude-opus-4-7"), "anthropic");
+  assert.equal(apiOf("https://openrouter.ai/api/v1", "anthropic/claude-opus-4.7"), "chat");
+  assert.equal(apiOf("https://anthropic.com.example/v1", "claude-opus-4-7"), "chat");
+  assert.equal(apiOf("https://api.openai.com/v1", "gpt-4o"), "chat");
+  assert.equal(apiOf("http://127.0.0.1:8000/v1", "qwen3"), "chat");
+  assert.equal(apiOf("http://127.0.0.1:8000/v1", "qwen3", "anthropic"), "anthropic");
+  assert.equal(apiOf("https://api.anthropic.com/v1", "claude-opus-4-7", "chat"), "chat");
+});
+
+test("Claude thinks as much as it wants to from 4.6 on, and by a budget before [M6][R1]", () => {
+  const switchOf = (model: string) =>
+    describeModel({ baseUrl: "https://api.anthropic.com/v1", model }).profile.thinkingSwitch;
+  const adaptive = ["claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-7", "claude-sonnet-5", "claude-fable-5"];
+  assert.deepEqual(new Set(adaptive.map(switchOf)), new Set(["adaptive"]));
+  const budget = [
+    "claude-opus-4-5-20251101",
+    "claude-haiku-4-5",
+    "claude-sonnet-4-20250514",
+    "claude-3-7-sonnet-latest",
+  ];
+  assert.deepEqual(new Set(budget.map(switchOf)), new Set(["budget"]));
+  assert.equal(switchOf("claude-3-5-haiku-latest"), "none");
 });

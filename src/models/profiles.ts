@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { type Family, families } from "./families.ts";
-import { defaultProfile, type Profile } from "./profile.ts";
+import { type Api, defaultProfile, type Profile } from "./profile.ts";
 
 const unknownCloudTokens = 128_000;
 const unknownLocalTokens = 8_192;
@@ -25,6 +25,8 @@ const privateRanges: readonly [address: string, bits: number, version: "ipv4" | 
 export type ModelNaming = {
   readonly baseUrl: string;
   readonly model: string;
+  /** As the user said; else the address tells. */
+  readonly api?: Api | undefined;
   /** As the user or the server said. */
   readonly contextWindow?: number | undefined;
   /** The user's own corrections; they win. */
@@ -60,6 +62,7 @@ export function describeModel(naming: ModelNaming): ModelDescription {
       ...family?.profile,
       ...serverProfile(host, family),
       ...(local ? localProfile(family, promptSize) : {}),
+      api: naming.api ?? apiOf(naming.baseUrl),
       ...naming.profile,
     },
   };
@@ -86,6 +89,14 @@ function isPrivate(address: string, version: "ipv4" | "ipv6"): boolean {
   const ranges = new BlockList();
   for (const range of privateRanges) ranges.addSubnet(...range);
   return ranges.check(address, version);
+}
+
+/** The format in which a server is asked when nobody says which: its vendor's own, else chat completions. */
+function apiOf(baseUrl: string): Api {
+  const { hostname, pathname } = URL.parse(baseUrl) ?? { hostname: "", pathname: "" };
+  // Others that speak it beside chat completions say so in the address: https://api.deepseek.com/anthropic
+  if (/(^|\.)anthropic\.com$/.test(hostname) || /\/anthropic(\/v\d+)?\/*$/.test(pathname)) return "anthropic";
+  return "chat";
 }
 
 function serverProfile(host: string, family: Family | undefined): Partial<Profile> {

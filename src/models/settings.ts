@@ -1,7 +1,7 @@
 import type { Slot } from "../protocol/message.ts";
 import type { FoundServer } from "./detect.ts";
 import { agentWindowTokensMin, type ModelNote } from "./note.ts";
-import type { Profile } from "./profile.ts";
+import type { Api, Profile } from "./profile.ts";
 import { describeModel, isLocalHost } from "./profiles.ts";
 
 /** What the user said about a slot. */
@@ -10,6 +10,8 @@ export type SlotSettings = {
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly model: string;
+  /** The wire format; without it the address tells. */
+  readonly api?: Api | undefined;
   /** Sent only where the model takes one. */
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;

@@ -35,9 +35,9 @@ test("a local server is offered with the lines that use it [M4]", () => {
 
 test("what a model test found out reads as a list [P2]", () => {
   const checks = [{ name: "answers", isOk: true } as const, { name: "tools", isOk: false, detail: "none" } as const];
-  const test = { slot: "base", model: "m", server: "s", checks, latency: { firstMs: 20, totalMs: 90 } };
+  const test = { slot: "base", model: "m", server: "s", api: "chat", checks, latency: { firstMs: 20, totalMs: 90 } };
   assert.deepEqual(modelTestLines(test, wordsFor("en")), [
-    "base: m (s)",
+    "base: m (s, format chat)",
     "  ✓ answers",
     "  ✗ calls tools none",
     "  first text after 20 ms, all after 90 ms",

@@ -65,6 +65,8 @@ export type ModelTest = {
   readonly slot: string;
   readonly model: string;
   readonly server: string;
+  /** The wire format. */
+  readonly api: string;
   readonly checks: readonly {
     readonly name: "answers" | "streams" | "tools" | "usage";
     readonly isOk: boolean;
@@ -78,7 +80,12 @@ export type ModelTest = {
 export function modelTestLines(test: ModelTest, { terminal }: Words): string[] {
   const { model } = terminal;
   return [
-    model.testTitle({ slot: test.slot, model: safeLine(test.model, 60), server: safeLine(test.server, 60) }),
+    model.testTitle({
+      slot: test.slot,
+      model: safeLine(test.model, 60),
+      server: safeLine(test.server, 60),
+      api: test.api,
+    }),
     ...test.checks.map(({ name, isOk, detail }) =>
       `  ${isOk ? "✓" : "✗"} ${model.check[name]} ${safeLine(detail ?? "")}`.trimEnd(),
     ),

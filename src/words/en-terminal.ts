@@ -246,7 +246,8 @@ export const enTerminal = {
     toolsYes: () => "tools: yes",
     toolsNo: () => "tools: no",
     more: (p: { count: number }) => `and ${p.count} more`,
-    testTitle: (p: { model: string; server: string; slot: string }) => `${p.slot}: ${p.model} (${p.server})`,
+    testTitle: (p: { model: string; server: string; slot: string; api: string }) =>
+      `${p.slot}: ${p.model} (${p.server}, format ${p.api})`,
     check: { answers: "answers", streams: "streams", tools: "calls tools", usage: "reports usage" },
     latency: (p: { firstMs: number | undefined; totalMs: number }) =>
       p.firstMs === undefined ? `${p.totalMs} ms` : `first text after ${p.firstMs} ms, all after ${p.totalMs} ms`,

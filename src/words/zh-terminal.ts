@@ -232,7 +232,7 @@ export const zhTerminal: TerminalWords = {
     toolsYes: () => "支持工具",
     toolsNo: () => "不支持工具",
     more: (p) => `另有 ${p.count} 个`,
-    testTitle: (p) => `${p.slot}：${p.model}（${p.server}）`,
+    testTitle: (p) => `${p.slot}：${p.model}（${p.server}，${p.api} 格式）`,
     check: { answers: "能回答", streams: "能流式输出", tools: "能调用工具", usage: "报告用量" },
     latency: (p) => (p.firstMs === undefined ? `${p.totalMs} 毫秒` : `首字 ${p.firstMs} 毫秒，全部 ${p.totalMs} 毫秒`),
   },

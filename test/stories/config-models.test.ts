@@ -32,7 +32,7 @@ test("each of the five slots is filled by its variables, also by their other nam
       MODEL_CODE_CONTEXT_WINDOW: "200000",
     },
   });
-  const options = { temperature: undefined, maxTokens: undefined, contextWindow: undefined };
+  const options = { api: undefined, temperature: undefined, maxTokens: undefined, contextWindow: undefined };
   const openAi = "https://api.openai.com/v1";
   assert.deepEqual(models.slots, {
     base: { slot: "base", baseUrl: openAi, apiKey: "sk-base", model: "gpt-5", ...options },
@@ -49,6 +49,7 @@ test("each of the five slots is filled by its variables, also by their other nam
       baseUrl: openAi,
       apiKey: "sk-code",
       model: "coder",
+      api: undefined,
       temperature: 0.2,
       maxTokens: 4096,
       contextWindow: 200_000,
@@ -116,4 +117,18 @@ test("a folder of somebody else cannot have the user's key sent to its server [M
   const own = makePlace(t);
   own.write(".env", "MODEL_BASIC_BASE_URL=https://chosen.example/v1\n");
   assert.equal((await own.load({ env })).models.slots.base?.baseUrl, "https://chosen.example/v1");
+});
+
+test("the wire format of a slot can be said, and brings its vendor's address with it [M6]", async (t) => {
+  const place = makePlace(t);
+  const base = async (env: Record<string, string>) => {
+    const { api, baseUrl } = (await place.load({ env: { MODEL_BASIC_API_KEY: "sk", ...env } })).models.slots.base ?? {};
+    return [api, baseUrl];
+  };
+  assert.deepEqual(await base({ MODEL_BASIC_API: "Anthropic" }), ["anthropic", "https://api.anthropic.com/v1"]);
+  const own = { MODEL_BASIC_API: "anthropic", MODEL_BASIC_BASE_URL: "http://127.0.0.1:8000" };
+  assert.deepEqual(await base(own), ["anthropic", "http://127.0.0.1:8000"]);
+  assert.deepEqual(await base({}), [undefined, "https://api.openai.com/v1"]);
+  const [mistake] = await place.mistakes({ env: { MODEL_BASIC_API_KEY: "sk", MODEL_BASIC_API: "claude" } });
+  assert.match(mistake ?? "", /MODEL_BASIC_API.*claude.*chat.*anthropic/s);
 });

@@ -3,7 +3,7 @@
 /** The wiring stands above all: the command, the process, and the parts put together. It alone knows the adapters. */
 export const WIRING = [
   ...["main.ts", "doctor.ts", "model-test.ts", "approvals-test.ts", "backup-commands.ts", "restore.ts", "backup.ts"],
-  ...["extend.ts", "attach.ts", "yard.ts", "data-place.ts", "openable-address.ts"],
+  ...["extend.ts", "attach.ts", "yard.ts", "providers.ts", "data-place.ts", "openable-address.ts"],
 ];
 /** The page: a file imports from its own folder or from folders further down. */
 export const PAGE = (
@@ -39,6 +39,7 @@ const NO_ADAPTERS = ["src/sandbox/network/"];
 export const ADAPTERS_OF_ADAPTERS = {
   "src/sandbox/local/": "src/sandbox/guest/",
   "src/models/openai/": "src/models/wire/",
+  "src/models/anthropic/": "src/models/wire/",
 };
 /**
  * All rooms inside a room, from the top down; `.` are the files beside them, the front file stands above all. In approvals/
@@ -49,7 +50,7 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   tools: ["builtin", "edit", "."],
   approvals: ["code shell ."],
   sandbox: ["local", "guest", ".", "network"],
-  models: ["demo", "openai", "wire", "."],
+  models: ["demo", "openai", "anthropic", "wire", "."],
   storage: ["sqlite", "."],
 };
 /** Rooms deeper still. */

@@ -145,7 +145,10 @@ function realSandbox({
 function modelEnv(model: ModelServer | undefined): Record<string, string> {
   if (model === undefined) return {};
   const { url, wire } = model;
-  return { MODEL_BASIC_BASE_URL: url, MODEL_BASIC_ID: wire.model, MODEL_BASIC_CONTEXT_WINDOW: "128000" };
+  return {
+    ...{ MODEL_BASIC_BASE_URL: url, MODEL_BASIC_API: wire.api, MODEL_BASIC_ID: wire.model },
+    MODEL_BASIC_CONTEXT_WINDOW: "128000",
+  };
 }
 
 function faultsIn(folder: string): string[] {

@@ -2,6 +2,7 @@ import type { Image, Message, ToolCall } from "../../protocol/message.ts";
 import type { Profile } from "../profile.ts";
 import { replayedArguments } from "../wire/arguments.ts";
 import { stringifyWellFormed } from "../wire/json.ts";
+import { plainDetails } from "../wire/kept.ts";
 import type { Paired } from "../wire/pair-calls.ts";
 import { wireName } from "../wire/tool-names.ts";
 import type { TranscriptForm } from "../wire/transcript.ts";
@@ -9,7 +10,12 @@ import { arrangement } from "./role-order.ts";
 
 /** Messages as chat completions have them. */
 export function chatMessages(profile: Profile): TranscriptForm {
-  const pairing = { ids: profile.toolCallIds, imagesApart: true, endsWithUser: profile.noPrefill };
+  const pairing = {
+    ids: profile.toolCallIds,
+    imagesApart: true,
+    startsWithUser: false,
+    endsWithUser: profile.noPrefill,
+  };
   return {
     write: (message) => writeMessage(message, profile),
     pairing,
@@ -47,15 +53,12 @@ function writeAnswer(message: Extract<Message, { role: "assistant" }>, profile: 
   const nothing = profile.emptyToolCallContent === "null" ? null : "";
   const reasoning =
     profile.reasoningReplay === "tool_calls" && calls.length > 0 ? { reasoning_content: message.reasoning ?? "" } : {};
-  const details =
-    profile.reasoningReplay === "details" && message.reasoningDetails
-      ? { reasoning_details: message.reasoningDetails }
-      : {};
+  const details = profile.reasoningReplay === "details" ? plainDetails(message.reasoningDetails) : [];
   return {
     role: "assistant",
     content: message.text.trim() === "" && calls.length > 0 ? nothing : message.text,
     ...reasoning,
-    ...details,
+    ...(details.length > 0 ? { reasoning_details: details } : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map(writeCall) } : {}),
   };
 }

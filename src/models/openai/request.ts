@@ -57,6 +57,8 @@ function thinkingFields(request: ModelRequest, profile: Profile, hasTools: boole
   const isOn = thinking !== false && thinking !== "none";
   switch (profile.thinkingSwitch) {
     case "none":
+    case "adaptive":
+    case "budget":
       return {};
     case "enable_thinking":
       return { enable_thinking: isOn };

@@ -10,12 +10,14 @@ export type Fragment = {
 };
 
 /** Writes messages, each message object once: a long request is then a concatenation. */
-export function createFragments(write: (message: Paired) => string): (message: Paired) => Fragment {
+export function createFragments(
+  write: (message: Paired, isApart: boolean) => string,
+): (message: Paired, isApart: boolean) => Fragment {
   const written = new WeakMap<Paired, Fragment>();
-  return (message) => {
+  return (message, isApart) => {
     const known = written.get(message);
     if (known !== undefined) return known;
-    const json = write(message);
+    const json = write(message, isApart);
     const fragment = { json, bytes: Buffer.byteLength(json), key: contentKey(json) };
     written.set(message, fragment);
     return fragment;

@@ -3,11 +3,15 @@ import type { Message, ToolCall } from "../../protocol/message.ts";
 
 const missingResult = "There is no result: the call was stopped before it finished.";
 const imagesLabel = "Images from the tool results above:";
+const openingText = "Let us go on.";
 const continueText = "Continue.";
 
 /** The results of all calls of one answer. */
 export type Results = { readonly role: "results"; readonly results: readonly Result[] };
-type Result = Pick<Extract<Message, { role: "tool" }>, "toolCallId" | "text" | "images">;
+type Result = Pick<Extract<Message, { role: "tool" }>, "toolCallId" | "text" | "images"> & {
+  /** Of the tool that was called. */
+  readonly name: string;
+};
 export type Paired = Exclude<Message, { role: "tool" }> | Results;
 
 export type PairingRules = {
@@ -15,6 +19,8 @@ export type PairingRules = {
   readonly ids: "max40" | "alnum9" | "word64";
   /** Results carry text only: their images follow in a message of the user. */
   readonly imagesApart: boolean;
+  /** Nothing but a user's message may come first. */
+  readonly startsWithUser: boolean;
   /** A last answer of the model would be taken for the beginning of the next one, or refused. */
   readonly endsWithUser: boolean;
 };
@@ -28,7 +34,7 @@ export interface Pairing {
   ending(): Paired[];
 }
 
-type OpenCall = { readonly id: string; readonly wireId: string };
+type OpenCall = { readonly id: string; readonly wireId: string; readonly name: string };
 
 /**
  * Makes a history one that servers accept: behind each turn with calls stands exactly one result per call, a missing one
@@ -36,14 +42,14 @@ type OpenCall = { readonly id: string; readonly wireId: string };
  *
  * Reads from front to back and never looks ahead, so that a longer history begins with what a shorter one became.
  */
-export function createPairing({ ids, imagesApart, endsWithUser }: PairingRules): Pairing {
+export function createPairing({ ids, imagesApart, startsWithUser, endsWithUser }: PairingRules): Pairing {
   const paired: Paired[] = [];
   const used = new Set<string>();
   let open: OpenCall[] = [];
   let results: Result[] = [];
 
   function closed(): Paired[] {
-    const missing = open.map(({ wireId }): Result => ({ toolCallId: wireId, text: missingResult }));
+    const missing = open.map(({ wireId, name }): Result => ({ toolCallId: wireId, name, text: missingResult }));
     const all = [...results, ...missing];
     if (all.length === 0) return [];
     const images = imagesApart ? all.flatMap((result) => result.images ?? []) : [];
@@ -65,7 +71,7 @@ export function createPairing({ ids, imagesApart, endsWithUser }: PairingRules):
     const call = open[index];
     if (call === undefined) return;
     open.splice(index, 1);
-    results.push({ toolCallId: call.wireId, text, images });
+    results.push({ toolCallId: call.wireId, name: call.name, text, images });
     if (open.length === 0) close();
   }
 
@@ -73,7 +79,9 @@ export function createPairing({ ids, imagesApart, endsWithUser }: PairingRules):
     const calls = message.toolCalls ?? [];
     // A turn that was cut before its first word says nothing, and some servers refuse it; blanks alone as well.
     if (calls.length === 0 && message.text.trim() === "") return;
-    for (const { id } of calls) open.push({ id, wireId: wireId(id, ids, used) });
+    const isFirst = (paired.at(-1)?.role ?? "system") === "system";
+    if (isFirst && startsWithUser) paired.push({ role: "user", text: openingText });
+    for (const { id, name } of calls) open.push({ id, wireId: wireId(id, ids, used), name });
     const isUnchanged = open.every((call) => call.id === call.wireId);
     paired.push(isUnchanged ? message : { ...message, toolCalls: renamed(calls, open) });
   }
@@ -94,8 +102,8 @@ export function createPairing({ ids, imagesApart, endsWithUser }: PairingRules):
   };
 }
 
-function withoutImages({ toolCallId, text }: Result): Result {
-  return { toolCallId, text };
+function withoutImages({ images: _left, ...result }: Result): Result {
+  return result;
 }
 
 function renamed(calls: readonly ToolCall[], open: readonly OpenCall[]): ToolCall[] {

@@ -7,9 +7,9 @@ import { createPairing, type Paired, type Pairing, type PairingRules } from "./p
 /** How a format writes the messages of a request. */
 export type TranscriptForm = {
   /** What stands in the list of messages for this one: JSON, never nothing, with commas between where it is several. */
-  readonly write: (message: Paired) => string;
+  readonly write: (message: Paired, isApart: boolean) => string;
   readonly pairing: PairingRules;
-  /** System texts at the front stand in a place of their own. */
+  /** System texts at the front stand in a place of their own: `isApart` when they are written. */
   readonly isSystemApart: boolean;
   /** Another order of the messages, where the server wants one. The beginning may then change as a history grows. */
   readonly arrange?: ((messages: readonly Message[]) => readonly Paired[]) | undefined;
@@ -74,8 +74,8 @@ export function createTranscripts(
   }
 
   function append(text: Text, message: Paired): void {
-    const { json, bytes, key } = fragmentOf(message);
     const isApart = isSystemApart && message.role === "system" && text.json === "";
+    const { json, bytes, key } = fragmentOf(message, isApart);
     // One count for all bytes, wherever they stand: what comes first in a request comes first here.
     const piece = text.keys.length === 0 ? json : `,${json}`;
     text.length += bytes + piece.length - json.length;

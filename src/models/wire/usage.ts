@@ -70,6 +70,7 @@ function readCounts(usage: JsonObject): Counts {
     cacheWritten: count(usage, ["cache_creation_input_tokens"]) ?? 0,
     reasoning:
       detail(usage, ["completion_tokens_details", "output_tokens_details"], "reasoning_tokens") ??
+      detail(usage, ["output_tokens_details"], "thinking_tokens") ??
       count(usage, ["reasoning_tokens", "thoughtsTokenCount"]),
     inputWithoutCache: cacheRead !== undefined && (prompt === undefined || cacheRead > input),
   };
