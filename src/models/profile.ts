@@ -1,13 +1,15 @@
 import { z } from "zod";
 
 /** The wire format in which a model is asked. */
-export const Api = z.enum(["chat", "anthropic"]);
+export const Api = z.enum(["chat", "responses", "anthropic", "google"]);
 export type Api = z.infer<typeof Api>;
 
 /** Where each format is at home: the address of a slot that names none. */
 export const apiUrls: Readonly<Record<Api, string>> = {
   chat: "https://api.openai.com/v1",
+  responses: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com/v1",
+  google: "https://generativelanguage.googleapis.com/v1beta",
 };
 
 /** What is known of a model's server, as data. Absent fields have the default; `provider-quirks` names the same fields. */

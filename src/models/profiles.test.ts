@@ -180,6 +180,13 @@ test("a server is asked in its vendor's own format, any other in chat completion
   assert.equal(apiOf("https://anthropic.com.example/v1", "claude-opus-4-7"), "chat");
   assert.equal(apiOf("https://api.openai.com/v1", "gpt-4o"), "chat");
   assert.equal(apiOf("http://127.0.0.1:8000/v1", "qwen3"), "chat");
+  const google = "https://generativelanguage.googleapis.com";
+  assert.deepEqual([apiOf(`${google}/v1beta`, "gemini-3-pro"), apiOf(google, "gemini-2.5-pro")], ["google", "google"]);
+  assert.equal(apiOf(`${google}/v1beta/openai/`, "gemini-3-pro"), "chat");
+  const reasoning = ["gpt-5", "gpt-5.4-mini", "gpt-5.6", "gpt-6", "o3", "o4-mini"];
+  assert.deepEqual(new Set(reasoning.map((model) => apiOf(openai, model))), new Set(["responses"]));
+  assert.deepEqual([apiOf(openai, "gpt-4.1"), apiOf(openai, "my-own")], ["chat", "chat"]);
+  assert.equal(apiOf("https://openrouter.ai/api/v1", "openai/gpt-5.5"), "chat");
   assert.equal(apiOf("http://127.0.0.1:8000/v1", "qwen3", "anthropic"), "anthropic");
   assert.equal(apiOf("https://api.anthropic.com/v1", "claude-opus-4-7", "chat"), "chat");
 });

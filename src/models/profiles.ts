@@ -62,7 +62,7 @@ export function describeModel(naming: ModelNaming): ModelDescription {
       ...family?.profile,
       ...serverProfile(host, family),
       ...(local ? localProfile(family, promptSize) : {}),
-      api: naming.api ?? apiOf(naming.baseUrl),
+      api: naming.api ?? apiOf(naming.baseUrl, family),
       ...naming.profile,
     },
   };
@@ -92,11 +92,14 @@ function isPrivate(address: string, version: "ipv4" | "ipv6"): boolean {
 }
 
 /** The format in which a server is asked when nobody says which: its vendor's own, else chat completions. */
-function apiOf(baseUrl: string): Api {
+function apiOf(baseUrl: string, family: Family | undefined): Api {
   const { hostname, pathname } = URL.parse(baseUrl) ?? { hostname: "", pathname: "" };
   // Others that speak it beside chat completions say so in the address: https://api.deepseek.com/anthropic
   if (/(^|\.)anthropic\.com$/.test(hostname) || /\/anthropic(\/v\d+)?\/*$/.test(pathname)) return "anthropic";
-  return "chat";
+  if (/(^|\.)generativelanguage\.googleapis\.com$/.test(hostname))
+    return /\/openai\b/.test(pathname) ? "chat" : "google";
+  // Models that reason keep what they thought between calls only there.
+  return hostname === "api.openai.com" && family?.profile.systemRole === "developer" ? "responses" : "chat";
 }
 
 function serverProfile(host: string, family: Family | undefined): Partial<Profile> {

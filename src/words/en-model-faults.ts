@@ -30,8 +30,8 @@ const modelFaults: Readonly<Record<ModelFault, { readonly what: string; readonly
   no_choice: { what: "sent an answer with nothing in it", next: again },
   not_json: { what: "sent something that is not JSON", next: again },
   foreign: {
-    what: "does not answer as a chat completions API does",
-    next: "Check that the base URL is that of an OpenAI-compatible API (it often ends in /v1).",
+    what: "does not answer as the API of a model does",
+    next: "Check the base URL (it often ends in /v1), and the wire format if you set one (MODEL_BASIC_API).",
   },
   too_long: { what: "sent an answer that is too long", next: less },
   too_many_calls: { what: "sent an answer that asks for too many tool calls", next: less },

@@ -13,8 +13,8 @@ const modelFaults: Readonly<Record<ModelFault, { readonly what: string; readonly
   no_choice: { what: "的回答没有内容", next: again },
   not_json: { what: "发来的内容不是 JSON", next: again },
   foreign: {
-    what: "的回答不符合对话补全接口的格式",
-    next: "请确认服务地址指向 OpenAI 兼容接口（通常以 /v1 结尾）。",
+    what: "的回答不符合模型接口的格式",
+    next: "请检查服务地址（通常以 /v1 结尾）；如果设置了接口格式（MODEL_BASIC_API），也请一并检查。",
   },
   too_long: { what: "的回答太长", next: less },
   too_many_calls: { what: "在一次回答中要求调用太多工具", next: less },

@@ -31,7 +31,7 @@ const free: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Code about the accounts of a machine, of a cloud, or of a model's server. */
-const ofOthers = /doctor|delete-intent|shell\/credentials|models\/openai\/error|words\/zh/;
+const ofOthers = /doctor|delete-intent|shell\/credentials|models\/wire\/error|words\/zh/;
 
 test("what the glossary avoids is said nowhere: not by the product, not in its documents [P4]", () => {
   const avoided = glossary().flatMap(({ avoid }) => avoid);

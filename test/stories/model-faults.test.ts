@@ -58,7 +58,7 @@ const faults: Record<string, Fault> = {
     },
     code: "model_protocol",
     because: "foreign",
-    says: /does not answer as a chat completions API does \(<!doctype.*\/v1/,
+    says: /does not answer as the API of a model does \(<!doctype.*\/v1/,
   },
   "an empty answer": {
     answer: { status: 200, body: '{"choices":[]}' },

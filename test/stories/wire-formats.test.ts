@@ -39,9 +39,14 @@ function newestTurn(seen: Seen | undefined): readonly SeenMessage[] {
   return messages.slice(messages.findLastIndex(({ role }) => role === "user"));
 }
 
-/** What was sealed by the server and went back to it, answer by answer. A format that seals nothing has none. */
 function sealedIn(seen: Seen | undefined): (readonly string[])[] {
   return (seen?.messages ?? []).flatMap((message) => (message.role === "assistant" ? [message.sealed] : []));
+}
+
+/** What was sealed by the server went back to it, answer by answer. Chat completions seal nothing. */
+function wentBack({ wire, seen }: ModelServer, request: number, sealed: readonly (readonly string[])[]): void {
+  const expected = wire.api === "chat" ? sealed.map(() => []) : sealed;
+  assert.deepEqual(sealedIn(seen()[request]), expected);
 }
 
 async function isReplayedAlike(yard: TestYard, id: string): Promise<void> {
@@ -94,8 +99,7 @@ story(
     );
     assert.match(told[2]?.text ?? "", /UTC/);
     assert.match(told[5]?.text ?? "", /timezone_unknown/);
-    const sealed = sealedIn(model.seen()[2]);
-    if (sealed.flat().length > 0) assert.deepEqual(sealed, [["sealed 1: Two at once."], ["sealed 2: One more."]]);
+    wentBack(model, 2, [["sealed 1: Two at once."], ["sealed 2: One more."]]);
     await isReplayedAlike(yard, conversation);
   },
 );
@@ -117,6 +121,7 @@ story(
     for (const [n, request] of requests.entries()) assert.ok(request.startsWith(requests[n - 1] ?? ""), `${n + 1}`);
     const texts = model.seen()[3]?.messages.flatMap((message) => (message.role === "assistant" ? [message.text] : []));
     assert.deepEqual(texts, ["I look.", "One.", "Two."]);
+    wentBack(model, 3, [["sealed 1: First."], ["sealed 2: I know."], []]);
     await isReplayedAlike(yard, branch.id);
   },
 );
@@ -171,8 +176,7 @@ storyOfTwo(
     const { answer, outcome } = await yard.whenAtRest(id);
     assert.deepEqual([answer, outcome], ["Paid.", "done"]);
     assert.deepEqual(newestTurn(model.seen()[1]).at(-2), { role: "tool", text: "paid 7" });
-    const sealed = sealedIn(model.seen()[1]).flat();
-    if (sealed.length > 0) assert.deepEqual(sealed, ["sealed 1: I must ask."]);
+    wentBack(model, 1, [["sealed 1: I must ask."]]);
     await isReplayedAlike(yard, id);
   },
 );
@@ -190,6 +194,7 @@ storyOfTwo(
     assert.deepEqual([answer, outcome], ["Here.", "done"]);
     const [, before, after] = model.messageBytes();
     assert.equal(after, before);
+    wentBack(model, 2, [["sealed 1: Look."]]);
   },
 );
 
@@ -322,3 +327,41 @@ story(
     assert.deepEqual(images, [1, 0, 1]);
   },
 );
+
+for (const [index, wire] of wires.entries()) {
+  const other = wires[(index + 1) % wires.length] ?? wire;
+  test(`${wire.api} → ${other.api}: a conversation goes on with a model of another format, which is told what was said and done, and nothing sealed [M6][L2]`, async () => {
+    await using before = await modelServer(
+      [thinking("Look.", { ...twoCalls, text: "I look." }), thinking("So.", says("One."))],
+      wire,
+    );
+    await using after = await modelServer([thinking("Mine.", calls(["now", {}])), says("Two.")], other);
+    const first = await startYard({ model: before });
+    const { conversation: id } = await first.ask("first");
+    await first.close();
+    await using yard = await startYard({ model: after, data: first.data });
+    const { answer, outcome } = await yard.ask("second", { conversation: id });
+    assert.deepEqual([answer, outcome], ["Two.", "done"]);
+    await rm(first.data, { recursive: true, force: true });
+    const told = after.seen()[0]?.messages ?? [];
+    assert.deepEqual(
+      told.map((message) => [message.role, message.role === "assistant" ? message.calls.length : 0]),
+      [
+        ...[
+          ["user", 0],
+          ["assistant", 2],
+          ["tool", 0],
+          ["tool", 0],
+        ],
+        ...[
+          ["assistant", 0],
+          ["user", 0],
+        ],
+      ],
+    );
+    const foreign = sealedIn(after.seen()[0])
+      .flat()
+      .filter((seal) => seal.startsWith("sealed"));
+    assert.deepEqual(foreign, []);
+  });
+}

@@ -40,6 +40,8 @@ export const ADAPTERS_OF_ADAPTERS = {
   "src/sandbox/local/": "src/sandbox/guest/",
   "src/models/openai/": "src/models/wire/",
   "src/models/anthropic/": "src/models/wire/",
+  "src/models/google/": "src/models/wire/",
+  "src/models/responses/": "src/models/wire/",
 };
 /**
  * All rooms inside a room, from the top down; `.` are the files beside them, the front file stands above all. In approvals/
@@ -50,7 +52,7 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   tools: ["builtin", "edit", "."],
   approvals: ["code shell ."],
   sandbox: ["local", "guest", ".", "network"],
-  models: ["demo", "openai", "anthropic", "wire", "."],
+  models: ["demo", "openai", "responses", "anthropic", "google", "wire", "."],
   storage: ["sqlite", "."],
 };
 /** Rooms deeper still. */
