@@ -56,6 +56,7 @@ export async function modelServer(script: Script = [], wire: Wire = chatWire): P
   const asked: AskedRequest[] = [];
   let current = script;
   let next = 0;
+  let answers = 0;
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const text = await readAll(request);
     const entry: AskedRequest = { text, body: JSON.parse(text === "" ? "{}" : text), headers: request.headers };
@@ -66,7 +67,8 @@ export async function modelServer(script: Script = [], wire: Wire = chatWire): P
     const taken = () =>
       typeof current === "function" ? current(entry, () => format.seen(entry.body)) : current[next++];
     const answer = complaint === undefined ? (taken() ?? { ...format.refusal(noMore) }) : format.refusal({ complaint });
-    await respond(response, { format, answer, number: asked.length, isStream: format.isStream(arrived) });
+    answers += 1;
+    await respond(response, { format, answer, number: answers, isStream: format.isStream(arrived) });
   };
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -33,7 +33,10 @@ export const anthropicWire: Wire = {
       },
       whole(answer, number) {
         given.push(blocksOf(answer, number));
-        return { ...messageOf(answer, number), content: blocksOf(answer, number), stop_reason: stopOf(answer) };
+        const content = blocksOf(answer, number).map(({ input, ...block }) =>
+          input === undefined ? block : { ...block, input: JSON.parse(String(input)) },
+        );
+        return { ...messageOf(answer, number), content, stop_reason: stopOf(answer) };
       },
       streamError: () => typed("error", { error: { type: "overloaded_error", message: "Overloaded" } }),
       refusal: (why) =>
@@ -223,8 +226,8 @@ function blocksOf(answer: Answer, number: number): Block[] {
     ...(text === undefined ? [] : [{ type: "text", text }]),
     ...(answer.calls ?? []).map((call, index) => ({
       ...{ type: "tool_use", id: call.id ?? `toolu_${number}_${index}`, name: call.name },
-      // Streamed as it is; a whole message holds an object.
-      input: JSON.parse(call.arguments),
+      // Streamed as it is; a whole message holds the object.
+      input: call.arguments,
     })),
   ];
 }
@@ -286,7 +289,7 @@ function piecesOf(block: Block): [bare: object, deltas: object[], closing: objec
   }
   if (block.type === "text")
     return [{ ...block, text: "" }, wordsOf(String(block.text)).map((text) => ({ type: "text_delta", text })), []];
-  const json = JSON.stringify(block.input);
+  const json = String(block.input);
   const half = Math.floor(json.length / 2);
   const pieces = ["", json.slice(0, half), json.slice(half)];
   return [{ ...block, input: {} }, pieces.map((partial_json) => ({ type: "input_json_delta", partial_json })), []];

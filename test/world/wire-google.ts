@@ -19,8 +19,8 @@ export const googleWire: Wire = {
   model: "gemini-3-pro-preview",
   basePath: "/v1beta",
   open() {
-    /** The signature of each first call that was given, by its name and arguments. */
-    const given = new Map<string, string>();
+    /** The signatures of the first calls that were given, by name and arguments. */
+    const given: Given = new Map();
     return {
       isStream: ({ path }) => path.includes(":streamGenerateContent"),
       complaint: (request) => complaintAbout(request, given),
@@ -118,11 +118,13 @@ const Body = z.strictObject({
 type Part = z.infer<typeof Part>;
 type Content = z.infer<typeof Content>;
 
+type Given = Map<string, string[]>;
+
 const callsIn = ({ parts }: Content) => parts.flatMap((part) => ("functionCall" in part ? [part] : []));
 const responsesIn = ({ parts }: Content) => parts.flatMap((part) => ("functionResponse" in part ? [part] : []));
 
 /** As the vendor checks a request: every field, turn by turn, and the signatures of the newest turn. */
-function complaintAbout({ path, headers, body }: Arrived, given: ReadonlyMap<string, string>): string | undefined {
+function complaintAbout({ path, headers, body }: Arrived, given: Given): string | undefined {
   const wanted = new RegExp(`^/v1beta/models/${googleWire.model}:(streamGenerateContent\\?alt=sse|generateContent)$`);
   if (!wanted.test(path)) return `models/${path} is not found for API version v1beta`;
   if (headers.authorization !== undefined) return "Request had invalid authentication credentials.";
@@ -156,14 +158,14 @@ function badTurn(content: Content, before: Content | undefined): string | undefi
 }
 
 /** The first call of each step is signed, and with what was given for it. A call of another model says so. */
-function unsigned(content: Content, given: ReadonlyMap<string, string>): string | undefined {
+function unsigned(content: Content, given: Given): string | undefined {
   const [first] = callsIn(content);
   if (first === undefined) return undefined;
   const { functionCall, thoughtSignature } = first;
   if (thoughtSignature === undefined)
     return `Function call is missing a thought_signature in functionCall parts: ${functionCall.name}`;
-  const own = given.get(keyOf(functionCall.name, functionCall.args));
-  const isOwn = thoughtSignature === (own ?? "skip_thought_signature_validator");
+  const own = given.get(keyOf(functionCall.name, functionCall.args)) ?? ["skip_thought_signature_validator"];
+  const isOwn = own.includes(thoughtSignature);
   return isOwn ? undefined : `Thought signature is not valid: ${thoughtSignature}`;
 }
 
@@ -198,7 +200,7 @@ function seenMessages(content: Content): SeenMessage[] {
 const Arguments = z.record(z.string(), z.unknown()).catch({});
 
 /** The parts of an answer in the order they come. Only the first call is signed; a text is signed at its end. */
-function partsOf(answer: Answer, number: number, given: Map<string, string>): Part[] {
+function partsOf(answer: Answer, number: number, given: Given): Part[] {
   const seal = answer.reasoning === undefined ? undefined : `sealed ${number}: ${answer.reasoning}`;
   const thoughts = wordsOf(answer.reasoning ?? "").map((text) => ({ text, thought: true as const }));
   const words = wordsOf(answer.text ?? "").map((text) => ({ text }));
@@ -206,7 +208,8 @@ function partsOf(answer: Answer, number: number, given: Map<string, string>): Pa
     // This server has no text of arguments that could be broken: it sends objects.
     const args = Arguments.parse(parsedJson(call.arguments));
     const thoughtSignature = seal ?? `sealed ${number}: ${call.name}`;
-    if (index === 0) given.set(keyOf(call.name, args), thoughtSignature);
+    const key = keyOf(call.name, args);
+    if (index === 0) given.set(key, [...(given.get(key) ?? []), thoughtSignature]);
     const functionCall = { name: call.name, args, ...(call.id === undefined ? {} : { id: call.id }) };
     return { functionCall, ...(index === 0 ? { thoughtSignature } : {}) };
   });
@@ -219,7 +222,7 @@ const chunkOf = (parts: readonly Part[], more: object = {}) => ({
   ...{ modelVersion: googleWire.model, responseId: "r" },
 });
 
-function streamOf(answer: Answer, number: number, given: Map<string, string>): string[] {
+function streamOf(answer: Answer, number: number, given: Given): string[] {
   const parts = partsOf(answer, number, given);
   const last = parts.at(-1);
   const isEnd = last !== undefined && "text" in last && last.text === "";

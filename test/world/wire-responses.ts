@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { parsedJson } from "../../src/base/json.ts";
 import {
   type Answer,
   type Arrived,
@@ -156,7 +157,12 @@ function outOfPlace(
   const isLed = leading?.type !== "reasoning" || (last !== undefined && "id" in last && last.id === leading.id);
   if (!isLed)
     return `Item '${id}' of type '${type}' was provided without its required 'reasoning' item: '${leading?.id}'.`;
-  return isDeepStrictEqual(item, original) ? undefined : `Item ${id} is not as it was given.`;
+  return isDeepStrictEqual(item, readable(original)) ? undefined : `Item ${id} is not as it was given.`;
+}
+
+/** Arguments that are not JSON come back as none. */
+function readable(item: Item): Item {
+  return "arguments" in item && parsedJson(String(item.arguments)) === undefined ? { ...item, arguments: "{}" } : item;
 }
 
 function seenIn({ input, tools, tool_choice }: z.infer<typeof Body>): Seen {

@@ -199,6 +199,21 @@ test("a prompt that is refused for what it says, and a call that the model wrote
   );
 });
 
+test("a model that does not know how to show its thoughts is asked again without that, and not for them later [M6][M3]", async () => {
+  const message =
+    "Invalid JSON payload received. Unknown name \"thinkingConfig\" at 'generation_config': Cannot find field.";
+  const refused = { status: 400, body: JSON.stringify({ error: { code: 400, message, status: "INVALID_ARGUMENT" } }) };
+  const { asked, answers } = await ask([refused, says("hi"), says("again")], {}, {});
+  assert.deepEqual(
+    answers.map(({ text }) => text),
+    ["hi", "again"],
+  );
+  assert.deepEqual(
+    asked.map(({ generationConfig }) => generationConfig),
+    [{ thinkingConfig: { includeThoughts: true } }, undefined, undefined],
+  );
+});
+
 test("schemas are brought to the words that Google documents, and a tool without parameters has no schema [M6][R1]", () => {
   const written = (parameters: Record<string, unknown>) => writeTool({ name: "t", parameters });
   assert.deepEqual(written({ type: "object", properties: {} }), { name: "t" });
