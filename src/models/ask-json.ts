@@ -7,7 +7,7 @@ export type JsonAnswer = { readonly status: number; readonly body: unknown };
 type ProxyEnv = Readonly<Record<string, string | undefined>>;
 export type AskOptions = {
   readonly signal: AbortSignal;
-  readonly apiKey?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sent as JSON by POST; without it the question is a GET. */
   readonly body?: unknown;
   /** Variables that name a proxy, for servers outside. */
@@ -15,7 +15,7 @@ export type AskOptions = {
 };
 
 /** One small question to a server that may be anything: no answer, no JSON or too much of it all give `undefined`. */
-export function askJson(url: string, { signal, apiKey, body, proxyEnv }: AskOptions): Promise<JsonAnswer | undefined> {
+export function askJson(url: string, { signal, headers, body, proxyEnv }: AskOptions): Promise<JsonAnswer | undefined> {
   const { request, Agent } = url.startsWith("https:") ? https : http;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const options: RequestOptions = {
@@ -25,7 +25,7 @@ export function askJson(url: string, { signal, apiKey, body, proxyEnv }: AskOpti
     headers: {
       accept: "application/json",
       ...(payload === undefined ? {} : { "content-type": "application/json" }),
-      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...headers,
     },
   };
   const answer = new Promise<JsonAnswer | undefined>((resolve, reject) => {

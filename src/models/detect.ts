@@ -1,14 +1,22 @@
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import { type AskOptions, askJson } from "./ask-json.ts";
+import { keyHeaders } from "./key-headers.ts";
 import { adviceFor, type ModelNote, type ServedModel, type ServerKind } from "./note.ts";
+import { describeModel, type ModelNaming } from "./profiles.ts";
 import { type Recognised, recognisers } from "./recognise.ts";
 
 const detectLimitMs = 300;
 const offeredLimitMs = 2_000;
 const offersMax = 3;
 
-const OfferedModels = z.object({ data: z.array(z.object({ id: z.string() })) });
+const OfferedModels = z.union([
+  z.object({ data: z.array(z.object({ id: z.string() })) }).transform(({ data }) => data.map(({ id }) => id)),
+  // Google has the path of each in front of its name.
+  z
+    .object({ models: z.array(z.object({ name: z.string() })) })
+    .transform(({ models }) => models.map(({ name }) => name.replace(/^models\//, ""))),
+]);
 
 type FoundModel = ServedModel & {
   /** What to do before working with it. */
@@ -73,12 +81,16 @@ export function bestOffers(servers: readonly FoundServer[]): readonly Offer[] {
 
 /** The ids a server offers to whoever has this key; empty when it does not say so in time. */
 export async function offeredModels(
-  { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey?: string | undefined },
+  { apiKey, ...naming }: ModelNaming & { readonly apiKey?: string | undefined },
   { clock, limitMs = offeredLimitMs, proxyEnv }: Omit<DetectOptions, "ports"> & Pick<AskOptions, "proxyEnv">,
 ): Promise<readonly string[]> {
-  const url = `${baseUrl.replace(/\/+$/, "")}/models`;
-  const answer = await within(clock, limitMs, (signal) => askJson(url, { signal, apiKey, proxyEnv }));
-  return OfferedModels.safeParse(answer?.body).data?.data.map(({ id }) => id) ?? [];
+  const { api } = describeModel(naming).profile;
+  const root = naming.baseUrl.replace(/\/+$/, "");
+  const url = URL.parse(`${root}${api === "anthropic" && !/\/v\d+$/.test(root) ? "/v1" : ""}/models`);
+  if (url === null) return [];
+  const headers = keyHeaders(api, url, apiKey);
+  const answer = await within(clock, limitMs, (signal) => askJson(url.href, { signal, headers, proxyEnv }));
+  return OfferedModels.safeParse(answer?.body).data ?? [];
 }
 
 function foundServer(root: string, answer: Recognised | undefined): FoundServer | undefined {

@@ -291,11 +291,34 @@ test("a configured server is asked what it serves, whatever its port and path [M
 
 test("a server's own list of models is read with the key, and is empty when there is none [M1]", async (t) => {
   const { port, keys } = await serve(t, { "GET /v1/models": { json: { data: [{ id: "gpt-4" }, { id: "gpt-4.1" }] } } });
-  const ask = (baseUrl: string) => offeredModels({ baseUrl, apiKey: "sk-test" }, { clock: systemClock, limitMs });
+  const ask = (baseUrl: string) =>
+    offeredModels({ baseUrl, model: "gpt-4", apiKey: "sk-test" }, { clock: systemClock, limitMs });
   assert.deepEqual([await ask(`http://127.0.0.1:${port}/v1/`), keys], [["gpt-4", "gpt-4.1"], ["Bearer sk-test"]]);
   assert.deepEqual(await ask(`http://127.0.0.1:${port}/other`), []);
   assert.deepEqual(await ask(`http://127.0.0.1:${nobody}/v1`), []);
   assert.deepEqual(await ask("not a url"), []);
+});
+
+test("each vendor's own list of models is found at its place, with the key as it wants it [M1][M6]", async (t) => {
+  const { port, asked, keys } = await serve(t, {
+    "GET /v1/models": { json: { data: [{ type: "model", id: "claude-opus-4-7" }], has_more: false } },
+    "GET /v1beta/models": { json: { models: [{ name: "models/gemini-3-flash", displayName: "Gemini" }] } },
+  });
+  const ask = (path: string, api: "anthropic" | "google") =>
+    offeredModels(
+      { baseUrl: `http://127.0.0.1:${port}${path}`, model: "m", api, apiKey: "k" },
+      { clock: systemClock, limitMs },
+    );
+  assert.deepEqual(await ask("", "anthropic"), ["claude-opus-4-7"]);
+  assert.deepEqual(await ask("/v1", "anthropic"), ["claude-opus-4-7"]);
+  assert.deepEqual(await ask("/v1beta", "google"), ["gemini-3-flash"]);
+  assert.deepEqual(
+    [asked, keys],
+    [
+      ["GET /v1/models", "GET /v1/models", "GET /v1beta/models"],
+      ["k", "k", "k"],
+    ],
+  );
 });
 
 function detect(ports: Partial<Record<ServerKind, number>>) {
@@ -327,10 +350,11 @@ function ollama(models: Readonly<Record<string, { show?: object; loadedTokens?: 
 /** A server that answers by script and keeps what it was asked. */
 async function serve(t: TestContext, script: Script) {
   const asked: string[] = [];
-  const keys: (string | undefined)[] = [];
+  const keys: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
-    keys.push(request.headers.authorization);
+    const { authorization, "x-api-key": ownKey, "x-goog-api-key": googleKey } = request.headers;
+    keys.push(String(ownKey ?? googleKey ?? authorization));
     void answer(script, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,4 +1,5 @@
-import type { Endpoint, ModelProvider } from "../provider.ts";
+import { keyHeaders } from "../key-headers.ts";
+import type { ModelProvider } from "../provider.ts";
 import type { Adaptable } from "../wire/adapt.ts";
 import { openWire, type WireOptions } from "../wire/wire.ts";
 import { anthropicAnswer } from "./answer.ts";
@@ -7,13 +8,13 @@ import { requestBody, requestFields, writeTool } from "./request.ts";
 
 /** Anthropic's own messages API, and servers that speak it as well. */
 export function anthropic(options: WireOptions): ModelProvider {
-  const { baseUrl, model, profile } = options.endpoint;
+  const { baseUrl, apiKey, model, profile } = options.endpoint;
   const origin = { api: "anthropic", model };
   const url = messagesUrl(baseUrl);
   return openWire(
     {
       url: () => url,
-      headers: { "anthropic-version": "2023-06-01", ...keyHeaders(url, options.endpoint) },
+      headers: keyHeaders("anthropic", url, apiKey),
       messages: anthropicMessages(origin),
       writeTool: (tool) => writeTool(tool, profile),
       fields: (request, sent) => requestFields(request, profile, sent),
@@ -37,11 +38,4 @@ function messagesUrl(baseUrl: string): URL {
   const missing = path.endsWith("/messages") ? "" : /\/v\d+$/.test(path) ? "/messages" : "/v1/messages";
   url.pathname = path + missing;
   return url;
-}
-
-/** The vendor takes one header only; others that speak its API look into either. */
-function keyHeaders({ hostname }: URL, { apiKey }: Endpoint): Record<string, string> {
-  if (!apiKey) return {};
-  const isVendor = /(^|\.)anthropic\.com$/.test(hostname);
-  return { "x-api-key": apiKey, ...(isVendor ? {} : { authorization: `Bearer ${apiKey}` }) };
 }

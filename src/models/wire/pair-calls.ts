@@ -79,7 +79,7 @@ export function createPairing({ ids, imagesApart, startsWithUser, endsWithUser }
     const calls = message.toolCalls ?? [];
     // A turn that was cut before its first word says nothing, and some servers refuse it; blanks alone as well.
     if (calls.length === 0 && message.text.trim() === "") return;
-    const isFirst = (paired.at(-1)?.role ?? "system") === "system";
+    const isFirst = !paired.some(({ role }) => role !== "system");
     if (isFirst && startsWithUser) paired.push({ role: "user", text: openingText });
     for (const { id, name } of calls) open.push({ id, wireId: wireId(id, ids, used), name });
     const isUnchanged = open.every((call) => call.id === call.wireId);
