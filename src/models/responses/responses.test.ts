@@ -109,6 +109,32 @@ test("an answer that is not streamed is read as well, with its calls and its sea
   ]);
 });
 
+test("a server that tells an answer only at its end, or never closes its items, is understood as well [M6]", async () => {
+  const event = (type: string, value: object) => `data: ${JSON.stringify({ type, ...value })}\n\n`;
+  const call = { type: "function_call", id: "fc_1", call_id: "a", name: "now", arguments: "" };
+  const said = { type: "message", content: [{ type: "output_text", text: "All at once." }] };
+  const thought = { type: "reasoning", summary: ["One.", "Two."].map((text) => ({ type: "summary_text", text })) };
+  const late = event("response.completed", {
+    response: { object: "response", status: "completed", output: [thought, said] },
+  });
+  const open =
+    event("response.function_call_arguments.delta", { output_index: 0, delta: '{"n":1}' }) +
+    event("response.output_item.added", { output_index: 0, item: call }) +
+    event("response.completed", { response: { object: "response", status: "completed" } });
+  const { answers } = await ask(
+    [late, open].map((body) => ({ status: 200, body })),
+    {},
+    {},
+  );
+  assert.deepEqual(
+    answers.map(({ text, reasoning, toolCalls, finish }) => [text, reasoning, toolCalls, finish]),
+    [
+      ["All at once.", "One.\n\nTwo.", [], "stop"],
+      ["", "", [{ id: "a", name: "now", arguments: '{"n":1}' }], "tool_calls"],
+    ],
+  );
+});
+
 const sealed = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "xyz" };
 const spoken = {
   type: "message",
