@@ -4,6 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type OpenAI from "openai";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
+import { describeModel } from "../../src/models/models.ts";
+import { openAiResponses } from "../../src/models/responses/responses.ts";
+import type { Message } from "../../src/protocol/message.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { callEnds, gathered, openAiYard, without } from "../world/openai.ts";
 
@@ -49,6 +54,35 @@ test("the openai client gets a response, and the log gives the same one later, a
   });
   assert.deepEqual(await callEnds(server.openai.responses.retrieve(given.id)), gone);
   assert.deepEqual(await callEnds(server.openai.responses.retrieve("resp_none")), gone);
+});
+
+test("one AgentYard can be the model of another by responses: text, thoughts and calls come over, and their results go back [C5][M6]", async () => {
+  const asks = { ...calls(["get_weather", { city: "Paris" }]), text: "I ask.", reasoning: "Not known." };
+  await using model = await modelServer([asks, says("Sunny.")]);
+  await using server = await openAiYard({ model });
+  const { profile } = describeModel({ baseUrl: server.url, model: "gpt-5.5" });
+  const times = { idleTimeoutMs: 30_000, firstDataTimeoutMs: 30_000 };
+  const endpoint = { baseUrl: `${server.url}/v1`, model: "general", profile, ...times };
+  const provider = openAiResponses({ endpoint, clock: systemClock, ids: systemIds });
+  const ask = (...messages: Message[]) =>
+    provider
+      .prepare({ messages, tools: [weather], stream: true, cacheKey: "c" })
+      .send({}, new AbortController().signal);
+  const user: Message = { role: "user", text: "How is Paris?" };
+  const { text, reasoning, toolCalls, finish } = await ask(user);
+  assert.deepEqual([text, reasoning, finish], ["I ask.", "Not known.", "tool_calls"]);
+  assert.deepEqual(
+    toolCalls.map(({ name, arguments: given }) => [name, given]),
+    [["get_weather", '{"city":"Paris"}']],
+  );
+  const toolCallId = toolCalls[0]?.id ?? "";
+  const then = await ask(
+    user,
+    { role: "assistant", text, toolCalls },
+    { role: "tool", toolCallId, text: "24 degrees" },
+  );
+  assert.deepEqual([then.text, then.finish, then.error], ["Sunny.", "stop", undefined]);
+  await provider.close();
 });
 
 const gone = [404, "invalid_request_error", "response_not_found"];
