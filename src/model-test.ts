@@ -57,7 +57,9 @@ async function reach(
   const demo = settings === undefined ? await startDemoServer({ clock: systemClock, onThrown }) : undefined;
   const model = settings ?? { baseUrl: demo?.baseUrl ?? "", apiKey: demo?.apiKey, model: "demo" };
   const { baseUrl, apiKey } = model;
-  const profile = request === undefined ? describeModel(model).profile : (request.profile ?? defaultProfile);
+  const known = describeModel(model).profile;
+  // A file about an odd server says all that is known of it. What is known of a vendor's own format holds for its file, too.
+  const profile = request?.profile ?? (request === undefined || known.api !== "chat" ? known : defaultProfile);
   const endpoint = {
     baseUrl,
     apiKey,
