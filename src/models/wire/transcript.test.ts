@@ -3,11 +3,21 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Message } from "../../protocol/message.ts";
+import { anthropicMessages } from "../anthropic/messages.ts";
+import { googleMessages } from "../google/messages.ts";
 import { chatMessages } from "../openai/messages.ts";
 import { defaultProfile } from "../profile.ts";
+import { responsesMessages } from "../responses/messages.ts";
 import { createTranscripts } from "./transcript.ts";
 
 const chat = chatMessages(defaultProfile);
+const origin = { api: "test", model: "m" };
+const forms = {
+  chat,
+  responses: responsesMessages(defaultProfile, origin),
+  anthropic: anthropicMessages(origin),
+  google: googleMessages(origin),
+};
 const image = { mime: "image/png", base64: "eA==" };
 
 /** A turn in which every call gets its result, as the loop writes it. */
@@ -37,37 +47,42 @@ function callsTurn(ids: string[]): Message {
   return { role: "assistant", text: "", toolCalls: ids.map((id) => ({ id, name: "t", arguments: "{}" })) };
 }
 
-test("a longer conversation begins with the bytes of a shorter one, and says how many those are [L3]", () => {
-  const property = fc.property(fc.array(turn, { minLength: 1, maxLength: 5 }), (turns) => {
-    const write = createTranscripts(chat, 10);
-    let before = "";
-    const messages: Message[] = [];
-    for (const part of turns) {
-      messages.push(...part);
-      const { json, bytes } = write([...messages], "conversation");
-      assert.ok(json.startsWith(before));
-      assert.deepEqual(bytes, {
-        hash: createHash("sha256").update(json).digest("hex").slice(0, 16),
-        length: Buffer.byteLength(json),
-        reused: Buffer.byteLength(before),
-      });
-      before = json;
-    }
+for (const [api, form] of Object.entries(forms)) {
+  test(`${api}: a longer conversation begins with the bytes of a shorter one, and says how many those are [L3][M6]`, () => {
+    const property = fc.property(fc.array(turn, { minLength: 1, maxLength: 5 }), (turns) => {
+      const write = createTranscripts(form, 10);
+      const messages: Message[] = [{ role: "system", text: "You help." }];
+      let before = { system: "", json: "", length: 0 };
+      const ask = (more: readonly Message[]) => {
+        const { system, json, bytes } = write([...messages, ...more], "conversation");
+        assert.ok(json.startsWith(before.json) && system.startsWith(before.system));
+        const all = system === "" ? json : `${system},${json}`;
+        const hash = createHash("sha256").update(all).digest("hex").slice(0, 16);
+        assert.deepEqual(bytes, { hash, length: Buffer.byteLength(all), reused: before.length });
+        before = { system, json, length: bytes.length };
+      };
+      for (const part of turns) {
+        ask(part.slice(0, 1));
+        // And again when its calls have their results.
+        if (part.length > 2) ask(part.slice(0, -1));
+        messages.push(...part);
+      }
+    });
+    fc.assert(property);
   });
-  fc.assert(property);
-});
 
-test("what is written by growing is what is written at once [L3]", () => {
-  const property = fc.property(fc.array(turn, { maxLength: 4 }), fc.nat(20), (turns, cut) => {
-    const messages = turns.flat();
-    const growing = createTranscripts(chat, 10);
-    growing(messages.slice(0, cut), "c");
-    const grown = growing(messages, "c");
-    const atOnce = createTranscripts(chat, 10)(messages, "c");
-    assert.deepEqual({ ...grown, bytes: { ...grown.bytes, reused: 0 } }, atOnce);
+  test(`${api}: what is written by growing is what is written at once [L3][M6]`, () => {
+    const property = fc.property(fc.array(turn, { maxLength: 4 }), fc.nat(20), (turns, cut) => {
+      const messages = turns.flat();
+      const growing = createTranscripts(form, 10);
+      growing(messages.slice(0, cut), "c");
+      const grown = growing(messages, "c");
+      const atOnce = createTranscripts(form, 10)(messages, "c");
+      assert.deepEqual({ ...grown, bytes: { ...grown.bytes, reused: 0 } }, atOnce);
+    });
+    fc.assert(property);
   });
-  fc.assert(property);
-});
+}
 
 test("after an edit only what stands before it counts as the same [L3]", () => {
   const write = createTranscripts(chat, 10);
