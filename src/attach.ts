@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "./base/result.ts";
 import { createClient, type Fetch } from "./client/client.ts";
 import { socketFetch } from "./client/socket-fetch.ts";
 import { socketPathFor } from "./client/socket-path.ts";
-import type { Config } from "./config/config.ts";
+import { type Config, toolFiles } from "./config/config.ts";
 import { findUnfinished, makeFolder } from "./data-place.ts";
 import { type App, freePortAfter, isLoopbackHost, listen } from "./http/http.ts";
 import type { Engine } from "./loop/loop.ts";
@@ -23,6 +23,7 @@ import { openSandbox } from "./sandbox/sandbox.ts";
 import { type OwnerInfo, type OwnerLock, takeOwnership } from "./storage/sqlite/owner-lock.ts";
 import { openSqlite } from "./storage/sqlite/sqlite.ts";
 import type { Storage } from "./storage/storage.ts";
+import { type CustomTools, openCustomTools } from "./tools/tools.ts";
 import { wordsFor } from "./words/words.ts";
 import { probeImages } from "./workspace/workspace.ts";
 import { openYard } from "./yard.ts";
@@ -192,6 +193,7 @@ async function own(options: AttachOptions, lock: OwnerLock): Promise<Result<Atta
     return opened;
   }
   const { storage, checkers } = opened.value;
+  const custom = await openOwnTools(options);
   await storage.expireLeases();
   logger.info("Session persistence enabled (SQLite)");
   // They run unsandboxed, so it is said which ones they are.
@@ -210,6 +212,7 @@ async function own(options: AttachOptions, lock: OwnerLock): Promise<Result<Atta
     reload,
     isLooking,
     checkers,
+    custom,
     metrics: observers.metrics,
     tracer: observers.tracer,
     ...parts,
@@ -246,6 +249,22 @@ async function own(options: AttachOptions, lock: OwnerLock): Promise<Result<Atta
       await close();
     },
   });
+}
+
+/** The operator's own tools. They run unsandboxed, so it is said which ones they are. */
+async function openOwnTools({ config, logger }: AttachOptions): Promise<CustomTools> {
+  const custom = openCustomTools({
+    list: () => toolFiles(config),
+    clock: systemClock,
+    onBroken: ({ file, line, why }) =>
+      logger.warn("a tool is left out: {place} cannot be used: {why}", {
+        ...{ place: line === undefined ? file : `${file}:${line}`, why },
+      }),
+  });
+  await custom.refresh();
+  const names = custom.files().map(({ file, tool }) => `${tool} (${file})`);
+  if (names.length > 0) logger.info("custom tools: {names}", { names: names.join(", ") });
+  return custom;
 }
 
 /** Who counts and traces. Counts are for those who can ask for them. */

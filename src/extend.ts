@@ -1,2 +1,3 @@
-// What operators build on: `import { defineChecker } from "agentyard/extend"` in a file of `checkers/`.
+// What operators build on: `import { defineTool } from "agentyard/extend"` in a file of `tools/`, and the like of `checkers/`.
 export { type CheckerDefinition, defineChecker } from "./approvals/approvals.ts";
+export { type CustomToolDefinition as ToolDefinition, defineCustomTool as defineTool } from "./tools/tools.ts";

@@ -29,7 +29,7 @@ import {
 import { providerFor } from "./providers.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Storage } from "./storage/storage.ts";
-import { builtins, openToolbox, type Tool } from "./tools/tools.ts";
+import { builtins, type CustomTools, openRegistry, type Registry, type Tool } from "./tools/tools.ts";
 import { openSignInService, openUsers } from "./users/users.ts";
 import { type Words, wordsFor } from "./words/words.ts";
 import { openUpkeep, openWorkspaces, type Workspaces } from "./workspace/workspace.ts";
@@ -66,6 +66,10 @@ export type YardOptions = {
   readonly resolver?: Resolver | undefined;
   /** Tools besides the built-in ones. */
   readonly tools?: readonly Tool[] | undefined;
+  /** The operator's own tools: looked at again before each turn. */
+  readonly custom?: CustomTools | undefined;
+  /** Where further tools come from, in the order of whose names count. */
+  readonly sources?: Parameters<typeof openRegistry>[0]["sources"] | undefined;
   /** The operator's own words about calls. */
   readonly checkers?: readonly Checker[] | undefined;
   /** Who counts and traces what happens; nobody unless it is given. Closed by whoever made them. */
@@ -78,10 +82,10 @@ export type YardOptions = {
 /** Builds the parts in order; `close` takes them down in reverse, storage included. */
 export async function openYard(options: YardOptions): Promise<Yard> {
   const { config, storage, clock, ids, random, logger, version, tracer = noTracer, metrics = noMetrics } = options;
-  const tools = [...builtins, ...(options.tools ?? [])];
+  const registry = openToolParts(options);
   const words = wordsFor(config.language);
   const notes: string[] = [];
-  const watch = watchTurns(options, { tracer, metrics }, new Set(tools.map(({ name }) => name)));
+  const watch = watchTurns(options, { tracer, metrics }, registry);
   const log = openLogPart(options, watch);
   const models = await openModelParts(options, (note) => {
     const variable = note.slot && windowVariableOf(note.slot);
@@ -96,12 +100,14 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   let { sandbox: sandboxSettings, network, agents, server } = config;
   const approvals = openApprovals({ rules: config.approvals, checkers: options.checkers ?? [] });
   const freshen = async () => {
+    await options.custom?.refresh();
     const changed = await options.reload?.();
     if (changed === undefined) return;
     Object.assign(limits, limitsOf(changed));
     files.change(changed);
     ({ sandbox: sandboxSettings, network, agents, server } = changed);
     approvals.change(changed.approvals);
+    registry.change(changed.tools);
     await models.change(changed.models.slots);
     logger.info("settings were changed and are in effect");
   };
@@ -110,7 +116,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     ...{ approvals, sandbox: options.sandbox },
     reachesNetwork: () => network.hosts.length + network.privateHosts.length > 0,
     sweepSoon: upkeep.sweep,
-    toolbox: openToolbox(tools),
+    toolbox: registry.boxOf,
     agents: () => agents,
     beforeTurn: freshen,
   });
@@ -121,6 +127,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
     detectServers: found,
+    tools: (owner) => ({ items: registry.list(owner), broken: options.custom?.broken() ?? [] }),
     logger: (line) => logger.error(line),
   });
   if (options.isLooking !== true) upkeep.start();
@@ -141,6 +148,16 @@ export async function openYard(options: YardOptions): Promise<Yard> {
       await storage.close();
     },
   };
+}
+
+/** The tools there are. What is left out because of its name is told once. */
+function openToolParts({ config, tools = [], custom, sources = [], logger }: YardOptions): Registry {
+  const own = custom === undefined ? [] : [{ origin: "custom" as const, source: custom }];
+  return openRegistry({
+    ...{ builtins: [...builtins, ...tools], sources: [...own, ...sources], settings: config.tools },
+    onLeftOut: ({ name, origin, why, takenBy = "" }) =>
+      logger.warn("a tool is left out: {name} ({origin}): {why} {takenBy}", { name, origin, why, takenBy }),
+  });
 }
 
 function openLogPart({ storage, clock, ids, logger, checksReads }: YardOptions, watch: Watch | undefined) {
@@ -188,7 +205,7 @@ function openModelParts(
 function watchTurns(
   { storage, sandbox, logger }: YardOptions,
   observers: { readonly tracer: Tracer; readonly metrics: Metrics },
-  tools: ReadonlySet<string>,
+  tools: Registry,
 ): Watch | undefined {
   const { tracer, metrics } = observers;
   if (!tracer.isOn && !metrics.isOn) return undefined;
@@ -198,7 +215,7 @@ function watchTurns(
     return { sessions, guests, executions: { running, waiting }, ...counts };
   });
   const idOf = async (number: number) => (await storage.conversationByNumber(number))?.id;
-  return openWatch({ ...observers, idOf, logger, isKnownTool: (name) => tools.has(name) });
+  return openWatch({ ...observers, idOf, logger, isKnownTool: tools.isKnown });
 }
 
 /** Where nothing is cleaned up by itself, a person who asks for it means what nobody used for a week. */

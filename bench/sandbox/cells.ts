@@ -86,6 +86,7 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
     decision: undefined,
     compact: () => Promise.reject(new Error("no room is made here")),
     memory: { memories: async () => [], add: () => Promise.reject(new Error("nothing is remembered here")) },
+    toolbox: { onDemand: [], search: () => [] },
     searchHistory: async () => ({ hits: [], total: 0, conversations: 0, isStopped: false }),
   };
 }

@@ -1,6 +1,6 @@
-import { nearest } from "../base/nearest.ts";
 import { Slot } from "../protocol/message.ts";
 import { choice, type Kind, text } from "./kinds.ts";
+import { type KnownTools, toolNamed } from "./known-tools.ts";
 import type { Take, Walker } from "./walker.ts";
 import type { Entry } from "./yaml-tree.ts";
 
@@ -15,12 +15,8 @@ export type AgentEntry = {
   slot?: Slot | undefined;
 };
 
-/** One `agents.yaml`, checked. `tools`: the name of a tool by every word it goes by. */
-export function readAgentsFile(
-  entries: readonly Entry[],
-  walker: Walker,
-  tools: ReadonlyMap<string, string>,
-): AgentEntry[] {
+/** One `agents.yaml`, checked. */
+export function readAgentsFile(entries: readonly Entry[], walker: Walker, tools: KnownTools): AgentEntry[] {
   const agents: AgentEntry[] = [];
   walker.entries(entries, "", {
     agents: (all, name) =>
@@ -39,12 +35,7 @@ const idKind: Kind<string> = {
   parse: (value) => (typeof value === "string" && isId.test(value) ? value : undefined),
 };
 
-function readAgent(
-  entry: Entry,
-  name: string,
-  walker: Walker,
-  tools: ReadonlyMap<string, string>,
-): AgentEntry | undefined {
+function readAgent(entry: Entry, name: string, walker: Walker, tools: KnownTools): AgentEntry | undefined {
   const { value, problems, placeOf } = walker;
   const { key: id } = entry;
   if (!isId.test(id)) {
@@ -72,19 +63,9 @@ function readAgent(
 
 const slot = choice(Slot.options);
 
-function readTools(
-  entry: Entry,
-  name: string,
-  { list, value, problems, placeOf }: Walker,
-  tools: ReadonlyMap<string, string>,
-): readonly string[] | undefined {
-  return list(entry, name, "read_file")?.flatMap((item) => {
-    const word = value(item, name, text)?.value;
-    const known = word === undefined ? undefined : tools.get(word);
-    if (word !== undefined && known === undefined) {
-      const near = nearest(word, tools.keys(), 1)[0] ?? "";
-      problems.push({ fault: "unknown_tool", name: word, near, place: placeOf(item) });
-    }
-    return known ?? [];
+function readTools(entry: Entry, name: string, walker: Walker, tools: KnownTools): readonly string[] | undefined {
+  return walker.list(entry, name, "read_file")?.flatMap((item) => {
+    const word = walker.value(item, name, text)?.value;
+    return (word === undefined ? undefined : toolNamed(item, word, walker, tools))?.name ?? [];
   });
 }

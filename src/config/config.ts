@@ -10,16 +10,18 @@ import type { AgentRole } from "../protocol/agent.ts";
 import type { Slot } from "../protocol/message.ts";
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { NetworkSettings, SandboxSettings } from "../sandbox/sandbox.ts";
+import type { ToolFile, ToolSetting } from "../tools/tools.ts";
 import { type Language, languageOf } from "../words/words.ts";
 import type { Disk, WorkspaceLimits } from "../workspace/workspace.ts";
 import { type ConfigFile, programsIn, stampOf } from "./files.ts";
 import { openSources, type Sources } from "./open-sources.ts";
 import { findPlaces, type Surroundings } from "./places.ts";
-import { type ConfigFailure, toFailures } from "./problems.ts";
+import { type ConfigFailure, type Problem, toFailures } from "./problems.ts";
 import { readAgents } from "./read-agents.ts";
 import { readRules } from "./read-rules.ts";
 import { readNetwork, readSandbox } from "./read-sandbox.ts";
 import { changeServer, readServer } from "./read-server.ts";
+import { readTools } from "./read-tools.ts";
 import type { Reader, Reading } from "./reader.ts";
 import { nameOf, settings } from "./settings.ts";
 import { type ConfigNote, noteUnknown, readSlots } from "./slots.ts";
@@ -72,6 +74,10 @@ export type Config = {
   readonly approvals: HitlRules;
   /** The agents there are; the main one first. */
   readonly agents: readonly AgentRole[];
+  /** What `tools.yaml` says of tools. */
+  readonly tools: readonly ToolSetting[];
+  /** Where the operator's own tools lie. */
+  readonly toolFolders: readonly ConfigFile[];
   /** The operator's own programs that look at calls: loaded once, at the start. */
   readonly checkers: readonly ConfigFile[];
   /** What a person should know about this configuration. */
@@ -102,6 +108,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   // Before the files are read: what changes meanwhile is then noticed at the next turn.
   const { projectFile, userFile, projectRules, userRules, projectAgents, userAgents } = places;
   const files = [places.envFile, projectFile, userFile, projectRules, userRules, projectAgents, userAgents];
+  files.push(places.projectTools, places.userTools);
   const stamps = files.map((file) => ({ file, stamp: stampOf(file) }));
   const { reader, variables } = await openSources(request, places);
   const language = readLanguage(reader, request.env);
@@ -110,6 +117,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   const traces = traceSettingsFrom(places.isTrusted ? Object.fromEntries(variables.toReversed()) : request.env);
   const { rules, rows: ruleRows } = await readRules(places, reader.problems);
   const { agents, rows: agentRows } = await readAgents(places, language, reader.problems);
+  const { tools, rows: toolRows } = await readTools(places, reader.problems);
   const checkers: ConfigFile[] = [];
   for (const folder of places.checkerFolders) checkers.push(...(await programsIn(folder, reader.problems)));
   const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
@@ -141,16 +149,27 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
       },
     },
     approvals: rules,
-    agents,
-    checkers,
+    ...{ agents, tools, toolFolders: places.toolFolders, checkers },
     notes: [...notes, ...noteUnknown(variables.map(([name]) => name))],
     secrets: [...secretsAmong(variables), ...traceSecrets(traces)],
     readings: reader.readings,
-    rows: [...ruleRows, ...agentRows],
+    rows: [...ruleRows, ...agentRows, ...toolRows],
     stamps,
   };
   if (reader.problems.length > 0) return failed(toFailures(reader.problems, language));
   return ok(deepFreeze(config));
+}
+
+/** The files of the operator that may hold a tool, as they lie there now. */
+export async function toolFiles({ toolFolders }: Pick<Config, "toolFolders">): Promise<ToolFile[]> {
+  const files: ConfigFile[] = [];
+  for (const folder of toolFolders) {
+    const problems: Problem[] = [];
+    files.push(...(await programsIn(folder, problems)));
+    // One that cannot be listed is told of in place of its files.
+    if (problems.length > 0) files.push(folder);
+  }
+  return files.map((file) => ({ ...file, stamp: stampOf(file) }));
 }
 
 /** True when a file was changed, made or removed since; costs a look at each in the file system. */

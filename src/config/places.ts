@@ -29,10 +29,15 @@ export type Places = {
   /** The agents there are, in the same order. */
   readonly projectAgents: ConfigFile;
   readonly userAgents: ConfigFile;
+  /** Which tools there are, in the same order. */
+  readonly projectTools: ConfigFile;
+  readonly userTools: ConfigFile;
   /** The user chose the project's folder: the program is their clone, or AGENTYARD_CONFIG names it. */
   readonly isTrusted: boolean;
   /** With the operator's own programs that look at calls: not the folder that the program was only started in. */
   readonly checkerFolders: readonly ConfigFile[];
+  /** With the operator's own tools, one file each: of the same folders. */
+  readonly toolFolders: readonly ConfigFile[];
   readonly dataDir: string;
 };
 
@@ -45,6 +50,10 @@ export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Pla
     const path = join(userDir, ...names);
     return { path, shown: underHome(path, homeDir) };
   };
+  const programFolders = (name: string) => [
+    ...(isTrusted ? [{ path: join(projectDir, name), shown: name }] : []),
+    ofUser(name),
+  ];
   return {
     isClone,
     projectDir,
@@ -55,11 +64,11 @@ export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Pla
     userRules: ofUser("hitl_rules.yaml"),
     projectAgents: { path: join(projectDir, "config", "agents.yaml"), shown: "config/agents.yaml" },
     userAgents: ofUser("agents.yaml"),
+    projectTools: { path: join(projectDir, "config", "tools.yaml"), shown: "config/tools.yaml" },
+    userTools: ofUser("tools.yaml"),
     isTrusted,
-    checkerFolders: [
-      ...(isTrusted ? [{ path: join(projectDir, "checkers"), shown: "checkers" }] : []),
-      ofUser("checkers"),
-    ],
+    checkerFolders: programFolders("checkers"),
+    toolFolders: programFolders("tools"),
     dataDir: isClone
       ? join(programDir, "data")
       : join(xdgDir(env.XDG_DATA_HOME, homeDir, ".local", "share"), "agentyard"),

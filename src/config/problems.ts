@@ -27,7 +27,11 @@ type FileFault =
   | { readonly fault: "pattern"; readonly pattern: string; readonly why: PatternFault }
   | { readonly fault: "unknown_tool"; readonly name: string; readonly near: string }
   | { readonly fault: "unknown_argument"; readonly tool: string; readonly name: string; readonly near: string }
-  | { readonly fault: "loosens" | "opens_server" | "changes_agent"; readonly name: string; readonly userFile: string };
+  | {
+      readonly fault: "loosens" | "opens_server" | "changes_agent" | "switches_on";
+      readonly name: string;
+      readonly userFile: string;
+    };
 
 export type ConfigFailure = Failure<"config_invalid" | "setting_invalid">;
 
@@ -83,6 +87,8 @@ function tellFault(problem: FileFault, words: ConfigWords): readonly [what: stri
       return words.loosens(problem.name, problem.userFile);
     case "opens_server":
       return words.opensServer(problem.name, problem.userFile);
+    case "switches_on":
+      return words.switchesOn(problem.name, problem.userFile);
     case "changes_agent":
       return words.changesAgent(problem.name, problem.userFile);
   }

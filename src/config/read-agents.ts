@@ -2,6 +2,7 @@ import { type AgentRole, mainRole } from "../protocol/agent.ts";
 import { builtInAgents, type Language } from "../words/words.ts";
 import { type AgentEntry, readAgentsFile } from "./agents-file.ts";
 import { type ConfigFile, readText } from "./files.ts";
+import { knownTools } from "./known-tools.ts";
 import type { Places } from "./places.ts";
 import type { Problem } from "./problems.ts";
 import { type GivenRow, openWalker } from "./walker.ts";
@@ -14,13 +15,10 @@ export type AgentsRead = { readonly agents: readonly AgentRole[]; readonly rows:
  * The agents of both files over those that are always there, value by value: the project's is taken before the user's.
  * The main one comes first. A folder that nobody chose may add agents, but change none.
  */
-export async function readAgents(
-  { projectAgents, userAgents, isTrusted }: Places,
-  language: Language,
-  problems: Problem[],
-): Promise<AgentsRead> {
-  const project = await readFile(projectAgents, problems);
-  const user = await readFile(userAgents, problems);
+export async function readAgents(places: Places, language: Language, problems: Problem[]): Promise<AgentsRead> {
+  const { projectAgents, userAgents, isTrusted } = places;
+  const project = await readFile(projectAgents, places, problems);
+  const user = await readFile(userAgents, places, problems);
   const roles = new Map(builtIn(language).map((role) => [role.id, role]));
   for (const entry of user.agents) roles.set(entry.id, changed(roles.get(entry.id), entry));
   for (const entry of project.agents) {
@@ -33,16 +31,15 @@ export async function readAgents(
   return { agents: [...roles.values()], rows: [...project.rows, ...user.rows] };
 }
 
-async function readFile(file: ConfigFile, problems: Problem[]) {
+async function readFile(file: ConfigFile, places: Places, problems: Problem[]) {
   const text = (await readText(file, problems)) ?? "";
   if (!hasSettings(text)) return { agents: [], rows: [] };
   const { entries, errors } = await parseTree(text);
   for (const { line, why } of errors) problems.push({ fault: "syntax", why, place: { file: file.shown, line } });
   // The tools are loaded only where there is a file that may name some.
-  const { builtins } = await import("../tools/tools.ts");
-  const tools = builtins.flatMap(({ name, aliases }) => [name, ...aliases].map((word) => [word, name] as const));
+  const tools = await knownTools(places);
   const walker = openWalker(file.shown, "agents", problems);
-  const agents = readAgentsFile(errors.length === 0 ? entries : [], walker, new Map(tools));
+  const agents = readAgentsFile(errors.length === 0 ? entries : [], walker, tools);
   return { agents, rows: walker.rows };
 }
 

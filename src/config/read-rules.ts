@@ -1,6 +1,7 @@
 import type { HitlRules, PatternRule } from "../approvals/approvals.ts";
 import { defaultRules } from "../approvals/rules.ts";
 import { type ConfigFile, readText } from "./files.ts";
+import { type KnownTools, knownTools } from "./known-tools.ts";
 import type { Places } from "./places.ts";
 import type { Problem } from "./problems.ts";
 import { type RulesFile, readRulesFile } from "./rules-file.ts";
@@ -14,29 +15,25 @@ export type RulesRead = { readonly rules: HitlRules; readonly rows: readonly Giv
  * The rules of both files. Patterns and rules add up, for the strictest word counts anyway; of single values the
  * project's is taken. A folder that nobody chose may add rules, but take none away.
  */
-export async function readRules(
-  { projectRules, userRules, isTrusted }: Places,
-  problems: Problem[],
-): Promise<RulesRead> {
-  const project = await readFile(projectRules, problems);
-  const user = await readFile(userRules, problems);
+export async function readRules(places: Places, problems: Problem[]): Promise<RulesRead> {
+  const { projectRules, userRules, isTrusted } = places;
+  const project = await readFile(projectRules, places, problems);
+  const user = await readFile(userRules, places, problems);
   if (!isTrusted) refuseLoosening(project.file, user.file, problems, userRules.shown);
   return { rules: merge(project.file, user.file), rows: [...project.rows, ...user.rows] };
 }
 
-async function readFile(file: ConfigFile, problems: Problem[]) {
+const noTools: KnownTools = new Map();
+
+async function readFile(file: ConfigFile, places: Places, problems: Problem[]) {
   const text = (await readText(file, problems)) ?? "";
   const { entries, errors } = hasSettings(text) ? await parseTree(text) : nothing;
   for (const { line, why } of errors) problems.push({ fault: "syntax", why, place: { file: file.shown, line } });
   // The tools are loaded only where a rule names one.
   const isAboutTools = entries.some(({ key }) => key === "tools");
-  const { builtins } = isAboutTools ? await import("../tools/tools.ts") : { builtins: [] };
-  const tools = builtins.flatMap(({ name, aliases, parameters: { properties } }) => {
-    const known = { name, arguments: Object.keys(properties ?? {}) };
-    return [name, ...aliases].map((word) => [word, known] as const);
-  });
+  const tools = isAboutTools ? await knownTools(places) : noTools;
   const walker = openWalker(file.shown, "hitl_rules", problems);
-  return { file: readRulesFile(errors.length === 0 ? entries : [], walker, new Map(tools)), rows: walker.rows };
+  return { file: readRulesFile(errors.length === 0 ? entries : [], walker, tools), rows: walker.rows };
 }
 
 const nothing = { entries: [], errors: [] };

@@ -3,6 +3,7 @@ import { compilePattern } from "../approvals/pattern.ts";
 import { nearest } from "../base/nearest.ts";
 import { Risk } from "../protocol/approval.ts";
 import { type Kind, text, toggle } from "./kinds.ts";
+import { type KnownTool, type KnownTools, toolNamed } from "./known-tools.ts";
 import type { Given, Take, Walker } from "./walker.ts";
 import type { Entry, Item } from "./yaml-tree.ts";
 
@@ -15,16 +16,10 @@ export type RulesFile = {
   readonly tools: Map<string, ToolRules>;
   safeCommands: Given<readonly string[]> | undefined;
 };
-/** A tool that rules can be about: the name it is known under, and what it takes. */
-export type KnownTool = { readonly name: string; readonly arguments: readonly string[] };
 type ToolRules = { isOn: Given<boolean> | undefined; readonly patterns: PatternRule[] };
 
 /** `tools`: by every name that a tool goes by. */
-export function readRulesFile(
-  entries: readonly Entry[],
-  walker: Walker,
-  tools: ReadonlyMap<string, KnownTool>,
-): RulesFile {
+export function readRulesFile(entries: readonly Entry[], walker: Walker, tools: KnownTools): RulesFile {
   const file: RulesFile = {
     ...{ isOn: undefined, defaultAction: undefined, safeCommands: undefined },
     ...{ patterns: [], tools: new Map() },
@@ -98,16 +93,13 @@ function readLevel(entry: Entry, name: string, risk: Risk, walker: Walker): Patt
 type Reading = {
   readonly walker: Walker;
   readonly file: RulesFile;
-  readonly tools: ReadonlyMap<string, KnownTool>;
+  readonly tools: KnownTools;
 };
 
 function readTool(entry: Entry, name: string, { walker, file, tools }: Reading): void {
-  const { group, value, problems, placeOf } = walker;
-  const known = tools.get(entry.key);
-  if (known === undefined) {
-    const near = nearest(entry.key, tools.keys(), 1)[0] ?? "";
-    return void problems.push({ fault: "unknown_tool", name: entry.key, near, place: placeOf(entry) });
-  }
+  const { group, value } = walker;
+  const known = toolNamed(entry, entry.key, walker, tools);
+  if (known === undefined) return;
   const rules: ToolRules = file.tools.get(known.name) ?? { isOn: undefined, patterns: [] };
   file.tools.set(known.name, rules);
   const taken: Record<"high" | "medium", Action> = { high: "ask", medium: "ask" };
@@ -155,8 +147,8 @@ function readPatterns(
 /** A rule about an argument that its tool does not have would never act. */
 function checkArgument(item: Item, rule: PatternRule | undefined, walker: Walker, tool: KnownTool): void {
   const { argument } = rule ?? {};
-  if (argument === undefined || tool.arguments.includes(argument)) return;
-  const near = nearest(argument, tool.arguments, 1)[0] ?? "";
+  if (argument === undefined || (tool.arguments?.includes(argument) ?? true)) return;
+  const near = nearest(argument, tool.arguments ?? [], 1)[0] ?? "";
   walker.problems.push({
     ...{ fault: "unknown_argument", tool: tool.name, name: argument, near },
     place: walker.placeOf(item),

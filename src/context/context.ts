@@ -15,7 +15,7 @@ export { defaultWindowLimits, messageTokens, tokenStatus, type WindowLimits, win
 /** What every request of this conversation starts with, if it must be set or has changed; each change costs the cache. */
 export function recipeEvent(history: History, toolbox: Toolbox, now: RecipeNow): NewEvent | undefined {
   const { recipe } = history;
-  const offered = toolbox.offered(now.size);
+  const offered = toolbox.offered(now.size, history.loadedTools);
   const startedAt = recipe?.startedAt ?? now.at;
   const tools = toolBytes([...offered, ...(now.functions ?? [])]);
   const made = systemPrompt(offered, now.size, startedAt, now.own, now);

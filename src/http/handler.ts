@@ -9,6 +9,7 @@ import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Route } from "../protocol/route.ts";
 import type { RouteName, routes } from "../protocol/routes.ts";
+import type { BrokenToolFile, ListedTool } from "../protocol/tool.ts";
 import type { Sandbox, SandboxSettings } from "../sandbox/sandbox.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { SignInService, Users } from "../users/users.ts";
@@ -46,6 +47,11 @@ export type Parts = {
   /** For how long nobody used what is moved to the trash, unless the caller says otherwise. */
   readonly cleanAfterMs: () => number;
   readonly models: Pick<Models, "get">;
+  /** All tools that were found for a user, and files that hold none that can be used. */
+  readonly tools: (owner: OwnerId) => {
+    readonly items: readonly ListedTool[];
+    readonly broken: readonly BrokenToolFile[];
+  };
   /** Looks for model servers on this machine. */
   readonly detectServers: () => Promise<Answer<"listModels">["found"]>;
   readonly metrics?: Metrics | undefined;

@@ -34,6 +34,7 @@ import { sandboxFileHandlers } from "./routes/sandbox-files.ts";
 import { sessionHandlers } from "./routes/sessions.ts";
 import { signInHandlers } from "./routes/sign-in.ts";
 import { templateHandlers } from "./routes/templates.ts";
+import { toolHandlers } from "./routes/tools.ts";
 import { userHandlers } from "./routes/users.ts";
 import { workspaceHandlers } from "./routes/workspaces.ts";
 import { bindSignInPages } from "./sign-in-pages.ts";
@@ -63,6 +64,7 @@ export function createApp(parts: Parts): App {
     ...workspaceHandlers(parts),
     ...decisionHandlers(parts),
     ...ruleHandlers(parts),
+    ...toolHandlers(parts),
     ...agentHandlers(parts),
     ...eventHandlers(parts),
     ...modelHandlers(parts),

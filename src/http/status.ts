@@ -195,6 +195,7 @@ const statuses: Statuses = {
   tool_arguments_broken: 422,
   tool_arguments_cut: 422,
   tool_arguments_unfit: 422,
+  tool_failed: 502,
   tool_crashed: 500,
   tool_timeout: 422,
   tool_cancelled: 409,

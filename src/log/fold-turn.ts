@@ -1,5 +1,5 @@
 import type { EventOf } from "../protocol/events.ts";
-import type { Message } from "../protocol/message.ts";
+import { asWritten, type Message } from "../protocol/message.ts";
 import { selectedMessage } from "../words/words.ts";
 import { linkOf } from "./decision-record.ts";
 import { setAside, takeBack, userMessage } from "./given-history.ts";
@@ -93,7 +93,7 @@ function remind(messages: Message[], reminder: string): void {
 
 export function addAnswer(history: History, event: EventOf<"message.assistant">): void {
   const { text, reasoning, reasoningDetails, calls } = event;
-  addMessage(history, { role: "assistant", text, reasoning, reasoningDetails, toolCalls: calls }, event.seq);
+  addMessage(history, { role: "assistant", text, reasoning, reasoningDetails, toolCalls: asWritten(calls) }, event.seq);
   // An estimate over the bytes of a request takes an image for text: the last real count, and our own over the messages
   // since then, is the better one.
   if (event.usageEstimated !== true) {

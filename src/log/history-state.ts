@@ -34,6 +34,8 @@ export type History = Knowledge &
     readonly guides: Map<string, Guide>;
     /** Which agent it belongs to, as it was named first; undefined is the main agent. */
     agent: AgentChosen | undefined;
+    /** Tools that requests tell of from the next turn on, besides those of every conversation. */
+    readonly loadedTools: Set<string>;
     /** What the running turn hides: it was given another history. */
     aside: Aside | undefined;
   };
@@ -145,6 +147,7 @@ export function emptyHistory(): History {
     isTainted: false,
     guides: new Map(),
     agent: undefined,
+    loadedTools: new Set(),
     aside: undefined,
     ...emptyKeepsakes(),
     known: new Map(),

@@ -106,6 +106,9 @@ export function applyEvent(history: History, event: LogEvent): void {
       return finishTurn(history, event);
     case "compacted":
       return compact(history, event);
+    case "tool.loaded":
+      history.loadedTools.add(event.tool);
+      return;
     case "agent.chosen":
       history.agent = agentAfter(history.agent, event);
       return;
@@ -142,6 +145,7 @@ const orderFree: ReadonlySet<LogEvent["type"]> = new Set([
   "cancel.asked",
   "decision.made",
   "agent.chosen",
+  "tool.loaded",
   "conversation.renamed",
 ]);
 

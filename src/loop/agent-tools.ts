@@ -2,42 +2,63 @@ import { type OwnParts, recipeEvent } from "../context/context.ts";
 import type { History } from "../log/log.ts";
 import type { AgentRole } from "../protocol/agent.ts";
 import type { NewEvent } from "../protocol/events.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import type { ToolDescription } from "../protocol/message.ts";
 import type { Toolbox } from "../tools/tools.ts";
 import { roleOf } from "./agents.ts";
 import type { Parts } from "./parts.ts";
 
 type Tools = Pick<Parts, "toolbox" | "agents">;
-type Whose = Pick<History, "agent" | "turn">;
+type Offering = Tools & Pick<Parts, "models">;
+type Whose = Pick<History, "agent" | "turn" | "loadedTools">;
 
 /** The tools of the agent that works here: what it was not given does not exist for it. */
-export function toolboxOf(history: Pick<History, "agent">, parts: Tools): Toolbox {
-  return toolsOf(roleOf(history, parts), parts);
+export function toolboxOf(history: Pick<History, "agent">, parts: Tools, owner: OwnerId): Toolbox {
+  return toolsOf(roleOf(history, parts), parts, owner);
 }
 
-export function toolsOf({ tools }: AgentRole, { toolbox }: Pick<Parts, "toolbox">): Toolbox {
-  return tools === undefined ? toolbox : toolbox.only(tools);
+function toolsOf({ tools }: AgentRole, { toolbox }: Pick<Parts, "toolbox">, owner: OwnerId): Toolbox {
+  const all = toolbox(owner);
+  return tools === undefined ? all : all.only(tools);
 }
 
-/** What the caller can run itself in this turn: nothing that is called like a tool of ours, and nothing twice. */
-export function functionsOf(history: Whose, parts: Tools): ToolDescription[] {
+/** Whether this agent is told of a tool of this name: a function of a caller cannot be called so. */
+export function tellsOf(agent: AgentRole, parts: Offering, { owner, name }: { owner: OwnerId; name: string }): boolean {
+  return isOffered(toolsOf(agent, parts, owner), parts, name);
+}
+
+export function isOffered(
+  toolbox: Toolbox,
+  { models }: Pick<Parts, "models">,
+  name: string,
+  also?: ReadonlySet<string>,
+): boolean {
+  const offered = toolbox.offered(models.get("base").promptSize, also);
+  return offered.some((tool) => tool.name === name || tool.aliases.includes(name));
+}
+
+/** What the caller can run itself in this turn: nothing that is called like a tool we tell of, and nothing twice. */
+export function functionsOf(history: Whose, parts: Offering, owner: OwnerId): ToolDescription[] {
   const { functions = [] } = history.turn?.message.program ?? {};
-  const toolbox = toolboxOf(history, parts);
+  if (functions.length === 0) return [];
+  const toolbox = toolboxOf(history, parts, owner);
   const byName = new Map(functions.toReversed().map((one) => [one.name, one]));
-  return functions.filter((one) => byName.get(one.name) === one && !toolbox.has(one.name));
+  return functions.filter(
+    (one) => byName.get(one.name) === one && !isOffered(toolbox, parts, one.name, history.loadedTools),
+  );
 }
 
 /** What requests of this turn start with, if it must be set or has changed. */
 export function recipeNow(
   history: History,
-  parts: Tools & Pick<Parts, "models">,
-  now: { readonly at: number; readonly own: OwnParts },
+  parts: Offering,
+  now: { readonly at: number; readonly own: OwnParts; readonly owner: OwnerId },
 ): NewEvent | undefined {
-  return recipeEvent(history, toolboxOf(history, parts), {
+  return recipeEvent(history, toolboxOf(history, parts, now.owner), {
     ...now,
     size: parts.models.get("base").promptSize,
     prompt: roleOf(history, parts).prompt,
     callerPart: history.turn?.message.program?.instructions,
-    functions: functionsOf(history, parts),
+    functions: functionsOf(history, parts, now.owner),
   });
 }

@@ -1,4 +1,5 @@
 import type { CallState } from "../log/log.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { Parts } from "./parts.ts";
 
@@ -17,9 +18,10 @@ export function asDecided({ call, decision }: CallState): ToolCall {
 export function inOrder(
   calls: readonly CallState[],
   parts: Pick<Parts, "toolbox" | "approvals">,
+  owner: OwnerId,
 ): (state: CallState) => boolean {
   const open = calls.filter(({ result }) => result === undefined);
-  const orders = new Map(open.length < 2 ? [] : open.map((state) => [state, orderOf(state, parts)]));
+  const orders = new Map(open.length < 2 ? [] : open.map((state) => [state, orderOf(state, parts, owner)]));
   return (state) => {
     const order = orders.get(state);
     const earlier = open.slice(0, open.indexOf(state));
@@ -47,11 +49,15 @@ function waits(later: Order, earlier: Order | undefined): boolean {
 /** Reading a program for the scripts that it runs takes a while, and calls are planned often. */
 const known = new WeakMap<CallState, Order>();
 
-function orderOf(state: CallState, { toolbox, approvals }: Pick<Parts, "toolbox" | "approvals">): Order | undefined {
+function orderOf(
+  state: CallState,
+  { toolbox, approvals }: Pick<Parts, "toolbox" | "approvals">,
+  owner: OwnerId,
+): Order | undefined {
   const call = asDecided(state);
   const before = known.get(state);
   if (before?.written === call.arguments) return before;
-  const found = toolbox.open(call);
+  const found = toolbox(owner).open(call);
   if (!found.ok) return undefined;
   const { tool, opened } = found.value;
   const { input = {} } = opened; // A tool of somebody else's need not keep to our types.

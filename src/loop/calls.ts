@@ -2,6 +2,7 @@ import { isStuck, sameCallsMax } from "../context/context.ts";
 import { argumentsHash, type CallState, decidedOn, type OpenTurn } from "../log/log.ts";
 import type { CallOutcome, NewEvent } from "../protocol/events.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import type { OpenedCall } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import { toolboxOf } from "./agent-tools.ts";
@@ -15,8 +16,8 @@ import type { Run } from "./run.ts";
 import { type Finished, runTool, type Start, settled } from "./run-tool.ts";
 
 /** Whether something can be done about the open calls without a person. */
-export function hasRunnableCalls(turn: OpenTurn, parts: Pick<Parts, "toolbox" | "approvals">): boolean {
-  const isBehind = inOrder(turn.calls, parts);
+export function hasRunnableCalls(turn: OpenTurn, parts: Pick<Parts, "toolbox" | "approvals">, owner: OwnerId): boolean {
+  const isBehind = inOrder(turn.calls, parts, owner);
   return turn.calls.some((state) => {
     const { result, decision } = state;
     return result === undefined && !isBehind(state) && (decision === undefined || decision.made !== undefined);
@@ -77,9 +78,9 @@ async function judgeCalls(
   const { conversation } = run;
   const { turn, isTainted } = run.history;
   if (turn === undefined || turn.cancelAsked || run.signal.aborted) return judged;
-  const toolbox = toolboxOf(run.history, parts);
+  const toolbox = toolboxOf(run.history, parts, conversation.owner);
   for (const state of callsToPlan(run, parts, running)) {
-    if (isDecidedWithoutRules(state, turn, parts) || isFunction(state, run.history, parts)) continue;
+    if (isDecidedWithoutRules(state, turn, parts) || isFunction(state, run, parts)) continue;
     const call = asDecided(state);
     const key = JSON.stringify([call.id, call.arguments, isTainted]);
     const earlier = known.get(key);
@@ -155,7 +156,7 @@ function planCalls(
 /** One by one, for a result that is staged lets the next in order come forward. */
 function* callsToPlan(run: Run, parts: Parts, running: ReadonlySet<string>): Generator<CallState> {
   const calls = [...(run.history.turn?.calls ?? [])];
-  const isBehind = inOrder(calls, parts);
+  const isBehind = inOrder(calls, parts, run.conversation.owner);
   for (const state of calls)
     if (state.result === undefined && !isBehind(state) && !running.has(state.call.id)) yield state;
 }
@@ -171,7 +172,7 @@ function planCall(
   const settle = (outcome: CallOutcome, reason: Failure) => ({ event: settled(call.id, outcome, reason) });
   const end = endWithoutRules(state, turn, parts);
   if (end !== undefined) return { event: end };
-  if (isFunction(state, run.history, parts)) {
+  if (isFunction(state, run, parts)) {
     const event = planFunction(run, parts, state);
     return event && { event };
   }

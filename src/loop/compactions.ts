@@ -56,9 +56,9 @@ export function openCompactions(parts: Parts, driver: Driver): Pick<Engine, "com
 }
 
 /** The history of a conversation that rests, or waits for a person. */
-async function standing(parts: Parts, { number, id }: ConversationRow): Promise<Result<History, Failure>> {
+async function standing(parts: Parts, { number, id, owner }: ConversationRow): Promise<Result<History, Failure>> {
   const history = await parts.log.history(number);
-  const isStill = history.turn === undefined || nextOf(history, parts) === "wait";
+  const isStill = history.turn === undefined || nextOf(history, parts, owner) === "wait";
   return isStill ? ok(history) : failure("conversation_busy", { id });
 }
 

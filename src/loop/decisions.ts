@@ -4,6 +4,7 @@ import { argumentsHash, chained, type DecisionState, decidedOn, type History } f
 import type { AllowRule } from "../protocol/approval.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import { decisionOf } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import { toolboxOf } from "./agent-tools.ts";
@@ -57,7 +58,7 @@ async function decide(
   const { rule } = prepared.value;
   const others: string[] = [];
   const stored = await appendSeen(parts, conversation.number, (history) => {
-    const events = decisionsMade(parts, history, { ...said, ...prepared.value });
+    const events = decisionsMade(parts, conversation.owner, history, { ...said, ...prepared.value });
     if (!events.ok) return events;
     const decided = events.value.map((made) => made.id);
     others.splice(0, others.length, ...decided.slice(1));
@@ -91,13 +92,17 @@ async function prepare(
   const history = await parts.log.history(conversation.number);
   const state = history.decisions.get(id);
   if (state === undefined) return failure("decision_not_found", { id });
-  const fits = checkVerdict(parts, state, verdict);
+  const fits = checkVerdict(parts, conversation.owner, state, verdict);
   if (!fits.ok) return fits;
   const { asked } = state;
   const { isTainted } = history;
   if (verdict.verdict === "edit") {
     const call = { id: asked.call, name: asked.tool, arguments: verdict.arguments ?? "" };
-    const judged = await judgeCall(parts, { conversation, toolbox: toolboxOf(history, parts), isTainted }, call);
+    const judged = await judgeCall(
+      parts,
+      { conversation, toolbox: toolboxOf(history, parts, conversation.owner), isTainted },
+      call,
+    );
     if (!judged.ok) return judged;
     // Whoever edits has said yes to what they wrote; what nobody may do stays forbidden.
     if (judged.value.verdict.verdict === "deny") return failed(denied(asked.tool, judged.value.verdict));
@@ -134,7 +139,7 @@ async function coveredBy(
   rule: AllowRule,
 ): Promise<DecisionState[]> {
   const { decisions, isTainted } = history;
-  const toolbox = toolboxOf(history, parts);
+  const toolbox = toolboxOf(history, parts, conversation.owner);
   const covered: DecisionState[] = [];
   for (const state of decisions.values()) {
     const { asked, made } = state;
@@ -149,12 +154,13 @@ async function coveredBy(
 /** The decision itself, then those about the same, then those that its rule answers: each names the one before it. */
 function decisionsMade(
   parts: Parts,
+  owner: OwnerId,
   { decisions, lastDecision }: History,
   { id, verdict, rule, covered, scripts }: Said & Prepared,
 ): Result<MadeEvent[], Failure> {
   const state = decisions.get(id);
   if (state === undefined) return failure("decision_not_found", { id });
-  const said = checkVerdict(parts, state, verdict);
+  const said = checkVerdict(parts, owner, state, verdict);
   if (!said.ok) return said;
   const time = parts.clock.now();
   let previous = lastDecision;
@@ -220,6 +226,7 @@ async function applyElsewhere(
 /** A verdict must fit what was asked; edited arguments must be ones that the tool takes. */
 function checkVerdict(
   parts: Parts,
+  owner: OwnerId,
   { asked, made }: DecisionState,
   verdict: Verdict,
 ): Result<Pick<Verdict, "verdict" | "reason" | "arguments" | "answer">, Failure> {
@@ -235,7 +242,7 @@ function checkVerdict(
       return isMissing ? failure("answer_required", {}) : ok({ verdict: "answer", answer });
     }
     case "edit": {
-      const fits = parts.toolbox.open({ id: asked.call, name: asked.tool, arguments: edited });
+      const fits = parts.toolbox(owner).open({ id: asked.call, name: asked.tool, arguments: edited });
       return fits.ok ? ok({ verdict: "edit", arguments: edited }) : fits;
     }
     case "reject":

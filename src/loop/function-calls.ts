@@ -1,5 +1,5 @@
 import { derivedHex } from "../base/ids.ts";
-import { askedHash, type CallState, type History } from "../log/log.ts";
+import { askedHash, type CallState } from "../log/log.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import { readArguments } from "../tools/tools.ts";
 import { functionsOf } from "./agent-tools.ts";
@@ -9,8 +9,9 @@ import { settled } from "./run-tool.ts";
 import { boundedText } from "./tool-result.ts";
 
 /** Whether the caller runs this call itself. */
-export function isFunction({ call }: CallState, history: History, parts: Parts): boolean {
-  return functionsOf(history, parts).some(({ name }) => name === call.name);
+export function isFunction({ call }: CallState, { history, conversation }: Run, parts: Parts): boolean {
+  if (call.wrapped !== undefined) return false;
+  return functionsOf(history, parts, conversation.owner).some(({ name }) => name === call.name);
 }
 
 /** What comes next for such a call: the caller is asked, and what it answers is the result. Undefined while it works. */

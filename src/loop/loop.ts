@@ -20,7 +20,7 @@ import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Language } from "../words/words.ts";
 import type { FileChange, Workspace } from "../workspace/workspace.ts";
-import { toolsOf } from "./agent-tools.ts";
+import { tellsOf } from "./agent-tools.ts";
 import { openAgents } from "./agents.ts";
 import { openBranch } from "./branch.ts";
 import { openCheckpoints } from "./checkpoints.ts";
@@ -29,6 +29,7 @@ import { openDecisions } from "./decisions.ts";
 import { openDriver } from "./driver.ts";
 import { openFiles } from "./files.ts";
 import { openLive } from "./live.ts";
+import { openLoadTool } from "./load-tool.ts";
 import { openMarks } from "./marks.ts";
 import { openMemory } from "./memory.ts";
 import { openMessages } from "./messages.ts";
@@ -82,8 +83,10 @@ export interface Engine {
   forgetMemory(owner: OwnerId, memory: string): Promise<Result<void, Failure>>;
   /** The agents there are; the main one first. */
   agents(): readonly AgentRole[];
-  /** Whether this agent has a tool of this name itself. */
-  hasTool(agent: AgentRole, name: string): boolean;
+  /** Whether this agent is told of a tool of this name itself. */
+  tellsOf(owner: OwnerId, agent: AgentRole, name: string): boolean;
+  /** Tells the model of a tool on demand in every request of this conversation, from its next turn on. */
+  loadTool(conversation: ConversationRow, name: string): Promise<Result<void, Failure>>;
   /** The agent a conversation belongs to from its first turn on: set by the first caller who names one, checked for others. */
   chooseAgent(conversation: ConversationRow, named: AgentNamed): Promise<Result<AgentRole, Failure>>;
   /** A new conversation with its folders. */
@@ -234,6 +237,7 @@ export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
     ...openMessages(parts, driver),
     ...openSayAgain(parts, driver),
     ...openAgents(parts),
+    ...openLoadTool(parts),
     ...openDecisions(parts, driver),
     ...openRules(parts),
     ...openMemory(parts),
@@ -243,7 +247,7 @@ export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
     ...openCompactions(parts, driver),
     ...openFiles(parts),
     ...openUndo(parts, driver),
-    hasTool: (agent, name) => toolsOf(agent, parts).has(name),
+    tellsOf: (owner, agent, name) => tellsOf(agent, parts, { owner, name }),
     state: (conversation) => describeState(parts, conversation),
     live: (number, listener) => parts.live.listen(number, listener),
     replay: (conversation) => replayConversation(parts, conversation),

@@ -8,6 +8,7 @@ import type { Log } from "../log/log.ts";
 import type { Models } from "../models/models.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { AgentRole } from "../protocol/agent.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Toolbox } from "../tools/tools.ts";
@@ -20,7 +21,8 @@ export type Parts = {
   readonly log: Log;
   readonly storage: Storage;
   readonly models: Models;
-  readonly toolbox: Toolbox;
+  /** The tools of a user as they are now; the same box as long as nothing changed. */
+  readonly toolbox: (owner: OwnerId) => Toolbox;
   /** The agents there are as the settings have them now, the main one first. */
   readonly agents: () => readonly AgentRole[];
   readonly approvals: Approvals;

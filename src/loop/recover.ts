@@ -21,7 +21,7 @@ export async function recoverTurns(
     if (conversation === undefined) continue;
     const history = await log.history(number);
     // Who waits for a person goes on when that person decides, not because a process has started.
-    if (nextOf(history, parts) === "wait") continue;
+    if (nextOf(history, parts, conversation.owner) === "wait") continue;
     const [newest] = await storage.readBack(number, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
     const isOld = clock.now() - (newest?.at ?? 0) > options.ageMsMax;
     (isOld && history.turn !== undefined ? older : due).push(conversation);

@@ -18,10 +18,10 @@ export async function replayConversation(parts: Parts, conversation: Conversatio
   const report = { turns: 0, steps: 0, differences };
   for (const event of events) {
     const expected = expectedMoves(event);
-    const next = nextOf(history, parts);
+    const next = nextOf(history, parts, conversation.owner);
     if (expected !== undefined && !expected.includes(next))
       differences.push({ seq: event.seq, what: "move", recorded: event.type, now: next });
-    if (event.type === "recipe.set") compareRecipe(parts, history, event, differences);
+    if (event.type === "recipe.set") compareRecipe(parts, conversation, history, event, differences);
     // Sent again from here on; until here it was left out.
     if (event.type === "compaction.undone") history = await parts.log.history(conversation.number, event.seq);
     else parts.log.apply(history, event);
@@ -55,11 +55,12 @@ function expectedMoves(event: LogEvent): readonly Next[] | undefined {
 
 function compareRecipe(
   parts: Parts,
+  { owner }: ConversationRow,
   history: History,
   recorded: EventOf<"recipe.set">,
   differences: ReplayReport["differences"],
 ): void {
-  const ours = recipeNow(history, parts, { at: recorded.startedAt, own: ownPartsOf(recorded) });
+  const ours = recipeNow(history, parts, { at: recorded.startedAt, own: ownPartsOf(recorded), owner });
   if (ours?.type !== "recipe.set") return;
   if (ours.system !== recorded.system)
     differences.push({ seq: recorded.seq, what: "prompt", recorded: recorded.system, now: ours.system });

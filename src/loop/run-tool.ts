@@ -5,6 +5,7 @@ import { type CallOutcome, eventBody, type NewEvent } from "../protocol/events.t
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import { errorForModel, type OpenedCall, type Tool, type ToolContext, type ToolOutput } from "../tools/tools.ts";
 import { noWorkspace } from "../workspace/workspace.ts";
+import { toolboxOf } from "./agent-tools.ts";
 import { choiceOf } from "./agents.ts";
 import { type CallChanges, watchChanges } from "./call-changes.ts";
 import { type CallPrograms, watchPrograms } from "./call-programs.ts";
@@ -156,6 +157,7 @@ async function contextOf(
     decision: state.decision?.made,
     compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
     memory: toolMemory(parts, conversation, key),
+    toolbox: toolboxOf(run.history, parts, conversation.owner),
     searchHistory: (wanted) => searchHistory(parts, conversation, { ...wanted, signal }),
   };
 }

@@ -11,7 +11,7 @@ export async function describeState(parts: Parts, conversation: ConversationRow)
   const { turn } = history;
   const model = nextModel(history, parts);
   const open = [...history.decisions.values()].filter(({ made }) => made === undefined);
-  const isWaiting = turn !== undefined && nextOf(history, parts) === "wait";
+  const isWaiting = turn !== undefined && nextOf(history, parts, conversation.owner) === "wait";
   return {
     conversation: conversationOf(conversation),
     status: isWaiting ? "waiting" : turn === undefined && history.queue.length === 0 ? "idle" : "running",

@@ -5,7 +5,7 @@ import type { ModelAnswer } from "../models/provider.ts";
 import { type EventBody, type NewEvent, ownWordsOf } from "../protocol/events.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
-import { functionsOf, recipeNow } from "./agent-tools.ts";
+import { functionsOf, recipeNow, toolboxOf } from "./agent-tools.ts";
 import { choiceOf } from "./agents.ts";
 import { finishTurn, snippet } from "./finish.ts";
 import { readMemories, readOwnParts } from "./own-parts.ts";
@@ -44,7 +44,9 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   if (run.signal.aborted) return keepCutAnswer(run, turn, answer, took);
   if (answer.error !== undefined) return failStep(run, parts, { turn, choice, answer, error: answer.error });
   // In the last step a model may not call; one that does so all the same is not listened to.
-  run.stage(answered(turn, isFinal ? { ...answer, toolCalls: [], finish: "stop" } : answer, took));
+  const toolbox = toolboxOf(run.history, parts, run.conversation.owner);
+  const toolCalls = uniqueIds(answer.toolCalls).map(toolbox.meant);
+  run.stage(answered(turn, isFinal ? { ...answer, toolCalls: [], finish: "stop" } : { ...answer, toolCalls }, took));
   return true;
 }
 
@@ -67,9 +69,10 @@ function stopwatch({ clock }: Parts) {
 /** What requests start with, as it is now. Within a turn nothing that it is made of changes. */
 export async function stageRecipe(run: Run, parts: Parts): Promise<void> {
   const own = await readOwnParts(run, parts);
-  const recipe = recipeNow(run.history, parts, { at: parts.clock.now(), own });
+  const { owner } = run.conversation;
+  const recipe = recipeNow(run.history, parts, { at: parts.clock.now(), own, owner });
   if (recipe !== undefined) run.stage(recipe);
-  const offered = functionsOf(run.history, parts);
+  const offered = functionsOf(run.history, parts, owner);
   const leftOut = run.history.turn?.message.program?.functions?.filter((one) => !offered.includes(one)) ?? [];
   if (leftOut.length > 0)
     parts.logger.warn("functions of the caller are called like our tools, or twice: left out", {
@@ -145,7 +148,7 @@ function answered(turn: OpenTurn, answer: ModelAnswer, took: Took): NewEvent {
     text,
     ...(reasoning === "" ? {} : { reasoning }),
     ...(reasoningDetails === undefined ? {} : { reasoningDetails: [...reasoningDetails] }),
-    ...(toolCalls.length === 0 ? {} : { calls: uniqueIds(toolCalls) }),
+    ...(toolCalls.length === 0 ? {} : { calls: [...toolCalls] }),
     finish,
     usage,
     ...(usageEstimated === true ? { usageEstimated } : {}),

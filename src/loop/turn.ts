@@ -2,6 +2,7 @@ import { unreachable } from "../base/assert.ts";
 import { needsRoom, sendableTokens, tokenStatus } from "../context/context.ts";
 import type { History } from "../log/log.ts";
 import { makeFailure } from "../protocol/failure.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import { hasRunnableCalls, runCalls } from "./calls.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
 import { prewarm } from "./guests.ts";
@@ -26,7 +27,7 @@ export async function driveTurns(run: Run, parts: Parts): Promise<void> {
     if (!isStaged) await run.catchUp();
     if (run.history.turn?.cancelAsked) run.goOn();
     if (run.signal.aborted) return;
-    const next = nextOf(run.history, parts);
+    const next = nextOf(run.history, parts, run.conversation.owner);
     if (next === "rest" || next === "wait") return;
     isStaged = await follow(next, run, parts);
   }
@@ -49,12 +50,13 @@ export type Next =
 export function nextOf(
   history: History,
   parts: Pick<Parts, "limits" | "models" | "agents" | "toolbox" | "approvals">,
+  owner: OwnerId,
 ): Next {
   const { turn, messages } = history;
   if (turn === undefined) return history.queue.length > 0 ? "start" : "rest";
   if (turn.cancelAsked) return "cancel";
   if (turn.recoveries >= parts.limits.crashesMax) return "park";
-  if (turn.calls.length > 0) return hasRunnableCalls(turn, parts) ? "tools" : "wait";
+  if (turn.calls.length > 0) return hasRunnableCalls(turn, parts, owner) ? "tools" : "wait";
   if (messages.at(-1)?.role === "assistant" && !turn.isStepOpen) {
     const isSteered = !turn.isFinal && history.queue.some((message) => message.mode === "steer");
     return isSteered && turn.step < parts.limits.stepsMax ? roomOr("step", history, parts) : "finish";
@@ -122,9 +124,13 @@ async function follow(next: Exclude<Next, "rest" | "wait">, run: Run, parts: Par
 /** The process before this one ended in the middle of the turn: counted, so that a turn that kills its process is parked. */
 async function noteCrash(run: Run, parts: Parts): Promise<void> {
   const { turn } = run.history;
-  if (turn === undefined || !run.wasAbandoned || nextOf(run.history, parts) === "wait") return;
+  if (turn === undefined || !run.wasAbandoned || isWaiting(run, parts)) return;
   run.stage({ type: "turn.recovered", turn: turn.turn, epoch: run.epoch });
   await run.commit();
+}
+
+function isWaiting({ history, conversation }: Run, parts: Parts): boolean {
+  return nextOf(history, parts, conversation.owner) === "wait";
 }
 
 /** Takes up the message that waits longest, if there is one. */

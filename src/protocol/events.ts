@@ -274,6 +274,8 @@ const bodies = {
     agentKey: z.string().optional(),
     appKey: z.string().optional(),
   }),
+  /** A tool that is on demand is told of in this conversation from its next turn on: somebody named it. */
+  "tool.loaded": z.strictObject({ agent, tool: z.string() }),
   "checkpoint.saved": z.strictObject({ name: z.string() }),
   "checkpoint.deleted": z.strictObject({ checkpoint: z.number().int() }),
   "todo.set": z.strictObject({ agent, todos: z.array(Todo) }),

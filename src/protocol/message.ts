@@ -11,10 +11,18 @@ export const ToolCall = z.strictObject({
   arguments: z.string(),
   /** The arguments are not usable JSON: the call is answered with an error and never run. */
   invalid: z.literal(true).optional(),
+  /** What the model wrote where it called this tool through another one: it sees it again as it wrote it. */
+  wrapped: z.strictObject({ name: z.string(), arguments: z.string() }).optional(),
   /** Unknown fields the server put on the call; they go back unchanged. */
   extra: z.record(z.string(), z.unknown()).optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
+
+/** The calls of an answer as the model sees them again. */
+export function asWritten(calls: ToolCall[] | undefined): ToolCall[] | undefined {
+  if (!calls?.some(({ wrapped }) => wrapped !== undefined)) return calls;
+  return calls.map(({ wrapped, ...call }) => ({ ...call, ...wrapped }));
+}
 
 /** Blanks, control characters and those without a width say nothing. */
 export function hasVisible(text: string): boolean {

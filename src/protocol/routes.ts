@@ -24,6 +24,7 @@ import { ruleRoutes } from "./rule-routes.ts";
 import { sandboxFileRoutes } from "./sandbox-file-routes.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
 import { StreamCursor } from "./stream.ts";
+import { toolRoutes } from "./tool-routes.ts";
 import { userRoutes } from "./user-routes.ts";
 
 /** The one table of native routes: validation, the typed client and the API document are made from it. */
@@ -348,6 +349,7 @@ export const routes = {
     answer: z.object({ decision: z.string(), seq: z.number().int(), also: z.array(z.string()) }),
   },
   ...ruleRoutes,
+  ...toolRoutes,
   ...agentRoutes,
   ...contextRoutes,
   ...backupRoutes,

@@ -16,6 +16,7 @@ import { rules } from "./rules-command.ts";
 import { safeLine } from "./safe-text.ts";
 import { save } from "./save.ts";
 import { sendLine } from "./send-line.ts";
+import { tools } from "./tools-command.ts";
 
 /** Answers an exit code when the chat is to end. `line` is all that was typed. */
 type Run = (chat: Chat, argument: string, line: TypedLine) => Promise<number | undefined>;
@@ -37,6 +38,7 @@ const commands = {
   inbox: { form: "[N]", run: openInbox },
   memory: { form: "[add TEXT | edit N TEXT | forget N]", words: ["add", "edit", "forget"], run: memory },
   rules: { form: "[revoke ID]", words: ["revoke"], run: rules },
+  tools: { form: "[WORD | load NAME]", words: ["load"], run: tools },
   queue: { form: "[TEXT]", run: queue },
   unqueue: { form: "[N]", run: unqueue },
   quit: { form: "", run: async () => exitCodes.done },

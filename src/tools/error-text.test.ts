@@ -97,6 +97,16 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
     ["{}", "tool_arguments_unfit"],
     ['{"query": "a", "max_results": 0}', "tool_arguments_unfit"],
   ],
+  find_tools: [
+    ["{}", "tool_arguments_unfit"],
+    ['{"query": ""}', "tool_arguments_unfit"],
+  ],
+  use_tool: [
+    ["{}", "tool_arguments_unfit"],
+    ['{"name": "no_such_tool"}', "tool_not_found"],
+    ['{"name": "use_tool", "arguments": "{}"}', "tool_not_found"],
+    ["{", "tool_arguments_broken"],
+  ],
   no_such_tool: [["{}", "tool_not_found"]],
   [`${"very_long_".repeat(1_000)}\n`]: [["{}", "tool_not_found"]],
 };
@@ -131,6 +141,7 @@ const memoryFailures: readonly Failure[] = [makeFailure("memory_full", { max: 10
 /** What the loop says of a call that gave no result of its own. */
 const loopFailures: readonly Failure[] = [
   makeFailure("tool_arguments_cut", { tool: "todo_write" }),
+  makeFailure("tool_failed", { tool: "find_invoice", said: "there is no invoice 17.\n" }),
   makeFailure("tool_crashed", { tool: "now" }),
   makeFailure("tool_timeout", { tool: "now", seconds: 120 }),
   makeFailure("tool_cancelled", { tool: "now" }),
@@ -206,9 +217,9 @@ test("a full path of the kind that code prints is refused with the path to use i
     assert.match(await refused(path), /Use relative paths without/, path);
 });
 
-/** A call of an offered tool, the tools to choose from, or a word to the user. */
+/** A call of a tool, the tools to choose from, or a word to the user. One on demand speaks of nobody but itself. */
 function hasNextStep(text: string): boolean {
-  const offered = toolbox.offered("full").map((tool) => tool.name);
+  const offered = builtins.map((tool) => tool.name);
   const [, called = ""] = /\bCall (\w+) (?:again )?with\b/.exec(text) ?? [];
   const [, choice = ""] = /\bUse one of: ([\w, ]+)\.$/.exec(text) ?? [];
   const isChoice = choice.split(", ").every((name) => offered.includes(name));

@@ -6,7 +6,7 @@ import { isRecord, type JsonSchema, recordOf, signature } from "./schema.ts";
 /** The arguments of a tool that others described: what a model is shown of them, and how they are read again. */
 export type ForeignSchema = {
   readonly schema: JsonSchema;
-  /** Puts right what models write, and leaves the rest to whoever runs the tool: only they know their rules. */
+  /** Puts right what models write, and leaves the rest to the other side: only they know their rules. */
   read(raw: unknown): unknown;
 };
 

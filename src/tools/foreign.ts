@@ -35,6 +35,8 @@ export function foreignTool(definition: ForeignDefinition): Tool {
     ...{ name, description, parameters: schema },
     class: definition.class ?? "unsafe",
     isBasic: false,
+    isOnDemand: true,
+    isForeign: true,
     aliases: [],
     isOutside: true,
     timeoutMs: definition.timeoutMs,

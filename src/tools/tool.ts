@@ -23,6 +23,12 @@ export type Tool = {
   readonly class: EffectClass;
   /** Part of the short list for small models. */
   readonly isBasic: boolean;
+  /** Not told of with every request: `find_tools` finds it. */
+  readonly isOnDemand?: boolean | undefined;
+  /** Others say what it does and takes. */
+  readonly isForeign?: true | undefined;
+  /** Further words that it is found by. */
+  readonly words?: string | undefined;
   /** Found by this name when called, but never offered under it. */
   readonly aliases: readonly string[];
   /** What it says was written by others: files, programs, the web. Its results are data, not orders. */
@@ -86,6 +92,11 @@ export type ToolContext = {
   readonly memory: ToolMemory;
   /** What was said in this conversation and in the user's others. */
   readonly searchHistory: (wanted: HistoryQuery) => Promise<HistoryHits>;
+  /** The tools of this agent that it is not told of with every request. */
+  readonly toolbox: {
+    readonly onDemand: readonly Tool[];
+    search(query: string, hitsMax: number): readonly Tool[];
+  };
 };
 
 export type ToolMemory = {
@@ -162,6 +173,7 @@ export type ToolDefinition<Input extends z.ZodObject> = {
   /** What a crash in the middle may do: see `EffectClass`. Unsafe unless said otherwise. */
   readonly class?: EffectClass;
   readonly isBasic?: boolean;
+  readonly isOnDemand?: boolean;
   readonly isOutside?: boolean;
   readonly aliases?: readonly string[];
   readonly timeoutMs?: number;
@@ -191,6 +203,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
     parameters,
     class: definition.class ?? "unsafe",
     isBasic: definition.isBasic ?? false,
+    isOnDemand: definition.isOnDemand ?? false,
     aliases: definition.aliases ?? [],
     isOutside: definition.isOutside ?? false,
     timeoutMs: definition.timeoutMs,

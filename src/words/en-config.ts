@@ -19,6 +19,7 @@ export type ConfigWords = {
   loosens(name: string, userFile: string): Phrase;
   opensServer(name: string, userFile: string): Phrase;
   changesAgent(id: string, userFile: string): Phrase;
+  switchesOn(tool: string, userFile: string): Phrase;
 };
 type Phrase = readonly [what: string, instead: string];
 
@@ -127,5 +128,9 @@ export const enConfig: ConfigWords = {
   changesAgent: (id, userFile) => [
     `this folder would change the agent ${id}`,
     `Write it into ${userFile}, give it another id, or name the folder with AGENTYARD_CONFIG`,
+  ],
+  switchesOn: (tool, userFile) => [
+    `this folder would switch the tool ${tool} on again`,
+    `Take it away here, change it in ${userFile}, or name the folder with AGENTYARD_CONFIG`,
   ],
 };

@@ -224,6 +224,11 @@ export const enFailures = {
     `The arguments of ${p.tool} do not fit: ${p.what}.`,
     `Send: ${p.form}.`,
   ],
+  /** `said`: in its own words. */
+  tool_failed: (p: { tool: string; said: string }) => [
+    `${p.tool} failed: ${p.said.replace(/[.\s]+$/, "")}.`,
+    "Change what was asked for, or go another way.",
+  ],
   tool_crashed: (p: { tool: string }) => [`${p.tool} broke down.`, "Try it another way; the log file has the details."],
   tool_timeout: (p: { tool: string; seconds: number }) => [
     `${p.tool} took longer than ${p.seconds} seconds and was stopped.`,

@@ -4,6 +4,7 @@ import { enDecisions } from "./en-decisions.ts";
 import { enExec, enService } from "./en-exec.ts";
 import { enMemory } from "./en-memory.ts";
 import { enBackups, enServe, enUsers } from "./en-serve.ts";
+import { enTools } from "./en-tools.ts";
 
 /** What the terminal says. Lines that the requirements fix (`✓ Session reset` and its like) stand here word for word. */
 export const enTerminal = {
@@ -157,6 +158,7 @@ export const enTerminal = {
       inbox: "list what waits for a decision, or open entry N",
       memory: "list what agents are told in every conversation; add, edit or forget a memory",
       rules: "list what is allowed always, or revoke a rule",
+      tools: "list the tools there are, or load one here",
       queue: "send a message after the running turn; alone: list what waits",
       unqueue: "withdraw waiting message N (the last one)",
       quit: "leave",
@@ -228,6 +230,7 @@ export const enTerminal = {
     },
   },
   decision: enDecisions,
+  tools: enTools,
   model: {
     columns: { slot: "slot", model: "model", server: "server", window: "window" },
     usesBase: () => "uses base",

@@ -6,6 +6,7 @@ import { filesForModels } from "./files-for-models.ts";
 import { memoryForModels } from "./memory-for-models.ts";
 import { shownName } from "./names.ts";
 import { networkForPrograms } from "./network-for-programs.ts";
+import { toolsForModels } from "./tools-for-models.ts";
 
 /**
  * Texts that models read: English, with Chinese where the requirements give it. A section of the prompt is sent only
@@ -59,6 +60,11 @@ Look first, then act, then check the outcome against the request, then report. M
     for: "full",
     needs: ["todo_write"],
     text: `For a task of three or more real steps keep a list with todo_write, one item in_progress at a time. Do not keep a list for short tasks.`,
+  },
+  {
+    for: "full",
+    needs: ["find_tools", "use_tool"],
+    text: `There are more tools than you see, such as those of connected services and one for the present time. Look with find_tools before you say that something cannot be done, and call what it finds with use_tool.`,
   },
   {
     for: "full",
@@ -119,6 +125,7 @@ const nextSteps: Readonly<Partial<Record<keyof FailureWords | "permission_denied
   tool_arguments_cut:
     "Call {tool} again with complete JSON arguments and less text at once: of a long file first a skeleton with write_file, then part after part with edit_file.",
   tool_arguments_unfit: "Call {tool} again with arguments of this form: {form}.",
+  tool_failed: "Change the arguments before you call {tool} again, or go another way; if there is none, tell the user.",
   tool_crashed:
     "Change the arguments before you call {tool} again, or go another way; if there is none, tell the user.",
   tool_timeout: "Call {tool} again with less to do at once; if that is not possible, tell the user.",
@@ -168,6 +175,7 @@ export const forModels = {
   compact: compactForModels,
   memory: memoryForModels,
   network: networkForPrograms,
+  tools: toolsForModels,
   data: dataBlock,
   /** In place of a message of blanks alone. */
   blank: "(an empty message)",

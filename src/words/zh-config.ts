@@ -88,4 +88,8 @@ export const zhConfig: ConfigWords = {
     `这个文件夹想要更改智能体 ${id}`,
     `请写进 ${userFile}，换一个 id，或者用 AGENTYARD_CONFIG 指明这个文件夹`,
   ],
+  switchesOn: (tool, userFile) => [
+    `这个文件夹想要重新启用工具 ${tool}`,
+    `请在此删除，或在 ${userFile} 中修改，或者用 AGENTYARD_CONFIG 指明这个文件夹`,
+  ],
 };

@@ -138,6 +138,7 @@ export const zhFailures: FailureWords = {
   ],
   tool_arguments_cut: (p) => [`${p.tool} 的参数因输出长度限制被截断了。`, "请减少单次的文本量，再调用一次。"],
   tool_arguments_unfit: (p) => [`${p.tool} 的参数不符合要求：${p.what}。`, `请发送：${p.form}。`],
+  tool_failed: (p) => [`${p.tool} 失败：${p.said.replace(/[.\s]+$/, "")}。`, "请修改请求，或换一种方式。"],
   tool_crashed: (p) => [`${p.tool} 运行时出错了。`, "请换一种方式试试；详情见日志文件。"],
   tool_timeout: (p) => [`${p.tool} 运行超过 ${p.seconds} 秒，已停止。`, "请减少单次的工作量。"],
   tool_cancelled: (p) => [`${p.tool} 已被用户停止。`, "再次尝试前请先询问用户。"],

@@ -5,6 +5,7 @@ import { zhDecisions } from "./zh-decisions.ts";
 import { zhExec, zhService } from "./zh-exec.ts";
 import { zhMemory } from "./zh-memory.ts";
 import { zhBackups, zhServe, zhUsers } from "./zh-serve.ts";
+import { zhTools } from "./zh-tools.ts";
 
 export const zhTerminal: TerminalWords = {
   gap: "",
@@ -147,6 +148,7 @@ export const zhTerminal: TerminalWords = {
       inbox: "列出等待决定的事项，或打开第 N 项",
       memory: "列出每个对话都会告诉智能体的事；添加、修改或忘记一条",
       rules: "列出始终允许的事项，或收回一条",
+      tools: "列出全部工具，或在此载入一个",
       queue: "在当前回合之后再发送；不带内容则列出等待的消息",
       unqueue: "撤回第 N 条等待的消息（默认最后一条）",
       quit: "退出",
@@ -214,6 +216,7 @@ export const zhTerminal: TerminalWords = {
     },
   },
   decision: zhDecisions,
+  tools: zhTools,
   model: {
     columns: { slot: "槽位", model: "模型", server: "服务器", window: "窗口" },
     usesBase: () => "使用 base",

@@ -302,7 +302,15 @@ async function furnish(
   const upload = String(location).split("/").at(-1) ?? "";
   const things = { conversation, memory, execution, upload, session: "sess-ann", trash, response, ...asked };
   const others = { checkpoint: String(checkpoint), user: "ann", key: keyId };
-  const named = { ...things, ...others, name: "a.txt", path: "a.txt", service: "agent-app", app_key: "app" };
+  const named = {
+    ...things,
+    ...others,
+    name: "a.txt",
+    path: "a.txt",
+    service: "agent-app",
+    app_key: "app",
+    tool: "now",
+  };
   const more = { agent_key: "general", version: "v1", model: "general" };
   return {
     conversation,

@@ -74,9 +74,9 @@ test("instructions and functions of a caller are there in its turn and gone in t
 });
 
 test("a function that is called like a tool of ours is left out: ours runs [C5]", async () => {
-  await using model = await modelServer([calls(["todo_read", {}]), says("ok")]);
+  await using model = await modelServer([calls(["todo_write", { todos: [] }]), says("ok")]);
   await using yard = await startYard({ model });
-  const functions = [{ ...weather, name: "todo_read" }, weather, { ...weather, description: "Again." }];
+  const functions = [{ ...weather, name: "todo_write" }, weather, { ...weather, description: "Again." }];
   const { rested } = await begin(yard, { functions });
   assert.equal(rested.answer, "ok");
   assert.deepEqual(all(rested.events, "decision.asked"), []);
@@ -85,6 +85,17 @@ test("a function that is called like a tool of ours is left out: ours runs [C5]"
     [offered.length, new Set(offered).size, offered.at(-1)],
     [offered.length, offered.length, "get_weather"],
   );
+});
+
+test("a function that is called like a tool on demand is the caller's; use_tool still reaches ours [C5][T1]", async () => {
+  await using model = await modelServer([calls(["use_tool", { name: "todo_read" }], ["todo_read", {}]), says("ok")]);
+  await using yard = await startYard({ model });
+  const { rested } = await begin(yard, { functions: [{ ...weather, name: "todo_read" }] });
+  assert.deepEqual(
+    all(rested.events, "decision.asked").map(({ kind, tool }) => [kind, tool]),
+    [["function", "todo_read"]],
+  );
+  assert.match(all(rested.events, "call.finished")[0]?.text ?? "", /^The list is empty/);
 });
 
 test("arguments of a function that are no object are answered with an error, and nobody is asked [C5][L5]", async () => {

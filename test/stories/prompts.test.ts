@@ -148,13 +148,12 @@ test("a small model gets the short prompt, the few tools and a worked example; a
     [small.tools, full.tools],
     [
       [
-        ...["ask_human", "edit_file", "execute_code", "find_files", "list_files", "now"],
+        ...["ask_human", "edit_file", "execute_code", "find_files", "list_files"],
         ...["read_file", "search_file", "write_file"],
       ],
       [
-        ...["ask_human", "compact_context", "edit_file", "execute_code", "find_files", "get_workspace_info"],
-        ...["list_files", "now", "read_file", "recall", "remember", "run_bash_command", "search_file"],
-        ...["search_history", "todo_read", "todo_write", "write_file"],
+        ...["ask_human", "compact_context", "edit_file", "execute_code", "find_files", "find_tools", "list_files"],
+        ...["read_file", "remember", "run_bash_command", "search_file", "todo_write", "use_tool", "write_file"],
       ],
     ],
   );

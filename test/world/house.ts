@@ -25,7 +25,7 @@ export interface SourceFile {
 
 const BASE_FILES = ["result", "clock", "ids", "random", "assert", "nearest", "json", "fault", "background"];
 /** Operators write checkers and say where they are. */
-const COMPUTED_IMPORTS = ["src/approvals/checkers.ts"];
+const COMPUTED_IMPORTS = ["src/approvals/checkers.ts", "src/tools/custom.ts"];
 const LINES_MAX = 400;
 /** Nine files in ten have no more: the limit is for the odd one, not where files stop to grow. */
 const MOST_LINES_MAX = 300;

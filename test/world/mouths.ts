@@ -37,6 +37,9 @@ export const mouths: Readonly<Record<string, string>> = {
   "src/loop/driver.ts#hold": "whoever waits for their turn goes on: whoever asked for the work hears it",
   "src/loop/run-tool.ts#runTool": "a tool is foreign code: the call ends with an error for the model, the log has it",
   "src/loop/run-tool.ts#raceLimits": "the same, while it is waited for",
+  "src/tools/custom-definition.ts#asked":
+    "a tool of the operator's is foreign code: whether a person must be asked is not known, so the call is refused",
+  "src/tools/custom-definition.ts#runCustom": "the same while it runs: the model reads what it says",
   "src/models/demo/demo.ts#startDemoServer": "the demo model is a server: it answers 500, the log has it",
   "src/models/ask-json.ts#askJson": "asks whether a model server is there: whatever goes wrong, it has not answered",
   "src/sandbox/executions.ts#submit": "the execution ends as crashed, so that nobody waits for ever; the log has it",

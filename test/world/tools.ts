@@ -42,6 +42,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
       memories: () => assert.fail("nothing is remembered here"),
       add: () => assert.fail("nothing is remembered here"),
     },
+    toolbox: { onDemand: [], search: () => [] },
     searchHistory: () => assert.fail("nothing was said here"),
     ...overrides,
   };

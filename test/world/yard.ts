@@ -53,6 +53,11 @@ export type TestYardOptions = {
   /** How it is reached, where the environment has no name for it. */
   readonly server?: Partial<Config["server"]>;
   readonly tools?: readonly Tool[];
+  readonly sources?: YardOptions["sources"];
+  readonly reload?: YardOptions["reload"];
+  readonly custom?: YardOptions["custom"];
+  /** Besides those that are always there. */
+  readonly agents?: Config["agents"];
   readonly clock?: Clock;
   readonly data?: string;
   /** With a real sandbox on this machine; otherwise no code can be run. */
@@ -70,7 +75,8 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   const { clock = systemClock } = options;
   const data = options.data ?? (await mkdtemp(join(tmpdir(), "agentyard-test-")));
   const loaded = await testConfig(data, { ...modelEnv(options.model), ...options.env });
-  const config = { ...loaded, server: { ...loaded.server, ...options.server } };
+  const agents = [...loaded.agents, ...(options.agents ?? [])];
+  const config = { ...loaded, agents, server: { ...loaded.server, ...options.server } };
   const dir = config.paths.logsDir;
   const logger = openLogs({
     dir,
@@ -88,7 +94,7 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   const open = options.openSandbox ?? (options.runsCode === true ? realSandbox : noSandbox);
   const sandbox = open({ config, storage, clock, logger });
   const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
-  const yard = await openYard({ ...parts, ...options.observers, tools: options.tools, checksReads: true });
+  const yard = await openYard({ ...parts, ...options.observers, ...toolParts(options), checksReads: true });
   const watch = watchPaths({ data });
   yard.app.fetch = watch.fetch(yard.app.fetch);
   await yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });
@@ -140,6 +146,10 @@ function realSandbox({
       await provider.close();
     },
   };
+}
+
+function toolParts({ tools, sources, reload, custom }: TestYardOptions) {
+  return { tools, sources, reload, custom };
 }
 
 function modelEnv(model: ModelServer | undefined): Record<string, string> {

@@ -1,5 +1,6 @@
 import type { EventOf, LogEvent } from "../../protocol/events.ts";
 import type { GivenMessage } from "../../protocol/given.ts";
+import { asWritten } from "../../protocol/message.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import { selectedMessage } from "../../words/words.ts";
 import type { Parts } from "../handler.ts";
@@ -89,7 +90,8 @@ function wordsOf(message: EventOf<"message.user"> | undefined): GivenMessage[] {
 
 function saidIn(event: LogEvent): GivenMessage[] {
   if (event.type === "message.assistant") {
-    const { text, calls = [] } = event;
+    const { text } = event;
+    const calls = asWritten(event.calls) ?? [];
     return [{ role: "assistant", text, ...(calls.length > 0 && { toolCalls: calls }) }];
   }
   return event.type === "call.finished" ? [{ role: "tool", toolCallId: event.call, text: event.text }] : [];

@@ -155,15 +155,15 @@ async function askedBy(
 ): Promise<Result<Asked, Failure>> {
   const agent = agentOf(parts, call.body.model);
   if (!agent.ok) return agent;
-  // Ours would run in its place.
-  const taken = callerPart.functions?.find(({ name }) => parts.engine.hasTool(agent.value, name));
-  if (taken !== undefined) return failure("function_name_taken", { name: taken.name, parameter: "tools" });
   const place = previous === undefined ? undefined : readResponseId(previous);
   const [result] = resultsAtEnd(messages);
   const waiting = result === undefined ? undefined : readCallId(result.toolCallId);
   const conversationId = named ?? place?.conversation ?? waiting?.conversation;
   const owner = await callerOf(parts, { caller: call.caller, actsAs: call.actsAs, conversationId });
   if (!owner.ok) return owner;
+  // Ours would run in its place.
+  const taken = callerPart.functions?.find(({ name }) => parts.engine.tellsOf(owner.value, agent.value, name));
+  if (taken !== undefined) return failure("function_name_taken", { name: taken.name, parameter: "tools" });
   return ok({
     ...{ call, owner: owner.value, agent: agent.value.id, messages, callerPart, named, isPassing },
     previous: previous === undefined ? undefined : { id: previous, place },

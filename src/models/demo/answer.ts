@@ -15,7 +15,7 @@ export async function answerTo(facts: TalkFacts, world: World): Promise<Answer> 
   // Who runs code goes another way where it cannot be run.
   const hasFailed = facts.done.some(({ name, failure }) => failure !== undefined && name !== "execute_code");
   const wanted = hasFailed ? [] : (intent.calls?.(facts, world) ?? []);
-  const missing = wanted.find(({ name }) => !facts.tools.has(name));
+  const missing = wanted.find(({ name }) => !facts.tools.has(name) && !facts.tools.has("use_tool"));
   if (wanted.length > 0 && missing === undefined) return { text: "", calls: wanted };
 
   const text =

@@ -127,11 +127,22 @@ function doneCalls(messages: readonly Message[]): readonly DoneCall[] {
   return messages.flatMap((message) => {
     const call = message.role === "tool" ? calls.get(message.tool_call_id ?? "") : undefined;
     if (call === undefined) return [];
-    const { name } = call;
+    const { name, input } = calledBy(call);
     const charactersMax = resultCharactersMax[name] ?? otherResultCharactersMax;
     const result = withoutMarks(wordsOf(message)).slice(0, charactersMax).toWellFormed();
-    return [
-      { name, input: parsedObject(call.arguments ?? "") ?? {}, result, failure: /^Error: ([a-z_]+)/.exec(result)?.[1] },
-    ];
+    return [{ name, input, result, failure: /^Error: ([a-z_]+)/.exec(result)?.[1] }];
   });
+}
+
+/** What was called through use_tool counts as itself. */
+function calledBy({
+  name,
+  arguments: written,
+}: {
+  name: string;
+  arguments?: string | null | undefined;
+}): Pick<DoneCall, "name" | "input"> {
+  const input = parsedObject(written ?? "") ?? {};
+  if (name !== "use_tool" || typeof input.name !== "string") return { name, input };
+  return { name: input.name, input: parsedObject(String(input.arguments)) ?? {} };
 }

@@ -4,7 +4,7 @@ import { wordsFor } from "../../words/words.ts";
 import { estimateTokens } from "../estimate.ts";
 import { answerTo } from "./answer.ts";
 import { readFacts } from "./facts.ts";
-import type { World } from "./intent.ts";
+import type { WantedCall, World } from "./intent.ts";
 import type { ChatRequest, Reply } from "./wire.ts";
 
 export const demoModelId = "demo";
@@ -16,11 +16,7 @@ export async function replyTo(chat: ChatRequest, { clock, ids, ...world }: Reply
   const facts = readFacts(chat);
   const { demo, models } = wordsFor(facts.language);
   const answer = await answerTo(facts, { ...world, words: demo, notes: models.notes });
-  const calls = answer.calls.map((call) => ({
-    id: `call_${ids.hex(24)}`,
-    name: call.name,
-    arguments: JSON.stringify(call.arguments),
-  }));
+  const calls = answer.calls.map((call) => ({ id: `call_${ids.hex(24)}`, ...written(call, facts.tools) }));
   return {
     id: `chatcmpl-${ids.hex(24)}`,
     model: demoModelId,
@@ -30,4 +26,11 @@ export async function replyTo(chat: ChatRequest, { clock, ids, ...world }: Reply
     inputTokens: estimateTokens(JSON.stringify([chat.messages, chat.tools])),
     outputTokens: estimateTokens(answer.text + calls.map((call) => call.name + call.arguments).join("")),
   };
+}
+
+/** What it is not told of it calls as any model would. */
+function written({ name, arguments: given }: WantedCall, tools: ReadonlySet<string>) {
+  const inner = JSON.stringify(given);
+  if (tools.has(name)) return { name, arguments: inner };
+  return { name: "use_tool", arguments: JSON.stringify({ name, arguments: inner }) };
 }

@@ -7,6 +7,7 @@ export const getWorkspaceInfo = defineTool({
   description:
     "Count what is in the workspace. Use it to see how much there is before you go through it. Not for names of files: use list_files. Returns JSON with fileCount, dirCount, totalSize in bytes and lastModified.",
   class: "pure",
+  isOnDemand: true,
   input: z.object({}),
   async run(_, { workspace }) {
     const info = await workspace.info();

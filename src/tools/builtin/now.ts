@@ -9,7 +9,7 @@ export const now = defineTool({
   description:
     "Tell the exact present date and time. Use it when the answer depends on today's date or the time of day: the start time in the prompt gets old. Not for converting other times. Returns local time with weekday, and UTC, to the second.",
   class: "pure",
-  isBasic: true,
+  isOnDemand: true,
   input: z.object({ timezone: z.string().optional().describe("IANA name such as Asia/Shanghai. Left out: UTC.") }),
   otherNames: { tz: "timezone", time_zone: "timezone", zone: "timezone" },
   run({ timezone = "UTC" }, { clock }) {

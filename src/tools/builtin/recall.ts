@@ -12,6 +12,7 @@ export const recall = defineTool({
   description:
     "List the memories that remember stored about this user. Use it to find an older one: the newest are told to you at the start. Not for what was said in conversations: use search_history. Returns the memories, newest first.",
   class: "pure",
+  isOnDemand: true,
   input: z.object({ query: z.string().optional().describe("Words that it must have. Left out: all memories.") }),
   otherNames: { text: "query", q: "query", search: "query", keyword: "query" },
   async run({ query = "" }, { memory, outputBytesMax }) {

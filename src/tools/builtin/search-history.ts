@@ -15,6 +15,7 @@ export const searchHistory = defineTool({
   description:
     "Search what was said and found before: in this conversation, also what was left out to make room, and in the user's other ones. Use it when something earlier is missing here. Not for files: use search_file. Returns conversation, date, who said it and the lines around.",
   class: "pure",
+  isOnDemand: true,
   isOutside: true,
   input: z.object({
     query: z.string().min(1).describe("Words that it must have, all of them, in any case."),

@@ -8,6 +8,7 @@ export const todoRead = defineTool({
   description:
     "Show the whole list kept with todo_write, completed items too. Use it when you have lost track of the list; not routinely, since reminders repeat what is open. Returns one line per item.",
   class: "pure",
+  isOnDemand: true,
   input: z.object({}),
   run: (_, { todos }) => ok({ text: forModels.todoList(todos) }),
 });

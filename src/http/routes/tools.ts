@@ -1,0 +1,25 @@
+import { ok } from "../../base/result.ts";
+import type { Handlers, Parts } from "../handler.ts";
+
+/** The tools there are. */
+export function toolHandlers({ engine, log, tools, freshen }: Parts): Pick<Handlers, "listTools" | "loadTool"> {
+  return {
+    async listTools({ owner, query }) {
+      // A file that was just written is to be seen.
+      await freshen();
+      const { items, broken } = tools(owner);
+      if (query.conversation === undefined) return ok({ items: [...items], broken: [...broken] });
+      const row = await log.find(owner, query.conversation);
+      if (!row.ok) return row;
+      const { loadedTools } = await log.history(row.value.number);
+      const here = items.map((item) =>
+        item.tier === "on_demand" && loadedTools.has(item.name) ? { ...item, tier: "loaded" as const } : item,
+      );
+      return ok({ items: here, broken: [...broken] });
+    },
+    async loadTool({ owner, params }) {
+      const row = await log.find(owner, params.id);
+      return row.ok ? engine.loadTool(row.value, params.tool) : row;
+    },
+  };
+}
