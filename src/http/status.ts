@@ -53,6 +53,7 @@ const statuses: Statuses = {
   decision_broken: 409,
   rule_not_offered: 422,
   rule_not_found: 404,
+  skill_not_found: 404,
   rules_full: 409,
   tool_denied: 403,
   memory_full: 409,

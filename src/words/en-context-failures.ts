@@ -20,6 +20,10 @@ export const enContextFailures = {
     `This decision offers no rule number ${p.option}.`,
     "Choose one of those that it lists, or approve it once.",
   ],
+  skill_not_found: (p: { skill: string; near: string }) => [
+    `There is no skill ${p.skill}.`,
+    p.near === "" ? "See those there are with /skills." : `Did you mean ${p.near}? /skills lists all.`,
+  ],
   rule_not_found: (p: { id: string }) => [`There is no rule ${p.id}.`, "See what is allowed always with /rules."],
   rules_full: (p: { max: number }) => [
     `You have ${p.max} rules already.`,

@@ -37,6 +37,8 @@ export const enHttpAdvice = {
     `Start a new conversation. ${ask("set CONTEXT_MANAGEMENT_ENABLED=true, if long ones are wanted")}`,
   context_exhausted: () =>
     "Undo the last turn and send a shorter message, choose a model with a larger window, or start a new conversation.",
+  skill_not_found: (p): string =>
+    p.near === "" ? "GET /api/v1/skills lists them." : `Did you mean ${p.near}? GET /api/v1/skills lists all.`,
   rule_not_found: () => "GET /api/v1/rules lists what is allowed always.",
   rules_full: () => "Remove those you no longer need with DELETE /api/v1/rules/{rule}, or approve this call once.",
   memory_full: () => "Remove one that is no longer true with DELETE /api/v1/memory/{memory}, then add this one.",

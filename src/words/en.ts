@@ -11,6 +11,7 @@ import { enModels } from "./en-models.ts";
 import { enNotes } from "./en-notes.ts";
 import { enSandbox } from "./en-sandbox.ts";
 import { enSignIn } from "./en-sign-in.ts";
+import { enSkills } from "./en-skills.ts";
 import { enTerminal } from "./en-terminal.ts";
 
 export const en = {
@@ -29,5 +30,6 @@ export const en = {
   callers: enCallers,
   sandbox: enSandbox,
   signIn: enSignIn,
+  skills: enSkills,
   terminal: enTerminal,
 };

@@ -6,6 +6,7 @@ import { filesForModels } from "./files-for-models.ts";
 import { memoryForModels } from "./memory-for-models.ts";
 import { shownName } from "./names.ts";
 import { networkForPrograms } from "./network-for-programs.ts";
+import { skillsForModels } from "./skills-for-models.ts";
 import { toolsForModels } from "./tools-for-models.ts";
 
 /**
@@ -176,6 +177,7 @@ export const forModels = {
   memory: memoryForModels,
   network: networkForPrograms,
   tools: toolsForModels,
+  skills: skillsForModels,
   data: dataBlock,
   /** In place of a message of blanks alone. */
   blank: "(an empty message)",

@@ -8,6 +8,7 @@ export type { AddressFault, FailureWords } from "./en-failures.ts";
 export type { DiskFault } from "./en-file-failures.ts";
 export type { ModelFault } from "./en-model-faults.ts";
 export type { BackupFault, BrokenBackupFault } from "./en-serve-failures.ts";
+export type { SkillFault } from "./en-skills.ts";
 export type { TerminalWords } from "./en-terminal.ts";
 export type { ArchiveFault, FormFault } from "./en-upload-failures.ts";
 

@@ -17,6 +17,10 @@ export const zhContextFailures: typeof enContextFailures = {
     "请用 `agentyard doctor` 检查决定的记录。",
   ],
   rule_not_offered: (p) => [`这个决定没有第 ${p.option} 条可选规则。`, "请从列出的规则中选择，或只批准这一次。"],
+  skill_not_found: (p) => [
+    `没有技能 ${p.skill}。`,
+    p.near === "" ? "输入 /skills 查看现有的技能。" : `是否指 ${p.near}？/skills 列出全部。`,
+  ],
   rule_not_found: (p) => [`没有规则 ${p.id}。`, "输入 /rules 查看始终允许的内容。"],
   rules_full: (p) => [`您已有 ${p.max} 条规则。`, "请用 /rules 收回不再需要的规则，或只批准这一次。"],
   tool_denied: (p) => [`本系统的规则不允许 ${p.tool}：${reason(p)}。`, "运维人员可以在 hitl_rules.yaml 中修改。"],

@@ -31,6 +31,8 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   answer_required: () => "请给出回答。",
   compaction_off: () => `请开始新对话。如果需要很长的对话，${ask("设置 CONTEXT_MANAGEMENT_ENABLED=true")}`,
   context_exhausted: () => "请撤销最后一个回合并改短消息，换用窗口更大的模型，或者开始新对话。",
+  skill_not_found: (p) =>
+    p.near === "" ? "GET /api/v1/skills 列出全部技能。" : `是否指 ${p.near}？GET /api/v1/skills 列出全部技能。`,
   rule_not_found: () => "GET /api/v1/rules 可以查看始终允许的内容。",
   rules_full: () => "请用 DELETE /api/v1/rules/{rule} 收回不再需要的规则，或只批准这一次。",
   memory_full: () => "请先用 DELETE /api/v1/memory/{memory} 删除不再成立的一条。",

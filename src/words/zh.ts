@@ -12,6 +12,7 @@ import { zhModels } from "./zh-models.ts";
 import { zhNotes } from "./zh-notes.ts";
 import { zhSandbox } from "./zh-sandbox.ts";
 import { zhSignIn } from "./zh-sign-in.ts";
+import { zhSkills } from "./zh-skills.ts";
 import { zhTerminal } from "./zh-terminal.ts";
 
 export const zh: typeof en = {
@@ -29,5 +30,6 @@ export const zh: typeof en = {
   callers: zhCallers,
   sandbox: zhSandbox,
   signIn: zhSignIn,
+  skills: zhSkills,
   terminal: zhTerminal,
 };

@@ -23,7 +23,8 @@ import type { Import, Syntax } from "./read-imports.ts";
 
 export type CodeFile = { readonly path: string; readonly text: string } & Syntax;
 
-const IMPORTED_ANYWHERE = ["zod"];
+/** Schemas are everywhere; and what people write by hand is YAML in more than one room: settings, heads of skills. */
+const IMPORTED_ANYWHERE = ["zod", "yaml"];
 const TEST_PACKAGES = ["fast-check"];
 
 /** `manifest`: the text of package.json. */

@@ -10,7 +10,7 @@ export const PAGE = (
   `${WIRING.join(" ")} config ` +
   "terminal http " +
   "loop " +
-  "context tools approvals documents " +
+  "context tools approvals skills documents " +
   "sandbox workspace models users observe " +
   "log storage " +
   "client protocol words base"
@@ -73,6 +73,8 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
     ...["client/socket-path.ts", "http/server.ts", "http/docs/docs.ts", "sandbox/guest/supervisor-program.ts"],
     // Packages are no files of a user: they lie outside of every workspace.
     "sandbox/package-folders.ts",
+    // Skills lie where the operator put them, and copies of them beside all workspaces.
+    "skills/",
   ],
   "node:http": ["http/server.ts", "client/socket-fetch.ts", "models/"],
   "node:https": ["models/"],
