@@ -17,7 +17,7 @@ export function openDocuments({ clock }: { clock: Clock }): Documents {
       if (!plans.ok) return plans;
       const stat = await workspace.stat(query.path);
       if (!stat.ok && stat.failure.code !== "file_not_found") return stat;
-      const root = await workspace.openDescriptor();
+      const root = await workspace.openDescriptor(query.path);
       if (!root.ok) return root;
       if (root.value === undefined) return ok(nothing);
       try {
@@ -25,10 +25,11 @@ export function openDocuments({ clock }: { clock: Clock }): Documents {
         const hits: SearchHit[] = [];
         const progress = newProgress();
         const { hitsMax, contextCharacters } = query;
-        const where = { root: root.value.fd, path: stat.value.path };
+        const { fd, path, prefix } = root.value;
+        const where = { root: fd, path };
         const job = { ...where, plans: plans.value, hitsMax, contextCharacters, progress };
         const stop = AbortSignal.any([signal, closing.signal]);
-        const found = (hit: SearchHit) => void hits.push(hit);
+        const found = (hit: SearchHit) => void hits.push({ ...hit, path: prefix + hit.path });
         const ending = await inTurn(stop, () => thread.scan(job, { stop, found }));
         const stopped = ending === undefined ? "time" : ending.stopped;
         return ok({ hits: hits.sort(inOrder), ...countsOf(progress), stopped });

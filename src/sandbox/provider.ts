@@ -93,6 +93,8 @@ export type GuestWorkspace = {
   readonly writable: readonly string[] | "all";
   /** A host folder that programs inside can read at `{inside}/skills`. */
   readonly skills?: string | undefined;
+  /** A host folder that programs inside can read at `/skills`: the links in `{inside}/skills` lead there. */
+  readonly skillCopies?: string | undefined;
   /**
    * Device and inode of folders below it, by name, as those who write there know them. Programs inside see exactly these,
    * or there is no guest: one bound to an orphan would look well and see no upload.

@@ -25,6 +25,7 @@ import { measure } from "./measure.ts";
 import { withNear } from "./near.ts";
 import type { FileContent, FileFailure, Workspace, WorkspaceLimits } from "./one-workspace.ts";
 import { parsePath, parseWritable, shownPath } from "./path.ts";
+import { inSkill, type SkillCopies } from "./skill-links.ts";
 import { beginLook, leaveLook, lookAhead, tellChanges } from "./watch-programs.ts";
 
 /** Where one workspace lies on this machine. Host paths stay inside workspace/. */
@@ -55,6 +56,8 @@ export type FilesOptions = {
   readonly stagingFolder: string;
   /** The same for every view of the same folders; see `openBooks`. */
   readonly books: Books;
+  /** What the links in `skills/` stand for; without it there are none. */
+  readonly skills?: SkillCopies | undefined;
 };
 
 /** One operation on one path. `root` is open while it runs; undefined while the folder is not there. */
@@ -63,6 +66,8 @@ export type Visit = FilesOptions & {
   readonly path: string;
   readonly names: readonly string[];
   readonly root: number | undefined;
+  /** The names that lead to `root` where it is not the workspace's own: `skills` and the skill's. */
+  readonly above: readonly string[];
 };
 
 /** Bytes that one `read` gives unless it is told otherwise. */
@@ -113,10 +118,12 @@ export function openFiles(options: FilesOptions): Workspace {
     lookAhead: (looking) => look(".", (here) => lookAhead(here, looking)),
     measure: (measuring) => look(".", (here) => measure(here, measuring)),
     guestFolder: () => visit("write", ".", parsePath, guestFolder),
-    openDescriptor: () =>
-      look(".", ({ at }) => {
+    openDescriptor: (path = ".") =>
+      look(path, ({ at, above, names }) => {
         const fd = openRoot(at.folder);
-        return fd === undefined ? undefined : { fd, close: () => closeSync(fd) };
+        if (fd === undefined) return undefined;
+        const prefix = above.map((name) => `${name}/`).join("");
+        return { fd, prefix, path: names.join("/") || ".", close: () => closeSync(fd) };
       }),
   };
 }
@@ -152,7 +159,10 @@ function visitor(options: FilesOptions) {
     const at = here.value;
     const stagingFolder = at.image?.isMade ? at.image.staging : options.stagingFolder;
     const done = await attempt(operation, path, () =>
-      withRoot(at.folder, (root) => work({ ...options, stagingFolder, at, path, names: names.value, root })),
+      withRoot(at.folder, (root) => {
+        const here = { ...options, stagingFolder, at, path, names: names.value, root, above: [] };
+        return operation === "read" ? inSkill(here, work) : work(here);
+      }),
     );
     if (!done.ok) return refuse(withNear(asQuota(done.failure, at, options.limits), at.folder, names.value));
     at.used();

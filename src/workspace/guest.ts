@@ -1,4 +1,4 @@
-import { closeSync, fstatSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { makeRoot } from "./change.ts";
 import { makeFolders } from "./descend.ts";
@@ -6,6 +6,7 @@ import type { Visit } from "./files.ts";
 import type { GuestFolder } from "./one-workspace.ts";
 import { giveAll, isGiven } from "./owner.ts";
 import { writableFolders } from "./path.ts";
+import type { SkillCopies } from "./skill-links.ts";
 
 /** Everything is there and belongs to whom it must before the sandbox mounts it. */
 export async function guestFolder(visit: Visit): Promise<GuestFolder> {
@@ -34,9 +35,16 @@ export async function guestFolder(visit: Visit): Promise<GuestFolder> {
     inside: `/workspace/${id}`,
     writable: isTask ? "all" : writableFolders,
     skills: isTask ? undefined : join(folder, "skills"),
+    skillCopies: isTask || visit.skills === undefined ? undefined : copiesOf(visit.skills),
     uid,
     marks,
   };
+}
+
+/** There from the beginning, so that a skill that is linked later is seen by programs that run already. */
+function copiesOf({ dir }: SkillCopies): string {
+  mkdirSync(dir, { recursive: true, mode: 0o755 });
+  return dir;
 }
 
 /** The same inside, wherever it is mounted; of another folder it is another. */

@@ -8,6 +8,7 @@ import { Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
 import type { Entry, FileStat, FileStream, Listing, WalkEntry, WalkOptions, WorkspaceInfo } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
+import { isSkillLink } from "./skill-links.ts";
 import { inSlices, sliced } from "./slices.ts";
 import { sortedByName } from "./sort.ts";
 import { entriesBelow, entriesOf, type Passing, type TreeEntry } from "./tree.ts";
@@ -18,7 +19,7 @@ const pieceBytes = 256 * 1024;
 /** A regular file that is open for reading; the caller closes it. */
 export type OpenFile = { readonly fd: number; readonly stat: FileStat };
 
-export function statOf({ root, names, path }: Visit): FileStat {
+export function statOf({ root, names, path, above }: Visit): FileStat {
   if (root === undefined) {
     if (names.length === 0) return { path: ".", type: "folder", bytes: 0, mode: 0o755, modifiedAt: 0 };
     throw missing(path);
@@ -27,15 +28,17 @@ export function statOf({ root, names, path }: Visit): FileStat {
     const { fd, stat } = openPlace(folder, names.at(-1) ?? ".");
     closeSync(fd);
     if (!stat.isDirectory()) checkRegular(stat, fstatSync(root).dev, path);
-    return fileStat(names, stat);
+    return fileStat([...above, ...names], stat);
   });
 }
 
-export function openFile({ root, names, path }: Pick<Visit, "root" | "names" | "path">): OpenFile {
+type Opening = Pick<Visit, "root" | "names" | "path"> & Partial<Pick<Visit, "above">>;
+
+export function openFile({ root, names, path, above = [] }: Opening): OpenFile {
   if (root === undefined) throw missing(path);
   return withFolder(root, names.slice(0, -1), (folder) => {
     const { fd, stat } = openRegular(folder, names.at(-1) ?? ".", { device: fstatSync(root).dev, path });
-    return { fd, stat: fileStat(names, stat) };
+    return { fd, stat: fileStat([...above, ...names], stat) };
   });
 }
 
@@ -100,12 +103,14 @@ export async function digestOf(file: Sized): Promise<string> {
 }
 
 /** One level, sorted by name. */
-export async function listFolder({ root, names }: Visit, isHiddenShown: boolean): Promise<Listing> {
-  const shown = names.join("/") || ".";
+export async function listFolder(here: Visit, isHiddenShown: boolean): Promise<Listing> {
+  const { root, names, above } = here;
+  const shown = [...above, ...names].join("/") || ".";
   if (root === undefined) return { path: shown, entries: [], isUnwritten: true };
   const entries: Entry[] = [];
   await inSlices(withFolderOpen(root, names), (entry) => {
-    if (typeof entry === "object" && (isHiddenShown || !entry.shown.startsWith("."))) entries.push(entryOf(entry));
+    if (typeof entry === "object" && (isHiddenShown || !entry.shown.startsWith(".")))
+      entries.push(entryOf(entry, isSkill(here, entry)));
   });
   return { path: shown, entries: await sortedByName(entries), isUnwritten: false };
 }
@@ -119,8 +124,15 @@ function* withFolderOpen(root: number, names: readonly string[]): Generator<Tree
   }
 }
 
-function entryOf({ shown, stat }: TreeEntry): Entry {
-  const type = stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "special";
+/** A link that we placed; any other is nothing that could be used. */
+function isSkill({ root, names, above, kind, skills }: Visit, { shown, stat }: TreeEntry): boolean {
+  const isLink = stat.isSymbolicLink() && kind === "conversation" && skills !== undefined;
+  if (!isLink || root === undefined || above.length > 0 || names.length !== 1 || names[0] !== "skills") return false;
+  return withFolder(root, names, (folder) => isSkillLink(folder, shown));
+}
+
+function entryOf({ shown, stat }: TreeEntry, isSkill: boolean): Entry {
+  const type = stat.isFile() ? "file" : stat.isDirectory() ? "folder" : isSkill ? "skill" : "special";
   return { name: shown, type, bytes: type === "file" ? stat.size : 0, modifiedAt: stat.mtimeMs };
 }
 
@@ -129,7 +141,7 @@ export function walkFrom(here: Visit, { hidden = false, signal }: WalkOptions): 
   if (here.root === undefined) return walked([]);
   const first = statOf(here);
   if (first.type === "file") return walked([first]);
-  const prefix = here.names.map((name) => `${name}/`).join("");
+  const prefix = [...here.above, ...here.names].map((name) => `${name}/`).join("");
   return (async function* () {
     const below = openAgain(here);
     if (below === undefined) return;

@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -67,6 +68,7 @@ export function removeLaidOut(folder: string, { kind }: Pick<WorkspaceRow, "kind
   try {
     if (kind === "conversation") {
       if (!isBare(folder)) return false;
+      for (const name of linksIn(folder)) unlinkSync(join(folder, "skills", name));
       for (const name of folders) unless("ENOENT", () => rmdirSync(join(folder, name)));
       unless("ENOENT", () => unlinkSync(join(folder, metadataName)));
     }
@@ -79,9 +81,18 @@ export function removeLaidOut(folder: string, { kind }: Pick<WorkspaceRow, "kind
 }
 
 function isBare(folder: string): boolean {
-  const isOurs = (name: string) =>
-    name === metadataName || (folders.includes(name) && readdirSync(join(folder, name)).length === 0);
+  const countOf = (name: string) =>
+    readdirSync(join(folder, name)).length - (name === "skills" ? linksIn(folder).length : 0);
+  const isOurs = (name: string) => name === metadataName || (folders.includes(name) && countOf(name) === 0);
   return readdirSync(folder).every(isOurs);
+}
+
+/** Links to skills are placed again when they are needed. */
+function linksIn(folder: string): string[] {
+  const path = join(folder, "skills");
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  const links = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
+  return links.map(({ name }) => name);
 }
 
 function unless(code: string, work: () => void): void {

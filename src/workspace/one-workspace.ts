@@ -54,8 +54,11 @@ export interface Workspace {
   /** Where a sandbox finds these files; made when they are not there. Host paths: for the sandbox alone. */
   guestFolder(): Promise<Result<GuestFolder, FileFailure>>;
 
-  /** The root for a thread of this process that reads by itself, see `filesBelow`. Undefined while nothing was written. */
-  openDescriptor(): Promise<Result<Descriptor | undefined, FileFailure>>;
+  /**
+   * The root that a path lies below, for a thread of this process that reads by itself, see `filesBelow`: the
+   * workspace's own, or that of a skill. Undefined while nothing was written.
+   */
+  openDescriptor(path?: string): Promise<Result<Descriptor | undefined, FileFailure>>;
 }
 
 export type FileFailure = Failure<
@@ -202,13 +205,16 @@ export type GuestFolder = {
   readonly writable: readonly string[] | "all";
   /** Where the skills of the conversation lie, if it has any; inside they can only be read. */
   readonly skills: string | undefined;
+  /** What the links there lead to, which programs find at `/skills`. */
+  readonly skillCopies?: string | undefined;
   /** Whom its files belong to when this process is root: nobody else's, now or later. */
   readonly uid: number | undefined;
   /** Which folders these are, by name, `.` for all: from the descriptors that uploads go through. */
   readonly marks: Readonly<Record<string, string>>;
 };
 
-export type Descriptor = { readonly fd: number; close(): void };
+/** `path`: from this root on; `prefix`: what leads to the root, to be put before every path that is found. */
+export type Descriptor = { readonly fd: number; readonly path: string; readonly prefix: string; close(): void };
 
 export type WorkspaceLimits = {
   /** Of one workspace. */

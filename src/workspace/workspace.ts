@@ -22,6 +22,7 @@ import { type Kept, openKept } from "./kept.ts";
 import { type Disk, layoutOf } from "./layout.ts";
 import { openLocks } from "./locks.ts";
 import type { FileFailure, Workspace, WorkspaceLimits } from "./one-workspace.ts";
+import type { SkillCopies } from "./skill-links.ts";
 import { openSpool, type Spooled, type SpoolOptions } from "./spool.ts";
 import { openSweep } from "./sweep.ts";
 import { cleanUnused, nothingRemoved } from "./trash.ts";
@@ -123,6 +124,8 @@ export type WorkspacesOptions = {
   readonly disk?: Disk | undefined;
   /** Ends the programs of a conversation, before its folders are moved away. */
   readonly leave?: ((conversation: number) => Promise<void>) | undefined;
+  /** What the links in the `skills/` of conversations stand for. */
+  readonly skills?: SkillCopies | undefined;
 };
 
 const closeMsMax = 1000;

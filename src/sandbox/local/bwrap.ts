@@ -45,6 +45,8 @@ export type PlannedWorkspace = {
   /** Folders of a read-only root that can be written; a root without any can be written as a whole. */
   readonly writable: readonly { readonly name: string; readonly source: Source }[] | "all";
   readonly skills: Source | undefined;
+  /** What the links in `skills` lead to. */
+  readonly skillCopies: Source | undefined;
 };
 
 export const markVariable = "AGENTYARD_GUEST";
@@ -121,10 +123,17 @@ function systemFolders({ hasNetwork }: Plan): string[] {
 /** Whom this machine trusts, and no key. */
 const certificates = ["ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust/extracted"];
 
-function workspaceMounts({ inside, root, writable, skills }: PlannedWorkspace): string[] {
+function workspaceMounts({ inside, root, writable, skills, skillCopies }: PlannedWorkspace): string[] {
   const folders = writable === "all" ? bind("bind", root, inside) : writableFolders(inside, root, writable);
-  return [...folders, ...(skills === undefined ? [] : bind("ro-bind", skills, `${inside}/skills`))];
+  return [
+    ...folders,
+    ...(skills === undefined ? [] : bind("ro-bind", skills, `${inside}/skills`)),
+    ...(skillCopies === undefined ? [] : bind("ro-bind", skillCopies, skillsFolder)),
+  ];
 }
+
+/** Where the links in a conversation's `skills/` lead. */
+const skillsFolder = "/skills";
 
 function writableFolders(
   inside: string,

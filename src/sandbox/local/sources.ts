@@ -16,6 +16,7 @@ export type OpenWorkspace = {
   readonly root: Opened;
   readonly writable: readonly { readonly name: string; readonly opened: Opened }[] | "all";
   readonly skills: Opened | undefined;
+  readonly skillCopies: Opened | undefined;
 };
 export type Opened = { readonly fd: number; readonly path: string; readonly isFolder: boolean };
 
@@ -63,7 +64,7 @@ export function openSources({ workspace, programs, packages, uid }: Wanted): Res
 type Hold = (fd: number, path: string) => Opened;
 
 function openWorkspace(
-  { folder, inside, writable, skills }: GuestWorkspace,
+  { folder, inside, writable, skills, skillCopies }: GuestWorkspace,
   uid: number | undefined,
   hold: Hold,
 ): OpenWorkspace {
@@ -86,6 +87,7 @@ function openWorkspace(
     root,
     writable: writable === "all" ? "all" : writable.map(openWritable),
     skills: skills === undefined ? undefined : hold(openSync(skills, folderFlags), skills),
+    skillCopies: skillCopies === undefined ? undefined : hold(openSync(skillCopies, folderFlags), skillCopies),
   };
 }
 

@@ -110,9 +110,9 @@ function openedOf({ workspace, programs, packages }: Sources): Opened[] {
 
 function foldersOf(workspace: Sources["workspace"]): Opened[] {
   if (workspace === undefined) return [];
-  const { root, writable, skills } = workspace;
+  const { root, writable, skills, skillCopies } = workspace;
   const below = writable === "all" ? [] : writable.map(({ opened }) => opened);
-  return [root, ...below, ...(skills === undefined ? [] : [skills])];
+  return [root, ...below, ...[skills, skillCopies].filter((opened) => opened !== undefined)];
 }
 
 /** Where bwrap binds by path only (a staged path is ours, nobody can swap it), and where the guest's user cannot reach one. */
@@ -148,6 +148,7 @@ function planFor(
           ? "all"
           : workspace.writable.map(({ name, opened: folder }) => ({ name, source: sourceOf(folder) })),
       skills: workspace.skills && sourceOf(workspace.skills),
+      skillCopies: workspace.skillCopies && sourceOf(workspace.skillCopies),
     },
     files: files.map(([inside], index) => ({ fd: first + handed.length + index, inside })),
     programs: programs.map(({ opened: source, inside }) => ({ source: sourceOf(source), inside })),
