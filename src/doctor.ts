@@ -12,6 +12,7 @@ import { checkRecord, checkRules } from "./log/log.ts";
 import { isRunning } from "./observe/observe.ts";
 import { readBwrap } from "./sandbox/local/bwrap.ts";
 import { openLocalSandbox } from "./sandbox/local/local.ts";
+import { findSkills } from "./skills/skills.ts";
 import { lookAtDatabase } from "./storage/sqlite/look-at-database.ts";
 import { lookAtRecord } from "./storage/sqlite/look-at-record.ts";
 import { readOwner } from "./storage/sqlite/owner-lock.ts";
@@ -22,6 +23,7 @@ import {
   type RecordFacts,
   runDoctor,
   type SandboxFacts,
+  type SkillFacts,
   type Streams,
 } from "./terminal/terminal.ts";
 import type { Words } from "./words/words.ts";
@@ -51,6 +53,7 @@ async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts
     system: `${systemName()}, ${process.platform} ${release()} ${process.arch}`,
     problems: loaded.ok ? (checkers.ok ? [] : [checkers.failure]) : loaded.failure,
     checkers: checkers.ok ? checkers.value.map(({ name }) => name) : [],
+    skills: config && (await lookAtSkills(config, words)),
     notes,
     data,
     otherPeople: countOtherPeople(),
@@ -62,6 +65,25 @@ async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts
     })),
     images: config?.workspace.disk === "image" ? await lookAtImages(config.paths.dataDir) : undefined,
     sandbox: await lookAtSandbox(words),
+  };
+}
+
+/** Where a folder is not trusted that is told once, and not for each skill in it. */
+async function lookAtSkills({ skills }: Config, words: Words): Promise<SkillFacts> {
+  const found = await findSkills(skills);
+  const faults = found.flatMap(({ shown, file, problems }) =>
+    problems
+      .filter(({ grade, fault }) => (grade === "error" || fault === "shadowed") && fault !== "untrusted")
+      .map((problem) => {
+        const [what, instead] = words.skills.fault(problem);
+        return { place: problem.line === undefined ? shown : `${shown}/${file}:${problem.line}`, what, instead };
+      }),
+  );
+  const place = found.find(({ state }) => state === "untrusted")?.place.shown;
+  const [what, instead] = words.skills.fault({ fault: "untrusted" });
+  return {
+    usable: found.filter(({ state }) => state === "usable").length,
+    faults: [...faults, ...(place === undefined ? [] : [{ place, what, instead }])],
   };
 }
 

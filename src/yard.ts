@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Checker, openApprovals } from "./approvals/approvals.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
@@ -28,6 +29,7 @@ import {
 } from "./observe/observe.ts";
 import { providerFor } from "./providers.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
+import { openSkills, type Skills } from "./skills/skills.ts";
 import type { Storage } from "./storage/storage.ts";
 import { builtins, type CustomTools, openRegistry, type Registry, type Tool } from "./tools/tools.ts";
 import { openSignInService, openUsers } from "./users/users.ts";
@@ -93,7 +95,8 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     notes.push(text);
     logger.warn(text);
   });
-  const files = openFileParts(options);
+  const skills = openSkills({ settings: config.skills, shelfDir: join(config.paths.dataDir, "skill-copies"), logger });
+  const files = openFileParts(options, skills);
   const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
   const limits = { ...defaultLimits, ...limitsOf(config) };
   const { workspaces, documents, uploads, upkeep } = files;
@@ -108,17 +111,18 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     ({ sandbox: sandboxSettings, network, agents, server } = changed);
     approvals.change(changed.approvals);
     registry.change(changed.tools);
+    skills.change(changed.skills);
     await models.change(changed.models.slots);
     logger.info("settings were changed and are in effect");
   };
   const engine = openEngine({
     ...{ log, storage, models, clock, ids, random, logger, limits, workspaces, documents, uploads },
-    ...{ approvals, sandbox: options.sandbox },
+    ...{ approvals, skills, sandbox: options.sandbox },
     reachesNetwork: () => network.hosts.length + network.privateHosts.length > 0,
     sweepSoon: upkeep.sweep,
     toolbox: registry.boxOf,
     agents: () => agents,
-    beforeTurn: freshen,
+    beforeTurn: () => freshen().then(skills.look),
   });
   const app = createApp({
     ...openUserParts(options, () => server),
@@ -222,14 +226,15 @@ function watchTurns(
 const cleanAfterMsAsked = 7 * 86_400_000;
 
 /** Everything about files. What the settings say may change while it runs. */
-function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOptions) {
+function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOptions, skills: Skills) {
   const limits = { ...config.workspace.limits };
   const uploads = { ...config.uploads };
   let { cleanAfterMs } = config.workspace;
   const { leave } = sandbox;
   const { dataDir } = config.paths;
   const { disk } = config.workspace;
-  const workspaces = openWorkspaces({ dataDir, storage, clock, ids, logger, limits, disk, leave });
+  const shared = { dataDir, storage, clock, ids, logger };
+  const workspaces = openWorkspaces({ ...shared, limits, disk, leave, skills: skills.shelf });
   return {
     workspaces,
     documents: openDocuments({ clock }),

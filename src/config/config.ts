@@ -10,6 +10,7 @@ import type { AgentRole } from "../protocol/agent.ts";
 import type { Slot } from "../protocol/message.ts";
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { NetworkSettings, SandboxSettings } from "../sandbox/sandbox.ts";
+import type { SkillSettings } from "../skills/skills.ts";
 import type { ToolFile, ToolSetting } from "../tools/tools.ts";
 import { type Language, languageOf } from "../words/words.ts";
 import type { Disk, WorkspaceLimits } from "../workspace/workspace.ts";
@@ -21,6 +22,7 @@ import { readAgents } from "./read-agents.ts";
 import { readRules } from "./read-rules.ts";
 import { readNetwork, readSandbox } from "./read-sandbox.ts";
 import { changeServer, readServer } from "./read-server.ts";
+import { readSkills } from "./read-skills.ts";
 import { readTools } from "./read-tools.ts";
 import type { Reader, Reading } from "./reader.ts";
 import { nameOf, settings } from "./settings.ts";
@@ -78,6 +80,8 @@ export type Config = {
   readonly tools: readonly ToolSetting[];
   /** Where the operator's own tools lie. */
   readonly toolFolders: readonly ConfigFile[];
+  /** Where skills lie, and what is said of single ones. */
+  readonly skills: SkillSettings;
   /** The operator's own programs that look at calls: loaded once, at the start. */
   readonly checkers: readonly ConfigFile[];
   /** What a person should know about this configuration. */
@@ -109,6 +113,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   const { projectFile, userFile, projectRules, userRules, projectAgents, userAgents } = places;
   const files = [places.envFile, projectFile, userFile, projectRules, userRules, projectAgents, userAgents];
   files.push(places.projectTools, places.userTools);
+  files.push(places.projectSkills, places.userSkills);
   const stamps = files.map((file) => ({ file, stamp: stampOf(file) }));
   const { reader, variables } = await openSources(request, places);
   const language = readLanguage(reader, request.env);
@@ -118,6 +123,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   const { rules, rows: ruleRows } = await readRules(places, reader.problems);
   const { agents, rows: agentRows } = await readAgents(places, language, reader.problems);
   const { tools, rows: toolRows } = await readTools(places, reader.problems);
+  const { skills, rows: skillRows } = await readSkills(places, reader.problems);
   const checkers: ConfigFile[] = [];
   for (const folder of places.checkerFolders) checkers.push(...(await programsIn(folder, reader.problems)));
   const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
@@ -149,11 +155,11 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
       },
     },
     approvals: rules,
-    ...{ agents, tools, toolFolders: places.toolFolders, checkers },
+    ...{ agents, tools, toolFolders: places.toolFolders, skills, checkers },
     notes: [...notes, ...noteUnknown(variables.map(([name]) => name))],
     secrets: [...secretsAmong(variables), ...traceSecrets(traces)],
     readings: reader.readings,
-    rows: [...ruleRows, ...agentRows, ...toolRows],
+    rows: [...ruleRows, ...agentRows, ...toolRows, ...skillRows],
     stamps,
   };
   if (reader.problems.length > 0) return failed(toFailures(reader.problems, language));

@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { systemCodeOrThrow } from "../base/fault.ts";
 import { parsedObject } from "../base/json.ts";
+import type { SkillPlace } from "../skills/skills.ts";
 import type { ConfigFile } from "./files.ts";
 import type { Environment } from "./sources.ts";
 
@@ -32,6 +33,10 @@ export type Places = {
   /** Which tools there are, in the same order. */
   readonly projectTools: ConfigFile;
   readonly userTools: ConfigFile;
+  /** What is said of single skills, in the same order, and where skills lie, the nearest folder first. */
+  readonly projectSkills: ConfigFile;
+  readonly userSkills: ConfigFile;
+  readonly skillPlaces: readonly SkillPlace[];
   /** The user chose the project's folder: the program is their clone, or AGENTYARD_CONFIG names it. */
   readonly isTrusted: boolean;
   /** With the operator's own programs that look at calls: not the folder that the program was only started in. */
@@ -66,6 +71,9 @@ export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Pla
     userAgents: ofUser("agents.yaml"),
     projectTools: { path: join(projectDir, "config", "tools.yaml"), shown: "config/tools.yaml" },
     userTools: ofUser("tools.yaml"),
+    projectSkills: { path: join(projectDir, "config", "skills.yaml"), shown: "config/skills.yaml" },
+    userSkills: ofUser("skills.yaml"),
+    skillPlaces: skillPlaces({ projectDir, programDir, userDir, homeDir, isTrusted }),
     isTrusted,
     checkerFolders: programFolders("checkers"),
     toolFolders: programFolders("tools"),
@@ -73,6 +81,24 @@ export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Pla
       ? join(programDir, "data")
       : join(xdgDir(env.XDG_DATA_HOME, homeDir, ".local", "share"), "agentyard"),
   };
+}
+
+type Roots = Pick<Places, "projectDir" | "isTrusted"> &
+  Pick<Surroundings, "programDir" | "homeDir"> & { readonly userDir: string };
+
+/** The folders in which other programs look for skills as well, then our own; what we ship comes last. */
+function skillPlaces({ projectDir, programDir, userDir, homeDir, isTrusted }: Roots): SkillPlace[] {
+  const ofProject = [join(".agents", "skills"), join(".claude", "skills"), "skills"]
+    .map((shown) => ({ path: join(projectDir, shown), shown, kind: "project", isTrusted }) as const)
+    // In a clone of ours this is what we ship.
+    .filter(({ path }) => path !== join(programDir, "skills"));
+  const ofUser = [join(userDir, "skills"), join(homeDir, ".agents", "skills"), join(homeDir, ".claude", "skills")]
+    .map((path) => ({ path, shown: underHome(path, homeDir), kind: "user", isTrusted: true }) as const)
+    // Started at home, the folder's own are the user's.
+    .filter(({ path }) => !isTrusted || !ofProject.some((one) => one.path === path));
+  const builtIn = { path: join(programDir, "skills"), shown: "skills", kind: "built_in", isTrusted: true } as const;
+  const isUsers = (path: string) => ofUser.some((one) => one.path === path);
+  return [...ofProject.filter(({ path }) => !isUsers(path)), ...ofUser, builtIn];
 }
 
 /** An installed package has the same package.json, but lies in node_modules or where its user may not write. */

@@ -5,6 +5,7 @@ import { type Toolbox, toolBytes } from "../tools/tools.ts";
 import { type AgentParts, type OwnParts, ownPartsOf, systemPrompt } from "./prompt.ts";
 
 export { isStuck, sameCallsMax } from "./loop-guard.ts";
+export { mentionsIn } from "./mentions.ts";
 export { type Compacted, planRoom, summedUp, withoutSummary } from "./plan-room.ts";
 export { instructionsPart, notesPart, type OwnParts, ownPartsOf } from "./prompt.ts";
 export { reminderFor } from "./reminders.ts";

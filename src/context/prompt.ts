@@ -11,7 +11,12 @@ export type OwnParts = {
   readonly notes?: string | undefined;
 };
 /** What is not the main agent's: the words of another one, and those of the caller. */
-export type AgentParts = { readonly prompt?: string | undefined; readonly callerPart?: string | undefined };
+export type AgentParts = {
+  readonly prompt?: string | undefined;
+  readonly callerPart?: string | undefined;
+  /** The list of skills. */
+  readonly skills?: string | undefined;
+};
 type SystemParts = Pick<EventBody<"recipe.set">, "system" | "instructions" | "notes">;
 type Instructions = Omit<NonNullable<SystemParts["instructions"]>, "at" | "length">;
 
@@ -24,7 +29,7 @@ export function systemPrompt(
   size: PromptSize,
   startedAt: number,
   { instructions, notes }: OwnParts = {},
-  { prompt, callerPart }: AgentParts = {},
+  { prompt, callerPart, skills }: AgentParts = {},
 ): SystemParts {
   const names = new Set(tools.map((tool) => tool.name));
   const sections = forModels.prompt.filter(
@@ -41,6 +46,7 @@ export function systemPrompt(
     return { at: system.length - text.length, length: text.length };
   };
   const parts: Partial<SystemParts> = {};
+  if (skills !== undefined) add(skills);
   if (instructions !== undefined) {
     const { text, ...about } = instructions;
     parts.instructions = { ...about, ...add(text) };

@@ -18,11 +18,14 @@ export function reminderFor(
     readonly instruction?: string | undefined;
     /** The user's memories, where they were looked at: when a turn starts. */
     readonly memories?: readonly string[] | undefined;
+    /** What the user named, and which skills there are for new files: told once, when it is new. */
+    readonly news?: readonly string[] | undefined;
   },
 ): Reminder | undefined {
   const notes = [
     dateNote(history, now.at),
     inputsNote(history),
+    newsNote(now.news),
     memoryNote(history, now.memories),
     todoNote(history),
     tokenNote(history, now.tokens),
@@ -52,6 +55,13 @@ function inputsNote({ turn }: History): Note | undefined {
   if (inputs.length === 0) return undefined;
   const lines = inputs.map(([name, value]) => `- ${oneLine(`${name}: ${JSON.stringify(value)}`, inputBytesMax)}`);
   return { line: forModels.inputs(lines), told: "inputs:" };
+}
+
+const newsMax = 6;
+
+/** Tools, skills and agents that were named with this message, and skills for the files that came. */
+function newsNote(news: readonly string[] = []): Note | undefined {
+  return news.length === 0 ? undefined : { line: news.slice(0, newsMax).join("\n"), told: "news:" };
 }
 
 /** The prompt has the memories of the conversation's start; others are told once. */

@@ -33,6 +33,7 @@ import { ruleHandlers } from "./routes/rules.ts";
 import { sandboxFileHandlers } from "./routes/sandbox-files.ts";
 import { sessionHandlers } from "./routes/sessions.ts";
 import { signInHandlers } from "./routes/sign-in.ts";
+import { skillHandlers } from "./routes/skills.ts";
 import { templateHandlers } from "./routes/templates.ts";
 import { toolHandlers } from "./routes/tools.ts";
 import { userHandlers } from "./routes/users.ts";
@@ -66,6 +67,7 @@ export function createApp(parts: Parts): App {
     ...ruleHandlers(parts),
     ...toolHandlers(parts),
     ...agentHandlers(parts),
+    ...skillHandlers(parts),
     ...eventHandlers(parts),
     ...modelHandlers(parts),
     ...openAiHandlers(parts),

@@ -36,9 +36,13 @@ export type History = Knowledge &
     agent: AgentChosen | undefined;
     /** Tools that requests tell of from the next turn on, besides those of every conversation. */
     readonly loadedTools: Set<string>;
+    /** Skills that were made ready, by name, each as it was the first time. */
+    readonly skills: Map<string, LinkedSkill>;
     /** What the running turn hides: it was given another history. */
     aside: Aside | undefined;
   };
+
+export type LinkedSkill = Pick<EventBody<"skill.linked">, "turn" | "because" | "file">;
 
 /** The names as they were given, each by the first caller who gave one. */
 export type AgentChosen = Readonly<EventBody<"agent.chosen">>;
@@ -148,6 +152,7 @@ export function emptyHistory(): History {
     guides: new Map(),
     agent: undefined,
     loadedTools: new Set(),
+    skills: new Map(),
     aside: undefined,
     ...emptyKeepsakes(),
     known: new Map(),

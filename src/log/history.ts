@@ -17,7 +17,7 @@ import {
 } from "./fold-turn.ts";
 import { moveAside } from "./given-history.ts";
 import { moveGuides, noteGuide } from "./guides.ts";
-import { type AgentChosen, emptyHistory, type History, type Recipe } from "./history-state.ts";
+import { type AgentChosen, emptyHistory, type History, type LinkedSkill, type Recipe } from "./history-state.ts";
 import { moveKeepsakes, noteFile, noteRead } from "./keepsakes.ts";
 import { moveShown, noteChanged, noteShown } from "./known.ts";
 
@@ -112,6 +112,9 @@ export function applyEvent(history: History, event: LogEvent): void {
     case "agent.chosen":
       history.agent = agentAfter(history.agent, event);
       return;
+    case "skill.linked":
+      if (!history.skills.has(event.skill)) history.skills.set(event.skill, linkOfSkill(event));
+      return;
     case "checkpoint.saved":
       addCheckpoint(history, event.seq, event.name, event.at);
       return;
@@ -175,6 +178,10 @@ export function insertEvents(history: History, after: number, events: readonly L
   history.head += events.length;
   for (const event of events) applyEvent(history, event);
   return true;
+}
+
+function linkOfSkill({ turn, because, file }: EventOf<"skill.linked">): LinkedSkill {
+  return { turn, because, ...(file === undefined ? {} : { file }) };
 }
 
 function changeFile(history: History, event: EventOf<"file.changed">): void {

@@ -4,6 +4,7 @@ import type { AgentRole } from "../protocol/agent.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { ToolDescription } from "../protocol/message.ts";
+import { type Catalogue, catalogueOf } from "../skills/skills.ts";
 import type { Toolbox } from "../tools/tools.ts";
 import { roleOf } from "./agents.ts";
 import type { Parts } from "./parts.ts";
@@ -48,10 +49,20 @@ export function functionsOf(history: Whose, parts: Offering, owner: OwnerId): To
   );
 }
 
+/** The list of skills for the agent that works here; undefined where it could not read one. */
+export function skillsFor(
+  history: Pick<History, "agent">,
+  parts: Offering & Pick<Parts, "skills">,
+  owner: OwnerId,
+): Catalogue | undefined {
+  if (!toolboxOf(history, parts, owner).has("read_file")) return undefined;
+  return catalogueOf(parts.skills.usable(), parts.models.get("base").windowTokens);
+}
+
 /** What requests of this turn start with, if it must be set or has changed. */
 export function recipeNow(
   history: History,
-  parts: Offering,
+  parts: Offering & Pick<Parts, "skills">,
   now: { readonly at: number; readonly own: OwnParts; readonly owner: OwnerId },
 ): NewEvent | undefined {
   return recipeEvent(history, toolboxOf(history, parts, now.owner), {
@@ -60,5 +71,6 @@ export function recipeNow(
     prompt: roleOf(history, parts).prompt,
     callerPart: history.turn?.message.program?.instructions,
     functions: functionsOf(history, parts, now.owner),
+    skills: skillsFor(history, parts, now.owner)?.text,
   });
 }

@@ -16,6 +16,7 @@ import type {
   UndoReport,
   UploadedFile,
 } from "../protocol/resources.ts";
+import type { MentionItem, UnknownMention } from "../protocol/skill.ts";
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Language } from "../words/words.ts";
@@ -32,26 +33,27 @@ import { openLive } from "./live.ts";
 import { openLoadTool } from "./load-tool.ts";
 import { openMarks } from "./marks.ts";
 import { openMemory } from "./memory.ts";
+import { namingUnknown } from "./mentions.ts";
 import { openMessages } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 import { recoverTurns } from "./recover.ts";
 import { replayConversation } from "./replay.ts";
 import { openRules } from "./rules.ts";
 import { openSayAgain } from "./say-again.ts";
+import { openSkillPackages } from "./skill-packages.ts";
+import { type ListedSkill, openSkillList } from "./skills.ts";
 import { describeState } from "./state.ts";
 import { openUndo } from "./undo.ts";
 import { openWhole } from "./whole-conversation.ts";
 
 export { openLive } from "./live.ts";
 export { defaultLimits, type LoopLimits } from "./parts.ts";
+export type { ListedSkill } from "./skills.ts";
 
 /** Drives the turns of all conversations of this process. Every change is a fact in the log before it has an effect. */
 export interface Engine {
   /** Stores a message and wakes its conversation. Sending the same id again is harmless. */
-  send(
-    conversation: ConversationRow,
-    message: OutgoingMessage,
-  ): Promise<Result<{ message: string; seq: number }, Failure>>;
+  send(conversation: ConversationRow, message: OutgoingMessage): Promise<Result<Sent, Failure>>;
   /**
    * Goes back to before a message and says it again under its own id, with another text or other files where they are
    * given: the answer is made anew. What came after it is no longer part of the history; files stay as they are.
@@ -81,6 +83,26 @@ export interface Engine {
   addMemory(owner: OwnerId, fact: string): Promise<Result<Memory, Failure>>;
   changeMemory(owner: OwnerId, memory: string, fact: string): Promise<Result<Memory, Failure>>;
   forgetMemory(owner: OwnerId, memory: string): Promise<Result<void, Failure>>;
+  /** The skills that were found, the nearest folder first, and what became of them in a conversation. */
+  skills(conversation?: ConversationRow): Promise<{ items: readonly ListedSkill[]; tokensMax: number }>;
+  /** One of them by name; `skill_not_found` with names that were probably meant. */
+  explainSkill(
+    name: string,
+    conversation?: ConversationRow,
+  ): Promise<Result<ListedSkill & { readonly tokensMax: number }, Failure>>;
+  /**
+   * Installs the packages that a skill's `requirements.txt` names, inside the sandbox of this user. `leftOut`: lines that
+   * say more than a name and a version.
+   */
+  installPackages(
+    owner: OwnerId,
+    skill: string,
+  ): Promise<Result<{ installed: { name: string; version: string }[]; leftOut: string[] }, Failure>>;
+  /** What can be named with `@` and begins so: tools, then skills, then agents. */
+  mentions(
+    wanted: { readonly prefix: string; readonly limit: number },
+    conversation?: ConversationRow,
+  ): Promise<{ items: MentionItem[]; total: number }>;
   /** The agents there are; the main one first. */
   agents(): readonly AgentRole[];
   /** Whether this agent is told of a tool of this name itself. */
@@ -135,6 +157,13 @@ export interface Engine {
   /** Lets running turns reach a safe point, then stops; they go on at the next start. */
   close(): Promise<void>;
 }
+
+export type Sent = {
+  readonly message: string;
+  readonly seq: number;
+  /** What it names with `@` and is not there: no failure, it was sent as text. */
+  readonly unknownMentions?: UnknownMention[];
+};
 
 export type OutgoingMessage = ChatPart & {
   readonly id?: string | undefined;
@@ -233,14 +262,18 @@ export type LiveFrame = Extract<StreamFrame, { frame: "delta" | "output" }>;
 export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
   const parts: Parts = { ...options, live: openLive(), marks: openMarks(options.ids) };
   const driver = openDriver(parts);
+  const messages = openMessages(parts, driver);
   return {
-    ...openMessages(parts, driver),
+    ...messages,
+    send: namingUnknown(parts, messages.send),
     ...openSayAgain(parts, driver),
     ...openAgents(parts),
     ...openLoadTool(parts),
     ...openDecisions(parts, driver),
     ...openRules(parts),
     ...openMemory(parts),
+    ...openSkillList(parts),
+    ...openSkillPackages(parts),
     ...openWhole(parts, driver),
     ...openBranch(parts),
     ...openCheckpoints(parts, driver),

@@ -10,6 +10,7 @@ import type { Logger } from "../observe/observe.ts";
 import type { AgentRole } from "../protocol/agent.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Skills } from "../skills/skills.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Toolbox } from "../tools/tools.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
@@ -26,6 +27,7 @@ export type Parts = {
   /** The agents there are as the settings have them now, the main one first. */
   readonly agents: () => readonly AgentRole[];
   readonly approvals: Approvals;
+  readonly skills: Skills;
   readonly workspaces: Workspaces;
   readonly documents: Documents;
   readonly sandbox: Sandbox;

@@ -11,6 +11,7 @@ import { finishTurn, snippet } from "./finish.ts";
 import { readMemories, readOwnParts } from "./own-parts.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
+import { stageNews } from "./skill-news.ts";
 
 /**
  * One model call: what is sent is recorded before it leaves, and the answer before anything is done about it.
@@ -22,7 +23,8 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   const choice = choiceOf({ agent: run.history.agent, turn }, parts, { isFinal });
   if (run.history.recipe === undefined) await stageRecipe(run, parts);
   const memories = turn.step === 0 ? await readMemories(run, parts) : undefined;
-  const { call, joined } = beginStep(run, parts, { turn, choice, isFinal, memories });
+  const news = turn.isStepOpen ? [] : await stageNews(run, parts, { isFinal });
+  const { call, joined } = beginStep(run, parts, { turn, choice, isFinal, memories, news });
   const isStart = turn.step === 1 && turn.attempt === 1;
   // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.
   const isExact = isStart || joined.length > 0;
@@ -86,10 +88,12 @@ type Begun = {
   readonly isFinal: boolean;
   /** What the user wants to be known, where a turn starts. */
   readonly memories: readonly string[] | undefined;
+  /** What the messages that are taken up now name, and which skills there are for their files. */
+  readonly news: readonly string[];
 };
 
 /** Stages everything this request rests on and prepares it. The history has its reminder before the bytes are made. */
-function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories }: Begun) {
+function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, news }: Begun) {
   const { history, conversation } = run;
   const { model, slot, reason } = choice;
   const at = parts.clock.now();
@@ -97,7 +101,10 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories }: 
   const tokens = tokenStatus(history, windowOf(history, model), parts.limits.window);
   const reminder = isRetry
     ? undefined
-    : reminderFor(history, { at, tokens, memories, instruction: isFinal ? finalInstruction(turn, parts) : undefined });
+    : reminderFor(history, {
+        ...{ at, tokens, memories, news },
+        instruction: isFinal ? finalInstruction(turn, parts) : undefined,
+      });
   const joined = isFinal
     ? []
     : history.queue.filter((message) => message.mode === "steer").map((message) => message.id);

@@ -279,6 +279,15 @@ const bodies = {
   "checkpoint.saved": z.strictObject({ name: z.string() }),
   "checkpoint.deleted": z.strictObject({ checkpoint: z.number().int() }),
   "todo.set": z.strictObject({ agent, todos: z.array(Todo) }),
+  /** A skill was made ready for the agent, because the user named it or a file of its type came. */
+  "skill.linked": z.strictObject({
+    agent,
+    turn: z.number().int(),
+    skill: z.string(),
+    because: z.enum(["mention", "file_type"]),
+    /** The file that it is for. */
+    file: z.string().optional(),
+  }),
   /** The ledger: who changed which file. Neither `before` nor `after` means that a folder was made or removed. */
   "file.changed": z.strictObject({
     agent,

@@ -23,6 +23,8 @@ import { ById, bodyBytes, Empty, type Route } from "./route.ts";
 import { ruleRoutes } from "./rule-routes.ts";
 import { sandboxFileRoutes } from "./sandbox-file-routes.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
+import { MessageSent } from "./skill.ts";
+import { skillRoutes } from "./skill-routes.ts";
 import { StreamCursor } from "./stream.ts";
 import { toolRoutes } from "./tool-routes.ts";
 import { userRoutes } from "./user-routes.ts";
@@ -229,7 +231,7 @@ export const routes = {
       /** Files of the workspace that come with it: named at its end, images and small texts put into it. */
       files: z.array(z.string()).max(limits.messageFilesMax).optional(),
     }),
-    answer: z.object({ message: z.string(), seq: z.number().int() }),
+    answer: MessageSent,
   },
   withdrawMessage: {
     method: "DELETE",
@@ -351,6 +353,7 @@ export const routes = {
   ...ruleRoutes,
   ...toolRoutes,
   ...agentRoutes,
+  ...skillRoutes,
   ...contextRoutes,
   ...backupRoutes,
   ...observeRoutes,

@@ -111,7 +111,7 @@ const page = { limit: z.coerce.number().int().default(50), offset: z.coerce.numb
 
 const sessionFailures = ["bad_request", "session_not_found", ...storageFailures] as const;
 
-const packageFailures = [
+export const packageFailures = [
   "packages_not_configured",
   "packages_installing",
   "package_index_refused",

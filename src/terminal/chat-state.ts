@@ -6,6 +6,7 @@ import { askDecision, type DecisionEnd } from "./decisions.ts";
 import { failureText } from "./failure-text.ts";
 import { formatTime } from "./format.ts";
 import type { LocalPlace } from "./local-files.ts";
+import type { KnownMentions } from "./mentions.ts";
 import { type ConversationParts, OpenConversation } from "./open-conversation.ts";
 import { safeText } from "./safe-text.ts";
 import { lastSaid, readRecent } from "./said-before.ts";
@@ -18,6 +19,7 @@ export type Chat = ConversationParts & {
   saving: Saving | undefined;
   /** Where files that are named lie. */
   readonly place: LocalPlace;
+  readonly mentions: KnownMentions;
   /** Decisions that are not to be asked here again: put off (/inbox has them), or made, whenever the event of it comes. */
   readonly dealtWith: Set<string>;
 };

@@ -15,6 +15,7 @@ import { failureText } from "./failure-text.ts";
 import { InteractiveConsole } from "./interactive-console.ts";
 import { processJobControl } from "./job-control.ts";
 import type { LocalPlace } from "./local-files.ts";
+import { KnownMentions } from "./mentions.ts";
 import { OpenConversation } from "./open-conversation.ts";
 import { PipedConsole } from "./piped-console.ts";
 import { safeLine } from "./safe-text.ts";
@@ -49,15 +50,17 @@ const leaveWithinMs = 2_000;
 /** The plain terminal. Answers the exit code. */
 export async function chat(options: ChatOptions): Promise<number> {
   const { client, words, clock, ids, leave, place, slot } = options;
-  const console = openConsole(options);
+  const mentions = new KnownMentions();
+  const console = openConsole(options, mentions);
   const parts = { client, words, clock, ids, console, style: styleFor(options), sentFiles: new SentFiles() };
   const current = new OpenConversation(parts);
-  const chat: Chat = { ...parts, place, slot, current, saving: undefined, dealtWith: new Set() };
+  const chat: Chat = { ...parts, place, slot, current, mentions, saving: undefined, dealtWith: new Set() };
   options.onNotice?.((line) => console.note(parts.style.attention(`! ${line}`)));
   const end = () => console.end();
   leave.addEventListener("abort", end);
   try {
     const failed = await beginChat(chat, options);
+    if (console.isInteractive) await mentions.refresh(client);
     return failed ?? (await converse(chat, options));
   } finally {
     leave.removeEventListener("abort", end);
@@ -149,7 +152,8 @@ class Stops {
   }
 }
 
-async function sayTokens({ client, console, current, style, words }: Chat): Promise<void> {
+async function sayTokens({ client, console, current, mentions, style, words }: Chat): Promise<void> {
+  if (console.isInteractive) await mentions.refresh(client);
   const state = console.isInteractive ? await client.call("getState", { params: { id: current.id } }) : undefined;
   if (!state?.ok || state.value.tokens.level === "info") return;
   const { used, window, level } = state.value.tokens;
@@ -175,7 +179,8 @@ async function leaveNow({ console, current }: Chat): Promise<number> {
   return exitCodes.interrupted;
 }
 
-function openConsole({ input, output, errors, isInteractive, clock, words, color, place }: ChatOptions): Console {
+function openConsole(options: ChatOptions, mentions: KnownMentions): Console {
+  const { input, output, errors, isInteractive, clock, words, color, place } = options;
   const isAttended = input.isTTY === true && output.isTTY === true;
   if (!isInteractive) return new PipedConsole({ input, output, errors, isAttended });
   const { chat: texts } = words.terminal;
@@ -183,7 +188,7 @@ function openConsole({ input, output, errors, isInteractive, clock, words, color
   return new InteractiveConsole({
     ...{ input, output, clock, prompt: strong(texts.prompt), promptMore: texts.promptMore },
     pasteLabel: texts.pasted,
-    complete: lineCompleter(completeSlashCommand, place),
+    complete: lineCompleter(completeSlashCommand, place, mentions),
     jobControl: input === process.stdin ? processJobControl : undefined,
   });
 }

@@ -3,12 +3,19 @@ import { dirname } from "node:path";
 import { unfinishedMention, writtenMentions } from "./file-mentions.ts";
 import type { Complete } from "./line-editor.ts";
 import { type LocalPlace, targetsOf } from "./local-files.ts";
+import type { KnownMentions } from "./mentions.ts";
 
 const namesShownMax = 60;
 
-/** Tab: a `/` command from its beginning, a `#` file from its folder. */
-export function lineCompleter(commands: (line: string) => string[], place: LocalPlace): Complete {
+/** Tab: a `/` command from its beginning, a `#` file from its folder, what can be named with `@`. */
+export function lineCompleter(
+  commands: (line: string) => string[],
+  place: LocalPlace,
+  known: Pick<KnownMentions, "complete">,
+): Complete {
   return (line) => {
+    const named = known.complete(line);
+    if (named !== undefined) return [named.candidates, named.begun];
     const mention = unfinishedMention(line);
     if (mention === undefined) return [commands(line), line];
     const paths = pathsFrom(mention.path, place).slice(0, namesShownMax);

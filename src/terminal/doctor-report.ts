@@ -12,6 +12,8 @@ export type DoctorFacts = {
   readonly problems: readonly Failure[];
   /** The operator's own programs that look at calls. */
   readonly checkers?: readonly string[];
+  /** Skills that can be used, and what is wrong with others; undefined where nobody looked. */
+  readonly skills?: SkillFacts | undefined;
   /** What a person should know about the settings, in words. */
   readonly notes: readonly string[];
   readonly data: DataFacts | undefined;
@@ -25,6 +27,11 @@ export type DoctorFacts = {
   /** Whether workspaces can be images; undefined where they are not meant to be. */
   readonly images: Result<void, Failure> | undefined;
   readonly sandbox: SandboxFacts;
+};
+
+export type SkillFacts = {
+  readonly usable: number;
+  readonly faults: readonly { readonly place: string; readonly what: string; readonly instead: string }[];
 };
 
 export type DataFacts = {
@@ -83,6 +90,7 @@ export function diagnose(facts: DoctorFacts, words: Words): readonly Check[] {
     fine("program", doctor.program(facts)),
     ...facts.problems.map((problem) => lacking("settings", failureWords(words, problem))),
     ...(facts.checkers ?? []).map((name) => fine("checker", doctor.checker({ name }))),
+    ...(facts.skills === undefined ? [] : diagnoseSkills(facts.skills, words)),
     ...facts.notes.map((note) => lesser("settings", [note, ""])),
     ...(facts.data === undefined ? [] : diagnoseData(facts.data, words)),
     ...(facts.otherPeople === 0 ? [] : [lesser("loopback", doctor.shared({ count: facts.otherPeople }))]),
@@ -91,6 +99,14 @@ export function diagnose(facts: DoctorFacts, words: Words): readonly Check[] {
     ...(facts.problems.length > 0 ? [] : diagnoseModels(facts, words)),
     ...(facts.images === undefined ? [] : [diagnoseImages(facts.images, words)]),
     ...diagnoseSandbox(facts, words),
+  ];
+}
+
+/** None at all is nothing to tell of. */
+function diagnoseSkills({ usable, faults }: SkillFacts, { doctor }: Words): Check[] {
+  return [
+    ...(usable === 0 ? [] : [fine("skills", doctor.skills({ count: usable }))]),
+    ...faults.map(({ place, what, instead }) => lesser("skill", doctor.skillUnfit({ place, what, instead }))),
   ];
 }
 

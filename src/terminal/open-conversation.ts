@@ -8,6 +8,7 @@ import type { Words } from "../words/words.ts";
 import type { Console } from "./console.ts";
 import { failureText } from "./failure-text.ts";
 import type { LocalFiles } from "./local-files.ts";
+import { unknownText } from "./mentions.ts";
 import { ownWords } from "./own-words.ts";
 import { safeLine } from "./safe-text.ts";
 import type { SentFiles } from "./sent-files.ts";
@@ -179,7 +180,7 @@ export class OpenConversation {
 
   /** The files first, then the message that names them. Answers how it ended where no turn will tell. */
   async #deliver(id: string, { text, mode, slot, files }: Outgoing): Promise<TurnEnd | undefined> {
-    const { client, console, words } = this.#parts;
+    const { client, console, style, words } = this.#parts;
     const stored = await this.#untilAnswered(() => this.#store());
     if (!stored.ok) return this.#sayFailed(stored.failure);
     const uploads = await this.#upload(files);
@@ -192,7 +193,10 @@ export class OpenConversation {
     const named = paths.length > 0 && { files: paths };
     const body = { id, text, mode, ...(slot !== undefined && { slot }), ...named };
     const sent = await this.#untilAnswered(() => client.call("sendMessage", { params: { id: this.id }, body }));
-    return sent.ok ? undefined : this.#sayFailed(sent.failure);
+    if (!sent.ok) return this.#sayFailed(sent.failure);
+    for (const unknown of sent.value.unknownMentions ?? [])
+      console.note(style.attention(`! ${unknownText(unknown, words)}`));
+    return undefined;
   }
 
   async #upload(files: Outgoing["files"]): Promise<Uploads | "stopped"> {
@@ -208,7 +212,7 @@ export class OpenConversation {
     return signal.aborted ? "stopped" : uploads;
   }
 
-  async #untilAnswered(ask: () => Promise<Result<unknown, ClientFailure>>): Promise<Result<unknown, ClientFailure>> {
+  async #untilAnswered<T>(ask: () => Promise<Result<T, ClientFailure>>): Promise<Result<T, ClientFailure>> {
     const { signal } = this.#closing;
     for (;;) {
       const answer = await ask();

@@ -15,6 +15,7 @@ import { followTurn, statusLine } from "./follow-turn.ts";
 import { formatTime, jsonLine } from "./format.ts";
 import { readAll, readIfReady } from "./lines.ts";
 import type { LocalFiles, LocalPlace } from "./local-files.ts";
+import { unknownText } from "./mentions.ts";
 import { findNamedFiles, hintText, problemText } from "./named-files.ts";
 import { describeRun, type RunEnd } from "./run-result.ts";
 import { safeText } from "./safe-text.ts";
@@ -172,6 +173,8 @@ async function sendMessage(options: RunOptions, id: string, { text, files: wante
   // Without an answer it may well be there.
   if (!sent.ok) return { ...end, failure: sent.failure, isUnsent: sent.failure.status !== undefined };
   const place = { after: sent.value.seq, silentUpTo: 0, isAside: false };
+  for (const unknown of sent.value.unknownMentions ?? [])
+    options.errors.write(`! ${unknownText(unknown, options.words)}\n`);
   return { ...end, ...(await followTurn({ conversation: id, record, message, files, ...place }, options)) };
 }
 

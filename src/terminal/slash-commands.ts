@@ -16,6 +16,7 @@ import { rules } from "./rules-command.ts";
 import { safeLine } from "./safe-text.ts";
 import { save } from "./save.ts";
 import { sendLine } from "./send-line.ts";
+import { skills } from "./skills-command.ts";
 import { tools } from "./tools-command.ts";
 
 /** Answers an exit code when the chat is to end. `line` is all that was typed. */
@@ -39,6 +40,7 @@ const commands = {
   memory: { form: "[add TEXT | edit N TEXT | forget N]", words: ["add", "edit", "forget"], run: memory },
   rules: { form: "[revoke ID]", words: ["revoke"], run: rules },
   tools: { form: "[WORD | load NAME]", words: ["load"], run: tools },
+  skills: { form: "[why NAME | install NAME]", words: ["why", "install"], run: skills },
   queue: { form: "[TEXT]", run: queue },
   unqueue: { form: "[N]", run: unqueue },
   quit: { form: "", run: async () => exitCodes.done },

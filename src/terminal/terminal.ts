@@ -25,7 +25,7 @@ export { printVerdict } from "./approvals-command.ts";
 export { type BackupReport, openCounter, printBackup, printRestored } from "./backup-command.ts";
 export type { Recovery } from "./chat-start.ts";
 export type { CopyCommand } from "./copy-line.ts";
-export type { DatabaseFacts, DataFacts, DoctorFacts, RecordFacts, SandboxFacts } from "./doctor-report.ts";
+export type { DatabaseFacts, DataFacts, DoctorFacts, RecordFacts, SandboxFacts, SkillFacts } from "./doctor-report.ts";
 export { exitCodes } from "./exit-codes.ts";
 export { failureText } from "./failure-text.ts";
 export { readJsonFile } from "./json-file.ts";

@@ -51,6 +51,8 @@ export const enDoctor = {
     broken_link: "the decision before it is not the one that it names: one was changed, moved or removed",
     event_missing: "an event with this number is missing",
   },
+  skills: (p: { count: number }) => (p.count === 1 ? "Skills: 1 can be used" : `Skills: ${p.count} can be used`),
+  skillUnfit: (p: { place: string; what: string; instead: string }): Pair => [`Skill ${p.place}: ${p.what}`, p.instead],
   checker: (p: { name: string }) => `Checker: ${p.name} looks at calls, outside of the sandbox`,
   model: (p: { slot: string; model: string; server: string }) =>
     `Model of ${p.slot}: ${p.model} (${p.server}); \`agentyard model test\` tries it`,

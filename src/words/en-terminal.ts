@@ -159,6 +159,7 @@ export const enTerminal = {
       memory: "list what agents are told in every conversation; add, edit or forget a memory",
       rules: "list what is allowed always, or revoke a rule",
       tools: "list the tools there are, or load one here",
+      skills: "list the skills, or tell why one was used or not",
       queue: "send a message after the running turn; alone: list what waits",
       unqueue: "withdraw waiting message N (the last one)",
       quit: "leave",
@@ -167,6 +168,7 @@ export const enTerminal = {
       "Enter while a turn runs: the message is read at its next step",
       "\\ at the end of a line, or Ctrl+J: one more line",
       '#PATH in a message sends the file along: #data.csv #"two words.txt" #folder/ #*.md · Tab completes it',
+      "@NAME in a message names a tool, a skill or an agent · Tab completes it",
       "Esc or Ctrl+C: stop the turn · Ctrl+C twice or Ctrl+D: leave",
     ],
     unknown: (p: { name: string; near: string | undefined }) =>

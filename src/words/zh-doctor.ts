@@ -39,6 +39,8 @@ export const zhDoctor: typeof enDoctor = {
     broken_link: "它前面的决定不是它所指的那一个：有一条被改动、移动或删除",
     event_missing: "缺少这个编号的事件",
   },
+  skills: (p) => `技能：${p.count} 个可用`,
+  skillUnfit: (p) => [`技能 ${p.place}：${p.what}`, p.instead],
   checker: (p) => `检查程序：${p.name}，会查看各个调用，在沙箱之外运行`,
   model: (p) => `${p.slot} 的模型：${p.model}（${p.server}）；用 \`agentyard model test\` 试一试`,
   modelDemo: () => [

@@ -149,6 +149,7 @@ export const zhTerminal: TerminalWords = {
       memory: "列出每个对话都会告诉智能体的事；添加、修改或忘记一条",
       rules: "列出始终允许的事项，或收回一条",
       tools: "列出全部工具，或在此载入一个",
+      skills: "列出技能，或说明某个技能为何使用或未使用",
       queue: "在当前回合之后再发送；不带内容则列出等待的消息",
       unqueue: "撤回第 N 条等待的消息（默认最后一条）",
       quit: "退出",
@@ -157,6 +158,7 @@ export const zhTerminal: TerminalWords = {
       "回合进行时按 Enter：智能体在下一步读到这条消息",
       "行末的 \\ 或 Ctrl+J：换行继续输入",
       '消息中的 #路径 会随消息发送文件：#数据.csv #"两个 词.txt" #文件夹/ #*.md · 按 Tab 补全',
+      "消息中的 @名称 指明工具、技能或智能体 · 按 Tab 补全",
       "Esc 或 Ctrl+C：停止回合 · 连按两次 Ctrl+C 或按 Ctrl+D：退出",
     ],
     unknown: (p) =>

@@ -1,0 +1,85 @@
+import { nearest } from "../base/nearest.ts";
+import { ok } from "../base/result.ts";
+import { mentionsIn } from "../context/context.ts";
+import type { History } from "../log/log.ts";
+import type { AgentRole } from "../protocol/agent.ts";
+import type { MentionItem, UnknownMention } from "../protocol/skill.ts";
+import type { FoundSkill } from "../skills/skills.ts";
+import { toolboxOf } from "./agent-tools.ts";
+import type { Engine } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+
+/** What a message names with `@`: a tool before a skill of the same name, a skill before an agent. */
+export type Mentioned = {
+  readonly tools: readonly string[];
+  readonly skills: readonly FoundSkill[];
+  readonly agents: readonly AgentRole[];
+  readonly unknown: readonly UnknownMention[];
+};
+
+type Known = Pick<Parts, "skills" | "agents" | "toolbox">;
+type Whose = Pick<History, "agent">;
+
+const nearMax = 3;
+
+export function mentionedIn(text: string, whose: Whose, parts: Known): Mentioned {
+  const tools: string[] = [];
+  const skills: FoundSkill[] = [];
+  const agents: AgentRole[] = [];
+  const unknown: UnknownMention[] = [];
+  const offered = toolboxOf(whose, parts);
+  for (const name of mentionsIn(text)) {
+    const tool = [name, underscored(name)].find((word) => offered.has(word));
+    const skill = parts.skills.find(name) ?? parts.skills.find(hyphened(name));
+    const agent = parts.agents().find(({ id }) => id.toLowerCase() === name.toLowerCase());
+    if (tool !== undefined) tools.push(tool);
+    else if (skill !== undefined) skills.push(skill);
+    else if (agent !== undefined) agents.push(agent);
+    else unknown.push(unknownOf(name, whose, parts));
+  }
+  return { tools, skills, agents, unknown };
+}
+
+/** Tells what a message names and is not there. Most messages name nothing, and are answered at once. */
+export function namingUnknown(parts: Parts, send: Engine["send"]): Engine["send"] {
+  return async (conversation, message) => {
+    const sent = await send(conversation, message);
+    if (!sent.ok || mentionsIn(message.text).length === 0) return sent;
+    await parts.skills.look();
+    const { unknown } = mentionedIn(message.text, await parts.log.history(conversation.number), parts);
+    return unknown.length === 0 ? sent : ok({ ...sent.value, unknownMentions: [...unknown] });
+  };
+}
+
+/** `state`: there is a skill of this name, and why it cannot be used. */
+function unknownOf(name: string, whose: Whose, parts: Known): UnknownMention {
+  const found = parts.skills.found().find(({ id }) => id === name || id === hyphened(name));
+  const names = itemsOf(whose, parts).map((item) => item.name);
+  const near = nearest(name, names, nearMax, { onlyLikely: true });
+  return { name, near, ...(found === undefined ? {} : { state: found.state === "usable" ? "broken" : found.state }) };
+}
+
+/** Everything that can be named, in the order in which names count. */
+export function itemsOf(whose: Whose, parts: Known): MentionItem[] {
+  const tools = toolboxOf(whose, parts)
+    .offered("full")
+    .map(({ name, description }) => ({ kind: "tool", name, description: firstSentence(description) }) as const);
+  const skills = parts.skills
+    .usable()
+    .map(({ id, skill }) => ({ kind: "skill", name: id, description: skill?.description ?? "" }) as const);
+  const agents = parts.agents().map(({ id, description }) => ({ kind: "agent", name: id, description }) as const);
+  const taken = new Set<string>();
+  return [...tools, ...skills, ...agents].filter(({ name }) => !taken.has(name) && taken.add(name));
+}
+
+function firstSentence(text: string): string {
+  return /^.*?[.。](?=\s|$)/s.exec(text)?.[0] ?? text;
+}
+
+function underscored(name: string): string {
+  return name.toLowerCase().replaceAll("-", "_");
+}
+
+function hyphened(name: string): string {
+  return name.toLowerCase().replaceAll("_", "-");
+}

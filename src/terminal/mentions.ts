@@ -1,0 +1,35 @@
+import type { Client } from "../client/client.ts";
+import type { UnknownMention } from "../protocol/skill.ts";
+import type { Words } from "../words/words.ts";
+import { safeLine } from "./safe-text.ts";
+
+/** What can be named with `@`, as it was the last time that somebody asked: the keyboard waits for no answer. */
+export class KnownMentions {
+  #names: readonly string[] = [];
+
+  async refresh(client: Client): Promise<void> {
+    const listed = await client.call("listMentions", { query: { limit: namesMax } });
+    if (listed.ok) this.#names = listed.value.items.map(({ name }) => name);
+  }
+
+  /** `@da` → `@data-analysis`; undefined where no name was begun. */
+  complete(line: string): { readonly candidates: string[]; readonly begun: string } | undefined {
+    const begun = unfinished.exec(line)?.[0];
+    if (begun === undefined) return undefined;
+    const names = this.#names.map((name) => `@${name}`);
+    return { candidates: names.filter((name) => name.startsWith(begun)), begun };
+  }
+}
+
+const namesMax = 100;
+/** As in messages: not in the middle of an e-mail address, a path or a version. */
+const unfinished = /(?<![A-Za-z0-9_.%+\-/@#$&=:\\])@(?:[A-Za-z][A-Za-z0-9_-]*)?$/;
+
+const nameShownMax = 64;
+
+/** It was sent all the same; a line tells what was probably meant. */
+export function unknownText({ name, near, state }: UnknownMention, { skills }: Words): string {
+  const shown = safeLine(name, nameShownMax);
+  if (state !== undefined) return skills.unusableMention({ name: shown, state: skills.state[state] });
+  return skills.unknownMention({ name: shown, near: near.map((one) => `@${safeLine(one, nameShownMax)}`).join(", ") });
+}
