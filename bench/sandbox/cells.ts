@@ -87,6 +87,7 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
     compact: () => Promise.reject(new Error("no room is made here")),
     memory: { memories: async () => [], add: () => Promise.reject(new Error("nothing is remembered here")) },
     toolbox: { onDemand: [], search: () => [] },
+    installPackages: () => Promise.reject(new Error("there are no skills here")),
     searchHistory: async () => ({ hits: [], total: 0, conversations: 0, isStopped: false }),
   };
 }

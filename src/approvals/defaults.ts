@@ -47,6 +47,8 @@ function ofTool(call: JudgedCall, facts: CallFacts, { action, safeCommands }: Ot
     case "write_file":
     case "edit_file":
       return [...uploadFinding(call, facts), ...ofAny(call, facts, onlySafe)];
+    case "install_packages":
+      return [...packagesFinding(call), ...ofAny(call, facts, onlySafe)];
     case "remember":
       return [...lastingFinding(call, facts), ...ofAny(call, facts, onlySafe)];
     default:
@@ -76,6 +78,12 @@ function uploadFinding(call: JudgedCall, { root }: CallFacts): Finding[] {
   const inside = path.startsWith(`${root}/`) ? path.slice(root.length) : path;
   const [, first] = posix.normalize(`/${inside.trim()}`).split("/");
   return first === "uploads" ? [{ ...byDefault, kind: "change_upload", risk: "medium", what: shortened(path) }] : [];
+}
+
+/** Code of strangers comes into the sandbox: a person decides, for this skill or for always. */
+function packagesFinding(call: JudgedCall): Finding[] {
+  const what = `${call.tool} ${textOf(call, "skill")}`;
+  return [{ ...byDefault, kind: "packages", risk: "medium", what: shortened(what), shape: shortened(what) }];
 }
 
 /** What outsiders wrote must not reach every later conversation without a look at it. */

@@ -93,12 +93,18 @@ function skillPlaces({ projectDir, programDir, userDir, homeDir, isTrusted }: Ro
     // In a clone of ours this is what we ship.
     .filter(({ path }) => path !== join(programDir, "skills"));
   const ofUser = [join(userDir, "skills"), join(homeDir, ".agents", "skills"), join(homeDir, ".claude", "skills")]
-    .map((path) => ({ path, shown: underHome(path, homeDir), kind: "user", isTrusted: true }) as const)
+    .map((path) => ({ path, shown: shownSkills(path, homeDir), kind: "user", isTrusted: true }) as const)
     // Started at home, the folder's own are the user's.
     .filter(({ path }) => !isTrusted || !ofProject.some((one) => one.path === path));
   const builtIn = { path: join(programDir, "skills"), shown: "skills", kind: "built_in", isTrusted: true } as const;
   const isUsers = (path: string) => ofUser.some((one) => one.path === path);
   return [...ofProject.filter(({ path }) => !isUsers(path)), ...ofUser, builtIn];
+}
+
+/** Users of a server read it: elsewhere than at home, the folder above is nobody's business. */
+function shownSkills(path: string, homeDir: string): string {
+  const shown = underHome(path, homeDir);
+  return isAbsolute(shown) ? join("agentyard", "skills") : shown;
 }
 
 /** An installed package has the same package.json, but lies in node_modules or where its user may not write. */

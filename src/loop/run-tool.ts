@@ -15,6 +15,7 @@ import { toolMemory } from "./memory.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { searchHistory } from "./search-history.ts";
+import { installFor } from "./skill-packages.ts";
 import { resultOf, toolBytesMax } from "./tool-result.ts";
 
 export type Start = {
@@ -158,6 +159,7 @@ async function contextOf(
     compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
     memory: toolMemory(parts, conversation, key),
     toolbox: toolboxOf(run.history, parts, conversation.owner),
+    installPackages: (skill) => installFor(parts, conversation.owner, skill),
     searchHistory: (wanted) => searchHistory(parts, conversation, { ...wanted, signal }),
   };
 }

@@ -32,10 +32,11 @@ export async function stageNews(run: Run, parts: Parts, { isFinal }: { isFinal: 
   }
   await placeLinks(run, parts, turn.step === 0 ? [...history.skills.keys()] : linked.map(({ skill }) => skill.id));
   const { skills: texts } = forModels;
+  const canInstall = history.recipe?.descriptions.some(({ name }) => name === "install_packages") === true;
   const lacking: string[] = [];
   for (const { skill } of linked.filter(({ skill }) => skill.hasRequirements)) {
     const packages = await missingPackages(parts, run.conversation.owner, skill, run.signal);
-    if (packages.length > 0) lacking.push(texts.packagesMissing(skill.id, packages));
+    if (packages.length > 0) lacking.push(texts.packagesMissing(skill.id, packages, canInstall));
   }
   return [
     ...named.skills.map((skill) => texts.named(fileOf(skill))),

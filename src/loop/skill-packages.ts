@@ -1,5 +1,6 @@
 import { parsedJson } from "../base/json.ts";
-import { ok } from "../base/result.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import { type FoundSkill, readRequirements } from "../skills/skills.ts";
 import type { Engine } from "./loop.ts";
@@ -41,23 +42,30 @@ function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, "-");
 }
 
-/** What a person wants installed for a skill: the call is the decision, and no agent can make it. */
+/** What a person wants installed for a skill: the call itself is the decision. */
 export function openSkillPackages(parts: Parts): Pick<Engine, "installPackages"> {
-  return {
-    async installPackages(owner, name) {
-      await parts.skills.look();
-      const found = parts.skills.find(name);
-      if (found === undefined) return parts.skills.missing(name);
-      const { packages, leftOut } = await readRequirements(found.folder);
-      if (packages.length === 0) return ok({ installed: [], leftOut: [...leftOut] });
-      const wanted = packages.map((one) => ({ manager: "pip" as const, ...one }));
-      const order = { packages: wanted, timeoutMs: installMsMax, allowsConflicts: false };
-      const session = await parts.sandbox.packages.install(owner, order);
-      if (!session.ok) return session;
-      const names = new Set(packages.map((one) => plainName(one.name)));
-      const all = session.value.packages?.installed ?? [];
-      const installed = all.filter((one) => names.has(plainName(one.name)));
-      return ok({ installed: installed.map(({ name, version }) => ({ name, version })), leftOut: [...leftOut] });
-    },
-  };
+  return { installPackages: (owner, skill) => installFor(parts, owner, skill) };
 }
+
+/** Into the sandbox of this user, all of them or none. Whoever calls it has asked a person, or is one. */
+export async function installFor(
+  { skills, sandbox }: Pick<Parts, "skills" | "sandbox">,
+  owner: OwnerId,
+  name: string,
+): Promise<Result<Installed, Failure>> {
+  await skills.look();
+  const found = skills.find(name);
+  if (found === undefined) return skills.missing(name);
+  const { packages, leftOut } = await readRequirements(found.folder);
+  if (packages.length === 0) return ok({ installed: [], leftOut: [...leftOut] });
+  const wanted = packages.map((one) => ({ manager: "pip" as const, ...one }));
+  const order = { packages: wanted, timeoutMs: installMsMax, allowsConflicts: false };
+  const session = await sandbox.packages.install(owner, order);
+  if (!session.ok) return session;
+  const names = new Set(packages.map((one) => plainName(one.name)));
+  const all = session.value.packages?.installed ?? [];
+  const installed = all.filter((one) => names.has(plainName(one.name)));
+  return ok({ installed: installed.map(({ name: one, version }) => ({ name: one, version })), leftOut: [...leftOut] });
+}
+
+type Installed = { installed: { name: string; version: string }[]; leftOut: string[] };

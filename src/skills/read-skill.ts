@@ -20,7 +20,7 @@ export type Skill = {
 export type ReadSkill = { readonly skill: Skill | undefined; readonly problems: readonly SkillProblem[] };
 
 /** The public format's limits (agentskills.io), and how much of it reads well. */
-export const skillLimits = {
+const skillLimits = {
   nameMax: 64,
   descriptionMax: 1024,
   compatibilityMax: 500,
@@ -67,7 +67,7 @@ export async function readSkillText(text: string, folder: string): Promise<ReadS
 type Warn = (fault: SkillFault, line?: number) => void;
 
 /** What a name is made of in the public format. */
-export const isSkillName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const isSkillName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 function isName(name: string): boolean {
   return isSkillName.test(name) && name.length <= skillLimits.nameMax;

@@ -15,7 +15,7 @@ export type SkillFile = {
 export type SkillFiles = { readonly files: readonly SkillFile[]; readonly problems: readonly SkillProblem[] };
 
 export const skillFilesMax = 2_000;
-export const skillBytesMax = 64 * 1024 * 1024;
+const skillBytesMax = 64 * 1024 * 1024;
 const depthMax = 16;
 /** What tools leave behind, and nobody reads. */
 const leftBehind: ReadonlySet<string> = new Set([".git", "node_modules", "__pycache__", ".DS_Store", ".venv"]);

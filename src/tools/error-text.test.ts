@@ -86,6 +86,10 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
     ['{"command": "ls", "timeout": -1}', "tool_arguments_unfit"],
     ['{"command": "ls"}', "sandbox_unavailable"],
   ],
+  install_packages: [
+    ["{}", "tool_arguments_unfit"],
+    [JSON.stringify({ skill: "x".repeat(65) }), "tool_arguments_unfit"],
+  ],
   compact_context: [['{"strategy": "forget"}', "tool_arguments_unfit"]],
   remember: [
     ["{}", "tool_arguments_unfit"],
@@ -135,6 +139,15 @@ const sandboxFailures: readonly Failure[] = [
   makeFailure("code_too_long", { sizeBytes: 5_000_000, limitBytes: 4_194_304 }),
 ];
 
+/** What skills and their packages can refuse. */
+const skillFailures: readonly Failure[] = [
+  makeFailure("skill_not_found", { skill: "pfd", near: "pdf" }),
+  makeFailure("packages_not_configured", { setting: "sandbox.package_index" }),
+  makeFailure("packages_installing", {}),
+  makeFailure("packages_failed", { why: "index", said: "ERROR: No matching distribution found for folium" }),
+  makeFailure("installer_missing", { manager: "pip" }),
+];
+
 /** What the list of memories can refuse. */
 const memoryFailures: readonly Failure[] = [makeFailure("memory_full", { max: 100 }), makeFailure("memory_secret", {})];
 
@@ -153,16 +166,14 @@ const loopFailures: readonly Failure[] = [
   makeFailure("tool_repeated", { tool: "now", times: 5 }),
 ];
 
+const worldly = [...fileFailures, ...sandboxFailures, ...skillFailures, ...memoryFailures, ...loopFailures];
+
 test("every tool is made to fail, and so is every failure that tools and the loop can give [R1]", async () => {
   assert.deepEqual(
     builtins.map((tool) => tool.name).filter((name) => provoked[name] === undefined),
     [],
   );
-  const seen = new Set(
-    [...(await provokeAll()), ...fileFailures, ...sandboxFailures, ...memoryFailures, ...loopFailures].map(
-      (reason): string => reason.code,
-    ),
-  );
+  const seen = new Set([...(await provokeAll()), ...worldly].map((reason): string => reason.code));
   const inTools = codesIn("tools/**/*.ts", /\b(?:failure|makeFailure)\(\s*"(\w+)"/g);
   const inLoop = codesIn("loop/*.ts", /"(tool_[a-z_]+)"/g);
   assert.deepEqual(
@@ -181,8 +192,7 @@ test("each way to fail has the code that belongs to it [R1]", async () => {
 });
 
 test("an error tells a model in one short line what happened and what to do next, and nothing of the machine [R1][Q1]", async () => {
-  const others = [...fileFailures, ...sandboxFailures, ...memoryFailures, ...loopFailures];
-  for (const reason of [...(await provokeAll()), ...others]) {
+  for (const reason of [...(await provokeAll()), ...worldly]) {
     const text = errorForModel(reason);
     assert.ok(text.startsWith(`Error: ${reason.code}: `), text);
     assert.ok(text.length <= 600, `${text.length} characters: ${text}`);

@@ -39,6 +39,7 @@ test("the form of the arguments is one line that a model can follow [R1]", () =>
       "get_workspace_info {}",
       'execute_code {code: string, language?: "python" | "bash" | "javascript", timeout?: number, reset?: boolean}',
       "run_bash_command {command: string, timeout?: number}",
+      "install_packages {skill: string}",
       "remember {fact: string}",
       "recall {query?: string}",
       "search_history {query: string, max_results?: integer}",

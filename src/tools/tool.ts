@@ -90,6 +90,8 @@ export type ToolContext = {
   readonly compact: (strategy: "auto" | "compact" | "summarize") => Promise<Result<RoomReport, Failure>>;
   /** What the user wants to be known in every conversation. */
   readonly memory: ToolMemory;
+  /** Installs what a skill's `requirements.txt` names, in the sandbox of this user. `leftOut`: lines that were not taken. */
+  readonly installPackages: (skill: string) => Promise<Result<SkillPackages, Failure>>;
   /** What was said in this conversation and in the user's others. */
   readonly searchHistory: (wanted: HistoryQuery) => Promise<HistoryHits>;
   /** The tools of this agent that it is not told of with every request. */
@@ -97,6 +99,11 @@ export type ToolContext = {
     readonly onDemand: readonly Tool[];
     search(query: string, hitsMax: number): readonly Tool[];
   };
+};
+
+export type SkillPackages = {
+  readonly installed: readonly { readonly name: string; readonly version: string }[];
+  readonly leftOut: readonly string[];
 };
 
 export type ToolMemory = {

@@ -5,6 +5,7 @@ import { executeCode } from "./builtin/execute-code.ts";
 import { findFiles } from "./builtin/find-files.ts";
 import { findTools } from "./builtin/find-tools.ts";
 import { getWorkspaceInfo } from "./builtin/get-workspace-info.ts";
+import { installPackages } from "./builtin/install-packages.ts";
 import { listFiles } from "./builtin/list-files.ts";
 import { now } from "./builtin/now.ts";
 import { readFile } from "./builtin/read-file.ts";
@@ -46,6 +47,6 @@ export const builtins: readonly Tool[] = [
   ...[compactContext, findTools, useTool],
   ...[askHuman, now, todoRead, todoWrite],
   ...[readFile, writeFile, editFile, listFiles, findFiles, searchFile, getWorkspaceInfo],
-  ...[executeCode, runBashCommand],
+  ...[executeCode, runBashCommand, installPackages],
   ...[remember, recall, searchHistory],
 ];

@@ -159,6 +159,11 @@ const nextSteps: Readonly<Partial<Record<keyof FailureWords | "permission_denied
   sandbox_busy: "Wait for other programs to end, then call again; if it fails again, tell the user.",
   code_too_long:
     "Call write_file with a path in temp/ and a part of the code, add the rest with edit_file, and run that file.",
+  skill_not_found: "Use the name of a skill that is listed; if there is none, do without and tell the user.",
+  packages_not_configured: "Do without these packages, and tell the user that {setting} is not set here.",
+  packages_installing: "Go on with something else, then try once more; if it fails again, tell the user.",
+  packages_failed: "Do without these packages, and tell the user why they could not be installed.",
+  installer_missing: "Do without these packages, and tell the user.",
   pattern_invalid: "Call find_files with a simpler pattern, or search_file without use_regex.",
   decision_broken: "Do not try it again; tell the user that the record of decisions does not fit this call.",
   memory_full: "Tell the user that the list is full: /memory shows it and takes out what is no longer true.",

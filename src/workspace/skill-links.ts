@@ -15,7 +15,7 @@ export interface SkillCopies {
 }
 
 /** Where programs find the skills themselves; what stands in a conversation's `skills/` leads there. */
-export const guestSkills = "/skills";
+const guestSkills = "/skills";
 const linksFolder = "skills";
 
 /**

@@ -311,7 +311,7 @@ async function furnish(
     app_key: "app",
     tool: "now",
   };
-  const more = { agent_key: "general", version: "v1", model: "general" };
+  const more = { agent_key: "general", version: "v1", model: "general", skill: "pdf" };
   return {
     conversation,
     things: new Set(Object.values({ ...things, ...others }).filter((thing) => thing !== "")),

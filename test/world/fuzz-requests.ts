@@ -232,6 +232,8 @@ function parameter(asking: Asking, name: string): string {
     case "agent_key":
     case "model":
       return chance.pick(["general", "general", "simple", "app", "no-such-agent"]);
+    case "skill":
+      return chance.pick(["pdf", "no-such-skill"]);
     case "version":
       return chance.pick(["v0", "v1", "latest"]);
     case "user":

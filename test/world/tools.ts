@@ -43,6 +43,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
       add: () => assert.fail("nothing is remembered here"),
     },
     toolbox: { onDemand: [], search: () => [] },
+    installPackages: () => assert.fail("there are no skills here"),
     searchHistory: () => assert.fail("nothing was said here"),
     ...overrides,
   };

@@ -11,7 +11,7 @@ import type { LogEvent } from "../../src/protocol/events.ts";
 import { localOwner, type OwnerId } from "../../src/protocol/ids.ts";
 import type { Decision } from "../../src/protocol/resources.ts";
 import { openLocalSandbox } from "../../src/sandbox/local/local.ts";
-import { openSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { openSandbox, type Sandbox, type SandboxOptions } from "../../src/sandbox/sandbox.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import type { Tool } from "../../src/tools/tools.ts";
@@ -62,6 +62,8 @@ export type TestYardOptions = {
   readonly data?: string;
   /** With a real sandbox on this machine; otherwise no code can be run. */
   readonly runsCode?: boolean;
+  /** What its programs reach, and where packages come from and lie. */
+  readonly packages?: Pick<SandboxOptions, "network" | "packagesDir" | "lookup">;
   /** Another one in its place. */
   readonly openSandbox?: (parts: Pick<YardOptions, "config" | "storage" | "clock" | "logger">) => Sandbox;
   /** Who counts and traces. */
@@ -91,7 +93,7 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   if (!opened.ok) throw new Error(opened.failure.code);
   const storage = options.wrapStorage?.(opened.value) ?? opened.value;
   await storage.expireLeases();
-  const open = options.openSandbox ?? (options.runsCode === true ? realSandbox : noSandbox);
+  const open = options.openSandbox ?? (options.runsCode === true ? realSandbox(options) : noSandbox);
   const sandbox = open({ config, storage, clock, logger });
   const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
   const yard = await openYard({ ...parts, ...options.observers, ...toolParts(options), checksReads: true });
@@ -127,18 +129,20 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
 }
 
 /** An installation of its own: nothing that other tests do at the same time is touched. */
-function realSandbox({
-  config,
-  storage,
-  clock,
-  logger,
-}: Pick<YardOptions, "config" | "storage" | "clock" | "logger">): Sandbox {
+function realSandbox({ packages }: TestYardOptions) {
+  return ({ config, storage, clock, logger }: SandboxPlace) => openReal({ config, storage, clock, logger }, packages);
+}
+
+type SandboxPlace = Pick<YardOptions, "config" | "storage" | "clock" | "logger">;
+
+function openReal({ config, storage, clock, logger }: SandboxPlace, packages: TestYardOptions["packages"]): Sandbox {
   const words = wordsFor("en");
   const provider = openLocalSandbox({
     ...{ mark: `test${systemIds.hex(12)}`, clock, ids: systemIds, words: words.sandbox },
     ...{ javascript: process.execPath, startTimeoutMs: 30_000 },
   });
-  const sandbox = openSandbox({ provider, storage, clock, ids: systemIds, logger, words, settings: config.sandbox });
+  const parts = { provider, storage, clock, ids: systemIds, logger, words, settings: config.sandbox };
+  const sandbox = openSandbox({ ...parts, ...packages });
   return {
     ...sandbox,
     async close() {
