@@ -55,7 +55,7 @@ export function skillsFor(
   parts: Offering & Pick<Parts, "skills">,
   owner: OwnerId,
 ): Catalogue | undefined {
-  if (!toolboxOf(history, parts, owner).has("read_file")) return undefined;
+  if (toolboxOf(history, parts, owner).find("read_file") === undefined) return undefined;
   return catalogueOf(parts.skills.usable(), parts.models.get("base").windowTokens);
 }
 

@@ -84,9 +84,10 @@ export interface Engine {
   changeMemory(owner: OwnerId, memory: string, fact: string): Promise<Result<Memory, Failure>>;
   forgetMemory(owner: OwnerId, memory: string): Promise<Result<void, Failure>>;
   /** The skills that were found, the nearest folder first, and what became of them in a conversation. */
-  skills(conversation?: ConversationRow): Promise<{ items: readonly ListedSkill[]; tokensMax: number }>;
+  skills(owner: OwnerId, conversation?: ConversationRow): Promise<{ items: readonly ListedSkill[]; tokensMax: number }>;
   /** One of them by name; `skill_not_found` with names that were probably meant. */
   explainSkill(
+    owner: OwnerId,
     name: string,
     conversation?: ConversationRow,
   ): Promise<Result<ListedSkill & { readonly tokensMax: number }, Failure>>;
@@ -100,6 +101,7 @@ export interface Engine {
   ): Promise<Result<{ installed: { name: string; version: string }[]; leftOut: string[] }, Failure>>;
   /** What can be named with `@` and begins so: tools, then skills, then agents. */
   mentions(
+    owner: OwnerId,
     wanted: { readonly prefix: string; readonly limit: number },
     conversation?: ConversationRow,
   ): Promise<{ items: MentionItem[]; total: number }>;

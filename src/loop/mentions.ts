@@ -3,6 +3,7 @@ import { ok } from "../base/result.ts";
 import { mentionsIn } from "../context/context.ts";
 import type { History } from "../log/log.ts";
 import type { AgentRole } from "../protocol/agent.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import type { MentionItem, UnknownMention } from "../protocol/skill.ts";
 import type { FoundSkill } from "../skills/skills.ts";
 import { toolboxOf } from "./agent-tools.ts";
@@ -18,7 +19,7 @@ export type Mentioned = {
 };
 
 type Known = Pick<Parts, "skills" | "agents" | "toolbox">;
-type Whose = Pick<History, "agent">;
+type Whose = { readonly history: Pick<History, "agent">; readonly owner: OwnerId };
 
 const nearMax = 3;
 
@@ -27,12 +28,12 @@ export function mentionedIn(text: string, whose: Whose, parts: Known): Mentioned
   const skills: FoundSkill[] = [];
   const agents: AgentRole[] = [];
   const unknown: UnknownMention[] = [];
-  const offered = toolboxOf(whose, parts);
+  const toolbox = toolboxOf(whose.history, parts, whose.owner);
   for (const name of mentionsIn(text)) {
-    const tool = [name, underscored(name)].find((word) => offered.has(word));
+    const tool = toolbox.find(name) ?? toolbox.find(underscored(name));
     const skill = parts.skills.find(name) ?? parts.skills.find(hyphened(name));
     const agent = parts.agents().find(({ id }) => id.toLowerCase() === name.toLowerCase());
-    if (tool !== undefined) tools.push(tool);
+    if (tool !== undefined) tools.push(tool.name);
     else if (skill !== undefined) skills.push(skill);
     else if (agent !== undefined) agents.push(agent);
     else unknown.push(unknownOf(name, whose, parts));
@@ -46,7 +47,8 @@ export function namingUnknown(parts: Parts, send: Engine["send"]): Engine["send"
     const sent = await send(conversation, message);
     if (!sent.ok || mentionsIn(message.text).length === 0) return sent;
     await parts.skills.look();
-    const { unknown } = mentionedIn(message.text, await parts.log.history(conversation.number), parts);
+    const history = await parts.log.history(conversation.number);
+    const { unknown } = mentionedIn(message.text, { history, owner: conversation.owner }, parts);
     return unknown.length === 0 ? sent : ok({ ...sent.value, unknownMentions: [...unknown] });
   };
 }
@@ -61,9 +63,10 @@ function unknownOf(name: string, whose: Whose, parts: Known): UnknownMention {
 
 /** Everything that can be named, in the order in which names count. */
 export function itemsOf(whose: Whose, parts: Known): MentionItem[] {
-  const tools = toolboxOf(whose, parts)
-    .offered("full")
-    .map(({ name, description }) => ({ kind: "tool", name, description: firstSentence(description) }) as const);
+  const toolbox = toolboxOf(whose.history, parts, whose.owner);
+  const tools = [...toolbox.offered("full"), ...toolbox.onDemand].map(
+    ({ name, description }) => ({ kind: "tool", name, description: firstSentence(description) }) as const,
+  );
   const skills = parts.skills
     .usable()
     .map(({ id, skill }) => ({ kind: "skill", name: id, description: skill?.description ?? "" }) as const);

@@ -3,6 +3,7 @@ import type { QueuedMessage } from "../log/log.ts";
 import { ownWordsOf } from "../protocol/events.ts";
 import type { FoundSkill } from "../skills/skills.ts";
 import { forModels } from "../words/words.ts";
+import { toolboxOf } from "./agent-tools.ts";
 import { mentionedIn } from "./mentions.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
@@ -15,12 +16,13 @@ import { missingPackages } from "./skill-packages.ts";
  */
 export async function stageNews(run: Run, parts: Parts, { isFinal }: { isFinal: boolean }): Promise<string[]> {
   const { history } = run;
+  const { owner } = run.conversation;
   const { turn } = history;
   if (turn === undefined) return [];
   const joining = isFinal ? [] : history.queue.filter(({ mode }) => mode === "steer");
   const messages = turn.step === 0 ? [turn.message, ...joining] : joining;
   if (messages.length === 0) return [];
-  const named = mentionedIn(messages.map(ownWordsOf).join("\n"), history, parts);
+  const named = mentionedIn(messages.map(ownWordsOf).join("\n"), { history, owner }, parts);
   const byFile = skillsForFiles(run, parts, messages).filter(({ skill }) => !named.skills.includes(skill));
   const linked = [
     ...named.skills.map((skill) => ({ skill, because: "mention" as const })),
@@ -32,10 +34,10 @@ export async function stageNews(run: Run, parts: Parts, { isFinal }: { isFinal: 
   }
   await placeLinks(run, parts, turn.step === 0 ? [...history.skills.keys()] : linked.map(({ skill }) => skill.id));
   const { skills: texts } = forModels;
-  const canInstall = history.recipe?.descriptions.some(({ name }) => name === "install_packages") === true;
+  const canInstall = toolboxOf(history, parts, owner).find("install_packages") !== undefined;
   const lacking: string[] = [];
   for (const { skill } of linked.filter(({ skill }) => skill.hasRequirements)) {
-    const packages = await missingPackages(parts, run.conversation.owner, skill, run.signal);
+    const packages = await missingPackages(parts, owner, skill, run.signal);
     if (packages.length > 0) lacking.push(texts.packagesMissing(skill.id, packages, canInstall));
   }
   return [

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../base/result.ts";
 import { emptyHistory, type History } from "../log/log.ts";
 import type { Failure } from "../protocol/failure.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import type { SkillState, SkillUse } from "../protocol/skill.ts";
 import type { FoundSkill } from "../skills/skills.ts";
 import type { ConversationRow } from "../storage/storage.ts";
@@ -19,10 +20,10 @@ export type ListedSkill = {
 
 /** What skills there are, and why each is used or not; what can be named. Looks at the folders as they are now. */
 export function openSkillList(parts: Parts): Pick<Engine, "skills" | "explainSkill" | "mentions"> {
-  async function list(conversation: ConversationRow | undefined) {
+  async function list(owner: OwnerId, conversation: ConversationRow | undefined) {
     await parts.skills.look();
     const history = await historyOf(parts, conversation);
-    const { cut = [], tokensMax = 0 } = skillsFor(history, parts) ?? {};
+    const { cut = [], tokensMax = 0 } = skillsFor(history, parts, owner) ?? {};
     const items = parts.skills.found().map((found): ListedSkill => {
       const { state } = found;
       const isCut = state === "usable" && cut.includes(found.id);
@@ -37,18 +38,18 @@ export function openSkillList(parts: Parts): Pick<Engine, "skills" | "explainSki
 
   return {
     skills: list,
-    async explainSkill(name, conversation): Promise<Result<ListedSkill & { tokensMax: number }, Failure>> {
-      const { items, tokensMax } = await list(conversation);
+    async explainSkill(owner, name, conversation): Promise<Result<ListedSkill & { tokensMax: number }, Failure>> {
+      const { items, tokensMax } = await list(owner, conversation);
       // Of several of one name the one that has it; a broken one is found by its folder.
       const own = items.filter(({ found }) => found.id === name || found.shown === name);
       const item = own.find(({ state }) => state === "offered" || state === "cut") ?? own[0];
       return item === undefined ? parts.skills.missing(name) : ok({ ...item, tokensMax });
     },
-    async mentions({ prefix, limit }, conversation) {
+    async mentions(owner, { prefix, limit }, conversation) {
       await parts.skills.look();
       const history = await historyOf(parts, conversation);
       const begun = prefix.replace(/^@/, "").toLowerCase();
-      const items = itemsOf(history, parts).filter(({ name }) => name.toLowerCase().startsWith(begun));
+      const items = itemsOf({ history, owner }, parts).filter(({ name }) => name.toLowerCase().startsWith(begun));
       return { items: items.slice(0, limit), total: items.length };
     },
   };

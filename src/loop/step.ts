@@ -8,6 +8,8 @@ import { forModels } from "../words/words.ts";
 import { functionsOf, recipeNow, toolboxOf } from "./agent-tools.ts";
 import { choiceOf } from "./agents.ts";
 import { finishTurn, snippet } from "./finish.ts";
+import { toolLoaded } from "./load-tool.ts";
+import { mentionedIn } from "./mentions.ts";
 import { readMemories, readOwnParts } from "./own-parts.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
@@ -72,6 +74,7 @@ function stopwatch({ clock }: Parts) {
 export async function stageRecipe(run: Run, parts: Parts): Promise<void> {
   const own = await readOwnParts(run, parts);
   const { owner } = run.conversation;
+  stageNamedTools(run, parts);
   const recipe = recipeNow(run.history, parts, { at: parts.clock.now(), own, owner });
   if (recipe !== undefined) run.stage(recipe);
   const offered = functionsOf(run.history, parts, owner);
@@ -80,6 +83,17 @@ export async function stageRecipe(run: Run, parts: Parts): Promise<void> {
     parts.logger.warn("functions of the caller are called like our tools, or twice: left out", {
       ...{ conversation: run.conversation.id, names: leftOut.map(({ name }) => name).join(", ") },
     });
+}
+
+/** A tool on demand that the user names is told of from this request on. */
+function stageNamedTools(run: Run, parts: Parts): void {
+  const { history, conversation } = run;
+  const { owner } = conversation;
+  if (history.turn === undefined) return;
+  for (const name of mentionedIn(ownWordsOf(history.turn.message), { history, owner }, parts).tools) {
+    const loaded = toolLoaded(history, parts, { owner, name });
+    if (loaded.ok && loaded.value !== undefined) run.stage(loaded.value);
+  }
 }
 
 type Begun = {

@@ -13,7 +13,7 @@ export const skillsForModels = {
   forFile: (path: string, file: string) =>
     `For ${shownName(file)} there is a skill: read ${shownName(path)} before you work on it.`,
   packagesMissing: (skill: string, packages: readonly string[], canInstall: boolean) =>
-    `The skill ${skill} wants Python packages that are not installed: ${packages.join(", ")}. Do without them where you can; otherwise ${canInstall ? `call install_packages with {"skill": "${skill}"}, which asks the user first` : `tell the user, who can have them installed with /skills install ${skill}`}.`,
+    `The skill ${skill} wants Python packages that are not installed: ${packages.join(", ")}. Do without them where you can; otherwise ${canInstall ? `call use_tool with {"name": "install_packages", "arguments": "{\\"skill\\": \\"${skill}\\"}"}, which asks the user first` : `tell the user, who can have them installed with /skills install ${skill}`}.`,
   installed: (packages: readonly { readonly name: string; readonly version: string }[], leftOut: readonly string[]) =>
     `${packages.length === 0 ? "There was nothing to install." : `Installed: ${packages.map(({ name, version }) => `${name} ${version}`).join(", ")}.`}${leftOut.length === 0 ? "" : `\nNot taken, because they say more than a name and a version (tell the user if you need them):\n${leftOut.map((line) => `- ${shownName(line)}`).join("\n")}`}`,
   toolNamed: (name: string) => `The user named the tool ${name}: use it where it fits.`,

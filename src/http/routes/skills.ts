@@ -16,20 +16,20 @@ export function skillHandlers({ engine, log }: Parts): Pick<Handlers, Names> {
     async listSkills({ owner, query, language }) {
       const row = await find(owner, query.conversation);
       if (!row.ok) return row;
-      const { items, tokensMax } = await engine.skills(row.value);
+      const { items, tokensMax } = await engine.skills(owner, row.value);
       return ok({ items: items.map((item) => infoOf(item, language)), tokensMax });
     },
     async explainSkill({ owner, params, query, language }) {
       const row = await find(owner, query.conversation);
       if (!row.ok) return row;
-      const skill = await engine.explainSkill(params.skill, row.value);
+      const skill = await engine.explainSkill(owner, params.skill, row.value);
       if (!skill.ok) return skill;
       return ok({ ...infoOf(skill.value, language), reasons: reasonsOf(skill.value, wordsFor(language)) });
     },
     installSkillPackages: ({ owner, params }) => engine.installPackages(owner, params.skill),
     async listMentions({ owner, query }) {
       const row = await find(owner, query.conversation);
-      return row.ok ? ok(await engine.mentions(query, row.value)) : row;
+      return row.ok ? ok(await engine.mentions(owner, query, row.value)) : row;
     },
   };
 }

@@ -8,6 +8,7 @@ export const installPackages = defineTool({
   description:
     "Install the Python packages that a skill's requirements.txt names, for programs in the sandbox. Use it when a reminder says that they are missing and the work needs them; the user is asked first. Not for other packages: tell the user which ones you want. Returns what was installed.",
   class: "idempotent",
+  isOnDemand: true,
   input: z.object({ skill: z.string().trim().min(1).max(64).describe("Name of the skill, as in skills/<name>.") }),
   otherNames: { name: "skill", skill_name: "skill", id: "skill" },
   tidy: ({ skill }) => ({ skill: skill.replace(/^@|^skills\//, "").replace(/\/.*$/, "") }),
