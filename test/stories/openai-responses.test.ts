@@ -7,8 +7,8 @@ import type OpenAI from "openai";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { describeModel } from "../../src/models/models.ts";
-import { openAiResponses } from "../../src/models/responses/responses.ts";
 import type { Message } from "../../src/protocol/message.ts";
+import { providerFor } from "../../src/providers.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { callEnds, gathered, openAiYard, without } from "../world/openai.ts";
 
@@ -60,10 +60,10 @@ test("one AgentYard can be the model of another by responses: text, thoughts and
   const asks = { ...calls(["get_weather", { city: "Paris" }]), text: "I ask.", reasoning: "Not known." };
   await using model = await modelServer([asks, says("Sunny.")]);
   await using server = await openAiYard({ model });
-  const { profile } = describeModel({ baseUrl: server.url, model: "gpt-5.5" });
+  const { profile } = describeModel({ baseUrl: server.url, model: "gpt-5.5", api: "responses" });
   const times = { idleTimeoutMs: 30_000, firstDataTimeoutMs: 30_000 };
   const endpoint = { baseUrl: `${server.url}/v1`, model: "general", profile, ...times };
-  const provider = openAiResponses({ endpoint, clock: systemClock, ids: systemIds });
+  const provider = providerFor({ endpoint, clock: systemClock, ids: systemIds });
   const ask = (...messages: Message[]) =>
     provider
       .prepare({ messages, tools: [weather], stream: true, cacheKey: "c" })
