@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
@@ -27,11 +27,12 @@ const hi = said({ type: "text", text: "hi" });
 /** A server with these answers, in order, and a provider that asks it. */
 async function open(t: TestContext, replies: readonly Reply[], profile: Partial<Profile> = {}, more: object = {}) {
   const asked: Asked[] = [];
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     asked.push({ path: request.url, headers: request.headers, body: (await json(request)) as Body });
     const { status = 200, body } = replies[asked.length - 1] ?? hi;
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  });
+  };
+  const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const endpoint = {
