@@ -22,7 +22,8 @@ export const anthropicWire: Wire = {
     /** The blocks of each answer that was given. */
     const given: Block[][] = [];
     return {
-      isStream: ({ body }) => Body.parse(body).stream === true,
+      // Also of what is refused for its shape.
+      isStream: ({ body }) => Object(body).stream === true,
       complaint: (request) => complaintAbout(request, given),
       seen: (body) => seenIn(Body.parse(body)),
       // The marks move from request to request, and are no part of what is cached.

@@ -23,7 +23,8 @@ export const responsesWire: Wire = {
     /** The answers that were given, each as its items. */
     const given: Item[][] = [];
     return {
-      isStream: ({ body }) => Body.parse(body).stream === true,
+      // Also of what is refused for its shape.
+      isStream: ({ body }) => Object(body).stream === true,
       complaint: (request) => complaintAbout(request, given),
       seen: (body) => seenIn(Body.parse(body)),
       messageBytes: (text) => insideOf(text, '"input":['),

@@ -47,6 +47,12 @@ const cases: [what: string, message: string, sent: Fields, changed: Fields | und
   ],
   ["no forced tool", "tool_choice does not support being set to required", { tool_choice: "required" }, {}],
   ["other messages", "Invalid 'messages[1]': unknown role", { stream: true }, undefined],
+  [
+    "other thoughts",
+    "messages.1.content.0: Invalid `signature` in `thinking` block",
+    { thinking: { type: "adaptive" } },
+    undefined,
+  ],
   ["other tools", "tools[0].function.name is invalid", { tools: "[]" }, undefined],
   ["a field we did not send", "Unknown parameter: top_k", { temperature: 1 }, undefined],
 ];

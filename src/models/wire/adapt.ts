@@ -27,6 +27,8 @@ export type Edit = {
  * `undefined` when it does not say, or when what it refuses is the substance of the request.
  */
 export function editFor(facts: ErrorFacts, sent: Fields, adaptable: Adaptable): Edit | undefined {
+  // A place in a message is named: nothing beside the messages mends it, whatever words are used.
+  if (/^[\s'"`]*(?:messages|contents|input)[.[]/.test(facts.text)) return undefined;
   const asked = setAsked(facts, sent);
   if (asked !== undefined) return asked;
   const field = refusedField(facts, sent, adaptable);
