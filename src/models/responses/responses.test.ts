@@ -64,7 +64,7 @@ test("a cache key of 64 characters is sent as it is, and a longer one as a short
 
 test("where nobody may see summaries of reasoning, the request goes again without asking for them, and stays so [M6][M3]", async () => {
   const message =
-    "Your organization must be verified to generate reasoning summaries: 'reasoning.summary' is not supported.";
+    "Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.";
   const body = JSON.stringify({
     error: { message, type: "invalid_request_error", param: "reasoning.summary", code: "unsupported_value" },
   });
