@@ -1,11 +1,13 @@
 import type { Writable } from "node:stream";
 import { z } from "zod";
 import { type CallFacts, loadCheckers, openApprovals } from "./approvals/approvals.ts";
+import { systemClock } from "./base/clock.ts";
 import { ok, type Result } from "./base/result.ts";
-import type { Config } from "./config/config.ts";
+import { type Config, toolFiles } from "./config/config.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
+import { localOwner } from "./protocol/ids.ts";
 import { printVerdict, readJsonFile, refuse } from "./terminal/terminal.ts";
-import { builtins, openToolbox } from "./tools/tools.ts";
+import { builtins, openCustomTools, openRegistry, type Toolbox } from "./tools/tools.ts";
 import type { Words } from "./words/words.ts";
 
 type Command = {
@@ -19,7 +21,9 @@ type Parts = { readonly config: Config; readonly words: Words; readonly output: 
 /** `agentyard approvals test`: what the rules say of a call that nobody makes. Needs neither data nor a yard. */
 export async function testApproval(command: Command, parts: Parts): Promise<number> {
   const { config, words } = parts;
-  const found = openToolbox(builtins).open({ id: "test", name: command.tool, arguments: command.arguments });
+  const toolbox = await ownTools(config);
+  const asked = toolbox.meant({ id: "test", name: command.tool, arguments: command.arguments });
+  const found = toolbox.open(asked);
   if (!found.ok) return refuse(found.failure, parts);
   const facts = await readFacts(command.facts, words);
   if (!facts.ok) return refuse(facts.failure, parts);
@@ -31,10 +35,18 @@ export async function testApproval(command: Command, parts: Parts): Promise<numb
     tool: tool.name,
     class: tool.class,
     arguments: opened.input,
-    written: command.arguments,
+    written: asked.arguments,
     own: opened.ask?.kind === "approval" ? opened.ask : undefined,
   };
   return printVerdict(approvals.judge(call, facts.value, []), { ...parts, json: command.json });
+}
+
+/** Ours, and those of the operator's own files. Servers of others are not asked. */
+async function ownTools(config: Config): Promise<Toolbox> {
+  const custom = openCustomTools({ list: () => toolFiles(config), clock: systemClock, onBroken: () => {} });
+  await custom.refresh();
+  const sources = [{ origin: "custom" as const, source: custom }];
+  return openRegistry({ builtins, sources, settings: config.tools, onLeftOut: () => {} }).boxOf(localOwner);
 }
 
 /** What is true in the usual case: a sandbox, no network, and nothing read from outside. */

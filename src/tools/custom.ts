@@ -29,7 +29,7 @@ export type CustomToolsOptions = {
 };
 
 /** A file that takes longer to load has not loaded: a turn waits for it. */
-export const loadMsMax = 10_000;
+const loadMsMax = 10_000;
 const whyBytesMax = 200;
 
 export function openCustomTools({ list, clock, onBroken }: CustomToolsOptions): CustomTools {

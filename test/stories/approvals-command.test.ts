@@ -36,6 +36,15 @@ test("a script asks what the rules say of a call, and gets one object, without d
   assert.equal(existsSync(join(folder, "data")), false);
 });
 
+test("what a tool of the operator asks about is told, too, and use_tool counts as what it calls [P2][H1][T3]", async (t) => {
+  const { run, write } = makeProject(t);
+  const ask = '({ to }) => (to === "all" ? { reason: "it pays everybody", risk: "high" } : undefined)';
+  write("tools/pay.mjs", `export default { name: "pay", description: "Pays.", ask: ${ask}, run: () => "" };`);
+  const call = JSON.stringify({ name: "pay", arguments: { to: "all" } });
+  const { verdict, risk, reason } = JSON.parse((await run("test", "--json", "use_tool", call)).output);
+  assert.deepEqual([verdict, risk, reason], ["ask", "high", "it pays everybody"]);
+});
+
 test("a person reads the same in their language, with where a rule is set [P2][P4][H1]", async (t) => {
   const { run, write } = makeProject(t);
   write(

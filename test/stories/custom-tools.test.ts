@@ -77,6 +77,21 @@ test("the example in the repository is found by the model, reads a file of the c
   assert.deepEqual(broken, []);
 });
 
+test("what the page about tools shows is a tool and a tools.yaml that can be used [T3][P5]", async (t) => {
+  const page = readFileSync(join(repository, "docs/use/tools.md"), "utf8");
+  const [, yaml = "", code = ""] = /```yaml\n(.*?)```.*?```ts\n(.*?)```/s.exec(page) ?? [];
+  const { write, names, place } = await operator(t);
+  write("tools/count-words.ts", code.replace("agentyard/extend", extend));
+  write("config/tools.yaml", yaml);
+  assert.deepEqual(await names(), ["count_words"]);
+  assert.deepEqual((await place.load()).tools, [
+    { name: "now", tier: "loaded" },
+    { name: "search_history", tier: "off" },
+    { name: "mcp__github__list_issues", tier: "loaded" },
+    { name: "count_words", tier: "on_demand", words: "writing length statistics" },
+  ]);
+});
+
 test("a tool is there at the turn after its file, another one when it changes, and gone with it [T3][P5]", async (t) => {
   const { write, remove, custom } = await operator(t);
   await using model = await modelServer((request) =>

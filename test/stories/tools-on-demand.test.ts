@@ -125,6 +125,33 @@ test("what use_tool calls is judged, asked about, edited and stored as the tool 
   );
 });
 
+test("a rule about a tool of others counts for what use_tool calls, and a question shows that tool [T1][H1]", async (t) => {
+  const rules = `tools:
+  mcp__mail__delete_member:
+    rules:
+      - { argument: member_id, pattern: boss, action: deny, reason: not the boss }
+      - { pattern: ann, action: ask, reason: think of Ann }
+`;
+  const data = folderWith(t, { "config/hitl_rules.yaml": rules });
+  const remove = (member_id: string): [string, unknown] => [
+    ...(["use_tool", { name: "mcp__mail__delete_member", arguments: JSON.stringify({ member_id }) }] as const),
+  ];
+  await using model = await modelServer([calls(remove("boss"), remove("ann"), remove("bob")), says("done")]);
+  await using yard = await startYard({ model, data, sources: from(many) });
+  const { conversation } = await yard.ask("clean up");
+  const [open, ...others] = await waitingIn(yard, conversation);
+  assert.deepEqual(
+    [open?.tool, open?.arguments, open?.reason, others],
+    ["mcp__mail__delete_member", '{"member_id":"ann"}', "think of Ann", []],
+  );
+  await say(yard, open, { verdict: "reject", reason: "keep her" });
+  await yard.whenAtRest(conversation);
+  const results = toldResults(model.asked[1]?.body ?? assert.fail());
+  assert.match(results[0] ?? "", /^Error: tool_denied: .*mcp__mail__delete_member.*not the boss/);
+  assert.match(results[1] ?? "", /^Error: tool_rejected: .*keep her/);
+  assert.match(results[2] ?? "", /mail delete member \{"member_id":"bob"\}/);
+});
+
 test("tools that come and go change nothing of what is sent, and one that is gone is told as such [T1][L3]", async () => {
   let tools: readonly Tool[] = [];
   const sources = [{ origin: "mcp" as const, source: { tools: () => tools } }];
