@@ -7,7 +7,7 @@ import { loadCheckers } from "./approvals/approvals.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import { ok, type Result } from "./base/result.ts";
-import type { Config, ConfigFailure } from "./config/config.ts";
+import { type Config, type ConfigFailure, toolFiles } from "./config/config.ts";
 import { checkRecord, checkRules } from "./log/log.ts";
 import { isRunning } from "./observe/observe.ts";
 import { readBwrap } from "./sandbox/local/bwrap.ts";
@@ -26,6 +26,7 @@ import {
   type SkillFacts,
   type Streams,
 } from "./terminal/terminal.ts";
+import { openCustomTools } from "./tools/tools.ts";
 import type { Words } from "./words/words.ts";
 import { probeImages } from "./workspace/workspace.ts";
 
@@ -45,6 +46,10 @@ export function examine(command: { readonly json: boolean; readonly fix: boolean
 async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts> {
   const config = loaded.ok ? loaded.value : undefined;
   const checkers = await loadCheckers(config?.checkers ?? []);
+  const custom = openCustomTools({
+    ...{ list: async () => (config === undefined ? [] : toolFiles(config)), clock: systemClock, onBroken: () => {} },
+  });
+  await custom.refresh();
   const data = config && lookAtData(config.paths.dataDir);
   // In a directory that cannot be written it would only be said twice.
   const database = config === undefined || data?.state === "read_only" ? undefined : lookForDatabase(config);
@@ -54,6 +59,7 @@ async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts
     problems: loaded.ok ? (checkers.ok ? [] : [checkers.failure]) : loaded.failure,
     checkers: checkers.ok ? checkers.value.map(({ name }) => name) : [],
     skills: config && (await lookAtSkills(config, words)),
+    ...{ tools: custom.files(), brokenTools: custom.broken() },
     notes,
     data,
     otherPeople: countOtherPeople(),

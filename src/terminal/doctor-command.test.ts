@@ -74,6 +74,7 @@ test("each shortcoming has its line, its advice and its weight [P2][X3]", () => 
     [{}, []],
     [{ problems: [problem], data: undefined, database: undefined, models: [] }, [["settings", "missing"]]],
     [{ notes: ["A name is unknown."] }, [["settings", "degraded"]]],
+    [{ brokenTools: [{ file: "tools/a.ts", line: 3, why: "no database" }] }, [["tool", "degraded"]]],
     [{ data: { ...data, state: "read_only" } }, [["data", "missing"]]],
     [{ data: { ...data, mode: 0o755 } }, [["data_mode", "degraded"]]],
     [{ data: { ...data, freeBytes: 1024 ** 3 } }, [["space", "degraded"]]],
@@ -113,6 +114,23 @@ test("each shortcoming has its line, its advice and its weight [P2][X3]", () => 
     speechless.map(({ text }) => text),
     ["A name is unknown."],
   );
+});
+
+test("tools of the operator's own are named with their files, and those that cannot be used with the line [P2][T3]", () => {
+  const tools = [{ file: "tools/a.ts", tool: "count" }];
+  const brokenTools = [{ file: "tools/b.ts", line: 3, why: "no database" }];
+  const lines = (language: "en" | "zh") =>
+    diagnose({ ...good, tools, brokenTools }, wordsFor(language)).flatMap(({ name, status, text }) =>
+      name === "tool" ? [[status, text]] : [],
+    );
+  assert.deepEqual(lines("en"), [
+    ["ok", "Tool: count (tools/a.ts) runs outside of the sandbox"],
+    ["degraded", "Tool: tools/b.ts:3 cannot be used: no database"],
+  ]);
+  assert.deepEqual(lines("zh"), [
+    ["ok", "工具：count（tools/a.ts），在沙箱之外运行"],
+    ["degraded", "工具：tools/b.ts:3 无法使用：no database"],
+  ]);
 });
 
 test("what is a command and what is advice is the same in every language [P4][X3]", () => {

@@ -1,5 +1,6 @@
 import type { Result } from "../base/result.ts";
 import type { Failure } from "../protocol/failure.ts";
+import type { BrokenToolFile } from "../protocol/tool.ts";
 import { failureWords, type Words } from "../words/words.ts";
 import { formatBytes } from "./format.ts";
 import { shellQuoted } from "./shell-quoted.ts";
@@ -14,6 +15,9 @@ export type DoctorFacts = {
   readonly checkers?: readonly string[];
   /** Skills that can be used, and what is wrong with others; undefined where nobody looked. */
   readonly skills?: SkillFacts | undefined;
+  /** And those that are tools, with the files that cannot be used. */
+  readonly tools?: readonly { readonly file: string; readonly tool: string }[];
+  readonly brokenTools?: readonly BrokenToolFile[];
   /** What a person should know about the settings, in words. */
   readonly notes: readonly string[];
   readonly data: DataFacts | undefined;
@@ -91,6 +95,8 @@ export function diagnose(facts: DoctorFacts, words: Words): readonly Check[] {
     ...facts.problems.map((problem) => lacking("settings", failureWords(words, problem))),
     ...(facts.checkers ?? []).map((name) => fine("checker", doctor.checker({ name }))),
     ...(facts.skills === undefined ? [] : diagnoseSkills(facts.skills, words)),
+    ...(facts.tools ?? []).map((tool) => fine("tool", doctor.tool(tool))),
+    ...(facts.brokenTools ?? []).map((broken) => lesser("tool", doctor.brokenTool(broken))),
     ...facts.notes.map((note) => lesser("settings", [note, ""])),
     ...(facts.data === undefined ? [] : diagnoseData(facts.data, words)),
     ...(facts.otherPeople === 0 ? [] : [lesser("loopback", doctor.shared({ count: facts.otherPeople }))]),

@@ -53,6 +53,11 @@ export const enDoctor = {
   },
   skills: (p: { count: number }) => (p.count === 1 ? "Skills: 1 can be used" : `Skills: ${p.count} can be used`),
   skillUnfit: (p: { place: string; what: string; instead: string }): Pair => [`Skill ${p.place}: ${p.what}`, p.instead],
+  tool: (p: { tool: string; file: string }) => `Tool: ${p.tool} (${p.file}) runs outside of the sandbox`,
+  brokenTool: (p: { file: string; line?: number | undefined; why: string }): Pair => [
+    `Tool: ${p.file}${p.line === undefined ? "" : `:${p.line}`} cannot be used: ${p.why}`,
+    "Mend the file, or take it out of its folder.",
+  ],
   checker: (p: { name: string }) => `Checker: ${p.name} looks at calls, outside of the sandbox`,
   model: (p: { slot: string; model: string; server: string }) =>
     `Model of ${p.slot}: ${p.model} (${p.server}); \`agentyard model test\` tries it`,

@@ -41,6 +41,11 @@ export const zhDoctor: typeof enDoctor = {
   },
   skills: (p) => `技能：${p.count} 个可用`,
   skillUnfit: (p) => [`技能 ${p.place}：${p.what}`, p.instead],
+  tool: (p) => `工具：${p.tool}（${p.file}），在沙箱之外运行`,
+  brokenTool: (p) => [
+    `工具：${p.file}${p.line === undefined ? "" : `:${p.line}`} 无法使用：${p.why}`,
+    "请修正该文件，或将其移出文件夹。",
+  ],
   checker: (p) => `检查程序：${p.name}，会查看各个调用，在沙箱之外运行`,
   model: (p) => `${p.slot} 的模型：${p.model}（${p.server}）；用 \`agentyard model test\` 试一试`,
   modelDemo: () => [
