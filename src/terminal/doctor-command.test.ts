@@ -161,6 +161,19 @@ test("what is not there yet and what is in use is no fault [P2][P3]", () => {
   ]);
 });
 
+test("skills that can be used are counted, and what keeps one from it is told with its line and advice [P2][K1]", () => {
+  const faults = [{ place: "~/.agents/skills/tabs/SKILL.md:5", what: "A tab stands there.", instead: "Use blanks." }];
+  const skills = (usable: number, more: typeof faults) =>
+    diagnose({ ...good, skills: { usable, faults: more } }, words)
+      .filter(({ name }) => name.startsWith("skill"))
+      .map(({ name, status, text, advice }) => [name, status, text, advice]);
+  assert.deepEqual(skills(0, []), []);
+  assert.deepEqual(skills(2, faults), [
+    ["skills", "ok", "Skills: 2 can be used", null],
+    ["skill", "degraded", "Skill ~/.agents/skills/tabs/SKILL.md:5: A tab stands there.", "Use blanks."],
+  ]);
+});
+
 test("a folder with blanks and quotes is one word of the command that mends it [P2]", () => {
   const folder = "/srv/it's mine/data";
   const [check] = complaints({ ...good, data: { ...data, folder, mode: 0o755 } });

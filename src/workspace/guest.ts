@@ -35,7 +35,7 @@ export async function guestFolder(visit: Visit): Promise<GuestFolder> {
     inside: `/workspace/${id}`,
     writable: isTask ? "all" : writableFolders,
     skills: isTask ? undefined : join(folder, "skills"),
-    skillCopies: isTask || visit.skills === undefined ? undefined : copiesOf(visit.skills),
+    ...(isTask || visit.skills === undefined ? {} : { skillCopies: copiesOf(visit.skills) }),
     uid,
     marks,
   };

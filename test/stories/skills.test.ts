@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { withoutMarks } from "../../src/words/words.ts";
-import { all } from "../world/events.ts";
+import { all, until } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
 import { skillFolder, skillText } from "../world/skill-folder.ts";
@@ -235,6 +235,29 @@ test("a linked skill's scripts run in the sandbox, which sees a read-only copy a
   const last = results(second.events).at(-1) ?? "";
   assert.match(last, /---\nname: later/);
   assert.match(last, /No such file or directory/);
+});
+
+test("a skill that is named while a turn runs is told with the step that takes the message up [L4][K1][L1]", async (t) => {
+  const { data } = skillFolder(t, "pdf-forms");
+  const { promise: steered, resolve: goOn } = Promise.withResolvers<void>();
+  await using model = await modelServer([{ ...calls(["now", {}]), heldUntil: steered }, says("done")]);
+  await using yard = await startYard({ model, data });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const send = (text: string, mode: "queue" | "steer") =>
+    must(yard.client.call("sendMessage", { params: { id }, body: { text, mode } }));
+  await send("begin", "queue");
+  await until("the model is asked", () => model.asked.length === 1);
+  await send("with @pdf-forms, please", "steer");
+  goOn();
+  const { events } = await yard.whenAtRest(id);
+  assert.deepEqual(model.asked.map(reminderOf), [
+    undefined,
+    "The user named a skill: read skills/pdf-forms/SKILL.md before you begin, and follow it.",
+  ]);
+  assert.deepEqual(
+    all(events, "skill.linked").map(({ turn, skill }) => [turn, skill]),
+    [[1, "pdf-forms"]],
+  );
 });
 
 test("what can be named is listed by its beginning, tools before skills before agents [L4]", async (t) => {
