@@ -49,8 +49,8 @@ export async function stageNews(run: Run, parts: Parts, { isFinal }: { isFinal: 
   ];
 }
 
-function fileOf({ id, file }: FoundSkill): string {
-  return `skills/${id}/${file}`;
+function fileOf({ id }: FoundSkill): string {
+  return `skills/${id}/SKILL.md`;
 }
 
 /** For each skill that no file has linked yet, the first file of its type: that of these messages, or one uploaded before. */

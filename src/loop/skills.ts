@@ -59,10 +59,10 @@ function historyOf({ log }: Parts, conversation: ConversationRow | undefined): P
   return conversation === undefined ? emptyHistory() : log.history(conversation.number);
 }
 
-function useOf({ id, file }: FoundSkill, { skills, deeds }: History): SkillUse {
+function useOf({ id }: FoundSkill, { skills, deeds }: History): SkillUse {
   const link = skills.get(id);
   return {
     linked: link === undefined ? null : { turn: link.turn, because: link.because, file: link.file ?? null },
-    isRead: deeds.get(`skills/${id}/${file}`)?.read !== undefined,
+    isRead: deeds.get(`skills/${id}/SKILL.md`)?.read !== undefined,
   };
 }

@@ -17,7 +17,6 @@ const entryTokensMax = 80;
 
 type Entry = {
   readonly id: string;
-  readonly file: string;
   readonly skill: { readonly description: string } | undefined;
 };
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { wordsFor } from "../words/words.ts";
 import { candidatesMax, lookInPlace, type SkillPlace } from "./look-in-place.ts";
-import { parseRequirements } from "./requirements.ts";
+import { parseRequirements, readRequirements } from "./requirements.ts";
 import { skillFilesMax } from "./skill-files.ts";
 
 const published = join(import.meta.dirname, "../../test/data/skills");
@@ -184,6 +184,16 @@ test("of requirements only names with versions are taken; what would be fetched 
       ],
     },
   );
+});
+
+test("requirements that a link brings in from outside the skill are not read [W9]", async (t) => {
+  const folder = freshFolder(t);
+  symlinkSync("/etc/hosts", join(folder, "requirements.txt"));
+  assert.deepEqual(await readRequirements(folder), { packages: [], leftOut: [] });
+  assert.deepEqual((await readRequirements(join(published, "wants-packages"))).leftOut, [
+    "-r other.txt",
+    "git+https://example.org/maps.git",
+  ]);
 });
 
 function place(path: string): SkillPlace {

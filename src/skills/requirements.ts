@@ -1,5 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
 import { systemCodeOrThrow } from "../base/fault.ts";
 
 /** A package of Python that a skill wants, as `requirements.txt` names it. */
@@ -12,17 +12,20 @@ export type Requirements = {
 
 const fileBytesMax = 64 * 1024;
 const packagesMax = 50;
+const none: Requirements = { packages: [], leftOut: [] };
 
 /** What a skill's `requirements.txt` names; nothing where there is none. */
 export async function readRequirements(folder: string): Promise<Requirements> {
   const path = join(folder, "requirements.txt");
   try {
-    const found = await stat(path);
-    if (!found.isFile() || found.size > fileBytesMax) return { packages: [], leftOut: [] };
-    return parseRequirements(await readFile(path, "utf8"));
+    const [real, root] = [await realpath(path), await realpath(folder)];
+    const found = await stat(real);
+    // What a link brings in from elsewhere is nobody's wish, and its lines would be shown.
+    const isOwn = real.startsWith(root + sep) && found.isFile() && found.size <= fileBytesMax;
+    return isOwn ? parseRequirements(await readFile(real, "utf8")) : none;
   } catch (error) {
     systemCodeOrThrow(error);
-    return { packages: [], leftOut: [] };
+    return none;
   }
 }
 

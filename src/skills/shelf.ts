@@ -67,7 +67,9 @@ async function copyIn(dir: string, id: string, files: readonly SkillFile[]): Pro
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { recursive: true, mode: 0o755 });
   const digest = createHash("sha256");
-  for (const { name, path, isProgram } of files) {
+  for (const { name: written, path, isProgram } of files) {
+    // Agents are told of `SKILL.md`, however its author wrote it.
+    const name = /^skill\.md$/i.test(written) ? "SKILL.md" : written;
     const copy = join(draft, name);
     await mkdir(dirname(copy), { recursive: true, mode: 0o755 });
     await copyFile(path, copy, constants.COPYFILE_FICLONE);
