@@ -219,7 +219,7 @@ def find(name):
         return [{"name": name, "version": importlib.metadata.version(name)}]
     except importlib.metadata.PackageNotFoundError:
         return []
-libraries = [found for name in ("numpy", "pandas", "matplotlib") for found in find(name)]
+libraries = [found for name in ("numpy", "pandas", "matplotlib", "openpyxl", "pypdf", "reportlab") for found in find(name)]
 print(json.dumps({"version": platform.python_version(), "libraries": libraries}))`;
 const pythonAnswer = z.object({
   version: z.string(),

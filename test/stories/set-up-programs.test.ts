@@ -13,6 +13,8 @@ const runUses = `${title}  bubblewrap: keeps the code that agents run apart from
   python3: looks after every sandbox and runs Python; without it no code runs
   python3-numpy, python3-pandas, python3-matplotlib: data and charts (a download of about 80 MB)
   fonts-wqy-microhei: Chinese text in charts
+  python3-openpyxl: Excel files
+  python3-pypdf, python3-reportlab, poppler-utils, poppler-data: PDF files
 `;
 const bubblewrapUse = `${title}  bubblewrap: keeps the code that agents run apart from this machine; without it no code runs\n`;
 const ripgrepUse = `${title}  ripgrep: the bench of files compares its search with it\n`;

@@ -18,6 +18,11 @@ export const packages = {
   "python3-pandas": "/usr/lib/python3/dist-packages/pandas/__init__.py",
   "python3-matplotlib": "/usr/lib/python3/dist-packages/matplotlib/__init__.py",
   "fonts-wqy-microhei": "/usr/share/fonts/truetype/wqy",
+  "python3-openpyxl": "/usr/lib/python3/dist-packages/openpyxl/__init__.py",
+  "python3-pypdf": "/usr/lib/python3/dist-packages/pypdf/__init__.py",
+  "python3-reportlab": "/usr/lib/python3/dist-packages/reportlab/__init__.py",
+  "poppler-utils": "/usr/bin/pdftotext",
+  "poppler-data": "/usr/share/poppler/cMap",
   ripgrep: "/usr/bin/rg",
   "python3-pip": "/usr/lib/python3/dist-packages/pip/__init__.py",
 } as const;
