@@ -241,11 +241,25 @@ test("sums that miss a row are found, and files that are no workbooks are refuse
   );
   assert.equal(end, "done 1");
   assert.match(stdout, /warning: a!A5 =SUM\(A2:A3\): it leaves out row 4/);
+  // A row that no sheet has: whoever counted up to it would not come back.
+  const far = await guest.run(
+    [
+      "import zipfile",
+      "book, far = zipfile.ZipFile('outputs/short.xlsx'), zipfile.ZipFile('temp/far.xlsx', 'w')",
+      "for name in book.namelist(): far.writestr(name, book.read(name).replace(b'A5', b'A99999999').replace(b'r=\"5\"', b'r=\"99999999\"'))",
+      "far.close()",
+    ].join("\n"),
+    "python",
+  );
+  assert.deepEqual([far.end, far.stderr], ["done 0", ""]);
   await refuses([
     [`${make} uploads/bad.json --out outputs/x.xlsx`, /^2 error: sheet 1: the name 'a\/b' .*\[ \] :/],
     [`${read} uploads/locked.xlsx`, /^2 error: .*old \.xls or protected/],
     [`${read} uploads/half.xlsx`, /^2 error: .*damaged/],
     [`${read} uploads/text.xlsx`, /^2 error: .*no workbook.*data-analysis/],
+    [`${read} temp/far.xlsx`, /^2 error: .*(beyond row 1048576|more than 1048576 rows)/],
+    [`${script("spreadsheets", "xlsx_check")} temp/far.xlsx`, /^2 error: .*beyond row 1048576/],
+    [`${script("data-analysis", "profile_table")} temp/far.xlsx`, /^2 error: .*more than 1048576 rows.*damaged/],
     [`${read} outputs/short.xlsx --sheet b`, /^2 error: there is no sheet b; there are: a/],
     [`${read} outputs/short.xlsx --range 'A1;B'`, /^2 error: .*write A1:D20/],
     [

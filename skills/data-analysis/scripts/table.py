@@ -11,6 +11,7 @@ FILE_BYTES_MAX = 1024**3
 SAMPLE_BYTES = 256 * 1024
 ROWS_DEFAULT = 300_000
 HEAD_ROWS_LOOKED_AT = 20
+SHEET_ROWS_MAX = 1_048_576
 LINES_NAMED_MAX = 5
 
 EXIT_BAD_INPUT = 2
@@ -233,7 +234,14 @@ class Numbered:
 
     def __next__(self):
         self.line_num += 1
-        cells = [as_text(value) for value in next(self.rows)]
+        if self.line_num > SHEET_ROWS_MAX:
+            raise Refusal(f"the sheet claims more than {SHEET_ROWS_MAX} rows, which no sheet has: it is damaged")
+        try:
+            cells = [as_text(value) for value in next(self.rows)]
+        except StopIteration:
+            raise
+        except Exception as error:  # Sheets are read bit by bit: damage shows only now.
+            raise Refusal(f"the sheet is damaged at row {self.line_num} ({type(error).__name__}: {error})") from error
         while cells and cells[-1] == "" and self.line_num == 1:
             cells.pop()
         return cells
@@ -255,8 +263,11 @@ def as_text(value):
 
 def read_json(path, rows_max, encoding):
     encoding = encoding or find_encoding(path)
-    with open(path, encoding=encoding) as file:
-        text = file.read()
+    try:
+        with open(path, encoding=encoding) as file:
+            text = file.read()
+    except (UnicodeDecodeError, LookupError) as error:
+        raise Refusal(f"{path} cannot be read as {encoding}: {error}. JSON is UTF-8; ask for it again") from error
     try:
         value = json.loads(text)
     except RecursionError as error:
@@ -346,3 +357,13 @@ def run(main):
         sys.exit(refusal.code)
     except BrokenPipeError:
         os._exit(0)
+    except Exception as error:  # Damage that no check has foreseen: one line says more to a model than a traceback.
+        place = error.__traceback__
+        while place.tb_next:
+            place = place.tb_next
+        where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}"
+        print(
+            f"error: not expected: {type(error).__name__}: {str(error)[:200]} ({where}). The file is probably damaged",
+            file=sys.stderr,
+        )
+        sys.exit(EXIT_BAD_INPUT)

@@ -163,3 +163,13 @@ def run(main):
         sys.exit(refusal.code)
     except BrokenPipeError:
         os._exit(0)
+    except Exception as error:  # Damage that no check has foreseen: one line says more to a model than a traceback.
+        place = error.__traceback__
+        while place.tb_next:
+            place = place.tb_next
+        where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}"
+        print(
+            f"error: not expected: {type(error).__name__}: {str(error)[:200]} ({where}). The file is probably damaged",
+            file=sys.stderr,
+        )
+        sys.exit(EXIT_BAD_INPUT)

@@ -93,7 +93,14 @@ def main():
     wanted = parser.parse_args()
     if wanted.what != "merge" and len(wanted.files) > 1:
         raise pdf.Refusal(f"{wanted.what} takes one file, not {len(wanted.files)}")
-    return {"merge": merge, "extract": extract, "split": split, "rotate": rotate}[wanted.what](wanted)
+    try:
+        return {"merge": merge, "extract": extract, "split": split, "rotate": rotate}[wanted.what](wanted)
+    except pdf.Refusal:
+        raise
+    except Exception as error:  # Pages are read when they are copied: damage inside of one shows only then.
+        raise pdf.Refusal(
+            f"a page is damaged ({type(error).__name__}: {error}): leave it out with extract --pages"
+        ) from error
 
 
 if __name__ == "__main__":

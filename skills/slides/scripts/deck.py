@@ -3,9 +3,11 @@ scripts beside it."""
 
 import os
 import posixpath
+import re
 import sys
 import xml.etree.ElementTree as xml
 import zipfile
+import zlib
 
 EXIT_BAD_INPUT = 2
 PART_BYTES_MAX = 64 * 1024 * 1024
@@ -49,8 +51,8 @@ class Deck:
             raise Refusal(f"{path} is a ZIP file but no presentation (.pptx)")
         presentation = self.part("ppt/presentation.xml")
         size = presentation.find(f"{P}sldSz")
-        self.width = int(size.get("cx")) if size is not None else 12192000
-        self.height = int(size.get("cy")) if size is not None else 6858000
+        self.width = number(size.get("cx") if size is not None else None, 12192000)
+        self.height = number(size.get("cy") if size is not None else None, 6858000)
         targets = self.links("ppt/presentation.xml")
         ids = [one.get(f"{R}id") for one in presentation.iter(f"{P}sldId")]
         self.slides = [targets[one][1] for one in ids if one in targets and targets[one][1] in self.names]
@@ -67,14 +69,14 @@ class Deck:
             data = self.parts.read(name)
         except KeyError as error:
             raise Refusal(f"the file lacks its part {name}: it is damaged") from error
-        except (zipfile.BadZipFile, OSError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError) as error:
             raise Refusal(f"{name} in the file cannot be unpacked ({error}): it is damaged or protected") from error
         # Presentations have no document type; one that brings its own entities wants to grow.
         if b"<!DOCTYPE" in data[:2000] or b"<!ENTITY" in data:
             raise Refusal(f"{name} has a document type of its own, as no presentation has: it is not opened")
         try:
             return xml.fromstring(data)
-        except xml.ParseError as error:
+        except (xml.ParseError, LookupError, ValueError) as error:
             raise Refusal(f"{name} in the file is no XML ({error}): it is damaged") from error
 
     def links(self, name):
@@ -142,15 +144,19 @@ def paragraph_text(paragraph):
 
 
 def text_of(shape):
+    """The paragraphs of a shape as (level, text)."""
     body = shape.find(f"{P}txBody")
-    return (
-        []
-        if body is None
-        else [
-            (int((one.find(f"{A}pPr").get("lvl", 0)) if one.find(f"{A}pPr") is not None else 0), paragraph_text(one))
-            for one in body.findall(f"{A}p")
-        ]
-    )
+    return [] if body is None else [(level_of(one), paragraph_text(one)) for one in body.findall(f"{A}p")]
+
+
+def level_of(paragraph):
+    head = paragraph.find(f"{A}pPr")
+    return max(0, min(8, number(head.get("lvl")))) if head is not None else 0
+
+
+def number(text, otherwise=0):
+    """A whole number within what a slide can have; files that others wrote may have anything there."""
+    return int(text) if text is not None and re.fullmatch(r"-?\d{1,10}", text) else otherwise
 
 
 def rows_of(frame):
@@ -168,7 +174,7 @@ def box_of(shape):
     if place is None or place.find(f"{A}off") is None or place.find(f"{A}ext") is None:
         return None
     start, size = place.find(f"{A}off"), place.find(f"{A}ext")
-    return int(start.get("x")), int(start.get("y")), int(size.get("cx")), int(size.get("cy"))
+    return number(start.get("x")), number(start.get("y")), number(size.get("cx")), number(size.get("cy"))
 
 
 def run(main):
@@ -182,3 +188,13 @@ def run(main):
         sys.exit(refusal.code)
     except BrokenPipeError:
         os._exit(0)
+    except Exception as error:  # Damage that no check has foreseen: one line says more to a model than a traceback.
+        place = error.__traceback__
+        while place.tb_next:
+            place = place.tb_next
+        where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}"
+        print(
+            f"error: not expected: {type(error).__name__}: {str(error)[:200]} ({where}). The file is probably damaged",
+            file=sys.stderr,
+        )
+        sys.exit(EXIT_BAD_INPUT)

@@ -51,11 +51,11 @@ class Styles:
         for one in [shape, *self.same(shape)]:
             found = one.find(f"{P}txBody/{A}lstStyle/{tag}/{A}defRPr")
             if found is not None and found.get("sz"):
-                return int(found.get("sz")) / 100
+                return decks.number(found.get("sz"), 1800) / 100
         kind = (decks.placeholder_of(shape) or ("",))[0]
         style = "titleStyle" if kind in ("title", "ctrTitle") else "bodyStyle" if kind else "otherStyle"
         found = self.master.find(f"{P}txStyles/{P}{style}/{tag}/{A}defRPr") if self.master is not None else None
-        return int(found.get("sz")) / 100 if found is not None and found.get("sz") else 18.0
+        return decks.number(found.get("sz"), 1800) / 100 if found is not None and found.get("sz") else 18.0
 
 
 def check_slide(deck, name):
@@ -99,9 +99,9 @@ def check_slide(deck, name):
 def check_text(shape, styles, box, texts, title):
     body = shape.find(f"{P}txBody/{A}bodyPr")
     shrink = body.find(f"{A}normAutofit") if body is not None else None
-    scale = int(shrink.get("fontScale", "100000")) / 100000 if shrink is not None else 1
+    scale = decks.number(shrink.get("fontScale"), 100000) / 100000 if shrink is not None else 1
     inset = [
-        int(body.get(name, default)) / EMU_PER_POINT if body is not None else int(default) / EMU_PER_POINT
+        decks.number(body.get(name) if body is not None else None, int(default)) / EMU_PER_POINT
         for name, default in (("lIns", "91440"), ("rIns", "91440"), ("tIns", "45720"), ("bIns", "45720"))
     ]
     sizes = sizes_of(shape, styles, scale)
@@ -127,9 +127,8 @@ def sizes_of(shape, styles, scale):
     for paragraph in shape.iter(f"{A}p"):
         if not decks.paragraph_text(paragraph).strip():
             continue
-        head = paragraph.find(f"{A}pPr")
-        level = int(head.get("lvl", 0)) if head is not None else 0
-        runs = [int(one.get("sz")) / 100 for one in paragraph.iter(f"{A}rPr") if one.get("sz")]
+        level = decks.level_of(paragraph)
+        runs = [decks.number(one.get("sz"), 1800) / 100 for one in paragraph.iter(f"{A}rPr") if one.get("sz")]
         sizes[level] = max(sizes.get(level, 0), (max(runs) if runs else styles.size(shape, level)) * scale)
     return sizes
 

@@ -5,10 +5,13 @@ import os
 import re
 import sys
 import zipfile
+import zlib
 
 EXIT_BAD_INPUT = 2
 EXIT_LIBRARY = 3
 UNPACKED_BYTES_MAX = 2 * 1024**3
+ROWS_MAX = 1_048_576
+COLUMNS_MAX = 16_384
 ERRORS = ("#REF!", "#DIV/0!", "#VALUE!", "#NAME?", "#N/A", "#NUM!", "#NULL!", "#SPILL!", "#CALC!")
 # Parts of a workbook that openpyxl drops when it saves a file it has read.
 LOST = (
@@ -44,7 +47,14 @@ def open_book(path, **options):
     # It warns of every extension that it does not know; what is lost is told by `lost_by_saving`.
     warnings.simplefilter("ignore")
     try:
-        return openpyxl.load_workbook(path, **options)
+        book = openpyxl.load_workbook(path, **options)
+        if not options.get("read_only") and any(
+            one.max_row > ROWS_MAX or one.max_column > COLUMNS_MAX for one in book.worksheets
+        ):
+            raise ValueError(f"a sheet has cells beyond row {ROWS_MAX} or column {COLUMNS_MAX}")
+        if not book.worksheets:
+            raise ValueError("it has no sheet of cells")
+        return book
     except Exception as error:  # openpyxl lets out whatever zipfile and its XML parser raise.
         raise Refusal(
             f"{path} cannot be read as a workbook ({type(error).__name__}: {str(error)[:200]}). It may be "
@@ -84,10 +94,14 @@ def lost_by_saving(path):
     """What would be gone if openpyxl saved this file."""
     names = parts_of(path)
     lost = [what for start, what in LOST if any(name.startswith(start) for name in names)]
-    with zipfile.ZipFile(path) as parts:
-        drawings = [name for name in names if re.fullmatch(r"xl/drawings/drawing\d+\.xml", name)]
-        if any(SHAPES.search(parts.read(name)) for name in drawings):
-            lost.append("shapes and text boxes")
+    drawings = [name for name in names if re.fullmatch(r"xl/drawings/drawing\d+\.xml", name)]
+    try:
+        with zipfile.ZipFile(path) as parts:
+            has_shapes = any(SHAPES.search(parts.read(name)) for name in drawings)
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+        raise Refusal(f"{path} is damaged ({error}). Ask for the file again") from error
+    if has_shapes:
+        lost.append("shapes and text boxes")
     return lost
 
 
@@ -107,6 +121,28 @@ def sheet_of(book, name):
     if alike:
         return book[alike[0]]
     raise Refusal(f"there is no sheet {name}; there are: {', '.join(book.sheetnames)}")
+
+
+def rows_of(sheet, **limits):
+    """The values of a streamed sheet, row by row. Damage shows only while it is read, and comes as a refusal."""
+    sheet.reset_dimensions()
+    rows, number = iter(sheet.iter_rows(values_only=True, **limits)), 0
+    while True:
+        try:
+            row = next(rows, None)
+        except Exception as error:  # Whatever the XML parser and the conversion of cells raise.
+            raise Refusal(f"{sheet.title} is damaged after row {number} ({type(error).__name__}: {error})") from error
+        number += 1
+        if row is None:
+            return
+        if number > ROWS_MAX:
+            raise Refusal(f"{sheet.title} claims more than {ROWS_MAX} rows, which no sheet has: it is damaged")
+        yield row
+
+
+def cells_of(sheet):
+    """The cells that are there, by row; a lone cell far below does not bring along all rows above it."""
+    return [sheet._cells[place] for place in sorted(sheet._cells)]
 
 
 def box_of(text):
@@ -153,3 +189,13 @@ def run(main):
         sys.exit(refusal.code)
     except BrokenPipeError:
         os._exit(0)
+    except Exception as error:  # Damage that no check has foreseen: one line says more to a model than a traceback.
+        place = error.__traceback__
+        while place.tb_next:
+            place = place.tb_next
+        where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}"
+        print(
+            f"error: not expected: {type(error).__name__}: {str(error)[:200]} ({where}). The file is probably damaged",
+            file=sys.stderr,
+        )
+        sys.exit(EXIT_BAD_INPUT)

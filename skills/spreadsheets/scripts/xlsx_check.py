@@ -18,9 +18,7 @@ def check(path):
     """What was found, with the computed value of every formula."""
     book = books.open_book(path)
     stored = books.open_book(path, data_only=True)
-    formulas = [
-        (sheet, cell) for sheet in book.worksheets for row in sheet.iter_rows() for cell in row if cell.data_type == "f"
-    ]
+    formulas = [(sheet, cell) for sheet in book.worksheets for cell in books.cells_of(sheet) if cell.data_type == "f"]
     if len(formulas) > FORMULAS_MAX:
         raise books.Refusal(f"{path} has {len(formulas)} formulas, more than {FORMULAS_MAX}: check a part of it")
     from formulas import Computer, Error, Unknown
@@ -54,10 +52,7 @@ def check(path):
             found["warnings"].append(f"{place} {written}: {short}")
     for sheet in book.worksheets:
         found["errors"] += [
-            f"{sheet.title}!{cell.coordinate}: {cell.value}"
-            for row in sheet.iter_rows()
-            for cell in row
-            if cell.data_type == "e"
+            f"{sheet.title}!{cell.coordinate}: {cell.value}" for cell in books.cells_of(sheet) if cell.data_type == "e"
         ]
         found["warnings"] += numbers_as_text(sheet)
     return found
@@ -82,13 +77,17 @@ def sum_misses(sheet, cell):
 
 
 def is_number(sheet, row, column):
-    return isinstance(sheet.cell(row, column).value, (int, float))
+    cell = sheet._cells.get((row, column))
+    return cell is not None and isinstance(cell.value, (int, float))
 
 
 def numbers_as_text(sheet):
     """Columns of numbers with some that are text: sums pass over them."""
     told = []
-    for column in sheet.iter_cols():
+    columns = {}
+    for cell in books.cells_of(sheet):
+        columns.setdefault(cell.column, []).append(cell)
+    for column in columns.values():
         texts = [
             cell
             for cell in column

@@ -44,11 +44,9 @@ def overview(path):
 
 def measured(sheet, formulas):
     """Rows and columns that have something in them, counted by reading: what a file says of its size is often wrong."""
-    sheet.reset_dimensions()
-    formulas.reset_dimensions()
     last, widest, head = 0, 0, []
-    first = iter(formulas.iter_rows(values_only=True, max_row=PREVIEW_ROWS * 4))
-    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+    first = books.rows_of(formulas, max_row=PREVIEW_ROWS * 4)
+    for number, row in enumerate(books.rows_of(sheet), 1):
         # A formula without a stored value is a cell with something in it, too.
         written = next(first, row)
         filled = [index for index, value in enumerate(written) if value is not None]
@@ -61,7 +59,7 @@ def measured(sheet, formulas):
 
 
 def notes_of(sheet):
-    formulas = sum(1 for row in sheet.iter_rows() for cell in row if cell.data_type == "f")
+    formulas = sum(1 for cell in books.cells_of(sheet) if cell.data_type == "f")
     notes = [f"{formulas} formulas"] if formulas else []
     if sheet.merged_cells.ranges:
         notes.append(f"merged: {', '.join(str(one) for one in list(sheet.merged_cells.ranges)[:5])}")
@@ -88,11 +86,9 @@ def rows_shown(wanted):
     limits = {"min_col": first_column, "min_row": first_row or 1, "max_col": last_column, "max_row": last_row}
     values = books.sheet_of(books.open_book(wanted.file, read_only=True, data_only=True), wanted.sheet)
     formulas = books.sheet_of(books.open_book(wanted.file, read_only=True), wanted.sheet)
-    for sheet in (values, formulas):
-        sheet.reset_dimensions()
     shown, total, unknown, begin = 0, 0, 0, (first_column or 1)
     for number, (row, written) in enumerate(
-        zip(values.iter_rows(**limits, values_only=True), formulas.iter_rows(**limits, values_only=True)),
+        zip(books.rows_of(values, **limits), books.rows_of(formulas, **limits)),
         first_row or 1,
     ):
         if all(value is None for value in written):
@@ -136,12 +132,11 @@ def cut(text):
 def to_csv(wanted):
     """Streams a sheet into a CSV file; memory stays small whatever its size."""
     sheet = books.sheet_of(books.open_book(wanted.file, read_only=True, data_only=True), wanted.sheet)
-    sheet.reset_dimensions()
     os.makedirs(os.path.dirname(wanted.csv) or ".", exist_ok=True)
     count = 0
     with open(wanted.csv, "w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
-        for row in sheet.iter_rows(values_only=True):
+        for row in books.rows_of(sheet):
             if any(value is not None for value in row):
                 writer.writerow([books.cell_text(value) for value in row])
                 count += 1
