@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { parse } from "yaml";
-import { cannotUseSkills, openSkillGuest, skillsFolder } from "../world/skill-guest.ts";
+import { cannotUseSkills, openSkillGuest, type SkillGuest, script, skillsFolder } from "../world/skill-guest.ts";
 
 // What every skill that we ship has to have, whatever it is about.
 
 const skip = { skip: cannotUseSkills };
-const script = (skill: string, name: string) => `python3 skills/${skill}/scripts/${name}.py`;
+let guest: SkillGuest;
+before(async () => {
+  if (cannotUseSkills === false) guest = await openSkillGuest();
+});
+after(() => guest?.close());
+
 const ids = ["data-analysis", "pdf", "slides", "spreadsheets", "web-research"];
 const skillText = (id: string) => readFileSync(join(skillsFolder, id, "SKILL.md"), "utf8");
 
@@ -114,5 +119,55 @@ test(
         assert.deepEqual([ran.end, ran.stderr], ["done 0", ""], id);
       }
     }
+  },
+);
+
+test(
+  "on a machine without the libraries every script says which is missing, and what needs none works [K1]",
+  skip,
+  async () => {
+    // Python without its site packages has only what it brings along itself.
+    const bare = (skill: string, name: string) => script(skill, name).replace("python3", "python3 -S");
+    guest.upload("few.csv", "a,b\n1,2\n");
+    guest.upload("few.md", "# A\n\n## B\n- c\n");
+    await guest.prints(
+      `${script("pdf", "pdf_make")} uploads/few.md --out uploads/few.pdf; ${script("spreadsheets", "xlsx_make")} uploads/few.csv --out uploads/few.xlsx`,
+    );
+    await guest.refuses([
+      [
+        `${bare("data-analysis", "profile_table")} uploads/few.csv`,
+        /^3 error: pandas is not installed.*python3-pandas/,
+      ],
+      [
+        `${bare("data-analysis", "chart")} uploads/few.csv --kind hist --y a --out outputs/a.png`,
+        /^3 error: matplotlib .*python3-matplotlib/,
+      ],
+      [`${bare("pdf", "pdf_info")} uploads/few.pdf`, /^3 error: pypdf is not installed.*python3-pypdf/],
+      [`${bare("pdf", "pdf_pages")} split uploads/few.pdf --out outputs`, /^3 error: pypdf is not installed/],
+      [
+        `${bare("pdf", "pdf_make")} uploads/few.md --out outputs/a.pdf`,
+        /^3 error: reportlab is not installed.*python3-reportlab/,
+      ],
+      [
+        `PATH=/nowhere /usr/bin/${bare("pdf", "pdf_look")} uploads/few.pdf`,
+        /^3 error: pypdf is not installed|pdftoppm is not installed/,
+      ],
+      [
+        `${bare("spreadsheets", "xlsx_read")} uploads/few.xlsx`,
+        /^3 error: openpyxl is not installed.*python3-openpyxl/,
+      ],
+      [
+        `${bare("spreadsheets", "xlsx_make")} uploads/few.csv --out outputs/a.xlsx`,
+        /^3 error: openpyxl is not installed/,
+      ],
+      [`${bare("spreadsheets", "xlsx_check")} uploads/few.xlsx`, /^3 error: openpyxl is not installed/],
+    ]);
+    const works = await guest.prints(
+      `${bare("pdf", "pdf_text")} uploads/few.pdf; ${bare("slides", "pptx_make")} uploads/few.md --out outputs/few.pptx; ${bare("slides", "pptx_check")} outputs/few.pptx; ${bare("web-research", "sources")} add --url https://example.org/x --file outputs/few.json`,
+    );
+    assert.match(
+      works,
+      /--- page 1 of 1\nA\n[\s\S]*few\.pptx \(2 slides\)[\s\S]*0 findings\n! no font or no Pillow[\s\S]*S1: /,
+    );
   },
 );

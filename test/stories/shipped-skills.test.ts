@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { cannotUseSkills, openSkillGuest, type SkillGuest } from "../world/skill-guest.ts";
+import { cannotUseSkills, openSkillGuest, type SkillGuest, script } from "../world/skill-guest.ts";
 
 // The scripts of the skills that we ship, in the real sandbox, on files as people have them. One guest for all.
 
@@ -10,15 +10,6 @@ before(async () => {
   if (cannotUseSkills === false) guest = await openSkillGuest();
 });
 after(() => guest?.close());
-
-/** Each command refuses, in this order, with words like these. */
-async function refuses(cases: readonly (readonly [command: string, says: RegExp])[]): Promise<void> {
-  const refused = await guest.refusals(cases.map(([command]) => command));
-  assert.equal(refused.length, cases.length, refused.join("\n"));
-  for (const [index, [, says]] of cases.entries()) assert.match(refused[index] ?? "", says);
-}
-
-const script = (skill: string, name: string) => `python3 skills/${skill}/scripts/${name}.py`;
 
 test(
   "a table in GBK with a title, a total, units and missing values is read as it is meant, and drawn in Chinese [K1][X6]",
@@ -84,7 +75,7 @@ test(
     assert.match(told, /! 1 row\(s\) are exact copies/);
     assert.match(told, /- at\.city: text, 1 distinct, 1 missing/);
     assert.match(told, /a quote is probably not closed/);
-    await refuses([
+    await guest.refuses([
       [`${profile} uploads/none.csv`, /^2 error: there is no file uploads\/none\.csv/],
       [`${profile} uploads/empty.csv`, /^2 error: .*empty \(0 bytes\).*Ask for the file again/],
       [`${profile} uploads/binary.csv`, /^2 error: .*no text and no table.*binary/],
@@ -156,7 +147,7 @@ test("scans are told as such, and PDFs that are locked, cut or none are refused 
     `${script("pdf", "pdf_text")} temp/scan.pdf; ${script("pdf", "pdf_info")} temp/locked.pdf --password secret`,
   );
   assert.match(text, /pages 1 have no or hardly any text: scans[\s\S]*"encrypted": true/);
-  await refuses([
+  await guest.refuses([
     [`${script("pdf", "pdf_info")} temp/locked.pdf`, /^2 error: .*protected with a password: ask for it/],
     [`${script("pdf", "pdf_text")} temp/locked.pdf --password wrong`, /^2 error: .*password/],
     [`${script("pdf", "pdf_info")} temp/cut.pdf`, /^2 error: .*damaged/],
@@ -252,7 +243,7 @@ test("sums that miss a row are found, and files that are no workbooks are refuse
     "python",
   );
   assert.deepEqual([far.end, far.stderr], ["done 0", ""]);
-  await refuses([
+  await guest.refuses([
     [`${make} uploads/bad.json --out outputs/x.xlsx`, /^2 error: sheet 1: the name 'a\/b' .*\[ \] :/],
     [`${read} uploads/locked.xlsx`, /^2 error: .*old \.xls or protected/],
     [`${read} uploads/half.xlsx`, /^2 error: .*damaged/],
@@ -313,7 +304,7 @@ test(
     await guest.prints(
       "cp outputs/回顾.pptx temp/bomb.pptx && mkdir -p temp/ppt && printf '<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>' > temp/ppt/presentation.xml && cd temp && zip -q bomb.pptx ppt/presentation.xml",
     );
-    await refuses([
+    await guest.refuses([
       [
         `${make} uploads/long.md --out outputs/long.pptx`,
         /^1 error: nothing was written: slide 1 \(Long\): Text 1: the text needs .*--split/,
@@ -362,7 +353,7 @@ test(
       "error: line 11: [S7] is not in the table of sources",
       "warning: line 8: 99 % stands in no words kept of S1: check it, or keep the words that have it",
     ]);
-    await refuses([
+    await guest.refuses([
       [`${sources} add --url example.org`, /^2 error: .*begins with https:\/\//],
       [`${sources} finish uploads/weak.md`, /^2 error: the report has 4 errors/],
       [`${sources} check uploads/none.md`, /^2 error: there is no report/],

@@ -11,6 +11,9 @@ import { cannotRunCode } from "./sandbox.ts";
 /** The skills of the package. */
 export const skillsFolder = join(import.meta.dirname, "..", "..", "skills");
 
+/** How a script of a skill is started, from the root of the workspace. */
+export const script = (skill: string, name: string) => `python3 skills/${skill}/scripts/${name}.py`;
+
 /** Why the shipped skills cannot be tried here; false where they can. CI has all of it. */
 export const cannotUseSkills =
   cannotRunCode ||
@@ -57,11 +60,12 @@ export async function openSkillGuest() {
       assert.deepEqual([end, stderr], ["done 0", ""], `${code}\n${stdout}`);
       return stdout;
     },
-    /** Of each command its exit code and what it says on stderr, on one line. */
-    async refusals(commands: readonly string[]): Promise<string[]> {
-      const told = commands.map((one) => `said=$(${one} 2>&1 >/dev/null); echo "$? \${said//$'\\n'/ }"`);
-      const { stdout } = await run(told.join("\n"));
-      return stdout.trimEnd().split("\n");
+    /** Each command refuses in such words, after its exit code. */
+    async refuses(cases: readonly (readonly [command: string, says: RegExp])[]): Promise<void> {
+      const told = cases.map(([one]) => `said=$(${one} 2>&1 >/dev/null); echo "$? \${said//$'\\n'/ }"`);
+      const refused = (await run(told.join("\n"))).stdout.trimEnd().split("\n");
+      assert.equal(refused.length, cases.length, refused.join("\n"));
+      for (const [index, [, says]] of cases.entries()) assert.match(refused[index] ?? "", says);
     },
     upload: (name: string, content: string | Uint8Array) => writeFileSync(join(folder, "uploads", name), content),
     read: (path: string) => readFileSync(join(folder, path)),
