@@ -57,7 +57,7 @@ def chunks_of(words):
     chunks = []
     for left, right, top, bottom, text in words:
         gap = left - chunks[-1][1] if chunks else None
-        if gap is not None and (gap < 0.7 * (bottom - top) or LIST_MARK.fullmatch(chunks[-1][2])):
+        if gap is not None and (gap < 0.9 * (bottom - top) or LIST_MARK.fullmatch(chunks[-1][2])):
             joined = chunks[-1][2] + (" " if gap > 0.12 * (bottom - top) else "") + text
             chunks[-1] = (chunks[-1][0], right, joined, bottom - top)
         else:
