@@ -86,15 +86,9 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const { config, storage, clock, ids, random, logger, version, tracer = noTracer, metrics = noMetrics } = options;
   const registry = openToolParts(options);
   const words = wordsFor(config.language);
-  const notes: string[] = [];
   const watch = watchTurns(options, { tracer, metrics }, registry);
   const log = openLogPart(options, watch);
-  const models = await openModelParts(options, (note) => {
-    const variable = note.slot && windowVariableOf(note.slot);
-    const text = words.models.notes[note.code]({ ...note, variable });
-    notes.push(text);
-    logger.warn(text);
-  });
+  const { models, notes } = await openModelParts(options, words);
   const skills = openSkills({ settings: config.skills, shelfDir: join(config.paths.dataDir, "skill-copies"), logger });
   const files = openFileParts(options, skills);
   const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
@@ -143,15 +137,12 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     models,
     notes,
     fetch: inProcessFetch(app),
-    async close() {
-      await engine.close();
-      await options.sandbox.close();
-      await documents.close();
-      await upkeep.close();
-      await models.close();
-      await storage.close();
-    },
+    close: () => closeInOrder([engine, options.sandbox, documents, upkeep, models, storage]),
   };
+}
+
+async function closeInOrder(parts: readonly { close(): Promise<unknown> }[]): Promise<void> {
+  for (const part of parts) await part.close();
 }
 
 /** The tools there are. What is left out because of its name is told once. */
@@ -188,13 +179,17 @@ function openUserParts({ storage, clock, ids }: YardOptions, server: () => Confi
   };
 }
 
-function openModelParts(
-  { config, clock, ids, resolver, logger }: YardOptions,
-  onNote: Parameters<typeof openModels>[0]["onNote"],
-): Promise<Models> {
+async function openModelParts({ config, clock, ids, resolver, logger }: YardOptions, words: Words) {
   const { slots, proxyEnv, callsMax, idleTimeoutMs, firstDataTimeoutMs } = config.models;
-  return openModels({
-    ...{ slots, clock, resolver, onNote, callsMax, idleTimeoutMs, firstDataTimeoutMs },
+  const notes: string[] = [];
+  const models = await openModels({
+    ...{ slots, clock, resolver, callsMax, idleTimeoutMs, firstDataTimeoutMs },
+    onNote(note) {
+      const variable = note.slot && windowVariableOf(note.slot);
+      const text = words.models.notes[note.code]({ ...note, variable });
+      notes.push(text);
+      logger.warn(text);
+    },
     makeProvider: (endpoint) => providerFor({ endpoint, clock, ids, proxyEnv }),
     startDemo: () =>
       startDemoServer({
@@ -203,6 +198,7 @@ function openModelParts(
       }),
     describeServer: (baseUrl) => describeServer(baseUrl, { clock }),
   });
+  return { models, notes };
 }
 
 /** Tells those who count and trace what is in the log, and how things stand when somebody asks. */

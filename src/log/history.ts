@@ -106,15 +106,12 @@ export function applyEvent(history: History, event: LogEvent): void {
       return finishTurn(history, event);
     case "compacted":
       return compact(history, event);
-    case "tool.loaded":
-      history.loadedTools.add(event.tool);
-      return;
     case "agent.chosen":
       history.agent = agentAfter(history.agent, event);
       return;
+    case "tool.loaded":
     case "skill.linked":
-      if (!history.skills.has(event.skill)) history.skills.set(event.skill, linkOfSkill(event));
-      return;
+      return makeReady(history, event);
     case "checkpoint.saved":
       addCheckpoint(history, event.seq, event.name, event.at);
       return;
@@ -140,6 +137,11 @@ export function applyEvent(history: History, event: LogEvent): void {
     case "conversation.deleted":
       return;
   }
+}
+
+function makeReady(history: History, event: EventOf<"tool.loaded" | "skill.linked">): void {
+  if (event.type === "tool.loaded") history.loadedTools.add(event.tool);
+  else if (!history.skills.has(event.skill)) history.skills.set(event.skill, linkOfSkill(event));
 }
 
 /** Events whose effect does not depend on their order among a running turn's own. */

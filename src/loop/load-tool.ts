@@ -25,7 +25,7 @@ export function openLoadTool(parts: Parts): Pick<Engine, "loadTool"> {
  * The fact that a tool is loaded here, by any name it goes by: the next recipe has it. Undefined where the model is told
  * of it anyway.
  */
-function toolLoaded(
+export function toolLoaded(
   history: Pick<History, "agent" | "loadedTools">,
   parts: Pick<Parts, "toolbox" | "agents" | "models">,
   { owner, name }: { readonly owner: OwnerId; readonly name: string },

@@ -26,6 +26,8 @@ test("the form of the arguments is one line that a model can follow [R1]", () =>
     builtins.map((tool) => `${tool.name} ${signature(tool.parameters)}`),
     [
       'compact_context {strategy?: "auto" | "compact" | "summarize"}',
+      "find_tools {query: string}",
+      "use_tool {name: string, arguments?: string}",
       "ask_human {question: string, context?: string, default?: string, required?: boolean}",
       "now {timezone?: string}",
       "todo_read {}",

@@ -44,7 +44,7 @@ test("a skill tells which packages are missing; they come into the sandbox of th
   const first = await yard.ask("use @greetings");
   assert.deepEqual(reminderOf(model.asked[0]).split("\n"), [
     "The user named a skill: read skills/greetings/SKILL.md before you begin, and follow it.",
-    'The skill greetings wants Python packages that are not installed: Greeter<2. Do without them where you can; otherwise call install_packages with {"skill": "greetings"}, which asks the user first.',
+    'The skill greetings wants Python packages that are not installed: Greeter<2. Do without them where you can; otherwise call use_tool with {"name": "install_packages", "arguments": "{\\"skill\\": \\"greetings\\"}"}, which asks the user first.',
   ]);
   assert.match(textsOf(first.events)[0] ?? "", /No module named 'greeter'/);
   model.answerWith([calls(["install_packages", { skill: "@greetings" }]), calls(script), says("done")]);
