@@ -205,6 +205,8 @@ const statuses: Statuses = {
   tool_not_run: 409,
   tool_repeated: 409,
   timezone_unknown: 422,
+  web_address_refused: 422,
+  web_fetch_failed: 502,
 
   config_invalid: 500,
   setting_invalid: 500,

@@ -5,8 +5,8 @@ import { systemCode } from "../base/fault.ts";
 import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
+import { patternOf } from "../web/web.ts";
 import { createCollected } from "./collected.ts";
-import { patternOf } from "./network/allowed.ts";
 import { startRefusal } from "./open-guest.ts";
 import { isOver, type RoomLimits } from "./package-folders.ts";
 import {

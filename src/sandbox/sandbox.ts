@@ -7,11 +7,10 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { programFailures } from "../protocol/program-failures.ts";
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { Storage, StorageFailure } from "../storage/storage.ts";
+import type { Lookup, NetworkRules } from "../web/web.ts";
 import type { Words } from "../words/words.ts";
 import type { FileChange, Workspace } from "../workspace/workspace.ts";
 import type { Executions } from "./execution.ts";
-import type { NetworkRules } from "./network/allowed.ts";
-import type { Lookup } from "./network/lookup.ts";
 import type { ExecutionMetrics, GuestLimits, Probe, SandboxProvider } from "./provider.ts";
 import type { Packages, Sessions } from "./session.ts";
 

@@ -5,6 +5,7 @@ import { type ModelTrouble, modelTrouble } from "./en-model-faults.ts";
 import { enSandboxFailures } from "./en-sandbox-failures.ts";
 import { enServeFailures } from "./en-serve-failures.ts";
 import { enUploadFailures } from "./en-upload-failures.ts";
+import { enWebFailures } from "./en-web-failures.ts";
 
 /** What fits, where a shape or a size is not to be guessed. */
 const rules = {
@@ -26,6 +27,7 @@ export const enFailures = {
   ...enFileFailures,
   ...enSandboxFailures,
   ...enUploadFailures,
+  ...enWebFailures,
   bad_request: (p: { what: string; rule?: keyof typeof rules | "missing" }) =>
     p.rule === "missing"
       ? [`The request does not fit: ${p.what}: missing or empty.`, "Send it with the rest."]

@@ -6,6 +6,7 @@ import { modelTrouble } from "./zh-model-faults.ts";
 import { zhSandboxFailures } from "./zh-sandbox-failures.ts";
 import { zhServeFailures } from "./zh-serve-failures.ts";
 import { zhUploadFailures } from "./zh-upload-failures.ts";
+import { zhWebFailures } from "./zh-web-failures.ts";
 
 const rules = {
   conversation_id:
@@ -25,6 +26,7 @@ export const zhFailures: FailureWords = {
   ...zhFileFailures,
   ...zhSandboxFailures,
   ...zhUploadFailures,
+  ...zhWebFailures,
   bad_request: (p) =>
     p.rule === "missing"
       ? [`请求内容不符合要求：${p.what}: 缺少或为空。`, "请补上后重新发送。"]

@@ -5,9 +5,9 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import type { Logger } from "../../src/observe/observe.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { Lookup } from "../../src/sandbox/network/lookup.ts";
 import { openNetwork } from "../../src/sandbox/network/network.ts";
 import type { ProxyLimits } from "../../src/sandbox/network/proxy.ts";
+import type { Lookup } from "../../src/web/web.ts";
 import { serveHttp } from "../world/package-index.ts";
 import { type Attacked, attackerUid, attempt, conversation, limits, newFolder, openProvider } from "./guest.ts";
 

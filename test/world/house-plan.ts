@@ -11,7 +11,7 @@ export const PAGE = (
   "terminal http " +
   "loop " +
   "context tools approvals skills documents " +
-  "sandbox workspace models users observe " +
+  "sandbox web workspace models users observe " +
   "log storage " +
   "client protocol words base"
 ).split(" ");
@@ -76,12 +76,15 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
     // Skills lie where the operator put them, and copies of them beside all workspaces.
     "skills/",
   ],
-  "node:http": ["http/server.ts", "client/socket-fetch.ts", "models/"],
+  "node:http": ["http/server.ts", "client/socket-fetch.ts", "models/", "web/"],
   "node:https": ["models/"],
   // Most only ask whether a text is an address.
-  "node:net": ["http/", "sandbox/network/", "config/kinds.ts", "models/profiles.ts", "terminal/program-commands.ts"],
-  "node:dns": ["sandbox/network/"],
-  "node:os": ["config/", "terminal/", "sandbox/local/", "sandbox/network/", ...WIRING],
+  "node:net": [
+    ...["http/", "sandbox/network/", "web/", "config/kinds.ts", "models/profiles.ts", "terminal/program-commands.ts"],
+  ],
+  "node:tls": ["web/"],
+  "node:dns": ["web/"],
+  "node:os": ["config/", "terminal/", "sandbox/local/", "web/", ...WIRING],
   // Loads what the operator wrote; asks for memory back.
   "node:vm": ["approvals/checkers.ts", "http/garbage.ts"],
   "node:v8": ["http/garbage.ts"],

@@ -2,8 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../observe/observe.ts";
 import type { OwnerId } from "../../protocol/ids.ts";
-import type { NetworkRules } from "./allowed.ts";
-import { createLookup, type Lookup } from "./lookup.ts";
+import { createLookup, type Lookup, type NetworkRules } from "../../web/web.ts";
 import { type Meter, type ProxyLimits, proxyLimits, serveNetwork } from "./proxy.ts";
 
 /** The way out for the guests of all users. */

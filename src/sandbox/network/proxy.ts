@@ -6,11 +6,9 @@ import { inBackground } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { Logger } from "../../observe/observe.ts";
+import { connectTo, isAmong, type Lookup, type NetworkRules } from "../../web/web.ts";
 import { forModels } from "../../words/words.ts";
-import { isAmong, type NetworkRules } from "./allowed.ts";
-import { connectTo } from "./connect.ts";
 import { readHead } from "./head.ts";
-import type { Lookup } from "./lookup.ts";
 import { type ProxyRequest, parseRequest } from "./request.ts";
 import { acceptStreams } from "./streams.ts";
 

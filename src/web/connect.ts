@@ -1,0 +1,79 @@
+import { createConnection, isIP, type Socket } from "node:net";
+import type { Clock } from "../base/clock.ts";
+import { kindOf } from "./address.ts";
+import type { Lookup } from "./lookup.ts";
+
+/** Opens a connection to an address; undefined when nobody answers there in time. */
+export type Connect = (address: string, port: number, limits: ConnectLimits) => Promise<Socket | undefined>;
+export type ConnectLimits = { readonly clock: Clock; readonly connectMsMax: number };
+
+type Wanted = ConnectLimits & {
+  readonly host: string;
+  readonly port: number;
+  readonly isPrivateAllowed: boolean;
+  readonly lookup: Lookup;
+};
+
+/** Looks a name up once and connects to what was found: a name that means something else a moment later changes nothing. */
+export async function connectTo(wanted: Wanted): Promise<Socket | Unfound | "unreachable"> {
+  const found = await findAddresses(wanted);
+  if (typeof found === "string") return found;
+  return (await connectToAny(found, wanted.port, wanted)) ?? "unreachable";
+}
+
+/** Why a host has no address that may be reached. */
+export type Unfound = "private" | "never" | "unknown";
+
+/** The addresses of a host that may be reached, of all that it has. */
+export async function findAddresses(wanted: Omit<Wanted, "port">): Promise<readonly string[] | Unfound> {
+  const { host, isPrivateAllowed } = wanted;
+  const isLate = new AbortController();
+  const addresses = isIP(host) === 0 ? await inTime(wanted, isLate.signal) : [host];
+  isLate.abort();
+  if (addresses.length === 0) return "unknown";
+  const found = addresses.map((address) => ({ address, kind: kindOf(address) }));
+  const fit = found.filter(({ kind }) => kind === "public" || (kind === "private" && isPrivateAllowed));
+  if (fit.length === 0) return found.some(({ kind }) => kind === "private") ? "private" : "never";
+  return fit.map(({ address }) => address);
+}
+
+async function inTime(
+  { host, lookup, clock, connectMsMax }: Omit<Wanted, "port">,
+  done: AbortSignal,
+): Promise<readonly string[]> {
+  return Promise.race([lookup(host), clock.wait(connectMsMax, done).then(() => [])]);
+}
+
+const triesMax = 3;
+
+/** To the first of them that answers. */
+export async function connectToAny(
+  addresses: readonly string[],
+  port: number,
+  { connect = connectByTcp, ...limits }: ConnectLimits & { readonly connect?: Connect | undefined },
+): Promise<Socket | undefined> {
+  for (const address of addresses.slice(0, triesMax)) {
+    const socket = await connect(address, port, limits);
+    if (socket !== undefined) return socket;
+  }
+  return undefined;
+}
+
+export const connectByTcp: Connect = (address, port, { clock, connectMsMax }) =>
+  new Promise((resolve) => {
+    const socket = createConnection({ host: address, port, allowHalfOpen: true, noDelay: true });
+    const fail = () => {
+      stopTimer();
+      socket.destroy();
+      resolve(undefined);
+    };
+    const stopTimer = clock.after(connectMsMax, fail);
+    socket.once("error", fail);
+    socket.once("connect", () => {
+      stopTimer();
+      socket.off("error", fail);
+      // From here on its end tells it.
+      socket.on("error", () => {});
+      resolve(socket);
+    });
+  });
