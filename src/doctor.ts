@@ -27,6 +27,7 @@ import {
   type Streams,
 } from "./terminal/terminal.ts";
 import { openCustomTools } from "./tools/tools.ts";
+import { openWeb, searchServices } from "./web/web.ts";
 import type { Words } from "./words/words.ts";
 import { probeImages } from "./workspace/workspace.ts";
 
@@ -69,6 +70,7 @@ async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts
       ...{ slot, model },
       server: URL.parse(baseUrl)?.host ?? baseUrl,
     })),
+    ...(config === undefined ? {} : { search: lookForSearch(config) }),
     images: config?.workspace.disk === "image" ? await lookAtImages(config.paths.dataDir) : undefined,
     sandbox: await lookAtSandbox(words),
   };
@@ -181,6 +183,12 @@ function lookAtDecisions({ paths }: Config): DoctorFacts["decisions"] {
   });
   if (!looked.ok) return looked;
   return looked.value === undefined ? undefined : ok(looked.value);
+}
+
+/** What is set; whether it answers is seen when somebody searches. */
+function lookForSearch({ web }: Config): NonNullable<DoctorFacts["search"]> {
+  const provider = openWeb({ clock: systemClock, settings: () => web, proxyEnv: () => ({}) }).provider();
+  return { service: provider && searchServices[provider].name };
 }
 
 /** One is mounted, where it would be if the directory is there. */

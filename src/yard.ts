@@ -33,6 +33,7 @@ import { openSkills, type Skills } from "./skills/skills.ts";
 import type { Storage } from "./storage/storage.ts";
 import { builtins, type CustomTools, openRegistry, type Registry, type Tool } from "./tools/tools.ts";
 import { openSignInService, openUsers } from "./users/users.ts";
+import { openWeb, type Web, type WebOptions } from "./web/web.ts";
 import { type Words, wordsFor } from "./words/words.ts";
 import { openUpkeep, openWorkspaces, type Workspaces } from "./workspace/workspace.ts";
 
@@ -66,6 +67,8 @@ export type YardOptions = {
   readonly reload?: (() => Promise<Config | undefined>) | undefined;
   /** Chooses the model slot of each step in place of our own rules. */
   readonly resolver?: Resolver | undefined;
+  /** How names are looked up and connections made for tools; the system's own way unless it is given. */
+  readonly network?: Pick<WebOptions, "lookup" | "connect"> | undefined;
   /** Tools besides the built-in ones. */
   readonly tools?: readonly Tool[] | undefined;
   /** The operator's own tools: looked at again before each turn. */
@@ -84,8 +87,10 @@ export type YardOptions = {
 /** Builds the parts in order; `close` takes them down in reverse, storage included. */
 export async function openYard(options: YardOptions): Promise<Yard> {
   const { config, storage, clock, ids, random, logger, version, tracer = noTracer, metrics = noMetrics } = options;
-  const registry = openToolParts(options);
   const words = wordsFor(config.language);
+  let { sandbox: sandboxSettings, network, agents, server, web: webSettings } = config;
+  const web = openWebPart(options, () => webSettings);
+  const registry = openToolParts(options, web);
   const watch = watchTurns(options, { tracer, metrics }, registry);
   const log = openLogPart(options, watch);
   const { models, notes } = await openModelParts(options, words);
@@ -94,7 +99,6 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
   const limits = { ...defaultLimits, ...limitsOf(config) };
   const { workspaces, documents, uploads, upkeep } = files;
-  let { sandbox: sandboxSettings, network, agents, server } = config;
   const approvals = openApprovals({ rules: config.approvals, checkers: options.checkers ?? [] });
   const freshen = async () => {
     await options.custom?.refresh();
@@ -102,7 +106,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     if (changed === undefined) return;
     Object.assign(limits, limitsOf(changed));
     files.change(changed);
-    ({ sandbox: sandboxSettings, network, agents, server } = changed);
+    ({ sandbox: sandboxSettings, network, agents, server, web: webSettings } = changed);
     approvals.change(changed.approvals);
     registry.change(changed.tools);
     skills.change(changed.skills);
@@ -110,7 +114,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     logger.info("settings were changed and are in effect");
   };
   const engine = openEngine({
-    ...{ log, storage, models, clock, ids, random, logger, limits, workspaces, documents, uploads },
+    ...{ log, storage, models, clock, ids, random, logger, limits, workspaces, documents, uploads, web },
     ...{ approvals, skills, sandbox: options.sandbox },
     reachesNetwork: () => network.hosts.length + network.privateHosts.length > 0,
     sweepSoon: upkeep.sweep,
@@ -146,10 +150,11 @@ async function closeInOrder(parts: readonly { close(): Promise<unknown> }[]): Pr
 }
 
 /** The tools there are. What is left out because of its name is told once. */
-function openToolParts({ config, tools = [], custom, sources = [], logger }: YardOptions): Registry {
+function openToolParts({ config, tools = [], custom, sources = [], logger }: YardOptions, web: Web): Registry {
   const own = custom === undefined ? [] : [{ origin: "custom" as const, source: custom }];
   return openRegistry({
     ...{ builtins: [...builtins, ...tools], sources: [...own, ...sources], settings: config.tools },
+    isIdle: (name) => name === "web_search" && web.provider() === undefined,
     onLeftOut: ({ name, origin, why, takenBy = "" }) =>
       logger.warn("a tool is left out: {name} ({origin}): {why} {takenBy}", { name, origin, why, takenBy }),
   });
@@ -177,6 +182,11 @@ function openUserParts({ storage, clock, ids }: YardOptions, server: () => Confi
     signInService: oidc && openSignInService(oidc, { clock, ids }),
     server,
   };
+}
+
+/** What tools reach out there. Proxies are those of the models. */
+function openWebPart({ config, clock, network }: YardOptions, settings: WebOptions["settings"]): Web {
+  return openWeb({ clock, settings, proxyEnv: () => config.models.proxyEnv, ...network });
 }
 
 async function openModelParts({ config, clock, ids, resolver, logger }: YardOptions, words: Words) {

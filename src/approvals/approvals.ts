@@ -33,6 +33,8 @@ export type CallFacts = {
   readonly network: boolean;
   /** The conversation has read text from outside. */
   readonly tainted: boolean;
+  /** The address that the call names was written by the user, or stood in a page or a search; not where it is not said. */
+  readonly addressNamed?: boolean | undefined;
   /** The root of the files as programs see it (`/workspace/{id}`); it is also where they start. */
   readonly root: string;
   /**

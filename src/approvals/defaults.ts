@@ -5,7 +5,7 @@ import { argumentTexts, shortened, textOf } from "./argument-texts.ts";
 import { codeFindings } from "./code.ts";
 import { commandFindings } from "./commands.ts";
 import type { Action } from "./rules.ts";
-import { secretIn } from "./secrets.ts";
+import { secretIn, withoutSecrets } from "./secrets.ts";
 
 export type Otherwise = {
   /** For a call that nobody has said anything about. */
@@ -51,6 +51,10 @@ function ofTool(call: JudgedCall, facts: CallFacts, { action, safeCommands }: Ot
       return [...packagesFinding(call), ...ofAny(call, facts, onlySafe)];
     case "remember":
       return [...lastingFinding(call, facts), ...ofAny(call, facts, onlySafe)];
+    case "fetch_web":
+    case "jina_reader":
+    case "http_fetch":
+      return [...outwardFinding(call, facts), ...ofAny(call, facts, onlySafe)];
     default:
       return ofAny(call, facts, onlySafe);
   }
@@ -91,6 +95,28 @@ function lastingFinding({ tool, arguments: given }: JudgedCall, { tainted }: Cal
   if (!tainted) return [];
   const fact = argumentTexts({ tool, arguments: given })[0] ?? "";
   return [{ ...byDefault, kind: "lasting", risk: "low", what: shortened(`${tool} ${fact}`), shape: `${tool} *` }];
+}
+
+/**
+ * What may change something out there asks. Reading does not, but for an address that nobody else has named, once text
+ * from outside was read: it could carry out what the agent knows, because that text wants it.
+ */
+function outwardFinding(call: JudgedCall, { tainted, addressNamed = false }: CallFacts): Finding[] {
+  const method = textOf(call, "method") || "GET";
+  const isReading = method === "GET" || method === "HEAD";
+  if (isReading && (!tainted || addressNamed)) return [];
+  const url = URL.parse(textOf(call, "url").trim());
+  const place = url === null ? textOf(call, "url") : `${url.protocol}//${url.host}`;
+  const path = url === null ? "" : ` ${url.pathname}${url.search}`;
+  const raised = tainted && !isReading;
+  return [
+    {
+      ...{ ...byDefault, kind: "network", risk: raised ? "high" : "medium" },
+      ...(raised ? { raised } : {}),
+      what: shortened(withoutSecrets(`${method} ${place}${path}`)),
+      ...(url === null ? {} : { shape: `${method} ${place} *` }),
+    },
+  ];
 }
 
 function notSafe({ tool }: JudgedCall, { contained }: CallFacts): Finding {

@@ -12,6 +12,7 @@ import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { NetworkSettings, SandboxSettings } from "../sandbox/sandbox.ts";
 import type { SkillSettings } from "../skills/skills.ts";
 import type { ToolFile, ToolSetting } from "../tools/tools.ts";
+import type { WebSettings } from "../web/web.ts";
 import { type Language, languageOf } from "../words/words.ts";
 import type { Disk, WorkspaceLimits } from "../workspace/workspace.ts";
 import { type ConfigFile, programsIn, stampOf } from "./files.ts";
@@ -24,6 +25,7 @@ import { readNetwork, readSandbox } from "./read-sandbox.ts";
 import { changeServer, readServer } from "./read-server.ts";
 import { readSkills } from "./read-skills.ts";
 import { readTools } from "./read-tools.ts";
+import { readWeb } from "./read-web.ts";
 import type { Reader, Reading } from "./reader.ts";
 import { nameOf, settings } from "./settings.ts";
 import { type ConfigNote, noteUnknown, readSlots } from "./slots.ts";
@@ -60,6 +62,8 @@ export type Config = {
   readonly sandbox: SandboxSettings;
   readonly network: NetworkSettings;
   readonly server: ServerSettings;
+  /** Whom tools reach out there. */
+  readonly web: WebSettings;
   /** Where traces go; undefined where nobody wants any. */
   readonly traces: TraceSettings | undefined;
   readonly models: {
@@ -142,6 +146,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     workspace: readWorkspace(reader),
     ...readPrograms(reader),
     server: readServer(reader, places),
+    web: readWeb(reader, places),
     traces,
     models: {
       slots,

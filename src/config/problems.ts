@@ -28,7 +28,7 @@ type FileFault =
   | { readonly fault: "unknown_tool"; readonly name: string; readonly near: string }
   | { readonly fault: "unknown_argument"; readonly tool: string; readonly name: string; readonly near: string }
   | {
-      readonly fault: "loosens" | "opens_server" | "changes_agent" | "switches_on";
+      readonly fault: "loosens" | "opens_server" | "opens_web" | "changes_agent" | "switches_on";
       readonly name: string;
       readonly userFile: string;
     };
@@ -89,6 +89,8 @@ function tellFault(problem: FileFault, words: ConfigWords): readonly [what: stri
       return words.opensServer(problem.name, problem.userFile);
     case "switches_on":
       return words.switchesOn(problem.name, problem.userFile);
+    case "opens_web":
+      return words.opensWeb(problem.name, problem.userFile);
     case "changes_agent":
       return words.changesAgent(problem.name, problem.userFile);
   }

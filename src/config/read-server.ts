@@ -20,7 +20,7 @@ export function readServer(reader: Reader, places: Places): ServerSettings {
     signOutEndsSession: reader.read(settings.signOutEndsSession),
     oidc: readOidc(reader),
   };
-  if (!places.isTrusted) refuseForeignServer(reader, places);
+  if (!places.isTrusted) refuseForeign(reader, places, "server.");
   return server;
 }
 
@@ -42,14 +42,19 @@ function readOidc(reader: Reader): ServerSettings["oidc"] {
   return issuer === undefined ? undefined : { issuer, ...more };
 }
 
-/** Somebody else's folder must not decide who may call the user's server. */
-function refuseForeignServer(reader: Reader, { projectFile, envFile, userFile }: Places): void {
+/** Somebody else's folder must not decide who may call the user's server, nor whom the user's tools call. */
+export function refuseForeign(
+  reader: Reader,
+  { projectFile, envFile, userFile }: Places,
+  group: "server." | "web.",
+): void {
   const foreign = [projectFile.shown, envFile.shown];
   for (const { setting, origin } of reader.readings) {
     const [, file = "", line = ""] = /^(.*):(\d+)$/.exec(origin) ?? [];
     const { key } = setting;
-    if (!foreign.includes(file) || key === undefined || !key.startsWith("server.")) continue;
+    if (!foreign.includes(file) || key === undefined || !key.startsWith(group)) continue;
     const place = { file, line: Number(line) };
-    reader.problems.push({ fault: "opens_server", name: key, userFile: userFile.shown, place });
+    const fault = group === "web." ? "opens_web" : "opens_server";
+    reader.problems.push({ fault, name: key, userFile: userFile.shown, place });
   }
 }

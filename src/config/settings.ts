@@ -7,6 +7,7 @@ import { contextSettings } from "./context-settings.ts";
 import { baseUrl, choice, endings, type Kind, key, language, number, path, proxy, text, wholeNumber } from "./kinds.ts";
 import { sandboxSettings } from "./sandbox-settings.ts";
 import { serverSettings } from "./server-settings.ts";
+import { webSettings } from "./web-settings.ts";
 
 /** One thing that can be set: by a flag, by a variable (of several names the first counts), by a key of agentyard.yaml. */
 export type Setting<T> = {
@@ -163,6 +164,7 @@ export const settings = {
 
   ...sandboxSettings,
   ...serverSettings,
+  ...webSettings,
 
   // Small letters first, as curl and Node have it.
   httpProxy: { variables: ["http_proxy", "HTTP_PROXY"], kind: proxy },

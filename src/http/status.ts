@@ -207,6 +207,10 @@ const statuses: Statuses = {
   timezone_unknown: 422,
   web_address_refused: 422,
   web_fetch_failed: 502,
+  web_page_failed: 502,
+  web_too_large: 422,
+  web_search_off: 409,
+  web_search_failed: 502,
 
   config_invalid: 500,
   setting_invalid: 500,

@@ -84,7 +84,8 @@ async function judgeCalls(
     const call = asDecided(state);
     const key = JSON.stringify([call.id, call.arguments, isTainted]);
     const earlier = known.get(key);
-    const now = earlier === undefined ? await judgeCall(parts, { conversation, toolbox, isTainted }, call) : undefined;
+    const now =
+      earlier === undefined ? await judgeCall(parts, { conversation, toolbox, history: run.history }, call) : undefined;
     const found = earlier ?? (now?.ok ? now.value : now?.failure);
     if (found === undefined) continue;
     judged.set(call.id, found);

@@ -95,12 +95,11 @@ async function prepare(
   const fits = checkVerdict(parts, conversation.owner, state, verdict);
   if (!fits.ok) return fits;
   const { asked } = state;
-  const { isTainted } = history;
   if (verdict.verdict === "edit") {
     const call = { id: asked.call, name: asked.tool, arguments: verdict.arguments ?? "" };
     const judged = await judgeCall(
       parts,
-      { conversation, toolbox: toolboxOf(history, parts, conversation.owner), isTainted },
+      { conversation, toolbox: toolboxOf(history, parts, conversation.owner), history },
       call,
     );
     if (!judged.ok) return judged;
@@ -138,14 +137,14 @@ async function coveredBy(
   history: History,
   rule: AllowRule,
 ): Promise<DecisionState[]> {
-  const { decisions, isTainted } = history;
+  const { decisions } = history;
   const toolbox = toolboxOf(history, parts, conversation.owner);
   const covered: DecisionState[] = [];
   for (const state of decisions.values()) {
     const { asked, made } = state;
     if (made !== undefined || asked.kind !== "approval" || asked.tool !== rule.tool) continue;
     const call = { id: asked.call, name: asked.tool, arguments: asked.arguments ?? "" };
-    const judged = await judgeCall(parts, { conversation, toolbox, isTainted }, call, [rule]);
+    const judged = await judgeCall(parts, { conversation, toolbox, history }, call, [rule]);
     if (judged.ok && judged.value.verdict.rule?.id === rule.id) covered.push(state);
   }
   return covered;

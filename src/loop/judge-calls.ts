@@ -1,11 +1,13 @@
 import { argumentsHash, type CallFacts, unreadScript, type Verdict } from "../approvals/approvals.ts";
 import { ok, type Result } from "../base/result.ts";
+import type { History } from "../log/log.ts";
 import type { AllowRule } from "../protocol/approval.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { OpenedCall, Tool, Toolbox } from "../tools/tools.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { isNamedAddress } from "./named-addresses.ts";
 import type { Parts } from "./parts.ts";
 import { readRules } from "./rules.ts";
 
@@ -22,14 +24,14 @@ export type JudgedPlace = {
   readonly conversation: ConversationRow;
   /** What the agent has that calls. */
   readonly toolbox: Toolbox;
-  /** The conversation has read text from outside. */
-  readonly isTainted: boolean;
+  /** What was said, and whether the conversation has read text from outside. */
+  readonly history: Pick<History, "messages" | "isTainted">;
 };
 
 /** Asks the rules about one call. `always`: what counts as allowed besides what is stored. */
 export async function judgeCall(
   parts: Parts,
-  { conversation, toolbox, isTainted }: JudgedPlace,
+  { conversation, toolbox, history }: JudgedPlace,
   call: ToolCall,
   always: readonly AllowRule[] = [],
 ): Promise<Result<Judged & { readonly hasScripts: boolean }, Failure>> {
@@ -46,7 +48,8 @@ export async function judgeCall(
     // Where the walls cannot be had no program runs at all: nobody need be asked about what does not happen.
     contained: true,
     network: parts.reachesNetwork(),
-    tainted: isTainted,
+    tainted: history.isTainted,
+    addressNamed: isNamedAddress(history.messages, input),
     root,
     scripts: read.texts,
   };

@@ -13,6 +13,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Skills } from "../skills/skills.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Toolbox } from "../tools/tools.ts";
+import type { Web } from "../web/web.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { Live } from "./live.ts";
 import type { Marks } from "./marks.ts";
@@ -30,6 +31,7 @@ export type Parts = {
   readonly skills: Skills;
   readonly workspaces: Workspaces;
   readonly documents: Documents;
+  readonly web: Web;
   readonly sandbox: Sandbox;
   readonly live: Live;
   readonly marks: Marks;

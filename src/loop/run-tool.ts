@@ -135,7 +135,7 @@ async function contextOf(
   parts: Parts,
   { state, tool, stop, changes, programs }: Running,
 ): Promise<ToolContext> {
-  const { clock, ids, documents } = parts;
+  const { clock, ids, documents, web } = parts;
   const { signal } = stop;
   const { conversation } = run;
   const { turn, todos, agent: chosen } = run.history;
@@ -145,7 +145,7 @@ async function contextOf(
   const files = workspace.ok ? workspace.value : noWorkspace(conversation.id, workspace.failure);
   const key = `${conversation.id}/${turn?.turn}/${turn?.step}/${call.id}`;
   return {
-    ...{ signal, clock, ids, documents, todos, agent, key },
+    ...{ signal, clock, ids, documents, web, todos, agent, key },
     call: call.id,
     workspace: changes.over(files),
     // The files themselves: what a program does to them is found by looking.

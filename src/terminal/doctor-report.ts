@@ -28,6 +28,8 @@ export type DoctorFacts = {
   readonly decisions: Result<RecordFacts, Failure> | undefined;
   /** The slots that are filled. */
   readonly models: readonly { readonly slot: string; readonly model: string; readonly server: string }[];
+  /** Who searches the web, for people; undefined where nobody is set. Absent where the settings are broken. */
+  readonly search?: { readonly service: string | undefined };
   /** Whether workspaces can be images; undefined where they are not meant to be. */
   readonly images: Result<void, Failure> | undefined;
   readonly sandbox: SandboxFacts;
@@ -103,6 +105,7 @@ export function diagnose(facts: DoctorFacts, words: Words): readonly Check[] {
     ...(facts.database === undefined ? [] : [diagnoseDatabase(facts.database, words)]),
     ...(facts.decisions === undefined ? [] : diagnoseRecord(facts.decisions, words)),
     ...(facts.problems.length > 0 ? [] : diagnoseModels(facts, words)),
+    ...(facts.search === undefined ? [] : [diagnoseSearch(facts.search, words)]),
     ...(facts.images === undefined ? [] : [diagnoseImages(facts.images, words)]),
     ...diagnoseSandbox(facts, words),
   ];
@@ -119,6 +122,11 @@ function diagnoseSkills({ usable, faults }: SkillFacts, { doctor }: Words): Chec
 /** Whether everything essential is there. */
 export function isFit(checks: readonly Check[]): boolean {
   return checks.every(({ status }) => status !== "missing");
+}
+
+/** Agents can do without: it is no lack of the machine. */
+function diagnoseSearch({ service }: NonNullable<DoctorFacts["search"]>, { doctor }: Words): Check {
+  return fine("search", service === undefined ? doctor.searchNone() : doctor.search({ service }));
 }
 
 function diagnoseData({ folder, state, freeBytes, mode }: DataFacts, words: Words): Check[] {

@@ -111,6 +111,26 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
     ['{"name": "use_tool", "arguments": "{}"}', "tool_not_found"],
     ["{", "tool_arguments_broken"],
   ],
+  fetch_web: [
+    ["{}", "tool_arguments_unfit"],
+    ['{"url": "http://127.0.0.1/"}', "web_address_refused"],
+    ['{"url": "file:///etc/passwd"}', "web_address_refused"],
+    ['{"url": "https://nowhere.example/"}', "web_fetch_failed"],
+  ],
+  http_fetch: [
+    ['{"url": "https://a.example/"}', "tool_arguments_unfit"],
+    ['{"method": "GET", "url": "https://a.example/", "headers": "Host: b"}', "tool_arguments_unfit"],
+    ['{"method": "POST", "url": "http://[::1]/"}', "web_address_refused"],
+  ],
+  web_search: [
+    ['{"query": " "}', "tool_arguments_unfit"],
+    ['{"query": "tides"}', "web_search_off"],
+  ],
+  google_search: [['{"query": "tides"}', "web_search_off"]],
+  jina_reader: [
+    ['{"url": "https://a.example/"}', "web_search_off"],
+    ['{"url": "http://localhost/"}', "web_address_refused"],
+  ],
   no_such_tool: [["{}", "tool_not_found"]],
   [`${"very_long_".repeat(1_000)}\n`]: [["{}", "tool_not_found"]],
 };
@@ -151,6 +171,17 @@ const skillFailures: readonly Failure[] = [
 /** What the list of memories can refuse. */
 const memoryFailures: readonly Failure[] = [makeFailure("memory_full", { max: 100 }), makeFailure("memory_secret", {})];
 
+/** What only others out there can do. */
+const webFailures: readonly Failure[] = [
+  ...(["form", "scheme", "credentials", "port", "host", "private", "never"] as const).map((why) =>
+    makeFailure("web_address_refused", { host: "a.example", why }),
+  ),
+  makeFailure("web_fetch_failed", { host: "a.example", why: "timeout", seconds: 30 }),
+  makeFailure("web_page_failed", { host: "a.example", status: 404 }),
+  makeFailure("web_too_large", { host: "a.example", limitBytes: 20_971_520 }),
+  makeFailure("web_search_failed", { provider: "Brave", why: "key", status: 401, setting: "BRAVE_API_KEY" }),
+];
+
 /** What the loop says of a call that gave no result of its own. */
 const loopFailures: readonly Failure[] = [
   makeFailure("tool_arguments_cut", { tool: "todo_write" }),
@@ -166,7 +197,14 @@ const loopFailures: readonly Failure[] = [
   makeFailure("tool_repeated", { tool: "now", times: 5 }),
 ];
 
-const worldly = [...fileFailures, ...sandboxFailures, ...skillFailures, ...memoryFailures, ...loopFailures];
+const worldly = [
+  ...fileFailures,
+  ...sandboxFailures,
+  ...skillFailures,
+  ...memoryFailures,
+  ...webFailures,
+  ...loopFailures,
+];
 
 test("every tool is made to fail, and so is every failure that tools and the loop can give [R1]", async () => {
   assert.deepEqual(
@@ -233,7 +271,7 @@ function hasNextStep(text: string): boolean {
   const [, called = ""] = /\bCall (\w+) (?:again )?with\b/.exec(text) ?? [];
   const [, choice = ""] = /\bUse one of: ([\w, ]+)\.$/.exec(text) ?? [];
   const isChoice = choice.split(", ").every((name) => offered.includes(name));
-  return offered.includes(called) || isChoice || /\b(ask|tell) the user\b/i.test(text);
+  return toolbox.find(called) !== undefined || isChoice || /\b(ask|tell) the user\b/i.test(text);
 }
 
 async function provokeAll(): Promise<Failure[]> {

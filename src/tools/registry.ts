@@ -26,6 +26,8 @@ export type RegistryOptions = {
   /** In the order of whose name counts: the first one keeps it. */
   readonly sources: readonly { readonly origin: Exclude<ToolOrigin, "builtin">; readonly source: ToolSource }[];
   readonly settings: readonly ToolSetting[];
+  /** Built-in tools that cannot do anything as things are: they are not told of, and who calls one hears why. */
+  readonly isIdle?: ((name: string) => boolean) | undefined;
   /** Hears of each one once. */
   readonly onLeftOut: (left: LeftOut) => void;
 };
@@ -51,6 +53,7 @@ const shownNameBytes = 80;
 
 export function openRegistry({ builtins, sources, onLeftOut, ...options }: RegistryOptions): Registry {
   let settings = options.settings;
+  const builtinsNow = withoutIdle(builtins, options.isIdle ?? (() => false));
   const made = new Map<string, Made>();
   const numbers = new WeakMap<readonly Tool[], number>();
   const known = new Set(builtins.flatMap(({ name, aliases }) => [name, ...aliases]));
@@ -72,7 +75,7 @@ export function openRegistry({ builtins, sources, onLeftOut, ...options }: Regis
 
   const of = (owner: OwnerId): Made => {
     const lists: Discovered[] = [
-      { origin: "builtin", tools: builtins },
+      { origin: "builtin", tools: builtinsNow() },
       ...sources.map(({ origin, source }) => ({ origin, tools: source.tools(owner) })),
     ];
     const key = lists.map(({ tools }) => numberOf(tools)).join();
@@ -98,6 +101,17 @@ export function openRegistry({ builtins, sources, onLeftOut, ...options }: Regis
       settings = changed;
       made.clear();
     },
+  };
+}
+
+/** The same list as long as the same ones are idle. */
+function withoutIdle(tools: readonly Tool[], isIdle: (name: string) => boolean): () => readonly Tool[] {
+  let before = { idle: "", tools };
+  return () => {
+    const idle = tools.flatMap(({ name }) => (isIdle(name) ? [name] : [])).join();
+    if (idle !== before.idle)
+      before = { idle, tools: tools.map((tool) => (isIdle(tool.name) ? { ...tool, isOnDemand: true } : tool)) };
+    return before.tools;
   };
 }
 

@@ -9,6 +9,7 @@ import type { Image } from "../protocol/message.ts";
 import type { CompactReport } from "../protocol/resources.ts";
 import type { Todo } from "../protocol/todo.ts";
 import type { Probe, ProgramFailure, ProgramWanted, RunningProgram } from "../sandbox/sandbox.ts";
+import type { Web } from "../web/web.ts";
 import { forModels } from "../words/words.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { readLeniently } from "./arguments.ts";
@@ -79,6 +80,7 @@ export type ToolContext = {
   /** Calls of this tool in this conversation that have a result by now. */
   readonly earlierCalls: () => readonly { readonly arguments: string }[];
   readonly documents: Documents;
+  readonly web: Web;
   /** What a result may have at the most for the model that reads it; longer ones are cut in the middle. */
   readonly outputBytesMax: number;
   /** The model that reads the result sees images. */

@@ -2,10 +2,13 @@ import { askHuman } from "./builtin/ask-human.ts";
 import { compactContext } from "./builtin/compact-context.ts";
 import { editFile } from "./builtin/edit-file.ts";
 import { executeCode } from "./builtin/execute-code.ts";
+import { fetchWeb } from "./builtin/fetch-web.ts";
 import { findFiles } from "./builtin/find-files.ts";
 import { findTools } from "./builtin/find-tools.ts";
 import { getWorkspaceInfo } from "./builtin/get-workspace-info.ts";
+import { httpFetch } from "./builtin/http-fetch.ts";
 import { installPackages } from "./builtin/install-packages.ts";
+import { jinaReader } from "./builtin/jina-reader.ts";
 import { listFiles } from "./builtin/list-files.ts";
 import { now } from "./builtin/now.ts";
 import { readFile } from "./builtin/read-file.ts";
@@ -17,6 +20,7 @@ import { searchHistory } from "./builtin/search-history.ts";
 import { todoRead } from "./builtin/todo-read.ts";
 import { todoWrite } from "./builtin/todo-write.ts";
 import { useTool } from "./builtin/use-tool.ts";
+import { googleSearch, webSearch } from "./builtin/web-search.ts";
 import { writeFile } from "./builtin/write-file.ts";
 import type { Tool } from "./tool.ts";
 
@@ -49,4 +53,5 @@ export const builtins: readonly Tool[] = [
   ...[readFile, writeFile, editFile, listFiles, findFiles, searchFile, getWorkspaceInfo],
   ...[executeCode, runBashCommand, installPackages],
   ...[remember, recall, searchHistory],
+  ...[fetchWeb, httpFetch, webSearch, googleSearch, jinaReader],
 ];

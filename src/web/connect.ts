@@ -59,7 +59,7 @@ export async function connectToAny(
   return undefined;
 }
 
-export const connectByTcp: Connect = (address, port, { clock, connectMsMax }) =>
+const connectByTcp: Connect = (address, port, { clock, connectMsMax }) =>
   new Promise((resolve) => {
     const socket = createConnection({ host: address, port, allowHalfOpen: true, noDelay: true });
     const fail = () => {

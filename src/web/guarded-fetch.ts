@@ -36,7 +36,7 @@ export type WebRequest = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
   readonly bodyBytesMax?: number | undefined;
-  /** Hosts that whoever runs this installation named for this request: they may be in a private network. */
+  /** Hosts that the operator named for this request: they may be in a private network. */
   readonly ownHosts?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 };

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { failed, ok, type Result } from "../base/result.ts";
 import { kindOf } from "./address.ts";
@@ -49,6 +49,8 @@ export async function openWay(place: Place, wanted: Wanted, parts: WebParts): Pr
 
 function refusedByName({ host, port }: Place, rules: WayRules, isOpened: boolean) {
   if (isOpened) return undefined;
+  const kind = isIP(host) === 0 ? "public" : kindOf(host);
+  if (kind !== "public") return kind;
   if (isInsideName(host)) return "private" as const;
   if (rules.hosts.length > 0 && !isAmong(rules.hosts, host, port)) return "host" as const;
   return webPorts.includes(port) || isAmong(rules.hosts, host, port) ? undefined : ("port" as const);

@@ -17,6 +17,7 @@ export type ConfigWords = {
   unknownTool(name: string, near: string): Phrase;
   unknownArgument(tool: string, name: string, near: string): Phrase;
   loosens(name: string, userFile: string): Phrase;
+  opensWeb(name: string, userFile: string): Phrase;
   opensServer(name: string, userFile: string): Phrase;
   changesAgent(id: string, userFile: string): Phrase;
   switchesOn(tool: string, userFile: string): Phrase;
@@ -119,6 +120,10 @@ export const enConfig: ConfigWords = {
   ],
   loosens: (name, userFile) => [
     `${name} would let this folder decide what is no longer asked`,
+    `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
+  ],
+  opensWeb: (name, userFile) => [
+    `${name} would let this folder decide whom the tools reach and who gets your keys`,
     `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
   ],
   opensServer: (name, userFile) => [

@@ -65,6 +65,9 @@ export const enDoctor = {
     "No model is connected; the demo model answers, which is not an AI.",
     "Write MODEL_BASIC_API_KEY, MODEL_BASIC_BASE_URL and MODEL_BASIC_ID into .env; `agentyard model` finds local servers.",
   ],
+  search: (p: { service: string }) => `Web search: ${p.service}`,
+  searchNone: () =>
+    "Web search: none (a key in .env, such as BRAVE_API_KEY, or SEARXNG_URL switches it on; see docs/use/web.md)",
   images: () => "Workspaces are images of disks, each with a limit of its own; one was mounted",
   sandbox: (p: { version: string }) => `Code runs in a sandbox (bubblewrap ${p.version})`,
   python: (p: { version: string; libraries: string }) =>

@@ -47,6 +47,32 @@ export const enWebFailures = {
       stopped: "Ask for it again when it is wanted.",
     }[p.why],
   ],
+  web_page_failed: (p: { host: string; status: number }) => [
+    `${p.host} answers ${p.status}: ${statusWords(p.status)}.`,
+    p.status === 429 || p.status >= 500 ? "Try again later, or use another source." : "Check the address.",
+  ],
+  web_too_large: (p: { host: string; limitBytes: number }) => [
+    `What ${p.host} sends has more than ${p.limitBytes} bytes.`,
+    "Ask for a part of it, or raise web.bytes_max in config/agentyard.yaml.",
+  ],
+  web_search_off: (p: { settings: string }) => [
+    `No such search service is set; it needs ${p.settings}.`,
+    "Set it in .env or the environment.",
+  ],
+  web_search_failed: (p: { provider: string; why: SearchFault; status: number; setting: string }) => [
+    {
+      key: `${p.provider} refuses the key (status ${p.status}).`,
+      limit: `${p.provider} has had enough requests for now (status ${p.status}).`,
+      status: `${p.provider} cannot search now (status ${p.status}).`,
+      answer: `${p.provider} gave an answer that is no list of results (status ${p.status}).`,
+    }[p.why],
+    {
+      key: `Check ${p.setting}.`,
+      limit: "Try again later, or raise your limit there.",
+      status: "Try again later.",
+      answer: `Check ${p.setting}, and that the address is that of the service.`,
+    }[p.why],
+  ],
 } satisfies Record<string, (params: never) => [what: string, next: string]>;
 
 /** Why an address is not reached, whoever asks. */
@@ -62,3 +88,14 @@ export type FetchFault =
   | "proxy"
   | "encoding"
   | "stopped";
+export type SearchFault = "key" | "limit" | "status" | "answer";
+
+/** In our own words: those of the server are anybody's. */
+function statusWords(status: number): string {
+  if (status === 401 || status === 407) return "it wants a sign-in";
+  if (status === 403 || status === 451) return "it does not give this to us";
+  if (status === 404 || status === 410) return "there is nothing at this address";
+  if (status === 429) return "it wants fewer requests";
+  if (status >= 500) return "it is in trouble";
+  return status >= 400 ? "it does not take this request" : "it has no page for us";
+}

@@ -2,7 +2,6 @@ import { codeForModels } from "./code-for-models.ts";
 import { compactForModels } from "./compact-for-models.ts";
 import { dataBlock } from "./data-for-models.ts";
 import type { FailureWords } from "./en-failures.ts";
-import type { AddressRefusal } from "./en-web-failures.ts";
 import { filesForModels } from "./files-for-models.ts";
 import { memoryForModels } from "./memory-for-models.ts";
 import { shownName } from "./names.ts";
@@ -123,11 +122,7 @@ You answer: May sold most: 120.`,
  * What a model should do next, by failure code, where people would do something else; `{tool}` is a parameter. Where it
  * depends on why, `code.why` counts before the code.
  */
-const nextSteps: Readonly<
-  Partial<
-    Record<keyof FailureWords | "permission_denied.not_writable" | `web_address_refused.${AddressRefusal}`, string>
-  >
-> = {
+const nextSteps: Readonly<Partial<Record<keyof FailureWords | "permission_denied.not_writable", string>>> = {
   tool_arguments_broken: "Call {tool} again with its arguments as one JSON object and nothing around it.",
   tool_arguments_cut:
     "Call {tool} again with complete JSON arguments and less text at once: of a long file first a skeleton with write_file, then part after part with edit_file.",
@@ -174,11 +169,12 @@ const nextSteps: Readonly<
   decision_broken: "Do not try it again; tell the user that the record of decisions does not fit this call.",
   memory_full: "Tell the user that the list is full: /memory shows it and takes out what is no longer true.",
   memory_secret: "Do not try it in another form; tell the user that secrets belong into .env.",
-  "web_address_refused.private": webForModels.next.refused,
-  "web_address_refused.never": webForModels.next.refused,
-  "web_address_refused.host": webForModels.next.refused,
-  "web_address_refused.port": webForModels.next.refused,
+  web_address_refused: webForModels.next.refused,
   web_fetch_failed: webForModels.next.failed,
+  web_page_failed: webForModels.next.failed,
+  web_too_large: webForModels.next.tooLarge,
+  web_search_off: webForModels.next.searchOff,
+  web_search_failed: webForModels.next.searchFailed,
   compaction_off: "Go on without it, and keep answers and results short.",
   timezone_unknown: 'Call now with an IANA name such as {"timezone": "Asia/Shanghai"}, or without timezone for UTC.',
 };

@@ -80,6 +80,10 @@ export const zhConfig: ConfigWords = {
     `${name} 会让这个文件夹决定哪些操作不再询问`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
+  opensWeb: (name, userFile) => [
+    `${name} 会让这个文件夹决定工具访问谁、谁能得到你的密钥`,
+    `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
+  ],
   opensServer: (name, userFile) => [
     `${name} 会让这个文件夹决定谁可以访问服务器`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,

@@ -52,6 +52,9 @@ export const zhDoctor: typeof enDoctor = {
     "还没有接入模型；由演示模型回答，它不是 AI。",
     "请在 .env 中写入 MODEL_BASIC_API_KEY、MODEL_BASIC_BASE_URL 和 MODEL_BASIC_ID；`agentyard model` 会查找本机的模型服务器。",
   ],
+  search: (p) => `网络搜索：${p.service}`,
+  searchNone: () =>
+    "网络搜索：未设置（在 .env 中设置 BRAVE_API_KEY 等密钥或 SEARXNG_URL 即可启用，参见 docs/use/web.md）",
   images: () => "工作区使用磁盘映像，各有独立的容量上限；已成功试挂载",
   sandbox: (p) => `代码在沙箱中运行（bubblewrap ${p.version}）`,
   python: (p) => (p.libraries === "" ? `Python ${p.version}` : `Python ${p.version}，带有 ${p.libraries}`),

@@ -48,4 +48,36 @@ export const zhWebFailures: typeof enWebFailures = {
       stopped: "需要时请再次请求。",
     }[p.why],
   ],
+  web_page_failed: (p) => [
+    `${p.host} 返回 ${p.status}：${statusWords(p.status)}。`,
+    p.status === 429 || p.status >= 500 ? "请稍后再试，或换用其他来源。" : "请检查网址。",
+  ],
+  web_too_large: (p) => [
+    `${p.host} 发送的内容超过 ${p.limitBytes} 字节。`,
+    "请只请求一部分，或调高 config/agentyard.yaml 的 web.bytes_max。",
+  ],
+  web_search_off: (p) => [`没有设置这样的搜索服务；需要 ${p.settings}。`, "请在 .env 或环境变量中设置。"],
+  web_search_failed: (p) => [
+    {
+      key: `${p.provider} 拒绝了密钥（状态 ${p.status}）。`,
+      limit: `${p.provider} 暂时不再接受请求（状态 ${p.status}）。`,
+      status: `${p.provider} 现在无法搜索（状态 ${p.status}）。`,
+      answer: `${p.provider} 的回答不是搜索结果（状态 ${p.status}）。`,
+    }[p.why],
+    {
+      key: `请检查 ${p.setting}。`,
+      limit: "请稍后再试，或提高该服务的额度。",
+      status: "请稍后再试。",
+      answer: `请检查 ${p.setting}，并确认地址属于该服务。`,
+    }[p.why],
+  ],
 };
+
+function statusWords(status: number): string {
+  if (status === 401 || status === 407) return "需要登录";
+  if (status === 403 || status === 451) return "不向我们提供";
+  if (status === 404 || status === 410) return "这个地址没有内容";
+  if (status === 429) return "请求过于频繁";
+  if (status >= 500) return "对方出了问题";
+  return status >= 400 ? "不接受这个请求" : "没有可用的页面";
+}

@@ -31,6 +31,7 @@ export const FREE_FILES = [
   "src/http/settings.ts",
   "src/approvals/pattern.ts",
   "src/approvals/rules.ts",
+  "src/web/search-services.ts",
 ];
 /** Folders that have a port: each of their rooms stands behind it and is an adapter, but for those that are named. */
 const PORTS = ["storage", "models", "sandbox"];

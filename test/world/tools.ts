@@ -17,7 +17,11 @@ import {
 } from "../../src/tools/tools.ts";
 import { noWorkspace } from "../../src/workspace/workspace.ts";
 import { noToolSandbox } from "./sandbox.ts";
+import { noteWeb } from "./web.ts";
 import { type TestWorkspace, testWorkspace } from "./workspace.ts";
+
+/** Nobody is reached, and no name is known. */
+const { web: noWeb } = noteWeb();
 
 /** What a tool is given, with only so much of the world as a test puts into it. */
 export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
@@ -33,6 +37,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     knownHash: () => undefined,
     earlierCalls: () => [],
     documents: { search: () => assert.fail("nothing is searched here"), close: async () => {} },
+    web: noWeb,
     outputBytesMax: 100_000,
     seesImages: false,
     todos: [],

@@ -10,6 +10,14 @@ export const webSettings: WebSettings = {
   timeoutMs: 30_000,
   bytesMax: 20 * 1024 * 1024,
   proxyFindsNames: false,
+  search: {
+    provider: "auto",
+    google: { url: "https://google.example", key: undefined, engine: undefined },
+    brave: { url: "https://brave.example", key: undefined },
+    tavily: { url: "https://tavily.example", key: undefined },
+    jina: { searchUrl: "https://s.jina.example", readerUrl: "https://r.jina.example", key: undefined },
+    searxng: { url: "" },
+  },
 };
 
 type Wanted = {

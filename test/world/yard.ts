@@ -58,6 +58,7 @@ export type TestYardOptions = {
   readonly custom?: YardOptions["custom"];
   /** Besides those that are always there. */
   readonly agents?: Config["agents"];
+  readonly network?: YardOptions["network"];
   readonly clock?: Clock;
   readonly data?: string;
   /** With a real sandbox on this machine; otherwise no code can be run. */
@@ -96,7 +97,10 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   const open = options.openSandbox ?? (options.runsCode === true ? realSandbox(options) : noSandbox);
   const sandbox = open({ config, storage, clock, logger });
   const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
-  const yard = await openYard({ ...parts, ...options.observers, ...toolParts(options), checksReads: true });
+  const yard = await openYard({
+    ...{ ...parts, ...options.observers, ...toolParts(options) },
+    ...{ network: options.network, checksReads: true },
+  });
   const watch = watchPaths({ data });
   yard.app.fetch = watch.fetch(yard.app.fetch);
   await yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });

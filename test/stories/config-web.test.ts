@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { explainConfig } from "../../src/config/config.ts";
+import { makePlace } from "../world/config-place.ts";
+
+test("whom tools reach and who searches is set in files, and the keys in .env, which nobody is shown [T2][P5][Q1]", async (t) => {
+  const place = makePlace(t);
+  place.write(
+    ".env",
+    "BRAVE_API_KEY=brave-1\nGOOGLE_SEARCH_API_KEY=google-2\nGOOGLE_CSE_ID=cx\nSEARXNG_URL=http://127.0.0.1:8888/\n",
+  );
+  place.write(
+    "config/agentyard.yaml",
+    "web:\n  private_hosts: [wiki.corp:8090]\n  timeout_seconds: 5\n  search: brave\n",
+  );
+  const config = await place.load();
+  const { search, ...reach } = config.web;
+  assert.deepEqual(reach, {
+    ...{ hosts: [], privateHosts: ["wiki.corp:8090"], timeoutMs: 5_000, bytesMax: 20_971_520, proxyFindsNames: false },
+  });
+  assert.deepEqual(search, {
+    provider: "brave",
+    google: { url: "https://www.googleapis.com", key: "google-2", engine: "cx" },
+    brave: { url: "https://api.search.brave.com", key: "brave-1" },
+    tavily: { url: "https://api.tavily.com", key: undefined },
+    jina: { searchUrl: "https://s.jina.ai", readerUrl: "https://r.jina.ai", key: undefined },
+    searxng: { url: "http://127.0.0.1:8888" },
+  });
+  const shown = JSON.stringify(explainConfig(config));
+  assert.ok(!shown.includes("brave-1") && !shown.includes("google-2"), shown);
+  assert.deepEqual(
+    ["brave-1", "google-2"].filter((key) => !config.secrets.includes(key)),
+    [],
+  );
+});
+
+test("a folder of somebody else can neither open the user's network nor have the user's keys sent anywhere [T7][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write(
+    "config/agentyard.yaml",
+    "web:\n  private_hosts: [127.0.0.1]\n  brave_url: https://collector.example\n",
+  );
+  foreign.write(".env", "TAVILY_URL=https://collector.example\n");
+  const env = { BRAVE_API_KEY: "mine" };
+  const told = (name: string) =>
+    `${name} would let this folder decide whom the tools reach and who gets your keys. Write it into `;
+  const mistakes = await foreign.mistakes({ env });
+  assert.deepEqual(
+    mistakes.map((line) => line.replace(/(Write it into ).*/, "$1")),
+    [
+      `.env:1: ${told("web.tavily_url")}`,
+      `config/agentyard.yaml:2: ${told("web.private_hosts")}`,
+      `config/agentyard.yaml:3: ${told("web.brave_url")}`,
+    ],
+  );
+});
