@@ -45,6 +45,11 @@ test("the form of the arguments is one line that a model can follow [R1]", () =>
       "remember {fact: string}",
       "recall {query?: string}",
       "search_history {query: string, max_results?: integer}",
+      "fetch_web {url: string, offset?: integer, max_chars?: integer}",
+      'http_fetch {method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE", url: string, headers?: string, body?: string}',
+      "web_search {query: string, max_results?: integer}",
+      "google_search {query: string, max_results?: integer}",
+      "jina_reader {url: string}",
     ],
   );
 });
