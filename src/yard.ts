@@ -29,10 +29,11 @@ import {
 } from "./observe/observe.ts";
 import { providerFor } from "./providers.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
+import { openSecretKey } from "./secret-key.ts";
 import { openSkills, type Skills } from "./skills/skills.ts";
 import type { Storage } from "./storage/storage.ts";
 import { builtins, type CustomTools, openRegistry, type Registry, type Tool } from "./tools/tools.ts";
-import { openSignInService, openUsers } from "./users/users.ts";
+import { openSecrets, openSignInService, openUsers, type Secrets } from "./users/users.ts";
 import { openWeb, type Web, type WebOptions } from "./web/web.ts";
 import { type Words, wordsFor } from "./words/words.ts";
 import { openUpkeep, openWorkspaces, type Workspaces } from "./workspace/workspace.ts";
@@ -44,6 +45,8 @@ export type Yard = {
   readonly log: Log;
   readonly workspaces: Workspaces;
   readonly models: Models;
+  /** For calls to others; no route gives one out. */
+  readonly secrets: Secrets;
   /** What the user should know about the models, in words. */
   readonly notes: readonly string[];
   /** The door without a socket. */
@@ -139,6 +142,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     log,
     workspaces,
     models,
+    secrets: openSecretPart(options),
     notes,
     fetch: inProcessFetch(app),
     close: () => closeInOrder([engine, options.sandbox, documents, upkeep, models, storage]),
@@ -172,6 +176,11 @@ function openLogPart({ storage, clock, ids, logger, checksReads }: YardOptions, 
       logger.error("a record of the log cannot be read and is left out: {why}", { number, seq, why });
     },
   });
+}
+
+function openSecretPart({ config, storage, clock, ids }: YardOptions): Secrets {
+  const key = openSecretKey({ given: config.secretKey, dataDir: config.paths.dataDir, ids });
+  return openSecrets({ storage, key, clock, ids });
 }
 
 /** Who may call. A sign-in service is asked about itself at the first sign-in, not at the start. */

@@ -1,7 +1,7 @@
 // The way of a file through AgentYard: upload → list → select → chat → download, with the typed client.
 //
 //   npm start                     in one window
-//   npx node docs/api/flow.ts     in another; the address of another server can follow, and AGENTYARD_KEY is an API key
+//   npx node docs/api/flow.ts     in another; the address of another server can follow, and API_KEY is an API key
 import { argv, env, stdout } from "node:process";
 import { applyIncrement, type ClientFailure, createClient } from "../../src/client/client.ts";
 import { ChatDocument, ChatIncrement } from "../../src/protocol/chat.ts";
@@ -76,6 +76,6 @@ function must<T>(
 }
 
 if (import.meta.main) {
-  const { listed, answer, results } = await flow(argv[2] ?? "http://127.0.0.1:7420", env.AGENTYARD_KEY);
+  const { listed, answer, results } = await flow(argv[2] ?? "http://127.0.0.1:7420", env.API_KEY);
   stdout.write(`Files: ${listed.join(", ")}\n\n${answer}\n\nResults:\n${results.join("\n")}\n`);
 }

@@ -152,6 +152,23 @@ test("the settings have names of their own and defaults that fit [P5]", () => {
     if (value !== undefined) assert.deepEqual(kind.parse(value, { base: "/", home: "/" }), value);
 });
 
+test("the key of stored secrets has 32 characters or more, and a folder of somebody else's does not choose it [P5][Q1]", async (t) => {
+  const request = clone(t);
+  const set = (key: string) => loadConfig({ ...request, env: { AGENTYARD_KEY: key } });
+  const short = await set("x".repeat(31));
+  assert.match(JSON.stringify(short), /AGENTYARD_KEY.*at least 32 characters/);
+  assert.equal(JSON.stringify(short).includes("x".repeat(31)), false, "what was written there may be half of a secret");
+  const long = await set("x".repeat(32));
+  assert.equal(long.ok && long.value.secretKey, "x".repeat(32));
+  assert.ok(long.ok && long.value.secrets.includes("x".repeat(32)), "and no log line shows it");
+
+  write(request, ".env", `AGENTYARD_KEY=${"y".repeat(32)}\n`);
+  const own = await loadConfig(request);
+  assert.equal(own.ok && own.value.secretKey, "y".repeat(32));
+  const elsewhere = await loadConfig({ ...request, programDir: join(request.cwd, "node_modules", "agentyard") });
+  assert.equal(elsewhere.ok && elsewhere.value.secretKey, undefined);
+});
+
 type Options = {
   flags: Partial<Record<FlagName, string>>;
   env: Record<string, string>;
@@ -195,6 +212,8 @@ function valuesOf(expected: ValueForm): readonly string[] {
       return ["true", "false"];
     case "path":
       return ["/one", "/two", "/three/four", "/five"];
+    case "seal_key":
+      return ["one", "two", "three"].map((word) => word.padEnd(32, "x"));
     case "key":
     case "list":
     case "name":

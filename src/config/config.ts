@@ -17,7 +17,7 @@ import { type Language, languageOf } from "../words/words.ts";
 import type { Disk, WorkspaceLimits } from "../workspace/workspace.ts";
 import { type ConfigFile, programsIn, stampOf } from "./files.ts";
 import { openSources, type Sources } from "./open-sources.ts";
-import { findPlaces, type Surroundings } from "./places.ts";
+import { findPlaces, type Places, type Surroundings } from "./places.ts";
 import { type ConfigFailure, type Problem, toFailures } from "./problems.ts";
 import { readAgents } from "./read-agents.ts";
 import { readRules } from "./read-rules.ts";
@@ -42,6 +42,8 @@ export type Config = {
   readonly language: Language;
   readonly paths: { readonly dataDir: string; readonly sessionDbPath: string; readonly logsDir: string };
   readonly storage: { readonly synchronous: "full" | "normal" };
+  /** What stored secrets are sealed under, where the operator has chosen it. */
+  readonly secretKey: string | undefined;
   readonly logs: { readonly level: LogLevel };
   readonly loop: {
     readonly stepsMax: number;
@@ -135,6 +137,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     language,
     paths: readPaths(reader, places.dataDir),
     storage: { synchronous: reader.read(settings.synchronous) },
+    secretKey: readSecretKey(reader, places),
     logs: { level: reader.read(settings.logLevel) },
     loop: {
       stepsMax: reader.read(settings.stepsMax),
@@ -208,10 +211,10 @@ export async function reloadConfig(
     if (before.value !== reading.value) waiting.push(nameOf(reading.setting));
     return before;
   });
-  const { paths, storage, logs, checkers, traces } = config;
+  const { paths, storage, secretKey, logs, checkers, traces } = config;
   const workspace = { ...fresh.value.workspace, disk: config.workspace.disk };
   const server = changeServer(config.server, fresh.value.server);
-  const kept = { paths, storage, logs, checkers, workspace, server, traces, readings };
+  const kept = { paths, storage, secretKey, logs, checkers, workspace, server, traces, readings };
   return ok({ config: deepFreeze({ ...fresh.value, ...kept }), waiting });
 }
 
@@ -248,6 +251,12 @@ function readPaths(reader: Reader, dataDirDefault: string): Config["paths"] {
     sessionDbPath: reader.readOr(settings.sessionDbPath, join(dataDir, "sessions.db")),
     logsDir: reader.readOr(settings.logsDir, join(dataDir, "logs")),
   };
+}
+
+/** Somebody else's folder must not decide under what the user's secrets are sealed. */
+function readSecretKey(reader: Reader, { isTrusted, envFile }: Places): string | undefined {
+  const found = reader.find(settings.secretKey);
+  return !isTrusted && found?.given.place?.file === envFile.shown ? undefined : found?.value;
 }
 
 function readContext(reader: Reader): Config["context"] {

@@ -124,6 +124,9 @@ export const subPath: Kind<string> = kind(
 /** Travels in an HTTP header, where only ASCII passes; quotes are never meant. */
 export const key: Kind<string> = kind(z.string().regex(/^[!#-&(-~]+$/), { form: "key" });
 
+/** What secrets are sealed under; shorter ones could be guessed. */
+export const sealKey: Kind<string> = kind(z.string().min(32).max(1_024), { form: "seal_key" });
+
 export const path: Kind<string> = {
   expected: { form: "path" },
   parse: (value, { base, home }) => {

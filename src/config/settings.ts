@@ -4,7 +4,20 @@ import { Slot } from "../protocol/message.ts";
 import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
 import { languages } from "../words/words.ts";
 import { contextSettings } from "./context-settings.ts";
-import { baseUrl, choice, endings, type Kind, key, language, number, path, proxy, text, wholeNumber } from "./kinds.ts";
+import {
+  baseUrl,
+  choice,
+  endings,
+  type Kind,
+  key,
+  language,
+  number,
+  path,
+  proxy,
+  sealKey,
+  text,
+  wholeNumber,
+} from "./kinds.ts";
 import { sandboxSettings } from "./sandbox-settings.ts";
 import { serverSettings } from "./server-settings.ts";
 import { webSettings } from "./web-settings.ts";
@@ -52,6 +65,9 @@ export const settings = {
     default: "full",
     isFixed: true,
   },
+
+  /** Before the file `key` of the data directory. */
+  secretKey: { variables: ["AGENTYARD_KEY"], kind: sealKey, isSecret: true, isFixed: true },
 
   stepsMax: { variables: ["MAX_LOOPS"], key: "loop.steps_max", kind: wholeNumber(1, 1_000), default: 100 },
   parallelCallsMax: {

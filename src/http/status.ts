@@ -116,6 +116,10 @@ const statuses: Statuses = {
   upload_version_unfit: 412,
   uploads_too_many: 409,
 
+  secret_key_unusable: 503,
+  secret_sealed: 503,
+  secret_too_long: 413,
+
   field_retired: 400,
   selected_file_missing: 400,
   selected_file_elsewhere: 400,

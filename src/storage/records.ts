@@ -22,6 +22,16 @@ export type MemoryRow = {
   readonly at: number;
 };
 
+/** That there is a secret, and since when. */
+export type SecretNote = {
+  readonly owner: OwnerId;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+/** `sealed` is users' own: what it holds cannot be read without the key. */
+export type SecretRow = SecretNote & { readonly sealed: Uint8Array };
+
 export type UserRow = {
   readonly id: OwnerId;
   readonly name: string;

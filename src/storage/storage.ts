@@ -14,6 +14,8 @@ import type {
   NewTrash,
   OnceRow,
   RuleRow,
+  SecretNote,
+  SecretRow,
   SessionRow,
   SignInRow,
   StorageCounts,
@@ -113,6 +115,13 @@ export interface Storage {
   putMemory(row: MemoryRow): Promise<Result<void, StorageFailure>>;
   dropMemory(owner: OwnerId, id: string): Promise<Result<boolean, StorageFailure>>;
 
+  /** The same name again replaces the value, and keeps since when there is one. */
+  putSecret(row: SecretRow): Promise<Result<void, StorageFailure>>;
+  findSecret(owner: OwnerId, name: string): Promise<SecretRow | undefined>;
+  /** In the order of their names. */
+  listSecrets(owner: OwnerId, limit: number): Promise<SecretNote[]>;
+  dropSecret(owner: OwnerId, name: string): Promise<Result<boolean, StorageFailure>>;
+
   /**
    * The workspace of a conversation: made with this folder when it has none yet, else the one it has. Where another
    * conversation already has the folder's name, `otherFolder` is taken instead.
@@ -191,7 +200,7 @@ export interface Storage {
   findUserBySubject(subject: string): Promise<UserRow | undefined>;
   /** In the order they were added. */
   listUsers(limit: number): Promise<UserRow[]>;
-  /** With keys and sign-ins; what they own stays. False: there was none. */
+  /** With keys, sign-ins and secrets; what else they own stays. False: there was none. */
   dropUser(id: OwnerId): Promise<Result<boolean, StorageFailure>>;
   /** Whether something was left under this name, deleted conversations included, with a user or without. */
   ownsAnything(owner: OwnerId): Promise<boolean>;
@@ -226,6 +235,9 @@ export interface Storage {
   check(): Promise<Result<void, StorageFailure>>;
   close(): Promise<void>;
 }
+
+/** What is kept for calls to others. */
+export type SecretStorage = Pick<Storage, "putSecret" | "findSecret" | "listSecrets" | "dropSecret">;
 
 /** Who may call, with what. */
 export type UserStorage = Pick<

@@ -14,6 +14,7 @@ import { openSignIns } from "./sign-ins.ts";
 import { openUserList } from "./user-list.ts";
 
 export { openSignInService, type SignInService, type SignInServiceSettings, signInWaitSeconds } from "./service.ts";
+export { openSecrets, type SecretKey, type Secrets } from "./stored-secrets.ts";
 
 /** Who is calling: users, their keys, and the browsers that are signed in. */
 export type Users = {

@@ -33,7 +33,7 @@ export type ValueForm =
       readonly form: "list" | "duration" | "name" | "origins" | "networks" | "sub_path" | "host";
       readonly example: string;
     }
-  | { readonly form: "toggle" | "path" | "key" | "text" };
+  | { readonly form: "toggle" | "path" | "key" | "seal_key" | "text" };
 
 /** Why a pattern cannot be used: `why` is the engine's own English sentence, where it has one. */
 export type PatternFault =
@@ -71,6 +71,8 @@ export const enConfig: ConfigWords = {
         return "a path such as ./data";
       case "key":
         return "the key alone, without blanks or quotes";
+      case "seal_key":
+        return "at least 32 characters that nobody can guess, as `openssl rand -base64 32` prints them";
       case "name":
         return `a name of letters, digits and . _ - such as ${expected.example}`;
       case "text":

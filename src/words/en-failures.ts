@@ -3,6 +3,7 @@ import { enContextFailures } from "./en-context-failures.ts";
 import { enFileFailures } from "./en-file-failures.ts";
 import { type ModelTrouble, modelTrouble } from "./en-model-faults.ts";
 import { enSandboxFailures } from "./en-sandbox-failures.ts";
+import { enSecretFailures } from "./en-secret-failures.ts";
 import { enServeFailures } from "./en-serve-failures.ts";
 import { enUploadFailures } from "./en-upload-failures.ts";
 import { enWebFailures } from "./en-web-failures.ts";
@@ -28,6 +29,7 @@ export const enFailures = {
   ...enSandboxFailures,
   ...enUploadFailures,
   ...enWebFailures,
+  ...enSecretFailures,
   bad_request: (p: { what: string; rule?: keyof typeof rules | "missing" }) =>
     p.rule === "missing"
       ? [`The request does not fit: ${p.what}: missing or empty.`, "Send it with the rest."]

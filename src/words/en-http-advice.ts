@@ -64,6 +64,11 @@ export const enHttpAdvice = {
   package_index_refused: (p) => `Leave python_package_index_url out, ${orAsk(`change ${p.setting} in agentyard.yaml`)}`,
   installer_missing: (p) => ask(p.manager === "pip" ? "install python3-pip" : "install npm below /usr"),
 
+  secret_key_unusable: () =>
+    ask("see to the key of stored secrets: AGENTYARD_KEY, or the file `key` of the data directory"),
+  secret_sealed: (p) =>
+    p.why === "damaged" ? "Send the secret anew." : `Send the secret anew, ${orAsk("put the key back that sealed it")}`,
+
   sign_in_link_used: () => ask("make a new one: `agentyard user link NAME`"),
   scope_missing: (p) => ask(`make one: \`agentyard user key add NAME --scope ${p.scope}\``),
   user_exists: () => "GET /api/v1/users lists all.",

@@ -4,6 +4,7 @@ import { zhContextFailures } from "./zh-context-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
 import { modelTrouble } from "./zh-model-faults.ts";
 import { zhSandboxFailures } from "./zh-sandbox-failures.ts";
+import { zhSecretFailures } from "./zh-secret-failures.ts";
 import { zhServeFailures } from "./zh-serve-failures.ts";
 import { zhUploadFailures } from "./zh-upload-failures.ts";
 import { zhWebFailures } from "./zh-web-failures.ts";
@@ -27,6 +28,7 @@ export const zhFailures: FailureWords = {
   ...zhSandboxFailures,
   ...zhUploadFailures,
   ...zhWebFailures,
+  ...zhSecretFailures,
   bad_request: (p) =>
     p.rule === "missing"
       ? [`请求内容不符合要求：${p.what}: 缺少或为空。`, "请补上后重新发送。"]

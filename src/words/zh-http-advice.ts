@@ -57,6 +57,9 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
     `请不要填写 python_package_index_url，或${ask(`在 agentyard.yaml 中修改 ${p.setting}`)}`,
   installer_missing: (p) => ask(p.manager === "pip" ? "安装 python3-pip" : "在 /usr 下安装 npm"),
 
+  secret_key_unusable: () => ask("检查已保存密文的密钥（AGENTYARD_KEY，或数据目录中的 `key` 文件）"),
+  secret_sealed: (p) => (p.why === "damaged" ? "请重新发送。" : `请重新发送，或${ask("恢复当时使用的密钥")}`),
+
   sign_in_link_used: () => ask("生成新的链接：`agentyard user link NAME`"),
   scope_missing: (p) => ask(`生成一个：\`agentyard user key add NAME --scope ${p.scope}\``),
   user_exists: () => "GET /api/v1/users 可以查看所有用户。",

@@ -41,6 +41,7 @@ export async function makeFixture(path: string): Promise<unknown> {
   await addExecutions(storage);
   await addKept(storage, number);
   await addPeople(storage);
+  await addSecrets(storage);
   await storage.workspaceOf(deleted, { folder: "workspace/deleted", otherFolder: "workspace/other", at: morning });
   await storage.append({ number: deleted, events: [], with: { deleted: { at: morning } } });
   const contents = await readContents(storage);
@@ -105,6 +106,12 @@ async function addPeople(storage: Storage): Promise<void> {
   unwrap(await storage.endOnce(localOwner, "once 一", '{"status":201}'));
 }
 
+async function addSecrets(storage: Storage): Promise<void> {
+  const sealed = Buffer.from("not to be read");
+  const times = { createdAt: morning, updatedAt: morning + 1 };
+  unwrap(await storage.putSecret({ owner: localOwner, name: "a name 名", sealed, ...times }));
+}
+
 /** What a database of an earlier version says today: it has none of what came later, and its workspaces were numbered. */
 export function asToday(kept: object): unknown {
   const contents = { ...addedLater, ...kept };
@@ -122,7 +129,7 @@ const foldersInOrder = ["workspace/11111111-1111-4111-8111-111111111111", "works
 
 const addedLater = {
   ...{ agents: [], orphans: [], trash: [], sessions: [], executions: { items: [], total: 0 } },
-  ...{ rules: [], memory: [], users: [], keys: [] },
+  ...{ rules: [], memory: [], users: [], keys: [], secrets: [] },
   once: { owner: localOwner, key: "once 一", fingerprint: "cc", at: morning },
 };
 
@@ -149,10 +156,17 @@ export async function readContents(storage: Storage): Promise<unknown> {
     users: await storage.listUsers(10),
     keys: await storage.listKeys(localOwner),
     signIn: await storage.findSignIn("bb"),
+    secrets: await storage.listSecrets(localOwner, 10),
+    sealed: hexOf((await storage.findSecret(localOwner, "a name 名"))?.sealed),
     once: unwrap(await storage.beginOnce({ owner: localOwner, key: "once 一", fingerprint: "cc", at: morning })).row,
     blob: Buffer.from((await storage.getBlob(number, blobHash)) ?? []).toString("utf8"),
   };
   return JSON.parse(JSON.stringify(contents));
+}
+
+/** Undefined is left out by JSON. */
+function hexOf(bytes: Uint8Array | undefined): string | undefined {
+  return bytes && Buffer.from(bytes).toString("hex");
 }
 
 const largeResult = Buffer.from("a large result");

@@ -10,6 +10,7 @@ import { peoplePromises } from "./storage-people.ts";
 import { type Opener, openPlace } from "./storage-place.ts";
 import { rulePromises } from "./storage-rules.ts";
 import { searchPromises } from "./storage-search.ts";
+import { secretPromises } from "./storage-secrets.ts";
 import { workspacePromises } from "./storage-workspaces.ts";
 
 /** What every `Storage` promises. `makeOpener` answers how to open the same, at first empty, place again and again. */
@@ -21,7 +22,7 @@ export function storageContract(
   const promises = [
     ...[conversationPromises, logPromises, leasePromises],
     ...[workspacePromises, cleanUpPromises, executionPromises, rulePromises],
-    ...[searchPromises, peoplePromises, copyPromises(openCopy)],
+    ...[searchPromises, peoplePromises, secretPromises, copyPromises(openCopy)],
   ].flat();
   for (const { says, holds } of promises) {
     test(`${name}: ${says}`, async (t) => {

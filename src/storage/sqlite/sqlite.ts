@@ -149,9 +149,12 @@ function leasing(
   };
 }
 
-type Keeping = "listRules" | "putRule" | "dropRule" | "listMemory" | "putMemory" | "dropMemory";
+type Keeping =
+  | ("listRules" | "putRule" | "dropRule")
+  | ("listMemory" | "putMemory" | "dropMemory")
+  | ("putSecret" | "findSecret" | "listSecrets" | "dropSecret");
 
-function keeping({ rules, memory }: Tables, group: GroupCommit): Pick<Storage, Keeping> {
+function keeping({ rules, memory, secrets }: Tables, group: GroupCommit): Pick<Storage, Keeping> {
   return {
     listRules: async (owner, where) => rules.list(owner, where),
     putRule: async (row) => group.write(() => ok(rules.put(row))),
@@ -159,6 +162,10 @@ function keeping({ rules, memory }: Tables, group: GroupCommit): Pick<Storage, K
     listMemory: async (owner, limit) => memory.list(owner, limit),
     putMemory: async (row) => group.write(() => ok(memory.put(row))),
     dropMemory: async (owner, id) => group.write(() => ok(memory.drop(owner, id))),
+    putSecret: async (row) => group.write(() => ok(secrets.put(row))),
+    findSecret: async (owner, name) => secrets.find(owner, name),
+    listSecrets: async (owner, limit) => secrets.list(owner, limit),
+    dropSecret: async (owner, name) => group.write(() => ok(secrets.drop(owner, name))),
   };
 }
 

@@ -12,6 +12,7 @@ import { type Once, openOnce } from "./once.ts";
 import { openReceived, type Received } from "./received.ts";
 import { integer } from "./rows.ts";
 import { openRules, type Rules } from "./rules.ts";
+import { openSecrets, type Secrets } from "./secrets.ts";
 import { openSessions, type Sessions } from "./sessions.ts";
 import { openTrash, type Trash } from "./trash.ts";
 import { openUsers, type Users } from "./users.ts";
@@ -30,6 +31,7 @@ export type Tables = {
   readonly executions: Executions;
   readonly rules: Rules;
   readonly memory: Memory;
+  readonly secrets: Secrets;
   readonly users: Users;
   readonly once: Once;
   readonly count: () => StorageCounts;
@@ -60,6 +62,7 @@ export function openTables({ writer, reader }: Connections, clock: Clock): Table
     executions: openExecutions(writer, reader),
     rules: openRules(writer, reader),
     memory: openMemory(writer, reader),
+    secrets: openSecrets(writer, reader),
     users: openUsers(writer, reader),
     once: openOnce(writer),
     count() {

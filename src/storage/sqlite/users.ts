@@ -34,11 +34,13 @@ function people(
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, password = excluded.password,
       is_admin = excluded.is_admin, subject = excluded.subject`);
   const remove = writer.prepare("DELETE FROM user WHERE id = ?");
-  const theirs = ["api_key", "sign_in"].map((table) => writer.prepare(`DELETE FROM ${table} WHERE owner = ?`));
+  const theirs = ["api_key", "sign_in", "secret"].map((table) =>
+    writer.prepare(`DELETE FROM ${table} WHERE owner = ?`),
+  );
   const one = reader.prepare("SELECT * FROM user WHERE id = ?");
   const known = reader.prepare("SELECT * FROM user WHERE subject = ?");
   const all = reader.prepare("SELECT * FROM user ORDER BY key LIMIT ?");
-  const left = ["conversation", "sandbox_session", "execution", "rule", "memory"].map((table) =>
+  const left = ["conversation", "sandbox_session", "execution", "rule", "memory", "secret"].map((table) =>
     reader.prepare(`SELECT 1 FROM ${table} WHERE owner = ? LIMIT 1`),
   );
   return {
