@@ -21,6 +21,8 @@ export type JudgedCall = {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Exactly as a model or a person wrote them: an "allow always" for one call is about these bytes. */
   readonly written: string;
+  /** To whom outside the arguments are sent; `isReading`: nothing is changed there. */
+  readonly outward?: { readonly host: string; readonly isReading: boolean } | undefined;
   /** What the tool itself says of these arguments. */
   readonly own?: { readonly reason: string; readonly risk: Risk } | undefined;
 };

@@ -69,9 +69,17 @@ function ofAny(call: JudgedCall, facts: CallFacts, onlySafe: boolean): Finding[]
     .find((found) => found !== undefined);
   const isHarmless = call.class === "pure" || ownBusiness.has(call.tool);
   return [
+    ...outwardFinding(call, facts),
     ...(secret === undefined ? [] : [{ ...byDefault, kind: "secret", risk: "high", what: shortened(secret) } as const]),
     ...(onlySafe && !isHarmless ? [notSafe(call, facts)] : []),
   ];
+}
+
+/** What changes something elsewhere, and what outsiders may have put into the question, is looked at first. */
+function outwardFinding({ tool, outward }: JudgedCall, { tainted }: CallFacts): Finding[] {
+  if (outward === undefined || (outward.isReading && !tainted)) return [];
+  const what = shortened(`${tool} (${outward.host})`);
+  return [{ ...byDefault, kind: "network", risk: "medium", what, shape: `${tool} *` }];
 }
 
 const byDefault = { action: "ask", layer: "default" } as const;

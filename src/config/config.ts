@@ -34,6 +34,7 @@ import type { GivenRow } from "./walker.ts";
 
 export { findPlaces } from "./places.ts";
 export type { ConfigFailure } from "./problems.ts";
+export { readYaml } from "./read-yaml.ts";
 export type { ConfigNote } from "./slots.ts";
 export { windowVariableOf } from "./slots.ts";
 

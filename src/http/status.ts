@@ -120,6 +120,16 @@ const statuses: Statuses = {
   secret_sealed: 503,
   secret_too_long: 413,
 
+  toolbox_not_found: 404,
+  toolbox_tool_not_found: 404,
+  toolbox_of_another: 403,
+  toolbox_name_taken: 409,
+  toolboxes_full: 409,
+  toolbox_off: 409,
+  toolbox_credential_missing: 409,
+  openapi_unfit: 422,
+  operation_unfit: 422,
+
   field_retired: 400,
   selected_file_missing: 400,
   selected_file_elsewhere: 400,

@@ -40,7 +40,8 @@ export async function judgeCall(
   const { tool, opened } = found.value;
   const { input = {} } = opened; // A tool of somebody else's need not keep to our types.
   const own = opened.ask?.kind === "approval" ? { reason: opened.ask.reason, risk: opened.ask.risk } : undefined;
-  const judged = { tool: tool.name, class: tool.class, arguments: input, written: call.arguments, own };
+  const { outward } = tool;
+  const judged = { tool: tool.name, class: tool.class, outward, arguments: input, written: call.arguments, own };
   const workspace = parts.workspaces.ofConversation(conversation);
   const root = rootOf(workspace);
   const read = await readScripts(workspace, (scripts) => parts.approvals.scriptsOf(judged, { root, scripts }));

@@ -22,6 +22,17 @@ export type MemoryRow = {
   readonly at: number;
 };
 
+/** A tool box; `body` is operators' own, as JSON text. */
+export type ToolboxRow = {
+  readonly id: string;
+  readonly owner: OwnerId;
+  readonly body: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+/** A tool in it. */
+export type BoxToolRow = ToolboxRow & { readonly box: string };
+
 /** That there is a secret, and since when. */
 export type SecretNote = {
   readonly owner: OwnerId;

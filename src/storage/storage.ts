@@ -5,6 +5,7 @@ import type { ConversationId, OwnerId } from "../protocol/ids.ts";
 import type {
   AgentRow,
   ApiKeyRow,
+  BoxToolRow,
   ConversationRow,
   CopyFacts,
   ExecutionRow,
@@ -19,6 +20,7 @@ import type {
   SessionRow,
   SignInRow,
   StorageCounts,
+  ToolboxRow,
   TrashRow,
   UserRow,
   WorkspaceRow,
@@ -121,6 +123,16 @@ export interface Storage {
   /** In the order of their names. */
   listSecrets(owner: OwnerId, limit: number): Promise<SecretNote[]>;
   dropSecret(owner: OwnerId, name: string): Promise<Result<boolean, StorageFailure>>;
+
+  /** With these of its tools, or nothing of it. The same ids again replace; what another owner has stays as it is. */
+  putToolbox(row: ToolboxRow, tools: readonly BoxToolRow[]): Promise<Result<void, StorageFailure>>;
+  /** With its tools. False: there was none. */
+  dropToolbox(owner: OwnerId, id: string): Promise<Result<boolean, StorageFailure>>;
+  dropBoxTools(owner: OwnerId, box: string, ids: readonly string[]): Promise<Result<void, StorageFailure>>;
+  /** Of all users, oldest first: who may see them is operators' business. */
+  listToolboxes(limit: number): Promise<ToolboxRow[]>;
+  /** Of all boxes, in the order they came. */
+  listBoxTools(limit: number): Promise<BoxToolRow[]>;
 
   /**
    * The workspace of a conversation: made with this folder when it has none yet, else the one it has. Where another
@@ -235,6 +247,12 @@ export interface Storage {
   check(): Promise<Result<void, StorageFailure>>;
   close(): Promise<void>;
 }
+
+/** Tool boxes with their tools. */
+export type ToolboxStorage = Pick<
+  Storage,
+  "putToolbox" | "dropToolbox" | "dropBoxTools" | "listToolboxes" | "listBoxTools"
+>;
 
 /** What is kept for calls to others. */
 export type SecretStorage = Pick<Storage, "putSecret" | "findSecret" | "listSecrets" | "dropSecret">;

@@ -36,6 +36,8 @@ export type Tool = {
   readonly isOutside: boolean;
   /** Its own limit in place of the configured one. */
   readonly timeoutMs: number | undefined;
+  /** It sends what it is told to somebody outside; `isReading`: and changes nothing there. */
+  readonly outward?: { readonly host: string; readonly isReading: boolean } | undefined;
   /** Checks arguments a model wrote: forgiving in form, strict in meaning. */
   open(input: Readonly<Record<string, unknown>>): Result<OpenedCall, Failure>;
 };

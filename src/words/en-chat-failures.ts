@@ -6,6 +6,8 @@ const enParameterHints = {
   data_url: "Send an image inside the request, as data:image/png;base64,…",
   text_and_images: "Send text and images only; upload other files to a conversation first.",
   last_is_user: "Let the messages end with one of the user or with results of functions.",
+  sync_only: "Leave it out, or send sync: the answer comes as a whole.",
+  openapi_only: "Send openapi, with a document in `data` or a tool by hand in `tool`.",
   items: "Send messages, function_call and function_call_output items.",
 };
 

@@ -2,6 +2,7 @@ import { enChatFailures } from "./en-chat-failures.ts";
 import { enContextFailures } from "./en-context-failures.ts";
 import { enFileFailures } from "./en-file-failures.ts";
 import { type ModelTrouble, modelTrouble } from "./en-model-faults.ts";
+import { enOperatorFailures } from "./en-operator-failures.ts";
 import { enSandboxFailures } from "./en-sandbox-failures.ts";
 import { enSecretFailures } from "./en-secret-failures.ts";
 import { enServeFailures } from "./en-serve-failures.ts";
@@ -30,6 +31,7 @@ export const enFailures = {
   ...enUploadFailures,
   ...enWebFailures,
   ...enSecretFailures,
+  ...enOperatorFailures,
   bad_request: (p: { what: string; rule?: keyof typeof rules | "missing" }) =>
     p.rule === "missing"
       ? [`The request does not fit: ${p.what}: missing or empty.`, "Send it with the rest."]

@@ -69,5 +69,6 @@ export type { Difference } from "./files-for-models.ts";
 export { forModels, type PromptSection } from "./for-models.ts";
 export { issueWords } from "./issue-words.ts";
 export { shownName } from "./names.ts";
+export { forOperators } from "./operators-for-models.ts";
 export { selectedMessage } from "./selected-for-models.ts";
 export { sizeText } from "./sizes.ts";

@@ -7,6 +7,8 @@ const zhParameterHints = {
   data_url: "请把图片放在请求里：data:image/png;base64,…",
   text_and_images: "请只发送文本和图片；其他文件请先上传到对话。",
   last_is_user: "消息应以用户消息或函数结果结尾。",
+  sync_only: "请去掉它，或填写 sync：结果会一次返回。",
+  openapi_only: "请填写 openapi，并在 `data` 中给出文档，或在 `tool` 中手工描述工具。",
   items: "请发送消息、function_call 和 function_call_output。",
 };
 

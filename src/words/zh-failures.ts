@@ -3,6 +3,7 @@ import { zhChatFailures } from "./zh-chat-failures.ts";
 import { zhContextFailures } from "./zh-context-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
 import { modelTrouble } from "./zh-model-faults.ts";
+import { zhOperatorFailures } from "./zh-operator-failures.ts";
 import { zhSandboxFailures } from "./zh-sandbox-failures.ts";
 import { zhSecretFailures } from "./zh-secret-failures.ts";
 import { zhServeFailures } from "./zh-serve-failures.ts";
@@ -29,6 +30,7 @@ export const zhFailures: FailureWords = {
   ...zhUploadFailures,
   ...zhWebFailures,
   ...zhSecretFailures,
+  ...zhOperatorFailures,
   bad_request: (p) =>
     p.rule === "missing"
       ? [`请求内容不符合要求：${p.what}: 缺少或为空。`, "请补上后重新发送。"]

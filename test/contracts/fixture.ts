@@ -42,6 +42,7 @@ export async function makeFixture(path: string): Promise<unknown> {
   await addKept(storage, number);
   await addPeople(storage);
   await addSecrets(storage);
+  await addToolboxes(storage);
   await storage.workspaceOf(deleted, { folder: "workspace/deleted", otherFolder: "workspace/other", at: morning });
   await storage.append({ number: deleted, events: [], with: { deleted: { at: morning } } });
   const contents = await readContents(storage);
@@ -112,6 +113,12 @@ async function addSecrets(storage: Storage): Promise<void> {
   unwrap(await storage.putSecret({ owner: localOwner, name: "a name 名", sealed, ...times }));
 }
 
+async function addToolboxes(storage: Storage): Promise<void> {
+  const times = { createdAt: morning, updatedAt: morning + 1 };
+  const box = { id: "box", owner: localOwner, body: '{"name":"天气"}', ...times };
+  unwrap(await storage.putToolbox(box, [{ ...box, id: "tool", box: "box" }]));
+}
+
 /** What a database of an earlier version says today: it has none of what came later, and its workspaces were numbered. */
 export function asToday(kept: object): unknown {
   const contents = { ...addedLater, ...kept };
@@ -129,7 +136,7 @@ const foldersInOrder = ["workspace/11111111-1111-4111-8111-111111111111", "works
 
 const addedLater = {
   ...{ agents: [], orphans: [], trash: [], sessions: [], executions: { items: [], total: 0 } },
-  ...{ rules: [], memory: [], users: [], keys: [], secrets: [] },
+  ...{ rules: [], memory: [], users: [], keys: [], secrets: [], toolboxes: [], boxTools: [] },
   once: { owner: localOwner, key: "once 一", fingerprint: "cc", at: morning },
 };
 
@@ -157,6 +164,8 @@ export async function readContents(storage: Storage): Promise<unknown> {
     keys: await storage.listKeys(localOwner),
     signIn: await storage.findSignIn("bb"),
     secrets: await storage.listSecrets(localOwner, 10),
+    toolboxes: await storage.listToolboxes(10),
+    boxTools: await storage.listBoxTools(10),
     sealed: hexOf((await storage.findSecret(localOwner, "a name 名"))?.sealed),
     once: unwrap(await storage.beginOnce({ owner: localOwner, key: "once 一", fingerprint: "cc", at: morning })).row,
     blob: Buffer.from((await storage.getBlob(number, blobHash)) ?? []).toString("utf8"),

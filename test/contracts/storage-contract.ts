@@ -11,6 +11,7 @@ import { type Opener, openPlace } from "./storage-place.ts";
 import { rulePromises } from "./storage-rules.ts";
 import { searchPromises } from "./storage-search.ts";
 import { secretPromises } from "./storage-secrets.ts";
+import { toolboxPromises } from "./storage-toolboxes.ts";
 import { workspacePromises } from "./storage-workspaces.ts";
 
 /** What every `Storage` promises. `makeOpener` answers how to open the same, at first empty, place again and again. */
@@ -22,7 +23,7 @@ export function storageContract(
   const promises = [
     ...[conversationPromises, logPromises, leasePromises],
     ...[workspacePromises, cleanUpPromises, executionPromises, rulePromises],
-    ...[searchPromises, peoplePromises, secretPromises, copyPromises(openCopy)],
+    ...[searchPromises, peoplePromises, secretPromises, toolboxPromises, copyPromises(openCopy)],
   ].flat();
   for (const { says, holds } of promises) {
     test(`${name}: ${says}`, async (t) => {

@@ -10,7 +10,7 @@ export const PAGE = (
   `${WIRING.join(" ")} config ` +
   "terminal http " +
   "loop " +
-  "context tools approvals skills documents " +
+  "context operators tools approvals skills documents " +
   "sandbox web workspace models users observe " +
   "log storage " +
   "client protocol words base"
@@ -49,7 +49,7 @@ export const ADAPTERS_OF_ADAPTERS = {
  * there is no such order: a command may run code, and code commands.
  */
 export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
-  http: ["docs", "routes", "openai", "chat", "sandbox", "."],
+  http: ["docs", "routes", "openai", "chat", "operators", "sandbox", "."],
   tools: ["builtin", "edit", "."],
   approvals: ["code shell ."],
   sandbox: ["local", "guest", ".", "network"],
@@ -67,7 +67,13 @@ export const NODE_FILES = ["src/client/socket-fetch.ts", "src/client/socket-path
 export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["storage/sqlite/"],
   "node:child_process": ["sandbox/local/", "workspace/image-programs.ts", "doctor.ts"],
-  "node:worker_threads": ["documents/", "storage/sqlite/", "sandbox/local/"],
+  "node:worker_threads": [
+    "documents/",
+    "storage/sqlite/",
+    "sandbox/local/",
+    "config/read-yaml.ts",
+    "config/yaml-worker.ts",
+  ],
   "node:fs": [
     ...["workspace/", "storage/sqlite/", "sandbox/local/", "config/", "terminal/", "observe/", ...WIRING],
     // A socket and its folder; the page of the documents, and the program of a guest, which lie beside them.

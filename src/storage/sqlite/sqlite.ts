@@ -152,9 +152,10 @@ function leasing(
 type Keeping =
   | ("listRules" | "putRule" | "dropRule")
   | ("listMemory" | "putMemory" | "dropMemory")
-  | ("putSecret" | "findSecret" | "listSecrets" | "dropSecret");
+  | ("putSecret" | "findSecret" | "listSecrets" | "dropSecret")
+  | ("putToolbox" | "dropToolbox" | "dropBoxTools" | "listToolboxes" | "listBoxTools");
 
-function keeping({ rules, memory, secrets }: Tables, group: GroupCommit): Pick<Storage, Keeping> {
+function keeping({ rules, memory, secrets, toolboxes }: Tables, group: GroupCommit): Pick<Storage, Keeping> {
   return {
     listRules: async (owner, where) => rules.list(owner, where),
     putRule: async (row) => group.write(() => ok(rules.put(row))),
@@ -166,6 +167,11 @@ function keeping({ rules, memory, secrets }: Tables, group: GroupCommit): Pick<S
     findSecret: async (owner, name) => secrets.find(owner, name),
     listSecrets: async (owner, limit) => secrets.list(owner, limit),
     dropSecret: async (owner, name) => group.write(() => ok(secrets.drop(owner, name))),
+    putToolbox: async (row, tools) => group.write(() => ok(toolboxes.put(row, tools))),
+    dropToolbox: async (owner, id) => group.write(() => ok(toolboxes.drop(owner, id))),
+    dropBoxTools: async (owner, box, ids) => group.write(() => ok(toolboxes.dropTools(owner, box, ids))),
+    listToolboxes: async (limit) => toolboxes.list(limit),
+    listBoxTools: async (limit) => toolboxes.tools(limit),
   };
 }
 

@@ -14,6 +14,7 @@ import { integer } from "./rows.ts";
 import { openRules, type Rules } from "./rules.ts";
 import { openSecrets, type Secrets } from "./secrets.ts";
 import { openSessions, type Sessions } from "./sessions.ts";
+import { openToolboxes, type Toolboxes } from "./toolboxes.ts";
 import { openTrash, type Trash } from "./trash.ts";
 import { openUsers, type Users } from "./users.ts";
 import { openWorkspaces, type Workspaces } from "./workspaces.ts";
@@ -32,6 +33,7 @@ export type Tables = {
   readonly rules: Rules;
   readonly memory: Memory;
   readonly secrets: Secrets;
+  readonly toolboxes: Toolboxes;
   readonly users: Users;
   readonly once: Once;
   readonly count: () => StorageCounts;
@@ -63,6 +65,7 @@ export function openTables({ writer, reader }: Connections, clock: Clock): Table
     rules: openRules(writer, reader),
     memory: openMemory(writer, reader),
     secrets: openSecrets(writer, reader),
+    toolboxes: openToolboxes(writer, reader),
     users: openUsers(writer, reader),
     once: openOnce(writer),
     count() {

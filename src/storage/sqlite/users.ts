@@ -40,7 +40,7 @@ function people(
   const one = reader.prepare("SELECT * FROM user WHERE id = ?");
   const known = reader.prepare("SELECT * FROM user WHERE subject = ?");
   const all = reader.prepare("SELECT * FROM user ORDER BY key LIMIT ?");
-  const left = ["conversation", "sandbox_session", "execution", "rule", "memory", "secret"].map((table) =>
+  const left = ["conversation", "sandbox_session", "execution", "rule", "memory", "secret", "toolbox"].map((table) =>
     reader.prepare(`SELECT 1 FROM ${table} WHERE owner = ? LIMIT 1`),
   );
   return {

@@ -1,0 +1,11 @@
+import type { OwnerId } from "../protocol/ids.ts";
+import type { Box } from "./records.ts";
+
+/** Whoever registered it, and those whom they let in once it is published; for everybody else it does not exist. */
+export function maySee(box: Box, user: OwnerId): boolean {
+  return box.owner === user || (box.status !== "unpublish" && mayUse(box, user));
+}
+
+export function mayUse({ owner, permitted }: Box, user: OwnerId): boolean {
+  return owner === user || permitted.all || permitted.users.includes(user);
+}

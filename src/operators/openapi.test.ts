@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { failed, ok } from "../base/result.ts";
+import { foreignTool } from "../tools/tools.ts";
+import { documentLimits, type Json, readDocument } from "./document.ts";
+import { operationsMax, readOperations } from "./openapi.ts";
+import { serverOf } from "./server-address.ts";
+
+const server = "https://pets.example/v1";
+const read = (document: Json, taken = new Set<string>()) => readOperations(document, server, taken);
+const withPaths = (paths: Json, more: Json = {}): Json => ({ openapi: "3.1.0", paths, ...more });
+const noYaml = async () => failed("no YAML here");
+
+const pets = withPaths(
+  {
+    "/pets/{petId}": {
+      parameters: [{ $ref: "#/components/parameters/PetId" }],
+      get: {
+        operationId: "pets.get!",
+        summary: "One pet",
+        parameters: [
+          { name: "fields", in: "query", schema: { type: "array", items: { type: "string" } }, explode: false },
+          { name: "X-Trace", in: "header", schema: { type: "string" } },
+          { name: "Authorization", in: "header", required: true, schema: { type: "string" } },
+          { name: "petId", in: "query", description: "An older name.", schema: { type: "string" } },
+        ],
+      },
+      put: {
+        operationId: "putPet",
+        requestBody: {
+          required: true,
+          content: { "application/json": { schema: { $ref: "#/components/schemas/Pet" } } },
+        },
+      },
+    },
+    "/search": {
+      post: {
+        requestBody: {
+          content: {
+            "application/x-www-form-urlencoded": {
+              schema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] },
+            },
+          },
+        },
+      },
+    },
+  },
+  {
+    components: {
+      parameters: { PetId: { name: "petId", in: "path", required: true, schema: { type: "integer" } } },
+      schemas: {
+        Pet: {
+          allOf: [
+            { $ref: "#/components/schemas/Named" },
+            {
+              type: "object",
+              properties: { id: { type: "integer", readOnly: true }, parent: { $ref: "#/components/schemas/Pet" } },
+            },
+          ],
+        },
+        Named: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+        Unused: { type: "object", properties: { secret: { type: "string" } } },
+      },
+    },
+  },
+);
+
+test("each operation of a document is a tool with one flat list of arguments, and knows where each of them goes [T4]", () => {
+  const { operations, failures, renamed } = read(pets);
+  assert.deepEqual([failures, renamed], [[], []]);
+  assert.deepEqual(
+    operations.map(({ name, method, path, parameters, body }) => ({
+      ...{ name, method, path, body },
+      parameters: parameters.map((one) => `${one.as} ${one.in} ${one.name} ${one.style} ${one.isExploded}`),
+    })),
+    [
+      {
+        ...{ name: "pets_get", method: "get", path: "/pets/{petId}", body: undefined },
+        parameters: [
+          "petId path petId plain false",
+          "fields query fields plain false",
+          "X-Trace header X-Trace plain false",
+          "petId_2 query petId plain true",
+        ],
+      },
+      {
+        ...{ name: "putPet", method: "put", path: "/pets/{petId}", parameters: ["petId path petId plain false"] },
+        body: { kind: "json", fields: { name: "name", parent: "parent" } },
+      },
+      {
+        ...{ name: "post_search", method: "post", path: "/search", parameters: [] },
+        body: { kind: "form", fields: { q: "q" } },
+      },
+    ],
+  );
+});
+
+test("the schema of a tool stands for itself: what it refers to is in it, what others refer to is not [T4][R1]", () => {
+  const [, put] = read(pets).operations;
+  const text = JSON.stringify(put?.schema);
+  assert.ok(!text.includes("Unused"));
+  const tool = foreignTool({
+    name: "put",
+    description: "",
+    parameters: put?.schema,
+    run: async () => ok({ text: "" }),
+  });
+  assert.deepEqual(tool.parameters.required, ["petId", "name"]);
+  assert.deepEqual(Object.keys(tool.parameters.properties ?? {}), ["petId", "name", "parent"]);
+});
+
+test("a body with many fields, or that may be one of several things, is one argument that holds it [T4][R1]", () => {
+  const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`f${at}`, { type: "string" }]));
+  const bodies: [schema: Json, whole: string | undefined][] = [
+    [{ type: "object", properties: many }, "body"],
+    [{ type: "object", properties: { only: { type: "string" } } }, undefined],
+    [{ oneOf: [{ type: "object" }, { type: "string" }] }, "body"],
+    [{ type: "array", items: { type: "string" } }, "body"],
+  ];
+  for (const [schema, whole] of bodies) {
+    const post = { requestBody: { required: true, content: { "application/json": { schema } } } };
+    const [operation] = read(withPaths({ "/x": { post } })).operations;
+    assert.equal(operation?.body?.whole, whole);
+  }
+});
+
+test("an operation that does not fit is named with the reason, and the others become tools all the same [T4]", () => {
+  const fine = { operationId: "fine" };
+  const document = withPaths(
+    {
+      "/a": { get: fine, post: { operationId: "fine" } },
+      "no-slash": { get: { operationId: "noSlash" } },
+      "/up/../{x}": { get: { operationId: "dots" } },
+      "/{x}": { get: { operationId: "unsaid" } },
+      "/b": { get: { operationId: "lost", parameters: [{ $ref: "#/components/parameters/None" }] } },
+      "/c": { get: { operationId: "circle", parameters: [{ $ref: "#/components/parameters/A" }] } },
+      "/d": { get: { operationId: "away", parameters: [{ $ref: "https://elsewhere.example/p.json" }] } },
+      "/e": { get: { operationId: "nameless", parameters: [{ in: "query" }] } },
+      "/f": { post: { operationId: "xml", requestBody: { required: true, content: { "application/xml": {} } } } },
+      "/g": { get: { operationId: "other", servers: [{ url: "https://elsewhere.example" }] } },
+      "/h": { get: { operationId: "below", servers: [{ url: "/v2" }] } },
+      "/i": { $ref: "#/components/pathItems/None" },
+    },
+    {
+      components: {
+        parameters: { A: { $ref: "#/components/parameters/B" }, B: { $ref: "#/components/parameters/A" } },
+      },
+    },
+  );
+  const { operations, failures, renamed } = read(document, new Set(["below"]));
+  assert.deepEqual(
+    operations.map(({ name }) => name),
+    ["fine", "fine_2", "below_2"],
+  );
+  assert.deepEqual(renamed, [
+    { from: "fine", to: "fine_2" },
+    { from: "below", to: "below_2" },
+  ]);
+  assert.deepEqual(
+    failures.map(({ name, failure }) => `${name} ${failure.params.why}`),
+    [
+      ...["noSlash path", "dots path", "unsaid path_parameter", "lost reference", "circle reference", "away reference"],
+      ...["nameless parameter", "xml content", "other other_server"],
+    ],
+  );
+});
+
+test("of a document with very many operations as many become tools as may, and the rest is named [T4]", () => {
+  const paths = Object.fromEntries(Array.from({ length: operationsMax + 2 }, (_, at) => [`/p${at}`, { get: {} }]));
+  const { operations, failures } = read(withPaths(paths));
+  assert.deepEqual([operations.length, failures.length], [operationsMax, 2]);
+  assert.deepEqual(failures[0]?.failure.params, { why: "too_many", limit: operationsMax });
+});
+
+test("a schema that would fill a prompt is told by the names of its fields [T4][R1]", () => {
+  const long = { type: "string", description: "x".repeat(30_000) };
+  const schema = {
+    type: "object",
+    properties: { a: { type: "object", properties: { deep: long, more: long } }, b: { type: "integer" } },
+  };
+  const [operation] = read(
+    withPaths({ "/x": { post: { requestBody: { content: { "application/json": { schema } } } } } }),
+  ).operations;
+  assert.deepEqual(operation?.schema.properties, {
+    a: { description: "Fields: deep, more." },
+    b: { type: "integer", description: "" },
+  });
+});
+
+const documents: [what: string, data: unknown, why: string | undefined][] = [
+  ["JSON", '{"openapi":"3.0.3","paths":{}}', undefined],
+  ["an object", { openapi: "3.1.0" }, undefined],
+  ["neither JSON nor YAML", "{ no", "syntax"],
+  ["a list", "[]", "no_openapi"],
+  ["a number", 5, "no_object"],
+  ["another file", { name: "package" }, "no_openapi"],
+  ["Swagger", { swagger: "2.0" }, "version"],
+  ["a later version", { openapi: "4.0.0" }, "version"],
+  ["a text that is too long", `{"openapi":"3.1.0","x":"${"x".repeat(documentLimits.bytesMax)}"}`, "too_large"],
+  ["one that is too deep", `{"openapi":"3.1.0","x":${"[".repeat(5_000)}${"]".repeat(5_000)}}`, "too_large"],
+  ["one with too many values", { openapi: "3.1.0", x: Array(documentLimits.valuesMax).fill(1) }, "too_large"],
+];
+for (const [what, data, why] of documents)
+  test(`a document that is ${what} ${why === undefined ? "is read" : `is refused: ${why}`} [T4]`, async () => {
+    const result = await readDocument(data, noYaml);
+    assert.equal(result.ok ? undefined : result.failure.params.why, why);
+  });
+
+test("the server is what was said, else the first of the document with its variables; what cannot be called is refused [T4][Q1]", () => {
+  const servers = [
+    { url: "https://{region}.example:{port}/v1/", variables: { region: { default: "eu" }, port: { default: 8443 } } },
+  ];
+  assert.deepEqual(serverOf(undefined, { servers }), ok("https://eu.example:8443/v1"));
+  assert.deepEqual(serverOf("http://own.example/", { servers }), ok("http://own.example"));
+  const whyOf = (given: string | undefined, document?: Json) => {
+    const result = serverOf(given, document);
+    return result.ok ? result.value : JSON.stringify(result.failure.params);
+  };
+  assert.match(whyOf(undefined), /no_server/);
+  for (const bad of [
+    "ftp://x.example",
+    "/v1",
+    "https://{x}.example",
+    "https://x.example?key=1",
+    "not an address",
+    "https://a b",
+  ])
+    assert.match(whyOf(bad), /"why":"server"/, bad);
+  assert.doesNotMatch(whyOf("https://ann:hunter2@x.example"), /hunter2/);
+});
+
+test("whatever is sent as a document, it is read without breaking down, and every tool of it can be shown [T4]", () => {
+  const words = [
+    "get",
+    "post",
+    "parameters",
+    "requestBody",
+    "content",
+    "application/json",
+    "schema",
+    "$ref",
+    "name",
+    "in",
+    "type",
+    "properties",
+    "allOf",
+  ];
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 6 },
+      fc.constantFrom("query", "path", "object", "#/paths", "#/paths/~1a/get", "x", 1, null, true),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...words), tie("value"), { maxKeys: 5 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom("/a", "/b/{name}", "c"), value), (paths) => {
+      for (const { schema, name } of read(withPaths(paths)).operations) {
+        assert.match(name, /^[A-Za-z0-9_-]{1,64}$/);
+        foreignTool({ name, description: "", parameters: schema, run: async () => ok({ text: "" }) });
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
