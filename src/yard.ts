@@ -4,7 +4,7 @@ import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
 import type { Random } from "./base/random.ts";
 import { type Fetch, inProcessFetch } from "./client/client.ts";
-import { type Config, windowVariableOf } from "./config/config.ts";
+import { type Config, readYaml, windowVariableOf } from "./config/config.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { type App, createApp } from "./http/http.ts";
 import { type Log, openLog } from "./log/log.ts";
@@ -27,6 +27,7 @@ import {
   type Tracer,
   type Watch,
 } from "./observe/observe.ts";
+import { callLimits, type GuardedFetch, type Operators, openOperators } from "./operators/operators.ts";
 import { providerFor } from "./providers.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { openSecretKey } from "./secret-key.ts";
@@ -47,6 +48,7 @@ export type Yard = {
   readonly models: Models;
   /** For calls to others; no route gives one out. */
   readonly secrets: Secrets;
+  readonly operators: Operators;
   /** What the user should know about the models, in words. */
   readonly notes: readonly string[];
   /** The door without a socket. */
@@ -93,7 +95,9 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const words = wordsFor(config.language);
   let { sandbox: sandboxSettings, network, agents, server, web: webSettings } = config;
   const web = openWebPart(options, () => webSettings);
-  const registry = openToolParts(options, web);
+  const secrets = openSecretPart(options);
+  const operators = await openOperatorPart(options, secrets, () => webSettings);
+  const registry = openToolParts(options, web, operators);
   const watch = watchTurns(options, { tracer, metrics }, registry);
   const log = openLogPart(options, watch);
   const { models, notes } = await openModelParts(options, words);
@@ -128,7 +132,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const app = createApp({
     ...openUserParts(options, () => server),
     ...{ engine, log, workspaces, storage, models, clock, ids, version, freshen, tracer, metrics },
-    sandbox: options.sandbox,
+    ...{ sandbox: options.sandbox, operators },
     sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
     detectServers: found,
@@ -137,13 +141,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   });
   if (options.isLooking !== true) upkeep.start();
   return {
-    app,
-    engine,
-    log,
-    workspaces,
-    models,
-    secrets: openSecretPart(options),
-    notes,
+    ...{ app, engine, log, workspaces, models, secrets, operators, notes },
     fetch: inProcessFetch(app),
     close: () => closeInOrder([engine, options.sandbox, documents, upkeep, models, storage]),
   };
@@ -154,10 +152,15 @@ async function closeInOrder(parts: readonly { close(): Promise<unknown> }[]): Pr
 }
 
 /** The tools there are. What is left out because of its name is told once. */
-function openToolParts({ config, tools = [], custom, sources = [], logger }: YardOptions, web: Web): Registry {
+function openToolParts(
+  { config, tools = [], custom, sources = [], logger }: YardOptions,
+  web: Web,
+  operators: Operators,
+): Registry {
   const own = custom === undefined ? [] : [{ origin: "custom" as const, source: custom }];
+  const boxes = { origin: "operator" as const, source: operators };
   return openRegistry({
-    ...{ builtins: [...builtins, ...tools], sources: [...own, ...sources], settings: config.tools },
+    ...{ builtins: [...builtins, ...tools], sources: [...own, ...sources, boxes], settings: config.tools },
     isIdle: (name) => name === "web_search" && web.provider() === undefined,
     onLeftOut: ({ name, origin, why, takenBy = "" }) =>
       logger.warn("a tool is left out: {name} ({origin}): {why} {takenBy}", { name, origin, why, takenBy }),
@@ -181,6 +184,21 @@ function openLogPart({ storage, clock, ids, logger, checksReads }: YardOptions, 
 function openSecretPart({ config, storage, clock, ids }: YardOptions): Secrets {
   const key = openSecretKey({ given: config.secretKey, dataDir: config.paths.dataDir, ids });
   return openSecrets({ storage, key, clock, ids });
+}
+
+function openOperatorPart(
+  options: YardOptions,
+  secrets: Secrets,
+  settings: WebOptions["settings"],
+): Promise<Operators> {
+  const { storage, clock, ids, logger } = options;
+  const { timeoutMsMax: timeoutMs, answerBytesMax: bytesMax } = callLimits;
+  const web = openWebPart(options, () => ({ ...settings(), timeoutMs, bytesMax }));
+  const fetch: GuardedFetch = (request) => web.fetch(request);
+  return openOperators({
+    ...{ storage, secrets, fetch, clock, ids, logger },
+    readYaml: (text) => readYaml(text, clock),
+  });
 }
 
 /** Who may call. A sign-in service is asked about itself at the first sign-in, not at the start. */

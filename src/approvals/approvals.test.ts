@@ -22,6 +22,23 @@ test("a call that nothing speaks about goes without asking, and a tool that asks
   });
 });
 
+test("a tool that changes something outside asks and can be allowed always, one that only asks there goes [H1][T4]", () => {
+  const outward = { host: "api.example", isReading: false };
+  const judged = plain.judge(callOf("Box__send", { a: 1 }, { outward }), inSandbox, []);
+  const what = "Box__send (api.example)";
+  const finding = { kind: "network", action: "ask", layer: "default", risk: "medium", what, shape: "Box__send *" };
+  assert.deepEqual([judged.verdict, judged.findings], ["ask", [finding]]);
+  const match: RuleMatch = { match: "findings", covers: [{ kind: "network", pattern: "Box__send *", risk: "medium" }] };
+  assert.ok(
+    judged.always.some((one) => JSON.stringify(one) === JSON.stringify(match)),
+    JSON.stringify(judged.always),
+  );
+  const again = callOf("Box__send", { a: 2 }, { outward });
+  assert.equal(plain.judge(again, inSandbox, [stored(match, "Box__send")]).verdict, "allow");
+  const reading = callOf("Box__read", { a: 1 }, { outward: { ...outward, isReading: true } });
+  assert.equal(plain.judge(reading, { ...inSandbox, tainted: true }, []).verdict, "allow");
+});
+
 const rule = fc.record<PatternRule>({
   pattern: fc.constantFrom("a", "b", "c"),
   argument: fc.constant(undefined),

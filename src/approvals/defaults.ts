@@ -54,7 +54,7 @@ function ofTool(call: JudgedCall, facts: CallFacts, { action, safeCommands }: Ot
     case "fetch_web":
     case "jina_reader":
     case "http_fetch":
-      return [...outwardFinding(call, facts), ...ofAny(call, facts, onlySafe)];
+      return [...webFinding(call, facts), ...ofAny(call, facts, onlySafe)];
     default:
       return ofAny(call, facts, onlySafe);
   }
@@ -69,15 +69,15 @@ function ofAny(call: JudgedCall, facts: CallFacts, onlySafe: boolean): Finding[]
     .find((found) => found !== undefined);
   const isHarmless = call.class === "pure" || ownBusiness.has(call.tool);
   return [
-    ...outwardFinding(call, facts),
+    ...outwardFinding(call),
     ...(secret === undefined ? [] : [{ ...byDefault, kind: "secret", risk: "high", what: shortened(secret) } as const]),
     ...(onlySafe && !isHarmless ? [notSafe(call, facts)] : []),
   ];
 }
 
-/** What changes something elsewhere, and what outsiders may have put into the question, is looked at first. */
-function outwardFinding({ tool, outward }: JudgedCall, { tainted }: CallFacts): Finding[] {
-  if (outward === undefined || (outward.isReading && !tainted)) return [];
+/** What changes something elsewhere is looked at first. Whom a tool only asks was chosen by whoever registered it. */
+function outwardFinding({ tool, outward }: JudgedCall): Finding[] {
+  if (outward === undefined || outward.isReading) return [];
   const what = shortened(`${tool} (${outward.host})`);
   return [{ ...byDefault, kind: "network", risk: "medium", what, shape: `${tool} *` }];
 }
@@ -109,7 +109,7 @@ function lastingFinding({ tool, arguments: given }: JudgedCall, { tainted }: Cal
  * What may change something out there asks. Reading does not, but for an address that nobody else has named, once text
  * from outside was read: it could carry out what the agent knows, because that text wants it.
  */
-function outwardFinding(call: JudgedCall, { tainted, addressNamed = false }: CallFacts): Finding[] {
+function webFinding(call: JudgedCall, { tainted, addressNamed = false }: CallFacts): Finding[] {
   const method = textOf(call, "method") || "GET";
   const isReading = method === "GET" || method === "HEAD";
   if (isReading && (!tainted || addressNamed)) return [];

@@ -4,6 +4,7 @@ import type { Dialect } from "../protocol/route.ts";
 /** In which words a path speaks of its failures; known before its route is, so that a refusal at the door has them too. */
 export function dialectOf(path: string): Dialect {
   if (/^\/api\/agent-(app|factory)\//.test(path)) return "chat";
+  if (path.startsWith("/api/agent-operator-integration/")) return "operators";
   return path.startsWith("/v1/") ? "openai" : "own";
 }
 
@@ -16,6 +17,8 @@ export function inDialect(problem: Problem, dialect: Dialect): Readonly<Record<s
       return chatError(problem);
     case "openai":
       return openAiError(problem);
+    case "operators":
+      return operatorError(problem);
   }
 }
 
@@ -89,3 +92,38 @@ function openAiType(status: number): string {
   if (status === 429) return "rate_limit_error";
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
+
+/** The body of the operator platform: its code has the status in words, and ours behind it. */
+export function operatorError({ code, status, title, detail, params, requestId }: Problem) {
+  return {
+    code: `AgentOperatorIntegration.${operatorWords[status] ?? "InternalServerError"}.${operatorCodes[code] ?? code}`,
+    description: title.replace(/[.。]$/, ""),
+    solution: detail.slice(title.length).trim(),
+    link: "",
+    details: { code, params, request_id: requestId },
+  };
+}
+
+const operatorWords: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  405: "MethodNotAllowed",
+  409: "Conflict",
+  413: "BadRequest",
+  415: "BadRequest",
+  422: "BadRequest",
+  429: "TooManyRequests",
+  503: "ServiceUnavailable",
+};
+
+/** The codes that its clients know; others keep our word. */
+const operatorCodes: Readonly<Record<string, string>> = {
+  toolbox_not_found: "ToolBoxNotFound",
+  toolbox_tool_not_found: "ToolNotFound",
+  toolbox_of_another: "CommonOperationForbidden",
+  toolbox_off: "ToolNotAvailable",
+  scope_missing: "CommonOperationForbidden",
+  openapi_unfit: "OpenAPISyntaxInvalid",
+};

@@ -5,6 +5,7 @@ import type { Log } from "../log/log.ts";
 import type { Engine } from "../loop/loop.ts";
 import type { Models } from "../models/models.ts";
 import type { Metrics, Tracer } from "../observe/observe.ts";
+import type { Operators } from "../operators/operators.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Route } from "../protocol/route.ts";
@@ -52,6 +53,7 @@ export type Parts = {
     readonly items: readonly ListedTool[];
     readonly broken: readonly BrokenToolFile[];
   };
+  readonly operators: Operators;
   /** Looks for model servers on this machine. */
   readonly detectServers: () => Promise<Answer<"listModels">["found"]>;
   readonly metrics?: Metrics | undefined;

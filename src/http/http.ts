@@ -28,6 +28,7 @@ import { messageHandlers } from "./routes/messages.ts";
 import { modelHandlers } from "./routes/models.ts";
 import { observeHandlers } from "./routes/observe.ts";
 import { openAiHandlers } from "./routes/openai.ts";
+import { operatorHandlers } from "./routes/operators.ts";
 import { resumableUploadHandlers } from "./routes/resumable-uploads.ts";
 import { ruleHandlers } from "./routes/rules.ts";
 import { sandboxFileHandlers } from "./routes/sandbox-files.ts";
@@ -71,6 +72,7 @@ export function createApp(parts: Parts): App {
     ...eventHandlers(parts),
     ...modelHandlers(parts),
     ...openAiHandlers(parts),
+    ...operatorHandlers(parts),
     ...sessionHandlers(parts),
     ...executionHandlers(parts),
     ...templateHandlers(parts),
@@ -109,6 +111,6 @@ export function createApp(parts: Parts): App {
 
 /** Clients of the chat service name their language in a header of its own. */
 function languageHeader(c: HttpCall): string | undefined {
-  const own = c.get("dialect") === "chat" ? c.req.header("x-language") : undefined;
+  const own = ["chat", "operators"].includes(c.get("dialect")) ? c.req.header("x-language") : undefined;
   return own ?? c.req.header("accept-language");
 }

@@ -69,6 +69,13 @@ export const errorSchemas = {
     error_link: z.string(),
     error_details: z.object({ code: z.string(), params: z.record(z.string(), z.unknown()), request_id: z.string() }),
   }),
+  OperatorProblem: z.object({
+    code: z.string(),
+    description: z.string(),
+    solution: z.string(),
+    link: z.string(),
+    details: z.object({ code: z.string(), params: z.record(z.string(), z.unknown()), request_id: z.string() }),
+  }),
   OpenAiProblem: z.object({
     error: z.object({
       message: z.string(),
@@ -88,4 +95,5 @@ const spoken: Readonly<Record<Dialect, { readonly type: string; readonly schema:
   own: { type: "application/problem+json", schema: "Problem" },
   chat: { type: "application/json", schema: "ChatProblem" },
   openai: { type: "application/json", schema: "OpenAiProblem" },
+  operators: { type: "application/json", schema: "OperatorProblem" },
 };

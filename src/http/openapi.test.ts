@@ -136,7 +136,9 @@ test("a failure has the shape of its dialect, and an answer that may be a stream
   for (const operation of operations) {
     const route = Object.entries(routes).find(([name]) => name === operation["x-route"])?.[1];
     const dialect = route !== undefined && "dialect" in route ? route.dialect : "own";
-    const shape = { own: "Problem", chat: "ChatProblem", openai: "OpenAiProblem" }[dialect];
+    const shape = { own: "Problem", chat: "ChatProblem", openai: "OpenAiProblem", operators: "OperatorProblem" }[
+      dialect
+    ];
     const type = dialect === "own" ? "application/problem+json" : "application/json";
     const content = { [type]: { schema: { $ref: `#/components/schemas/${shape}` } } };
     assert.deepEqual(operation.responses.default?.content, content, operation.operationId);

@@ -244,7 +244,17 @@ function isEmpty(schema: z.ZodType): boolean {
   return Object.keys(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }).properties ?? {}).length === 0;
 }
 
-const tags = ["chat", "openai", "conversations", "files", "decisions", "sandbox", "users", "server"] as const;
+const tags = [
+  "chat",
+  "openai",
+  "conversations",
+  "files",
+  "decisions",
+  "sandbox",
+  "operators",
+  "users",
+  "server",
+] as const;
 
 /** Which part of the house a route belongs to, by its path. */
 function tagOf({ path, dialect }: Route): (typeof tags)[number] {

@@ -47,7 +47,7 @@ export const ToolBody = z.strictObject({
   status: z.enum(["enabled", "disabled"]),
   useRule: z.string(),
   fixed: z.array(Fixed),
-  extendInfo: z.unknown(),
+  extendInfo: z.unknown().optional(),
 });
 export type ToolBody = z.infer<typeof ToolBody>;
 

@@ -5,8 +5,8 @@ import type { FailureCode } from "./failure.ts";
 export const scopes = ["chat", "files", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 
-/** In which words a route speaks of its failures: our own, the chat service's or OpenAI's. */
-export type Dialect = "own" | "chat" | "openai";
+/** In which words a route speaks of its failures: our own, the chat service's, OpenAI's or the operator platform's. */
+export type Dialect = "own" | "chat" | "openai" | "operators";
 
 /** One row of the route table. */
 export type Route = {

@@ -9,6 +9,7 @@ import { fileFailures, fileRoutes } from "./file-routes.ts";
 import { Image } from "./message.ts";
 import { observeRoutes } from "./observe-routes.ts";
 import { openAiRoutes } from "./openai-routes.ts";
+import { operatorRoutes } from "./operator-routes.ts";
 import {
   Checkpoint,
   Conversation,
@@ -385,6 +386,7 @@ export const routes = {
   ...sandboxFileRoutes,
   ...chatRoutes,
   ...openAiRoutes,
+  ...operatorRoutes,
   ...userRoutes,
 } as const satisfies Record<string, Route>;
 

@@ -41,6 +41,7 @@ const usual: Wanted = {
   user: "ann",
   password: "a good password",
   stream: false,
+  data: JSON.stringify({ openapi: "3.1.0", servers: [{ url: "http://127.0.0.1:1" }], paths: { "/a": { get: {} } } }),
   sync_timeout: 5,
   wait_seconds: 1,
 };
@@ -48,8 +49,10 @@ const usual: Wanted = {
 const shared: readonly RouteName[] = ["getTemplate", "getOpenAiModel", "getMarketAgent", "describeUploads"];
 
 /** Things that the owner finds under their id; where only the id is wrong, nothing is proved by a 404. */
-const found = /\{(message|decision|rule|trash|key|memory|checkpoint|upload)\}|\/v1\/responses\/\{id\}/;
-const everything = "{message} {decision} {rule} {trash} {key} {memory} {upload} /v1/responses/{id}";
+/** Of tool boxes all but what names tools in its body. */
+const found =
+  /tool-box\/\{box_id\}(?!\/tools\/batch)|\{(message|decision|rule|trash|key|memory|checkpoint|upload)\}|\/v1\/responses\/\{id\}/;
+const everything = "{box_id} {message} {decision} {rule} {trash} {key} {memory} {upload} /v1/responses/{id}";
 
 let model: ModelServer;
 let yard: TestYard;
@@ -299,23 +302,17 @@ async function furnish(
   const { id: keyId = "" } = isKey ? await call("addKey", { user }, { name: mark, scopes: ["chat"] }, root) : {};
   const isResponse = path.includes("/v1/responses/");
   const { id: response = "" } = isResponse ? await call("createResponse", {}, { input: mark, store: true }) : {};
+  const { box, tool } = path.includes("{box_id}") ? await makeBox(call, `${mark} ${furnished}`) : { box: "", tool: "" };
   const upload = String(location).split("/").at(-1) ?? "";
-  const things = { conversation, memory, execution, upload, session: "sess-ann", trash, response, ...asked };
+  const things = { conversation, memory, execution, upload, session: "sess-ann", trash, response, box, tool, ...asked };
   const others = { checkpoint: String(checkpoint), user: "ann", key: keyId };
-  const named = {
-    ...things,
-    ...others,
-    name: "a.txt",
-    path: "a.txt",
-    service: "agent-app",
-    app_key: "app",
-    tool: "now",
-  };
+  const named = { ...things, ...others, name: "a.txt", path: "a.txt", service: "agent-app", app_key: "app" };
   const more = { agent_key: "general", version: "v1", model: "general", skill: "pdf" };
+  const ofBox = box === "" ? { tool: "now" } : { box_id: box, tool_id: tool };
   return {
     conversation,
     things: new Set(Object.values({ ...things, ...others }).filter((thing) => thing !== "")),
-    params: (name, { path }) => ({ ...named, ...more, id: idIn(name, path, things) }),
+    params: (name, { path }) => ({ ...named, ...more, ...ofBox, id: idIn(name, path, things) }),
     async look() {
       const seen = [];
       for (const name of looks) {
@@ -331,6 +328,13 @@ async function furnish(
 type Calling = (name: RouteName, params: Record<string, string>, wanted?: Wanted, by?: string) => Promise<Told>;
 /** As JSON has it. */
 type Told = ReturnType<typeof JSON.parse>;
+
+/** A tool box that is published: its host is one that nobody but an admin may name, so that nothing is called. */
+async function makeBox(call: Calling, box_name: string) {
+  const { box_id: box, success_ids } = await call("createToolBox", {}, { box_name });
+  await call("setToolBoxStatus", { box_id: box }, { status: "published" });
+  return { box, tool: success_ids[0] };
+}
 
 /** A rule for one thing, a decision about another that nobody has made, and a message that waits behind it. */
 async function beAsked(call: Calling, id: string) {
@@ -377,6 +381,7 @@ const looks = [
   "listRules",
   "listDecisions",
   "listTrash",
+  "listToolBoxes",
   "getResponse",
 ] as const;
 

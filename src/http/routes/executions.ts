@@ -122,7 +122,8 @@ function openGate(perOwnerMax: number): (owner: OwnerId) => (() => void) | undef
   };
 }
 
-async function executeSync(parts: Parts, call: Call<"executeSync">): Promise<Answered<"executeSync">> {
+/** Runs a program for whoever calls, and waits for its end. */
+export async function executeSync(parts: Parts, call: Call<"executeSync">): Promise<Answered<"executeSync">> {
   const record = await submit(parts, call, { isWaitedFor: true });
   if (!record.ok) return record;
   const { sandbox, clock } = parts;
