@@ -77,6 +77,7 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
       run: (wanted) => sandbox.run(place, wanted),
       reset: () => sandbox.reset(place),
       probe: () => sandbox.probe(),
+      checkSession: async () => undefined,
     },
     knownHash: () => undefined,
     earlierCalls: () => [],

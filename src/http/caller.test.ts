@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
-import { callerNamed, isOwnSession, type Named } from "./caller.ts";
+import { isOwnSession } from "../sandbox/sandbox.ts";
+import { callerNamed, type Named } from "./caller.ts";
 
 const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob@example.com")];
 

@@ -2,6 +2,7 @@ import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { ConversationId, localOwner, OwnerId, shownId } from "../protocol/ids.ts";
+import { userOfSession } from "../sandbox/sandbox.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Language, languageOf } from "../words/words.ts";
 import type { Caller } from "./door.ts";
@@ -82,23 +83,6 @@ function namesSomebody({ caller, userId, actsAs, sessionId = "" }: Named): boole
   return (caller.signedIn ?? userId ?? actsAs ?? userOfSession(sessionId)) !== undefined;
 }
 
-/** The user inside `sb-session-{user}` or `sess-{user}`; `sess-agent-default` is anybody's name for their own session. */
-function userOfSession(sessionId: string): OwnerId | undefined {
-  if (sessionId === anybodysSession) return undefined;
-  return OwnerId.safeParse(/^(?:sb-session|sess)-(.*)$/.exec(sessionId)?.[1]).data;
-}
-
-/** Another name for somebody's session, or the name it has unless they give it one. */
-export function isAlias(sessionId: string): boolean {
-  return sessionId === anybodysSession || userOfSession(sessionId) !== undefined;
-}
-
-/** Whether a user means their own session by this id. `found` is the session they have, if any. */
-export function isOwnSession(owner: OwnerId, sessionId: string, found: { readonly id: string } | undefined): boolean {
-  return sessionId === anybodysSession || userOfSession(sessionId) === owner || sessionId === found?.id;
-}
-
-const anybodysSession = "sess-agent-default";
 /** The caller's own id for the request where it is well-formed: it goes into answers and logs. */
 export function requestIdOf(given: string | undefined, ids: Ids): string {
   return given !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : ids.uuid();

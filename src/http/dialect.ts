@@ -94,7 +94,7 @@ function openAiType(status: number): string {
 }
 
 /** The body of the operator platform: its code has the status in words, and ours behind it. */
-export function operatorError({ code, status, title, detail, params, requestId }: Problem) {
+function operatorError({ code, status, title, detail, params, requestId }: Problem) {
   return {
     code: `AgentOperatorIntegration.${operatorWords[status] ?? "InternalServerError"}.${operatorCodes[code] ?? code}`,
     description: title.replace(/[.。]$/, ""),

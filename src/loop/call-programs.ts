@@ -1,6 +1,8 @@
 import { inBackground } from "../base/background.ts";
 import type { Logger } from "../observe/observe.ts";
-import type { ProgramOutput, ProgramPlace, Sandbox } from "../sandbox/sandbox.ts";
+import { makeFailure } from "../protocol/failure.ts";
+import { shownId } from "../protocol/ids.ts";
+import { isOwnSession, type ProgramOutput, type ProgramPlace, type Sandbox } from "../sandbox/sandbox.ts";
 import type { ToolSandbox } from "../tools/tools.ts";
 import { type CallLedger, openCallLedger } from "./call-ledger.ts";
 
@@ -42,6 +44,11 @@ export function watchPrograms(sandbox: Sandbox, { call, stop, show, logger }: Wa
         },
         reset: () => sandbox.reset(place),
         probe: () => sandbox.probe(),
+        async checkSession(id) {
+          const { owner } = place;
+          const isOwn = isOwnSession(owner, id, await sandbox.sessions.find(owner));
+          return isOwn ? undefined : makeFailure("session_of_another", { id: shownId(id), user: owner });
+        },
       };
     },
   };

@@ -8,7 +8,7 @@ import type { Actor, BoxWanted, Desk, Operators } from "./operators.ts";
 import type { Box, Credential } from "./records.ts";
 import { serverOf } from "./server-address.ts";
 
-export const boxesPerUserMax = 100;
+const boxesPerUserMax = 100;
 
 /** Boxes are made, changed, published and taken away by whoever registered them, one change after the other. */
 export function boxChanges(desk: Desk): Pick<Operators, "create" | "change" | "setStatus" | "remove"> {

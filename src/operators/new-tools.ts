@@ -64,7 +64,7 @@ function aroundHand({ name, description, method, path, parameters, body }: HandT
   return { openapi: "3.1.0", paths: { [path]: { [method]: operation } } };
 }
 
-export const toolsPerBoxMax = 500;
+const toolsPerBoxMax = 500;
 
 /** The tools that come of it; those that do not fit are named with the reason. */
 export function addTools(

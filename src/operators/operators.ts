@@ -20,9 +20,8 @@ import { toolChanges, toolNotFound } from "./tool-changes.ts";
 import { boxToolSource } from "./tool-source.ts";
 
 export { type CallAnswer, callLimits, type GuardedFetch } from "./call.ts";
-export { documentLimits, type ReadYaml } from "./document.ts";
+export type { ReadYaml } from "./document.ts";
 export type { AddedTools, NewTools } from "./new-tools.ts";
-export { operationsMax } from "./openapi.ts";
 export type { Box, BoxTool, Credential } from "./records.ts";
 
 /** Who does something. Admins may let others in, and name hosts of private networks. */

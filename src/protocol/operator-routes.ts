@@ -180,7 +180,6 @@ const Invocation = z.object({
   path: few(FreeForm, entriesMax).nullish(),
   body: z.unknown().optional(),
 });
-export type InvocationBody = z.output<typeof Invocation>;
 
 /** `status_code` is that of the tool's own service. */
 const Invoked = z.object({

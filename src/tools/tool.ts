@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
-import { ok, type Result } from "../base/result.ts";
+import { failed, ok, type Result } from "../base/result.ts";
 import type { Documents } from "../documents/documents.ts";
 import type { EffectClass, EventOf, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
@@ -151,6 +151,8 @@ export type ToolSandbox = {
   run(wanted: Omit<ProgramWanted, "signal">): Promise<Result<RunningProgram, ProgramFailure>>;
   reset(): Promise<void>;
   probe(): Promise<Probe>;
+  /** What is wrong with a session that a model names: it has one, whose it is follows from the conversation. */
+  checkSession(id: string): Promise<Failure | undefined>;
 };
 
 export type ToolOutput = {
@@ -192,6 +194,8 @@ export type ToolDefinition<Input extends z.ZodObject> = {
   /** Other names for arguments, and other words for the values of enums, as models write them. */
   readonly otherNames?: Readonly<Record<string, string>>;
   readonly otherWords?: Readonly<Record<string, string>>;
+  /** Taken where they are given and never offered: each is checked before the tool runs. */
+  readonly unoffered?: Readonly<Record<string, (value: unknown, context: ToolContext) => Promise<Failure | undefined>>>;
   /** For other names that count in another unit. */
   readonly otherUnits?: Readonly<Record<string, (given: number) => number>>;
   /** Puts right what models wrap around a value; all else here sees only what comes of it. */
@@ -219,7 +223,9 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
     isOutside: definition.isOutside ?? false,
     timeoutMs: definition.timeoutMs,
     open(raw) {
-      const { value, ignored, twice } = readLeniently(parameters, raw, synonyms);
+      const { value, twice, ...read } = readLeniently(parameters, raw, synonyms);
+      const { unoffered = {} } = definition;
+      const ignored = read.ignored.filter((one) => !Object.hasOwn(unoffered, one));
       const unfit = (what: string) =>
         failure("tool_arguments_unfit", { tool: name, what, form: signature(parameters) });
       if (twice.length > 0) return unfit(forModels.argumentsTwice(namesOf(twice)));
@@ -232,6 +238,10 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
         order: definition.order?.(given),
         timeoutMs: definition.timeoutMsOf?.(given),
         async run(context) {
+          for (const [other, check] of Object.entries(unoffered)) {
+            const refused = raw[other] === undefined ? undefined : await check(raw[other], context);
+            if (refused !== undefined) return failed(refused);
+          }
           const output = await definition.run(given, context);
           if (!output.ok || ignored.length === 0) return output;
           const { text, outside } = output.value;

@@ -41,7 +41,7 @@ export type SecretParts = {
 };
 
 /** More than any token has. */
-export const secretBytesMax = 64 * 1024;
+const secretBytesMax = 64 * 1024;
 const listedMax = 10_000;
 
 export function openSecrets({ storage, key, clock, ids }: SecretParts): Secrets {

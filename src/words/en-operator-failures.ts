@@ -22,7 +22,7 @@ export const enOperatorFailures = {
       unpublish: "This tool box is not published yet.",
       offline: "This tool box was taken off.",
       disabled: "This tool is switched off.",
-    }[p.why],
+    }[p.why] ?? p.why,
     p.why === "disabled"
       ? "Switch it on with POST …/tool-box/{box_id}/tools/status, or try it with …/debug."
       : "Publish it with POST …/tool-box/{box_id}/status, or try its tools with …/debug.",
@@ -33,11 +33,11 @@ export const enOperatorFailures = {
   ],
   /** `said`: what stands there, or what the reader of YAML says. */
   openapi_unfit: (p: { why: OpenApiFault; said?: string; limit?: string }) => [
-    `This OpenAPI document cannot be used: ${openApiFaults[p.why].what}${p.said === undefined || p.said === "" ? "" : ` (${p.said})`}.`,
-    openApiFaults[p.why].next,
+    `This OpenAPI document cannot be used: ${openApiFaults[p.why]?.what ?? p.why}${p.said === undefined || p.said === "" ? "" : ` (${p.said})`}.`,
+    openApiFaults[p.why]?.next ?? openApiFaults.syntax.next,
   ],
   operation_unfit: (p: { why: OperationFault; said?: string; limit?: number }) => [
-    `${operationFaults[p.why]}${p.said === undefined || p.said === "" ? "" : ` (${p.said})`}.`,
+    `${operationFaults[p.why] ?? p.why}${p.said === undefined || p.said === "" ? "" : ` (${p.said})`}.`,
     p.why === "too_many"
       ? `Up to ${p.limit ?? 0} fit; register the others in another tool box.`
       : "Change the document and add it again.",

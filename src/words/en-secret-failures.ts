@@ -1,6 +1,9 @@
 /** What can go wrong with stored secrets: what happened, and what a person can do. */
 export const enSecretFailures = {
-  secret_key_unusable: (p: { why: SecretKeyFault }) => [secretKeyFaults[p.why].what, secretKeyFaults[p.why].next],
+  secret_key_unusable: (p: { why: SecretKeyFault }) => [
+    secretKeyFaults[p.why]?.what ?? p.why,
+    secretKeyFaults[p.why]?.next ?? secretKeyFaults.missing.next,
+  ],
   /** `name`: what the secret is for, never what it is. */
   secret_sealed: (p: { name: string; why: "other_key" | "damaged" }) => [
     p.why === "other_key"

@@ -17,7 +17,7 @@ export const zhOperatorFailures: typeof enOperatorFailures = {
       unpublish: "这个工具箱尚未发布。",
       offline: "这个工具箱已下线。",
       disabled: "这个工具已停用。",
-    }[p.why],
+    }[p.why] ?? p.why,
     p.why === "disabled"
       ? "请用 POST …/tool-box/{box_id}/tools/status 启用它，或用 …/debug 试用。"
       : "请用 POST …/tool-box/{box_id}/status 发布它，或用 …/debug 试用其中的工具。",
@@ -27,11 +27,11 @@ export const zhOperatorFailures: typeof enOperatorFailures = {
     "请注册者重新发送：POST …/tool-box/{box_id}，带上 `credential`。",
   ],
   openapi_unfit: (p) => [
-    `这份 OpenAPI 文档无法使用：${openApiFaults[p.why].what}${p.said === undefined || p.said === "" ? "" : `（${p.said}）`}。`,
-    openApiFaults[p.why].next,
+    `这份 OpenAPI 文档无法使用：${openApiFaults[p.why]?.what ?? p.why}${p.said === undefined || p.said === "" ? "" : `（${p.said}）`}。`,
+    openApiFaults[p.why]?.next ?? openApiFaults.syntax.next,
   ],
   operation_unfit: (p) => [
-    `${operationFaults[p.why]}${p.said === undefined || p.said === "" ? "" : `（${p.said}）`}。`,
+    `${operationFaults[p.why] ?? p.why}${p.said === undefined || p.said === "" ? "" : `（${p.said}）`}。`,
     p.why === "too_many" ? `最多 ${p.limit ?? 0} 个；请把其余的注册到另一个工具箱。` : "请修改文档后重新添加。",
   ],
 };

@@ -1,7 +1,10 @@
 import type { enSecretFailures, SecretKeyFault } from "./en-secret-failures.ts";
 
 export const zhSecretFailures: typeof enSecretFailures = {
-  secret_key_unusable: (p) => [secretKeyFaults[p.why].what, secretKeyFaults[p.why].next],
+  secret_key_unusable: (p) => [
+    secretKeyFaults[p.why]?.what ?? p.why,
+    secretKeyFaults[p.why]?.next ?? secretKeyFaults.missing.next,
+  ],
   secret_sealed: (p) => [
     p.why === "other_key" ? `已保存的密文 ${p.name} 是用另一个密钥加密的。` : `已保存的密文 ${p.name} 已损坏。`,
     p.why === "other_key"

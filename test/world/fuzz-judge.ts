@@ -51,9 +51,10 @@ function isElsewhere(target: string): boolean {
 }
 
 function dialectsOf({ target }: Sending): Dialect[] {
-  if (isElsewhere(target)) return ["own", "chat", "openai"];
+  if (isElsewhere(target)) return ["own", "chat", "openai", "operators"];
   // What cannot be read as a request at all is refused before anybody looks at its path.
   if (/^\/api\/agent-(app|factory)\//.test(target)) return ["chat", "own"];
+  if (target.startsWith("/api/agent-operator-integration/")) return ["operators", "own"];
   return target.startsWith("/v1/") ? ["openai", "own"] : ["own"];
 }
 
@@ -66,9 +67,10 @@ function isProblem(answer: Answered, dialects: readonly Dialect[]): boolean {
   return dialects.some((dialect, index) => {
     if (dialect === "chat") return type === "application/json" && ChatProblem.safeParse(json).success;
     if (dialect === "openai") return type === "application/json" && OpenAiProblem.safeParse(json).success;
+    if (dialect === "operators") return type === "application/json" && OperatorProblem.safeParse(json).success;
     const problem = Problem.safeParse(json).data;
     if (problem === undefined || type !== "application/problem+json") return false;
-    const isFirst = index === 0 || dialects.length === 3 || problem.code === beforeAnyPath;
+    const isFirst = index === 0 || dialects.length === 4 || problem.code === beforeAnyPath;
     return isFirst && problem.status === answer.status && problem.title !== problem.code;
   });
 }
@@ -82,6 +84,13 @@ const ChatProblem = z.object({
     z.string(),
     z.object({ code: z.string(), params: z.record(z.string(), z.unknown()), request_id: z.string() }),
   ]),
+});
+const OperatorProblem = z.object({
+  code: z.string().regex(/^AgentOperatorIntegration\.[A-Za-z]+\.\w+$/),
+  description: z.string().min(1),
+  solution: z.string(),
+  link: z.string(),
+  details: z.object({ code: z.string(), params: z.record(z.string(), z.unknown()), request_id: z.string() }),
 });
 const OpenAiProblem = z.object({
   error: z.object({

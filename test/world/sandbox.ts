@@ -18,6 +18,7 @@ export const noToolSandbox: ToolSandbox = {
   run: async () => unavailable(),
   reset: async () => {},
   probe: async () => lacking,
+  checkSession: async () => undefined,
 };
 
 /** What it is asked for in vain is refused; all else has nothing to do. */

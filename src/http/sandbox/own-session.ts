@@ -1,8 +1,8 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { type OwnerId, shownId } from "../../protocol/ids.ts";
-import type { Session } from "../../sandbox/sandbox.ts";
-import { callerOf, isOwnSession, type NamedBy } from "../caller.ts";
+import { isOwnSession, type Session } from "../../sandbox/sandbox.ts";
+import { callerOf, type NamedBy } from "../caller.ts";
 import type { Parts } from "../handler.ts";
 
 /** Who means their own session by the id in the path, and that session, if they have one. */

@@ -1,8 +1,7 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import type { UploadPolicy } from "../../protocol/upload-policy.ts";
-import { defaultDomain, fitsGuest, type NewSession } from "../../sandbox/sandbox.ts";
-import { isAlias } from "../caller.ts";
+import { defaultDomain, fitsGuest, isAlias, type NewSession } from "../../sandbox/sandbox.ts";
 import type { Call } from "../handler.ts";
 import { isTemplate, templateNotFound } from "./templates.ts";
 

@@ -30,6 +30,7 @@ function ending(report: Partial<ProgramReport>) {
     },
     reset: async () => void asked.push("reset"),
     probe: async () => ({ missing: [], degraded: [] }),
+    checkSession: async () => undefined,
   };
   return { sandbox, asked };
 }

@@ -35,6 +35,11 @@ export const executeCode = defineTool({
   },
   // One Python for all calls: they run in the order they were asked for.
   order: ({ language = "python" }) => (language === "python" ? "execute_code python" : undefined),
+  // The seeds let the model copy it from its prompt: a name of one's own session passes, another's is told.
+  unoffered: {
+    session_id: (id, { sandbox }) => sandbox.checkSession(String(id)),
+    sandbox_session_id: (id, { sandbox }) => sandbox.checkSession(String(id)),
+  },
   tidy: ({ code, ...rest }) => ({ ...rest, code: withoutFence(code) }),
   timeoutMsOf: ({ timeout = timeoutSeconds }) => callTimeoutMsOf(timeout),
   async run({ code, language = "python", timeout = timeoutSeconds, reset = false }, context) {
