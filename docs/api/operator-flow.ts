@@ -41,7 +41,7 @@ export async function operatorFlow(baseUrl: string, { document, token, call }: W
 
   // 3. List its tools.
   const { tools } = must(
-    await client.call("listTools", { params: { box_id }, query: { all: true, sort_order: "asc" } }),
+    await client.call("listBoxTools", { params: { box_id }, query: { all: true, sort_order: "asc" } }),
   );
 
   // 4. Call one yourself. The answer is 200 whatever the service says; its own status stands inside.

@@ -43,7 +43,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     credential: { type: "bearer", token: "the service's token" },
   },
   setToolBoxStatus: { status: "published" },
-  addTools: { metadata_type: "openapi", tool: { name: "getForecast", path: "/forecast" } },
+  addBoxTools: { metadata_type: "openapi", tool: { name: "getForecast", path: "/forecast" } },
   invokeTool: { query: { city: "Hamburg" } },
   addUser: { id: "ada", password: "correct horse battery" },
   signIn: { user: "ada", password: "correct horse battery" },

@@ -298,7 +298,7 @@ export const operatorRoutes = {
     failures: [...owning, ...storing],
     answer: z.object({ box_id: z.string(), status: BoxStatus }),
   },
-  addTools: {
+  addBoxTools: {
     ...usual,
     method: "POST",
     path: `${path}/{box_id}/tool`,
@@ -315,7 +315,7 @@ export const operatorRoutes = {
     failures: [...owning, "openapi_unfit", "parameter_unsupported", ...storing],
     answer: Added,
   },
-  listTools: {
+  listBoxTools: {
     ...usual,
     method: "GET",
     path: `${path}/{box_id}/tools/list`,
@@ -329,7 +329,7 @@ export const operatorRoutes = {
     failures: ["toolbox_not_found"],
     answer: z.object({ ...Page, box_id: z.string(), tools: z.array(Tool) }),
   },
-  setToolStatus: {
+  setBoxToolStatus: {
     ...usual,
     method: "POST",
     path: `${path}/{box_id}/tools/status`,
@@ -339,7 +339,7 @@ export const operatorRoutes = {
     failures: [...owning, "toolbox_tool_not_found", ...storing],
     answer: z.array(z.object({ tool_id: z.string(), status: ToolStatus })),
   },
-  deleteTools: {
+  deleteBoxTools: {
     ...usual,
     method: "POST",
     path: `${path}/{box_id}/tools/batch-delete`,
@@ -349,7 +349,7 @@ export const operatorRoutes = {
     failures: [...owning, "toolbox_tool_not_found", ...storing],
     answer: z.object({ box_id: z.string(), tool_ids: z.array(z.string()) }),
   },
-  getTool: {
+  getBoxTool: {
     ...usual,
     method: "GET",
     path: `${path}/{box_id}/tool/{tool_id}`,

@@ -71,11 +71,11 @@ test("agents of another user have no tool of a box that is not permitted to them
   assert.equal(hers.length, 3);
   assert.equal(yard.operators.tools(bob), none, "what is not theirs changes nothing for them");
   const params = { box_id };
-  const { tools } = await must(yard.client.call("listTools", { params, query: { all: true } }));
+  const { tools } = await must(yard.client.call("listBoxTools", { params, query: { all: true } }));
   const off = tools
     .filter(({ name }) => name !== "getForecast")
     .map(({ tool_id }) => ({ tool_id, status: "disabled" as const }));
-  await must(yard.client.call("setToolStatus", { params, body: off }));
+  await must(yard.client.call("setBoxToolStatus", { params, body: off }));
   assert.deepEqual(
     yard.operators.tools(ann).map(({ name }) => name),
     ["Weather__getForecast"],

@@ -13,7 +13,15 @@ import { runSandboxTool } from "./operator-sandbox.ts";
 
 type Names =
   | ("createToolBox" | "listToolBoxes" | "getToolBox" | "changeToolBox" | "deleteToolBox" | "setToolBoxStatus")
-  | ("addTools" | "listTools" | "setToolStatus" | "deleteTools" | "getTool" | "invokeTool" | "debugTool");
+  | (
+      | "addBoxTools"
+      | "listBoxTools"
+      | "setBoxToolStatus"
+      | "deleteBoxTools"
+      | "getBoxTool"
+      | "invokeTool"
+      | "debugTool"
+    );
 
 /** The operator platform: tool boxes are registered, listed and called here. The sandbox is one that everybody has. */
 export function operatorHandlers(parts: Parts): Pick<Handlers, Names> {
@@ -86,9 +94,9 @@ function boxHandlers({ operators, ids }: Parts): Pick<Handlers, BoxNames> {
 
 function toolHandlers({
   operators,
-}: Parts): Pick<Handlers, "addTools" | "listTools" | "setToolStatus" | "deleteTools" | "getTool"> {
+}: Parts): Pick<Handlers, "addBoxTools" | "listBoxTools" | "setBoxToolStatus" | "deleteBoxTools" | "getBoxTool"> {
   return {
-    async addTools(call) {
+    async addBoxTools(call) {
       const { params, body, language } = call;
       if (params.box_id === sandboxBoxId) return notYours();
       const tools = newToolsIn(body);
@@ -96,7 +104,7 @@ function toolHandlers({
       const added = await operators.addTools(actorOf(call), params.box_id, tools.value);
       return added.ok ? ok(toAdded(params.box_id, added.value, language)) : added;
     },
-    async listTools({ owner, params, query }) {
+    async listBoxTools({ owner, params, query }) {
       const found = params.box_id === sandboxBoxId ? undefined : operators.find(owner, params.box_id);
       if (found?.ok === false) return found;
       const all = found === undefined ? sandboxTools() : found.value.tools.map((tool) => toTool(found.value.box, tool));
@@ -111,20 +119,20 @@ function toolHandlers({
       );
       return ok({ ...page, box_id: params.box_id, tools: items });
     },
-    async setToolStatus(call) {
+    async setBoxToolStatus(call) {
       const { params, body } = call;
       if (params.box_id === sandboxBoxId) return notYours();
       const wanted = body.map(({ tool_id: id, status }) => ({ id, status }));
       const set = await operators.setToolStatus(actorOf(call), params.box_id, wanted);
       return set.ok ? ok(body) : set;
     },
-    async deleteTools(call) {
+    async deleteBoxTools(call) {
       const { params, body } = call;
       if (params.box_id === sandboxBoxId) return notYours();
       const removed = await operators.removeTools(actorOf(call), params.box_id, body.tool_ids);
       return removed.ok ? ok({ box_id: params.box_id, tool_ids: body.tool_ids }) : removed;
     },
-    async getTool({ owner, params }) {
+    async getBoxTool({ owner, params }) {
       const { box_id, tool_id } = params;
       const found = box_id === sandboxBoxId ? undefined : operators.find(owner, box_id);
       if (found?.ok === false) return found;
@@ -190,7 +198,7 @@ function wantedIn(body: BoxFields): BoxWanted {
   };
 }
 
-function newToolsIn(body: Call<"addTools">["body"]): Result<NewTools, Failure> {
+function newToolsIn(body: Call<"addBoxTools">["body"]): Result<NewTools, Failure> {
   if (body.metadata_type === "function" || (body.function_input ?? undefined) !== undefined) return noFunctions;
   const { global_parameters: fixed, use_rule: useRule, extend_info: extendInfo } = body;
   const more = {
