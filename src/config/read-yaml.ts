@@ -4,7 +4,7 @@ import { failed, ok, type Result } from "../base/result.ts";
 import type { YamlNews } from "./yaml-worker.ts";
 
 const heapMegabytesMax = 512;
-const readMsMax = 20_000;
+const readMsMax = 60_000;
 const saidCharactersMax = 200;
 
 /**

@@ -67,13 +67,13 @@ function aroundHand({ name, description, method, path, parameters, body }: HandT
 const toolsPerBoxMax = 500;
 
 /** The tools that come of it; those that do not fit are named with the reason. */
-export function addTools(
+export async function addTools(
   { ids, clock }: { readonly ids: Ids; readonly clock: Clock },
   { box, tools }: { readonly box: Box; readonly tools: readonly BoxTool[] },
   { document = {}, given }: ReadTools,
-): AddedTools {
+): Promise<AddedTools> {
   const taken = new Set(tools.map(({ operation }) => operation.name));
-  const { operations, failures, renamed } = readOperations(document, box.server, taken);
+  const { operations, failures, renamed } = await readOperations(document, box.server, taken);
   const room = Math.max(0, toolsPerBoxMax - tools.length);
   const now = clock.now();
   const made = operations.slice(0, room).map(

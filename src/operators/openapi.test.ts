@@ -66,8 +66,8 @@ const pets = withPaths(
   },
 );
 
-test("each operation of a document is a tool with one flat list of arguments, and knows where each of them goes [T4]", () => {
-  const { operations, failures, renamed } = read(pets);
+test("each operation of a document is a tool with one flat list of arguments, and knows where each of them goes [T4]", async () => {
+  const { operations, failures, renamed } = await read(pets);
   assert.deepEqual([failures, renamed], [[], []]);
   assert.deepEqual(
     operations.map(({ name, method, path, parameters, body }) => ({
@@ -96,8 +96,8 @@ test("each operation of a document is a tool with one flat list of arguments, an
   );
 });
 
-test("the schema of a tool stands for itself: what it refers to is in it, what others refer to is not [T4][R1]", () => {
-  const [, put] = read(pets).operations;
+test("the schema of a tool stands for itself: what it refers to is in it, what others refer to is not [T4][R1]", async () => {
+  const [, put] = (await read(pets)).operations;
   const text = JSON.stringify(put?.schema);
   assert.ok(!text.includes("Unused"));
   const tool = foreignTool({
@@ -110,7 +110,7 @@ test("the schema of a tool stands for itself: what it refers to is in it, what o
   assert.deepEqual(Object.keys(tool.parameters.properties ?? {}), ["petId", "name", "parent"]);
 });
 
-test("a body with many fields, or that may be one of several things, is one argument that holds it [T4][R1]", () => {
+test("a body with many fields, or that may be one of several things, is one argument that holds it [T4][R1]", async () => {
   const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`f${at}`, { type: "string" }]));
   const bodies: [schema: Json, whole: string | undefined][] = [
     [{ type: "object", properties: many }, "body"],
@@ -120,12 +120,12 @@ test("a body with many fields, or that may be one of several things, is one argu
   ];
   for (const [schema, whole] of bodies) {
     const post = { requestBody: { required: true, content: { "application/json": { schema } } } };
-    const [operation] = read(withPaths({ "/x": { post } })).operations;
+    const [operation] = (await read(withPaths({ "/x": { post } }))).operations;
     assert.equal(operation?.body?.whole, whole);
   }
 });
 
-test("an operation that does not fit is named with the reason, and the others become tools all the same [T4]", () => {
+test("an operation that does not fit is named with the reason, and the others become tools all the same [T4]", async () => {
   const fine = { operationId: "fine" };
   const document = withPaths(
     {
@@ -148,7 +148,7 @@ test("an operation that does not fit is named with the reason, and the others be
       },
     },
   );
-  const { operations, failures, renamed } = read(document, new Set(["below"]));
+  const { operations, failures, renamed } = await read(document, new Set(["below"]));
   assert.deepEqual(
     operations.map(({ name }) => name),
     ["fine", "fine_2", "below_2"],
@@ -166,22 +166,52 @@ test("an operation that does not fit is named with the reason, and the others be
   );
 });
 
-test("of a document with very many operations as many become tools as may, and the rest is named [T4]", () => {
+test("a document in which everything refers to everything is read in small pieces, and others have their turn meanwhile [T4][Q1]", async () => {
+  const names = Array.from({ length: 300 }, (_, at) => `S${at}`);
+  const fields = Object.fromEntries(
+    names.slice(0, 12).map((name, at) => [name, { $ref: `#/components/schemas/S${at * 25}` }]),
+  );
+  const schemas = Object.fromEntries(
+    names.map((name, at) => [
+      name,
+      { properties: { ...fields, next: { $ref: `#/components/schemas/S${(at + 1) % 300}` } } },
+    ]),
+  );
+  const post = (name: string) => ({
+    requestBody: { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } },
+  });
+  const paths = Object.fromEntries(names.map((name) => [`/${name}`, { post: post(name) }]));
+  let turns = 0;
+  let isOver = false;
+  const others = async () => {
+    for (; !isOver; turns += 1) await new Promise(setImmediate);
+  };
+  const waiting = others();
+  const { operations } = await read(withPaths(paths, { components: { schemas } }));
+  isOver = true;
+  await waiting;
+  assert.equal(operations.length, 300);
+  assert.ok(turns >= 300 / 4, `${turns} turns`);
+  for (const { schema } of operations) assert.ok(JSON.stringify(schema).length <= 48 * 1024);
+});
+
+test("of a document with very many operations as many become tools as may, and the rest is named [T4]", async () => {
   const paths = Object.fromEntries(Array.from({ length: operationsMax + 2 }, (_, at) => [`/p${at}`, { get: {} }]));
-  const { operations, failures } = read(withPaths(paths));
+  const { operations, failures } = await read(withPaths(paths));
   assert.deepEqual([operations.length, failures.length], [operationsMax, 2]);
   assert.deepEqual(failures[0]?.failure.params, { why: "too_many", limit: operationsMax });
 });
 
-test("a schema that would fill a prompt is told by the names of its fields [T4][R1]", () => {
+test("a schema that would fill a prompt is told by the names of its fields [T4][R1]", async () => {
   const long = { type: "string", description: "x".repeat(30_000) };
   const schema = {
     type: "object",
     properties: { a: { type: "object", properties: { deep: long, more: long } }, b: { type: "integer" } },
   };
-  const [operation] = read(
+  const { operations } = await read(
     withPaths({ "/x": { post: { requestBody: { content: { "application/json": { schema } } } } } }),
-  ).operations;
+  );
+  const [operation] = operations;
   assert.deepEqual(operation?.schema.properties, {
     a: { description: "Fields: deep, more." },
     b: { type: "integer", description: "" },
@@ -230,7 +260,7 @@ test("the server is what was said, else the first of the document with its varia
   assert.doesNotMatch(whyOf("https://ann:hunter2@x.example"), /hunter2/);
 });
 
-test("whatever is sent as a document, it is read without breaking down, and every tool of it can be shown [T4]", () => {
+test("whatever is sent as a document, it is read without breaking down, and every tool of it can be shown [T4]", async () => {
   const words = [
     "get",
     "post",
@@ -254,9 +284,9 @@ test("whatever is sent as a document, it is read without breaking down, and ever
       fc.dictionary(fc.constantFrom(...words), tie("value"), { maxKeys: 5 }),
     ),
   }));
-  fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom("/a", "/b/{name}", "c"), value), (paths) => {
-      for (const { schema, name } of read(withPaths(paths)).operations) {
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.constantFrom("/a", "/b/{name}", "c"), value), async (paths) => {
+      for (const { schema, name } of (await read(withPaths(paths))).operations) {
         assert.match(name, /^[A-Za-z0-9_-]{1,64}$/);
         foreignTool({ name, description: "", parameters: schema, run: async () => ok({ text: "" }) });
       }

@@ -20,11 +20,14 @@ const descriptionMax = 1_000;
 const methods = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
 
 /** Every operation of a document. `taken`: the names that tools of this box have already; those of these are added. */
-export function readOperations(document: Json, server: string, taken: Set<string>): OperationsRead {
+export async function readOperations(document: Json, server: string, taken: Set<string>): Promise<OperationsRead> {
   const operations: Operation[] = [];
   const failures: { name: string; failure: Failure<"operation_unfit"> }[] = [];
   const renamed: { from: string; to: string }[] = [];
+  let count = 0;
   for (const found of operationsIn(document)) {
+    count += 1;
+    if (count % sliceOperations === 0) await othersTurn();
     const written = nameOf(found);
     const isFull = operations.length >= operationsMax;
     const read = isFull ? unfit("too_many", { limit: operationsMax }) : readOperation(document, server, found);
@@ -37,6 +40,15 @@ export function readOperations(document: Json, server: string, taken: Set<string
     operations.push({ ...read.value, name });
   }
   return { operations, failures, renamed };
+}
+
+/** Each takes a few milliseconds where everything refers to everything; then others have their turn. */
+const sliceOperations = 4;
+
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 type Found = { readonly method: Operation["method"]; readonly path: string; readonly item: Json; readonly own: Json };

@@ -184,6 +184,7 @@ function withReferences(document: Json, schema: Json): Record<string, unknown> |
   const made: Record<string, unknown> = { ...schema };
   const open: unknown[] = [schema];
   const seen = new Set<string>();
+  const own = new Map<unknown, Record<string, unknown>>();
   let count = 0;
   for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {
     count += 1;
@@ -192,7 +193,7 @@ function withReferences(document: Json, schema: Json): Record<string, unknown> |
     if (typeof next.$ref === "string" && !seen.has(next.$ref)) {
       seen.add(next.$ref);
       const target = at(document, next.$ref);
-      if (target !== undefined) place(made, stepsOf(next.$ref) ?? [], target);
+      if (target !== undefined) place(made, own, { steps: stepsOf(next.$ref) ?? [], target });
       open.push(target);
     }
     for (const inner of Object.values(next)) open.push(inner);
@@ -200,11 +201,17 @@ function withReferences(document: Json, schema: Json): Record<string, unknown> |
   return made;
 }
 
-function place(made: Record<string, unknown>, steps: readonly string[], target: unknown): void {
+/** `own`: the objects on the way that were made here; each is made once, for there may be hundreds of references. */
+function place(
+  made: Record<string, unknown>,
+  own: Map<unknown, Record<string, unknown>>,
+  { steps, target }: { readonly steps: readonly string[]; readonly target: unknown },
+): void {
   let inside = made;
   for (const step of steps.slice(0, -1)) {
     const next = Object.hasOwn(inside, step) ? inside[step] : undefined;
-    const copy: Record<string, unknown> = isJson(next) ? { ...next } : {};
+    const copy = own.get(next) ?? (isJson(next) ? { ...next } : {});
+    own.set(copy, copy);
     inside[step] = copy;
     inside = copy;
   }

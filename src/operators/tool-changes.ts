@@ -21,7 +21,7 @@ export function toolChanges({
         const { box } = found.value;
         const read = await readNewTools(parts, newTools, box.server);
         if (!read.ok) return read;
-        const added = addTools(parts, found.value, read.value);
+        const added = await addTools(parts, found.value, read.value);
         const stored = await boxes.put({ ...box, updatedAt: clock.now() }, added.tools);
         return stored.ok ? ok(added) : stored;
       }),

@@ -16,7 +16,7 @@ export const forOperators = {
     code: "The program.",
     language: "python if left out.",
     timeout: "Seconds; 60 if left out.",
-    session: "Your own session, by any of its names; may be left out.",
+    session: "Your own sandbox session, by any of its names; may be left out.",
     conversation: "The conversation whose files the program sees.",
     event: "For handler(event), if the program defines one.",
   },
