@@ -65,6 +65,11 @@ test("a service described by an OpenAPI document is registered, published and ca
   await call("POST", `/${id}/tools/status`, [{ tool_id: toolId("getBroken"), status: "disabled" }]);
   const off = await call("POST", `/${id}/proxy/${toolId("getBroken")}`, { path: { city: "x" } });
   assert.deepEqual([off.status, off.body.description], [409, "This tool is switched off"]);
+  const inner = new Request(`http://127.0.0.1:7420${base.replace("/v1/", "/internal-v1/")}/${id}`, {
+    headers: { host: "127.0.0.1:7420" },
+  });
+  const internal = await yard.app.fetch(inner, { door: "tcp", address: "127.0.0.1" });
+  assert.equal(JSON.parse(await internal.text()).box_id, id, "the same under its internal name");
   for (const refused of ["?mode=async", "?stream=true"])
     assert.equal(
       (await call("POST", `/${id}/proxy/${toolId("getBroken")}${refused}`, {})).body.details.code,
@@ -93,6 +98,18 @@ test("the token of a tool box is in no answer, log file or database, also after 
   assert.equal(answer.body.status_code, 200, "it is there after the restart");
   await call("GET", "/list");
 
+  await must(yard.secrets.drop(localOwner, `toolbox/${id}`));
+  const lost = await call("POST", `/${id}/proxy/${tools[0].tool_id}`, { path: { city: "Kiel" } });
+  assert.deepEqual(
+    [lost.status, lost.body.details.code],
+    [409, "toolbox_credential_missing"],
+    "and nothing goes without it",
+  );
+  await call("POST", `/${id}`, { credential: { type: "bearer", token } });
+  assert.equal(
+    (await call("POST", `/${id}/proxy/${tools[0].tool_id}`, { path: { city: "Kiel" } })).body.status_code,
+    200,
+  );
   // Another host does not get what was entered for this one.
   await call("POST", `/${id}`, { box_svc_url: service.url.replace("127.0.0.1", "localhost") });
   const moved = await call("POST", `/${id}/proxy/${tools[0].tool_id}`, { path: { city: "Kiel" } });
