@@ -53,7 +53,7 @@ const shownNameBytes = 80;
 
 export function openRegistry({ builtins, sources, onLeftOut, ...options }: RegistryOptions): Registry {
   let settings = options.settings;
-  const builtinsNow = withoutIdle(builtins, options.isIdle ?? (() => false));
+  const { isIdle = () => false } = options;
   const made = new Map<string, Made>();
   const numbers = new WeakMap<readonly Tool[], number>();
   const known = new Set(builtins.flatMap(({ name, aliases }) => [name, ...aliases]));
@@ -75,13 +75,14 @@ export function openRegistry({ builtins, sources, onLeftOut, ...options }: Regis
 
   const of = (owner: OwnerId): Made => {
     const lists: Discovered[] = [
-      { origin: "builtin", tools: builtinsNow() },
+      { origin: "builtin", tools: builtins },
       ...sources.map(({ origin, source }) => ({ origin, tools: source.tools(owner) })),
     ];
-    const key = lists.map(({ tools }) => numberOf(tools)).join();
+    const idle = new Set(builtins.flatMap(({ name }) => (isIdle(name) ? [name] : [])));
+    const key = [...lists.map(({ tools }) => numberOf(tools)), ...idle].join();
     const before = made.get(key);
     if (before !== undefined) return before;
-    const now = make(lists, settings);
+    const now = make(lists, settings, idle);
     for (const left of now.leftOut) tell(left);
     for (const { name, aliases } of now.box.offered("full", new Set(now.names))) {
       if (known.size < leftOutMax) for (const word of [name, ...aliases]) known.add(word);
@@ -104,17 +105,6 @@ export function openRegistry({ builtins, sources, onLeftOut, ...options }: Regis
   };
 }
 
-/** The same list as long as the same ones are idle. */
-function withoutIdle(tools: readonly Tool[], isIdle: (name: string) => boolean): () => readonly Tool[] {
-  let before = { idle: "", tools };
-  return () => {
-    const idle = tools.flatMap(({ name }) => (isIdle(name) ? [name] : [])).join();
-    if (idle !== before.idle)
-      before = { idle, tools: tools.map((tool) => (isIdle(tool.name) ? { ...tool, isOnDemand: true } : tool)) };
-    return before.tools;
-  };
-}
-
 type Discovered = { readonly origin: ToolOrigin; readonly tools: readonly Tool[] };
 type Made = {
   readonly box: Toolbox;
@@ -126,7 +116,7 @@ type Made = {
 /** The common part of what all families of models take. */
 const isName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 
-function make(lists: readonly Discovered[], settings: readonly ToolSetting[]): Made {
+function make(lists: readonly Discovered[], settings: readonly ToolSetting[], idle: ReadonlySet<string>): Made {
   const given = new Map(settings.map((setting) => [setting.name, setting]));
   const taken = new Map<string, ToolOrigin>();
   const used: Tool[] = [];
@@ -137,7 +127,8 @@ function make(lists: readonly Discovered[], settings: readonly ToolSetting[]): M
       const { name, description } = tool;
       const setting = [name, ...tool.aliases].map((word) => given.get(word)).find((found) => found !== undefined);
       const off = refusalOf(tool, { origin, taken, count: used.length });
-      const tier = off === undefined ? (setting?.tier ?? (tool.isOnDemand ? "on_demand" : "loaded")) : "off";
+      const wanted = setting?.tier ?? (tool.isOnDemand ? "on_demand" : "loaded");
+      const tier = off !== undefined ? "off" : idle.has(name) && wanted === "loaded" ? "on_demand" : wanted;
       if (off !== undefined) leftOut.push(off);
       const aliases = tool.aliases.filter((word) => !taken.has(plain(word)));
       const why = off?.why ?? (tier === "off" ? "switched_off" : undefined);

@@ -87,8 +87,8 @@ test("find_tools shows names, purpose and arguments, and what others wrote of th
     assert.ok(output.ok);
     return output.value;
   };
-  const { text, outside = [] } = await find("send mail");
-  assert.match(text, /^1 of 6 further tools\. .*\nmail_send \{to: string, copies\?: integer\}\n {2}Send a mail\./);
+  const { text, outside = [] } = await find("a mail");
+  assert.match(text, /^1 of \d+ further tools\. .*\nmail_send \{to: string, copies\?: integer\}\n {2}Send a mail\./);
   assert.match(text, /\n {2}to: Whom to\.$/);
   assert.deepEqual(
     outside.map(({ from, to, source, isSeen }) => [text.slice(from, from + 9), to, source, isSeen]),
@@ -98,7 +98,7 @@ test("find_tools shows names, purpose and arguments, and what others wrote of th
   const none = await find("submarines");
   assert.match(
     none.text,
-    /^No tool found for: submarines\. There are 6 further tools; their names begin with: get, mail/,
+    /^No tool found for: submarines\. There are \d+ further tools; their names begin with: get, .*mail/,
   );
   assert.match((await find("mial_sned")).text, /Names like it: mail_send\./);
   assert.match((await find("x", openToolbox(builtins).only(["find_tools"]))).text, /^There are no further tools\./);

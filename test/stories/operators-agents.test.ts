@@ -11,20 +11,19 @@ const token = "wx-5e0b7cc4d19a4f02";
 
 test("an agent calls a tool of a box; the token is in no prompt, event, log or answer, and what changes something asks [T4][Q1][H1]", async () => {
   await using service = await weatherService(token);
-  await using registry = await startYard();
-  const id = await register(registry, service.document);
-  const tools = registry.operators.tools(localOwner);
-  assert.deepEqual(
-    tools.map(({ name }) => name),
-    ["Weather__getForecast", "Weather__getBroken", "Weather__sendReport"],
-  );
   await using model = await modelServer([
-    calls(["Weather__getForecast", { city: "Hamburg", days: "2" }]),
+    calls(["find_tools", { query: "weather forecast of a city" }]),
+    calls(["use_tool", { name: "Weather__getForecast", arguments: { city: "Hamburg", days: "2" } }]),
     calls(["Weather__getBroken", { city: ".." }], ["Weather__getBroken", { city: "Rom" }]),
     calls(["Weather__sendReport", { city: "Rom", note: "sunny", Authorization: "Bearer mine" }]),
     says("Clear."),
   ]);
-  await using yard = await startYard({ model, tools });
+  await using yard = await startYard({ model });
+  const id = await register(yard, service.document);
+  assert.deepEqual(
+    yard.operators.tools(localOwner).map(({ name }) => name),
+    ["Weather__getForecast", "Weather__getBroken", "Weather__sendReport"],
+  );
   const asked = await yard.ask("How is the weather in Hamburg?");
   assert.equal(asked.status, "waiting");
   const decision = asked.events.findLast((event) => event.type === "decision.asked");
@@ -40,9 +39,9 @@ test("an agent calls a tool of a box; the token is in no prompt, event, log or a
   const { answer, events } = await yard.whenAtRest(asked.conversation);
   assert.equal(answer, "Clear.");
   const results = events.flatMap((event) => (event.type === "call.finished" ? [event.text] : []));
-  assert.match(results[0] ?? "", /HTTP 200 application\/json[\s\S]*"sky":"clear","seen":"Bearer \[redacted\]"/);
-  assert.match(results[1] ?? "", /path\.city/);
-  assert.match(results[2] ?? "", /HTTP 500/);
+  assert.match(results[1] ?? "", /HTTP 200 application\/json[\s\S]*"sky":"clear","seen":"Bearer \[redacted\]"/);
+  assert.match(results[2] ?? "", /path\.city/);
+  assert.match(results[3] ?? "", /HTTP 500/);
   assert.deepEqual(service.asked.at(-1)?.body, '{"city":"Rom","note":"sunny"}');
   assert.deepEqual(new Set(service.asked.map(({ headers }) => headers.authorization)), new Set([`Bearer ${token}`]));
 
@@ -51,12 +50,12 @@ test("an agent calls a tool of a box; the token is in no prompt, event, log or a
   const state = await must(yard.client.call("readEvents", { params: { id: asked.conversation } }));
   for (const said of [prompts, JSON.stringify(events), JSON.stringify(state)])
     assert.equal(said.includes(token), false);
-  for (const { data } of [yard, registry]) assert.deepEqual(filesWith(data, token), []);
+  assert.deepEqual(filesWith(yard.data, token), []);
 
-  await must(registry.client.call("setToolBoxStatus", { params: { box_id: id }, body: { status: "offline" } }));
+  await must(yard.client.call("setToolBoxStatus", { params: { box_id: id }, body: { status: "offline" } }));
   model.answerWith([calls(["Weather__getForecast", { city: "Kiel" }]), says("Gone.")]);
   const later = await yard.ask("And Kiel?");
-  assert.match(JSON.stringify(later.events), /This tool box was taken off/, "told of before, and not called any more");
+  assert.match(JSON.stringify(later.events), /tool_not_found/, "told of before, and not there any more");
   assert.equal(service.asked.length, 3);
 });
 
@@ -81,8 +80,14 @@ test("agents of another user have no tool of a box that is not permitted to them
     ["Weather__getForecast"],
   );
   assert.equal(yard.operators.tools(ann), yard.operators.tools(ann));
+  const { signal } = new AbortController();
+  const nothing = { path: {}, query: {}, header: {}, cookie: {}, body: undefined };
+  const asked = await yard.operators.invoke(ann, { box: box_id, tool: "gone", envelope: nothing }, signal);
+  assert.equal(!asked.ok && asked.failure.code, "toolbox_tool_not_found");
   await must(yard.client.call("deleteToolBox", { params }));
   assert.deepEqual(yard.operators.tools(ann), []);
+  const found = yard.operators.find(ann, box_id);
+  assert.equal(!found.ok && found.failure.code, "toolbox_not_found");
 });
 
 async function register(yard: TestYard, data: string, more: { permitted_users?: string[] } = {}): Promise<string> {
