@@ -4,6 +4,7 @@ import type { HitlRules } from "../approvals/approvals.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { WindowLimits } from "../context/context.ts";
 import type { ServerSettings } from "../http/http.ts";
+import type { McpServerSettings } from "../mcp/mcp.ts";
 import type { SlotSettings } from "../models/models.ts";
 import { type LogLevel, redact, type TraceSettings, traceSecrets, traceSettingsFrom } from "../observe/observe.ts";
 import type { AgentRole } from "../protocol/agent.ts";
@@ -20,6 +21,7 @@ import { openSources, type Sources } from "./open-sources.ts";
 import { findPlaces, type Places, type Surroundings } from "./places.ts";
 import { type ConfigFailure, type Problem, toFailures } from "./problems.ts";
 import { readAgents } from "./read-agents.ts";
+import { readMcp } from "./read-mcp.ts";
 import { readRules } from "./read-rules.ts";
 import { readNetwork, readSandbox } from "./read-sandbox.ts";
 import { changeServer, readServer } from "./read-server.ts";
@@ -89,6 +91,8 @@ export type Config = {
   readonly toolFolders: readonly ConfigFile[];
   /** Where skills lie, and what is said of single ones. */
   readonly skills: SkillSettings;
+  /** The MCP servers whose tools agents may use. */
+  readonly mcp: readonly McpServerSettings[];
   /** The operator's own programs that look at calls: loaded once, at the start. */
   readonly checkers: readonly ConfigFile[];
   /** What a person should know about this configuration. */
@@ -117,16 +121,18 @@ export function processEnvironment(): Surroundings {
 export async function loadConfig(request: ConfigRequest): Promise<Result<Config, readonly ConfigFailure[]>> {
   const places = findPlaces(request);
   // Before the files are read: what changes meanwhile is then noticed at the next turn.
-  const { projectFile, userFile, projectRules, userRules, projectAgents, userAgents } = places;
+  const { projectFile, userFile, projectRules, userRules, projectAgents, userAgents, projectMcp, userMcp } = places;
   const files = [places.envFile, projectFile, userFile, projectRules, userRules, projectAgents, userAgents];
   files.push(places.projectTools, places.userTools);
   files.push(places.projectSkills, places.userSkills);
+  files.push(projectMcp, userMcp);
   const stamps = files.map((file) => ({ file, stamp: stampOf(file) }));
   const { reader, variables } = await openSources(request, places);
   const language = readLanguage(reader, request.env);
   // By the names that OpenTelemetry and LangSmith have given them; the environment is stronger than `.env`.
   // Somebody else's folder must not have the user's words sent anywhere; what its `.env` says is for other programs.
-  const traces = traceSettingsFrom(places.isTrusted ? Object.fromEntries(variables.toReversed()) : request.env);
+  const trusted = places.isTrusted ? Object.fromEntries(variables.toReversed()) : request.env;
+  const traces = traceSettingsFrom(trusted);
   const { rules, rows: ruleRows } = await readRules(places, reader.problems);
   const { agents, rows: agentRows } = await readAgents(places, language, reader.problems);
   const { tools, rows: toolRows } = await readTools(places, reader.problems);
@@ -164,11 +170,11 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
       },
     },
     approvals: rules,
-    ...{ agents, tools, toolFolders: places.toolFolders, skills, checkers },
+    ...{ agents, tools, toolFolders: places.toolFolders, skills, mcp: mcp.servers, checkers },
     notes: [...notes, ...noteUnknown(variables.map(([name]) => name))],
-    secrets: [...secretsAmong(variables), ...traceSecrets(traces)],
+    secrets: [...secretsAmong(variables), ...traceSecrets(traces), ...mcp.secrets],
     readings: reader.readings,
-    rows: [...ruleRows, ...agentRows, ...toolRows, ...skillRows],
+    rows: [...ruleRows, ...agentRows, ...toolRows, ...skillRows, ...mcp.rows],
     stamps,
   };
   if (reader.problems.length > 0) return failed(toFailures(reader.problems, language));

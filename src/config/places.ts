@@ -37,6 +37,9 @@ export type Places = {
   readonly projectSkills: ConfigFile;
   readonly userSkills: ConfigFile;
   readonly skillPlaces: readonly SkillPlace[];
+  /** The MCP servers there are, in the same order. */
+  readonly projectMcp: ConfigFile;
+  readonly userMcp: ConfigFile;
   /** The user chose the project's folder: the program is their clone, or AGENTYARD_CONFIG names it. */
   readonly isTrusted: boolean;
   /** With the operator's own programs that look at calls: not the folder that the program was only started in. */
@@ -74,6 +77,8 @@ export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Pla
     projectSkills: { path: join(projectDir, "config", "skills.yaml"), shown: "config/skills.yaml" },
     userSkills: ofUser("skills.yaml"),
     skillPlaces: skillPlaces({ projectDir, programDir, userDir, homeDir, isTrusted }),
+    projectMcp: { path: join(projectDir, "config", "mcp_servers.yaml"), shown: "config/mcp_servers.yaml" },
+    userMcp: ofUser("mcp_servers.yaml"),
     isTrusted,
     checkerFolders: programFolders("checkers"),
     toolFolders: programFolders("tools"),

@@ -25,6 +25,9 @@ type FileFault =
   | { readonly fault: "service_elsewhere" | "pattern_missing"; readonly name: string }
   | { readonly fault: "no_list"; readonly name: string; readonly example: string }
   | { readonly fault: "pattern"; readonly pattern: string; readonly why: PatternFault }
+  | { readonly fault: "variable_missing"; readonly name: string; readonly variable: string }
+  | { readonly fault: "brings_server"; readonly name: string; readonly userFile: string }
+  | { readonly fault: "server_way"; readonly name: string }
   | { readonly fault: "unknown_tool"; readonly name: string; readonly near: string }
   | { readonly fault: "unknown_argument"; readonly tool: string; readonly name: string; readonly near: string }
   | {
@@ -91,6 +94,12 @@ function tellFault(problem: FileFault, words: ConfigWords): readonly [what: stri
       return words.switchesOn(problem.name, problem.userFile);
     case "opens_web":
       return words.opensWeb(problem.name, problem.userFile);
+    case "variable_missing":
+      return words.variableMissing(problem.name, problem.variable);
+    case "brings_server":
+      return words.bringsServer(problem.name, problem.userFile);
+    case "server_way":
+      return words.serverWay(problem.name);
     case "changes_agent":
       return words.changesAgent(problem.name, problem.userFile);
   }

@@ -15,7 +15,7 @@ export type Take = (entry: Entry, name: string) => void;
 /** Walks through a file whose keys lie in several levels. Every mistake is a problem, and the rest is read all the same. */
 export type Walker = {
   readonly problems: Problem[];
-  readonly rows: readonly GivenRow[];
+  readonly rows: GivenRow[];
   placeOf(item: Item): SourceLine;
   /** `config/hitl_rules.yaml:14`. */
   sourceOf(item: Item): string;

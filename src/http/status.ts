@@ -105,6 +105,15 @@ const statuses: Statuses = {
   installer_missing: 503,
   packages_failed: { index: 400, time: 408, room: 507, lost: 503, cancelled: 409 },
 
+  mcp_server_failed: {
+    ...{ start: 502, ended: 502, time: 502, network: 502, http: 502, refused: 502, protocol: 502 },
+    ...{ closed: 503, paused: 503 },
+  },
+  mcp_server_not_found: 404,
+  mcp_sign_in_needed: 409,
+  mcp_sign_in_failed: 502,
+  mcp_no_sign_in: 409,
+
   conversation_not_named: 400,
   file_ambiguous: 400,
   form_unfit: 400,

@@ -156,6 +156,7 @@ async function contextOf(
     outputBytesMax: toolBytesMax(run, parts, tool),
     seesImages: turn !== undefined && choiceOf({ agent: chosen, turn }, parts).slot === "vision",
     decision: state.decision?.made,
+    show: (text) => parts.live.say(conversation.number, call.id, text),
     compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
     memory: toolMemory(parts, conversation, key),
     toolbox: toolboxOf(run.history, parts, conversation.owner),

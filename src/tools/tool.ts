@@ -96,6 +96,8 @@ export type ToolContext = {
   readonly memory: ToolMemory;
   /** Installs what a skill's `requirements.txt` names, in the sandbox of this user. `leftOut`: lines that were not taken. */
   readonly installPackages: (skill: string) => Promise<Result<SkillPackages, Failure>>;
+  /** Shows people how far it is, while it runs; nothing of it is stored. */
+  readonly show: (text: string) => void;
   /** What was said in this conversation and in the user's others. */
   readonly searchHistory: (wanted: HistoryQuery) => Promise<HistoryHits>;
   /** The tools of this agent that it is not told of with every request. */

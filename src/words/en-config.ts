@@ -21,6 +21,9 @@ export type ConfigWords = {
   opensServer(name: string, userFile: string): Phrase;
   changesAgent(id: string, userFile: string): Phrase;
   switchesOn(tool: string, userFile: string): Phrase;
+  variableMissing(name: string, variable: string): Phrase;
+  bringsServer(id: string, userFile: string): Phrase;
+  serverWay(id: string): Phrase;
 };
 type Phrase = readonly [what: string, instead: string];
 
@@ -139,5 +142,17 @@ export const enConfig: ConfigWords = {
   switchesOn: (tool, userFile) => [
     `this folder would switch the tool ${tool} on again`,
     `Take it away here, change it in ${userFile}, or name the folder with AGENTYARD_CONFIG`,
+  ],
+  variableMissing: (name, variable) => [
+    `${name} needs the variable ${variable}, which is not set`,
+    `Set ${variable} in .env, or write \${${variable}:-something} for when it is not`,
+  ],
+  bringsServer: (id, userFile) => [
+    `this folder would start or call the MCP server ${id}`,
+    `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
+  ],
+  serverWay: (id) => [
+    `the MCP server ${id} needs either a command or a url`,
+    "Write command: for a program that is started here, or url: for a server that is reached by its address",
   ],
 };

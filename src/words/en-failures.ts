@@ -1,6 +1,7 @@
 import { enChatFailures } from "./en-chat-failures.ts";
 import { enContextFailures } from "./en-context-failures.ts";
 import { enFileFailures } from "./en-file-failures.ts";
+import { enMcpFailures } from "./en-mcp-failures.ts";
 import { type ModelTrouble, modelTrouble } from "./en-model-faults.ts";
 import { enOperatorFailures } from "./en-operator-failures.ts";
 import { enSandboxFailures } from "./en-sandbox-failures.ts";
@@ -32,6 +33,7 @@ export const enFailures = {
   ...enWebFailures,
   ...enSecretFailures,
   ...enOperatorFailures,
+  ...enMcpFailures,
   bad_request: (p: { what: string; rule?: keyof typeof rules | "missing" }) =>
     p.rule === "missing"
       ? [`The request does not fit: ${p.what}: missing or empty.`, "Send it with the rest."]

@@ -3,6 +3,7 @@ import { compactForModels } from "./compact-for-models.ts";
 import { dataBlock } from "./data-for-models.ts";
 import type { FailureWords } from "./en-failures.ts";
 import { filesForModels } from "./files-for-models.ts";
+import { mcpForModels } from "./mcp-for-models.ts";
 import { memoryForModels } from "./memory-for-models.ts";
 import { shownName } from "./names.ts";
 import { networkForPrograms } from "./network-for-programs.ts";
@@ -186,6 +187,7 @@ export const forModels = {
   files: filesForModels,
   code: codeForModels,
   compact: compactForModels,
+  mcp: mcpForModels,
   memory: memoryForModels,
   network: networkForPrograms,
   tools: toolsForModels,

@@ -6,6 +6,7 @@ export type Words = typeof en;
 export type { ConfigWords, PatternFault, ValueForm } from "./en-config.ts";
 export type { AddressFault, FailureWords } from "./en-failures.ts";
 export type { DiskFault } from "./en-file-failures.ts";
+export type { McpFault } from "./en-mcp-failures.ts";
 export type { ModelFault } from "./en-model-faults.ts";
 export type { BackupFault, BrokenBackupFault } from "./en-serve-failures.ts";
 export type { SkillFault } from "./en-skills.ts";

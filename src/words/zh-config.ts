@@ -98,4 +98,16 @@ export const zhConfig: ConfigWords = {
     `这个文件夹想要重新启用工具 ${tool}`,
     `请在此删除，或在 ${userFile} 中修改，或者用 AGENTYARD_CONFIG 指明这个文件夹`,
   ],
+  variableMissing: (name, variable) => [
+    `${name} 需要变量 ${variable}，但它没有设置`,
+    `请在 .env 中设置 ${variable}，或写成 \${${variable}:-默认值}`,
+  ],
+  bringsServer: (id, userFile) => [
+    `这个文件夹想要启动或访问 MCP 服务器 ${id}`,
+    `请写进 ${userFile}，或者用 AGENTYARD_CONFIG 指明这个文件夹`,
+  ],
+  serverWay: (id) => [
+    `MCP 服务器 ${id} 需要 command 或 url 其中之一`,
+    "在本机启动的程序请写 command:，通过地址访问的服务器请写 url:",
+  ],
 };

@@ -2,6 +2,7 @@ import type { AddressFault, FailureWords, StorageFault } from "./en-failures.ts"
 import { zhChatFailures } from "./zh-chat-failures.ts";
 import { zhContextFailures } from "./zh-context-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
+import { zhMcpFailures } from "./zh-mcp-failures.ts";
 import { modelTrouble } from "./zh-model-faults.ts";
 import { zhOperatorFailures } from "./zh-operator-failures.ts";
 import { zhSandboxFailures } from "./zh-sandbox-failures.ts";
@@ -31,6 +32,7 @@ export const zhFailures: FailureWords = {
   ...zhWebFailures,
   ...zhSecretFailures,
   ...zhOperatorFailures,
+  ...zhMcpFailures,
   bad_request: (p) =>
     p.rule === "missing"
       ? [`请求内容不符合要求：${p.what}: 缺少或为空。`, "请补上后重新发送。"]

@@ -10,7 +10,7 @@ export const PAGE = (
   `${WIRING.join(" ")} config ` +
   "terminal http " +
   "loop " +
-  "context operators tools approvals skills documents " +
+  "context operators mcp tools approvals skills documents " +
   "sandbox web workspace models users observe " +
   "log storage " +
   "client protocol words base"
@@ -66,7 +66,7 @@ export const NODE_FILES = ["src/client/socket-fetch.ts", "src/client/socket-path
 /** Libraries of Node that reach outside the process, or around our rules, with the rooms and files of src/ that may. */
 export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["storage/sqlite/"],
-  "node:child_process": ["sandbox/local/", "workspace/image-programs.ts", "doctor.ts"],
+  "node:child_process": ["sandbox/local/", "mcp/child-transport.ts", "workspace/image-programs.ts", "doctor.ts"],
   "node:worker_threads": [
     "documents/",
     "storage/sqlite/",
@@ -78,6 +78,8 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
     ...["workspace/", "storage/sqlite/", "sandbox/local/", "config/", "terminal/", "observe/", ...WIRING],
     // A socket and its folder; the page of the documents, and the program of a guest, which lie beside them.
     ...["client/socket-path.ts", "http/server.ts", "http/docs/docs.ts", "sandbox/guest/supervisor-program.ts"],
+    // What is known of servers of others, which nobody reads but that file.
+    "mcp/known-tools.ts",
     // Packages are no files of a user: they lie outside of every workspace.
     "sandbox/package-folders.ts",
     // Skills lie where the operator put them, and copies of them beside all workspaces.

@@ -1,0 +1,199 @@
+import type {
+  AuthProvider,
+  Client,
+  ElicitRequest,
+  ElicitResult,
+  ListToolsResult,
+  Transport,
+} from "@modelcontextprotocol/client";
+import type { Clock } from "../base/clock.ts";
+import { failed, ok, type Result } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
+import { type ChildTransport, childCloseMsMax, childTransport } from "./child-transport.ts";
+import { type Fault, faultOf } from "./faults.ts";
+import { ToolDefinition } from "./known-tools.ts";
+import type { McpReached, McpServerSettings } from "./settings.ts";
+
+type Sdk = typeof import("@modelcontextprotocol/client");
+
+/** A server that answers. */
+export type Dialled = {
+  readonly client: Client;
+  readonly generation: "legacy" | "modern";
+  readonly tools: readonly ToolDefinition[];
+  /** How its program ended, where it is one. */
+  ending(): string;
+  /** Ends the session and, where it is a program, everything that it started. */
+  close(): Promise<void>;
+};
+
+export type DialParts = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly version: string;
+  /** Shows who asks, where the server wants to know. */
+  readonly auth: AuthProvider | undefined;
+  /** It is known to speak the older generation: nothing need be tried. */
+  readonly isLegacy: boolean;
+  readonly elicit: (request: ElicitRequest) => Promise<ElicitResult>;
+  readonly onToolsChanged: (tools: readonly ToolDefinition[]) => void;
+  readonly onClose: () => void;
+};
+
+/** How long a program may be silent about the newer generation before it is taken for one of the older. */
+const probeTimeoutMs = 3_000;
+
+/** Starts or reaches a server, agrees on a generation, and reads its tools: all of it within one limit of time. */
+export async function dial(
+  server: McpServerSettings,
+  parts: DialParts,
+  signal: AbortSignal,
+): Promise<Result<Dialled, Fault>> {
+  // Large, and not needed before a server is.
+  const sdk = await import("@modelcontextprotocol/client");
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  const cancelTimer = parts.clock.after(server.startTimeoutMs, end);
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  try {
+    let last: Result<Dialled, Fault> = failed({ why: "closed", said: "" });
+    for (const way of waysTo(server.reached, parts.isLegacy)) {
+      last = await attempt(server, { ...parts, sdk, way, signal: stop.signal });
+      if (last.ok || !isWorthAnother(way, last.failure)) break;
+    }
+    return last.ok || !stop.signal.aborted ? last : failed({ why: signal.aborted ? "closed" : "time", said: "" });
+  } finally {
+    cancelTimer();
+    signal.removeEventListener("abort", end);
+  }
+}
+
+/** `auto` asks for the newer generation first; `sse` is the transport of the first servers of all. */
+type Way = "auto" | "legacy" | "sse";
+
+function waysTo({ by }: McpReached, isLegacy: boolean): readonly Way[] {
+  if (by === "address") return ["auto", "sse"];
+  return isLegacy ? ["legacy"] : ["auto", "legacy"];
+}
+
+/** Some programs end when they are asked for what they do not know; some addresses know nothing of our requests. */
+function isWorthAnother(way: Way, { why, said }: Fault): boolean {
+  if (way !== "auto") return false;
+  if (why === "start") return !/^E[A-Z]+$/.test(said);
+  return why === "ended" || why === "protocol" || (why === "http" && /^4(?!01|03)/.test(said));
+}
+
+type Attempt = DialParts & { readonly sdk: Sdk; readonly way: Way; readonly signal: AbortSignal };
+
+async function attempt(server: McpServerSettings, how: Attempt): Promise<Result<Dialled, Fault>> {
+  const { sdk, way, signal, version } = how;
+  const client = new sdk.Client(
+    { name: "agentyard", version },
+    {
+      // Nothing for models to use, and no folders of ours: servers that ask for these are told so.
+      capabilities: { elicitation: { form: {}, url: {} } },
+      versionNegotiation: { mode: "auto", probe: server.reached.by === "program" ? { timeoutMs: probeTimeoutMs } : {} },
+      // What a tool answers goes to a model, which takes any form of it.
+      jsonSchemaValidator: {
+        getValidator: () => (value) => ({ valid: true, data: value as never, errorMessage: undefined }),
+      },
+      listChanged: {
+        tools: {
+          onChanged: (error, tools) => {
+            if (error === null && tools !== null) how.onToolsChanged(tools.map((tool) => ToolDefinition.parse(tool)));
+          },
+        },
+      },
+    },
+  );
+  client.setRequestHandler("elicitation/create", (request) => how.elicit(request));
+  const transport = transportOf(server, how);
+  const connected = await connect(client, transport, { way, signal });
+  if (!connected.ok) {
+    await close(client, transport, how.clock);
+    return failed(withEnding(connected.failure, transport));
+  }
+  client.onclose = how.onClose;
+  const { tools, generation } = connected.value;
+  return ok({
+    ...{ client, tools, generation },
+    ending: () => endingOf(transport),
+    close: () => close(client, transport, how.clock),
+  });
+}
+
+function transportOf({ id, reached }: McpServerSettings, { sdk, way, auth, clock, logger }: Attempt): Transport {
+  if (reached.by === "program") {
+    return childTransport(reached, { server: id, clock, logger });
+  }
+  const options = { ...(auth === undefined ? {} : { authProvider: auth }), requestInit: { headers: reached.headers } };
+  const url = new URL(reached.url);
+  return way === "sse" ? new sdk.SSEClientTransport(url, options) : new sdk.StreamableHTTPClientTransport(url, options);
+}
+
+type Agreed = Pick<Dialled, "tools" | "generation">;
+
+/** The limit ends it also where the client itself does not listen to the signal. */
+async function connect(
+  client: Client,
+  transport: Transport,
+  { way, signal }: { readonly way: Way; readonly signal: AbortSignal },
+): Promise<Result<Agreed, Fault>> {
+  if (signal.aborted) return failed({ why: "time", said: "" });
+  const stopped = new Promise<Result<Agreed, Fault>>((resolve) =>
+    signal.addEventListener("abort", () => resolve(failed({ why: "time", said: "" })), { once: true }),
+  );
+  return Promise.race([stopped, agree(client, transport, { way, signal })]);
+}
+
+async function agree(
+  client: Client,
+  transport: Transport,
+  { way, signal }: { readonly way: Way; readonly signal: AbortSignal },
+): Promise<Result<Agreed, Fault>> {
+  let listed: ListToolsResult;
+  try {
+    await client.connect(transport, { signal, ...(way === "auto" ? {} : { prior: { kind: "legacy" } }) });
+    listed = await client.listTools(undefined, { signal });
+  } catch (error) {
+    return failed(faultOf(error));
+  }
+  const tools = listed.tools.map((tool) => ToolDefinition.parse(tool));
+  return ok({ tools, generation: client.getProtocolEra() ?? "legacy" });
+}
+
+function endingOf(transport: Transport): string {
+  return "ending" in transport ? (transport as ChildTransport).ending : "";
+}
+
+/** A program that is not there, or ended at once, tells more than that the connection was closed. */
+function withEnding(fault: Fault, transport: Transport): Fault {
+  const ending = endingOf(transport);
+  return ending === "" ? fault : { why: "start", said: ending };
+}
+
+/** A server that is told so can forget us; one that does not answer is left. */
+const goodbyeMsMax = 1_000;
+
+async function close(client: Client, transport: Transport, clock: Clock): Promise<void> {
+  client.onclose = () => {};
+  const said = new AbortController();
+  await Promise.race([leave(client, transport), clock.wait(goodbyeMsMax + childCloseMsMax, said.signal)]);
+  said.abort();
+}
+
+async function leave(client: Client, transport: Transport): Promise<void> {
+  try {
+    if ("terminateSession" in transport && typeof transport.terminateSession === "function")
+      await transport.terminateSession();
+  } catch {
+    // It is gone already, or knows no such request.
+  }
+  try {
+    await client.close();
+    await transport.close();
+  } catch {
+    // The same.
+  }
+}

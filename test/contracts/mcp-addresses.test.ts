@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
+import { address, everythingAt, freePort, startMcp, textOf } from "../world/mcp-servers.ts";
+
+test("a real MCP server behind an address works: tools, pictures, progress and cancelling [G1]", async (t) => {
+  const { url } = await everythingAt(t, "streamableHttp");
+  const place = await startMcp(t, [address("far", url)]);
+  const { state, generation, reachedBy } = await place.ready("far");
+  assert.deepEqual({ state, generation, reachedBy }, { state: "ready", generation: "legacy", reachedBy: "address" });
+  assert.equal(textOf(await place.call("mcp__far__get-sum", { a: 1, b: 2 })), "The sum of 1 and 2 is 3.");
+  const picture = await place.call("mcp__far__get-tiny-image");
+  assert.ok("images" in picture && picture.images?.length === 1);
+  const stop = new AbortController();
+  const shown: string[] = [];
+  const show = (said: string) => {
+    shown.push(said);
+    stop.abort();
+  };
+  await place.call(
+    "mcp__far__trigger-long-running-operation",
+    { duration: 3_000, steps: 3_000 },
+    { signal: stop.signal, show },
+  );
+  assert.deepEqual(shown, ["1/3000\n"]);
+  assert.equal(textOf(await place.call("mcp__far__echo", { message: "still here" })), "Echo: still here");
+});
+
+test("a server that cannot be reached is reached again when it is back, and users have sessions of their own [G1]", async (t) => {
+  const first = await everythingAt(t, "streamableHttp");
+  const place = await startMcp(t, [address("far", first.url)]);
+  await place.ready("far");
+  await first.end();
+  const gone = await place.call("mcp__far__echo", { message: "1" });
+  assert.ok("failure" in gone && gone.failure.code === "mcp_server_failed", textOf(gone));
+  assert.equal(gone.failure.params.why, "network");
+  assert.equal(place.mcp.servers(localOwner)[0]?.state, "failed");
+
+  await everythingAt(t, "streamableHttp", first.port);
+  assert.equal((await place.ready("far")).state, "ready");
+  const other = OwnerId.parse("other");
+  assert.equal(place.mcp.servers(other)[0]?.state, "configured");
+  await place.ready("far", other);
+  assert.equal(textOf(await place.call("mcp__far__echo", { message: "2" }, { owner: other })), "Echo: 2");
+});
+
+test("a session that the server lost is begun anew, and the call is made in it [G1]", async (t) => {
+  const sessions: string[] = [];
+  const url = await forgetfulServer(t, sessions);
+  const place = await startMcp(t, [address("far", url)]);
+  await place.ready("far");
+  assert.equal(textOf(await place.call("mcp__far__echo")), "in session-2");
+  assert.deepEqual(sessions, ["session-1", "session-2"]);
+});
+
+test("the first kind of MCP servers, over HTTP with events, is spoken with as well [G1]", async (t) => {
+  const { url } = await everythingAt(t, "sse");
+  const place = await startMcp(t, [address("old", url)]);
+  assert.equal((await place.ready("old")).state, "ready");
+  assert.equal(textOf(await place.call("mcp__old__echo", { message: "hello" })), "Echo: hello");
+});
+
+test("an address where nobody is, or something else, says so [G1][P4]", async (t) => {
+  const other = createServer((_, response) => response.writeHead(500).end("<html>/srv/www/secret.php broke"));
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  t.after(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const place = await startMcp(t, [
+    address("other", `http://127.0.0.1:${port}/mcp`),
+    address("nobody", `http://127.0.0.1:${await freePort()}/mcp`),
+  ]);
+  const reasons = [];
+  for (const id of ["other", "nobody"]) {
+    const { failure } = await place.ready(id);
+    reasons.push(failure?.code === "mcp_server_failed" && [failure.params.why, failure.params.said]);
+  }
+  assert.deepEqual(reasons, [
+    ["http", "500"],
+    ["network", "ECONNREFUSED"],
+  ]);
+});
+
+/** It forgets the first session with the first call. */
+async function forgetfulServer(t: { after(end: () => void): void }, sessions: string[]): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const session = String(request.headers["mcp-session-id"] ?? "");
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
+    const answer = (result: object, headers = {}) =>
+      response
+        .writeHead(200, { "content-type": "application/json", ...headers })
+        .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    if (id === undefined) return void response.writeHead(202).end();
+    if (method === "initialize") {
+      sessions.push(`session-${sessions.length + 1}`);
+      const { protocolVersion } = params;
+      const serverInfo = { name: "forgetful", version: "1" };
+      return void answer(
+        { protocolVersion, capabilities: { tools: {} }, serverInfo },
+        { "mcp-session-id": sessions.at(-1) },
+      );
+    }
+    if (method === "tools/list") return void answer({ tools: [{ name: "echo", inputSchema: { type: "object" } }] });
+    if (method === "tools/call" && session === "session-2")
+      return void answer({ content: [{ type: "text", text: `in ${session}` }] });
+    response
+      .writeHead(404)
+      .end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32001, message: "Session not found" } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}

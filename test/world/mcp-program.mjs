@@ -1,0 +1,56 @@
+// A small MCP server of the older generation that misbehaves as it is told: its first argument says how.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+const [, , manner = "well", count = "1"] = process.argv;
+const tools = [
+  { name: "die", description: "Ends the process.", inputSchema: { type: "object" } },
+  { name: "pid", description: "Its process.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } },
+  { name: "leave", description: "Starts a program and leaves it.", inputSchema: { type: "object" } },
+  {
+    name: "die once",
+    description: "Ends the first process.",
+    inputSchema: { type: "object" },
+    annotations: { idempotentHint: true },
+  },
+  { name: "drop", description: "Drops it.", inputSchema: { type: "object" }, annotations: { destructiveHint: true } },
+  ...Array.from({ length: Number(count) - 1 }, (_, index) => ({ name: `t${index}`, inputSchema: { type: "object" } })),
+];
+const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const text = (id, said) => say({ id, result: { content: [{ type: "text", text: String(said) }] } });
+
+if (manner === "noisy") process.stdout.write('Starting…\n{"half": \n[1,2]\n{"jsonrpc":"1.0"}\n');
+if (manner === "flood") process.stdout.write("x".repeat(20_000_000));
+if (manner === "grumble") process.stderr.write(`${"no home to go to\n".repeat(3)}`);
+if (manner === "gone") process.exit(7);
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  if (manner === "silent") return;
+  const { id, method, params } = JSON.parse(line);
+  if (method === "server/discover" && manner === "ends") process.exit(1);
+  if (method === "initialize")
+    say({
+      id,
+      result: {
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: { name: "odd", version: "1" },
+      },
+    });
+  else if (method === "tools/list") say({ id, result: { tools } });
+  else if (method === "tools/call") answer(id, params);
+  else if (id !== undefined) say({ id, error: { code: -32601, message: "Method not found" } });
+});
+// One that does not listen to the end of its input is ended otherwise.
+if (manner === "deaf") {
+  process.on("SIGTERM", () => {});
+  setInterval(() => {}, 1_000);
+}
+
+function answer(id, { name, arguments: given }) {
+  if (name === "die") process.exit(3);
+  if (name === "die once" && given.pid === process.pid) process.exit(3);
+  if (name === "leave")
+    return text(id, spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" }).pid);
+  text(id, process.pid);
+}
