@@ -1,4 +1,4 @@
-import type { AuthProvider, Client, ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
+import type { Client, ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
@@ -8,6 +8,7 @@ import { type Dialled, dial } from "./dial.ts";
 import { type Fault, failureOf } from "./faults.ts";
 import type { KnownPlace, ToolDefinition } from "./known-tools.ts";
 import type { McpServerSettings } from "./settings.ts";
+import type { SignIn } from "./sign-in.ts";
 
 /** `known`: its tools are, from the last time; it is started by the first call. */
 export type ServerState = "configured" | "known" | "starting" | "ready" | "sign_in_needed" | "failed";
@@ -18,7 +19,7 @@ export type ConnectionParts = {
   readonly logger: Logger;
   readonly version: string;
   readonly known: KnownPlace;
-  readonly auth: (AuthProvider & { readonly needsPerson: () => boolean }) | undefined;
+  readonly auth: SignIn | undefined;
   readonly elicit: (request: ElicitRequest) => Promise<ElicitResult>;
   /** Its tools are others than before. */
   readonly onTools: () => void;

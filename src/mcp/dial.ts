@@ -1,11 +1,4 @@
-import type {
-  AuthProvider,
-  Client,
-  ElicitRequest,
-  ElicitResult,
-  ListToolsResult,
-  Transport,
-} from "@modelcontextprotocol/client";
+import type { Client, ElicitRequest, ElicitResult, ListToolsResult, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
@@ -13,6 +6,7 @@ import { type ChildTransport, childCloseMsMax, childTransport } from "./child-tr
 import { type Fault, faultOf } from "./faults.ts";
 import { ToolDefinition } from "./known-tools.ts";
 import type { McpReached, McpServerSettings } from "./settings.ts";
+import type { SignIn } from "./sign-in.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
 
@@ -32,7 +26,7 @@ export type DialParts = {
   readonly logger: Logger;
   readonly version: string;
   /** Shows who asks, where the server wants to know. */
-  readonly auth: AuthProvider | undefined;
+  readonly auth: Pick<SignIn, "token" | "onUnauthorized" | "fetch"> | undefined;
   /** It is known to speak the older generation: nothing need be tried. */
   readonly isLegacy: boolean;
   readonly elicit: (request: ElicitRequest) => Promise<ElicitResult>;
@@ -127,7 +121,10 @@ function transportOf({ id, reached }: McpServerSettings, { sdk, way, auth, clock
   if (reached.by === "program") {
     return childTransport(reached, { server: id, clock, logger });
   }
-  const options = { ...(auth === undefined ? {} : { authProvider: auth }), requestInit: { headers: reached.headers } };
+  const options = {
+    requestInit: { headers: reached.headers },
+    ...(auth === undefined ? {} : { authProvider: auth, fetch: auth.fetch }),
+  };
   const url = new URL(reached.url);
   return way === "sse" ? new sdk.SSEClientTransport(url, options) : new sdk.StreamableHTTPClientTransport(url, options);
 }

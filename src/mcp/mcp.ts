@@ -1,16 +1,19 @@
-import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
 import { nearest } from "../base/nearest.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
-import type { Tool, ToolSource } from "../tools/tools.ts";
+import type { ToolSource } from "../tools/tools.ts";
+import type { Secrets } from "../users/users.ts";
 import { openCalls } from "./calls.ts";
-import { Connection, type ServerState } from "./connection.ts";
-import { knownPlace } from "./known-tools.ts";
-import { type ListedTool, type ServerTools, serverTools } from "./server-tools.ts";
+import type { ServerState } from "./connection.ts";
+import { openLines } from "./lines.ts";
+import { openOffers } from "./offers.ts";
+import type { ListedTool } from "./server-tools.ts";
 import type { McpServerSettings } from "./settings.ts";
+import { openSignIns, type SignInAnswer } from "./sign-ins.ts";
 
 export type { ServerState } from "./connection.ts";
 export type { ListedTool } from "./server-tools.ts";
@@ -22,6 +25,11 @@ export interface Mcp extends ToolSource {
   servers(owner: OwnerId): readonly McpServer[];
   /** Ends a server; the answer comes when it runs again, or says why not. */
   restart(owner: OwnerId, server: string): Promise<Result<McpServer, Failure>>;
+  /** The link under which this user signs in to a server; `redirectUrl` is where they come back to. */
+  beginSignIn(owner: OwnerId, server: string, redirectUrl: string): Promise<Result<{ readonly url: string }, Failure>>;
+  /** What the sign-in service sent back. Only whoever began it can end it. */
+  finishSignIn(owner: OwnerId, answer: SignInAnswer): Promise<Result<McpServer, Failure>>;
+  signOut(owner: OwnerId, server: string): Promise<Result<McpServer, Failure>>;
   /** The settings have changed: servers that are others now are ended, the rest goes on. */
   change(servers: readonly McpServerSettings[]): Promise<void>;
   /** Ends all of them, with everything that they started. */
@@ -42,101 +50,63 @@ export type McpParts = {
   readonly servers: readonly McpServerSettings[];
   readonly dataDir: string;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly logger: Logger;
   readonly version: string;
+  /** Where sign-ins are kept. */
+  readonly secrets: Pick<Secrets, "put" | "open" | "drop">;
 };
 
 export function openMcp(parts: McpParts): Mcp {
-  const { clock, logger, version } = parts;
-  const folder = join(parts.dataDir, "mcp");
+  const { clock, logger } = parts;
   let { servers } = parts;
-  const connections = new Map<string, Connection>();
-  const offers = new Map<OwnerId, { readonly tools: readonly Tool[]; readonly byServer: Offered }>();
   const calls = openCalls(clock);
-
-  /** A program is there for all; an address may be a user's own account somewhere. */
-  function connectionOf(server: McpServerSettings, owner: OwnerId): Connection {
-    const personal = server.reached.by === "address" ? owner : undefined;
-    const key = keyOf(server.id, personal);
-    const found = connections.get(key);
-    if (found !== undefined) return found;
-    const connection = new Connection({
-      ...{ server, clock, logger, version, auth: undefined },
-      known: knownPlace(folder, server, personal),
-      elicit: (request) => calls.elicit(connection, request),
-      onTools: () => offers.clear(),
-    });
-    connections.set(key, connection);
-    return connection;
-  }
-
-  function offerOf(owner: OwnerId) {
-    const before = offers.get(owner);
-    if (before !== undefined) return before;
-    const byServer: Offered = new Map();
-    const taken = new Set<string>();
-    for (const server of servers.filter(({ isOn }) => isOn)) {
-      const connection = connectionOf(server, owner);
-      const call = calls.through(connection);
-      const made = serverTools(server, connection.tools, { call, taken });
-      for (const { name } of made.tools) taken.add(name);
-      for (const { name, left } of made.listed)
-        if (left === "name_taken" || left === "too_many")
-          logger.warn("the tool {name} of MCP server {server} is left out: {left}", { server: server.id, name, left });
-      byServer.set(server.id, made);
-    }
-    const offer = { tools: [...byServer.values()].flatMap(({ tools }) => tools), byServer };
-    offers.set(owner, offer);
-    return offer;
-  }
+  const offers = openOffers(() => servers, {
+    connectionOf: (server, owner) => lines.of(server, owner).connection,
+    callThrough: calls.through,
+    logger,
+  });
+  const lines = openLines(parts, { elicit: calls.elicit, onTools: offers.forget });
+  const find = (id: string) => servers.find((one) => one.id === id && one.isOn);
 
   function describe(server: McpServerSettings, owner: OwnerId): McpServer {
     const { id, isOn, reached } = server;
     if (!isOn) return { id, state: "off", reachedBy: reached.by, tools: [] };
-    const { state, failure: why, generation } = connectionOf(server, owner);
-    const tools = offerOf(owner).byServer.get(id)?.listed ?? [];
-    return { id, state, failure: why, reachedBy: reached.by, generation, tools };
+    const { state, failure: why, generation } = lines.of(server, owner).connection;
+    return { id, state, failure: why, reachedBy: reached.by, generation, tools: offers.listed(owner, id) };
+  }
+  async function startAnew(server: McpServerSettings, owner: OwnerId): Promise<Result<McpServer, Failure>> {
+    const { connection } = lines.of(server, owner);
+    await connection.restart();
+    await connection.ready();
+    return ok(describe(server, owner));
   }
 
   return {
     tools(owner) {
-      for (const server of servers) if (server.isOn) connectionOf(server, owner).lookUp();
-      return offerOf(owner).tools;
+      for (const server of servers) if (server.isOn) lines.of(server, owner).connection.lookUp();
+      return offers.tools(owner);
     },
     servers: (owner) => servers.map((server) => describe(server, owner)),
     async restart(owner, id) {
-      const server = servers.find((one) => one.id === id && one.isOn);
-      if (server === undefined) return notFound(servers, id);
-      const connection = connectionOf(server, owner);
-      await connection.restart();
-      await connection.ready();
-      return ok(describe(server, owner));
+      const server = find(id);
+      return server === undefined ? notFound(servers, id) : startAnew(server, owner);
     },
+    ...openSignIns({ find, of: lines.of, startAnew, notFound: (id) => notFound(servers, id) }),
     async change(changed) {
       const before = new Map(servers.map((server) => [server.id, JSON.stringify(portable(server))]));
       servers = changed;
-      offers.clear();
-      const stays = new Set(
-        changed.filter((one) => one.isOn && before.get(one.id) === JSON.stringify(portable(one))).map(({ id }) => id),
-      );
-      const gone = [...connections].filter(([key]) => !stays.has(serverOf(key)));
-      for (const [key] of gone) connections.delete(key);
-      await Promise.all(gone.map(([, connection]) => connection.close()));
+      offers.forget();
+      await lines.keep((id) => {
+        const server = find(id);
+        return server !== undefined && before.get(id) === JSON.stringify(portable(server));
+      });
     },
-    async close() {
-      await Promise.all([...connections.values()].map((connection) => connection.close()));
+    close() {
+      servers = [];
+      return lines.keep(() => false);
     },
   };
-}
-
-type Offered = Map<string, ServerTools>;
-
-function keyOf(server: string, owner: OwnerId | undefined): string {
-  return owner === undefined ? server : `${server} ${owner}`;
-}
-
-function serverOf(key: string): string {
-  return key.split(" ")[0] ?? "";
 }
 
 /** Comparable, with what JSON would leave out. */

@@ -6,10 +6,14 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
+import { ok } from "../../src/base/result.ts";
 import { type McpParts, type McpServerSettings, openMcp } from "../../src/mcp/mcp.ts";
 import type { Logger } from "../../src/observe/observe.ts";
 import { localOwner, type OwnerId } from "../../src/protocol/ids.ts";
+import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../src/tools/tools.ts";
+import { openSecrets } from "../../src/users/users.ts";
 import { toolContext } from "./tools.ts";
 
 // Real MCP servers from npm, as programs and behind addresses, and one of ours that misbehaves.
@@ -81,13 +85,18 @@ export async function startMcp(t: TestContext, servers: readonly McpServerSettin
     ...{ path: undefined, error: note, warn: note, info: note, debug: note },
     ...{ flush: async () => {}, close: async () => {} },
   };
-  const mcp = openMcp({ servers, dataDir, clock: systemClock, logger, version: "0.0.0-test", ...parts });
+  const secrets = parts.secrets ?? (await openTestSecrets(t));
+  const mcp = openMcp({
+    ...{ servers, dataDir, clock: systemClock, ids: systemIds, logger, version: "0.0.0-test" },
+    ...parts,
+    secrets,
+  });
   t.after(async () => {
     await mcp.close();
     if (parts.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   });
   return {
-    ...{ mcp, told, dataDir },
+    ...{ mcp, told, dataDir, secrets },
     /** Started, with its tools. */
     async ready(id: string, owner: OwnerId = localOwner) {
       const server = await mcp.restart(owner, id);
@@ -104,6 +113,19 @@ export async function startMcp(t: TestContext, servers: readonly McpServerSettin
       return output.ok ? output.value : { failure: output.failure };
     },
   };
+}
+
+/** As the product seals them, in a database of their own. */
+async function openTestSecrets(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), "agentyard-mcp-secrets-"));
+  const storage = openSqlite({ path: join(folder, "sessions.db"), clock: systemClock, synchronous: "normal" });
+  if (!storage.ok) throw new Error(storage.failure.code);
+  t.after(async () => {
+    await storage.value.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const key = () => ok("a key of the test, which is long enough");
+  return openSecrets({ storage: storage.value, key: { find: key, make: key }, clock: systemClock, ids: systemIds });
 }
 
 export function textOf(output: ToolOutput | { readonly failure: object }): string {

@@ -42,6 +42,8 @@ export const mouths: Readonly<Record<string, string>> = {
   "src/tools/custom-definition.ts#runCustom": "the same while it runs: the model reads what it says",
   "src/models/demo/demo.ts#startDemoServer": "the demo model is a server: it answers 500, the log has it",
   "src/models/ask-json.ts#askJson": "asks whether a model server is there: whatever goes wrong, it has not answered",
+  "src/mcp/sign-in.ts#authorise":
+    "the client calls what we keep in between: whoever signs in hears that it did not work",
   "src/sandbox/executions.ts#submit": "the execution ends as crashed, so that nobody waits for ever; the log has it",
   "src/sandbox/program.ts#beginProgram": "the report says that the program was lost; the log has it",
   "src/sandbox/open-guest.ts#openGuest":

@@ -1,0 +1,142 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+
+// An MCP server that wants to know who asks, with its own sign-in service: OAuth 2.1 with registration, PKCE, and
+// refresh tokens that work once; a second use of one ends all that came of it.
+
+export type AccountServer = {
+  readonly url: string;
+  /** What it was asked, without what was asked of its tools. */
+  readonly asked: string[];
+  /** All tokens that let somebody in now end. */
+  expire(): void;
+  /** The person forgets that they ever agreed: refresh tokens end, too. */
+  revoke(): void;
+  /** A person follows the link and agrees; answers where their browser is sent back to. */
+  agree(link: string): Promise<URL>;
+};
+
+type Grant = { readonly challenge: string; readonly redirect: string; readonly client: string };
+
+export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {}): Promise<AccountServer> {
+  const codes = new Map<string, Grant>();
+  const [access, refresh, used] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const clients = new Map<string, readonly string[]>();
+  const asked: string[] = [];
+  const give = (response: ServerResponse) => {
+    const tokens = { access_token: randomUUID(), refresh_token: randomUUID() };
+    access.add(tokens.access_token);
+    refresh.add(tokens.refresh_token);
+    json(response, 200, { ...tokens, token_type: "Bearer", expires_in: lastsSeconds });
+  };
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "", base());
+    const body = await textOf(request);
+    if (pathname !== "/mcp") asked.push(pathname);
+    switch (pathname) {
+      case "/.well-known/oauth-protected-resource/mcp":
+        return json(response, 200, { resource: `${base()}/mcp`, authorization_servers: [base()] });
+      case "/.well-known/oauth-authorization-server":
+        return json(response, 200, metadata(base()));
+      case "/register": {
+        const id = randomUUID();
+        const wanted = JSON.parse(body);
+        clients.set(id, wanted.redirect_uris);
+        return json(response, 201, { ...wanted, client_id: id });
+      }
+      case "/authorize": {
+        const [client = "", redirect = ""] = ["client_id", "redirect_uri"].map((name) => searchParams.get(name) ?? "");
+        if (!clients.get(client)?.includes(redirect)) return json(response, 400, { error: "invalid_client" });
+        const code = randomUUID();
+        codes.set(code, { challenge: searchParams.get("code_challenge") ?? "", redirect, client });
+        const back = new URLSearchParams({ code, state: searchParams.get("state") ?? "", iss: base() });
+        return void response.writeHead(302, { location: `${redirect}?${back}` }).end();
+      }
+      case "/token": {
+        const form = new URLSearchParams(body);
+        const granted = codes.get(form.get("code") ?? "");
+        const isProven =
+          createHash("sha256")
+            .update(form.get("code_verifier") ?? "")
+            .digest("base64url") === granted?.challenge;
+        if (granted !== undefined && isProven && codes.delete(form.get("code") ?? "")) return give(response);
+        const token = form.get("refresh_token") ?? "";
+        if (used.has(token)) for (const set of [access, refresh]) set.clear();
+        if (!refresh.delete(token)) return json(response, 400, { error: "invalid_grant" });
+        used.add(token);
+        return give(response);
+      }
+      case "/mcp":
+        return answerMcp(request, response, { body, access, base: base() });
+      default:
+        return json(response, 404, {});
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    ...{ url: `${base()}/mcp`, asked },
+    expire: () => access.clear(),
+    revoke() {
+      access.clear();
+      refresh.clear();
+    },
+    async agree(link) {
+      const response = await fetch(link, { redirect: "manual" });
+      return new URL(response.headers.get("location") ?? "");
+    },
+  };
+}
+
+function metadata(issuer: string): object {
+  return {
+    ...{ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
+    ...{ registration_endpoint: `${issuer}/register`, response_types_supported: ["code"] },
+    ...{ code_challenge_methods_supported: ["S256"], token_endpoint_auth_methods_supported: ["none"] },
+    ...{ grant_types_supported: ["authorization_code", "refresh_token"] },
+    authorization_response_iss_parameter_supported: true,
+  };
+}
+
+type Inside = { readonly body: string; readonly access: ReadonlySet<string>; readonly base: string };
+
+function answerMcp(request: IncomingMessage, response: ServerResponse, { body, access, base }: Inside): void {
+  const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
+  if (!access.has(token)) {
+    const metadataAt = `${base}/.well-known/oauth-protected-resource/mcp`;
+    return void response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${metadataAt}"` }).end();
+  }
+  if (request.method !== "POST") return void response.writeHead(405).end();
+  const { id, method, params } = JSON.parse(body);
+  if (id === undefined) return void response.writeHead(202).end();
+  const result = resultOf(method, params);
+  json(response, 200, { jsonrpc: "2.0", id, ...(result ?? { error: { code: -32601, message: "no such method" } }) });
+}
+
+function resultOf(method: string, params: { readonly protocolVersion: string }): object | undefined {
+  const serverInfo = { name: "account", version: "1" };
+  const tools = [{ name: "whoami", inputSchema: { type: "object" } }];
+  switch (method) {
+    case "initialize":
+      return { result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } };
+    case "tools/list":
+      return { result: { tools } };
+    case "tools/call":
+      return { result: { content: [{ type: "text", text: "known" }] } };
+    default:
+      return undefined;
+  }
+}
+
+function json(response: ServerResponse, status: number, value: object): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
