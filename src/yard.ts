@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Checker, openApprovals } from "./approvals/approvals.ts";
+import { inBackground } from "./base/background.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
 import type { Random } from "./base/random.ts";
@@ -9,6 +10,7 @@ import { openDocuments } from "./documents/documents.ts";
 import { type App, createApp } from "./http/http.ts";
 import { type Log, openLog } from "./log/log.ts";
 import { defaultLimits, type Engine, type LoopLimits, openEngine } from "./loop/loop.ts";
+import { type Mcp, openMcp } from "./mcp/mcp.ts";
 import { startDemoServer } from "./models/demo/demo.ts";
 import {
   describeServer,
@@ -46,6 +48,8 @@ export type Yard = {
   readonly log: Log;
   readonly workspaces: Workspaces;
   readonly models: Models;
+  /** The servers of others whose tools agents may use. */
+  readonly mcp: Mcp;
   /** For calls to others; no route gives one out. */
   readonly secrets: Secrets;
   readonly operators: Operators;
@@ -97,7 +101,11 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const web = openWebPart(options, () => webSettings);
   const secrets = openSecretPart(options);
   const operators = await openOperatorPart(options, secrets, () => webSettings);
-  const registry = openToolParts(options, web, operators);
+  const mcp = openMcpPart(options, secrets);
+  const registry = openToolParts(options, web, [
+    { origin: "mcp", source: mcp },
+    { origin: "operator", source: operators },
+  ]);
   const watch = watchTurns(options, { tracer, metrics }, registry);
   const log = openLogPart(options, watch);
   const { models, notes } = await openModelParts(options, words);
@@ -118,6 +126,8 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     registry.change(changed.tools);
     skills.change(changed.skills);
     await models.change(changed.models.slots);
+    // Servers that are no longer wanted take a moment to end; a turn need not wait for it.
+    void inBackground(logger, "MCP servers could not be changed", mcp.change(changed.mcp));
     logger.info("settings were changed and are in effect");
   };
   const engine = openEngine({
@@ -131,7 +141,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   });
   const app = createApp({
     ...openUserParts(options, () => server),
-    ...{ engine, log, workspaces, storage, models, clock, ids, version, freshen, tracer, metrics },
+    ...{ engine, log, workspaces, storage, models, mcp, clock, ids, version, freshen, tracer, metrics },
     ...{ sandbox: options.sandbox, operators },
     sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
@@ -141,9 +151,9 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   });
   if (options.isLooking !== true) upkeep.start();
   return {
-    ...{ app, engine, log, workspaces, models, secrets, operators, notes },
+    ...{ app, engine, log, workspaces, models, mcp, secrets, operators, notes },
     fetch: inProcessFetch(app),
-    close: () => closeInOrder([engine, options.sandbox, documents, upkeep, models, storage]),
+    close: () => closeInOrder([engine, options.sandbox, mcp, documents, upkeep, models, storage]),
   };
 }
 
@@ -155,12 +165,11 @@ async function closeInOrder(parts: readonly { close(): Promise<unknown> }[]): Pr
 function openToolParts(
   { config, tools = [], custom, sources = [], logger }: YardOptions,
   web: Web,
-  operators: Operators,
+  further: NonNullable<YardOptions["sources"]>,
 ): Registry {
   const own = custom === undefined ? [] : [{ origin: "custom" as const, source: custom }];
-  const boxes = { origin: "operator" as const, source: operators };
   return openRegistry({
-    ...{ builtins: [...builtins, ...tools], sources: [...own, ...sources, boxes], settings: config.tools },
+    ...{ builtins: [...builtins, ...tools], sources: [...own, ...sources, ...further], settings: config.tools },
     isIdle: (name) => name === "web_search" && web.provider() === undefined,
     onLeftOut: ({ name, origin, why, takenBy = "" }) =>
       logger.warn("a tool is left out: {name} ({origin}): {why} {takenBy}", { name, origin, why, takenBy }),
@@ -199,6 +208,10 @@ function openOperatorPart(
     ...{ storage, secrets, fetch, clock, ids, logger },
     readYaml: (text) => readYaml(text, clock),
   });
+}
+
+function openMcpPart({ config, clock, ids, logger, version }: YardOptions, secrets: Secrets): Mcp {
+  return openMcp({ servers: config.mcp, dataDir: config.paths.dataDir, clock, ids, logger, version, secrets });
 }
 
 /** Who may call. A sign-in service is asked about itself at the first sign-in, not at the start. */

@@ -91,6 +91,7 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
     memory: { memories: async () => [], add: () => Promise.reject(new Error("nothing is remembered here")) },
     toolbox: { onDemand: [], search: () => [] },
     installPackages: () => Promise.reject(new Error("there are no skills here")),
+    askForm: async () => ({ action: "cancel" }),
     show: () => {},
     searchHistory: async () => ({ hits: [], total: 0, conversations: 0, isStopped: false }),
   };

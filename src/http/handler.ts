@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Log } from "../log/log.ts";
 import type { Engine } from "../loop/loop.ts";
+import type { Mcp } from "../mcp/mcp.ts";
 import type { Models } from "../models/models.ts";
 import type { Metrics, Tracer } from "../observe/observe.ts";
 import type { Operators } from "../operators/operators.ts";
@@ -47,6 +48,8 @@ export type Parts = {
   >;
   /** For how long nobody used what is moved to the trash, unless the caller says otherwise. */
   readonly cleanAfterMs: () => number;
+  /** The MCP servers of others. */
+  readonly mcp: Omit<Mcp, "close" | "change">;
   readonly models: Pick<Models, "get">;
   /** All tools that were found for a user, and files that hold none that can be used. */
   readonly tools: (owner: OwnerId) => {

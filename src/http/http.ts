@@ -23,6 +23,7 @@ import { eventHandlers } from "./routes/events.ts";
 import { executionHandlers } from "./routes/executions.ts";
 import { fileHandlers } from "./routes/files.ts";
 import { healthHandlers } from "./routes/health.ts";
+import { mcpHandlers } from "./routes/mcp.ts";
 import { memoryHandlers } from "./routes/memory.ts";
 import { messageHandlers } from "./routes/messages.ts";
 import { modelHandlers } from "./routes/models.ts";
@@ -60,6 +61,7 @@ export function createApp(parts: Parts): App {
     ...conversationHandlers(parts),
     ...checkpointHandlers(parts),
     ...compactionHandlers(parts),
+    ...mcpHandlers(parts),
     ...memoryHandlers(parts),
     ...messageHandlers(parts),
     ...fileHandlers(parts),

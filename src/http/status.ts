@@ -113,6 +113,7 @@ const statuses: Statuses = {
   mcp_sign_in_needed: 409,
   mcp_sign_in_failed: 502,
   mcp_no_sign_in: 409,
+  form_answer_unfit: 422,
 
   conversation_not_named: 400,
   file_ambiguous: 400,

@@ -128,6 +128,8 @@ export function failStep({ turn }: History, event: EventOf<"step.failed">): void
 export function addDecision(history: History, event: EventOf<"decision.asked">): void {
   const state: DecisionState = { asked: event, made: undefined };
   history.decisions.set(event.id, state);
+  // Whether the call may run is decided already; this one is about something else.
+  if (event.kind === "elicitation") return;
   for (const call of callsNamed(history, event.call)) call.decision = state;
 }
 

@@ -4,6 +4,7 @@ import { argumentsHash, chained, type DecisionState, decidedOn, type History } f
 import type { AllowRule } from "../protocol/approval.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
+import { readForm } from "../protocol/form.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import { decisionOf } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
@@ -237,6 +238,8 @@ function checkVerdict(
   const { reason, arguments: edited = "", answer = "" } = verdict;
   switch (verdict.verdict) {
     case "answer": {
+      const form = asked.fields === undefined ? undefined : readForm(asked.fields, answer);
+      if (form?.ok === false) return failure("form_answer_unfit", { ...form.failure });
       const isMissing = answer.trim() === "" && asked.required === true && asked.default === undefined;
       return isMissing ? failure("answer_required", {}) : ok({ verdict: "answer", answer });
     }

@@ -7,7 +7,9 @@ import { errorForModel, type OpenedCall, type Tool, type ToolContext, type ToolO
 import { noWorkspace } from "../workspace/workspace.ts";
 import { toolboxOf } from "./agent-tools.ts";
 import { choiceOf } from "./agents.ts";
+import { askInside } from "./ask-inside.ts";
 import { type CallChanges, watchChanges } from "./call-changes.ts";
+import { type CallLimit, startLimit } from "./call-limit.ts";
 import { type CallPrograms, watchPrograms } from "./call-programs.ts";
 import { placeOf } from "./guests.ts";
 import { roomInTurn } from "./make-room.ts";
@@ -96,11 +98,11 @@ async function raceLimits(run: Run, parts: Parts, start: Running): Promise<Resul
   const { signal: runSignal } = run;
   const { signal } = stop;
   const pass = () => stop.abort(runSignal.reason);
-  const cancelTimer = clock.after(timeoutMs, () => stop.abort("timeout"));
+  const limit = startLimit(clock, timeoutMs, () => stop.abort("timeout"));
   const stopped = new Promise<"stopped">((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
   runSignal.addEventListener("abort", pass);
   if (runSignal.aborted) pass();
-  const ended = contextOf(run, parts, start)
+  const ended = contextOf(run, parts, { ...start, limit })
     .then((context) => opened.run(context))
     .catch((error) => {
       parts.logger.error(`tool ${tool.name} threw`, { error });
@@ -110,7 +112,7 @@ async function raceLimits(run: Run, parts: Parts, start: Running): Promise<Resul
   const first = await Promise.race([ended, stopped]);
   // Told to stop: a tool that listens ends in a moment and may say what it has done.
   const last = first === "stopped" ? await Promise.race([ended, clock.wait(limits.stopGraceMs)]) : first;
-  cancelTimer();
+  limit.end();
   runSignal.removeEventListener("abort", pass);
   await settleWithin(clock, [changes.settled(), programs.settled()]);
   if (first !== "stopped") return first;
@@ -133,7 +135,7 @@ async function settleWithin(clock: Clock, begun: readonly Promise<void>[]): Prom
 async function contextOf(
   run: Run,
   parts: Parts,
-  { state, tool, stop, changes, programs }: Running,
+  { state, tool, stop, changes, programs, limit }: Running & { readonly limit: CallLimit },
 ): Promise<ToolContext> {
   const { clock, ids, documents, web } = parts;
   const { signal } = stop;
@@ -156,6 +158,7 @@ async function contextOf(
     outputBytesMax: toolBytesMax(run, parts, tool),
     seesImages: turn !== undefined && choiceOf({ agent: chosen, turn }, parts).slot === "vision",
     decision: state.decision?.made,
+    askForm: (form) => limit.without(() => askInside(run, parts, { call: call.id, tool, form, signal })),
     show: (text) => parts.live.say(conversation.number, call.id, text),
     compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
     memory: toolMemory(parts, conversation, key),

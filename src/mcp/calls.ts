@@ -1,26 +1,32 @@
 import type { ElicitRequest, ElicitResult, Progress } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 import { ok } from "../base/result.ts";
+import type { OwnerId } from "../protocol/ids.ts";
 import type { ToolContext } from "../tools/tools.ts";
 import { callTool } from "./ask-server.ts";
 import { outputOf } from "./call-result.ts";
 import type { Connection } from "./connection.ts";
+import { askFor } from "./elicit.ts";
 import { type CallTool, classOf } from "./server-tools.ts";
 
 /** The calls that are under way, by the connection that they go through. */
 export type Calls = {
   /** What makes calls of tools go through a connection. */
-  through(connection: Connection): CallTool;
+  through(connection: Connection, owner: OwnerId): CallTool;
   /** A server wants to know something of a person in the middle of a call. */
   elicit(connection: Connection, request: ElicitRequest): Promise<ElicitResult>;
 };
 
+/** `place`: the conversation that it is made in. */
+type RunningCall = { readonly context: ToolContext; readonly place: string };
+
 export function openCalls(clock: Clock): Calls {
-  const running = new Map<Connection, Set<ToolContext>>();
+  const running = new Map<Connection, Set<RunningCall>>();
   return {
-    through: (connection) => async (definition, input, context) => {
+    through: (connection, owner) => async (definition, input, context) => {
       const own = running.get(connection) ?? new Set();
-      running.set(connection, own.add(context));
+      const place = { context, place: `${owner} ${context.workspace.id}` };
+      running.set(connection, own.add(place));
       const onprogress = showProgress(context, clock);
       const mayRepeat = classOf(definition) !== "unsafe";
       const call = { name: definition.name, arguments: input };
@@ -29,11 +35,14 @@ export function openCalls(clock: Clock): Calls {
         signal,
         mayRepeat,
       });
-      own.delete(context);
+      own.delete(place);
       return answer.ok ? ok(outputOf(answer.value)) : answer;
     },
-    async elicit() {
-      return { action: "cancel" };
+    async elicit(connection, request) {
+      const [first, ...others] = [...(running.get(connection) ?? [])].toReversed();
+      // A server does not say which call it asks for. Among calls of several people nobody is the right one to be asked.
+      if (first === undefined || others.some(({ place }) => place !== first.place)) return { action: "cancel" };
+      return askFor(request, connection.id, first.context);
     },
   };
 }

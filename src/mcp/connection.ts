@@ -59,6 +59,10 @@ export class Connection {
     this.#tools = parts.known.read()?.tools;
   }
 
+  get id(): string {
+    return this.#parts.server.id;
+  }
+
   get state(): ServerState {
     if (this.#starting !== undefined) return "starting";
     if (this.#dialled !== undefined) return "ready";

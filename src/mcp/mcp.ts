@@ -11,6 +11,7 @@ import { openCalls } from "./calls.ts";
 import type { ServerState } from "./connection.ts";
 import { openLines } from "./lines.ts";
 import { openOffers } from "./offers.ts";
+import { type McpPrompt, type McpResource, openResources, type ResourceFile } from "./resources.ts";
 import type { ListedTool } from "./server-tools.ts";
 import type { McpServerSettings } from "./settings.ts";
 import { openSignIns, type SignInAnswer } from "./sign-ins.ts";
@@ -30,6 +31,19 @@ export interface Mcp extends ToolSource {
   /** What the sign-in service sent back. Only whoever began it can end it. */
   finishSignIn(owner: OwnerId, answer: SignInAnswer): Promise<Result<McpServer, Failure>>;
   signOut(owner: OwnerId, server: string): Promise<Result<McpServer, Failure>>;
+  /** What a server has to read; it is started where it does not run. */
+  resources(owner: OwnerId, server: string, signal: AbortSignal): Promise<Result<readonly McpResource[], Failure>>;
+  readResource(
+    owner: OwnerId,
+    wanted: { readonly server: string; readonly uri: string },
+    signal: AbortSignal,
+  ): Promise<Result<ResourceFile, Failure>>;
+  prompts(owner: OwnerId, server: string, signal: AbortSignal): Promise<Result<readonly McpPrompt[], Failure>>;
+  fillPrompt(
+    owner: OwnerId,
+    wanted: { readonly server: string; readonly name: string; readonly arguments: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<Result<{ readonly text: string }, Failure>>;
   /** The settings have changed: servers that are others now are ended, the rest goes on. */
   change(servers: readonly McpServerSettings[]): Promise<void>;
   /** Ends all of them, with everything that they started. */
@@ -67,6 +81,7 @@ export function openMcp(parts: McpParts): Mcp {
     logger,
   });
   const lines = openLines(parts, { elicit: calls.elicit, onTools: offers.forget });
+  const missing = (id: string) => notFound(servers, id);
   const find = (id: string) => servers.find((one) => one.id === id && one.isOn);
 
   function describe(server: McpServerSettings, owner: OwnerId): McpServer {
@@ -92,7 +107,8 @@ export function openMcp(parts: McpParts): Mcp {
       const server = find(id);
       return server === undefined ? notFound(servers, id) : startAnew(server, owner);
     },
-    ...openSignIns({ find, of: lines.of, startAnew, notFound: (id) => notFound(servers, id) }),
+    ...openSignIns({ find, of: lines.of, startAnew, notFound: missing }),
+    ...openResources({ find, of: lines.of, notFound: missing }),
     async change(changed) {
       const before = new Map(servers.map((server) => [server.id, JSON.stringify(portable(server))]));
       servers = changed;

@@ -15,7 +15,7 @@ export type Offers = {
 
 type Parts = {
   readonly connectionOf: (server: McpServerSettings, owner: OwnerId) => Connection;
-  readonly callThrough: (connection: Connection) => CallTool;
+  readonly callThrough: (connection: Connection, owner: OwnerId) => CallTool;
   readonly logger: Logger;
 };
 
@@ -45,7 +45,7 @@ function makeOffer(
   const taken = new Set<string>();
   for (const server of servers.filter(({ isOn }) => isOn)) {
     const connection = connectionOf(server, owner);
-    const made = serverTools(server, connection.tools, { call: callThrough(connection), taken });
+    const made = serverTools(server, connection.tools, { call: callThrough(connection, owner), taken });
     for (const { name } of made.tools) taken.add(name);
     for (const { name, left } of made.listed)
       if (left === "name_taken" || left === "too_many")

@@ -1,4 +1,4 @@
-import type { AuthProvider, OAuthClientProvider, UnauthorizedContext } from "@modelcontextprotocol/client";
+import type { AuthProvider, OAuthClientProvider } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { whenOver } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
@@ -12,6 +12,7 @@ import type { Secrets } from "../users/users.ts";
 import { oneLine } from "./faults.ts";
 import type { McpReached } from "./settings.ts";
 
+type UnauthorizedContext = Parameters<NonNullable<AuthProvider["onUnauthorized"]>>[0];
 type Sdk = typeof import("@modelcontextprotocol/client");
 
 /** What is kept of a sign-in, sealed: the app that we are there, and what lets us in. */

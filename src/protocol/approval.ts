@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FormField } from "./form.ts";
 
 /** What a person is told about a call before they decide, and what of it is kept as a rule. */
 export const Risk = z.enum(["low", "medium", "high", "critical"]);
@@ -90,8 +91,11 @@ export type AllowRule = z.infer<typeof AllowRule>;
 
 /** What a person is asked: as the log has it, and as every surface shows it. */
 export const asked = {
-  /** `function`: the caller is to run a function of its own; its result is the answer. */
-  kind: z.enum(["approval", "question", "function"]),
+  /**
+   * `function`: the caller is to run a function of its own; its result is the answer. `elicitation`: a server of others
+   * wants to know something in the middle of a call.
+   */
+  kind: z.enum(["approval", "question", "function", "elicitation"]),
   tool: z.string(),
   /** Approval and function: the exact arguments. */
   arguments: z.string().optional(),
@@ -106,4 +110,11 @@ export const asked = {
   context: z.string().optional(),
   default: z.string().optional(),
   required: z.boolean().optional(),
+  /** Elicitation: what is to be filled in; the answer is an object of JSON, or `name: value` in lines. */
+  fields: z.array(FormField).optional(),
 };
+
+/** Words are wanted, not a yes or no. */
+export function asksForWords(kind: string): boolean {
+  return kind === "question" || kind === "elicitation";
+}

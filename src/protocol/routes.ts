@@ -6,6 +6,7 @@ import { chatRoutes } from "./chat-routes.ts";
 import { contextRoutes } from "./context-routes.ts";
 import { AnyEvent } from "./events.ts";
 import { fileFailures, fileRoutes } from "./file-routes.ts";
+import { mcpRoutes } from "./mcp-routes.ts";
 import { Image } from "./message.ts";
 import { observeRoutes } from "./observe-routes.ts";
 import { openAiRoutes } from "./openai-routes.ts";
@@ -344,6 +345,7 @@ export const routes = {
       "decision_already_made",
       "decision_verdict_unfit",
       "answer_required",
+      "form_answer_unfit",
       "tool_arguments_broken",
       "tool_arguments_unfit",
       "tool_denied",
@@ -355,6 +357,7 @@ export const routes = {
   ...toolRoutes,
   ...agentRoutes,
   ...skillRoutes,
+  ...mcpRoutes,
   ...contextRoutes,
   ...backupRoutes,
   ...observeRoutes,

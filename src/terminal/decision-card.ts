@@ -1,3 +1,4 @@
+import { asksForWords } from "../protocol/approval.ts";
 import type { Decision } from "../protocol/resources.ts";
 import { findingWords, type Words } from "../words/words.ts";
 import { codeIn } from "./code-call.ts";
@@ -30,7 +31,7 @@ export function decisionCard(decision: Decision, equal: number, { words, style }
 export function decisionTitle({ kind, tool, question, arguments: args = "", path }: Decision, words: Words): string {
   const { decision: texts } = words.terminal;
   const asker = path.length > 1 ? ` (${safeLine(path.join(" › "), 60)})` : "";
-  if (kind === "question") return texts.question({ question: `${safeLine(question ?? "", 80)}${asker}` });
+  if (asksForWords(kind)) return texts.question({ question: `${safeLine(question ?? "", 80)}${asker}` });
   const what = codeIn(tool, args)?.code ?? args;
   return texts.approval({ tool: `${safeLine(tool, 64)} ${safeLine(what, 60)}${asker}` });
 }

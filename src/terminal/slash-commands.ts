@@ -9,6 +9,7 @@ import { exitCodes } from "./exit-codes.ts";
 import { clean, files, undo } from "./file-commands.ts";
 import { formatTime } from "./format.ts";
 import { inboxLines } from "./inbox-lines.ts";
+import { fillPrompt, mcp, mcpWords } from "./mcp-command.ts";
 import { memory } from "./memory-command.ts";
 import { connectLines, modelTable } from "./model-view.ts";
 import { ownWords } from "./own-words.ts";
@@ -41,6 +42,7 @@ const commands = {
   rules: { form: "[revoke ID]", words: ["revoke"], run: rules },
   tools: { form: "[WORD | load NAME]", words: ["load"], run: tools },
   skills: { form: "[why NAME | install NAME]", words: ["why", "install"], run: skills },
+  mcp: { form: "[SERVER | WORD SERVER]", words: mcpWords, run: mcp },
   queue: { form: "[TEXT]", run: queue },
   unqueue: { form: "[N]", run: unqueue },
   quit: { form: "", run: async () => exitCodes.done },
@@ -76,10 +78,21 @@ export async function runSlashCommand(chat: Chat, line: TypedLine): Promise<numb
     return void chat.console.say(chat.words.terminal.command.noArgument(unwanted));
   }
   if (name !== undefined) return commands[name].run(chat, argument, line);
+  // The prompts of MCP servers are commands, too: `/server:prompt`.
+  if (word.includes(":")) return sendPrompt(chat, { word, argument }, line);
   const near = likely(word, [...names, ...Object.keys(aliases)]);
   const unknown = { name: `/${safeLine(word, 40)}`, near: near === undefined ? undefined : `/${near}` };
   chat.console.say(chat.words.terminal.command.unknown(unknown));
   return undefined;
+}
+
+async function sendPrompt(
+  chat: Chat,
+  { word, argument }: { readonly word: string; readonly argument: string },
+  line: TypedLine,
+): Promise<undefined> {
+  const text = await fillPrompt(chat, word, argument);
+  if (text !== undefined) await sendLine(chat, { ...line, text, typed: "" }, { isQueued: false, line });
 }
 
 function partsOf(line: string): { word: string; argument: string } {

@@ -5,6 +5,7 @@ import { failed, ok, type Result } from "../base/result.ts";
 import type { Documents } from "../documents/documents.ts";
 import type { EffectClass, EventOf, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
+import type { FormContent, FormField } from "../protocol/form.ts";
 import type { Image } from "../protocol/message.ts";
 import type { CompactReport } from "../protocol/resources.ts";
 import type { Todo } from "../protocol/todo.ts";
@@ -96,6 +97,8 @@ export type ToolContext = {
   readonly memory: ToolMemory;
   /** Installs what a skill's `requirements.txt` names, in the sandbox of this user. `leftOut`: lines that were not taken. */
   readonly installPackages: (skill: string) => Promise<Result<SkillPackages, Failure>>;
+  /** Asks a person in the middle of the call, and waits for the answer; the limit of the call stands still meanwhile. */
+  readonly askForm: (form: FormAsked) => Promise<FormAnswer>;
   /** Shows people how far it is, while it runs; nothing of it is stored. */
   readonly show: (text: string) => void;
   /** What was said in this conversation and in the user's others. */
@@ -111,6 +114,18 @@ export type SkillPackages = {
   readonly installed: readonly { readonly name: string; readonly version: string }[];
   readonly leftOut: readonly string[];
 };
+
+/** What somebody else's server wants to know of a person. */
+export type FormAsked = {
+  readonly question: string;
+  readonly context?: string | undefined;
+  readonly fields: readonly FormField[];
+};
+
+/** `cancel`: nobody answered before the call was over. */
+export type FormAnswer =
+  | { readonly action: "accept"; readonly content: FormContent }
+  | { readonly action: "decline" | "cancel" };
 
 export type ToolMemory = {
   /** Newest first. */

@@ -32,6 +32,8 @@ export { boundOutput, cutAround, endsOf, headOf, outputBytes, outputBytesMax, sh
 export { type LeftOut, openRegistry, type Registry, type ToolSetting, toolsMax } from "./registry.ts";
 export type {
   Ask,
+  FormAnswer,
+  FormAsked,
   HistoryHit,
   HistoryHits,
   HistoryQuery,

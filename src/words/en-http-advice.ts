@@ -55,6 +55,18 @@ export const enHttpAdvice = {
     "GET /api/v1/workspaces/trash has their id; POST /api/v1/workspaces/trash/{id}/restore brings them back.",
   trash_not_found: () => "GET /api/v1/workspaces/trash lists what is there.",
 
+  mcp_server_failed: (p) =>
+    ({
+      ...{ start: ask("check the MCP server and its settings"), http: ask("check the MCP server and its settings") },
+      ...{ network: `Try again, ${orAsk("check the MCP server")}`, protocol: ask("check the MCP server") },
+      ...{ time: "Try again.", closed: "Try again.", refused: "Read what it says, and ask it differently." },
+      ended: "Check whether it was done before you ask again; the next call starts it again.",
+      paused: "Try again later, or restart it with POST /api/v1/mcp/servers/{server}/restart.",
+    })[p.why],
+  mcp_server_not_found: () => "GET /api/v1/mcp/servers lists those there are.",
+  mcp_sign_in_needed: () => "POST /api/v1/mcp/servers/{server}/sign-in gives the link to sign in with.",
+  mcp_no_sign_in: () => "Use it as it is.",
+
   sandbox_unavailable: (p) => `The operator of this server can mend it: ${lackTexts(enSandbox.lacks, p)[1]}`,
   sandbox_start_failed: (p) =>
     `Try again, ${orAsk(p.why === "broke_down" ? "report what the log file says" : seeDoctor)}`,

@@ -22,6 +22,19 @@ const faults: Readonly<Record<McpFault, readonly [what: string, next: string]>> 
   paused: ["it failed again and again, and is left alone for a while", "Try again later, or restart it with /mcp."],
 };
 
+/** What a field of a form wants. */
+export type FormWanted = "missing" | "text" | "number" | "integer" | "boolean" | "choice" | "choices";
+
+const wanted: Readonly<Record<FormWanted, string>> = {
+  missing: "something is needed there",
+  text: "a text is wanted",
+  number: "a number is wanted",
+  integer: "a whole number is wanted",
+  boolean: "yes or no is wanted",
+  choice: "one of its choices is wanted",
+  choices: "some of its choices are wanted, with commas between them",
+};
+
 /** What can go wrong with MCP servers: what happened, and what to do next. */
 export const enMcpFailures = {
   /** `said`: a code, a status, or a sentence of the server. */
@@ -40,6 +53,11 @@ export const enMcpFailures = {
   mcp_sign_in_failed: (p: { server: string; said: string }) => [
     `Signing in to the MCP server ${p.server} did not work: ${p.said}.`,
     "Begin again with a new link; each one works once.",
+  ],
+  /** `why`: what is wanted there. */
+  form_answer_unfit: (p: { field: string; why: FormWanted }) => [
+    `The answer does not fit ${p.field}: ${wanted[p.why]}.`,
+    'Answer with an object of JSON, such as {"name": "value"}, or with lines of name: value.',
   ],
   mcp_no_sign_in: (p: { server: string }) => [
     `The MCP server ${p.server} asks nobody to sign in.`,

@@ -160,6 +160,7 @@ export const enTerminal = {
       rules: "list what is allowed always, or revoke a rule",
       tools: "list the tools there are, or load one here",
       skills: "list the skills, or tell why one was used or not",
+      mcp: "list the MCP servers and their tools; restart one, sign in, attach what it has to read",
       queue: "send a message after the running turn; alone: list what waits",
       unqueue: "withdraw waiting message N (the last one)",
       quit: "leave",

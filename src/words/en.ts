@@ -7,6 +7,7 @@ import { enDoctor } from "./en-doctor.ts";
 import { enFailures } from "./en-failures.ts";
 import { enFaults } from "./en-faults.ts";
 import { enHttpAdvice } from "./en-http-advice.ts";
+import { enMcp } from "./en-mcp.ts";
 import { enModels } from "./en-models.ts";
 import { enNotes } from "./en-notes.ts";
 import { enSandbox } from "./en-sandbox.ts";
@@ -25,6 +26,7 @@ export const en = {
   failures: enFailures,
   faults: enFaults,
   httpAdvice: enHttpAdvice,
+  mcp: enMcp,
   models: enModels,
   notes: enNotes,
   callers: enCallers,

@@ -1,3 +1,12 @@
+type FieldLine = {
+  readonly name: string;
+  readonly kind: string;
+  readonly required: boolean;
+  readonly about: string;
+  readonly choices: string | undefined;
+  readonly default: string | undefined;
+};
+
 /** What models read about the tools of MCP servers. */
 export const mcpForModels = {
   toolOf: (server: string, description: string) => `${description} (MCP server ${server})`,
@@ -11,4 +20,9 @@ export const mcpForModels = {
   tooLarge: (max: string) => `larger than ${max}`,
   tooMany: (max: number) => `only ${max} pictures of a result are shown`,
   broken: "the picture is broken",
+  /** What a person reads of what a server asks; the words of the server are in its own language. */
+  asks: (server: string, message: string) => `[${server}] ${message}`,
+  openLink: (url: string) => `→ ${url}`,
+  field: (p: FieldLine) =>
+    `${p.name}${p.required ? " *" : ""} (${p.kind}${p.default === undefined ? "" : `, = ${p.default}`})${p.about === "" ? "" : `: ${p.about}`}${p.choices === undefined ? "" : ` [${p.choices}]`}`,
 };

@@ -48,6 +48,18 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
     "GET /api/v1/workspaces/trash 可以查看编号；POST /api/v1/workspaces/trash/{id}/restore 可以取回。",
   trash_not_found: () => "GET /api/v1/workspaces/trash 可以查看回收站。",
 
+  mcp_server_failed: (p) =>
+    ({
+      ...{ start: ask("检查这个 MCP 服务器及其设置"), http: ask("检查这个 MCP 服务器及其设置") },
+      ...{ network: `请重试，或${ask("检查这个 MCP 服务器")}`, protocol: ask("检查这个 MCP 服务器") },
+      ...{ time: "请重试。", closed: "请重试。", refused: "请看它的说明，换一种方式请求。" },
+      ended: "再次请求之前，请先确认事情是否已经完成；下一次调用会重新启动它。",
+      paused: "请稍后重试，或用 POST /api/v1/mcp/servers/{server}/restart 重新启动它。",
+    })[p.why],
+  mcp_server_not_found: () => "GET /api/v1/mcp/servers 可以查看现有的服务器。",
+  mcp_sign_in_needed: () => "POST /api/v1/mcp/servers/{server}/sign-in 会给出登录链接。",
+  mcp_no_sign_in: () => "直接使用即可。",
+
   sandbox_unavailable: (p) => `运维人员可以这样解决：${lackTexts(zhSandbox.lacks, p)[1]}`,
   sandbox_start_failed: (p) => `请重试。如果仍然不行，${p.why === "broke_down" ? ask("报告日志文件中的细节") : doctor}`,
   sandbox_session_create_failed: () => `请不带文件发送消息，或${doctor}`,

@@ -1,4 +1,4 @@
-import type { enMcpFailures, McpFault } from "./en-mcp-failures.ts";
+import type { enMcpFailures, FormWanted, McpFault } from "./en-mcp-failures.ts";
 
 const faults: Readonly<Record<McpFault, readonly [what: string, next: string]>> = {
   start: ["无法启动", "请检查 mcp_servers.yaml 中的 `command` 和 `args`；它的输出在日志文件中。"],
@@ -10,6 +10,16 @@ const faults: Readonly<Record<McpFault, readonly [what: string, next: string]>> 
   protocol: ["它的答复无法理解", "请确认它是 MCP 服务器，并看看有没有更新的版本。"],
   closed: ["它正在停止", "请重试。"],
   paused: ["它接连失败，暂时不再调用", "请稍后重试，或用 /mcp 重新启动它。"],
+};
+
+const wanted: Readonly<Record<FormWanted, string>> = {
+  missing: "这一项需要填写",
+  text: "需要文字",
+  number: "需要数字",
+  integer: "需要整数",
+  boolean: "需要是或否",
+  choice: "需要其中一个选项",
+  choices: "需要其中的选项，用逗号隔开",
 };
 
 export const zhMcpFailures: typeof enMcpFailures = {
@@ -25,6 +35,10 @@ export const zhMcpFailures: typeof enMcpFailures = {
   mcp_sign_in_failed: (p) => [
     `登录 MCP 服务器 ${p.server} 没有成功：${p.said}。`,
     "请用新的链接重新开始；每个链接只能用一次。",
+  ],
+  form_answer_unfit: (p) => [
+    `答复不符合 ${p.field}：${wanted[p.why]}。`,
+    '请用 JSON 对象回答，例如 {"name": "value"}，或者每行写一个 name: value。',
   ],
   mcp_no_sign_in: (p) => [
     `MCP 服务器 ${p.server} 不需要登录。`,

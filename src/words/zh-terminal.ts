@@ -150,6 +150,7 @@ export const zhTerminal: TerminalWords = {
       rules: "列出始终允许的事项，或收回一条",
       tools: "列出全部工具，或在此载入一个",
       skills: "列出技能，或说明某个技能为何使用或未使用",
+      mcp: "列出 MCP 服务器和它们的工具；重新启动、登录，或附上可读的内容",
       queue: "在当前回合之后再发送；不带内容则列出等待的消息",
       unqueue: "撤回第 N 条等待的消息（默认最后一条）",
       quit: "退出",

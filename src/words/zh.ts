@@ -8,6 +8,7 @@ import { zhDoctor } from "./zh-doctor.ts";
 import { zhFailures } from "./zh-failures.ts";
 import { zhFaults } from "./zh-faults.ts";
 import { zhHttpAdvice } from "./zh-http-advice.ts";
+import { zhMcp } from "./zh-mcp.ts";
 import { zhModels } from "./zh-models.ts";
 import { zhNotes } from "./zh-notes.ts";
 import { zhSandbox } from "./zh-sandbox.ts";
@@ -25,6 +26,7 @@ export const zh: typeof en = {
   failures: zhFailures,
   faults: zhFaults,
   httpAdvice: zhHttpAdvice,
+  mcp: zhMcp,
   models: zhModels,
   notes: zhNotes,
   callers: zhCallers,

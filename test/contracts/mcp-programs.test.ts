@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { manualClock } from "../world/manual-clock.ts";
-import { everything, filesystem, isAlive, memory, odd, startMcp, textOf } from "../world/mcp-servers.ts";
+import { everything, filesystem, isAlive, memory, odd, program, startMcp, textOf } from "../world/mcp-servers.ts";
 
 test("the tools of a real MCP server are there with their schemas, pictures and progress [G1][R1]", async (t) => {
   const place = await startMcp(t, [everything("every", { env: { GIVEN: "yes" } })]);
@@ -114,7 +114,7 @@ test("servers that hang, end at once, flood or are not there say what is wrong, 
   for (const [server, why, said] of [
     [odd("silent", { startTimeoutMs: 400 }), "time", ""],
     [odd("gone"), "start", "exit 7"],
-    [{ ...odd("well"), reached: { ...odd("well").reached, command: "/nowhere/at-all" } }, "start", "ENOENT"],
+    [program("odd", [], { command: "/nowhere/at-all" }), "start", "ENOENT"],
     [odd("flood"), "start", "SIGKILL"],
   ] as const) {
     const place = await startMcp(t, [server]);

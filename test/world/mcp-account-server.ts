@@ -10,6 +10,8 @@ export type AccountServer = {
   readonly url: string;
   /** What it was asked, without what was asked of its tools. */
   readonly asked: string[];
+  /** All that were ever given out. */
+  tokens(): readonly string[];
   /** All tokens that let somebody in now end. */
   expire(): void;
   /** The person forgets that they ever agreed: refresh tokens end, too. */
@@ -25,10 +27,12 @@ export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {
   const [access, refresh, used] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const clients = new Map<string, readonly string[]>();
   const asked: string[] = [];
+  const given: string[] = [];
   const give = (response: ServerResponse) => {
     const tokens = { access_token: randomUUID(), refresh_token: randomUUID() };
     access.add(tokens.access_token);
     refresh.add(tokens.refresh_token);
+    given.push(tokens.access_token, tokens.refresh_token);
     json(response, 200, { ...tokens, token_type: "Bearer", expires_in: lastsSeconds });
   };
   const server = createServer(async (request, response) => {
@@ -79,6 +83,7 @@ export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {
   const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     ...{ url: `${base()}/mcp`, asked },
+    tokens: () => given,
     expire: () => access.clear(),
     revoke() {
       access.clear();

@@ -26,10 +26,10 @@ type Wanted = Partial<Omit<McpServerSettings, "id">>;
 export function program(
   id: string,
   args: readonly string[],
-  wanted: Wanted & { env?: object } = {},
+  wanted: Wanted & { readonly env?: object; readonly command?: string } = {},
 ): McpServerSettings {
-  const { env: own, ...rest } = wanted;
-  const reached = { by: "program", command: process.execPath, args, cwd: tmpdir(), env: { ...env, ...own } } as const;
+  const { env: own, command = process.execPath, ...rest } = wanted;
+  const reached = { by: "program", command, args, cwd: tmpdir(), env: { ...env, ...own } } as const;
   return { ...common, id, reached, ...rest };
 }
 

@@ -49,6 +49,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     },
     toolbox: { onDemand: [], search: () => [] },
     installPackages: () => assert.fail("there are no skills here"),
+    askForm: async () => assert.fail("nobody is asked here"),
     show: () => {},
     searchHistory: () => assert.fail("nothing was said here"),
     ...overrides,

@@ -1,4 +1,5 @@
 import type { LiveFrame } from "../../loop/loop.ts";
+import { asksForWords } from "../../protocol/approval.ts";
 import type { ChatKey, ChatProgress } from "../../protocol/chat.ts";
 import type { EventOf, LogEvent } from "../../protocol/events.ts";
 import type { Usage } from "../../protocol/message.ts";
@@ -234,7 +235,7 @@ export class TurnChanges {
     const { run } = this.#options.place;
     const call = asked && this.#calls.get(asked.call)?.arguments;
     this.#set([...extKey, "interrupt_info"], asked === undefined ? null : interruptOf(asked, { run, arguments: call }));
-    this.#set([...finalKey, "answer", "ask"], asked?.kind === "question" ? askOf(asked) : {});
+    this.#set([...finalKey, "answer", "ask"], asked !== undefined && asksForWords(asked.kind) ? askOf(asked) : {});
   }
 
   #finish({ outcome, failure, at }: EventOf<"turn.finished">): void {

@@ -1,3 +1,4 @@
+import { asksForWords } from "../../protocol/approval.ts";
 import type { InterruptInfo } from "../../protocol/chat.ts";
 import type { EventOf } from "../../protocol/events.ts";
 import { shownArguments } from "./shown-json.ts";
@@ -10,7 +11,7 @@ export function interruptOf(
   call: { readonly run: string; readonly arguments: string | undefined },
 ): InterruptInfo {
   const shown = shownArguments(asked.arguments ?? call.arguments ?? "");
-  const isQuestion = asked.kind === "question";
+  const isQuestion = asksForWords(asked.kind);
   return {
     handle: {
       frame_id: asked.call,

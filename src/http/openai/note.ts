@@ -1,3 +1,4 @@
+import { asksForWords } from "../../protocol/approval.ts";
 import type { EventOf } from "../../protocol/events.ts";
 import type { GivenMessage } from "../../protocol/given.ts";
 import { type Language, wordsFor } from "../../words/words.ts";
@@ -16,7 +17,7 @@ export function waitingNote(
 ): string {
   const { callers: words } = wordsFor(language);
   const lines = open.flatMap(({ id, kind, tool, arguments: args = "{}", question = "" }) => [
-    `- ${kind === "question" ? question : words.approval({ tool, arguments: cut(args) })}`,
+    `- ${asksForWords(kind) ? question : words.approval({ tool, arguments: cut(args) })}`,
     `  POST /api/v1/conversations/${conversation}/decisions/${id}`,
   ]);
   return [words.waits({ count: open.length }), ...lines, words.how()].join("\n");
