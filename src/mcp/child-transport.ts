@@ -31,6 +31,7 @@ type Parts = {
 export function childTransport(program: Program, { server, clock, logger }: Parts): ChildTransport {
   let child: ChildProcessWithoutNullStreams | undefined;
   let ending = "";
+  let hasSpoken = false;
   let ended: Promise<void> = Promise.resolve();
   const transport: ChildTransport & { pid: number | undefined } = {
     pid: undefined,
@@ -57,7 +58,9 @@ export function childTransport(program: Program, { server, clock, logger }: Part
       });
       started.once("close", () => transport.onclose?.());
       started.stdin.on("error", (error) => transport.onerror?.(error));
-      const take = openLines((line) => receive(transport, line));
+      const take = openLines((line) => {
+        hasSpoken = receive(transport, line) || hasSpoken;
+      });
       started.stdout.on("data", (chunk: Buffer) => {
         if (take(chunk) === "too_long") started.stdout.destroy(new Error("a line that is too long"));
       });
@@ -77,7 +80,8 @@ export function childTransport(program: Program, { server, clock, logger }: Part
       const { pid } = transport;
       if (child === undefined || pid === undefined) return;
       child.stdin.end();
-      await inBackground(logger, "an MCP server could not be ended", endGroup(pid, { ended, clock }), { server });
+      const over = endGroup(pid, { ended, clock, isPolite: hasSpoken });
+      await inBackground(logger, "an MCP server could not be ended", over, { server });
     },
   };
   return transport;
@@ -106,10 +110,11 @@ function openLines(onLine: (line: string) => void): (chunk: Buffer) => "taken" |
 const newLine = 0x0a;
 
 /** What is no message of the protocol is told and passed over: many programs greet on their output. */
-function receive(transport: Transport, line: string): void {
+function receive(transport: Transport, line: string): boolean {
   const message = parsedJson(line);
   if (isMessage(message)) transport.onmessage?.(message);
   else transport.onerror?.(new Error("a line that is no message"));
+  return isMessage(message);
 }
 
 /** The client looks at the rest. */
@@ -143,15 +148,18 @@ const toldMsMax = 1_000;
 /** All of it takes no longer. */
 export const childCloseMsMax = politeMsMax + 2 * toldMsMax + 500;
 
-async function endGroup(pid: number, { ended, clock }: { ended: Promise<void>; clock: Clock }): Promise<void> {
+type Ending = { readonly ended: Promise<void>; readonly clock: Clock; readonly isPolite: boolean };
+
+/** One that never said anything has nothing to put away: nobody waits for it. */
+async function endGroup(pid: number, { ended, clock, isPolite }: Ending): Promise<void> {
   const isOver = async (ms: number) => {
     const stop = new AbortController();
     const first = await Promise.race([ended.then(() => "ended" as const), clock.wait(ms, stop.signal)]);
     stop.abort();
     return first === "ended";
   };
-  if (!(await isOver(politeMsMax))) signalGroup(pid, "SIGTERM");
-  if (!(await isOver(toldMsMax))) signalGroup(pid, "SIGKILL");
+  if (isPolite && !(await isOver(politeMsMax))) signalGroup(pid, "SIGTERM");
+  if (!isPolite || !(await isOver(toldMsMax))) signalGroup(pid, "SIGKILL");
   await isOver(toldMsMax);
   // What the program left behind has no other parent.
   signalGroup(pid, "SIGKILL");

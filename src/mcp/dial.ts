@@ -34,8 +34,12 @@ export type DialParts = {
   readonly onClose: () => void;
 };
 
-/** How long a program may be silent about the newer generation before it is taken for one of the older. */
-const probeTimeoutMs = 3_000;
+/**
+ * How long a program may be silent about the newer generation before it is taken for one of the older. Most say at once
+ * that they do not know it; one that has to be downloaded first is silent for a while, too.
+ */
+const probeTimeoutMs = 10_000;
+const probeShare = 1 / 3;
 
 /** Starts or reaches a server, agrees on a generation, and reads its tools: all of it within one limit of time. */
 export async function dial(
@@ -82,12 +86,13 @@ type Attempt = DialParts & { readonly sdk: Sdk; readonly way: Way; readonly sign
 
 async function attempt(server: McpServerSettings, how: Attempt): Promise<Result<Dialled, Fault>> {
   const { sdk, way, signal, version } = how;
+  const probeMs = Math.min(probeTimeoutMs, server.startTimeoutMs * probeShare);
   const client = new sdk.Client(
     { name: "agentyard", version },
     {
       // Nothing for models to use, and no folders of ours: servers that ask for these are told so.
       capabilities: { elicitation: { form: {}, url: {} } },
-      versionNegotiation: { mode: "auto", probe: server.reached.by === "program" ? { timeoutMs: probeTimeoutMs } : {} },
+      versionNegotiation: { mode: "auto", probe: server.reached.by === "program" ? { timeoutMs: probeMs } : {} },
       // What a tool answers goes to a model, which takes any form of it.
       jsonSchemaValidator: {
         getValidator: () => (value) => ({ valid: true, data: value as never, errorMessage: undefined }),

@@ -8,7 +8,7 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { ToolSource } from "../tools/tools.ts";
 import type { Secrets } from "../users/users.ts";
 import { openCalls } from "./calls.ts";
-import type { ServerState } from "./connection.ts";
+import type { Connection, ServerState } from "./connection.ts";
 import { openLines } from "./lines.ts";
 import { openOffers } from "./offers.ts";
 import { type McpPrompt, type McpResource, openResources, type ResourceFile } from "./resources.ts";
@@ -22,6 +22,8 @@ export type { McpReached, McpServerSettings, McpToolSettings } from "./settings.
 
 /** The MCP servers of this installation. Nothing waits for them: not the start, not a prompt. */
 export interface Mcp extends ToolSource {
+  /** Waits until the tools of all servers are known, or it is not worth waiting any longer: for whoever looks for one. */
+  lookUp(owner: OwnerId, signal: AbortSignal): Promise<void>;
   /** Every server of the settings, as it stands for this user. */
   servers(owner: OwnerId): readonly McpServer[];
   /** Ends a server; the answer comes when it runs again, or says why not. */
@@ -102,6 +104,15 @@ export function openMcp(parts: McpParts): Mcp {
       for (const server of servers) if (server.isOn) lines.of(server, owner).connection.lookUp();
       return offers.tools(owner);
     },
+    async lookUp(owner, signal) {
+      const unknown = servers.filter(({ isOn }) => isOn).map((server) => lines.of(server, owner).connection);
+      const looking = Promise.all(
+        unknown.filter(({ state }) => state === "configured" || state === "starting").map(ready),
+      );
+      const stop = new AbortController();
+      await Promise.race([looking, clock.wait(lookUpMsMax, AbortSignal.any([signal, stop.signal]))]);
+      stop.abort();
+    },
     servers: (owner) => servers.map((server) => describe(server, owner)),
     async restart(owner, id) {
       const server = find(id);
@@ -136,5 +147,9 @@ function notFound(servers: readonly McpServerSettings[], id: string) {
   return failure("mcp_server_not_found", { server: id.slice(0, shownMax), near: [...new Set(near)].join(", ") });
 }
 
+const ready = (connection: Connection) => connection.ready();
+
+/** Longer than most servers take to start, and no longer than a person waits for an answer. */
+const lookUpMsMax = 10_000;
 const nearMax = 5;
 const shownMax = 80;

@@ -1,11 +1,13 @@
 import type { Client, ClientFailure } from "../client/client.ts";
 import type { RuleScope } from "../protocol/approval.ts";
+import type { FormField } from "../protocol/form.ts";
 import type { Decision } from "../protocol/resources.ts";
 import { failureWords, type Words } from "../words/words.ts";
 import { codeIn } from "./code-call.ts";
 import type { Console, Input, ReadOptions } from "./console.ts";
 import { decisionCard, isCut, wholeArguments } from "./decision-card.ts";
 import { failureText } from "./failure-text.ts";
+import { askFields } from "./form-questions.ts";
 import { matchText, scopeText } from "./rule-text.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import type { Style } from "./style.ts";
@@ -225,6 +227,7 @@ function alwaysLine(decision: Decision, rest: string, parts: DecisionParts): Ste
 
 async function askQuestion(decision: Decision, _asked: Asked, parts: DecisionParts): Promise<Step> {
   const { console, words } = parts;
+  if (decision.fields !== undefined && decision.fields.length > 0) return askForm(decision.fields, parts);
   const input = await read({ prompt: words.terminal.decision.answer(), want: "line" }, parts);
   if (input.kind !== "line") return aside(input, parts);
   const answer = input.text.trim();
@@ -233,6 +236,14 @@ async function askQuestion(decision: Decision, _asked: Asked, parts: DecisionPar
     return undefined;
   }
   return { verdict: "answer", answer };
+}
+
+async function askForm(fields: readonly FormField[], parts: DecisionParts): Promise<Step> {
+  const asked = await askFields<Input>(fields, parts.words, async (prompt) => {
+    const input = await read({ prompt, want: "line" }, parts);
+    return input.kind === "line" ? input : { other: input };
+  });
+  return "other" in asked ? aside(asked.other, parts) : { verdict: "answer", answer: asked.answer };
 }
 
 /** The next input that concerns this decision; `woken` only when it is gone, or there is more to show. */

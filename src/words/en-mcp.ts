@@ -1,3 +1,11 @@
+type Field = {
+  name: string;
+  wanted: string;
+  required: boolean;
+  choices: string | undefined;
+  usual: string | undefined;
+};
+
 /** MCP servers, as people read of them. */
 export const enMcp = {
   signedIn: (p: { server: string }) => `You are signed in to the MCP server ${p.server}. You can close this page.`,
@@ -30,6 +38,19 @@ export const enMcp = {
   nothing: () => "It has none.",
   resource: (p: { uri: string; name: string }) => `  ${p.uri}  ${p.name}`,
   prompt: (p: { command: string; about: string }) => `  ${p.command}  ${p.about}`,
+  kind: {
+    text: "a text",
+    number: "a number",
+    integer: "a whole number",
+    boolean: "yes or no",
+    choice: "one of",
+    choices: "some of",
+  },
+  field: (p: Field) => {
+    const needed = p.required && p.usual === undefined ? ", needed" : "";
+    const choices = p.choices === undefined ? "" : `: ${p.choices}`;
+    return `${p.name}, ${p.wanted}${choices}${needed}${p.usual === undefined ? "" : ` [${p.usual}]`}: `;
+  },
   attached: (p: { path: string }) => `✓ ${p.path}. Name it with #${p.path} in a message.`,
 };
 

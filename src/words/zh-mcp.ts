@@ -29,5 +29,11 @@ export const zhMcp: typeof enMcp = {
   nothing: () => "没有。",
   resource: (p) => `  ${p.uri}  ${p.name}`,
   prompt: (p) => `  ${p.command}  ${p.about}`,
+  kind: { text: "文字", number: "数字", integer: "整数", boolean: "是或否", choice: "选一个", choices: "可选多个" },
+  field: (p) => {
+    const needed = p.required && p.usual === undefined ? "，必填" : "";
+    const choices = p.choices === undefined ? "" : `：${p.choices}`;
+    return `${p.name}，${p.wanted}${choices}${needed}${p.usual === undefined ? "" : ` [${p.usual}]`}：`;
+  },
   attached: (p) => `✓ ${p.path}。在消息中用 #${p.path} 指明它。`,
 };

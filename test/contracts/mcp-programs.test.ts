@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { localOwner } from "../../src/protocol/ids.ts";
+import type { ToolContext } from "../../src/tools/tools.ts";
+import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { everything, filesystem, isAlive, memory, odd, program, startMcp, textOf } from "../world/mcp-servers.ts";
 
@@ -88,9 +90,12 @@ test("a server that ends is started again by the next call, and one that keeps e
   assert.equal(died.failure.params.why, "ended");
   assert.notEqual(Number(textOf(await place.call("mcp__odd__pid"))), first);
 
-  // What may be done twice is done again by itself.
+  // What may be done twice is done again by itself, where the server was well before.
+  clock.move(61_000);
   const again = Number(textOf(await place.call("mcp__odd__pid")));
-  assert.notEqual(textOf(await place.call("mcp__odd__die_once_".slice(0, 16) + nameOf(place), { pid: again })), "");
+  const dieOnce = place.mcp.tools(localOwner).find(({ name }) => name.startsWith("mcp__odd__die_once"))?.name ?? "";
+  const last = Number(textOf(await place.call(dieOnce, { pid: again })));
+  assert.ok(last > 0 && last !== again);
 
   await place.call("mcp__odd__die");
   const paused = await place.call("mcp__odd__pid");
@@ -99,16 +104,6 @@ test("a server that ends is started again by the next call, and one that keeps e
   clock.move(60_000);
   assert.ok(Number(textOf(await place.call("mcp__odd__pid"))) > 0);
 });
-
-/** The rest of a name that had to be cleaned. */
-function nameOf({ mcp }: { mcp: { tools(owner: typeof localOwner): readonly { name: string }[] } }): string {
-  return (
-    mcp
-      .tools(localOwner)
-      .find(({ name }) => name.startsWith("mcp__odd__die_once"))
-      ?.name.slice(16) ?? ""
-  );
-}
 
 test("servers that hang, end at once, flood or are not there say what is wrong, within one limit of time [G1][P4]", async (t) => {
   for (const [server, why, said] of [
@@ -166,4 +161,93 @@ test("tools that were known at the last start are there before any server runs, 
     ["known", "starting"],
   );
   assert.ok(Number(textOf(await place.call("mcp__odd__pid"))) > 0);
+});
+
+test("a server of the newer generation is spoken with in it, and what it wants to know of a person is asked [G1]", async (t) => {
+  const place = await startMcp(t, [odd("modern")]);
+  const { state, generation } = await place.ready("odd");
+  assert.deepEqual({ state, generation }, { state: "ready", generation: "modern" });
+  const asked: unknown[] = [];
+  const askForm: ToolContext["askForm"] = async (form) => {
+    asked.push(form);
+    return { action: "accept", content: { name: "Ada" } };
+  };
+  const answer = await place.call("mcp__odd__pid", {}, { askForm });
+  assert.equal(textOf(answer), '{"action":"accept","content":{"name":"Ada"}} kept');
+  assert.deepEqual(asked, [
+    {
+      ...{ question: "[odd] Who are you?", context: "name * (text)" },
+      fields: [{ name: "name", kind: "text", required: true }],
+    },
+  ]);
+});
+
+test("names are cleaned so that every model takes them, the settings choose and rename tools, and of two equal names one stands [G1][R1]", async (t) => {
+  const said = (isOn: boolean, alias?: string) => ({ isOn, alias, description: undefined });
+  const place = await startMcp(t, [
+    {
+      ...odd("well"),
+      id: "one",
+      tools: new Map([
+        ["pid", said(true, "process_id")],
+        ["die", said(true)],
+      ]),
+    },
+    { ...odd("well"), id: "two", tools: new Map([["pid", said(true, "process_id")]]) },
+    { ...odd("well"), id: "three", tools: new Map([["die", said(false)]]) },
+  ]);
+  for (const id of ["one", "two", "three"]) await place.ready(id);
+  const names = place.mcp.tools(localOwner).map(({ name }) => name);
+  for (const name of names) assert.match(name, /^[A-Za-z0-9_-]{1,64}$/);
+  assert.deepEqual(
+    names.map((name) => name.replace(/_[0-9a-f]{6}$/, "")),
+    [
+      ...["mcp__one__die", "process_id"],
+      ...["mcp__three__pid", "mcp__three__leave", "mcp__three__die_once", "mcp__three__drop"],
+    ],
+  );
+  const [, two] = place.mcp.servers(localOwner);
+  assert.deepEqual(
+    two?.tools.map(({ own, left }) => `${own}: ${left}`),
+    ["die: off", "pid: name_taken", "leave: off", "die once: off", "drop: off"],
+  );
+  assert.match(place.told.join("\n"), /"server":"two","name":"process_id","left":"name_taken"/);
+});
+
+test("of a server with more tools than any model can be told of, the first 500 are taken [G1]", async (t) => {
+  const place = await startMcp(t, [odd("well", {}, 600)]);
+  await place.ready("odd");
+  assert.equal(place.mcp.tools(localOwner).length, 500);
+  const left = place.mcp.servers(localOwner)[0]?.tools.filter((tool) => tool.left === "too_many");
+  assert.equal(left?.length, 604 - 500);
+});
+
+test("changed settings end the servers that are others now, and leave the rest running [G1][P5]", async (t) => {
+  const place = await startMcp(t, [odd("well"), { ...odd("well"), id: "other" }]);
+  await place.ready("odd");
+  await place.ready("other");
+  const pids = await Promise.all(
+    ["odd", "other"].map(async (id) => Number(textOf(await place.call(`mcp__${id}__pid`)))),
+  );
+  await place.mcp.change([odd("well"), { ...odd("noisy"), id: "other" }]);
+  assert.deepEqual(await Promise.all(pids.map(isAlive)), [true, false]);
+  assert.deepEqual(
+    place.mcp.servers(localOwner).map(({ state }) => state),
+    ["ready", "configured"],
+  );
+});
+
+test("whoever looks for a tool waits for servers that nothing is known of, and may stop waiting for one that hangs [G1][T1]", async (t) => {
+  const alone = await startMcp(t, [odd("well")]);
+  await alone.mcp.lookUp(localOwner, new AbortController().signal);
+  assert.equal(alone.mcp.tools(localOwner).length, 5);
+
+  const place = await startMcp(t, [odd("well"), { ...odd("silent"), id: "hanging" }]);
+  const stop = new AbortController();
+  const looked = place.mcp.lookUp(localOwner, stop.signal);
+  const states = () => place.mcp.servers(localOwner).map(({ state }) => state);
+  await until("the server that answers is ready", () => states()[0] === "ready");
+  stop.abort();
+  await looked;
+  assert.deepEqual(states(), ["ready", "starting"]);
 });

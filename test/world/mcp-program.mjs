@@ -27,6 +27,7 @@ if (manner === "gone") process.exit(7);
 createInterface({ input: process.stdin }).on("line", (line) => {
   if (manner === "silent") return;
   const { id, method, params } = JSON.parse(line);
+  if (manner === "modern") return answerModern(id, method, params);
   if (method === "server/discover" && manner === "ends") process.exit(1);
   if (method === "initialize")
     say({
@@ -53,4 +54,22 @@ function answer(id, { name, arguments: given }) {
   if (name === "leave")
     return text(id, spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" }).pid);
   text(id, process.pid);
+}
+
+/** The newer generation: no sessions, and what is wanted of a person comes back as the result. */
+function answerModern(id, method, params) {
+  const answer = (result) => say({ id, result: { resultType: "complete", ...result } });
+  const lasts = { ttlMs: 0, cacheScope: "private" };
+  const supportedVersions = ["2026-07-28"];
+  if (method === "server/discover") return answer({ supportedVersions, capabilities: { tools: {} }, ...lasts });
+  if (method === "tools/list") return answer({ tools, ...lasts });
+  if (method !== "tools/call")
+    return id === undefined ? undefined : say({ id, error: { code: -32601, message: "no" } });
+  const { who } = params.inputResponses ?? {};
+  if (who === undefined) {
+    const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+    const asked = { method: "elicitation/create", params: { mode: "form", message: "Who are you?", requestedSchema } };
+    return answer({ resultType: "input_required", inputRequests: { who: asked }, requestState: "kept" });
+  }
+  answer({ content: [{ type: "text", text: `${JSON.stringify(who)} ${params.requestState}` }] });
 }
