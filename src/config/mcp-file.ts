@@ -12,7 +12,7 @@ export type McpEntry = {
   command?: string | undefined;
   args?: readonly string[] | undefined;
   env?: Readonly<Record<string, string>> | undefined;
-  cwd?: string | undefined;
+  folder?: string | undefined;
   url?: string | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
   clientId?: string | undefined;
@@ -65,7 +65,7 @@ function readServer(entry: Entry, name: string, reading: Reading): void {
   if (!isId.test(id)) return refuseName(entry, "servers", reading);
   const server: McpEntry = { id, entry, tools: new Map() };
   const into =
-    (field: "command" | "cwd" | "url" | "clientId" | "clientSecret" | "scope", kind: Kind<string> = text): Take =>
+    (field: "command" | "folder" | "url" | "clientId" | "clientSecret" | "scope", kind: Kind<string> = text): Take =>
     (inside, key) => {
       const filled = filledIn(inside, key, reading);
       const content = { form: "value", value: filled } as const;
@@ -75,7 +75,7 @@ function readServer(entry: Entry, name: string, reading: Reading): void {
   walker.group(entry, name, {
     ...{
       command: into("command"),
-      cwd: into("cwd"),
+      folder: into("folder"),
       url: into("url", exactAddress("https://example.com/mcp")),
       scope: into("scope"),
     },
@@ -187,7 +187,7 @@ function readTool(
 /** What a server is without: where it says nothing, this holds. */
 export function serverOf(
   entry: McpEntry,
-  { base, startTimeoutMs, cwd }: { base: Environment; startTimeoutMs: number; cwd: string },
+  { base, startTimeoutMs, folder }: { base: Environment; startTimeoutMs: number; folder: string },
 ): McpServerSettings {
   const { id, isOn = true, command, args = [], env = {}, url = "", headers = {}, clientId, clientSecret } = entry;
   const common = {
@@ -201,6 +201,6 @@ export function serverOf(
   const given = Object.fromEntries(Object.entries(base).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   return {
     ...common,
-    reached: { by: "program", command, args, env: { ...given, ...env }, cwd: entry.cwd ?? cwd },
+    reached: { by: "program", command, args, env: { ...given, ...env }, cwd: entry.folder ?? folder },
   };
 }

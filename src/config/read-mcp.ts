@@ -40,7 +40,7 @@ export async function readMcp(
   const given = {
     base: Object.fromEntries(handedOn.map((name) => [name, variables[name]])),
     startTimeoutMs: project.file.startTimeoutMs ?? user.file.startTimeoutMs ?? startTimeoutMs,
-    cwd: projectDir,
+    folder: projectDir,
   };
   return {
     servers: [...entries.values()].map((entry) => serverOf(entry, given)),

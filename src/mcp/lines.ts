@@ -21,7 +21,7 @@ type Heard = {
 };
 type ElicitAnswer = ReturnType<ConnectionParts["elicit"]>;
 
-/** A program is there for all users; behind an address each has a session, and maybe an account, of their own. */
+/** A program is there for all users; behind an address each has a connection, and maybe a sign-in, of their own. */
 export function openLines(parts: McpParts, { elicit, onTools }: Heard): Lines {
   const { dataDir, clock, ids, logger, version, secrets } = parts;
   const lines = new Map<string, Line & { readonly server: string }>();

@@ -46,7 +46,7 @@ export function openSignIns(parts: Parts): Pick<Mcp, "beginSignIn" | "finishSign
     },
     async finishSignIn(owner, { state, code, iss, error }) {
       const way = begun.get(state);
-      // Somebody else's link must not end in this user's account, nor theirs in somebody else's.
+      // A link that somebody else began must not end here, nor this user's with somebody else.
       if (way === undefined || way.owner !== owner)
         return failure("mcp_sign_in_failed", { server: "?", said: "this link was used, or is not yours" });
       begun.delete(state);

@@ -107,6 +107,7 @@ export const SQL_HOME = "src/storage/sqlite/";
 /** Every text for people stands in words/. These read what people, models and servers write, in Chinese too. */
 export const READERS_OF_CHINESE = [
   ...["src/words/", "src/models/demo/", "src/models/wire/", "src/models/complexity.ts", "src/documents/word-share.ts"],
+  "src/protocol/form.ts",
   ...["src/approvals/secrets.ts", "src/tools/builtin/todo-write.ts", "src/context/instructions.ts"],
   "src/context/summarise.ts",
 ];

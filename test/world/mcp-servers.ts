@@ -11,9 +11,9 @@ import { ok } from "../../src/base/result.ts";
 import { type McpParts, type McpServerSettings, openMcp } from "../../src/mcp/mcp.ts";
 import type { Logger } from "../../src/observe/observe.ts";
 import { localOwner, type OwnerId } from "../../src/protocol/ids.ts";
-import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../src/tools/tools.ts";
-import { openSecrets } from "../../src/users/users.ts";
+import { openSecrets, type Secrets } from "../../src/users/users.ts";
+import { openDatabase } from "./database.ts";
 import { toolContext } from "./tools.ts";
 
 // Real MCP servers from npm, as programs and behind addresses, and one of ours that misbehaves.
@@ -85,7 +85,7 @@ export async function startMcp(t: TestContext, servers: readonly McpServerSettin
     ...{ path: undefined, error: note, warn: note, info: note, debug: note },
     ...{ flush: async () => {}, close: async () => {} },
   };
-  const secrets = parts.secrets ?? (await openTestSecrets(t));
+  const secrets = parts.secrets ?? openTestSecrets(t);
   const mcp = openMcp({
     ...{ servers, dataDir, clock: systemClock, ids: systemIds, logger, version: "0.0.0-test" },
     ...parts,
@@ -116,16 +116,12 @@ export async function startMcp(t: TestContext, servers: readonly McpServerSettin
 }
 
 /** As the product seals them, in a database of their own. */
-async function openTestSecrets(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), "agentyard-mcp-secrets-"));
-  const storage = openSqlite({ path: join(folder, "sessions.db"), clock: systemClock, synchronous: "normal" });
-  if (!storage.ok) throw new Error(storage.failure.code);
-  t.after(async () => {
-    await storage.value.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+function openTestSecrets(t: TestContext): Secrets {
   const key = () => ok("a key of the test, which is long enough");
-  return openSecrets({ storage: storage.value, key: { find: key, make: key }, clock: systemClock, ids: systemIds });
+  return openSecrets({
+    ...{ storage: openDatabase(t), key: { find: key, make: key } },
+    ...{ clock: systemClock, ids: systemIds },
+  });
 }
 
 export function textOf(output: ToolOutput | { readonly failure: object }): string {
