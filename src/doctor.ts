@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { accessSync, constants, globSync, readFileSync, type Stats, statfsSync, statSync } from "node:fs";
 import { release, tmpdir, userInfo } from "node:os";
-import { basename, dirname } from "node:path";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCheckers } from "./approvals/approvals.ts";
 import { systemClock } from "./base/clock.ts";
@@ -9,6 +9,7 @@ import { systemIds } from "./base/ids.ts";
 import { ok, type Result } from "./base/result.ts";
 import { type Config, type ConfigFailure, toolFiles } from "./config/config.ts";
 import { checkRecord, checkRules } from "./log/log.ts";
+import type { McpServerSettings } from "./mcp/mcp.ts";
 import { isRunning } from "./observe/observe.ts";
 import { readBwrap } from "./sandbox/local/bwrap.ts";
 import { openLocalSandbox } from "./sandbox/local/local.ts";
@@ -61,6 +62,7 @@ async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts
     checkers: checkers.ok ? checkers.value.map(({ name }) => name) : [],
     skills: config && (await lookAtSkills(config, words)),
     ...{ tools: custom.files(), brokenTools: custom.broken() },
+    mcp: (config?.mcp ?? []).filter(({ isOn }) => isOn).map(lookAtMcp),
     notes,
     data,
     otherPeople: countOtherPeople(),
@@ -93,6 +95,26 @@ async function lookAtSkills({ skills }: Config, words: Words): Promise<SkillFact
     usable: found.filter(({ state }) => state === "usable").length,
     faults: [...faults, ...(place === undefined ? [] : [{ place, what, instead }])],
   };
+}
+
+/** A program by its name alone, without the folder that it lies in: a report is shown to others. */
+function lookAtMcp({ id, reached }: McpServerSettings): { id: string; what: string; isThere: boolean } {
+  if (reached.by === "address") return { id, what: URL.parse(reached.url)?.host ?? "", isThere: true };
+  const { command, env, cwd } = reached;
+  const folders = command.includes("/") ? [""] : (env.PATH ?? "").split(delimiter);
+  const isThere = folders.some((folder) =>
+    canRun(command.includes("/") ? resolve(cwd, command) : join(folder, command)),
+  );
+  return { id, what: basename(command), isThere };
+}
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function systemName(): string {

@@ -256,3 +256,22 @@ test("--fix where nobody can be asked refuses and prints the commands [P2]", asy
   assert.equal(written.errors, `${refusal}  ${install}\n`);
   assert.deepEqual(machine.ran, []);
 });
+
+test("MCP servers are named, and one whose program is not there is told what to do [P2][G1]", () => {
+  const mcp = [
+    { id: "tickets", what: "mcp.example.com", isThere: true },
+    { id: "files", what: "npx", isThere: false },
+  ];
+  const lines = diagnose({ ...good, mcp }, words).filter(({ name }) => name === "mcp");
+  assert.deepEqual(lines, [
+    {
+      ...{ name: "mcp", status: "ok", advice: null, command: null },
+      text: "MCP server tickets: mcp.example.com; started at its first use",
+    },
+    {
+      ...{ name: "mcp", status: "degraded", command: null },
+      text: "MCP server files: there is no program npx.",
+      advice: "Install it, or correct its `command` in mcp_servers.yaml; a path may be written out in full.",
+    },
+  ]);
+});

@@ -18,6 +18,8 @@ export type DoctorFacts = {
   /** And those that are tools, with the files that cannot be used. */
   readonly tools?: readonly { readonly file: string; readonly tool: string }[];
   readonly brokenTools?: readonly BrokenToolFile[];
+  /** The MCP servers that are switched on: what they are, and whether a program is there. */
+  readonly mcp?: readonly { readonly id: string; readonly what: string; readonly isThere: boolean }[];
   /** What a person should know about the settings, in words. */
   readonly notes: readonly string[];
   readonly data: DataFacts | undefined;
@@ -99,6 +101,9 @@ export function diagnose(facts: DoctorFacts, words: Words): readonly Check[] {
     ...(facts.skills === undefined ? [] : diagnoseSkills(facts.skills, words)),
     ...(facts.tools ?? []).map((tool) => fine("tool", doctor.tool(tool))),
     ...(facts.brokenTools ?? []).map((broken) => lesser("tool", doctor.brokenTool(broken))),
+    ...(facts.mcp ?? []).map((server) =>
+      server.isThere ? fine("mcp", doctor.mcp(server)) : lesser("mcp", doctor.mcpMissing(server)),
+    ),
     ...facts.notes.map((note) => lesser("settings", [note, ""])),
     ...(facts.data === undefined ? [] : diagnoseData(facts.data, words)),
     ...(facts.otherPeople === 0 ? [] : [lesser("loopback", doctor.shared({ count: facts.otherPeople }))]),

@@ -59,6 +59,11 @@ export const enDoctor = {
     "Mend the file, or take it out of its folder.",
   ],
   checker: (p: { name: string }) => `Checker: ${p.name} looks at calls, outside of the sandbox`,
+  mcp: (p: { id: string; what: string }) => `MCP server ${p.id}: ${p.what}; started at its first use`,
+  mcpMissing: (p: { id: string; what: string }): Pair => [
+    `MCP server ${p.id}: there is no program ${p.what}.`,
+    "Install it, or correct its `command` in mcp_servers.yaml; a path may be written out in full.",
+  ],
   model: (p: { slot: string; model: string; server: string }) =>
     `Model of ${p.slot}: ${p.model} (${p.server}); \`agentyard model test\` tries it`,
   modelDemo: (): Pair => [

@@ -39,7 +39,8 @@ const wanted: Readonly<Record<FormWanted, string>> = {
 export const enMcpFailures = {
   /** `said`: a code, a status, or a sentence of the server. */
   mcp_server_failed: (p: { server: string; why: McpFault; said: string }) => {
-    const [what, next] = faults[p.why];
+    // A later version may have written down a cause that this one does not know.
+    const [what, next] = faults[p.why] ?? faults.protocol;
     return [`The MCP server ${p.server} did not do it: ${what}${p.said === "" ? "" : ` (${p.said})`}.`, next];
   },
   mcp_server_not_found: (p: { server: string; near: string }) => [

@@ -47,6 +47,11 @@ export const zhDoctor: typeof enDoctor = {
     "请修正该文件，或将其移出文件夹。",
   ],
   checker: (p) => `检查程序：${p.name}，会查看各个调用，在沙箱之外运行`,
+  mcp: (p) => `MCP 服务器 ${p.id}：${p.what}；第一次使用时启动`,
+  mcpMissing: (p) => [
+    `MCP 服务器 ${p.id}：没有 ${p.what} 这个程序。`,
+    "请安装它，或改正 mcp_servers.yaml 中的 `command`；可以写完整的路径。",
+  ],
   model: (p) => `${p.slot} 的模型：${p.model}（${p.server}）；用 \`agentyard model test\` 试一试`,
   modelDemo: () => [
     "还没有接入模型；由演示模型回答，它不是 AI。",

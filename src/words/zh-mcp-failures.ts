@@ -24,7 +24,8 @@ const wanted: Readonly<Record<FormWanted, string>> = {
 
 export const zhMcpFailures: typeof enMcpFailures = {
   mcp_server_failed: (p) => {
-    const [what, next] = faults[p.why];
+    // A later version may have written down a cause that this one does not know.
+    const [what, next] = faults[p.why] ?? faults.protocol;
     return [`MCP 服务器 ${p.server} 没有完成：${what}${p.said === "" ? "" : `（${p.said}）`}。`, next];
   },
   mcp_server_not_found: (p) => [

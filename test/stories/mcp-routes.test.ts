@@ -94,7 +94,7 @@ test("signing in to a server leaves its tokens in no answer, event or log line, 
     const { url, back } = await must(yard.client.call("signInToMcpServer", far));
     assert.equal(back, "http://127.0.0.1:7420/api/v1/mcp/callback");
     const came = await account.agree(url);
-    const page = await yard.fetch(`http://yard${came.pathname}${came.search}`, {});
+    const page = await yard.fetch(`http://yard${came.pathname}${came.search}`, { method: "GET", headers: {} });
     seen.push(await page.text());
     assert.match(seen.join(), /You are signed in to the MCP server far/);
     const again = await yard.client.call("finishMcpSignIn", { body: { address: came.href } });
