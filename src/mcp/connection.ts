@@ -105,6 +105,7 @@ export class Connection {
       if (answer.ok) return answer;
       const fault = answer.failure;
       if (fault.isBroken) await this.#drop(dialled.value, fault);
+      if (fault.scope !== undefined) await this.#parts.auth?.widen(fault.scope);
       if (this.#parts.auth?.needsPerson() === true) return this.#needsPerson(dialled.value);
       const isOnceMore = fault.isSessionLost === true || (fault.isBroken === true && mayRepeat);
       if (attempt > 1 || !isOnceMore || signal.aborted) return failed(failureOf(this.#parts.server.id, fault));

@@ -26,7 +26,7 @@ export type DialParts = {
   readonly logger: Logger;
   readonly version: string;
   /** Shows who asks, where the server wants to know. */
-  readonly auth: Pick<SignIn, "token" | "onUnauthorized" | "fetch"> | undefined;
+  readonly auth: SignIn | undefined;
   /** It is known to speak the older generation: nothing need be tried. */
   readonly isLegacy: boolean;
   readonly elicit: (request: ElicitRequest) => Promise<ElicitResult>;
@@ -58,7 +58,8 @@ export async function dial(
     let last: Result<Dialled, Fault> = failed({ why: "closed", said: "" });
     for (const way of waysTo(server.reached, parts.isLegacy)) {
       last = await attempt(server, { ...parts, sdk, way, signal: stop.signal });
-      if (last.ok || !isWorthAnother(way, last.failure)) break;
+      // Whoever asks who we are has understood us.
+      if (last.ok || parts.auth?.needsPerson() === true || !isWorthAnother(way, last.failure)) break;
     }
     return last.ok || !stop.signal.aborted ? last : failed({ why: signal.aborted ? "closed" : "time", said: "" });
   } finally {

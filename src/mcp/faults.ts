@@ -8,6 +8,8 @@ export type Fault = {
   readonly said: string;
   /** The server has forgotten who we are: what was asked was not looked at, and may be asked again. */
   readonly isSessionLost?: true;
+  /** What the user must have agreed to for this. */
+  readonly scope?: string;
   /** The connection is of no more use. */
   readonly isBroken?: true;
 };
@@ -16,8 +18,9 @@ const saidMax = 300;
 
 /** What was thrown by the client that we speak with servers through, or by the platform below it. */
 export function faultOf(error: unknown): Fault {
-  const { code, status, text } = detailsOf(error);
+  const { code, status, text, scope } = detailsOf(error);
   const said = oneLine(error instanceof Error ? error.message : String(error));
+  if (scope !== undefined) return { why: "http", said: "403", scope };
   if (status !== undefined) {
     const isSessionLost = status === 404 || (status === 400 && /session/i.test(`${text} ${said}`));
     return { why: "http", said: String(status), ...(isSessionLost && { isSessionLost, isBroken: true }) };
@@ -50,13 +53,15 @@ type Details = {
   readonly code: unknown;
   readonly status: number | undefined;
   readonly text: string;
+  readonly scope: string | undefined;
 };
 
 function detailsOf(error: unknown): Details {
   const own = recordOf(error);
   const data = recordOf(own.data);
   const status = typeof data.status === "number" ? data.status : undefined;
-  return { code: own.code, status, text: typeof data.text === "string" ? data.text : "" };
+  const text = typeof data.text === "string" ? data.text : "";
+  return { code: own.code, status, text, scope: typeof own.requiredScope === "string" ? own.requiredScope : undefined };
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

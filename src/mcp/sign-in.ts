@@ -46,6 +46,8 @@ export type SignIn = AuthProvider & {
   readonly fetch: typeof fetch;
   /** The server wants to know who asks, and only a person can say it. */
   needsPerson(): boolean;
+  /** The server wants the person to agree to more than they did. */
+  widen(scope: string): Promise<void>;
   /** Where the person is to go; `state` comes back with them. */
   begin(redirectUrl: string): Promise<Result<{ readonly url: string; readonly state: string }, Failure>>;
   finish(answer: { readonly code: string; readonly iss: string | undefined }): Promise<Result<void, Failure>>;
@@ -171,6 +173,13 @@ export function openSignIn(parts: SignInParts): SignIn {
       if (await isNew()) return;
       needsPerson = true;
       throw new sdk.UnauthorizedError();
+    },
+    async widen(scope) {
+      const { tokens } = await load();
+      const before = typeof tokens?.scope === "string" ? tokens.scope : (challenge.scope ?? "");
+      const words = `${before} ${scope}`.split(" ").filter((word) => word !== "");
+      challenge = { ...challenge, scope: [...new Set(words)].join(" ") };
+      needsPerson = true;
     },
     async begin(redirectUrl) {
       const { redirectUrl: before } = await load();

@@ -35,9 +35,11 @@ export function openSignIns(parts: Parts): Pick<Mcp, "beginSignIn" | "finishSign
       const { connection, signIn } = of(server, owner);
       if (signIn === undefined) return failure("mcp_no_sign_in", { server: id });
       // Whether it asks for a sign-in, and where: it says so itself.
-      const ready = await connection.ready();
-      if (ready.ok) return failure("mcp_no_sign_in", { server: id });
-      if (!signIn.needsPerson()) return ready;
+      if (!signIn.needsPerson()) {
+        const ready = await connection.ready();
+        if (ready.ok) return failure("mcp_no_sign_in", { server: id });
+        if (!signIn.needsPerson()) return ready;
+      }
       const link = await signIn.begin(redirectUrl);
       if (!link.ok) return link;
       for (const state of [...begun.keys()].slice(0, Math.max(0, begun.size - begunMax + 1))) begun.delete(state);

@@ -59,6 +59,16 @@ test("tokens are renewed before they end, and when they cannot be a person is as
   assert.equal(textOf(await place.call("mcp__far__whoami")), "known");
 });
 
+test("a tool that needs more than the user agreed to makes them sign in again, for both [G1]", async (t) => {
+  const account = await accountServer(t);
+  const place = await startMcp(t, [address("far", account.url)]);
+  await signIn(place, account);
+  const refused = await place.call("mcp__far__write");
+  assert.ok("failure" in refused && refused.failure.code === "mcp_sign_in_needed", textOf(refused));
+  await signIn(place, account);
+  assert.equal(textOf(await place.call("mcp__far__write")), "known");
+});
+
 test("a sign-in is ended by whoever began it, once, and only where one is asked for [G1][Q1]", async (t) => {
   const account = await accountServer(t);
   const place = await startMcp(t, [address("far", account.url), odd("well")]);

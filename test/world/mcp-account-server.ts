@@ -20,7 +20,7 @@ export type AccountServer = {
   agree(link: string): Promise<URL>;
 };
 
-type Grant = { readonly challenge: string; readonly redirect: string; readonly client: string };
+type Grant = { readonly scope: string; readonly challenge: string; readonly redirect: string; readonly client: string };
 
 export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {}): Promise<AccountServer> {
   const codes = new Map<string, Grant>();
@@ -28,12 +28,14 @@ export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {
   const clients = new Map<string, readonly string[]>();
   const asked: string[] = [];
   const given: string[] = [];
-  const give = (response: ServerResponse) => {
+  const scopes = new Map<string, string>();
+  const give = (response: ServerResponse, scope: string) => {
     const tokens = { access_token: randomUUID(), refresh_token: randomUUID() };
     access.add(tokens.access_token);
     refresh.add(tokens.refresh_token);
     given.push(tokens.access_token, tokens.refresh_token);
-    json(response, 200, { ...tokens, token_type: "Bearer", expires_in: lastsSeconds });
+    for (const token of Object.values(tokens)) scopes.set(token, scope);
+    json(response, 200, { ...tokens, token_type: "Bearer", expires_in: lastsSeconds, scope });
   };
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", base());
@@ -54,7 +56,8 @@ export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {
         const [client = "", redirect = ""] = ["client_id", "redirect_uri"].map((name) => searchParams.get(name) ?? "");
         if (!clients.get(client)?.includes(redirect)) return json(response, 400, { error: "invalid_client" });
         const code = randomUUID();
-        codes.set(code, { challenge: searchParams.get("code_challenge") ?? "", redirect, client });
+        const scope = searchParams.get("scope") ?? "read";
+        codes.set(code, { scope, challenge: searchParams.get("code_challenge") ?? "", redirect, client });
         const back = new URLSearchParams({ code, state: searchParams.get("state") ?? "", iss: base() });
         return void response.writeHead(302, { location: `${redirect}?${back}` }).end();
       }
@@ -65,15 +68,16 @@ export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {
           createHash("sha256")
             .update(form.get("code_verifier") ?? "")
             .digest("base64url") === granted?.challenge;
-        if (granted !== undefined && isProven && codes.delete(form.get("code") ?? "")) return give(response);
+        if (granted !== undefined && isProven && codes.delete(form.get("code") ?? ""))
+          return give(response, granted.scope);
         const token = form.get("refresh_token") ?? "";
         if (used.has(token)) for (const set of [access, refresh]) set.clear();
         if (!refresh.delete(token)) return json(response, 400, { error: "invalid_grant" });
         used.add(token);
-        return give(response);
+        return give(response, scopes.get(token) ?? "");
       }
       case "/mcp":
-        return answerMcp(request, response, { body, access, base: base() });
+        return answerMcp(request, response, { body, access, scopes, base: base() });
       default:
         return json(response, 404, {});
     }
@@ -106,9 +110,15 @@ function metadata(issuer: string): object {
   };
 }
 
-type Inside = { readonly body: string; readonly access: ReadonlySet<string>; readonly base: string };
+type Inside = {
+  readonly body: string;
+  readonly access: ReadonlySet<string>;
+  readonly scopes: ReadonlyMap<string, string>;
+  readonly base: string;
+};
 
-function answerMcp(request: IncomingMessage, response: ServerResponse, { body, access, base }: Inside): void {
+function answerMcp(request: IncomingMessage, response: ServerResponse, inside: Inside): void {
+  const { body, access, scopes, base } = inside;
   const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
   if (!access.has(token)) {
     const metadataAt = `${base}/.well-known/oauth-protected-resource/mcp`;
@@ -117,13 +127,17 @@ function answerMcp(request: IncomingMessage, response: ServerResponse, { body, a
   if (request.method !== "POST") return void response.writeHead(405).end();
   const { id, method, params } = JSON.parse(body);
   if (id === undefined) return void response.writeHead(202).end();
+  if (params?.name === "write" && !scopes.get(token)?.split(" ").includes("write")) {
+    const wanted = 'Bearer error="insufficient_scope", scope="write"';
+    return void response.writeHead(403, { "www-authenticate": wanted }).end();
+  }
   const result = resultOf(method, params);
   json(response, 200, { jsonrpc: "2.0", id, ...(result ?? { error: { code: -32601, message: "no such method" } }) });
 }
 
 function resultOf(method: string, params: { readonly protocolVersion: string }): object | undefined {
   const serverInfo = { name: "account", version: "1" };
-  const tools = [{ name: "whoami", inputSchema: { type: "object" } }];
+  const tools = ["whoami", "write"].map((name) => ({ name, inputSchema: { type: "object" } }));
   switch (method) {
     case "initialize":
       return { result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } };
