@@ -59,7 +59,7 @@ export function shownResource({ uri, mimeType, text, blob }: Contents, images: I
 /** A picture that a model can look at, or a line about what cannot be shown. */
 function shownBytes(part: { mime: string; base64: string; name: string }, images: Image[]): string {
   const { mime, base64, name } = part;
-  const sizeBytes = Math.floor((base64.length * 3) / 4);
+  const sizeBytes = Buffer.byteLength(base64, "base64");
   const left = (why: string) => forModels.mcp.notShown(name, mime, forModels.files.size(sizeBytes), why);
   if (!isImage(mime)) return left(forModels.mcp.noPicture);
   if (sizeBytes > imageBytesMax) return left(forModels.mcp.tooLarge(forModels.files.size(imageBytesMax)));

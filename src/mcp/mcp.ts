@@ -18,7 +18,7 @@ import { openSignIns, type SignInAnswer } from "./sign-ins.ts";
 
 export type { ServerState } from "./connection.ts";
 export type { ListedTool } from "./server-tools.ts";
-export type { McpReached, McpServerSettings, McpToolSettings } from "./settings.ts";
+export type { McpServerSettings, McpToolSettings } from "./settings.ts";
 
 /** The MCP servers of this installation. Nothing waits for them: not the start, not a prompt. */
 export interface Mcp extends ToolSource {

@@ -27,7 +27,7 @@ export type CallTool = (
   context: ToolContext,
 ) => Promise<Result<ToolOutput, Failure>>;
 
-export const toolsMax = 500;
+const toolsMax = 500;
 
 /** `taken`: names that other servers brought before. */
 export function serverTools(
@@ -68,7 +68,7 @@ function isOff({ tools }: McpServerSettings, name: string): boolean {
 const nameMax = 64;
 const hashCharacters = 6;
 
-export function prefixed(server: string, tool: string): string {
+function prefixed(server: string, tool: string): string {
   const whole = `mcp__${server}__${tool}`;
   const clean = whole.replaceAll(/[^A-Za-z0-9_-]/g, "_");
   if (clean === whole && clean.length <= nameMax) return clean;
