@@ -4,6 +4,8 @@ import type { Clock } from "../base/clock.ts";
 export type CallLimit = {
   /** The same, with the clock stopped until it is over. */
   without<T>(work: () => Promise<T>): Promise<T>;
+  /** Fires when the call is over, however it ended. */
+  readonly over: AbortSignal;
   end(): void;
 };
 
@@ -11,7 +13,7 @@ export function startLimit(clock: Clock, limitMs: number, onOver: () => void): C
   let leftMs = limitMs;
   let startedAt = clock.monotonic();
   let stopped = 0;
-  let isEnded = false;
+  const over = new AbortController();
   let cancel = clock.after(leftMs, onOver);
   return {
     async without(work) {
@@ -24,14 +26,15 @@ export function startLimit(clock: Clock, limitMs: number, onOver: () => void): C
         return await work();
       } finally {
         stopped -= 1;
-        if (stopped === 0 && !isEnded) {
+        if (stopped === 0 && !over.signal.aborted) {
           startedAt = clock.monotonic();
           cancel = clock.after(Math.max(0, leftMs), onOver);
         }
       }
     },
+    over: over.signal,
     end() {
-      isEnded = true;
+      over.abort();
       cancel();
     },
   };

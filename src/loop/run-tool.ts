@@ -158,7 +158,11 @@ async function contextOf(
     outputBytesMax: toolBytesMax(run, parts, tool),
     seesImages: turn !== undefined && choiceOf({ agent: chosen, turn }, parts).slot === "vision",
     decision: state.decision?.made,
-    askForm: (form) => limit.without(() => askInside(run, parts, { call: call.id, tool, form, signal })),
+    // A server that is gone asks nobody any more.
+    askForm: (form) =>
+      limit.without(() =>
+        askInside(run, parts, { call: call.id, tool, form, signal: AbortSignal.any([signal, limit.over]) }),
+      ),
     show: (text) => parts.live.say(conversation.number, call.id, text),
     compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
     memory: toolMemory(parts, conversation, key),
