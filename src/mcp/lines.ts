@@ -4,7 +4,7 @@ import { Connection, type ConnectionParts } from "./connection.ts";
 import { knownPlace } from "./known-tools.ts";
 import type { McpParts } from "./mcp.ts";
 import type { McpServerSettings } from "./settings.ts";
-import { openSignIn, type SignIn } from "./sign-in.ts";
+import { SignIn } from "./sign-in.ts";
 
 /** A connection, and who it speaks for. */
 export type Line = { readonly connection: Connection; readonly signIn: SignIn | undefined };
@@ -37,7 +37,7 @@ export function openLines(parts: McpParts, { elicit, onTools }: Heard): Lines {
         reached.by === "address" && Object.keys(reached.headers).some((name) => /^authorization$/i.test(name));
       const signIn =
         reached.by === "address" && !isTold
-          ? openSignIn({ server: id, owner, reached, secrets, clock, ids })
+          ? new SignIn({ server: id, owner, reached, secrets, clock, ids })
           : undefined;
       const connection: Connection = new Connection({
         ...{ server, clock, logger, version, auth: signIn, onTools },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
@@ -84,7 +84,7 @@ test("an address where nobody is, or something else, says so [G1][P4]", async (t
 
 /** It forgets the first session with the first call. */
 async function forgetfulServer(t: { after(end: () => void): void }, sessions: string[]): Promise<string> {
-  const server = createServer(async (request, response) => {
+  const answerAll = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const session = String(request.headers["mcp-session-id"] ?? "");
@@ -110,7 +110,8 @@ async function forgetfulServer(t: { after(end: () => void): void }, sessions: st
     response
       .writeHead(404)
       .end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32001, message: "Session not found" } }));
-  });
+  };
+  const server = createServer((request, response) => void answerAll(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;

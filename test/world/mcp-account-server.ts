@@ -20,84 +20,89 @@ export type AccountServer = {
   agree(link: string): Promise<URL>;
 };
 
-type Grant = { readonly scope: string; readonly challenge: string; readonly redirect: string; readonly client: string };
+type Grant = { readonly scope: string; readonly challenge: string };
+
+type Desk = ReturnType<typeof openDesk>;
 
 export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {}): Promise<AccountServer> {
-  const codes = new Map<string, Grant>();
-  const [access, refresh, used] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  const clients = new Map<string, readonly string[]>();
+  const desk = openDesk(lastsSeconds);
   const asked: string[] = [];
-  const given: string[] = [];
-  const scopes = new Map<string, string>();
-  const give = (response: ServerResponse, scope: string) => {
-    const tokens = { access_token: randomUUID(), refresh_token: randomUUID() };
-    access.add(tokens.access_token);
-    refresh.add(tokens.refresh_token);
-    given.push(tokens.access_token, tokens.refresh_token);
-    for (const token of Object.values(tokens)) scopes.set(token, scope);
-    json(response, 200, { ...tokens, token_type: "Bearer", expires_in: lastsSeconds, scope });
-  };
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url ?? "", base());
     const body = await textOf(request);
-    if (pathname !== "/mcp") asked.push(pathname);
-    switch (pathname) {
-      case "/.well-known/oauth-protected-resource/mcp":
-        return json(response, 200, { resource: `${base()}/mcp`, authorization_servers: [base()] });
-      case "/.well-known/oauth-authorization-server":
-        return json(response, 200, metadata(base()));
-      case "/register": {
-        const id = randomUUID();
-        const wanted = JSON.parse(body);
-        clients.set(id, wanted.redirect_uris);
-        return json(response, 201, { ...wanted, client_id: id });
-      }
-      case "/authorize": {
-        const [client = "", redirect = ""] = ["client_id", "redirect_uri"].map((name) => searchParams.get(name) ?? "");
-        if (!clients.get(client)?.includes(redirect)) return json(response, 400, { error: "invalid_client" });
-        const code = randomUUID();
-        const scope = searchParams.get("scope") ?? "read";
-        codes.set(code, { scope, challenge: searchParams.get("code_challenge") ?? "", redirect, client });
-        const back = new URLSearchParams({ code, state: searchParams.get("state") ?? "", iss: base() });
-        return void response.writeHead(302, { location: `${redirect}?${back}` }).end();
-      }
-      case "/token": {
-        const form = new URLSearchParams(body);
-        const granted = codes.get(form.get("code") ?? "");
-        const isProven =
-          createHash("sha256")
-            .update(form.get("code_verifier") ?? "")
-            .digest("base64url") === granted?.challenge;
-        if (granted !== undefined && isProven && codes.delete(form.get("code") ?? ""))
-          return give(response, granted.scope);
-        const token = form.get("refresh_token") ?? "";
-        if (used.has(token)) for (const set of [access, refresh]) set.clear();
-        if (!refresh.delete(token)) return json(response, 400, { error: "invalid_grant" });
-        used.add(token);
-        return give(response, scopes.get(token) ?? "");
-      }
-      case "/mcp":
-        return answerMcp(request, response, { body, access, scopes, base: base() });
-      default:
-        return json(response, 404, {});
-    }
-  });
+    if (pathname === "/mcp") return answerMcp(request, response, { ...desk, body, base: base() });
+    asked.push(pathname);
+    if (pathname === "/token") return exchange(new URLSearchParams(body), response, desk);
+    if (pathname === "/authorize") return authorize(searchParams, response, { ...desk, issuer: base() });
+    if (pathname === "/register") return register(JSON.parse(body), response, desk);
+    if (pathname === "/.well-known/oauth-authorization-server") return json(response, 200, metadata(base()));
+    if (pathname === "/.well-known/oauth-protected-resource/mcp")
+      return json(response, 200, { resource: `${base()}/mcp`, authorization_servers: [base()] });
+    json(response, 404, {});
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close());
   const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     ...{ url: `${base()}/mcp`, asked },
-    tokens: () => given,
-    expire: () => access.clear(),
+    tokens: () => [...desk.scopes.keys()],
+    expire: () => desk.access.clear(),
     revoke() {
-      access.clear();
-      refresh.clear();
+      desk.access.clear();
+      desk.refresh.clear();
     },
     async agree(link) {
       const response = await fetch(link, { redirect: "manual" });
       return new URL(response.headers.get("location") ?? "");
     },
   };
+}
+
+/** What the sign-in service knows: its apps, who agreed to what, and which tokens are out. */
+function openDesk(lastsSeconds: number) {
+  const desk = {
+    ...{ codes: new Map<string, Grant>(), clients: new Map<string, readonly string[]>() },
+    ...{ access: new Set<string>(), refresh: new Set<string>(), used: new Set<string>() },
+    /** Of every token that was ever given out. */
+    scopes: new Map<string, string>(),
+    give(response: ServerResponse, scope: string): void {
+      const tokens = { access_token: randomUUID(), refresh_token: randomUUID() };
+      desk.access.add(tokens.access_token);
+      desk.refresh.add(tokens.refresh_token);
+      for (const token of Object.values(tokens)) desk.scopes.set(token, scope);
+      json(response, 200, { ...tokens, token_type: "Bearer", expires_in: lastsSeconds, scope });
+    },
+  };
+  return desk;
+}
+
+function register(wanted: { readonly redirect_uris: readonly string[] }, response: ServerResponse, desk: Desk): void {
+  const id = randomUUID();
+  desk.clients.set(id, wanted.redirect_uris);
+  json(response, 201, { ...wanted, client_id: id });
+}
+
+function authorize(query: URLSearchParams, response: ServerResponse, desk: Desk & { readonly issuer: string }): void {
+  const [client = "", redirect = ""] = ["client_id", "redirect_uri"].map((name) => query.get(name) ?? "");
+  if (!desk.clients.get(client)?.includes(redirect)) return json(response, 400, { error: "invalid_client" });
+  const code = randomUUID();
+  desk.codes.set(code, { scope: query.get("scope") ?? "read", challenge: query.get("code_challenge") ?? "" });
+  const back = new URLSearchParams({ code, state: query.get("state") ?? "", iss: desk.issuer });
+  response.writeHead(302, { location: `${redirect}?${back}` }).end();
+}
+
+function exchange(form: URLSearchParams, response: ServerResponse, desk: Desk): void {
+  const code = form.get("code") ?? "";
+  const granted = desk.codes.get(code);
+  const proof = createHash("sha256").update(form.get("code_verifier") ?? "");
+  if (granted !== undefined && proof.digest("base64url") === granted.challenge && desk.codes.delete(code))
+    return desk.give(response, granted.scope);
+  const token = form.get("refresh_token") ?? "";
+  if (desk.used.has(token)) for (const set of [desk.access, desk.refresh]) set.clear();
+  if (!desk.refresh.delete(token)) return json(response, 400, { error: "invalid_grant" });
+  desk.used.add(token);
+  desk.give(response, desk.scopes.get(token) ?? "");
 }
 
 function metadata(issuer: string): object {
