@@ -111,7 +111,7 @@ const statuses: Statuses = {
   },
   mcp_server_not_found: 404,
   mcp_sign_in_needed: 409,
-  mcp_sign_in_failed: 502,
+  mcp_sign_in_failed: 400,
   mcp_no_sign_in: 409,
   form_answer_unfit: 422,
 

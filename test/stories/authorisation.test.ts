@@ -274,6 +274,9 @@ type Hers = {
 
 let furnished = 0;
 
+/** Of the MCP servers, which are the installation's. */
+const ofServers = { server: "none", prompt: "none" };
+
 /** One of everything that belongs to Ann; what takes time or is limited only where the path is about it. */
 async function furnish(
   app: App,
@@ -307,7 +310,7 @@ async function furnish(
   const things = { conversation, memory, execution, upload, session: "sess-ann", trash, response, box, tool, ...asked };
   const others = { checkpoint: String(checkpoint), user: "ann", key: keyId };
   const named = { ...things, ...others, name: "a.txt", path: "a.txt", service: "agent-app", app_key: "app" };
-  const more = { agent_key: "general", version: "v1", model: "general", skill: "pdf" };
+  const more = { agent_key: "general", version: "v1", model: "general", skill: "pdf", ...ofServers };
   const ofBox = box === "" ? { tool: "now" } : { box_id: box, tool_id: tool };
   return {
     conversation,
