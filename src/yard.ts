@@ -135,7 +135,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     ...{ approvals, skills, sandbox: options.sandbox },
     reachesNetwork: () => network.hosts.length + network.privateHosts.length > 0,
     sweepSoon: upkeep.sweep,
-    toolbox: registry.boxOf,
+    ...{ toolbox: registry.boxOf, lookUpTools: registry.lookUp },
     agents: () => agents,
     beforeTurn: () => freshen().then(skills.look),
   });

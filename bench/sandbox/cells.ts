@@ -89,7 +89,7 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
     decision: undefined,
     compact: () => Promise.reject(new Error("no room is made here")),
     memory: { memories: async () => [], add: () => Promise.reject(new Error("nothing is remembered here")) },
-    toolbox: { onDemand: [], search: () => [] },
+    furtherTools: async () => ({ onDemand: [], search: () => [] }),
     installPackages: () => Promise.reject(new Error("there are no skills here")),
     askForm: async () => ({ action: "cancel" }),
     show: () => {},

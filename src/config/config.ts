@@ -121,12 +121,7 @@ export function processEnvironment(): Surroundings {
 export async function loadConfig(request: ConfigRequest): Promise<Result<Config, readonly ConfigFailure[]>> {
   const places = findPlaces(request);
   // Before the files are read: what changes meanwhile is then noticed at the next turn.
-  const { projectFile, userFile, projectRules, userRules, projectAgents, userAgents, projectMcp, userMcp } = places;
-  const files = [places.envFile, projectFile, userFile, projectRules, userRules, projectAgents, userAgents];
-  files.push(places.projectTools, places.userTools);
-  files.push(places.projectSkills, places.userSkills);
-  files.push(projectMcp, userMcp);
-  const stamps = files.map((file) => ({ file, stamp: stampOf(file) }));
+  const stamps = filesOf(places).map((file) => ({ file, stamp: stampOf(file) }));
   const { reader, variables } = await openSources(request, places);
   const language = readLanguage(reader, request.env);
   // By the names that OpenTelemetry and LangSmith have given them; the environment is stronger than `.env`.
@@ -137,6 +132,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   const { agents, rows: agentRows } = await readAgents(places, language, reader.problems);
   const { tools, rows: toolRows } = await readTools(places, reader.problems);
   const { skills, rows: skillRows } = await readSkills(places, reader.problems);
+  const mcp = await readMcp(places, trusted, reader.problems);
   const checkers: ConfigFile[] = [];
   for (const folder of places.checkerFolders) checkers.push(...(await programsIn(folder, reader.problems)));
   const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
@@ -179,6 +175,15 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   };
   if (reader.problems.length > 0) return failed(toFailures(reader.problems, language));
   return ok(deepFreeze(config));
+}
+
+function filesOf(places: Places): ConfigFile[] {
+  const { envFile, projectFile, userFile, projectRules, userRules, projectAgents, userAgents } = places;
+  const { projectTools, userTools, projectSkills, userSkills, projectMcp, userMcp } = places;
+  return [
+    ...[envFile, projectFile, userFile, projectRules, userRules, projectAgents, userAgents],
+    ...[projectTools, userTools, projectSkills, userSkills, projectMcp, userMcp],
+  ];
 }
 
 /** The files of the operator that may hold a tool, as they lie there now. */

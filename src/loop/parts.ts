@@ -25,6 +25,8 @@ export type Parts = {
   readonly models: Models;
   /** The tools of a user as they are now; the same box as long as nothing changed. */
   readonly toolbox: (owner: OwnerId) => Toolbox;
+  /** Waits a moment for tools of servers that are not known yet. */
+  readonly lookUpTools: (owner: OwnerId, signal: AbortSignal) => Promise<void>;
   /** The agents there are as the settings have them now, the main one first. */
   readonly agents: () => readonly AgentRole[];
   readonly approvals: Approvals;

@@ -166,7 +166,10 @@ async function contextOf(
     show: (text) => parts.live.say(conversation.number, call.id, text),
     compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
     memory: toolMemory(parts, conversation, key),
-    toolbox: toolboxOf(run.history, parts, conversation.owner),
+    async furtherTools() {
+      await parts.lookUpTools(conversation.owner, signal);
+      return toolboxOf(run.history, parts, conversation.owner);
+    },
     installPackages: (skill) => installFor(parts, conversation.owner, skill),
     searchHistory: (wanted) => searchHistory(parts, conversation, { ...wanted, signal }),
   };

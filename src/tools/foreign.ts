@@ -10,6 +10,8 @@ import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
 export interface ToolSource {
   /** What there is for this user as things stand; nothing is waited for. The same objects as long as nothing changed. */
   tools(owner: OwnerId): readonly Tool[];
+  /** For whoever looks for a tool: waits a moment for those that are not known yet. */
+  lookUp?(owner: OwnerId, signal: AbortSignal): Promise<void>;
 }
 
 export type ForeignDefinition = {

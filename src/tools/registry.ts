@@ -36,6 +36,8 @@ export type RegistryOptions = {
 export interface Registry {
   /** What this user's agents can have, as things stand; the same box as long as nothing changed. */
   boxOf(owner: OwnerId): Toolbox;
+  /** Waits a moment for sources that do not know all of their tools yet. */
+  lookUp(owner: OwnerId, signal: AbortSignal): Promise<void>;
   /** Everything that was discovered for this user, with what is off, sorted by name. */
   list(owner: OwnerId): readonly ListedTool[];
   /** Whether a tool goes by this name for anybody who was here. */
@@ -95,6 +97,9 @@ export function openRegistry({ builtins, sources, onLeftOut, ...options }: Regis
 
   return {
     boxOf: (owner) => of(owner).box,
+    async lookUp(owner, signal) {
+      await Promise.all(sources.map(({ source }) => source.lookUp?.(owner, signal)));
+    },
     list: (owner) => of(owner).listed,
     isKnown: (name) => known.has(name),
     change(changed) {

@@ -103,11 +103,11 @@ export type ToolContext = {
   readonly show: (text: string) => void;
   /** What was said in this conversation and in the user's others. */
   readonly searchHistory: (wanted: HistoryQuery) => Promise<HistoryHits>;
-  /** The tools of this agent that it is not told of with every request. */
-  readonly toolbox: {
+  /** The tools of this agent that it is not told of with every request; those of servers are asked for first. */
+  readonly furtherTools: () => Promise<{
     readonly onDemand: readonly Tool[];
     search(query: string, hitsMax: number): readonly Tool[];
-  };
+  }>;
 };
 
 export type SkillPackages = {

@@ -83,7 +83,7 @@ test("find_tools shows names, purpose and arguments, and what others wrote of th
   const find = async (query: string, toolbox = box) => {
     const found = box.open({ id: "1", name: "find_tools", arguments: JSON.stringify({ query }) });
     assert.ok(found.ok);
-    const output = await found.value.opened.run(toolContext({ toolbox }));
+    const output = await found.value.opened.run(toolContext({ furtherTools: async () => toolbox }));
     assert.ok(output.ok);
     return output.value;
   };

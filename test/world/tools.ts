@@ -47,7 +47,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
       memories: () => assert.fail("nothing is remembered here"),
       add: () => assert.fail("nothing is remembered here"),
     },
-    toolbox: { onDemand: [], search: () => [] },
+    furtherTools: async () => ({ onDemand: [], search: () => [] }),
     installPackages: () => assert.fail("there are no skills here"),
     askForm: async () => assert.fail("nobody is asked here"),
     show: () => {},

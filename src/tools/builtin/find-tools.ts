@@ -25,7 +25,8 @@ export const findTools = defineTool({
     query: z.string().min(1).describe('What the tool should do, in a few words, such as "create calendar event".'),
   }),
   otherNames: { q: "query", search: "query", text: "query", task: "query", keyword: "query", keywords: "query" },
-  run({ query }, { toolbox, outputBytesMax }) {
+  async run({ query }, { furtherTools, outputBytesMax }) {
+    const toolbox = await furtherTools();
     const { onDemand } = toolbox;
     const { tools: words } = forModels;
     const hits = toolbox.search(query, hitsMax);
