@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
-import { isOwnSession } from "../sandbox/sandbox.ts";
+import { isOwnSession } from "../protocol/session-names.ts";
 import { callerNamed, type Named } from "./caller.ts";
 
 const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob@example.com")];

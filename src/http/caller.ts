@@ -2,7 +2,7 @@ import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { ConversationId, localOwner, OwnerId, shownId } from "../protocol/ids.ts";
-import { userOfSession } from "../sandbox/sandbox.ts";
+import { userOfSession } from "../protocol/session-names.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Language, languageOf } from "../words/words.ts";
 import type { Caller } from "./door.ts";

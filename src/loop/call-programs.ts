@@ -2,7 +2,8 @@ import { inBackground } from "../base/background.ts";
 import type { Logger } from "../observe/observe.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { shownId } from "../protocol/ids.ts";
-import { isOwnSession, type ProgramOutput, type ProgramPlace, type Sandbox } from "../sandbox/sandbox.ts";
+import { isOwnSession } from "../protocol/session-names.ts";
+import type { ProgramOutput, ProgramPlace, Sandbox } from "../sandbox/sandbox.ts";
 import type { ToolSandbox } from "../tools/tools.ts";
 import { type CallLedger, openCallLedger } from "./call-ledger.ts";
 

@@ -20,7 +20,6 @@ export type { ExecutionMetrics, Lack, Probe, SandboxProvider } from "./provider.
 export { executionLimits, fitsGuest } from "./provider.ts";
 export { openSandbox } from "./service.ts";
 export type * from "./session.ts";
-export { isAlias, isOwnSession, userOfSession } from "./session-names.ts";
 
 /** Where the code of agents and users runs: one session a user, one guest a workspace, executions in it. */
 export interface Sandbox {

@@ -199,6 +199,15 @@ export const creatingCalls: Readonly<Record<string, MakeCall>> = {
   ...sandboxes,
   ...chats,
   ...users,
+  createToolBox: async ({ tag }) => ({
+    ...post("/api/agent-operator-integration/v1/tool-box", {
+      ...{ metadata_type: "openapi", box_name: tag, box_svc_url: "https://api.example.com" },
+    }),
+    things: async (yard) => {
+      const { data } = await must(yard.client.call("listToolBoxes", { query: { all: true } }));
+      return data.filter(({ box_name }) => box_name === tag);
+    },
+  }),
 };
 
 function post(path: string, body: object | undefined) {

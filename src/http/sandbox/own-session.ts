@@ -1,7 +1,8 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { type OwnerId, shownId } from "../../protocol/ids.ts";
-import { isOwnSession, type Session } from "../../sandbox/sandbox.ts";
+import { isOwnSession } from "../../protocol/session-names.ts";
+import type { Session } from "../../sandbox/sandbox.ts";
 import { callerOf, type NamedBy } from "../caller.ts";
 import type { Parts } from "../handler.ts";
 

@@ -1,7 +1,8 @@
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
+import { isAlias } from "../../protocol/session-names.ts";
 import type { UploadPolicy } from "../../protocol/upload-policy.ts";
-import { defaultDomain, fitsGuest, isAlias, type NewSession } from "../../sandbox/sandbox.ts";
+import { defaultDomain, fitsGuest, type NewSession } from "../../sandbox/sandbox.ts";
 import type { Call } from "../handler.ts";
 import { isTemplate, templateNotFound } from "./templates.ts";
 

@@ -1,4 +1,4 @@
-import { OwnerId } from "../protocol/ids.ts";
+import { OwnerId } from "./ids.ts";
 
 const anybodysSession = "sess-agent-default";
 
