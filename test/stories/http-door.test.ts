@@ -157,14 +157,8 @@ test("what somebody wrote may be long, and what nobody has signed in for is shor
   assert.deepEqual([await signIn(open), await signIn(open + 1)], [401, { limitBytes: open }]);
   const long = Object.entries(routes).filter(([, route]) => bodyBytesMaxOf(route) === large);
   assert.deepEqual(long.map(([name]) => name).sort(), [
-    "apiChatCompletion",
-    "chatCompletion",
-    "createChatCompletion",
-    "createResponse",
-    "debugCompletion",
-    "decide",
-    "execute",
-    "executeSync",
+    ...["addBoxTools", "apiChatCompletion", "chatCompletion", "createChatCompletion", "createResponse"],
+    ...["createToolBox", "debugCompletion", "debugTool", "decide", "execute", "executeSync", "invokeTool"],
     "plainChatCompletion",
     "sendMessage",
   ]);
