@@ -47,7 +47,7 @@ export type Parts = {
   readonly reachesNetwork: () => boolean;
   /** Called when a conversation was deleted: its files are to be removed some time soon. */
   readonly sweepSoon: () => void;
-  /** Called before each turn: the place to pick up changed settings. */
+  /** Called before each turn, and before one goes on after a break: the place to pick up changed settings. */
   readonly beforeTurn: () => Promise<void>;
 };
 

@@ -16,6 +16,8 @@ import { stageRecipe, takeStep } from "./step.ts";
  * is always read from the history, so a turn that was interrupted goes on here like any other.
  */
 export async function driveTurns(run: Run, parts: Parts): Promise<void> {
+  // One that goes on may do so in another process, which has not looked at tools and skills yet.
+  if (run.history.turn !== undefined) await parts.beforeTurn();
   await noteCrash(run, parts);
   let isStaged = false;
   for (;;) {

@@ -32,17 +32,13 @@ const names = [
 const neverLast = {
   "recipe.set": "step.started",
   "turn.started": "step.started",
+  "skill.linked": "step.started",
   branched: "what was copied",
   "todo.set": "call.finished",
   "file.known": "call.finished",
 };
 /** Only a full window has it, for which a conversation must be long. */
-const elsewhere = {
-  "compaction.started": "compaction.test.ts",
-  // Stored with the start of the step that has them, so never the last; no scenario names a tool or a skill yet.
-  "tool.loaded": "",
-  "skill.linked": "",
-};
+const elsewhere = { "compaction.started": "compaction.test.ts" };
 
 test("whenever the process is killed, everything goes on after the restart and nothing acknowledged is lost [L2][L5][L9][H2][H4][Z2][F3][C5][C6][S6][W12][Q2]", async (t) => {
   await using yards = await killEverywhere(names, chance.int(0, 1_000));

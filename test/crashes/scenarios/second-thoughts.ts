@@ -1,27 +1,33 @@
 import assert from "node:assert/strict";
-import { basename } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { LogEvent } from "../../../src/protocol/events.ts";
 import { all } from "../../world/events.ts";
 import { type Answer, type AskedRequest, calls, says, stepOf } from "../../world/model-server.ts";
+import { skillText } from "../../world/skill-folder.ts";
 import { filesOf, writes } from "../../world/undo.ts";
 import { must, type TestYard } from "../../world/yard.ts";
 import { type Scenario, say, told, under, unlessDone } from "../scenario.ts";
 
 const id = "thoughts";
 const later = { id: "m-later", text: "later", mode: "queue" } as const;
-const besides = { id: "m-besides", text: "besides", mode: "steer" } as const;
+const besides = { id: "m-besides", text: "besides @brewing", mode: "steer" } as const;
 
 /**
  * Somebody chats with an agent of theirs, whose model is too busy at first and then keeps a list and files; while it waits
- * for an answer they say something and take it back, and steer it; the conversation gets a name, and a place in it that
- * is given up again.
+ * for an answer they say something and take it back, and steer it with a skill; then the model is told of one more tool,
+ * and the conversation gets a name, and a place in it that is given up again.
  */
 export const secondThoughts = {
   answer: scriptedAnswer(),
   async play(yard) {
     const params = { id };
+    const skill = join(yard.data, ".agents/skills/brewing");
+    mkdirSync(skill, { recursive: true });
+    writeFileSync(join(skill, "SKILL.md"), skillText("brewing"));
     await chat(yard);
     await say(yard, { id, text: "which", turns: 2 }, (event) => think(yard, event));
+    await must(yard.client.call("loadTool", { params: { id, tool: "now" } }));
     await unlessDone(yard, { id, shows: ({ type }) => type === "conversation.renamed" }, () =>
       must(yard.client.call("renameConversation", { params, body: { title: "Tea" } })),
     );
@@ -38,6 +44,8 @@ export const secondThoughts = {
       todos: all(events, "todo.set")
         .at(-1)
         ?.todos.map(({ content }) => content),
+      skills: all(events, "skill.linked").map(({ skill }) => skill),
+      tools: all(events, "tool.loaded").map(({ tool }) => tool),
       withdrawn: all(events, "message.withdrawn").length,
       joined: all(events, "step.started").flatMap(({ joined = [] }) => joined),
       title: (await must(yard.client.call("getConversation", { params: { id } }))).title,
@@ -72,8 +80,9 @@ async function think(yard: TestYard, event: LogEvent): Promise<void> {
   );
   await must(yard.client.call("sendMessage", { params, body: besides }));
   const body = { verdict: "answer" as const, answer: "that one" };
-  const made = await yard.client.call("decide", { params: { id, decision: event.id }, body });
-  if (!made.ok && made.failure.code !== "decision_already_made") throw new Error(made.failure.code);
+  await unlessDone(yard, { id, shows: ({ type }) => type === "decision.made" }, () =>
+    must(yard.client.call("decide", { params: { id, decision: event.id }, body })),
+  );
 }
 
 function scriptedAnswer(): (request: AskedRequest) => Answer {
