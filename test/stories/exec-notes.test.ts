@@ -12,6 +12,7 @@ const unnamed = "No conversation was named, so no files are there and none are k
 
 test("whoever looks for files without naming a conversation is told how to name one [P2][X1]", options, async (t) => {
   const home = makeHome(t);
+  await home.serve();
   const code = 'open("/workspace/my-data/outputs/x")';
   const ways = [
     [code],
@@ -42,6 +43,7 @@ test(
   options,
   async (t) => {
     const home = makeHome(t, { env: { AGENTYARD_SANDBOX_EXECUTION_SECONDS_MAX: "1" } });
+    await home.serve();
     const sleep = ["--language", "bash", "sleep 60"];
     const said = "✗ Stopped after 1 s: no program may run longer here (sandbox.execution_seconds_max).\n";
     for (const words of [["--timeout", "10"], []]) {
@@ -54,6 +56,7 @@ test(
 
 test("new, changed and removed files are told apart [P2][X1][S4]", options, async (t) => {
   const home = makeHome(t);
+  await home.serve();
   const exec = (...words: string[]) =>
     home.start("exec", "--conversation", "talk", "--language", "bash", ...words).ended;
   await exec("cd outputs; echo a > kept; echo b > changed; echo c > removed");

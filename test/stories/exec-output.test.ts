@@ -22,6 +22,7 @@ test("a reader that is much slower than the program gets every line of it [P2][X
 
 test("of more than is kept exec hands on the beginning and the end, and says how much is missing [P2][X4]", async (t) => {
   const home = makeHome(t, { env: { AGENTYARD_SANDBOX_OUTPUT_BYTES_MAX: "1000000" } });
+  await home.serve();
   const code = "print('x' * 3_000_000, end='')";
   const [kept, missing] = ["x".repeat(1_000_000 + 65_536), 2_000_000 - 65_536];
   const ended = await home.start("exec", code).ended;

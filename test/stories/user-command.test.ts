@@ -6,6 +6,7 @@ import { type Home, makeHome, typedHere } from "../world/program.ts";
 
 test("a user is added, listed and removed; the first one sees to the others [C6][P2]", async (t) => {
   const home = makeHome(t);
+  await home.serve();
   assert.equal(
     await said(home, "list"),
     `There are no users: this machine alone can call, without sign-in. \`${typedHere} user add NAME\` adds one.\n`,
@@ -50,7 +51,7 @@ test("a user is added, listed and removed; the first one sees to the others [C6]
 
 test("a password is piped in and signs in at a running server; another one ends that [C6]", async (t) => {
   const home = makeHome(t);
-  const address = await serve(home);
+  const address = await home.serve();
   await piped(home, "correct horse battery\n", "add", "ada");
   const signIn = (password: string) =>
     fetch(`${address}/api/v1/sign-in`, {
@@ -74,7 +75,7 @@ test("a link leads to the running server and signs in once [C6]", async (t) => {
   const home = makeHome(t);
   await said(home, "add", "ada");
   assert.match(await said(home, "link", "ada"), /^\/sign-in\?\S+\n.*Put the address of the server before it/);
-  const address = await serve(home);
+  const address = await home.serve();
   const [link = ""] = (await said(home, "link", "ada")).split("\n");
   assert.ok(link.startsWith(`${address}/sign-in?`), link);
   const { link: again, user } = JSON.parse(await said(home, "link", "ada", "--json"));
@@ -83,7 +84,7 @@ test("a link leads to the running server and signs in once [C6]", async (t) => {
 
 test("an API key is shown once, alone on standard output, opens what its scopes say, and nothing when it is gone [C6]", async (t) => {
   const home = makeHome(t);
-  const address = await serve(home);
+  const address = await home.serve();
   await said(home, "add", "ada");
   const made = await home.start("user", "key", "add", "ada", "--scope", "chat", "--label", "ci", "--days", "9").ended;
   const key = made.output.trim();
@@ -142,10 +143,4 @@ async function piped(home: Home, text: string, ...words: string[]): Promise<stri
   const { code, output, errors } = await program.ended;
   assert.deepEqual([code, errors], [0, ""]);
   return output;
-}
-
-async function serve(home: Home): Promise<string> {
-  const server = home.start("serve", "--port", "0");
-  const [, address = ""] = await server.until("output", /listens on (http:\/\/127\.0\.0\.1:\d+) [\s\S]*Ctrl\+C/);
-  return address;
 }

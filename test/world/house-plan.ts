@@ -3,7 +3,16 @@
 /** The wiring stands above all: the command, the process, and the parts put together. It alone knows the adapters. */
 export const WIRING = [
   ...["main.ts", "doctor.ts", "model-test.ts", "approvals-test.ts", "backup-commands.ts", "restore.ts", "backup.ts"],
-  ...["extend.ts", "attach.ts", "yard.ts", "providers.ts", "data-place.ts", "secret-key.ts", "openable-address.ts"],
+  ...[
+    "extend.ts",
+    "attach.ts",
+    "own-yard.ts",
+    "yard.ts",
+    "providers.ts",
+    "data-place.ts",
+    "secret-key.ts",
+    "openable-address.ts",
+  ],
 ];
 /** The page: a file imports from its own folder or from folders further down. */
 export const PAGE = (

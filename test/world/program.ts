@@ -11,6 +11,8 @@ import { agentyard } from "./pty.ts";
 export type Home = {
   readonly folder: string;
   start(...words: string[]): Program;
+  /** Starts a server, beside which every other command is its client and costs half; answers its address. */
+  serve(): Promise<string>;
   /** Writes the user's own settings. */
   configure(yaml: string): void;
 };
@@ -40,12 +42,18 @@ export function makeHome(t: TestContext, { env: more = {} }: { env?: Record<stri
   });
   const { PATH = "" } = process.env;
   const env = { PATH, HOME: folder, TMPDIR: folder, AGENTYARD_DATA: join(folder, "data"), LANG: "C.UTF-8", ...more };
+  const start = (...words: string[]) => {
+    const program = watch(spawn(process.execPath, [agentyard, ...words], { cwd: folder, env }));
+    programs.push(program);
+    return program;
+  };
   return {
     folder,
-    start(...words) {
-      const program = watch(spawn(process.execPath, [agentyard, ...words], { cwd: folder, env }));
-      programs.push(program);
-      return program;
+    start,
+    async serve() {
+      const listening = /listens on (http:\/\/127\.0\.0\.1:\d+) [\s\S]*Ctrl\+C/;
+      const [, address = ""] = await start("serve", "--port", "0").until("output", listening);
+      return address;
     },
     configure(yaml) {
       const place = join(folder, ".config", "agentyard");
