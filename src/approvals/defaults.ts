@@ -112,7 +112,9 @@ function lastingFinding({ tool, arguments: given }: JudgedCall, { tainted }: Cal
 function webFinding(call: JudgedCall, { tainted, addressNamed = false }: CallFacts): Finding[] {
   const method = textOf(call, "method") || "GET";
   const isReading = method === "GET" || method === "HEAD";
-  if (isReading && (!tainted || addressNamed)) return [];
+  // What is read must not leave in an address of the model's own, nor in the head of a request.
+  const carriesNothing = addressNamed && (call.arguments.headers ?? "") === "";
+  if (isReading && (!tainted || carriesNothing)) return [];
   const url = URL.parse(textOf(call, "url").trim());
   const place = url === null ? textOf(call, "url") : `${url.protocol}//${url.host}`;
   const path = url === null ? "" : ` ${url.pathname}${url.search}`;

@@ -14,6 +14,13 @@ const outward: readonly (readonly [tool: string, given: object, facts: Partial<C
   ["jina_reader", { url: named }, { tainted: true }, "ask network medium GET https://a.example /x?y=1"],
   ["http_fetch", { method: "GET", url: named }, {}, "allow"],
   ["http_fetch", { method: "HEAD", url: named }, { tainted: true }, "ask network medium HEAD https://a.example /x?y=1"],
+  ["http_fetch", { method: "GET", url: named, headers: "" }, { tainted: true, addressNamed: true }, "allow"],
+  [
+    "http_fetch",
+    { method: "GET", url: named, headers: "X-Data: all of it" },
+    { tainted: true, addressNamed: true },
+    "ask network medium GET https://a.example /x?y=1",
+  ],
   ["http_fetch", { method: "POST", url: named }, {}, "ask network medium POST https://a.example /x?y=1"],
   [
     "http_fetch",

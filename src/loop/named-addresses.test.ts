@@ -20,7 +20,7 @@ const messages: readonly Message[] = [
   {
     role: "tool",
     toolCallId: "1",
-    text: "1. T\n   https://hit.example/p\n   [link](https://link.example/q_(r)) 见https://c.example/中文。",
+    text: 'Found for "https://repeated.example/?secret=1":\n<data source="web_search" mark="m">\n1. T\n   https://hit.example/p\n   [link](https://link.example/q_(r)) 见https://c.example/中文。\n</data mark="m">',
   },
   { role: "tool", toolCallId: "2", text: "https://printed.example/?secret=1" },
 ];
@@ -38,8 +38,14 @@ const named: readonly (readonly [url: string, isNamed: boolean])[] = [
   ["https://hit.example/p?all=files", false],
   ["https://c.example/中文", true],
   ["https://printed.example/?secret=1", false],
+  ["https://repeated.example/?secret=1", false],
   ["http://[", false],
 ];
+
+test("a message that is written to keep us busy is read at once [H1][Q1]", () => {
+  const text = `https://a.example/${"!".repeat(200_000)}x https://b.example/${"!".repeat(200_000)}`;
+  assert.equal(isNamedAddress([{ role: "user", text }], { url: "https://b.example/" }), true);
+});
 
 test("an address counts as named where the user wrote it or the web brought it up, and nowhere else [H1][T7]", () => {
   assert.deepEqual(

@@ -1,5 +1,6 @@
 import type { Message } from "../protocol/message.ts";
 import { addressesIn, comparable } from "../web/web.ts";
+import { dataBlocksIn } from "../words/words.ts";
 
 /** Whose results come from the web itself: what stands there was known out there before. */
 const webTools: ReadonlySet<string> = new Set([
@@ -28,5 +29,7 @@ export function isNamedAddress(messages: readonly Message[], given: Readonly<Rec
 
 function textsOf(message: Message, ofWeb: ReadonlySet<string>): readonly string[] {
   if (message.role === "user") return addressesIn(message.text.slice(0, message.own), { isPerson: true });
-  return message.role === "tool" && ofWeb.has(message.toolCallId) ? addressesIn(message.text) : [];
+  if (message.role !== "tool" || !ofWeb.has(message.toolCallId)) return [];
+  // Only what stands between the marks: our own words around it repeat what the model asked for.
+  return dataBlocksIn(message.text).flatMap(({ from, to }) => addressesIn(message.text.slice(from, to)));
 }

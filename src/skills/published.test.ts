@@ -186,6 +186,14 @@ test("of requirements only names with versions are taken; what would be fetched 
   );
 });
 
+test("a line of requirements that is written to keep us busy is left out at once [W9][Q1]", () => {
+  const line = `pandas ${">=1 ".repeat(5_000)}@ x`;
+  assert.deepEqual(parseRequirements(line), { packages: [], leftOut: [line] });
+  assert.deepEqual(parseRequirements("pandas >= 1 , < 3, != 2.*").packages, [
+    { name: "pandas", version: ">=1,<3,!=2.*" },
+  ]);
+});
+
 test("requirements that a link brings in from outside the skill are not read [W9]", async (t) => {
   const folder = freshFolder(t);
   symlinkSync("/etc/hosts", join(folder, "requirements.txt"));

@@ -51,4 +51,4 @@ export function parseRequirements(text: string): Requirements {
 
 /** `pandas`, `pandas>=2,<3`, `pandas[excel]==2.2`; what follows a semicolon is about other machines. */
 const plainLine =
-  /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\s*\[[\w\s,.-]*\])?\s*((?:(?:===?|~=|!=|<=?|>=?)\s*[\w.*+!-]+\s*,?\s*)*)(?:;.*)?$/;
+  /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\s*\[[\w\s,.-]*\])?\s*((?:(?:===?|~=|!=|<=?|>=?)\s*[\w.*+!-]+[\s,]*)*)(?:;.*)?$/;

@@ -21,7 +21,7 @@ test("addresses are told apart: those of everybody, those that an operator may o
 });
 
 test("a host is allowed by its whole name and its port; a star stands for what is below a name [X5]", () => {
-  const patterns = ["pypi.org", "*.example.com", "mirror.local:8080", "*.cdn.test:444"];
+  const patterns = ["pypi.org", "*.example.com", "mirror.local:8080", "*.cdn.test:444", "[::1]:8090", "[fd00::5]"];
   const cases: readonly (readonly [host: string, port: number, isAllowed: boolean])[] = [
     ...([
       ["pypi.org", 443, true],
@@ -43,6 +43,9 @@ test("a host is allowed by its whole name and its port; a star stands for what i
       ["mirror.local", 8080, true],
       ["mirror.local", 443, false],
       ["a.cdn.test", 444, true],
+      ["::1", 8090, true],
+      ["::1", 443, false],
+      ["fd00::5", 443, true],
     ] as const),
   ];
   for (const [host, port, isAllowed] of cases)

@@ -1,4 +1,4 @@
-/** Whom programs may reach: `example.com`, `*.example.com`, either with a port. Nobody unless it was set. */
+/** Whom programs may reach: `example.com`, `*.example.com`, `[2001:db8::1]`, each also with a port. Nobody unless it was set. */
 export type NetworkRules = {
   readonly hosts: readonly string[];
   /** Those of the allowed hosts that may lie in a private network. */
@@ -11,7 +11,8 @@ const webPorts = [80, 443];
 /** Names are compared as they are, without a look at what they stand for. */
 export function isAmong(patterns: readonly string[], host: string, port: number): boolean {
   return patterns.some((pattern) => {
-    const [name = "", onlyPort] = pattern.toLowerCase().split(":");
+    const [, named = "", onlyPort] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(pattern.toLowerCase()) ?? [];
+    const name = named.replaceAll(/[[\]]/g, "");
     const isPort = onlyPort === undefined ? webPorts.includes(port) : Number(onlyPort) === port;
     // The name itself is not below it.
     const isName = name.startsWith("*.") ? host.endsWith(name.slice(1)) && host.length >= name.length : host === name;

@@ -27,7 +27,8 @@ export function openInlineText(): InlineText {
     const words = inside.trim();
     if (words === "") return;
     if (isLink) linkCharacters += words.length;
-    const [lead = "", trail = ""] = [/^\s*/.exec(inside)?.[0], /\s*$/.exec(inside)?.[0]];
+    const lead = inside.slice(0, inside.length - inside.trimStart().length);
+    const trail = inside.slice(inside.trimEnd().length);
     text = `${text.slice(0, at)}${lead}${before}${words}${after}${trail}`;
   };
   return {

@@ -6,7 +6,14 @@ import { placeOf } from "./place.ts";
  */
 export function addressesIn(text: string, { isPerson = false }: { readonly isPerson?: boolean } = {}): string[] {
   const found = [...text.matchAll(whole), ...(isPerson ? text.matchAll(bare) : [])].map(([address]) => address);
-  return found.flatMap((address) => comparable(address.replace(/[.,;:!?*_~]+$/, "")) ?? []);
+  return found.flatMap((address) => comparable(withoutMarks(address)) ?? []);
+}
+
+/** Without the punctuation behind it. No pattern: a message of nothing but such marks would take it minutes. */
+function withoutMarks(address: string): string {
+  let end = address.length;
+  while (end > 0 && ".,;:!?*_~".includes(address[end - 1] ?? "")) end -= 1;
+  return address.slice(0, end);
 }
 
 /** Without what makes no difference to who is asked for what; undefined for what is no address. */

@@ -174,7 +174,7 @@ function languageOf({ class: names = "" }: Attributes): string {
 function flush(state: State, as: string): void {
   const { text, linkCharacters } = state.line.take();
   if (state.code !== undefined) {
-    const code = text.replace(/^\n|\s+$/g, "");
+    const code = text.replace(/^\n/, "").trimEnd();
     if (code === "") return;
     const longest = code.matchAll(/`{3,}/g).reduce((most, [run]) => Math.max(most, run.length + 1), 3);
     const fence = "`".repeat(Math.min(longest, fenceCharactersMax));

@@ -30,7 +30,8 @@ export function openTables(): Tables {
   };
   const endRow = (table: Table) => {
     const cells = table.cells.filter((cell) => cell.length > 0);
-    if (cells.length > 0) table.blocks.push(...rowOf(table, cells));
+    // One by one: a row may have more blocks than a call takes arguments.
+    if (cells.length > 0) for (const block of rowOf(table, cells)) table.blocks.push(block);
     table.cells = [];
     table.isInCell = false;
   };
@@ -39,7 +40,6 @@ export function openTables(): Tables {
     if (table === undefined) return;
     endRow(table);
     const isTable = table.blocks.every(({ kind }) => kind === "row");
-    // One by one: a table may have more rows than a call takes arguments.
     for (const [index, { plain, ...block }] of table.blocks.entries()) {
       const rule = index === 0 ? `\n|${" --- |".repeat(table.columns)}` : "";
       if (plain === undefined) into().push(block);

@@ -83,7 +83,7 @@ function contentOf(blocks: readonly Block[]): readonly Block[] {
 
 function isOfLinks({ text, linkCharacters, kind }: Block): boolean {
   // Without the addresses, which are often longer than the words, and without what stands between links.
-  const words = text.replaceAll(/\]\([^)]*\)|[\s[|>»›·,-]+/g, "").length;
+  const words = text.replaceAll(/\]\([^)\]]*\)|[\s[|>»›·,-]+/g, "").length;
   return kind !== "heading" && linkCharacters > linksShare * words;
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { kindOf } from "./address.ts";
+import { isAmong } from "./allowed.ts";
 import type { Connect } from "./connect.ts";
 import {
   defaultFetchLimits,
@@ -84,11 +85,13 @@ export function openWeb({ clock, settings, proxyEnv, lookup = createLookup(), co
     search: ({ provider, ...query }) => searchWeb({ ...query, provider }, settings().search, fetch),
     async readByJina(page) {
       const place = placeOf(page.url);
-      const host = place.ok ? place.value.host : "";
-      const why = place.ok ? insideFault(host) : place.failure;
+      if (!place.ok) return failure("web_address_refused", { host: "", why: place.failure });
+      const { url, host, port } = place.value;
+      const { hosts, search } = settings();
       // Somebody else's machine would be asked for it, and would learn the name.
+      const why = hosts.length > 0 && !isAmong(hosts, host, port) ? "host" : insideFault(host);
       if (why !== undefined) return failure("web_address_refused", { host, why });
-      return readByJina(page, settings().search, fetch);
+      return readByJina({ ...page, url: url.href }, search, fetch);
     },
     provider: () => providerOf(settings().search),
   };

