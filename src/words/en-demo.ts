@@ -12,7 +12,13 @@ export const enDemo = {
     ["show my list", "I read it with `todo_read`"],
     ["list my files", "I look around with `list_files`"],
     ["read notes.txt", "I show what `read_file` finds"],
-    ["#sales.csv", "I run code on the file that you name after `#`: a profile of each column, and a chart"],
+    [
+      "#sales.csv",
+      "I look into the file that you name after `#`, with the skill `data-analysis`: a profile of each column, a report and charts",
+    ],
+    ["make slides about tea", "I follow the skill `slides`: an outline, then a PowerPoint file in `outputs/`"],
+    ["which skills are there", "I list the skills that agents have here"],
+    ["call echo: hello", "I look for such a tool with `find_tools`, and call it if an MCP server of yours has it"],
     ["write a note: call Ada", "I put it into `outputs/` with `write_file`"],
     ["search my files for Ada", "I look into them with `search_file`"],
     ["change red to blue in notes.txt", "I read the file, then use `edit_file`"],
@@ -112,6 +118,56 @@ export const enDemo = {
   profilePart: (read: number, of: number | undefined) =>
     `This is only the beginning: ${count(read)}${of === undefined ? "" : ` of ${count(of)}`} lines were read.`,
 
+  /** Of a skill that was read, and whose scripts ran. */
+  followed: (skill: string) =>
+    `I followed the skill \`${skill}\`: I read its \`SKILL.md\`, and its scripts ran in the sandbox.`,
+  skills: (lines: string) =>
+    `Agents have these skills here:\n\n${lines}\n\nI can only follow \`data-analysis\` and \`slides\`; a real model reads any of them when a task fits. \`/skills\` tells more.`,
+  noSkills: "No skill is offered to me here. `/skills` tells which there are, and why.",
+  report: {
+    file: "report",
+    title: (name: string) => `Report on ${name}`,
+    findings: (lines: string) => `The script wants these looked at:\n\n${lines}`,
+    made: (files: readonly string[]) =>
+      `The report is in ${listed(files)}. What the numbers mean is not in it: I only have rules, and that takes a real model.`,
+    none: "No report was written: the script for it did not work.",
+  },
+  slides: {
+    topic: "this topic",
+    outlineName: "outline",
+    outline: (topic: string) =>
+      [
+        `# ${topic}\nMade by AgentYard's demo model`,
+        "> The slides are the same for every topic. A real model would write what belongs on them.",
+        `## What this is about\n- ${topic}, in one sentence that everybody understands\n- Why it matters to those who listen\n- What is left out today`,
+        "## What we know, and from where\n| Question | Answer | Source |\n| --- | --- | --- |\n| Who is it for? | to be filled in | to be filled in |\n| What does it cost? | to be filled in | to be filled in |",
+        "## What speaks for it, and against\n### For\n- One good reason\n### Against\n- One honest objection",
+        "## What happens next\n- Who does what\n- By when\n- How we know that it worked",
+        "# Questions?",
+      ].join("\n\n"),
+    made: ({ topic, path, slides, outline }: Deck) =>
+      `The slides about “${topic}” are in \`${path}\` (${plural(slides, "slide")}), their outline in \`${outline}\`. They are the same for every topic; a real model would write what belongs on them.`,
+    unmade: (why: string, outline: string) => `${why} The outline is in \`${outline}\`.`,
+    whyNot: {
+      codeUnavailable: (reason: string, fix: string) =>
+        `I cannot run the scripts of the skill \`slides\` here: ${reason} To get it: ${fix} (\`agentyard doctor\` tells more.) So there is no PowerPoint file.`,
+      codeFailed: "The script of the skill `slides` could not be run, so there is no PowerPoint file.",
+      codeDeclined: "You declined to let me run the script of the skill `slides`, so there is no PowerPoint file.",
+    },
+    broken: (outline: string) =>
+      `The script of the skill \`slides\` did not come to its end. The outline is in \`${outline}\`; the script said:`,
+    noSkill:
+      "To make slides I would follow the skill `slides` and run its scripts, which I may not do here. `/skills` tells why.",
+  },
+  foreign: {
+    called: ({ tool, server, input }: ForeignCall) =>
+      `I called the tool \`${tool}\` of the MCP server \`${server}\` with \`${input}\`. It answered:`,
+    chosen:
+      "I chose it by a word of its name, and took numbers and words from your message; a real model would understand what it does.",
+    unfilled: ({ tool, server, needed }: { readonly tool: string; readonly server: string; readonly needed: string }) =>
+      `The MCP server \`${server}\` has a tool \`${tool}\` that may fit, but I did not find in your message what it needs (${needed}). A real model would work that out or ask; I take numbers as they come, and words after a colon.`,
+  },
+
   toolNotThere: (tool: string) => `For that I would call the tool \`${tool}\`, which I may not use here.`,
   called: (tool: string, result: string) => `\`${tool}\`: ${result}`,
   declined: (tool: string) => `You declined \`${tool}\`, so I left it.`,
@@ -140,6 +196,9 @@ export const enDemo = {
   },
 };
 
+type Deck = { readonly topic: string; readonly path: string; readonly slides: number; readonly outline: string };
+type ForeignCall = { readonly tool: string; readonly server: string; readonly input: string };
+
 type FailedCall = {
   readonly path: string;
   /** Names that were probably meant, or nothing. */
@@ -149,6 +208,16 @@ type FailedCall = {
   /** It was to be written where nothing can be written. */
   readonly isUnwritable: boolean;
 };
+
+function listed(files: readonly string[]): string {
+  const [last = "", ...charts] = files.toReversed();
+  return charts.length === 0
+    ? `\`${last}\``
+    : `\`${last}\`, with ${plural(charts.length, "chart")} beside it (${charts
+        .toReversed()
+        .map((file) => `\`${file}\``)
+        .join(", ")})`;
+}
 
 function count(number: number): string {
   return number.toLocaleString("en-US");

@@ -13,7 +13,10 @@ export const zhDemo: typeof enDemo = {
     ["查看我的清单", "我用 `todo_read` 读出来"],
     ["列出文件", "我用 `list_files` 看看有什么"],
     ["读取 notes.txt", "我把 `read_file` 读到的内容给您看"],
-    ["#sales.csv", "我对 `#` 后面的文件运行代码：给出每一列的概况，并画一张图"],
+    ["#sales.csv", "我用技能 `data-analysis` 查看 `#` 后面的文件：给出每一列的概况、一份报告和图表"],
+    ["做一个关于茶的幻灯片", "我按技能 `slides` 来做：先写提纲，再在 `outputs/` 里生成 PowerPoint 文件"],
+    ["有哪些技能", "我列出这里的智能体可用的技能"],
+    ["调用 echo：你好", "我用 `find_tools` 查找这个工具；您的 MCP 服务器有它，我就调用它"],
     ["写一条笔记：给小王打电话", "我用 `write_file` 写到 `outputs/`"],
     ["在文件中搜索小王", "我用 `search_file` 查找"],
     ["把 notes.txt 里的红改成蓝", "我先读文件，再用 `edit_file` 修改"],
@@ -99,6 +102,50 @@ export const zhDemo: typeof enDemo = {
   profilePart: (read, of) =>
     `这只是开头部分：读了 ${count(read)} 行${of === undefined ? "" : `，共 ${count(of)} 行`}。`,
 
+  followed: (skill) => `我按技能 \`${skill}\` 来做：读了它的 \`SKILL.md\`，并在沙箱里运行了它的脚本。`,
+  skills: (lines) =>
+    `这里的智能体有这些技能：\n\n${lines}\n\n我只会用 \`data-analysis\` 和 \`slides\`；真正的模型会在任务合适时读取其中任何一个。\`/skills\` 有更多说明。`,
+  noSkills: "这里没有给我提供技能。`/skills` 会说明有哪些技能，以及原因。",
+  report: {
+    file: "报告",
+    title: (name) => `${name} 数据报告`,
+    findings: (lines) => `脚本提示要留意（原文为英文）：\n\n${lines}`,
+    made: (files) => `报告在 ${listed(files)}。报告里没有写这些数字说明什么：我只有规则，这要由真正的模型来写。`,
+    none: "没有写出报告：写报告的脚本没有运行成功。",
+  },
+  slides: {
+    topic: "这个主题",
+    outlineName: "提纲",
+    outline: (topic) =>
+      [
+        `# ${topic}\n由 AgentYard 的演示模型制作`,
+        "> 无论什么主题，这些幻灯片都一样。真正的模型会写上应有的内容。",
+        `## 主要内容\n- 用一句人人都懂的话说明：${topic}\n- 它对听众有什么意义\n- 今天不讲什么`,
+        "## 已知情况和来源\n| 问题 | 回答 | 来源 |\n| --- | --- | --- |\n| 面向谁？ | 待填写 | 待填写 |\n| 成本多少？ | 待填写 | 待填写 |",
+        "## 支持与反对的理由\n### 支持\n- 一条充分的理由\n### 反对\n- 一条坦率的意见",
+        "## 下一步\n- 谁来做什么\n- 什么时候完成\n- 怎样判断成功",
+        "# 提问",
+      ].join("\n\n"),
+    made: ({ topic, path, slides, outline }) =>
+      `关于“${topic}”的幻灯片在 \`${path}\`（共 ${count(slides)} 页），提纲在 \`${outline}\`。无论什么主题，内容都一样；真正的模型会写上应有的内容。`,
+    unmade: (why, outline) => `${why}提纲在 \`${outline}\`。`,
+    whyNot: {
+      codeUnavailable: (reason, fix) =>
+        `这里不能运行技能 \`slides\` 的脚本：${reason} 解决办法：${fix}（\`agentyard doctor\` 有更多说明。）所以没有 PowerPoint 文件。`,
+      codeFailed: "技能 `slides` 的脚本没能运行，所以没有 PowerPoint 文件。",
+      codeDeclined: "您没有同意运行技能 `slides` 的脚本，所以没有 PowerPoint 文件。",
+    },
+    broken: (outline) => `技能 \`slides\` 的脚本没有运行完。提纲在 \`${outline}\`；脚本的输出是：`,
+    noSkill: "要做幻灯片，我需要按技能 `slides` 来做并运行它的脚本，但在这里不可以。`/skills` 会说明原因。",
+  },
+  foreign: {
+    called: ({ tool, server, input }) =>
+      `我调用了 MCP 服务器 \`${server}\` 的工具 \`${tool}\`，参数是 \`${input}\`。它的回答是：`,
+    chosen: "我是按它名字里的词选中它的，参数取自您消息里的数字和文字；真正的模型会理解它的用途。",
+    unfilled: ({ tool, server, needed }) =>
+      `MCP 服务器 \`${server}\` 的工具 \`${tool}\` 也许合适，但我在您的消息里没有找到它需要的内容（${needed}）。真正的模型会自己推断或者询问；我只会按顺序取数字，并取冒号后面的文字。`,
+  },
+
   toolNotThere: (tool) => `要做这件事，我需要调用工具 \`${tool}\`，但在这里不能使用它。`,
   called: (tool, result) => `\`${tool}\`：${result}`,
   declined: (tool) => `您拒绝了 \`${tool}\`，所以我没有执行。`,
@@ -122,6 +169,14 @@ export const zhDemo: typeof enDemo = {
     quota_exceeded: ({ path }) => `放不下 \`${path}\` 了；请删除不再需要的文件，再试一次。`,
   },
 };
+
+function listed(files: readonly string[]): string {
+  const [last = "", ...charts] = files.toReversed();
+  const shown = charts.toReversed().map((file) => `\`${file}\``);
+  return shown.length === 0
+    ? `\`${last}\``
+    : `\`${last}\`，旁边有 ${count(shown.length)} 张图表（${shown.join("、")}）`;
+}
 
 function count(tokens: number): string {
   return tokens.toLocaleString("en-US");

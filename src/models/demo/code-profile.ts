@@ -32,7 +32,7 @@ export function unprofiled(done: readonly DoneCall[], paths: readonly string[]):
 export function profilesText(done: readonly DoneCall[], words: DemoWords): string {
   const call = done.find(({ name }) => name === tool);
   if (call === undefined) return "";
-  return isTold(call) ? paragraphs(...profilesIn(done).map((table) => tableText(table, words))) : whyNot(call, words);
+  return isTold(call) ? paragraphs(...profilesIn(done).map((table) => chartedText(table, words))) : whyNot(call, words);
 }
 
 const number = z.number();
@@ -47,36 +47,37 @@ const Column = z.object({
   ...{ often: z.string().optional(), times: number.optional() },
   ...{ first: z.string().optional(), last: z.string().optional() },
 });
-const Table = z.object({
-  path: z.string(),
-  rows: number,
-  columns: z.array(Column),
-  width: number,
+const Table = z.object({ path: z.string(), rows: number, columns: z.array(Column), width: number });
+const Charted = Table.extend({
   chart: z.string().nullable(),
   why: z.enum(["matplotlib", "nothing"]).optional(),
 });
 const Failed = z.object({ path: z.string(), failed: z.literal(true) });
 type Column = z.infer<typeof Column>;
-type Table = z.infer<typeof Table>;
+export type Table = z.infer<typeof Table>;
+type Charted = z.infer<typeof Charted>;
 
 function isTold({ result }: DoneCall): boolean {
   return toldIn(result) !== undefined;
 }
 
-function profilesIn(done: readonly DoneCall[]): readonly Table[] {
+function profilesIn(done: readonly DoneCall[]): readonly Charted[] {
   const call = done.find(({ name }) => name === tool);
   return toldIn(call?.result ?? "") ?? [];
 }
 
 /** What the code printed last; undefined where it did not get so far. */
-function toldIn(result: string): readonly Table[] | undefined {
+function toldIn(result: string): readonly Charted[] | undefined {
   const json = /^profile:(.+)$/m.exec(result)?.[1];
   if (json === undefined) return undefined;
-  const told = z.array(z.union([Table, Failed])).safeParse(parsedJson(json));
+  const told = z.array(z.union([Charted, Failed])).safeParse(parsedJson(json));
   return told.data?.flatMap((table) => ("failed" in table ? [] : [table]));
 }
 
-function whyNot({ result, failure }: DoneCall, words: DemoWords): string {
+type WhyWords = Pick<DemoWords, "codeDeclined" | "codeFailed" | "codeUnavailable">;
+
+/** Why a program did not run, and what was done instead. */
+export function whyNot({ result, failure }: DoneCall, words: WhyWords): string {
   if (failure === "tool_rejected") return words.codeDeclined;
   if (failure !== "sandbox_unavailable") return words.codeFailed;
   const [before = "", after = ""] = forModels.nextSteps.sandbox_unavailable?.split("{fix}") ?? [];
@@ -84,11 +85,19 @@ function whyNot({ result, failure }: DoneCall, words: DemoWords): string {
   return words.codeUnavailable(reason, rest.split(after)[0] ?? "");
 }
 
-function tableText({ path, rows, columns, width, chart, why }: Table, words: DemoWords): string {
+function chartedText(table: Charted, words: DemoWords): string {
+  const { chart, why } = table;
+  return paragraphs(
+    tableText(table, words),
+    chart === null ? words.chartNone[why ?? "nothing"] : words.chartMade(chart),
+  );
+}
+
+export function tableText({ path, rows, columns, width }: Table, words: DemoWords): string {
   const withGaps = columns.filter(({ gaps }) => gaps > 0);
   const cells = withGaps.reduce((sum, { gaps }) => sum + gaps, 0);
   const names = withGaps.map((column) => nameOf(column, columns, words)).join(", ");
-  const often = columns.filter(({ kind }) => kind === "text").slice(0, oftenMax);
+  const often = columns.filter(({ kind, often: value }) => kind === "text" && value !== undefined).slice(0, oftenMax);
   return paragraphs(
     words.tableHead(path, rows, width),
     columns.length === 0 ? "" : [headOf(words), ...columns.map((column) => lineOf(column, columns, words))].join("\n"),
@@ -100,7 +109,6 @@ function tableText({ path, rows, columns, width, chart, why }: Table, words: Dem
         return `- ${words.tableOften(nameOf(column, columns, words), distinct, cellText(value), times)}`;
       })
       .join("\n"),
-    chart === null ? words.chartNone[why ?? "nothing"] : words.chartMade(chart),
   );
 }
 

@@ -1,6 +1,8 @@
 import { parsedJson, parsedObject } from "../../base/json.ts";
 import { attachedWords, type Language, languages, withoutMarks } from "../../words/words.ts";
+import { type ForeignTool, toldTools } from "./foreign-tools.ts";
 import { replaceMentions } from "./mentions.ts";
+import { type ListedSkill, skillsIn } from "./skills.ts";
 import type { ChatRequest } from "./wire.ts";
 
 /** What the demo model goes by: the last words of the user, what came with them, and what tools have said since. */
@@ -18,6 +20,10 @@ export type TalkFacts = {
   readonly isFirst: boolean;
   /** The tools that may be called now. */
   readonly tools: ReadonlySet<string>;
+  /** Those among them that others made. */
+  readonly foreignTools: readonly ForeignTool[];
+  /** The skills that are listed for it. */
+  readonly skills: readonly ListedSkill[];
   /** The calls of this turn that have a result, in order. */
   readonly done: readonly DoneCall[];
 };
@@ -57,6 +63,13 @@ export function readFacts({ messages, tools, tool_choice }: ChatRequest): TalkFa
     language: said.map((message) => message.language).findLast((known) => known !== undefined) ?? "en",
     isFirst: !messages.some((message) => message.role === "assistant" && wordsOf(message) !== ""),
     tools: new Set(tool_choice === "none" ? [] : tools?.map((tool) => tool.function.name)),
+    foreignTools: tool_choice === "none" ? [] : toldTools(tools ?? []),
+    skills: skillsIn(
+      messages
+        .filter(({ role }) => role === "system")
+        .map(wordsOf)
+        .join("\n\n"),
+    ),
     done: doneCalls(messages.slice(asked + 1)),
   };
 }

@@ -10,7 +10,7 @@ export function outcomeText(done: readonly DoneCall[], words: DemoWords): string
 }
 
 /** Calls that lead to the one that counts: where they worked there is nothing to tell. */
-const onlyLooks: ReadonlySet<string> = new Set(["list_files", "find_files", "read_file"]);
+const onlyLooks: ReadonlySet<string> = new Set(["list_files", "find_files", "read_file", "find_tools"]);
 /** So much is said of a result that is only mentioned beside a failure. */
 const mentionedCharactersMax = 500;
 const quotedCharactersMax = 100;

@@ -5,11 +5,12 @@ import { hasMore, type Page, pagesOf, seenFiles, seenLines, textOf } from "./fil
 import { type DemoWords, first, type Intent, paragraphs, resultOf, said, type WantedCall } from "./intent.ts";
 import { profileTable } from "./profile.ts";
 import { profileText } from "./profile-text.ts";
+import { fenced, shown } from "./shown-text.ts";
+import { quotedForShell, shell, withoutSkills } from "./skills.ts";
+import { cannotRun, reportCalls, reportsText, unreported } from "./table-report.ts";
 import { canLookDeeper, lookAround, lookDeeper, namesFile, type Target, targetOf } from "./target.ts";
 import { deleteWish, editWish, searchWish, writeWish } from "./wishes.ts";
 
-/** So much of a file or of hits stands in an answer. */
-const shownCharactersMax = 2_000;
 /** Long tables are read page by page up to here, all together; what is left out is said. */
 const tableTokensMax = 40_000;
 const filesAtOnceMax = 3;
@@ -95,7 +96,9 @@ export const fileIntents: readonly Intent[] = [
       /\b(profile|summari[sz]e|summary|statistics|stats|analy[sz]e|average|mean|sum|total|numbers)\b|统计|汇总|分析|求和|总和|平均|概况|数字/i.test(
         text,
       ) &&
-      (/\.(csv|tsv)\b|\b(csv|tsv|spreadsheet|columns?|numbers (of|in|from))\b|表格|数据表|每一?列/i.test(text) ||
+      (/\.(csv|tsv)\b|\b(csv|tsv|spreadsheet|tables?|columns?|numbers (of|in|from))\b|表格|数据表|每一?列/i.test(
+        text,
+      ) ||
         attached.length > 0),
     calls: (facts, { words }) => onFiles(targetOf(facts, isTable), (paths) => tableCalls(facts, paths, words)),
     answer: (facts, { words }) => {
@@ -144,18 +147,12 @@ function editTarget(facts: TalkFacts): Target {
   return targetOf({ ...facts, text: editWish(facts.text)?.file ?? "" });
 }
 
-const shell = "run_bash_command";
-
 /** Who has looked and not seen it does not ask a person about deleting a guess. */
 function deleteTarget(facts: TalkFacts): Target {
   const target = targetOf({ ...facts, text: deleteWish(facts.text) ?? "" });
   if (typeof target === "string" || !facts.done.some(({ name }) => name === "list_files")) return target;
   const seen = seenFiles(facts.done);
   return target.paths.every((path) => seen.includes(path)) ? target : "none";
-}
-
-function quotedForShell(path: string): string {
-  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** Reads first: what an agent has not seen it may not change. */
@@ -175,12 +172,16 @@ function readOnce({ done }: TalkFacts, paths: readonly string[]): readonly Wante
   return paths.slice(0, filesAtOnceMax).map((path) => ({ name: "read_file", arguments: { path } }));
 }
 
-/** By code where it can be run; what it does not tell is read. */
+/** By the skill for it where there is one, else by code of its own where that can be run; what neither tells is read. */
 function tableCalls(facts: TalkFacts, paths: readonly string[], words: DemoWords): readonly WantedCall[] {
-  const wanted = paths.slice(0, filesAtOnceMax).filter(isTable);
-  const byCode = profileCalls(facts, wanted, words);
+  const tables = paths.slice(0, filesAtOnceMax).filter(isTable);
+  const bySkill = reportCalls(facts, tables, words);
+  if (bySkill.length > 0) return bySkill;
+  const [files, left] = [withoutSkills(facts), unreported(facts, tables)];
+  const byCode = cannotRun(facts) ? [] : profileCalls(files, left, words);
   if (byCode.length > 0) return byCode;
-  return nextPages(facts, wanted.length === 0 ? paths : unprofiled(facts.done, wanted));
+  const unread = tables.length === 0 ? paths : unprofiled(facts.done, left);
+  return unread.length === 0 ? [] : nextPages(files, unread);
 }
 
 /** The first pages side by side, then on wherever a file goes on. */
@@ -216,12 +217,12 @@ function tablesAmong({ attached }: TalkFacts): readonly string[] {
 }
 
 function tablesText(facts: TalkFacts, words: DemoWords): string {
-  const texts = pagesByFile(facts).map((pages) => {
+  const texts = pagesByFile(withoutSkills(facts)).map((pages) => {
     const end = pages.at(-1);
     const part = end?.next === undefined ? undefined : { read: end.lastLine ?? end.next.offset - 1, of: end.lines };
     return profileText(end?.path ?? "", profileTable(textOf(pages)), part, words);
   });
-  return paragraphs(profilesText(facts.done, words), ...texts);
+  return paragraphs(reportsText(facts, words), profilesText(facts.done, words), ...texts);
 }
 
 function pageText(page: Page, words: DemoWords): string {
@@ -243,19 +244,4 @@ function filesText({ done }: TalkFacts, words: DemoWords): string {
 function whichFile({ done }: TalkFacts, words: DemoWords): string {
   const files = seenFiles(done);
   return files.length === 0 ? words.noFiles : words.whichFile(shown(files.map((path) => `- \`${path}\``).join("\n")));
-}
-
-/** The beginning, in whole lines where that leaves something. */
-function shown(text: string): string {
-  if (text.length <= shownCharactersMax) return text;
-  const part = text.slice(0, shownCharactersMax).toWellFormed();
-  const lineEnd = part.lastIndexOf("\n");
-  return `${lineEnd > 0 ? part.slice(0, lineEnd) : part}\n…`;
-}
-
-/** As it is: the fence is longer than any run of backticks inside. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}\n${text}\n${fence}`;
 }

@@ -12,6 +12,8 @@ export type Intent = {
   answer(facts: TalkFacts, world: World): string | Promise<string>;
   /** It looks into several files: those that could be read are answered also where another could not. */
   readonly answersInPart?: true;
+  /** The answer itself tells of calls that failed, and none is made after them unless the intent wants it. */
+  readonly tellsFailures?: true;
   /** The answer itself says that this is no AI. */
   readonly introduces?: true;
 };

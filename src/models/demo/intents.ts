@@ -1,5 +1,6 @@
 import { connectText } from "./connect.ts";
 import { fileIntents, uploadIntent } from "./file-intents.ts";
+import { foreignCalls, foreignText } from "./foreign-intent.ts";
 import {
   type DemoWords,
   first,
@@ -10,6 +11,7 @@ import {
   type WantedCall,
   type World,
 } from "./intent.ts";
+import { slidesIntent } from "./slides.ts";
 
 /** The first row that matches answers; the last matches everything. */
 export const intents: readonly Intent[] = [
@@ -20,7 +22,18 @@ export const intents: readonly Intent[] = [
     calls: first(({ text }) => [{ name: "report_number", arguments: { number: Number(/\d+/.exec(text)?.[0] ?? 0) } }]),
     answer: ({ done }) => resultOf(done, "report_number"),
   },
+  slidesIntent,
   ...fileIntents,
+  {
+    name: "list skills",
+    matches: said(
+      /\b(what|which|list|show|your|have)\b.{0,20}\bskills\b|(哪些|什么|列出|查看|显示|你的)技能|技能(列表|有哪些)/i,
+    ),
+    answer: ({ skills }, { words }) =>
+      skills.length === 0
+        ? words.noSkills
+        : words.skills(skills.map(({ name, description }) => `- \`${name}\`: ${sentence(description)}`).join("\n")),
+  },
   {
     name: "two at once",
     matches: said(/\b(two|both) (things|tools)\b|\bat (once|the same time)\b|\bin parallel\b|同时|并行|两件事/i),
@@ -89,9 +102,16 @@ export const intents: readonly Intent[] = [
   {
     name: "anything else",
     matches: () => true,
-    answer: (_, { words }) => paragraphs(words.noRule, abilities(words), words.connectShort),
+    calls: foreignCalls,
+    answer: (facts, { words }) =>
+      foreignText(facts, words) || paragraphs(words.noRule, abilities(words), words.connectShort),
   },
 ];
+
+/** Up to where it says when to use it: that is for models. */
+function sentence(description: string): string {
+  return description.split(/(?<=\.) |(?<=。)/, 1)[0] ?? "";
+}
 
 function callNow({ timezone }: World): WantedCall {
   return { name: "now", arguments: timezone === undefined ? {} : { timezone } };
