@@ -101,7 +101,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const web = openWebPart(options, () => webSettings);
   const secrets = openSecretPart(options);
   const operators = await openOperatorPart(options, secrets, () => webSettings);
-  const mcp = openMcpPart(options, secrets);
+  const mcp = openMcpPart(options, secrets, web);
   const registry = openToolParts(options, web, [
     { origin: "mcp", source: mcp },
     { origin: "operator", source: operators },
@@ -210,8 +210,8 @@ function openOperatorPart(
   });
 }
 
-function openMcpPart({ config, clock, ids, logger, version }: YardOptions, secrets: Secrets): Mcp {
-  return openMcp({ servers: config.mcp, dataDir: config.paths.dataDir, clock, ids, logger, version, secrets });
+function openMcpPart({ config, clock, ids, logger, version }: YardOptions, secrets: Secrets, web: Web): Mcp {
+  return openMcp({ servers: config.mcp, dataDir: config.paths.dataDir, clock, ids, logger, version, secrets, web });
 }
 
 /** Who may call. A sign-in service is asked about itself at the first sign-in, not at the start. */

@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
+import type { Web } from "../web/web.ts";
 import { type Dialled, dial } from "./dial.ts";
 import { type Fault, failureOf } from "./faults.ts";
 import type { KnownPlace, ToolDefinition } from "./known-tools.ts";
@@ -20,6 +21,7 @@ export type ConnectionParts = {
   readonly version: string;
   readonly known: KnownPlace;
   readonly auth: SignIn | undefined;
+  readonly web: Pick<Web, "fetchFor">;
   readonly elicit: (request: ElicitRequest) => Promise<ElicitResult>;
   /** Its tools are others than before. */
   readonly onTools: () => void;
@@ -145,13 +147,13 @@ export class Connection {
   }
 
   async #start(): Promise<Result<Dialled, Failure>> {
-    const { server, clock, logger, version, known, auth, elicit } = this.#parts;
+    const { server, clock, logger, version, known, auth, web, elicit } = this.#parts;
     const before = known.read();
     const isLegacy = before?.generation === "legacy" && clock.now() - before.at < generationKnownMsMax;
     const dialled = await dial(
       server,
       {
-        ...{ clock, logger, version, auth, isLegacy, elicit },
+        ...{ clock, logger, version, auth, web, isLegacy, elicit },
         onToolsChanged: (tools) => this.#learn(tools),
         onClose: () => this.#lost(),
       },

@@ -2,6 +2,7 @@ import type { Client, ElicitRequest, ElicitResult, ListToolsResult, Transport } 
 import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
+import type { Web } from "../web/web.ts";
 import { type ChildTransport, childCloseMsMax, childTransport } from "./child-transport.ts";
 import { type Fault, faultOf } from "./faults.ts";
 import { ToolDefinition } from "./known-tools.ts";
@@ -27,6 +28,8 @@ export type DialParts = {
   readonly version: string;
   /** Shows who asks, where the server wants to know. */
   readonly auth: SignIn | undefined;
+  /** The way to its address, where it has one. */
+  readonly web: Pick<Web, "fetchFor">;
   /** It is known to speak the older generation: nothing need be tried. */
   readonly isLegacy: boolean;
   readonly elicit: (request: ElicitRequest) => Promise<ElicitResult>;
@@ -123,13 +126,14 @@ async function attempt(server: McpServerSettings, how: Attempt): Promise<Result<
   });
 }
 
-function transportOf({ id, reached }: McpServerSettings, { sdk, way, auth, clock, logger }: Attempt): Transport {
+function transportOf({ id, reached }: McpServerSettings, { sdk, way, auth, web, clock, logger }: Attempt): Transport {
   if (reached.by === "program") {
     return childTransport(reached, { server: id, clock, logger });
   }
   const options = {
     requestInit: { headers: reached.headers },
-    ...(auth === undefined ? {} : { authProvider: auth, fetch: auth.fetch }),
+    fetch: auth?.fetch ?? web.fetchFor(reached.url),
+    ...(auth === undefined ? {} : { authProvider: auth }),
   };
   const url = new URL(reached.url);
   return way === "sse" ? new sdk.SSEClientTransport(url, options) : new sdk.StreamableHTTPClientTransport(url, options);

@@ -23,7 +23,7 @@ type ElicitAnswer = ReturnType<ConnectionParts["elicit"]>;
 
 /** A program is there for all users; behind an address each has a connection, and maybe a sign-in, of their own. */
 export function openLines(parts: McpParts, { elicit, onTools }: Heard): Lines {
-  const { dataDir, clock, ids, logger, version, secrets } = parts;
+  const { dataDir, clock, ids, logger, version, secrets, web } = parts;
   const lines = new Map<string, Line & { readonly server: string }>();
   return {
     of(server, owner) {
@@ -37,10 +37,10 @@ export function openLines(parts: McpParts, { elicit, onTools }: Heard): Lines {
         reached.by === "address" && Object.keys(reached.headers).some((name) => /^authorization$/i.test(name));
       const signIn =
         reached.by === "address" && !isTold
-          ? new SignIn({ server: id, owner, reached, secrets, clock, ids })
+          ? new SignIn({ server: id, owner, reached, secrets, clock, ids, fetch: web.fetchFor(reached.url) })
           : undefined;
       const connection: Connection = new Connection({
-        ...{ server, clock, logger, version, auth: signIn, onTools },
+        ...{ server, clock, logger, version, auth: signIn, web, onTools },
         known: knownPlace(join(dataDir, "mcp"), server, personal),
         elicit: (request) => elicit(connection, request),
       });

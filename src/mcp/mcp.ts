@@ -7,6 +7,7 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { ToolSource } from "../tools/tools.ts";
 import type { Secrets } from "../users/users.ts";
+import type { Web } from "../web/web.ts";
 import { openCalls } from "./calls.ts";
 import type { Connection, ServerState } from "./connection.ts";
 import { openLines } from "./lines.ts";
@@ -71,6 +72,8 @@ export type McpParts = {
   readonly version: string;
   /** Where sign-ins are kept. */
   readonly secrets: Pick<Secrets, "put" | "open" | "drop">;
+  /** How servers behind addresses are reached. */
+  readonly web: Pick<Web, "fetchFor">;
 };
 
 export function openMcp(parts: McpParts): Mcp {

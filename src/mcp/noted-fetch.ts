@@ -1,14 +1,13 @@
-/** The platform's fetch, and with which authorisation each answer was asked for. */
+import type { ServiceFetch } from "../web/web.ts";
+
+/** A fetch, and with which authorisation each answer was asked for. */
 export type NotedFetch = {
-  readonly fetch: (where: string | URL, init?: RequestInit) => Promise<Response>;
+  readonly fetch: ServiceFetch;
   askedWith(response: Response): string | undefined;
 };
 
-/**
- * A 401 may come in after another call has renewed the token: then the answer is about the old one. This is the place
- * from which MCP servers are reached; the client would take the same fetch by itself.
- */
-export function openNotedFetch(): NotedFetch {
+/** A 401 may come in after another call has renewed the token: then the answer is about the old one. */
+export function openNotedFetch(fetch: ServiceFetch): NotedFetch {
   const noted = new WeakMap<Response, string>();
   return {
     async fetch(where, init) {

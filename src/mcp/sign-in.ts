@@ -7,6 +7,7 @@ import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Secrets } from "../users/users.ts";
+import type { ServiceFetch } from "../web/web.ts";
 import { oneLine } from "./faults.ts";
 import { type KeptSignIn, openKept, providerOver, type Way } from "./kept-sign-in.ts";
 import { type NotedFetch, openNotedFetch } from "./noted-fetch.ts";
@@ -23,6 +24,8 @@ export type SignInParts = {
   readonly secrets: Pick<Secrets, "put" | "open" | "drop">;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** The way to the server, and to what it names. */
+  readonly fetch: ServiceFetch;
 };
 
 /** Tokens are renewed when this share of their time is over: nobody waits for one that has just ended. */
@@ -34,7 +37,7 @@ export class SignIn implements AuthProvider {
   readonly #parts: SignInParts;
   readonly #kept: KeptSignIn;
   readonly #provider: OAuthClientProvider;
-  readonly #noted = openNotedFetch();
+  readonly #noted: NotedFetch;
   readonly #way: Way = { link: "", state: "", verifier: "", needsPerson: false };
   /** What the server said when it last refused us. */
   #challenge: { readonly resourceMetadataUrl?: URL; readonly scope?: string } = {};
@@ -44,6 +47,7 @@ export class SignIn implements AuthProvider {
     this.#parts = parts;
     this.#kept = openKept(parts);
     this.#provider = providerOver(this.#kept, this.#way, parts);
+    this.#noted = openNotedFetch(parts.fetch);
     this.fetch = this.#noted.fetch;
   }
 

@@ -55,7 +55,8 @@ export function readBody(
 /** Of a short answer, what is packed may be longer. */
 const packedBytesOver = 1024 ** 2;
 
-function unpackerOf(encoding: string | undefined): Transform | "unknown" | undefined {
+/** What takes the content out of its packing; `undefined` where it is not packed. */
+export function unpackerOf(encoding: string | undefined): Transform | "unknown" | undefined {
   const name = encoding?.trim().toLowerCase() ?? "";
   // Many servers leave the end of what they pack away.
   const lenient = { finishFlush: constants.Z_SYNC_FLUSH };

@@ -5,7 +5,12 @@ import type { Lookup } from "./lookup.ts";
 
 /** Opens a connection to an address; undefined when nobody answers there in time. */
 export type Connect = (address: string, port: number, limits: ConnectLimits) => Promise<Socket | undefined>;
-export type ConnectLimits = { readonly clock: Clock; readonly connectMsMax: number };
+export type ConnectLimits = {
+  readonly clock: Clock;
+  readonly connectMsMax: number;
+  /** Hears the system's own word for why nobody answers. */
+  readonly onFailed?: ((code: string) => void) | undefined;
+};
 
 type Wanted = ConnectLimits & {
   readonly host: string;
@@ -59,15 +64,16 @@ export async function connectToAny(
   return undefined;
 }
 
-const connectByTcp: Connect = (address, port, { clock, connectMsMax }) =>
+const connectByTcp: Connect = (address, port, { clock, connectMsMax, onFailed }) =>
   new Promise((resolve) => {
     const socket = createConnection({ host: address, port, allowHalfOpen: true, noDelay: true });
-    const fail = () => {
+    const fail = ({ code = "" }: NodeJS.ErrnoException) => {
+      onFailed?.(code);
       stopTimer();
       socket.destroy();
       resolve(undefined);
     };
-    const stopTimer = clock.after(connectMsMax, fail);
+    const stopTimer = clock.after(connectMsMax, () => fail({ name: "", message: "", code: "ETIMEDOUT" }));
     socket.once("error", fail);
     socket.once("connect", () => {
       stopTimer();

@@ -34,7 +34,8 @@ export function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-function answerTo(
+/** The head of the answer, with the content still to come. */
+export function answerTo(
   socket: Socket,
   { url }: Place,
   { method, headers, body }: Sent,

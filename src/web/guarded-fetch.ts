@@ -56,7 +56,7 @@ type Refused = PlaceFault | "host" | "port" | "private" | "never";
 type Failed = "unknown" | "unreachable" | "timeout" | "tls" | "broken" | "redirects" | "headers" | "proxy" | "encoding";
 export type Fault =
   | { readonly kind: "refused"; readonly why: Refused }
-  | { readonly kind: "failed"; readonly why: Failed }
+  | { readonly kind: "failed"; readonly why: Failed /** The system's own word for it. */; readonly code?: string }
   | { readonly kind: "aborted" };
 
 export type WebParts = {
@@ -89,7 +89,7 @@ type Stuck = { readonly host: string; readonly fault: Fault };
 
 async function follow(request: WebRequest, { parts, limits, signal }: Following): Promise<Result<WebAnswer, Stuck>> {
   const { hosts, privateHosts } = parts.rules();
-  const rules = { hosts, privateHosts: [...privateHosts, ...(request.ownHosts ?? [])] };
+  const rules: WayRules = { hosts, privateHosts: [...privateHosts, ...(request.ownHosts ?? [])] };
   const { method = "GET" } = request;
   let headers = { ...usualHeaders, ...request.headers };
   let read = placeOf(request.url);
@@ -123,12 +123,12 @@ function nextOf({ status, headers }: Received, method: string): string | undefin
   return isRedirect(status) && location !== undefined && isReading(method) ? location : undefined;
 }
 
-function isReading(method: string): boolean {
+export function isReading(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
 
 /** Another site gets nothing that was meant for the first: keys, cookies, whatever else a caller thought of. */
-function withoutOwn(headers: Readonly<Record<string, string>>): Record<string, string> {
+export function withoutOwn(headers: Readonly<Record<string, string>>): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) =>
     /^(accept|accept-language|accept-encoding|user-agent)$/.test(name),
   );

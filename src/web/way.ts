@@ -10,7 +10,12 @@ import { proxyFor } from "./proxy-env.ts";
 import { openTunnel } from "./tunnel.ts";
 
 /** Whom a request may reach besides what everybody may. */
-export type WayRules = { readonly hosts: readonly string[]; readonly privateHosts: readonly string[] };
+export type WayRules = {
+  readonly hosts: readonly string[];
+  readonly privateHosts: readonly string[];
+  /** The service that this is for: it is reached at its port, and where it is inside, it may lead inside. */
+  readonly own?: { readonly host: string; readonly port: number; readonly isInside: boolean } | undefined;
+};
 type Wanted = { readonly rules: WayRules; readonly limits: FetchLimits; readonly signal: AbortSignal };
 
 /** Where the web is: what else is asked for needs the word of an operator. */
@@ -22,7 +27,8 @@ const webPorts = [80, 443, 8080, 8443];
  */
 export async function openWay(place: Place, wanted: Wanted, parts: WebParts): Promise<Result<Socket, Fault>> {
   const { host, port, url } = place;
-  const isOpened = isAmong(wanted.rules.privateHosts, host, port);
+  const { own, privateHosts } = wanted.rules;
+  const isOpened = own?.isInside === true || isAmong(privateHosts, host, port);
   const refusal = refusedByName(place, wanted.rules, isOpened);
   if (refusal !== undefined) return failed({ kind: "refused", why: refusal });
   const limits = { clock: parts.clock, connectMsMax: wanted.limits.connectMsMax };
@@ -34,11 +40,15 @@ export async function openWay(place: Place, wanted: Wanted, parts: WebParts): Pr
   const addresses = found === "unknown" && proxy !== undefined && wanted.limits.proxyFindsNames ? [host] : found;
   if (typeof addresses === "string")
     return failed(addresses === "unknown" ? { kind: "failed", why: "unknown" } : { kind: "refused", why: addresses });
+  let code = "";
+  const onFailed = (said: string) => {
+    code = said;
+  };
   const socket =
     proxy !== undefined && isOutward
       ? await openTunnel(proxy, { address: addresses[0] ?? host, port }, { ...limits, ...parts, signal: wanted.signal })
-      : await connected(addresses, port, { ...limits, connect: parts.connect });
-  if (!socket.ok) return failed({ kind: "failed", why: socket.failure });
+      : await connected(addresses, port, { ...limits, connect: parts.connect, onFailed });
+  if (!socket.ok) return failed({ kind: "failed", why: socket.failure, ...(code !== "" && { code }) });
   if (wanted.signal.aborted) {
     socket.value.destroy();
     return failed({ kind: "aborted" });
@@ -52,6 +62,7 @@ function refusedByName({ host, port }: Place, rules: WayRules, isOpened: boolean
   const kind = isIP(host) === 0 ? "public" : kindOf(host);
   if (kind !== "public") return kind;
   if (isInsideName(host)) return "private" as const;
+  if (rules.own?.host === host && rules.own.port === port) return undefined;
   if (rules.hosts.length > 0 && !isAmong(rules.hosts, host, port)) return "host" as const;
   return webPorts.includes(port) || isAmong(rules.hosts, host, port) ? undefined : ("port" as const);
 }

@@ -19,6 +19,7 @@ import { isInsideName, placeOf } from "./place.ts";
 import type { ProxyEnv } from "./proxy-env.ts";
 import { type Found, providerOf, readByJina, type SearchFailure, searchWeb } from "./search.ts";
 import type { SearchProvider, SearchSettings } from "./search-services.ts";
+import { openServiceFetch, type ServiceFetch } from "./service-fetch.ts";
 
 export { isAmong, type NetworkRules, patternOf } from "./allowed.ts";
 export { type Connect, connectTo } from "./connect.ts";
@@ -27,11 +28,14 @@ export { createLookup, type Lookup } from "./lookup.ts";
 export { addressesIn, comparable } from "./named-addresses.ts";
 export { type Page, readPage } from "./page.ts";
 export { type SearchProvider, type SearchSettings, searchServices } from "./search-services.ts";
+export type { ServiceFetch } from "./service-fetch.ts";
 
 /** The web, as far as it may be reached on the word of a model. */
 export interface Web {
   /** One request. Private addresses, and whatever leads there, are refused before anybody is called. */
   fetch(request: WebRequest): Promise<Result<WebAnswer, FetchFailure>>;
+  /** For a service whose address the operator has set, to be handed to a library: see `service-fetch.ts`. */
+  fetchFor(address: string): ServiceFetch;
   /** By the service that is set, or by a certain one. */
   search(query: WebQuery): Promise<Result<Found, SearchFailure>>;
   /** A page as Jina's reader sees it; for addresses out there only. */
@@ -82,6 +86,7 @@ export function openWeb({ clock, settings, proxyEnv, lookup = createLookup(), co
   const fetch = (request: WebRequest) => guardedFetch(request, parts);
   return {
     fetch,
+    fetchFor: (address) => openServiceFetch(address, parts),
     search: ({ provider, ...query }) => searchWeb({ ...query, provider }, settings().search, fetch),
     async readByJina(page) {
       const place = placeOf(page.url);

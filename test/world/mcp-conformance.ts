@@ -12,7 +12,9 @@ import type { Logger } from "../../src/observe/observe.ts";
 import { readForm } from "../../src/protocol/form.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import type { ToolContext } from "../../src/tools/tools.ts";
+import { openWeb } from "../../src/web/web.ts";
 import { toolContext } from "./tools.ts";
+import { webSettings } from "./web.ts";
 
 const url = process.argv.at(-1) ?? "";
 const given: { client_id?: string; client_secret?: string } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
@@ -30,6 +32,7 @@ const logger: Logger = {
 const client = given.client_id === undefined ? undefined : { id: given.client_id, secret: given.client_secret };
 const mcp = openMcp({
   ...{ clock: systemClock, ids: systemIds, logger, version: "0", secrets },
+  web: openWeb({ clock: systemClock, settings: () => webSettings, proxyEnv: () => ({}) }),
   dataDir: mkdtempSync(join(tmpdir(), "agentyard-conformance-")),
   servers: [
     {

@@ -13,8 +13,10 @@ import type { Logger } from "../../src/observe/observe.ts";
 import { localOwner, type OwnerId } from "../../src/protocol/ids.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../src/tools/tools.ts";
 import { openSecrets, type Secrets } from "../../src/users/users.ts";
+import { openWeb } from "../../src/web/web.ts";
 import { openDatabase } from "./database.ts";
 import { toolContext } from "./tools.ts";
+import { webSettings } from "./web.ts";
 
 // Real MCP servers from npm, as programs and behind addresses, and one of ours that misbehaves.
 
@@ -88,6 +90,7 @@ export async function startMcp(t: TestContext, servers: readonly McpServerSettin
   const secrets = parts.secrets ?? openTestSecrets(t);
   const mcp = openMcp({
     ...{ servers, dataDir, clock: systemClock, ids: systemIds, logger, version: "0.0.0-test" },
+    web: openWeb({ clock: systemClock, settings: () => webSettings, proxyEnv: () => ({}) }),
     ...parts,
     secrets,
   });
