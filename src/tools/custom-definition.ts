@@ -140,6 +140,10 @@ function textOf(answer: CustomAnswer): string {
 
 const saidBytesMax = 300;
 
+/** Where things lie on this machine is neither a model's business nor that of whoever reads along. */
+const hostPath = /(?<![\w.:/\\-])(?:file:\/\/)?(?:\/[^\s/'"`,;:()<>|]+){2,}\/?/g;
+
 function saidIn(error: unknown): string {
-  return shortened(withoutOurTags(thrownText(error)).replaceAll(/\s+/g, " "), saidBytesMax);
+  const said = withoutOurTags(thrownText(error)).replaceAll(hostPath, "…");
+  return shortened(said.replaceAll(/\s+/g, " "), saidBytesMax);
 }

@@ -181,6 +181,31 @@ test("a tool of the operator may ask a person first, and one that cannot say whe
   assert.match(results[2] ?? "", /^Error: tool_failed: pay failed: who\?\./);
 });
 
+test("what a tool of the operator throws names no place of this machine [T3][Q1]", async (t) => {
+  const { write, custom } = await operator(t);
+  write(
+    "tools/look.ts",
+    `import { readFileSync } from "node:fs";
+     export default { name: "look", description: "Looks.", parameters: { type: "object", properties: { at: { type: "string" } } },
+       ask: ({ at }) => { if (at === "ask") throw new Error("no list in /srv/tools/list.json"); return undefined; },
+       run: ({ at }) => at === "said"
+         ? (() => { throw new Error("GET https://api.example/v1/items gave 500, see outputs/a/b.txt and file:///opt/shop/x.mjs:3"); })()
+         : readFileSync("/etc/agentyard/none/keys.json") };`,
+  );
+  await using model = await modelServer([
+    calls(["look", { at: "disk" }], ["look", { at: "said" }], ["look", { at: "ask" }]),
+    says("done"),
+  ]);
+  await using yard = await startYard({ model, custom });
+  await yard.ask("look");
+  const told = toldResults(model.asked[1]?.body ?? assert.fail()).map((text) => text.split(". ")[0]);
+  assert.deepEqual(told, [
+    "Error: tool_failed: look failed: ENOENT: no such file or directory, open '…'",
+    "Error: tool_failed: look failed: GET https://api.example/v1/items gave 500, see outputs/a/b.txt and …:3",
+    "Error: tool_failed: look failed: no list in …",
+  ]);
+});
+
 test("tools of a folder that the program was only started in are not run, the user's own are [T3][Q1]", async (t) => {
   const { write, names } = await operator(t, { isClone: false });
   write("tools/theirs.mjs", toolText("theirs", "x"));
