@@ -1,11 +1,13 @@
-import type { Client, ElicitRequest, ElicitResult, ListToolsResult, Transport } from "@modelcontextprotocol/client";
+import type { Client, ElicitRequest, ElicitResult, Transport } from "@modelcontextprotocol/client";
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { Web } from "../web/web.ts";
 import { type ChildTransport, childCloseMsMax, childTransport } from "./child-transport.ts";
 import { type Fault, faultOf } from "./faults.ts";
-import { ToolDefinition } from "./known-tools.ts";
+import type { ToolDefinition } from "./known-tools.ts";
+import { type BrokenTools, listTools, takeOutBroken } from "./listed-tools.ts";
 import type { McpReached, McpServerSettings } from "./settings.ts";
 import type { SignIn } from "./sign-in.ts";
 
@@ -91,6 +93,12 @@ type Attempt = DialParts & { readonly sdk: Sdk; readonly way: Way; readonly sign
 async function attempt(server: McpServerSettings, how: Attempt): Promise<Result<Dialled, Fault>> {
   const { sdk, way, signal, version } = how;
   const probeMs = Math.min(probeTimeoutMs, server.startTimeoutMs * probeShare);
+  const transport = transportOf(server, how);
+  const broken = takeOutBroken(transport);
+  const learn = async () => {
+    const tools = await listTools(client, broken, { signal });
+    if (tools.ok) how.onToolsChanged(tools.value);
+  };
   const client = new sdk.Client(
     { name: "agentyard", version },
     {
@@ -103,16 +111,15 @@ async function attempt(server: McpServerSettings, how: Attempt): Promise<Result<
       },
       listChanged: {
         tools: {
-          onChanged: (error, tools) => {
-            if (error === null && tools !== null) how.onToolsChanged(tools.map((tool) => ToolDefinition.parse(tool)));
-          },
+          // Read here, one by one where it must be.
+          autoRefresh: false,
+          onChanged: () => void inBackground(how.logger, "tools of an MCP server could not be read", learn()),
         },
       },
     },
   );
   client.setRequestHandler("elicitation/create", (request) => how.elicit(request));
-  const transport = transportOf(server, how);
-  const connected = await connect(client, transport, { way, signal });
+  const connected = await connect(client, transport, { way, broken, signal });
   if (!connected.ok) {
     await close(client, transport, how.clock);
     return failed(withEnding(connected.failure, transport));
@@ -139,35 +146,34 @@ function transportOf({ id, reached }: McpServerSettings, { sdk, way, auth, web, 
   return way === "sse" ? new sdk.SSEClientTransport(url, options) : new sdk.StreamableHTTPClientTransport(url, options);
 }
 
+type Connecting = { readonly way: Way; readonly broken: BrokenTools; readonly signal: AbortSignal };
 type Agreed = Pick<Dialled, "tools" | "generation">;
 
 /** The limit ends it also where the client itself does not listen to the signal. */
 async function connect(
   client: Client,
   transport: Transport,
-  { way, signal }: { readonly way: Way; readonly signal: AbortSignal },
+  { way, broken, signal }: Connecting,
 ): Promise<Result<Agreed, Fault>> {
   if (signal.aborted) return failed({ why: "time", said: "" });
   const stopped = new Promise<Result<Agreed, Fault>>((resolve) =>
     signal.addEventListener("abort", () => resolve(failed({ why: "time", said: "" })), { once: true }),
   );
-  return Promise.race([stopped, agree(client, transport, { way, signal })]);
+  return Promise.race([stopped, agree(client, transport, { way, broken, signal })]);
 }
 
 async function agree(
   client: Client,
   transport: Transport,
-  { way, signal }: { readonly way: Way; readonly signal: AbortSignal },
+  { way, broken, signal }: Connecting,
 ): Promise<Result<Agreed, Fault>> {
-  let listed: ListToolsResult;
   try {
     await client.connect(transport, { signal, ...(way === "auto" ? {} : { prior: { kind: "legacy" } }) });
-    listed = await client.listTools(undefined, { signal });
   } catch (error) {
     return failed(faultOf(error));
   }
-  const tools = listed.tools.map((tool) => ToolDefinition.parse(tool));
-  return ok({ tools, generation: client.getProtocolEra() ?? "legacy" });
+  const tools = await listTools(client, broken, { signal });
+  return tools.ok ? ok({ tools: tools.value, generation: client.getProtocolEra() ?? "legacy" }) : tools;
 }
 
 function endingOf(transport: Transport): string {

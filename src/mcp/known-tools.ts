@@ -21,6 +21,8 @@ export const ToolDefinition = z.object({
       destructiveHint: z.boolean().optional(),
     })
     .optional(),
+  /** What it takes cannot be read: nobody could call it. */
+  isBroken: z.literal(true).optional(),
 });
 export type ToolDefinition = z.infer<typeof ToolDefinition>;
 

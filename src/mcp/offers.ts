@@ -48,7 +48,7 @@ function makeOffer(
     const made = serverTools(server, connection.tools, { call: callThrough(connection, owner), taken });
     for (const { name } of made.tools) taken.add(name);
     for (const { name, left } of made.listed)
-      if (left === "name_taken" || left === "too_many")
+      if (left !== undefined && left !== "off")
         logger.warn("the tool {name} of MCP server {server} is left out: {left}", { server: server.id, name, left });
     byServer.set(server.id, made);
   }

@@ -17,8 +17,8 @@ export type ListedTool = {
   /** As the server calls it. */
   readonly own: string;
   readonly description: string;
-  /** Why no agent has it: the settings switch it off, its name is taken, or there are more than a server may bring. */
-  readonly left?: "off" | "name_taken" | "too_many" | undefined;
+  /** Why no agent has it: the settings switch it off, its form cannot be read, its name is taken, or there are too many. */
+  readonly left?: "off" | "broken" | "name_taken" | "too_many" | undefined;
 };
 
 export type CallTool = (
@@ -44,11 +44,13 @@ export function serverTools(
     const description = describe(server, definition, said?.description);
     const left = isOff(server, definition.name)
       ? "off"
-      : names.has(name)
-        ? "name_taken"
-        : tools.length >= toolsMax
-          ? "too_many"
-          : undefined;
+      : definition.isBroken
+        ? "broken"
+        : names.has(name)
+          ? "name_taken"
+          : tools.length >= toolsMax
+            ? "too_many"
+            : undefined;
     listed.push({ name, own: definition.name, description, left });
     if (left !== undefined) continue;
     names.add(name);

@@ -18,7 +18,7 @@ export const McpServerInfo = z.object({
       own: z.string(),
       description: z.string(),
       /** Why no agent has it. */
-      left: z.enum(["off", "name_taken", "too_many"]).nullable(),
+      left: z.enum(["off", "broken", "name_taken", "too_many"]).nullable(),
     }),
   ),
 });

@@ -21,7 +21,12 @@ export const enMcp = {
     sign_in_needed: "wants you to sign in",
     failed: "failed",
   },
-  left: { off: "switched off", name_taken: "its name is taken", too_many: "too many tools" },
+  left: {
+    off: "switched off",
+    broken: "the server describes it wrongly (its inputSchema is no schema of an object)",
+    name_taken: "its name is taken",
+    too_many: "too many tools",
+  },
   server: (p: { id: string; state: string; count: number }) => `  ${p.id} · ${p.state} · ${toolCount(p.count)}`,
   reason: (p: { reason: string }) => `    ${p.reason}`,
   tool: (p: { name: string; about: string }) => `    ${p.name}  ${p.about}`,

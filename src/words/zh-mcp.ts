@@ -13,7 +13,12 @@ export const zhMcp: typeof enMcp = {
     sign_in_needed: "需要您登录",
     failed: "失败",
   },
-  left: { off: "已关闭", name_taken: "名称已被占用", too_many: "工具太多" },
+  left: {
+    off: "已关闭",
+    broken: "服务器对它的描述有误（inputSchema 不是对象的 schema）",
+    name_taken: "名称已被占用",
+    too_many: "工具太多",
+  },
   server: (p) => `  ${p.id} · ${p.state} · ${p.count} 个工具`,
   reason: (p) => `    ${p.reason}`,
   tool: (p) => `    ${p.name}  ${p.about}`,

@@ -251,3 +251,24 @@ test("whoever looks for a tool waits for servers that nothing is known of, and m
   await looked;
   assert.deepEqual(states(), ["ready", "starting"]);
 });
+
+for (const manner of ["careless", "carelessModern"]) {
+  test(`one tool that its server describes wrongly is left out, and the others are there (${manner}) [G1][P4]`, async (t) => {
+    const place = await startMcp(t, [odd(manner)]);
+    const { state, tools, failure } = await place.ready("odd");
+    assert.equal(state, "ready", JSON.stringify(failure));
+    assert.deepEqual(
+      tools.filter(({ own }) => !/^(die|leave|drop)/.test(own)).map(({ own, left }) => [own, left]),
+      [
+        ["pid", undefined],
+        ["titled", undefined],
+        ["formless", "broken"],
+        ["wrong", "broken"],
+      ],
+    );
+    assert.match(place.told.join("\n"), /"name":"mcp__odd__formless","left":"broken"/);
+    const output = await place.call("mcp__odd__titled");
+    assert.ok(!("failure" in output), textOf(output));
+    assert.throws(() => place.tool("mcp__odd__formless"));
+  });
+}

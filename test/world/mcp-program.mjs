@@ -14,6 +14,15 @@ const tools = [
     annotations: { idempotentHint: true },
   },
   { name: "drop", description: "Drops it.", inputSchema: { type: "object" }, annotations: { destructiveHint: true } },
+  // As a careless server has them: one without a form, one without a name, one with a strange word about itself.
+  ...(manner === "careless" || manner === "carelessModern"
+    ? [
+        { name: "formless", description: "Broken.", inputSchema: { type: "strange" } },
+        { name: "wrong", inputSchema: { type: "object", properties: ["a"] } },
+        { inputSchema: { type: "object" } },
+        { name: "titled", title: 7, annotations: { readOnlyHint: "yes" }, inputSchema: { type: "object" } },
+      ]
+    : []),
   ...Array.from({ length: Number(count) - 1 }, (_, index) => ({ name: `t${index}`, inputSchema: { type: "object" } })),
 ];
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -27,7 +36,7 @@ if (manner === "gone") process.exit(7);
 createInterface({ input: process.stdin }).on("line", (line) => {
   if (manner === "silent") return;
   const { id, method, params } = JSON.parse(line);
-  if (manner === "modern") return answerModern(id, method, params);
+  if (manner === "modern" || manner === "carelessModern") return answerModern(id, method, params);
   if (method === "server/discover" && manner === "ends") process.exit(1);
   if (method === "initialize")
     say({
@@ -63,6 +72,7 @@ function answerModern(id, method, params) {
   const supportedVersions = ["2026-07-28"];
   if (method === "server/discover") return answer({ supportedVersions, capabilities: { tools: {} }, ...lasts });
   if (method === "tools/list") return answer({ tools, ...lasts });
+  if (manner === "carelessModern" && method === "tools/call") return answer({ content: [] });
   if (method !== "tools/call")
     return id === undefined ? undefined : say({ id, error: { code: -32601, message: "no" } });
   const { who } = params.inputResponses ?? {};
