@@ -13,7 +13,7 @@ import { isFunction, planFunction } from "./function-calls.ts";
 import { type Judged, judgeCall } from "./judge-calls.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
-import { type Finished, runTool, type Start, settled } from "./run-tool.ts";
+import { classOf, type Finished, runTool, type Start, settled } from "./run-tool.ts";
 
 /** Whether something can be done about the open calls without a person. */
 export function hasRunnableCalls(turn: OpenTurn, parts: Pick<Parts, "toolbox" | "approvals">, owner: OwnerId): boolean {
@@ -148,7 +148,7 @@ function planCalls(
         asked.push({ decision: plan.event.id, body: JSON.stringify(plan.event) });
     } else if (running.size + starts.length < parts.limits.parallelCallsMax) {
       starts.push(plan);
-      run.stage({ type: "call.started", call: state.call.id, class: plan.tool.class, attempt: plan.attempt });
+      run.stage({ type: "call.started", call: state.call.id, class: classOf(plan), attempt: plan.attempt });
     }
   }
   return { starts, asked };

@@ -4,13 +4,17 @@ import type { NewEvent } from "../protocol/events.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import { isOffered, toolboxOf } from "./agent-tools.ts";
+import { roleOf } from "./agents.ts";
 import type { Engine } from "./loop.ts";
 import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 /** Tools on demand that somebody named: from the next turn on the model is told of them as of any other. */
-export function openLoadTool(parts: Parts): Pick<Engine, "loadTool"> {
+export function openLoadTool(parts: Parts): Pick<Engine, "loadTool" | "agentTools"> {
   return {
+    async agentTools({ number }) {
+      return roleOf(await parts.log.history(number), parts).tools;
+    },
     async loadTool({ number, owner }, name) {
       const stored = await appendSeen(parts, number, (history) => {
         const event = toolLoaded(history, parts, { owner, name });

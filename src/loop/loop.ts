@@ -109,6 +109,8 @@ export interface Engine {
   agents(): readonly AgentRole[];
   /** Whether this agent is told of a tool of this name itself. */
   tellsOf(owner: OwnerId, agent: AgentRole, name: string): boolean;
+  /** The only tools of the agent that works here; `undefined` where it has all of them. */
+  agentTools(conversation: ConversationRow): Promise<readonly string[] | undefined>;
   /** Tells the model of a tool on demand in every request of this conversation, from its next turn on. */
   loadTool(conversation: ConversationRow, name: string): Promise<Result<void, Failure>>;
   /** The agent a conversation belongs to from its first turn on: set by the first caller who names one, checked for others. */

@@ -1,9 +1,16 @@
 import type { Clock } from "../base/clock.ts";
 import type { Result } from "../base/result.ts";
 import { type CallState, type History, knownHash } from "../log/log.ts";
-import { type CallOutcome, eventBody, type NewEvent } from "../protocol/events.ts";
+import { type CallOutcome, type EffectClass, eventBody, type NewEvent } from "../protocol/events.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
-import { errorForModel, type OpenedCall, type Tool, type ToolContext, type ToolOutput } from "../tools/tools.ts";
+import {
+  errorForModel,
+  type OpenedCall,
+  type Tool,
+  type Toolbox,
+  type ToolContext,
+  type ToolOutput,
+} from "../tools/tools.ts";
 import { noWorkspace } from "../workspace/workspace.ts";
 import { toolboxOf } from "./agent-tools.ts";
 import { choiceOf } from "./agents.ts";
@@ -51,6 +58,11 @@ export async function runTool(run: Run, parts: Parts, start: Start): Promise<Fin
   }
 }
 
+/** What a crash in the middle of it may do. */
+export function classOf({ tool, opened }: Pick<Start, "tool" | "opened">): EffectClass {
+  return opened.class ?? tool.class;
+}
+
 type Running = Start & {
   readonly stop: AbortController;
   readonly changes: CallChanges;
@@ -62,7 +74,7 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
   const { tool, changes, programs } = start;
   const startedAt = parts.clock.monotonic();
   // The fence protects the log, not the world: a process that slept past its lease must not act on it any more.
-  const isStale = tool.class === "unsafe" && !run.isLeaseFresh();
+  const isStale = classOf(start) === "unsafe" && !run.isLeaseFresh();
   const end = isStale
     ? failure("tool_not_run", { tool: tool.name, why: "the process was paused for too long", because: "paused" })
     : await raceLimits(run, parts, start);
@@ -154,7 +166,7 @@ async function contextOf(
     sandbox: programs.at({ ...placeOf(conversation, files), agent: agent ?? "root" }),
     // Looked up when it is asked for: calls that ran before this one may have changed it.
     knownHash: (path, wanted) => knownHash(run.history, { agent, path }, wanted),
-    earlierCalls: () => answeredCalls(run.history, [tool.name, ...tool.aliases]),
+    earlierCalls: () => answeredCalls(run.history, toolboxOf(run.history, parts, conversation.owner), tool),
     outputBytesMax: toolBytesMax(run, parts, tool),
     seesImages: turn !== undefined && choiceOf({ agent: chosen, turn }, parts).slot === "vision",
     decision: state.decision?.made,
@@ -175,10 +187,12 @@ async function contextOf(
   };
 }
 
-/** Under whatever name the model called the tool. */
-function answeredCalls({ messages, turn }: History, names: readonly string[]): { readonly arguments: string }[] {
+/** Under whatever name the model called the tool, and through use_tool, too: messages have what it wrote. */
+function answeredCalls({ messages, turn }: History, { meant }: Toolbox, tool: Tool): { readonly arguments: string }[] {
   const answered = new Set(messages.map((message) => (message.role === "tool" ? message.toolCallId : undefined)));
   const earlier = messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []));
-  const calls = [...earlier.filter(({ id }) => answered.has(id)), ...(turn?.finished ?? [])];
-  return calls.filter(({ name }) => names.includes(name));
+  // Results of one step come into the messages all at once.
+  const ended = turn?.calls.filter(({ call, result }) => result !== undefined && !answered.has(call.id)) ?? [];
+  const calls = [...earlier.filter(({ id }) => answered.has(id)).map(meant), ...ended.map(({ call }) => call)];
+  return calls.filter(({ name }) => name === tool.name || tool.aliases.includes(name));
 }

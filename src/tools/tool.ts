@@ -50,6 +50,8 @@ export type OpenedCall = {
   readonly ask: Ask | undefined;
   /** Calls of one answer with the same key run one after another, in the order they were asked for. */
   readonly order: string | undefined;
+  /** What a crash may do to this call, where its arguments say it; otherwise that of the tool counts. */
+  readonly class?: EffectClass | undefined;
   /** The limit of this call, where its arguments say it. */
   readonly timeoutMs: number | undefined;
   run(context: ToolContext): Promise<Result<ToolOutput, Failure>>;
@@ -202,6 +204,8 @@ export type ToolDefinition<Input extends z.ZodObject> = {
   readonly input: Input;
   /** What a crash in the middle may do: see `EffectClass`. Unsafe unless said otherwise. */
   readonly class?: EffectClass;
+  /** For calls that are less than that, by their arguments. */
+  readonly classOf?: (input: z.infer<Input>) => EffectClass;
   readonly isBasic?: boolean;
   readonly isOnDemand?: boolean;
   readonly isOutside?: boolean;
@@ -253,6 +257,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
         input: given,
         ask: definition.ask?.(given),
         order: definition.order?.(given),
+        class: definition.classOf?.(given),
         timeoutMs: definition.timeoutMsOf?.(given),
         async run(context) {
           for (const [other, check] of Object.entries(unoffered)) {

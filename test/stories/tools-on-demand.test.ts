@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { estimateTokens } from "../../src/models/models.ts";
 import { openMetrics } from "../../src/observe/observe.ts";
-import { builtins, foreignTool, openToolbox, type Tool } from "../../src/tools/tools.ts";
+import { builtins, defineTool, foreignTool, openToolbox, type Tool } from "../../src/tools/tools.ts";
 import { say, toldResults, waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
@@ -221,6 +222,60 @@ test("an agent with an allow list finds and calls nothing that is not on it [T1]
   assert.deepEqual(
     model.asked[0]?.body.tools?.map((tool) => tool.function.name),
     ["find_tools", "use_tool"],
+  );
+  const listed = async (conversation: string) =>
+    (await must(yard.client.call("listTools", { query: { conversation } }))).items.map(({ name, tier }) => [
+      name,
+      tier,
+    ]);
+  assert.deepEqual(await listed(row.id), [
+    ["find_tools", "loaded"],
+    ["mcp__mail__list_project", "on_demand"],
+    ["use_tool", "loaded"],
+  ]);
+  assert.ok((await listed("other")).length > 100, "the main agent has all of them");
+});
+
+test("whoever has no use_tool is shown to have all tools of the list loaded [T1][A3]", async () => {
+  const agent = { id: "teller", name: "Teller", description: "", prompt: "You tell the time.", slot: undefined };
+  await using yard = await startYard({ agents: [{ ...agent, tools: ["now", "read_file"] }] });
+  const row = await must(yard.engine.create((await yard.start("other")).owner, { agent: { agentId: "teller" } }));
+  const { items } = await must(yard.client.call("listTools", { query: { conversation: row.id } }));
+  assert.deepEqual(
+    items.map(({ name, tier }) => [name, tier]),
+    [
+      ["now", "loaded"],
+      ["read_file", "loaded"],
+    ],
+  );
+});
+
+test("a tool is told of its earlier calls, also of those by use_tool in turns before [T1]", async () => {
+  const counting = defineTool({
+    name: "count_calls",
+    description: "Counts its calls.",
+    isOnDemand: true,
+    input: z.object({ n: z.number() }),
+    run: (_, { earlierCalls }) =>
+      ok({
+        text:
+          earlierCalls()
+            .map((call) => JSON.parse(call.arguments).n)
+            .join(" ") || "none",
+      }),
+  });
+  const wrapped = (n: number): [string, object] => ["use_tool", { name: "count_calls", arguments: `{"n":${n}}` }];
+  await using model = await modelServer([
+    ...[calls(wrapped(1)), says("one"), calls(["count_calls", { n: 2 }]), calls(wrapped(3)), says("two")],
+    ...[calls(wrapped(4)), says("three")],
+  ]);
+  await using yard = await startYard({ model, tools: [counting] });
+  const { conversation } = await yard.ask("first");
+  await yard.ask("second", { conversation });
+  const { events } = await yard.ask("third", { conversation });
+  assert.deepEqual(
+    all(events, "call.finished").map(({ text }) => text),
+    ["none", "1", "1 2", "1 2 3"],
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Connect } from "../../src/web/web.ts";
@@ -8,7 +9,7 @@ import { waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { siteServer } from "../world/web.ts";
-import { startYard } from "../world/yard.ts";
+import { must, startYard } from "../world/yard.ts";
 
 const key = "brave-k3y-that-nobody-sees";
 
@@ -100,4 +101,37 @@ test("a call inside is refused through the whole yard, and the next one works [T
   );
   assert.equal(texts[2], "Page: http://good.example/");
   assert.deepEqual(called, ["93.184.215.14:80"]);
+});
+
+test("a request that only reads is sent again after a restart, and one that may change something is not [T2][L2]", async (t) => {
+  const heard: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const port = await siteServer(t, (request, response) => {
+    heard.push(request.method ?? "");
+    // Nobody is answered before both have come.
+    if (heard.length === 2) begun.resolve();
+    if (heard.length > 2) response.end("again");
+  });
+  const data = mkdtempSync(join(tmpdir(), "agentyard-web-"));
+  t.after(() => rmSync(data, { recursive: true, force: true }));
+  const url = "http://api.example/items";
+  const fetches = (method: string): [string, object] => ["http_fetch", { method, url }];
+  await using model = await modelServer([calls(fetches("GET"), fetches("POST")), says("done")]);
+  const place = { model, data, network: networkTo(port, []) };
+  const rules = join(data, ".config/agentyard");
+  mkdirSync(rules, { recursive: true });
+  writeFileSync(join(rules, "hitl_rules.yaml"), JSON.stringify({ tools: { http_fetch: { enabled: false } } }));
+  const first = await startYard(place);
+  const { id } = await must(first.client.call("createConversation", { body: {} }));
+  await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+  await begun.promise;
+  await first[Symbol.asyncDispose]();
+  await using yard = await startYard(place);
+  const { events } = await yard.whenAtRest(id);
+  const [read, changed] = all(events, "message.assistant")
+    .flatMap(({ calls: made = [] }) => made)
+    .map((call) => all(events, "call.finished").find((one) => one.call === call.id));
+  assert.match(read?.text ?? "", /^Status 200 from http:\/\/api\.example\/items\n[\s\S]*again/);
+  assert.match(changed?.text ?? "", /^Error: tool_interrupted/);
+  assert.deepEqual(heard.sort(), ["GET", "GET", "POST"]);
 });

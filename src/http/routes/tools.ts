@@ -12,8 +12,14 @@ export function toolHandlers({ engine, log, tools, freshen }: Parts): Pick<Handl
       const row = await log.find(owner, query.conversation);
       if (!row.ok) return row;
       const { loadedTools } = await log.history(row.value.number);
-      const here = items.map((item) =>
-        item.tier === "on_demand" && loadedTools.has(item.name) ? { ...item, tier: "loaded" as const } : item,
+      const only = await engine.agentTools(row.value);
+      const own = items.filter(({ name }) => only === undefined || only.includes(name));
+      // Whoever could not call the others by use_tool is told of them all.
+      const tellsAll = only !== undefined && !only.includes("use_tool");
+      const here = own.map((item) =>
+        item.tier === "on_demand" && (tellsAll || loadedTools.has(item.name))
+          ? { ...item, tier: "loaded" as const }
+          : item,
       );
       return ok({ items: here, broken: [...broken] });
     },

@@ -18,6 +18,8 @@ export const httpFetch = defineTool({
   description:
     "Send one HTTP request to an API out in the web and read the answer. Use it where a method, headers or a body matter. Not for pages that people read: use fetch_web. Other methods than GET and HEAD may change something there, so a person is asked. Returns status, a few headers and the body; what is no text is saved to temp/downloads/.",
   class: "unsafe",
+  // What only reads may be asked for again after a crash.
+  classOf: ({ method }) => (method === "GET" || method === "HEAD" ? "idempotent" : "unsafe"),
   isOutside: true,
   isOnDemand: true,
   input: z.object({
