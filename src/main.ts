@@ -3,7 +3,7 @@ import type { Attached, ListenAt } from "./attach.ts";
 import { whenOver } from "./base/background.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
-import { createClient } from "./client/client.ts";
+import { type Client, createClient } from "./client/client.ts";
 import {
   type Config,
   type ConfigNote,
@@ -19,6 +19,7 @@ import { findMissing, makeFolder } from "./data-place.ts";
 import type { SlotSettings } from "./models/models.ts";
 import { type Logger, openLogs } from "./observe/observe.ts";
 import { type Failure, makeFailure } from "./protocol/failure.ts";
+import { localOwner } from "./protocol/ids.ts";
 import {
   beginCommand,
   type ClientCommand,
@@ -126,8 +127,8 @@ async function perform(argv: readonly string[], crash: Crash): Promise<number> {
   return withYard(command, { config, words, version, request: { ...surroundings, flags }, crash });
 }
 
-/** A client of the yard, or one that copies all of it. */
-type AttachedCommand = ClientCommand | Extract<YardCommand, { name: "backup" }>;
+/** A client of the yard, one that copies all of it, or one that other software uses it by. */
+type AttachedCommand = ClientCommand | Extract<YardCommand, { name: "backup" | "mcp" }>;
 
 /** The data directory that was typed, as it is found from anywhere. */
 function typedData({ data }: YardCommand, { paths }: Config): string | undefined {
@@ -187,14 +188,19 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
       const { backUp } = await import("./backup-commands.ts");
       return await backUp(command, { fetch, words, leave: leave.signal, ...streams });
     }
-    const code = await runCommand(command, {
-      ...{ ...streams, client, words, clock: systemClock, ids: systemIds, version },
-      ...{ logFile: logger.path, recovery, leave: leave.signal, onNotice: notices.listen },
-      listening: address === undefined ? undefined : { address, dataDir, isEverywhere: attached.value.isEverywhere },
-      servedAt,
-      color: streams.output.isTTY === true && !env.NO_COLOR,
-      hasKeys: env.TERM !== "dumb",
-    });
+    if (command.name === "mcp") await serveMcp({ client, words, version, logger, leave: leave.signal });
+    const code =
+      command.name === "mcp"
+        ? exitCodes.done
+        : await runCommand(command, {
+            ...{ ...streams, client, words, clock: systemClock, ids: systemIds, version },
+            ...{ logFile: logger.path, recovery, leave: leave.signal, onNotice: notices.listen },
+            listening:
+              address === undefined ? undefined : { address, dataDir, isEverywhere: attached.value.isEverywhere },
+            servedAt,
+            color: streams.output.isTTY === true && !env.NO_COLOR,
+            hasKeys: env.TERM !== "dumb",
+          });
     if (!listens(command)) await untilOthersAreDone(attached.value, words, leave.signal);
     return code;
   } catch (error) {
@@ -203,6 +209,21 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
     await attached.value.close();
     await logger.close();
   }
+}
+
+type Serving = Pick<Opened, "words" | "version"> & {
+  readonly client: Client;
+  readonly logger: Logger;
+  readonly leave: AbortSignal;
+};
+
+/** Standard output has the protocol, and nothing else. */
+async function serveMcp({ client, words, version, logger, leave }: Serving): Promise<void> {
+  const { serveOverStdio, Visitor } = await import("./mcp-server/mcp-server.ts");
+  const { input, output, errors } = streams;
+  if (input.isTTY === true) errors.write(`${words.mcpServer.typed()}\n`);
+  const visitor = new Visitor({ owner: localOwner, client, words, clock: systemClock, closing: leave });
+  await serveOverStdio({ input, output, visitor, version, log: logger });
 }
 
 /** Programs of others that run in this process would end with it: it stays for them, unless it is told to go. */
@@ -230,7 +251,7 @@ const othersSaidAfterMs = 300;
 
 /** Looking at something does not set anything going. */
 function isWorking(command: AttachedCommand): boolean {
-  return command.name === "chat" || command.name === "run" || listens(command);
+  return ["chat", "run", "mcp"].includes(command.name) || listens(command);
 }
 
 /** A directory that was typed and that it would only look at must be there. An empty backup helps nobody at all. */

@@ -23,6 +23,12 @@ type Known = { readonly caller: Caller; readonly counted: string; readonly cooki
 export function openAdmission({ users, server, rate }: Keeper): (c: HttpCall) => Promise<Response | undefined> {
   const arrivalOf = arrivals(server);
   return async (c) => {
+    const { admitted } = doorOf(c);
+    if (admitted !== undefined) {
+      c.set("arrival", admitted.arrival);
+      c.set("caller", admitted.caller);
+      return undefined;
+    }
     const arrival = arrivalOf(c);
     c.set("arrival", arrival);
     c.set("caller", everybody);

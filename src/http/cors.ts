@@ -11,6 +11,7 @@ const readable = [
   "ratelimit-reset",
   "idempotency-replayed",
   "location",
+  "mcp-session-id",
   "content-disposition",
   "content-range",
   "etag",

@@ -19,6 +19,8 @@ export type Door = {
   readonly breakOff?: () => void;
   /** Calls back when all of the answer was sent, or the caller is gone. */
   readonly onEnd?: (listener: () => void) => void;
+  /** This request is part of another one, whose caller was let in. */
+  readonly admitted?: { readonly caller: Caller; readonly arrival: Arrival } | undefined;
 };
 
 /** Who calls, as far as the door can tell. */

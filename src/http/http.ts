@@ -7,6 +7,7 @@ import { dialectOf } from "./dialect.ts";
 import { bindDocs } from "./docs/docs.ts";
 import type { App, HttpCall } from "./door.ts";
 import type { Handlers, Parts } from "./handler.ts";
+import { bindMcp } from "./mcp.ts";
 import { refuse, thrownLine } from "./problem.ts";
 import { openRate } from "./rate.ts";
 import { routedPath } from "./routed-path.ts";
@@ -101,6 +102,7 @@ export function createApp(parts: Parts): App {
   bindRoutes(app, handlers, { ...parts, tries });
   bindDocs(app, parts);
   bindSignInPages(app, parts, tries);
+  bindMcp(app, parts);
   refuseOtherMethods(app);
   app.notFound((c) => refuse(c, makeFailure("route_not_found", { path: c.req.path.slice(0, 200) })));
   app.onError((error, c) => {

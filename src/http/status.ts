@@ -113,6 +113,7 @@ const statuses: Statuses = {
   mcp_sign_in_needed: 409,
   mcp_sign_in_failed: 400,
   mcp_no_sign_in: 409,
+  mcp_full: 429,
   form_answer_unfit: 422,
 
   conversation_not_named: 400,

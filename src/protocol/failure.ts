@@ -21,6 +21,7 @@ const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "sandbox_full",
   "sandbox_busy",
   "streams_full",
+  "mcp_full",
   "sandbox_start_failed",
   "sandbox_session_not_ready",
   "key_in_use",

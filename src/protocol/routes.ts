@@ -37,6 +37,7 @@ export const protocolVersion = "2";
 export const limits = {
   messageCharactersMax: 4_000_000,
   titleCharactersMax: 200,
+  agentCharactersMax: 200,
   pageMax: 200,
   messageFilesMax: 100,
 } as const;
@@ -71,8 +72,13 @@ export const routes = {
     params: Empty,
     query: Empty,
     status: 201,
-    failures: ["conversation_exists"],
-    body: z.object({ id: z.string().optional(), title: z.string().max(limits.titleCharactersMax).optional() }),
+    failures: ["conversation_exists", "agent_not_found"],
+    body: z.object({
+      id: z.string().optional(),
+      title: z.string().max(limits.titleCharactersMax).optional(),
+      /** Which one plays the main agent, by its id. */
+      agent: z.string().min(1).max(limits.agentCharactersMax).optional(),
+    }),
     answer: Conversation,
   },
   listConversations: {

@@ -49,6 +49,7 @@ export type Command = { readonly data?: string; readonly language?: Language } &
   | ExecCommand
   | SandboxCommand
   | ServeCommand
+  | { readonly name: "mcp" }
   | UserCommand
   | CopyCommand
   | { readonly name: "completion"; readonly shell: Shell }
@@ -215,6 +216,8 @@ function readCommand(
       return one === undefined ? readSandbox(typed, words) : tooMany(one);
     case "serve":
       return one === undefined ? readServe(typed, words) : tooMany(one);
+    case "mcp":
+      return one === undefined ? ok({ name }) : tooMany(one);
     case "user":
       return readUser(rest, typed, words);
     case "backup":

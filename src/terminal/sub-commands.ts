@@ -50,6 +50,7 @@ export const subCommands = {
   doctor: { form: "", options: ["json", "fix"], words: [] },
   exec: { form: "[CODE | -]", options: ["file", "language", "conversation", "timeout", "json"], words: [] },
   sandbox: { form: "", options: ["host", "port"], words: [] },
+  mcp: { form: "", options: [], words: [] },
   user: {
     form: "[list | add NAME | remove NAME | password NAME | link NAME | key add NAME | key list NAME | key remove NAME ID]",
     options: ["admin", "password-stdin", "sign-in-as", "scope", "label", "days", "json"],

@@ -67,7 +67,7 @@ export function beginCommand(
 /** A command that is a client of the yard. */
 export type ClientCommand = Exclude<
   YardCommand,
-  { name: "config" | "doctor" | "backup" | "restore" } | { name: "model" | "approvals"; action: "test" }
+  { name: "config" | "doctor" | "backup" | "restore" | "mcp" } | { name: "model" | "approvals"; action: "test" }
 >;
 
 export type CommandParts = Streams & {

@@ -32,6 +32,7 @@ export const enTerminal = {
       doctor: "Say what this machine can do and how to get the rest; ends with 1 when something needed is missing",
       exec: "Run code in the sandbox: its output, its exit code",
       sandbox: "Serve the sandbox over HTTP to callers on this machine, until Ctrl+C",
+      mcp: "Be an MCP server for an IDE or another agent, over standard input and output",
       user: "Who may call the server: users, their passwords, sign-in links and API keys",
       backup: "Copy all data into one file, also while AgentYard runs, and check the copy",
       restore: "Bring back what `backup` has copied, into an empty data directory",

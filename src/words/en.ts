@@ -8,6 +8,7 @@ import { enFailures } from "./en-failures.ts";
 import { enFaults } from "./en-faults.ts";
 import { enHttpAdvice } from "./en-http-advice.ts";
 import { enMcp } from "./en-mcp.ts";
+import { enMcpServer } from "./en-mcp-server.ts";
 import { enModels } from "./en-models.ts";
 import { enNotes } from "./en-notes.ts";
 import { enSandbox } from "./en-sandbox.ts";
@@ -27,6 +28,7 @@ export const en = {
   faults: enFaults,
   httpAdvice: enHttpAdvice,
   mcp: enMcp,
+  mcpServer: enMcpServer,
   models: enModels,
   notes: enNotes,
   callers: enCallers,

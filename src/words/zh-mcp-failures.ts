@@ -45,4 +45,8 @@ export const zhMcpFailures: typeof enMcpFailures = {
     `MCP 服务器 ${p.server} 不需要登录。`,
     "直接使用即可；它需要的内容写在 mcp_servers.yaml 中。",
   ],
+  mcp_full: (p) =>
+    p.what === "calls"
+      ? [`您有 ${p.limit} 个调用正在进行，已达上限。`, "请等其中一个结束后再调用。"]
+      : [`您打开了 ${p.limit} 个 MCP 会话，已达上限，而且都在使用中。`, "请结束其中一个后再连接。"],
 };

@@ -31,6 +31,7 @@ export const zhTerminal: TerminalWords = {
       doctor: "说明这台机器能做什么、其余的如何获得；缺少必需条件时以 1 退出",
       exec: "在沙箱中运行代码，给出其输出和退出码",
       sandbox: "通过 HTTP 向本机的程序提供沙箱，直到按 Ctrl+C",
+      mcp: "作为 MCP 服务器，通过标准输入输出供 IDE 或其他智能体使用",
       user: "谁可以访问服务器：用户、密码、登录链接和 API 密钥",
       backup: "把全部数据复制到一个文件并核对，运行中也可以",
       restore: "把 `backup` 的备份恢复到空的数据目录",

@@ -9,6 +9,7 @@ import { zhFailures } from "./zh-failures.ts";
 import { zhFaults } from "./zh-faults.ts";
 import { zhHttpAdvice } from "./zh-http-advice.ts";
 import { zhMcp } from "./zh-mcp.ts";
+import { zhMcpServer } from "./zh-mcp-server.ts";
 import { zhModels } from "./zh-models.ts";
 import { zhNotes } from "./zh-notes.ts";
 import { zhSandbox } from "./zh-sandbox.ts";
@@ -27,6 +28,7 @@ export const zh: typeof en = {
   faults: zhFaults,
   httpAdvice: zhHttpAdvice,
   mcp: zhMcp,
+  mcpServer: zhMcpServer,
   models: zhModels,
   notes: zhNotes,
   callers: zhCallers,

@@ -17,7 +17,7 @@ export const WIRING = [
 /** The page: a file imports from its own folder or from folders further down. */
 export const PAGE = (
   `${WIRING.join(" ")} config ` +
-  "terminal http " +
+  "terminal http mcp-server " +
   "loop " +
   "context operators mcp tools approvals skills documents " +
   "sandbox web workspace models users observe " +

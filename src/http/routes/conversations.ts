@@ -18,9 +18,13 @@ type Names =
 
 export function conversationHandlers({ engine, log, ids }: Parts): Pick<Handlers, Names> {
   return {
-    async createConversation({ owner, body, once }) {
+    async createConversation({ owner, body: { agent, ...body }, once }) {
       const id = body.id ?? idFor({ once }, ids, "conversation");
-      const made = await engine.create(owner, { ...body, id });
+      const made = await engine.create(owner, {
+        ...body,
+        id,
+        agent: agent === undefined ? undefined : { agentId: agent },
+      });
       const isMadeBefore = once?.isRetry === true && !made.ok && made.failure.code === "conversation_exists";
       const row = isMadeBefore ? await log.find(owner, id) : made;
       return row.ok ? ok(toConversation(row.value)) : row;

@@ -1,0 +1,77 @@
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  legacyStatelessFallback,
+} from "@modelcontextprotocol/server";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import { makeFailure } from "../protocol/failure.ts";
+import { makeServer } from "./make-server.ts";
+import { inWords, Offer } from "./offer.ts";
+import { rpcRefusal } from "./rpc.ts";
+import { type Session, Sessions, sessionsPerUserMax } from "./sessions.ts";
+import type { Visitor } from "./visitor.ts";
+
+/** A request for `/mcp` of somebody who was let in; `body` is its JSON, undefined where it has none. */
+export type McpRequest = { readonly request: Request; readonly body: unknown; readonly visitor: Visitor };
+
+export interface McpDoor {
+  serve(asked: McpRequest): Promise<Response>;
+  /** Lets running calls answer, then ends all streams. */
+  close(): Promise<void>;
+}
+
+type Parts = {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: ConstructorParameters<typeof Offer>[0]["log"];
+};
+
+/** Messages of one request, where the older generation allows several: each may be a call of a tool. */
+export const batchMax = 20;
+/** Streams that the newer generation listens on; nothing is ever said there, since no list of ours changes. */
+const subscriptionsMax = 200;
+const closeMsMax = 1_000;
+
+/** The streamable HTTP of both generations: stateless requests of the newer one, sessions of the older one. */
+export function openMcpDoor({ version, clock, ids, log }: Parts): McpDoor {
+  const offer = new Offer({ log });
+  const sessions = new Sessions({ clock, ids });
+  const make = () => makeServer(version, offer);
+  // Always a stream: a turn takes its time, and proxies end what is silent.
+  const modern = createMcpHandler(make, { legacy: "reject", responseMode: "sse", maxSubscriptions: subscriptionsMax });
+  const stateless = legacyStatelessFallback(make);
+
+  return {
+    async serve({ request, body, visitor }) {
+      const { owner } = visitor;
+      const authInfo = { token: "", clientId: owner, scopes: [], extra: { visitor } };
+      const options = { authInfo, ...(body !== undefined && { parsedBody: body }) };
+      if (Array.isArray(body) && body.length > batchMax)
+        return rpcRefusal(400, { code: -32_600, message: visitor.words.mcpServer.batchTooLong({ max: batchMax }) });
+      if (!(await isLegacyRequest(request, body))) return modern.fetch(request, options);
+      const answerIn = (session: Session) =>
+        sessions.use(session, () => session.transport.handleRequest(request, options));
+      const id = request.headers.get("mcp-session-id");
+      if (id !== null) {
+        const session = sessions.find(id, owner);
+        return session === undefined
+          ? rpcRefusal(404, { code: -32_001, message: "Session not found" })
+          : answerIn(session);
+      }
+      if (!isInitializeRequest(body)) return stateless(request, options);
+      const begun = await sessions.begin(owner, make());
+      if (begun !== undefined) return answerIn(begun);
+      const full = makeFailure("mcp_full", { what: "sessions", limit: sessionsPerUserMax });
+      const { code, detail } = inWords(visitor.words, full);
+      return rpcRefusal(429, { code: -32_000, message: detail, data: { code } });
+    },
+    async close() {
+      await Promise.race([offer.settled(), clock.wait(closeMsMax)]);
+      await sessions.close();
+      await modern.close();
+    },
+  };
+}

@@ -1,0 +1,4 @@
+export { type McpDoor, openMcpDoor } from "./http-door.ts";
+export { rpcRefusal } from "./rpc.ts";
+export { serveOverStdio } from "./stdio.ts";
+export { Visitor } from "./visitor.ts";
