@@ -67,7 +67,7 @@ export const fileTools = [
     name: "write_file",
     title: "Write a file",
     description:
-      "Put a file into a conversation, below uploads/, outputs/ or temp/. One that is there is replaced. Name it in `files` of send_message to show it to the agent.",
+      "Put a file into a conversation, below uploads/, outputs/ or temp/; the result says where it is. One that is there is replaced. Name it in `files` of send_message to show it to the agent.",
     input: z.object({
       conversation: conversationId,
       path: path.describe("Such as uploads/notes.md"),
@@ -88,12 +88,10 @@ export const fileTools = [
         bytes,
       });
       if (!stored.ok) return refused(stored.failure);
-      const uri = fileUri(conversation, name);
-      return answer(`${name} (${sizeText(bytes.length, words.terminal.files.bytes)})`, {
-        path: name,
-        bytes: bytes.length,
-        uri,
-      });
+      // From the conversation's id on; a name alone was put where uploads of other software go.
+      const at = stored.value.file_path.slice(conversation.length + 1);
+      const size = sizeText(bytes.length, words.terminal.files.bytes);
+      return answer(`${at} (${size})`, { path: at, bytes: bytes.length, uri: fileUri(conversation, at) });
     },
   }),
 ];

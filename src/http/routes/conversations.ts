@@ -1,4 +1,6 @@
 import { ok } from "../../base/result.ts";
+import { failure } from "../../protocol/failure.ts";
+import { shownId } from "../../protocol/ids.ts";
 import type { Conversation } from "../../protocol/resources.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { Handlers, Parts } from "../handler.ts";
@@ -19,12 +21,12 @@ type Names =
 export function conversationHandlers({ engine, log, ids }: Parts): Pick<Handlers, Names> {
   return {
     async createConversation({ owner, body: { agent, ...body }, once }) {
+      // Other dialects take any name for an agent; here one that is not there is a mistake.
+      if (agent !== undefined && !engine.agents().some(({ id }) => id === agent))
+        return failure("agent_not_found", { id: shownId(agent) });
       const id = body.id ?? idFor({ once }, ids, "conversation");
-      const made = await engine.create(owner, {
-        ...body,
-        id,
-        agent: agent === undefined ? undefined : { agentId: agent },
-      });
+      const named = agent === undefined ? {} : { agent: { agentId: agent } };
+      const made = await engine.create(owner, { ...body, id, ...named });
       const isMadeBefore = once?.isRetry === true && !made.ok && made.failure.code === "conversation_exists";
       const row = isMadeBefore ? await log.find(owner, id) : made;
       return row.ok ? ok(toConversation(row.value)) : row;
