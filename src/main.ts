@@ -188,19 +188,16 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
       const { backUp } = await import("./backup-commands.ts");
       return await backUp(command, { fetch, words, leave: leave.signal, ...streams });
     }
-    if (command.name === "mcp") await serveMcp({ client, words, version, logger, leave: leave.signal });
-    const code =
-      command.name === "mcp"
-        ? exitCodes.done
-        : await runCommand(command, {
-            ...{ ...streams, client, words, clock: systemClock, ids: systemIds, version },
-            ...{ logFile: logger.path, recovery, leave: leave.signal, onNotice: notices.listen },
-            listening:
-              address === undefined ? undefined : { address, dataDir, isEverywhere: attached.value.isEverywhere },
-            servedAt,
-            color: streams.output.isTTY === true && !env.NO_COLOR,
-            hasKeys: env.TERM !== "dumb",
-          });
+    if (command.name === "mcp")
+      return await serveMcp({ client, words, version, logger, leave: leave.signal, attached: attached.value });
+    const code = await runCommand(command, {
+      ...{ ...streams, client, words, clock: systemClock, ids: systemIds, version },
+      ...{ logFile: logger.path, recovery, leave: leave.signal, onNotice: notices.listen },
+      listening: address === undefined ? undefined : { address, dataDir, isEverywhere: attached.value.isEverywhere },
+      servedAt,
+      color: streams.output.isTTY === true && !env.NO_COLOR,
+      hasKeys: env.TERM !== "dumb",
+    });
     if (!listens(command)) await untilOthersAreDone(attached.value, words, leave.signal);
     return code;
   } catch (error) {
@@ -215,15 +212,18 @@ type Serving = Pick<Opened, "words" | "version"> & {
   readonly client: Client;
   readonly logger: Logger;
   readonly leave: AbortSignal;
+  readonly attached: Attached;
 };
 
 /** Standard output has the protocol, and nothing else. */
-async function serveMcp({ client, words, version, logger, leave }: Serving): Promise<void> {
+async function serveMcp({ client, words, version, logger, leave, attached }: Serving): Promise<number> {
   const { serveOverStdio, Visitor } = await import("./mcp-server/mcp-server.ts");
   const { input, output, errors } = streams;
   if (input.isTTY === true) errors.write(`${words.mcpServer.typed()}\n`);
   const visitor = new Visitor({ owner: localOwner, client, words, clock: systemClock, closing: leave });
   await serveOverStdio({ input, output, visitor, version, log: logger });
+  await untilOthersAreDone(attached, words, leave);
+  return exitCodes.done;
 }
 
 /** Programs of others that run in this process would end with it: it stays for them, unless it is told to go. */

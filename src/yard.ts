@@ -142,7 +142,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const app = createApp({
     ...openUserParts(options, () => server),
     ...{ engine, log, workspaces, storage, models, mcp, clock, ids, version, freshen, tracer, metrics },
-    ...{ sandbox: options.sandbox, operators },
+    ...{ sandbox: options.sandbox, operators, documents },
     sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
     detectServers: found,

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
+import type { Documents } from "../documents/documents.ts";
 import type { Log } from "../log/log.ts";
 import type { Engine } from "../loop/loop.ts";
 import type { Mcp } from "../mcp/mcp.ts";
@@ -51,6 +52,7 @@ export type Parts = {
   /** The MCP servers of others. */
   readonly mcp: Omit<Mcp, "close" | "change">;
   readonly models: Pick<Models, "get">;
+  readonly documents: Pick<Documents, "search">;
   /** All tools that were found for a user, and files that hold none that can be used. */
   readonly tools: (owner: OwnerId) => {
     readonly items: readonly ListedTool[];

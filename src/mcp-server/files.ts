@@ -64,6 +64,27 @@ export const fileTools = [
     },
   }),
   defineTool({
+    name: "search_files",
+    title: "Search files",
+    description:
+      "Find where something stands in the texts of a conversation's files: as it is written, then by its words, in any case. Gives path, line and the lines around each **match**.",
+    input: z.object({
+      conversation: conversationId,
+      query: z.string().min(1).max(1_000).describe("A word, a phrase or a number."),
+      path: path.default(".").describe("A file or a folder."),
+      regex: z.boolean().default(false).describe("The query is a regular expression."),
+      limit: z.int().min(1).max(100).default(20),
+    }),
+    hints: { readOnlyHint: true, openWorldHint: false },
+    async run({ conversation, ...query }, { client, words }) {
+      const found = await client.call("searchFiles", { params: { id: conversation }, query });
+      if (!found.ok) return refused(found.failure);
+      const { hits, total, stopped } = found.value;
+      const texts = hits.map(({ path: name, line, text }) => `${name}:${line}\n${text}`);
+      return answer(hits.length === 0 ? words.mcpServer.nothingFound() : texts.join("\n\n"), { hits, total, stopped });
+    },
+  }),
+  defineTool({
     name: "write_file",
     title: "Write a file",
     description:

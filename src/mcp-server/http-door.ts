@@ -7,10 +7,11 @@ import {
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { makeFailure } from "../protocol/failure.ts";
+import { mcpLimits } from "./limits.ts";
 import { makeServer } from "./make-server.ts";
 import { inWords, Offer } from "./offer.ts";
 import { rpcRefusal } from "./rpc.ts";
-import { type Session, Sessions, sessionsPerUserMax } from "./sessions.ts";
+import { type Session, Sessions } from "./sessions.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** A request for `/mcp` of somebody who was let in; `body` is its JSON, undefined where it has none. */
@@ -29,10 +30,7 @@ type Parts = {
   readonly log: ConstructorParameters<typeof Offer>[0]["log"];
 };
 
-/** Messages of one request, where the older generation allows several: each may be a call of a tool. */
-export const batchMax = 20;
-/** Streams that the newer generation listens on; nothing is ever said there, since no list of ours changes. */
-const subscriptionsMax = 200;
+const { batchMax, subscriptionsMax, sessionsPerUserMax } = mcpLimits;
 const closeMsMax = 1_000;
 
 /** The streamable HTTP of both generations: stateless requests of the newer one, sessions of the older one. */

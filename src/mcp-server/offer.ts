@@ -7,9 +7,11 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 import { assert } from "../base/assert.ts";
+import { whenOver } from "../base/background.ts";
 import type { ClientFailure } from "../client/client.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { failureWords, type Words } from "../words/words.ts";
+import { mcpLimits } from "./limits.ts";
 import { Visitor } from "./visitor.ts";
 
 /** One call of a tool, as the tool sees it. */
@@ -60,9 +62,6 @@ type Register = (
 
 type Log = { readonly error: (message: string, fields: { readonly error: unknown }) => void };
 
-/** Each waits for a turn or a program, and holds what it has heard of it. */
-export const callsPerUserMax = 64;
-
 /** What all servers of a process share: who calls, how many calls of theirs run, and where our own mistakes are told. */
 export class Offer {
   readonly #log: Log;
@@ -85,8 +84,9 @@ export class Offer {
   async run(server: McpServer, context: ServerContext, tool: (call: ToolCall) => Promise<Answer>): Promise<Answer> {
     const visitor = this.visitorOf(context);
     const running = this.#running.get(visitor.owner) ?? new Set();
-    if (running.size >= callsPerUserMax)
-      return refused(inWords(visitor.words, makeFailure("mcp_full", { what: "calls", limit: callsPerUserMax })));
+    const { callsPerUserMax: limit } = mcpLimits;
+    if (running.size >= limit)
+      return refused(inWords(visitor.words, makeFailure("mcp_full", { what: "calls", limit })));
     const call = tool(callOf(server, context, visitor));
     this.#running.set(visitor.owner, running.add(call));
     try {
@@ -102,8 +102,7 @@ export class Offer {
 
   /** When no call runs any more. */
   async settled(): Promise<void> {
-    while (this.#running.size > 0)
-      await Promise.allSettled([...this.#running.values()].flatMap((running) => [...running]));
+    for (const running of this.#running.values()) for (const call of running) await whenOver(call);
   }
 }
 

@@ -51,7 +51,7 @@ class LinesTaken {
 
   /** False: nothing further is wanted. */
   take(chunk: Uint8Array): boolean {
-    const decoded = chunk.includes(0) ? undefined : this.#decode(chunk);
+    const decoded = chunk.includes(0) ? undefined : decodedBy(this.#decoder, chunk);
     this.isText = decoded !== undefined;
     if (decoded === undefined) return false;
     // Each piece ends with its line's end, but for the last one, whose line goes on.
@@ -65,13 +65,14 @@ class LinesTaken {
     }
     return true;
   }
+}
 
-  #decode(chunk: Uint8Array): string | undefined {
-    try {
-      return this.#decoder.decode(chunk, { stream: true });
-    } catch {
-      return undefined;
-    }
+/** Undefined for what is no UTF-8. */
+function decodedBy(decoder: TextDecoder, chunk: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(chunk, { stream: true });
+  } catch {
+    return undefined;
   }
 }
 

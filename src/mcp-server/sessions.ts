@@ -2,12 +2,7 @@ import { type McpServer, WebStandardStreamableHTTPServerTransport } from "@model
 import { whenOver } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
-
-/** Of one user, and of all: a client that goes without a word leaves one behind. */
-export const sessionsPerUserMax = 32;
-export const sessionsMax = 1_000;
-/** Nothing is asked and no stream is open for so long. */
-export const sessionIdleMs = 30 * 60_000;
+import { mcpLimits } from "./limits.ts";
 
 /** A client of the older generation, from its `initialize` on. */
 export type Session = {
@@ -18,15 +13,20 @@ export type Session = {
   endIdle: () => void;
 };
 
+type SessionLimits = Readonly<Record<"sessionsPerUserMax" | "sessionsMax" | "sessionIdleMs", number>>;
+type SessionParts = { readonly clock: Clock; readonly ids: Ids; readonly limits?: SessionLimits };
+
 /** The MCP sessions there are. They live in memory alone: after a restart they are not found, and clients begin anew. */
 export class Sessions {
   readonly #open = new Map<string, Session>();
   readonly #clock: Clock;
   readonly #ids: Ids;
+  readonly #limits: SessionLimits;
 
-  constructor({ clock, ids }: { readonly clock: Clock; readonly ids: Ids }) {
+  constructor({ clock, ids, limits = mcpLimits }: SessionParts) {
     this.#clock = clock;
     this.#ids = ids;
+    this.#limits = limits;
   }
 
   /** One of somebody else is not there. */
@@ -38,8 +38,8 @@ export class Sessions {
   /** Undefined where all there may be are in use. One that nobody uses at the moment makes room. */
   async begin(owner: string, server: McpServer): Promise<Session | undefined> {
     const own = [...this.#open].filter(([, session]) => session.owner === owner);
-    if (own.length >= sessionsPerUserMax && !(await this.#endOldest(own))) return undefined;
-    if (this.#open.size >= sessionsMax && !(await this.#endOldest([...this.#open]))) return undefined;
+    if (own.length >= this.#limits.sessionsPerUserMax && !(await this.#endOldest(own))) return undefined;
+    if (this.#open.size >= this.#limits.sessionsMax && !(await this.#endOldest([...this.#open]))) return undefined;
     const id = this.#ids.uuid();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -82,7 +82,7 @@ export class Sessions {
     // The one that was used last stands last.
     this.#open.delete(id);
     this.#open.set(id, session);
-    session.endIdle = this.#clock.after(sessionIdleMs, () => void this.#end(session));
+    session.endIdle = this.#clock.after(this.#limits.sessionIdleMs, () => void this.#end(session));
   }
 
   async #endOldest(sessions: readonly [string, Session][]): Promise<boolean> {

@@ -9,6 +9,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Clock } from "../base/clock.ts";
 import { parsedJson } from "../base/json.ts";
+import { mcpLimits } from "./limits.ts";
 import { makeServer } from "./make-server.ts";
 import { Offer } from "./offer.ts";
 import { rpcFault } from "./rpc.ts";
@@ -39,8 +40,6 @@ export async function serveOverStdio({ input, output, visitor, version, log }: S
   await offer.settled();
 }
 
-/** What one message may hold; a larger line is passed over to its end. */
-export const messageBytesMax = 32 * 1024 * 1024;
 /** What was asked before the input ended is still answered, as scripts that only write a few lines expect. */
 const lastAnswersMs = 2_000;
 
@@ -84,7 +83,7 @@ function lineTransport({ input, output, clock, onEnd }: Lines): Transport {
     },
     close,
   };
-  const take = openLines(messageBytesMax, (line) => {
+  const take = openLines(mcpLimits.lineBytesMax, (line) => {
     const message = line === undefined ? undefined : parsedJson(line);
     if (isMessage(message)) {
       if (isJSONRPCRequest(message)) unanswered.add(message.id);
@@ -98,7 +97,7 @@ function lineTransport({ input, output, clock, onEnd }: Lines): Transport {
 
 function faultOf(line: string | undefined, message: unknown) {
   if (line === undefined)
-    return { code: -32_600, message: `Invalid Request: a message must not exceed ${messageBytesMax} bytes` };
+    return { code: -32_600, message: `Invalid Request: a message must not exceed ${mcpLimits.lineBytesMax} bytes` };
   if (message === undefined) return { code: -32_700, message: "Parse error: each line must be one message of JSON" };
   return { code: -32_600, message: "Invalid Request: each line must be one JSON-RPC 2.0 message" };
 }

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { FailureCode } from "./failure.ts";
-import { FileEntry, TrashEntry, UndoReport, UploadedFile } from "./resources.ts";
+import { FileEntry, SearchedFiles, TrashEntry, UndoReport, UploadedFile } from "./resources.ts";
 import { ById, Empty, type Route } from "./route.ts";
 
 /** Entries of one answer; more of them would hold up everybody else. */
 const listedMax = 2_000;
+const hitsMax = 100;
+const searchedCharactersMax = 1_000;
 
 /** What any path in a request may be refused with. */
 export const fileFailures = [
@@ -68,6 +70,26 @@ export const fileRoutes = {
     givesBytes: true,
     failures: ["conversation_not_found", ...fileFailures, "range_unfit"],
     answer: Empty,
+  },
+  searchFiles: {
+    method: "GET",
+    path: "/api/v1/conversations/{id}/files/search",
+    scope: "files",
+    summary: "Where something stands in the texts of the conversation's files.",
+    params: ById,
+    query: z.object({
+      query: z.string().min(1).max(searchedCharactersMax),
+      /** A file or a folder. */
+      path: z.string().default("."),
+      regex: z.stringbool().default(false),
+      limit: z.coerce.number().int().min(1).max(hitsMax).default(20),
+      /** Characters on either side of a match. */
+      context: z.coerce.number().int().min(0).max(1_000).default(100),
+    }),
+    body: Empty,
+    status: 200,
+    failures: ["conversation_not_found", ...fileFailures, "pattern_invalid"],
+    answer: SearchedFiles,
   },
   uploadFile: {
     method: "PUT",

@@ -101,6 +101,17 @@ export const FileEntry = z.object({
 });
 export type FileEntry = z.infer<typeof FileEntry>;
 
+/** `total`: all places, at least that many where not everything was looked at, for the reason that `stopped` has. */
+export const SearchedFiles = z.object({
+  hits: z.array(
+    z.object({ path: z.string(), line: z.number().int(), column: z.number().int().optional(), text: z.string() }),
+  ),
+  total: z.number().int(),
+  filesSearched: z.number().int(),
+  filesSkipped: z.number().int(),
+  stopped: z.enum(["time", "hits", "size"]).nullable(),
+});
+
 export const UploadedFile = z.object({
   name: z.string(),
   path: z.string(),

@@ -37,7 +37,6 @@ export const protocolVersion = "2";
 export const limits = {
   messageCharactersMax: 4_000_000,
   titleCharactersMax: 200,
-  agentCharactersMax: 200,
   pageMax: 200,
   messageFilesMax: 100,
 } as const;
@@ -76,8 +75,7 @@ export const routes = {
     body: z.object({
       id: z.string().optional(),
       title: z.string().max(limits.titleCharactersMax).optional(),
-      /** Which one plays the main agent, by its id. */
-      agent: z.string().min(1).max(limits.agentCharactersMax).optional(),
+      agent: z.string().min(1).max(limits.titleCharactersMax).optional(),
     }),
     answer: Conversation,
   },

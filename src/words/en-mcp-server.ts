@@ -17,6 +17,7 @@ export const enMcpServer = {
   running: () => "The turn goes on. Get its answer with wait_for_answer.",
   nothingSaid: () => "Nothing was said in this conversation yet.",
   noConversations: () => "There are no conversations yet. Start one with send_message.",
+  nothingFound: () => "Nothing was found. Try other words, or fewer of them.",
   noFiles: () => "There are no files here.",
   outcome: {
     done: "Done.",

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { batchMax } from "../../src/mcp-server/http-door.ts";
-import { sessionIdleMs, sessionsPerUserMax } from "../../src/mcp-server/sessions.ts";
+import { mcpLimits } from "../../src/mcp-server/mcp-server.ts";
 import { peopledYard } from "../world/callers.ts";
+import { until } from "../world/events.ts";
 import { callTool, connect, generations, mcpAddress, overHttp, post } from "../world/mcp-client.ts";
 import { modelServer, says } from "../world/model-server.ts";
+import { cannotRunCode } from "../world/sandbox.ts";
 import { must, startYard } from "../world/yard.ts";
 
+const { batchMax, callsPerUserMax, sessionIdleMs, sessionsPerUserMax } = mcpLimits;
 const hello = {
   ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "by hand", version: "1" } },
@@ -167,6 +169,30 @@ test("sessions that nobody uses make room or end, those in use do not, and there
   await Promise.all(streams.slice(1).map(({ body }) => body?.cancel()));
 });
 
+test("a user has only so many calls under way, and another one's are not counted with them [G2]", async (t) => {
+  const held = Promise.withResolvers<void>();
+  t.after(() => held.resolve());
+  await using model = await modelServer(() => ({ text: "late", heldUntil: held.promise }));
+  await using yard = await startYard({ model });
+  const url = await mcpAddress(t, yard.app);
+  const [ada, bob] = await Promise.all(
+    ["ada", "bob"].map((user) => connect(t, overHttp(url, { "x-account-id": user }))),
+  );
+  assert.ok(ada !== undefined && bob !== undefined);
+  const { conversation } = (await callTool(ada, "send_message", { text: "go", wait_seconds: 0 })).data;
+  const waiting = Array.from({ length: callsPerUserMax }, () => callTool(ada, "wait_for_answer", { conversation }));
+  await until("all wait", async () => (await callTool(ada, "list_agents")).code === "mcp_full");
+  assert.equal(
+    (await callTool(ada, "list_agents")).text,
+    "You have 64 calls under way, as many as there may be. Wait for one of them to end, then call again.",
+  );
+  assert.equal((await callTool(bob, "list_agents")).code, "");
+  held.resolve();
+  const answers = await Promise.all(waiting);
+  assert.deepEqual(new Set(answers.map(({ data }) => data.answer)), new Set(["late"]));
+  assert.equal((await callTool(ada, "list_agents")).code, "");
+});
+
 test("what is no request of the protocol is refused in its own words, and nothing breaks [G2][Q1]", async (t) => {
   await using yard = await startYard();
   const fault = async (body: unknown, headers: Record<string, string> = {}) => {
@@ -277,4 +303,34 @@ test("large files come whole as resources, larger ones in parts, and none leads 
   const empty = await write("outputs/empty.txt", "");
   assert.equal(empty.code, "");
   assert.equal((await callTool(client, "read_file", { conversation, path: "outputs/empty.txt" })).data.text, "");
+});
+
+test("other software runs code in its user's sandbox, and a cancelled call ends the program [G2][X1]", {
+  skip: cannotRunCode,
+}, async (t) => {
+  await using yard = await startYard({ runsCode: true });
+  const client = await connect(t, overHttp(await mcpAddress(t, yard.app)));
+  const { conversation } = (await callTool(client, "start_conversation")).data;
+  const run = (code: string, more: object = {}, options = {}) =>
+    callTool(client, "run_code", { conversation, code, ...more }, options);
+  const made = await run("open('outputs/n.txt', 'w').write('7')\nprint('hello')\n6 * 7");
+  assert.equal(made.text, "stdout:\nhello\n\n\nvalue:\n42\n\nfiles: outputs/n.txt\n\ncompleted (exit code 0)");
+  assert.equal((await callTool(client, "read_file", { conversation, path: "outputs/n.txt" })).data.text, "7");
+  const failed = await run("exit 3", { language: "bash" });
+  assert.deepEqual([failed.isError, failed.data.exit_code], [true, 3]);
+
+  const stop = new AbortController();
+  const heard = Promise.withResolvers<void>();
+  const onprogress = ({ message = "" }) => (message.includes("begun") ? heard.resolve() : undefined);
+  const running = assert.rejects(
+    run("echo begun; sleep 600", { language: "bash", timeout: 700 }, { signal: stop.signal, onprogress }),
+  );
+  await heard.promise;
+  stop.abort("enough");
+  await running;
+  const params = { id: "sess-agent-default" };
+  await until("the program is stopped", async () => {
+    const { items } = await must(yard.client.call("listExecutions", { params }));
+    return items[0]?.status === "cancelled";
+  });
 });

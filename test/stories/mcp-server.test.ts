@@ -44,6 +44,14 @@ test("an IDE gives an agent files and a task, hears how it goes, and finds what 
     const listed = await callTool(client, "list_files", { conversation, path: "outputs" });
     assert.equal(listed.text, "outputs/a.txt (14 bytes)");
 
+    const search = (query: string) => callTool(client, "search_files", { conversation, query });
+    assert.match((await search("tw")).text, /^outputs\/a\.txt:2\n[\s\S]*\*\*tw\*\*o/);
+    assert.equal((await search("four")).text, "Nothing was found. Try other words, or fewer of them.");
+    assert.equal(
+      (await callTool(client, "search_files", { conversation, query: "(", regex: true })).code,
+      "pattern_invalid",
+    );
+
     const { resources } = await client.listResources();
     const uri = `agentyard://conversations/${conversation}/files/outputs/a.txt`;
     assert.ok(resources.some((resource) => resource.uri === uri));

@@ -3,6 +3,7 @@ import {
   ADAPTERS_OF_ADAPTERS,
   adapterOf,
   BROWSER_ROOMS,
+  CLIENT_ROOMS,
   FREE_FILES,
   folderOf,
   HARMLESS_LIBRARIES,
@@ -14,7 +15,6 @@ import {
   OPEN,
   PAGE,
   roomOf,
-  TERMINAL_IMPORTS,
   WIRING,
 } from "./house-plan.ts";
 import type { Import, Syntax } from "./read-imports.ts";
@@ -60,8 +60,8 @@ function checkArrow(from: string, to: string): string[] {
   if (!from.startsWith("src/")) return [];
   const [above, below] = [folderOf(from), folderOf(to)];
   if (PAGE.indexOf(below) < PAGE.indexOf(above)) return [`${from}: imports point down the page, not up to ${to}`];
-  const isOutOfTerminal = above === "terminal" && !TERMINAL_IMPORTS.includes(below);
-  return isOutOfTerminal ? [`${from}: terminal/ is a client, it does not import ${to}`] : [];
+  const isIn = above === below || BROWSER_ROOMS.includes(below);
+  return CLIENT_ROOMS.includes(above) && !isIn ? [`${from}: ${above}/ is a client, it does not import ${to}`] : [];
 }
 
 function checkInnerArrow(from: string, to: string): string[] {

@@ -67,7 +67,8 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
 };
 /** Rooms deeper still. */
 export const DEEP_ROOMS = ["src/storage/sqlite/migrations"];
-export const TERMINAL_IMPORTS = ["terminal", "client", "protocol", "words", "base"];
+/** Clients of the API, which know nothing of what is behind it: they import only what browsers run as well, too. */
+export const CLIENT_ROOMS = ["terminal", "mcp-server"];
 /** What browsers run as well. */
 export const BROWSER_ROOMS = ["client", "protocol", "words", "base"];
 /** What of these rooms runs under Node only; no other file of them imports it. */

@@ -40,6 +40,7 @@ export const mouths: Readonly<Record<string, string>> = {
   "src/tools/custom-definition.ts#asked":
     "a tool of the operator's is foreign code: whether a person must be asked is not known, so the call is refused",
   "src/tools/custom-definition.ts#runCustom": "the same while it runs: the model reads what it says",
+  "src/mcp-server/offer.ts#run": "the client gets an error with an id, the log has it",
   "src/models/demo/demo.ts#startDemoServer": "the demo model is a server: it answers 500, the log has it",
   "src/models/ask-json.ts#askJson": "asks whether a model server is there: whatever goes wrong, it has not answered",
   "src/mcp/sign-in.ts#authorise":

@@ -4,10 +4,10 @@ import { shownPath } from "../../workspace/workspace.ts";
 import type { Handlers, Parts } from "../handler.ts";
 import { storeOnce } from "../sandbox/stored-before.ts";
 
-type Names = "listFiles" | "readFile" | "uploadFile" | "removeFile";
+type Names = "listFiles" | "readFile" | "searchFiles" | "uploadFile" | "removeFile";
 
 export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
-  const { engine, log } = parts;
+  const { engine, log, documents } = parts;
   return {
     async listFiles({ owner, params, query }) {
       const row = await log.find(owner, params.id);
@@ -35,6 +35,16 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
       if (!stat.ok) return stat;
       if (stat.value.type === "folder") return failure("not_a_file", { path: shownPath(stat.value.path) });
       return ok({ stat: stat.value, open: (range) => files.stream(path, range) });
+    },
+    async searchFiles({ owner, params, query: { regex, limit, context, ...wanted }, signal }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const found = await documents.search(engine.files(row.value), {
+        ...{ ...wanted, isRegex: regex, hitsMax: limit, contextCharacters: context, signal },
+      });
+      if (!found.ok) return found;
+      const { hits, stopped = null, ...counts } = found.value;
+      return ok({ ...counts, hits: [...hits], stopped });
     },
     async uploadFile({ owner, params, query, bytes, once }) {
       const row = await log.find(owner, params.id);
