@@ -168,9 +168,7 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
     });
   const { attach } = await import("./attach.ts");
   const attached = await attach({
-    config,
-    logger,
-    version,
+    ...{ config, logger, version },
     reload: reloader(config, request, { logger, onBroken }),
     runtimeDirectory: env.XDG_RUNTIME_DIR,
     recoverAgeMsMax: !isWorking(command) ? undefined : command.name === "serve" ? servedAgeMsMax : recoverAgeMsMax,
