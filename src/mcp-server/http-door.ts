@@ -62,7 +62,7 @@ export function openMcpDoor({ version, clock, ids, log }: Parts): McpDoor {
       if (!isInitializeRequest(body)) return stateless(request, options);
       const begun = await sessions.begin(owner, make());
       if (begun !== undefined) return answerIn(begun);
-      const full = makeFailure("mcp_full", { what: "sessions", limit: sessionsPerUserMax });
+      const full = makeFailure("mcp_full", { what: "connections", limit: sessionsPerUserMax });
       const { code, detail } = inWords(visitor.words, full);
       return rpcRefusal(429, { code: -32_000, message: detail, data: { code } });
     },

@@ -65,14 +65,14 @@ export const enMcpFailures = {
     "Use it as it is; what it needs to know stands in mcp_servers.yaml.",
   ],
   /** Of those who use the yard as a server. */
-  mcp_full: (p: { what: "sessions" | "calls"; limit: number }) =>
+  mcp_full: (p: { what: "connections" | "calls"; limit: number }) =>
     p.what === "calls"
       ? [
           `You have ${p.limit} calls under way, as many as there may be.`,
           "Wait for one of them to end, then call again.",
         ]
       : [
-          `You have ${p.limit} MCP sessions open, as many as there may be, and all of them are in use.`,
+          `You have ${p.limit} MCP connections open, as many as there may be, and all of them are in use.`,
           "End one of them, then connect again.",
         ],
 } satisfies Record<string, (params: never) => [what: string, next: string]>;

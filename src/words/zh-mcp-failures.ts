@@ -48,5 +48,5 @@ export const zhMcpFailures: typeof enMcpFailures = {
   mcp_full: (p) =>
     p.what === "calls"
       ? [`您有 ${p.limit} 个调用正在进行，已达上限。`, "请等其中一个结束后再调用。"]
-      : [`您打开了 ${p.limit} 个 MCP 会话，已达上限，而且都在使用中。`, "请结束其中一个后再连接。"],
+      : [`您打开了 ${p.limit} 个 MCP 连接，已达上限，而且都在使用中。`, "请结束其中一个后再连接。"],
 };
