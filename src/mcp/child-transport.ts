@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { systemCode, systemCodeOrThrow } from "../base/fault.ts";
 import { parsedJson } from "../base/json.ts";
 import type { Logger } from "../observe/observe.ts";
+import { messageBytesMax } from "./limits.ts";
 import type { McpReached } from "./settings.ts";
 
 type Program = Extract<McpReached, { by: "program" }>;
@@ -86,9 +87,6 @@ export function childTransport(program: Program, { server, clock, logger }: Part
   };
   return transport;
 }
-
-/** What can be said in one line without being read; a server that writes more at once is ended. */
-const messageBytesMax = 16 * 1024 * 1024;
 
 /** The lines of a program. The client's own reader copies all it has with every piece, which takes seconds for a long line. */
 function openLines(onLine: (line: string) => void): (chunk: Buffer) => "taken" | "too_long" {

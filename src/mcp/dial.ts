@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { Web } from "../web/web.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import { type ChildTransport, childCloseMsMax, childTransport } from "./child-transport.ts";
 import { type Fault, faultOf } from "./faults.ts";
 import type { ToolDefinition } from "./known-tools.ts";
@@ -139,7 +140,7 @@ function transportOf({ id, reached }: McpServerSettings, { sdk, way, auth, web, 
   }
   const options = {
     requestInit: { headers: reached.headers },
-    fetch: auth?.fetch ?? web.fetchFor(reached.url),
+    fetch: auth?.fetch ?? boundedFetch(web.fetchFor(reached.url)),
     ...(auth === undefined ? {} : { authProvider: auth }),
   };
   const url = new URL(reached.url);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { OwnerId } from "../protocol/ids.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import { Connection, type ConnectionParts } from "./connection.ts";
 import { knownPlace } from "./known-tools.ts";
 import type { McpParts } from "./mcp.ts";
@@ -11,8 +12,8 @@ export type Line = { readonly connection: Connection; readonly signIn: SignIn | 
 
 export type Lines = {
   of(server: McpServerSettings, owner: OwnerId): Line;
-  /** Ends those of other servers. */
-  keep(isWanted: (server: string) => boolean): Promise<void>;
+  /** Ends all others; `owner` only where it speaks for one person. */
+  keep(isWanted: (server: string, owner: OwnerId | undefined) => boolean): Promise<void>;
 };
 
 type Heard = {
@@ -24,7 +25,7 @@ type ElicitAnswer = ReturnType<ConnectionParts["elicit"]>;
 /** A program is there for all users; behind an address each has a connection, and maybe a sign-in, of their own. */
 export function openLines(parts: McpParts, { elicit, onTools }: Heard): Lines {
   const { dataDir, clock, ids, logger, version, secrets, web } = parts;
-  const lines = new Map<string, Line & { readonly server: string }>();
+  const lines = new Map<string, Line & { readonly server: string; readonly owner: OwnerId | undefined }>();
   return {
     of(server, owner) {
       const { id, reached } = server;
@@ -37,19 +38,27 @@ export function openLines(parts: McpParts, { elicit, onTools }: Heard): Lines {
         reached.by === "address" && Object.keys(reached.headers).some((name) => /^authorization$/i.test(name));
       const signIn =
         reached.by === "address" && !isTold
-          ? new SignIn({ server: id, owner, reached, secrets, clock, ids, fetch: web.fetchFor(reached.url) })
+          ? new SignIn({
+              server: id,
+              owner,
+              reached,
+              secrets,
+              clock,
+              ids,
+              fetch: boundedFetch(web.fetchFor(reached.url)),
+            })
           : undefined;
       const connection: Connection = new Connection({
         ...{ server, clock, logger, version, auth: signIn, web, onTools },
         known: knownPlace(join(dataDir, "mcp"), server, personal),
         elicit: (request) => elicit(connection, request),
       });
-      const line = { server: id, connection, signIn };
+      const line = { server: id, owner: personal, connection, signIn };
       lines.set(key, line);
       return line;
     },
     async keep(isWanted) {
-      const gone = [...lines].filter(([, { server }]) => !isWanted(server));
+      const gone = [...lines].filter(([, { server, owner }]) => !isWanted(server, owner));
       for (const [key] of gone) lines.delete(key);
       await Promise.all(gone.map(([, { connection }]) => connection.close()));
     },

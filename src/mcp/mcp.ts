@@ -50,6 +50,8 @@ export interface Mcp extends ToolSource {
   /** The settings have changed: servers that are others now are ended, the rest goes on. */
   change(servers: readonly McpServerSettings[]): Promise<void>;
   /** Ends all of them, with everything that they started. */
+  /** Ends what speaks for somebody who was removed: whoever has the name next is somebody else. */
+  forget(owner: OwnerId): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -131,6 +133,10 @@ export function openMcp(parts: McpParts): Mcp {
         const server = find(id);
         return server !== undefined && before.get(id) === JSON.stringify(portable(server));
       });
+    },
+    async forget(owner) {
+      offers.forget();
+      await lines.keep((_, other) => other !== owner);
     },
     close() {
       servers = [];

@@ -66,7 +66,7 @@ export function openUserList({ storage, clock }: UserParts, { passwords, inTurn,
         if (!dropped.ok) return dropped;
         holds.endAll(row.id);
         known = (await storage.listUsers(1)).length > 0;
-        return ok(undefined);
+        return ok(row.id);
       }),
     async setPassword(id, password) {
       const secret = await hashed(passwords, password);

@@ -25,7 +25,8 @@ export type Users = {
   add(
     user: NewUser,
   ): Promise<Answer<User, "user_exists" | "sign_in_as_taken" | "user_id_unfit" | "password_unfit" | "rate_limited">>;
-  remove(id: string): Promise<Answer<void, "user_unknown">>;
+  /** Answers whose things are to be forgotten. */
+  remove(id: string): Promise<Answer<OwnerId, "user_unknown">>;
   /** Ends all sign-ins of the user. */
   setPassword(id: string, password: string): Promise<Answer<void, "user_unknown" | "password_unfit" | "rate_limited">>;
   /** Whether this is their password; of users without one nothing is. */

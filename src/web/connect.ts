@@ -10,6 +10,8 @@ export type ConnectLimits = {
   readonly connectMsMax: number;
   /** Hears the system's own word for why nobody answers. */
   readonly onFailed?: ((code: string) => void) | undefined;
+  /** Nobody waits any longer. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 type Wanted = ConnectLimits & {
@@ -32,9 +34,7 @@ export type Unfound = "private" | "never" | "unknown";
 /** The addresses of a host that may be reached, of all that it has. */
 export async function findAddresses(wanted: Omit<Wanted, "port">): Promise<readonly string[] | Unfound> {
   const { host, isPrivateAllowed } = wanted;
-  const isLate = new AbortController();
-  const addresses = isIP(host) === 0 ? await inTime(wanted, isLate.signal) : [host];
-  isLate.abort();
+  const addresses = await lookUp(wanted);
   if (addresses.length === 0) return "unknown";
   const found = addresses.map((address) => ({ address, kind: kindOf(address) }));
   const fit = found.filter(({ kind }) => kind === "public" || (kind === "private" && isPrivateAllowed));
@@ -42,11 +42,15 @@ export async function findAddresses(wanted: Omit<Wanted, "port">): Promise<reado
   return fit.map(({ address }) => address);
 }
 
-async function inTime(
-  { host, lookup, clock, connectMsMax }: Omit<Wanted, "port">,
-  done: AbortSignal,
-): Promise<readonly string[]> {
-  return Promise.race([lookup(host), clock.wait(connectMsMax, done).then(() => [])]);
+/** What a name stands for; nothing where nobody says it in time. */
+export async function lookUp(wanted: ConnectLimits & Pick<Wanted, "host" | "lookup">): Promise<readonly string[]> {
+  const { host, lookup, clock, connectMsMax, signal } = wanted;
+  if (isIP(host) !== 0) return [host];
+  const done = new AbortController();
+  const over = signal === undefined ? done.signal : AbortSignal.any([done.signal, signal]);
+  const addresses = await Promise.race([lookup(host), clock.wait(connectMsMax, over).then(() => [])]);
+  done.abort();
+  return addresses;
 }
 
 const triesMax = 3;
@@ -57,26 +61,32 @@ export async function connectToAny(
   port: number,
   { connect = connectByTcp, ...limits }: ConnectLimits & { readonly connect?: Connect | undefined },
 ): Promise<Socket | undefined> {
+  const { signal } = limits;
   for (const address of addresses.slice(0, triesMax)) {
+    if (signal?.aborted) return undefined;
     const socket = await connect(address, port, limits);
     if (socket !== undefined) return socket;
   }
   return undefined;
 }
 
-const connectByTcp: Connect = (address, port, { clock, connectMsMax, onFailed }) =>
+const connectByTcp: Connect = (address, port, { clock, connectMsMax, onFailed, signal }) =>
   new Promise((resolve) => {
     const socket = createConnection({ host: address, port, allowHalfOpen: true, noDelay: true });
     const fail = ({ code = "" }: NodeJS.ErrnoException) => {
       onFailed?.(code);
       stopTimer();
+      signal?.removeEventListener("abort", stop);
       socket.destroy();
       resolve(undefined);
     };
+    const stop = () => fail({ name: "", message: "", code: "ABORT_ERR" });
     const stopTimer = clock.after(connectMsMax, () => fail({ name: "", message: "", code: "ETIMEDOUT" }));
+    signal?.addEventListener("abort", stop, { once: true });
     socket.once("error", fail);
     socket.once("connect", () => {
       stopTimer();
+      signal?.removeEventListener("abort", stop);
       socket.off("error", fail);
       // From here on its end tells it.
       socket.on("error", () => {});

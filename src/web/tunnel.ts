@@ -1,7 +1,7 @@
 import { isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { failed, ok, type Result } from "../base/result.ts";
-import { type Connect, type ConnectLimits, connectToAny } from "./connect.ts";
+import { type Connect, type ConnectLimits, connectToAny, lookUp } from "./connect.ts";
 import type { Lookup } from "./lookup.ts";
 
 type Parts = ConnectLimits & {
@@ -23,7 +23,7 @@ export async function openTunnel(
 ): Promise<Result<Socket, "unreachable" | "proxy">> {
   const host = proxy.hostname.replace(/^\[|\]$/g, "");
   const isSecure = proxy.protocol === "https:";
-  const addresses = isIP(host) === 0 ? await parts.lookup(host) : [host];
+  const addresses = await lookUp({ ...parts, host });
   const plain = await connectToAny(addresses, Number(proxy.port || (isSecure ? 443 : 80)), parts);
   if (plain === undefined) return failed("proxy");
   const socket = isSecure

@@ -31,7 +31,7 @@ export async function openWay(place: Place, wanted: Wanted, parts: WebParts): Pr
   const isOpened = own?.isInside === true || isAmong(privateHosts, host, port);
   const refusal = refusedByName(place, wanted.rules, isOpened);
   if (refusal !== undefined) return failed({ kind: "refused", why: refusal });
-  const limits = { clock: parts.clock, connectMsMax: wanted.limits.connectMsMax };
+  const limits = { clock: parts.clock, connectMsMax: wanted.limits.connectMsMax, signal: wanted.signal };
   const found = await findAddresses({ host, isPrivateAllowed: isOpened, lookup: parts.lookup, ...limits });
   if (wanted.signal.aborted) return failed({ kind: "aborted" });
   const proxy = proxyFor(place, parts.proxyEnv());
@@ -46,15 +46,15 @@ export async function openWay(place: Place, wanted: Wanted, parts: WebParts): Pr
   };
   const socket =
     proxy !== undefined && isOutward
-      ? await openTunnel(proxy, { address: addresses[0] ?? host, port }, { ...limits, ...parts, signal: wanted.signal })
+      ? await openTunnel(proxy, { address: addresses[0] ?? host, port }, { ...limits, ...parts })
       : await connected(addresses, port, { ...limits, connect: parts.connect, onFailed });
-  if (!socket.ok) return failed({ kind: "failed", why: socket.failure, ...(code !== "" && { code }) });
   if (wanted.signal.aborted) {
-    socket.value.destroy();
+    if (socket.ok) socket.value.destroy();
     return failed({ kind: "aborted" });
   }
+  if (!socket.ok) return failed({ kind: "failed", why: socket.failure, ...(code !== "" && { code }) });
   if (url.protocol === "http:") return socket;
-  return secured(socket.value, host, { ...limits, signal: wanted.signal });
+  return secured(socket.value, host, limits);
 }
 
 function refusedByName({ host, port }: Place, rules: WayRules, isOpened: boolean) {

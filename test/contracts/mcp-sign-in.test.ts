@@ -26,6 +26,16 @@ test("a user signs in to a server by a link, and stays signed in after a restart
   assert.ok("failure" in refused && refused.failure.code === "mcp_sign_in_needed", textOf(refused));
 });
 
+test("whoever gets the name of a user who was removed gets nothing of their sign-in [G1][S7]", async (t) => {
+  const account = await accountServer(t);
+  const place = await startMcp(t, [address("far", account.url)]);
+  await signIn(place, account);
+  assert.equal(textOf(await place.call("mcp__far__whoami")), "known");
+  await place.secrets.drop(localOwner, "mcp/far"); // As the rows of a user are dropped with them.
+  await place.mcp.forget(localOwner);
+  assert.equal((await place.ready("far")).state, "sign_in_needed");
+});
+
 test("tokens are renewed once, however many calls notice that they have ended [G1]", async (t) => {
   const account = await accountServer(t);
   const place = await startMcp(t, [address("far", account.url)]);

@@ -21,7 +21,7 @@ export function userHandlers(parts: Parts, tries: Tries): Pick<Handlers, Names> 
   return { ...people(parts), ...passwords(parts, tries), ...keys(parts) };
 }
 
-function people({ users }: Parts): Pick<Handlers, "listUsers" | "addUser" | "removeUser" | "makeSignInLink"> {
+function people({ users, mcp }: Parts): Pick<Handlers, "listUsers" | "addUser" | "removeUser" | "makeSignInLink"> {
   return {
     listUsers: async () => ok({ items: await users.list() }),
     async addUser({ body, once }) {
@@ -30,7 +30,11 @@ function people({ users }: Parts): Pick<Handlers, "listUsers" | "addUser" | "rem
       const before = await users.find(body.id);
       return before === undefined ? added : ok(before);
     },
-    removeUser: ({ params }) => users.remove(params.user),
+    async removeUser({ params }) {
+      const removed = await users.remove(params.user);
+      if (removed.ok) await mcp.forget(removed.value);
+      return removed.ok ? ok(undefined) : removed;
+    },
     async makeSignInLink({ params }) {
       const made = await users.makeLink(params.user);
       if (!made.ok) return made;

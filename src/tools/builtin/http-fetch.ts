@@ -81,18 +81,18 @@ function headersOf(written: string): Result<Readonly<Record<string, string>>, st
     : written.split(/\r?\n/).filter((line) => line.trim() !== "");
   const headers: Record<string, string> = {};
   for (const line of lines) {
-    const [, name = "", value = ""] = headerLine.exec(line) ?? [];
-    const isFit = name !== "" && line.length <= headerCharactersMax && lines.length <= headersMax;
-    if (!isFit)
+    const isShort = line.length <= headerCharactersMax && lines.length <= headersMax;
+    const [, name = "", value = ""] = (isShort && headerLine.exec(line.trim())) || [];
+    if (name === "")
       return { ok: false, failure: words.headersUnfit(shortened(line.replaceAll(/\s+/g, " "), shownBytesMax)) };
     if (ours.test(name.toLowerCase())) return { ok: false, failure: words.headerRefused(name) };
-    headers[name.toLowerCase()] = value;
+    headers[name.toLowerCase()] = value.trim();
   }
   return ok(headers);
 }
 
 const shownBytesMax = 60;
-const headerLine = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,100})\s*:[\t ]*([\t -~\x80-\xff]*?)[\t ]*$/;
+const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,100})\s*:([\t -~\x80-\xff]*)$/;
 
 /** Those that say what comes, how to go on, and when. */
 const shownHeaders =
