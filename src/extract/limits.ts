@@ -1,0 +1,11 @@
+// What a file may cost. Over one of these, what was read is kept, and the receipt says which it was and where.
+
+export const fileBytesMax = 100 * 1024 * 1024;
+/** Of the text of one document. */
+export const charactersMax = 20_000_000;
+export const pagesMax = 10_000;
+export const slidesMax = 5_000;
+export const rowsMax = 1_000_000;
+export const cellsMax = 5_000_000;
+export const columnsMax = 16_384;
+export const lineCharactersMax = 1_000_000;

@@ -1,0 +1,66 @@
+import { bodySize } from "./headings.ts";
+import type { Line, PdfPage } from "./pdf-page.ts";
+
+/** Looked at on each page: so many lines from its upper edge, and so many from its lower one. */
+const edgeLines = 2;
+/** Text that stands on fewer pages, one after the other or each second one, is no running head. */
+const pagesMin = 3;
+const pagesApartMax = 2;
+/** What is printed so much larger than the text is a title, also where each chapter begins with one. */
+const titleSize = 1.25;
+/** Where running heads stand, other lines at the same height are so too: chapters have titles, and some are short. */
+const bandPagesShareMin = 0.25;
+const bandRepeatedShareMin = 0.6;
+
+/** Lines at the edges of pages that come again page for page: titles and page numbers, which belong to no sentence. */
+export function runningHeads(pages: readonly PdfPage[]): ReadonlySet<Line> {
+  const body = bodySize(pages.flatMap(({ lines }) => lines));
+  const edges = pages.map((page) => edgesOf(page).filter(({ size }) => size < titleSize * body));
+  const repeated = repeatedKeys(edges);
+  const isRepeated = (line: Line) => repeated.has(keyOf(line));
+  const bands = new Map<number, { repeated: number; all: number }>();
+  for (const line of edges.flat()) {
+    const band = bands.get(bandOf(line)) ?? { repeated: 0, all: 0 };
+    bands.set(bandOf(line), { repeated: band.repeated + (isRepeated(line) ? 1 : 0), all: band.all + 1 });
+  }
+  const isBand = (line: Line) => {
+    const band = bands.get(bandOf(line)) ?? { repeated: 0, all: 0 };
+    return band.repeated >= bandPagesShareMin * pages.length && band.repeated >= bandRepeatedShareMin * band.all;
+  };
+  return new Set(edges.flat().filter((line) => isRepeated(line) || (pages.length >= pagesMin && isBand(line))));
+}
+
+function repeatedKeys(edges: readonly (readonly Line[])[]): ReadonlySet<string> {
+  const runs = new Map<string, { last: number; count: number }>();
+  const found = new Set<string>();
+  for (const [page, lines] of edges.entries())
+    for (const key of new Set(lines.map(keyOf))) {
+      const run = runs.get(key);
+      const count = run !== undefined && page - run.last <= pagesApartMax ? run.count + 1 : 1;
+      runs.set(key, { last: page, count });
+      if (count >= pagesMin) found.add(key);
+    }
+  return found;
+}
+
+function edgesOf({ lines }: PdfPage): readonly Line[] {
+  if (lines.length === 0) return [];
+  const byHeight = lines.toSorted((one, other) => other.baseline - one.baseline);
+  return [...new Set([...byHeight.slice(0, edgeLines), ...byHeight.slice(-edgeLines)])];
+}
+
+const bandPoints = 3;
+
+function bandOf({ baseline }: Line): number {
+  return Math.round(baseline / bandPoints);
+}
+
+/** Text with its height on the page, and with its numbers masked. */
+function keyOf(line: Line): string {
+  const text = line.text
+    .toLowerCase()
+    .replaceAll(/\b[ivxlc]+\b/g, "#")
+    .replaceAll(/\d+/g, "#")
+    .replaceAll(/\s+/g, " ");
+  return `${bandOf(line)} ${text}`;
+}
