@@ -15,7 +15,7 @@ export type Reading = { readonly onProgress: (progress: Progress) => void };
  */
 export type Unreadable =
   | { readonly why: "password" | "rights" | "memory" }
-  | { readonly why: "damaged"; readonly detail: string }
+  | { readonly why: "damaged"; readonly type: string }
   | { readonly why: "unknown"; readonly type: string };
 
 export type Reader = (source: Source, reading: Reading) => Promise<Result<Extracted, Unreadable>>;

@@ -1,5 +1,6 @@
 import { enChatFailures } from "./en-chat-failures.ts";
 import { enContextFailures } from "./en-context-failures.ts";
+import { enDocumentFailures } from "./en-document-failures.ts";
 import { enFileFailures } from "./en-file-failures.ts";
 import { enMcpFailures } from "./en-mcp-failures.ts";
 import { type ModelTrouble, modelTrouble } from "./en-model-faults.ts";
@@ -30,6 +31,7 @@ export const enFailures = {
   ...enFileFailures,
   ...enSandboxFailures,
   ...enUploadFailures,
+  ...enDocumentFailures,
   ...enWebFailures,
   ...enSecretFailures,
   ...enOperatorFailures,

@@ -1,6 +1,7 @@
 import type { AddressFault, FailureWords, StorageFault } from "./en-failures.ts";
 import { zhChatFailures } from "./zh-chat-failures.ts";
 import { zhContextFailures } from "./zh-context-failures.ts";
+import { zhDocumentFailures } from "./zh-document-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
 import { zhMcpFailures } from "./zh-mcp-failures.ts";
 import { modelTrouble } from "./zh-model-faults.ts";
@@ -29,6 +30,7 @@ export const zhFailures: FailureWords = {
   ...zhFileFailures,
   ...zhSandboxFailures,
   ...zhUploadFailures,
+  ...zhDocumentFailures,
   ...zhWebFailures,
   ...zhSecretFailures,
   ...zhOperatorFailures,

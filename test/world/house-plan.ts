@@ -19,7 +19,7 @@ export const PAGE = (
   `${WIRING.join(" ")} config ` +
   "terminal http mcp-server " +
   "loop " +
-  "context operators mcp tools approvals skills documents " +
+  "context operators mcp tools approvals skills documents extract " +
   "sandbox web workspace models users observe " +
   "log storage " +
   "client protocol words base"
@@ -64,6 +64,7 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["local", "guest", ".", "network"],
   models: ["demo", "openai", "responses", "anthropic", "google", "wire", "."],
   storage: ["sqlite", "."],
+  extract: ["."],
 };
 /** Rooms deeper still. */
 export const DEEP_ROOMS = ["src/storage/sqlite/migrations"];
@@ -78,7 +79,7 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["storage/sqlite/"],
   "node:child_process": ["sandbox/local/", "mcp/child-transport.ts", "workspace/image-programs.ts", "doctor.ts"],
   "node:worker_threads": [
-    "documents/",
+    ...["documents/", "extract/"],
     "storage/sqlite/",
     "sandbox/local/",
     "config/read-yaml.ts",
@@ -92,6 +93,8 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
     "mcp/known-tools.ts",
     // Packages are no files of a user: they lie outside of every workspace.
     "sandbox/package-folders.ts",
+    // The program of PDFium, which lies in its package.
+    "extract/pdf/pdfium.ts",
     // Skills lie where the operator put them, and copies of them beside all workspaces.
     "skills/",
   ],

@@ -20,7 +20,7 @@ export function pdfReader(pdfium: Pdfium): Reader {
   return ({ bytes }, reading) => {
     const document = openPdf(pdfium, bytes);
     if (document === "password" || document === "memory") return Promise.resolve(failed({ why: document }));
-    if (document === "damaged") return Promise.resolve(failed({ why: "damaged", detail: "pdf" }));
+    if (document === "damaged") return Promise.resolve(failed({ why: "damaged", type: "PDF" }));
     const read = readDocument(document, reading);
     document.close();
     return Promise.resolve(ok(read));
