@@ -2,8 +2,8 @@ import type { Result } from "../base/result.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 
+export { decodeText } from "../extract/decode.ts";
 export type { UploadPolicy } from "../protocol/upload-policy.ts";
-export { decodeText } from "./decode.ts";
 export { fileTypeOf, typeOfName } from "./file-type.ts";
 export { attachedText, describeAttached } from "./files-in-message.ts";
 export { imageBytesMax, isImage, isWholeImage } from "./image.ts";

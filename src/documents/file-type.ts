@@ -1,5 +1,5 @@
-import { decodeText } from "./decode.ts";
-import { binaryEndings } from "./magic.ts";
+import { decodeText } from "../extract/decode.ts";
+import { binaryEndings } from "../extract/magic.ts";
 
 export type FileType = {
   /** For people and models: `pdf`, `spreadsheet`, `csv`, `python`, `image` …, or `unknown`. */

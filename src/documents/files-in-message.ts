@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { ok, type Result } from "../base/result.ts";
+import { decodeText } from "../extract/decode.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Image } from "../protocol/message.ts";
 import { attachedWords, type Language, shownName } from "../words/words.ts";
 import type { FileFailure, Workspace } from "../workspace/workspace.ts";
-import { decodeText } from "./decode.ts";
 import { fileTypeOf, typeHeadBytes } from "./file-type.ts";
 import { imageBytesMax, isImage, isWholeImage } from "./image.ts";
 

@@ -1,9 +1,9 @@
 import { isAscii } from "node:buffer";
+import { decodeText, isSurelyUtf8 } from "../extract/decode.ts";
+import { binaryEndings } from "../extract/magic.ts";
 import type { FileBelow } from "../workspace/workspace.ts";
-import { decodeText, isSurelyUtf8 } from "./decode.ts";
 import type { SearchHit, SearchQuery, SearchResult } from "./documents.ts";
 import { excerpt, placesIn, type ShownPart } from "./excerpt.ts";
-import { binaryEndings } from "./magic.ts";
 import type { Plan } from "./query.ts";
 
 export type Scan = Pick<SearchQuery, "hitsMax" | "contextCharacters"> & {

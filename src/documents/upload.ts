@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import { failed, ok, type Result } from "../base/result.ts";
+import { decodeText, isControl, utf8ControlsMax } from "../extract/decode.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { UploadedFile } from "../protocol/resources.ts";
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import { type FileChange, type FileFailure, shownPath, type Workspace } from "../workspace/workspace.ts";
-import { decodeText, isControl, utf8ControlsMax } from "./decode.ts";
 import { type FileType, fileTypeOf, plainEnding, typeHeadBytes } from "./file-type.ts";
 
 export type IncomingFile = {

@@ -3,10 +3,10 @@ import { ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { Extracted } from "./extracted.ts";
-import type { Job } from "./job.ts";
-import { openPool } from "./pool.ts";
 import type { Progress } from "./reading.ts";
-import type { Outcome } from "./thread.ts";
+import type { Job } from "./threads/job.ts";
+import { openPool } from "./threads/pool.ts";
+import type { Outcome } from "./threads/thread.ts";
 
 export type { Block, Extracted, Format, Loss, Place, Receipt } from "./extracted.ts";
 export type { Progress } from "./reading.ts";

@@ -37,6 +37,8 @@ export const FREE_FILES = [
   "src/client/socket-path.ts",
   "src/sandbox/provider.ts",
   "src/workspace/files-below.ts",
+  "src/extract/decode.ts",
+  "src/extract/magic.ts",
   "src/http/settings.ts",
   "src/approvals/pattern.ts",
   "src/approvals/rules.ts",
@@ -64,7 +66,7 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["local", "guest", ".", "network"],
   models: ["demo", "openai", "responses", "anthropic", "google", "wire", "."],
   storage: ["sqlite", "."],
-  extract: ["."],
+  extract: ["threads", "pdf", "office", "pages", "plain", "packed", "."],
 };
 /** Rooms deeper still. */
 export const DEEP_ROOMS = ["src/storage/sqlite/migrations"];
@@ -79,7 +81,7 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["storage/sqlite/"],
   "node:child_process": ["sandbox/local/", "mcp/child-transport.ts", "workspace/image-programs.ts", "doctor.ts"],
   "node:worker_threads": [
-    ...["documents/", "extract/"],
+    ...["documents/", "extract/threads/"],
     "storage/sqlite/",
     "sandbox/local/",
     "config/read-yaml.ts",
@@ -111,7 +113,7 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "node:vm": ["approvals/checkers.ts", "http/garbage.ts"],
   "node:v8": ["http/garbage.ts"],
   // Loads a large package late, in a function that cannot wait.
-  "node:module": ["documents/guess.ts"],
+  "node:module": ["extract/guess.ts"],
 };
 export const HARMLESS_LIBRARIES =
   "path url crypto stream zlib buffer util events async_hooks string_decoder readline tty process assert".split(" ");
@@ -119,16 +121,17 @@ export const HARMLESS_LIBRARIES =
 export const SQL_HOME = "src/storage/sqlite/";
 /** Every text for people stands in words/. These read what people, models and servers write, in Chinese too. */
 export const READERS_OF_CHINESE = [
-  ...["src/words/", "src/models/demo/", "src/models/wire/", "src/models/complexity.ts", "src/documents/word-share.ts"],
+  ...["src/words/", "src/models/demo/", "src/models/wire/", "src/models/complexity.ts", "src/extract/"],
   "src/protocol/form.ts",
   ...["src/approvals/secrets.ts", "src/tools/builtin/todo-write.ts", "src/context/instructions.ts"],
   "src/context/summarise.ts",
 ];
 /** What a process has once, and what is only remembered of a value: all other state belongs to somebody who opened it. */
 export const STATEFUL_FILES = [
-  ...["src/http/garbage.ts", "src/workspace/owner.ts", "src/documents/word-share.ts", "src/loop/call-order.ts"],
+  ...["src/http/garbage.ts", "src/workspace/owner.ts", "src/extract/word-share.ts", "src/loop/call-order.ts"],
   // A thread is opened as a whole.
   "src/storage/sqlite/copy-worker.ts",
+  "src/extract/threads/extract-worker.ts",
 ];
 
 export function folderOf(path: string): string {

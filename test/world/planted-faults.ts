@@ -98,9 +98,9 @@ export const plantedFaults: readonly Planted[] = [
   ],
   [
     "a package that is loaded around the imports",
-    "src/documents/guess.ts",
+    "src/extract/guess.ts",
     'import { createRequire } from "node:module";\ncreateRequire(import.meta.url)("left-pad");\n',
-    "src/documents/guess.ts: left-pad is not a dependency",
+    "src/extract/guess.ts: left-pad is not a dependency",
   ],
   [
     "an import that nobody can name",

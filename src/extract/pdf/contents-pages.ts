@@ -11,7 +11,11 @@ export function isContentsPage(lines: readonly Line[], isTitle: (words: string) 
   return entries.length > entriesShareMin * lines.length;
 }
 
-function isEntry(text: string, isTitle: (words: string) => boolean): boolean {
+/** An entry says where it leads at its end; longer lines would only cost time. */
+const entryCharactersMax = 400;
+
+function isEntry(line: string, isTitle: (words: string) => boolean): boolean {
+  const text = line.slice(-entryCharactersMax);
   if (dotLeader.test(text) || indexEntry.test(text)) return true;
   const titled = withNumber.exec(text)?.[1];
   return titled !== undefined && isTitle(titled);

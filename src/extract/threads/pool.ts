@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Job } from "./job.ts";
 import { type Limits, type Outcome, startThread, type Thread } from "./thread.ts";
 

@@ -1,6 +1,6 @@
-import type { Result } from "../base/result.ts";
-import type { Block, Extracted } from "./extracted.ts";
-import type { Progress, Unreadable } from "./reading.ts";
+import type { Result } from "../../base/result.ts";
+import type { Block, Extracted } from "../extracted.ts";
+import type { Progress, Unreadable } from "../reading.ts";
 
 /** A file for a thread: below a folder that is open, or its bytes, which are handed over. */
 export type Job = { readonly name: string; readonly sizeBytes: number } & (

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
-import type { Clock } from "../base/clock.ts";
-import type { Block, Extracted } from "./extracted.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Block, Extracted } from "../extracted.ts";
+import type { Progress } from "../reading.ts";
 import type { Ended, Job, News, Order } from "./job.ts";
-import type { Progress } from "./reading.ts";
 
 /** A thread that needs more has met something hostile. What PDFium has is not counted, and has its own bound. */
 const heapMegabytesMax = 512;

@@ -1,11 +1,11 @@
 import { parentPort } from "node:worker_threads";
-import { assert } from "../base/assert.ts";
-import { failed, ok } from "../base/result.ts";
-import { filesBelow } from "../workspace/files-below.ts";
-import { openReader } from "./extract-bytes.ts";
-import type { Extracted } from "./extracted.ts";
+import { assert } from "../../base/assert.ts";
+import { failed, ok } from "../../base/result.ts";
+import { filesBelow } from "../../workspace/files-below.ts";
+import type { Extracted } from "../extracted.ts";
+import { fileBytesMax } from "../limits.ts";
 import { batchesOf, type Job, type News, type NotRead, type Order } from "./job.ts";
-import { fileBytesMax } from "./limits.ts";
+import { openReader } from "./open-reader.ts";
 
 // A thread for documents. It is ended when it takes too long, so nothing in here waits for anything.
 const port = parentPort;
