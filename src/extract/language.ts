@@ -70,13 +70,14 @@ const smallWords: Readonly<Record<string, RegExp>> = {
 /** The best must be so much better than the next, and be met so often among words. */
 const clearlyMore = 1.4;
 const smallShareMin = 0.05;
+const smallWordsMin = 5;
 
 function latinOf(text: string): string | undefined {
   const words = countOf(text, /\p{L}+/gu);
   const [best, next] = Object.entries(smallWords)
     .map(([language, pattern]) => ({ language, count: countOf(text, pattern) }))
     .toSorted((one, other) => other.count - one.count);
-  if (best === undefined || best.count < smallShareMin * words) return undefined;
+  if (best === undefined || best.count < Math.max(smallWordsMin, smallShareMin * words)) return undefined;
   return best.count >= clearlyMore * (next?.count ?? 0) ? best.language : undefined;
 }
 

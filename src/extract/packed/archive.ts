@@ -17,11 +17,13 @@ export type PartEnd = "whole" | "left" | "missing" | "damaged" | "limit";
 
 export type ArchiveFault = "damaged" | "password" | "too_many";
 
-export const partBytesMax = 100 * 1024 * 1024;
-export const inflatedBytesMax = 500 * 1024 * 1024;
-/** Text packs to a tenth; what packs to less than this is made to be large. The first megabytes may be anything. */
-export const ratioMax = 200;
-export const ratioFreeBytes = 10 * 1024 * 1024;
+/** Text packs to a tenth; what packs to less than a two hundredth is made to be large, but for its first megabytes. */
+export const archiveLimits = {
+  partBytesMax: 100 * 1024 * 1024,
+  inflatedBytesMax: 500 * 1024 * 1024,
+  ratioMax: 200,
+  ratioFreeBytes: 10 * 1024 * 1024,
+};
 /** One piece of this can become a thousand times as much. */
 const pieceBytes = 16 * 1024;
 const headBytes = 30;
@@ -29,7 +31,7 @@ const stored = 0;
 const deflated = 8;
 
 /** Opens an archive in memory: nothing is ever written anywhere, so that names mean nothing but themselves. */
-export function openArchive(data: Uint8Array, losses: Losses): Archive | ArchiveFault {
+export function openArchive(data: Uint8Array, losses: Losses, limits = archiveLimits): Archive | ArchiveFault {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const entries = readDirectory(bytes);
   if (entries === undefined) return "damaged";
@@ -50,8 +52,8 @@ export function openArchive(data: Uint8Array, losses: Losses): Archive | Archive
       if (entry === undefined) return "missing";
       const end = unpack(bytes, entry, (piece, ofPart) => {
         inflated += piece.length;
-        if (ofPart > partBytesMax || inflated > inflatedBytesMax) return "limit";
-        if (ofPart > ratioFreeBytes && ofPart > ratioMax * entry.packedBytes) return "limit";
+        if (ofPart > limits.partBytesMax || inflated > limits.inflatedBytesMax) return "limit";
+        if (ofPart > limits.ratioFreeBytes && ofPart > limits.ratioMax * entry.packedBytes) return "limit";
         return take(piece) ? "more" : "left";
       });
       if (end === "damaged") losses.add("damaged_parts", {});

@@ -14,60 +14,67 @@ const titleLinesMax = 4;
 
 /** The headings that the bookmarks of a page lead to, each at its line. */
 export function bookmarkedHeadings(lines: readonly Line[], bookmarks: readonly Bookmark[]): readonly Heading[] {
+  if (bookmarks.length === 0) return [];
   const taken = new Set<Line>();
+  const folded = lines.map(({ text }) => foldings(text));
   return bookmarks.map((bookmark) => {
-    const found = printedTitle(lines, bookmark, taken);
+    const found = printedTitle({ lines, folded, taken }, bookmark);
     for (const line of found) taken.add(line);
-    if (found.length > 0) return { lines: found, text: joinedTitle(found), level: bookmark.level };
-    const before = lines.find(({ baseline }) => bookmark.height === undefined || baseline <= bookmark.height);
-    return {
-      lines: [],
-      text: bookmark.title.trim(),
-      level: bookmark.level,
-      ...(before === undefined ? {} : { before }),
-    };
+    const { level, height } = bookmark;
+    if (found.length > 0) return { lines: found, text: joinedTitle(found), level };
+    const before = lines.find(({ baseline }) => height === undefined || baseline <= height);
+    return { lines: [], text: bookmark.title.trim(), level, ...(before === undefined ? {} : { before }) };
   });
 }
 
+type Page = {
+  readonly lines: readonly Line[];
+  /** Of each line, what can be compared of it. */
+  readonly folded: readonly (readonly string[])[];
+  readonly taken: ReadonlySet<Line>;
+};
+
 /** Of all places with the words of the title the one nearest to where the bookmark leads. */
-function printedTitle(lines: readonly Line[], { title, height }: Bookmark, taken: ReadonlySet<Line>): readonly Line[] {
-  const wanted = foldTitle(title);
-  if (wanted === "") return [];
-  let best: { readonly lines: readonly Line[]; readonly index: number; readonly distance: number } | undefined;
+function printedTitle({ lines, folded, taken }: Page, { title, height }: Bookmark): readonly Line[] {
+  const wanted = foldings(title);
+  let best: { readonly count: number; readonly index: number; readonly distance: number } | undefined;
   for (const [index, line] of lines.entries()) {
     if (taken.has(line)) continue;
-    const count = linesOfTitle(lines, index, wanted);
+    const count = linesOfTitle(folded, index, wanted);
     if (count === 0) continue;
     const distance = height === undefined ? index : Math.abs(height - line.baseline);
-    if (best === undefined || distance < best.distance)
-      best = { lines: lines.slice(index, index + count), index, distance };
+    if (best === undefined || distance < best.distance) best = { count, index, distance };
   }
   if (best === undefined) return [];
+  const found = lines.slice(best.index, best.index + best.count);
   const above = lines[best.index - 1];
-  return above !== undefined && chapterMark.test(above.text) && !taken.has(above) ? [above, ...best.lines] : best.lines;
+  return above !== undefined && chapterMark.test(above.text) && !taken.has(above) ? [above, ...found] : found;
 }
 
 /** `Chapter 1` on a line of its own belongs to the title below it. */
 const chapterMark =
   /^(?:chapter|appendix|part|section|kapitel|anhang|teil|chapitre|annexe|partie|capítulo|глава|приложение)\s+[\dA-ZIVX.]{1,6}[.:]?$|^第\s*[\d一二三四五六七八九十百]+\s*[章部篇編节節]$|^附[录錄]\s*[\dA-Z]{1,3}$/iu;
 
-function linesOfTitle(lines: readonly Line[], from: number, wanted: string): number {
-  let printed = "";
-  for (let count = 1; count <= titleLinesMax; count += 1) {
-    const line = lines[from + count - 1];
-    if (line === undefined) return 0;
-    printed += foldTitle(line.text, { isStart: count === 1 });
-    if (printed === wanted) return count;
-    if (printed === "" || !wanted.startsWith(printed)) return 0;
-  }
+function linesOfTitle(folded: Page["folded"], from: number, wanted: readonly string[]): number {
+  for (const start of folded[from] ?? [])
+    for (const title of wanted) {
+      let printed = start;
+      for (let count = 1; count <= titleLinesMax; count += 1) {
+        if (printed === title) return count;
+        const next = folded[from + count]?.[0] ?? "";
+        if (printed === "" || next === "" || !title.startsWith(printed)) break;
+        printed += next;
+      }
+    }
   return 0;
 }
 
-/** Without numbers in front, blanks, marks and the many forms of one letter. */
-function foldTitle(title: string, { isStart = true } = {}): string {
+/** Without blanks, marks and the many forms of one letter; first as it is, then without a number in front. */
+function foldings(title: string): readonly string[] {
   const plain = title.normalize("NFKC").toLowerCase().replaceAll(/\s+/gu, " ").trim();
-  const bare = isStart ? plain.replace(leadingNumber, "") : plain;
-  return (bare === "" ? plain : bare).replaceAll(/[^\p{L}\p{N}]+/gu, "");
+  const bare = plain.replace(leadingNumber, "");
+  const [whole, words] = [plain, bare].map((one) => one.replaceAll(/[^\p{L}\p{N}]+/gu, ""));
+  return [...new Set([whole ?? "", words ?? ""])].filter((one) => one !== "");
 }
 
 const leadingNumber =

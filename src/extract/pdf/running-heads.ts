@@ -3,6 +3,8 @@ import type { Line, PdfPage } from "./pdf-page.ts";
 
 /** Looked at on each page: so many lines from its upper edge, and so many from its lower one. */
 const edgeLines = 2;
+/** Running heads stand in the margins: so much of the height of a page. */
+const marginShare = 0.12;
 /** Text that stands on fewer pages, one after the other or each second one, is no running head. */
 const pagesMin = 3;
 const pagesApartMax = 2;
@@ -43,9 +45,9 @@ function repeatedKeys(edges: readonly (readonly Line[])[]): ReadonlySet<string> 
   return found;
 }
 
-function edgesOf({ lines }: PdfPage): readonly Line[] {
-  if (lines.length === 0) return [];
-  const byHeight = lines.toSorted((one, other) => other.baseline - one.baseline);
+function edgesOf({ lines, height }: PdfPage): readonly Line[] {
+  const isInMargin = ({ baseline }: Line) => baseline < marginShare * height || baseline > (1 - marginShare) * height;
+  const byHeight = lines.filter(isInMargin).toSorted((one, other) => other.baseline - one.baseline);
   return [...new Set([...byHeight.slice(0, edgeLines), ...byHeight.slice(-edgeLines)])];
 }
 
