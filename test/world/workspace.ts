@@ -63,7 +63,7 @@ export async function testWorkspace(t: Pick<TestContext, "after">, options: Opti
   return { workspace: again(), folder, base, again, logged };
 }
 
-function quietLogger(lines: string[]): Logger {
+export function quietLogger(lines: string[]): Logger {
   const note = (text: string, details?: object) => void lines.push(`${text} ${JSON.stringify(details ?? {})}`);
   return {
     debug: note,

@@ -26,6 +26,7 @@ export const archiveLimits = {
 };
 /** One piece of this can become a thousand times as much. */
 const pieceBytes = 16 * 1024;
+const handedBytes = 64 * 1024;
 const headBytes = 30;
 const stored = 0;
 const deflated = 8;
@@ -74,10 +75,14 @@ function unpack(bytes: Buffer, entry: Entry, take: Take): PartEnd {
   let [length, crc] = [0, 0];
   for (const piece of method === stored ? piecesOf(bytes, start, end) : inflatedPieces(bytes, start, end)) {
     if (piece === "damaged") return "damaged";
-    length += piece.length;
     crc = crc32(piece, crc);
-    const answer = take(piece, length);
-    if (answer !== "more") return answer;
+    // What one piece became may be over a limit by itself: it is handed out as far as it goes.
+    for (let from = 0; from < piece.length; from += handedBytes) {
+      const handed = piece.subarray(from, from + handedBytes);
+      length += handed.length;
+      const answer = take(handed, length);
+      if (answer !== "more") return answer;
+    }
   }
   return length === entry.bytes && crc === entry.crc ? "whole" : "damaged";
 }

@@ -41,7 +41,8 @@ export function readXml(
     return stopped === undefined && isWanted();
   });
   if (stopped !== undefined) return stopped;
-  if (end === "whole" || end === "damaged") parser.end();
+  // What is open is closed, so that what was read so far is kept.
+  parser.end();
   return end;
 }
 

@@ -72,11 +72,11 @@ export function parseHtml(
 
 /** Lines by place in the text, for places that only grow. */
 function lineCounter(text: string): (index: number) => number {
-  let [line, counted] = [1, 0];
+  let [line, feed] = [1, text.indexOf("\n")];
   return (index) => {
-    for (let feed = text.indexOf("\n", counted); feed !== -1 && feed < index; feed = text.indexOf("\n", counted)) {
+    while (feed !== -1 && feed < index) {
       line += 1;
-      counted = feed + 1;
+      feed = text.indexOf("\n", feed + 1);
     }
     return line;
   };

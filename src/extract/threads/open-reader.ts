@@ -45,13 +45,13 @@ function formatOf({ name, bytes }: Source): Result<Format, Unreadable> {
   if (Buffer.from(head.subarray(0, pdfHeadBytes)).includes("%PDF-")) return ok("pdf");
   const [binary] = binaryEndings(head) ?? [];
   const named = endingOf(name);
+  if (bytes.length === 0 && isPacked(named)) return failed({ why: "damaged", type: named.toUpperCase() });
   if (binary === "ole")
     return failed(isEncryptedOffice(bytes) ? { why: "password" } : { why: "unknown", type: oldType(named) });
   if (Buffer.from(head.subarray(0, 4)).equals(zipMark)) return packedFormat(bytes, named, binary ?? "zip");
   if (binary !== undefined) return failed({ why: "unknown", type: binary });
   const text = decodeText(head, { isCut: bytes.length > head.length })?.text;
-  if (text === undefined)
-    return failed(bytes.length === 0 ? { why: "damaged", type: "text" } : { why: "unknown", type: "binary" });
+  if (text === undefined) return failed({ why: "unknown", type: "binary" });
   if (text.startsWith("{\\rtf")) return failed({ why: "unknown", type: "rtf" });
   return ok(textFormats[named] ?? (looksLikeHtml.test(text) ? "html" : "text"));
 }
@@ -76,7 +76,7 @@ function packedFormat(bytes: Uint8Array, named: string, binary: string): Result<
   const archive = openArchive(bytes, openLosses());
   if (archive === "password") return failed({ why: "password" });
   if (typeof archive === "string")
-    return failed({ why: "damaged", type: named in officeNames ? named.toUpperCase() : "ZIP" });
+    return failed({ why: "damaged", type: isPacked(named) ? named.toUpperCase() : "ZIP" });
   if (archive.has("META-INF/container.xml")) return ok("epub");
   const inside = packedFolders.find(([prefix]) => archive.names.some((part) => part.toLowerCase().startsWith(prefix)));
   if (inside !== undefined) return ok(inside[1]);
@@ -88,6 +88,11 @@ function packedFormat(bytes: Uint8Array, named: string, binary: string): Result<
 }
 
 const officeNames: Readonly<Record<string, Format>> = { docx: "docx", xlsx: "xlsx", pptx: "pptx", epub: "epub" };
+
+/** An empty file of this name was cut off. */
+function isPacked(named: string): boolean {
+  return named === "pdf" || Object.hasOwn(officeNames, named);
+}
 
 /** New Office files with a password are wrapped in an old one. */
 function isEncryptedOffice(bytes: Uint8Array): boolean {

@@ -31,8 +31,10 @@ export type Thread = {
   end(): Promise<void>;
 };
 
-export function startThread(clock: Clock): Thread {
-  const worker = new Worker(new URL("./extract-worker.ts", import.meta.url), {
+const reader = new URL("./extract-worker.ts", import.meta.url);
+
+export function startThread(clock: Clock, program = reader): Thread {
+  const worker = new Worker(program, {
     ...{ name: "extract", env: {}, stdout: true, stderr: true },
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
   });

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import type { Job } from "./job.ts";
+import { type Limits, startThread } from "./thread.ts";
+
+const job = (): Job => ({ name: "a.txt", sizeBytes: 5, bytes: new Uint8Array(Buffer.from("hello")) });
+const limits = (signal = new AbortController().signal): Limits => ({ timeMs: 1_000, signal, onProgress() {} });
+/** A thread that runs this when it gets a job. */
+const doing = (what: string) =>
+  new URL(
+    `data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { ${what} });`)}`,
+  );
+
+test("a thread that breaks down, ends or takes too much memory ends its job and nothing else [D1]", async () => {
+  const outcomes = [];
+  for (const what of [
+    "throw new Error('broken')",
+    "process.exit(3)",
+    "const all = []; for (;;) all.push(new Array(1e5).fill(all.length + 0.5))",
+  ]) {
+    const thread = startThread(manualClock(), doing(what));
+    const outcome = await thread.run(job(), limits());
+    outcomes.push([outcome.kind, outcome.kind === "crashed" ? outcome.error.message : "", thread.isFit]);
+  }
+  assert.deepEqual(outcomes, [
+    ["crashed", "broken", false],
+    ["crashed", "the thread ended", false],
+    ["memory", "", false],
+  ]);
+});
+
+test("a thread that takes too long, or that nobody waits for, is ended in the middle of its work [D1]", async () => {
+  const clock = manualClock();
+  const busy = "parentPort.postMessage({ progress: { done: 1, total: 2 } }); for (;;);";
+  const late = startThread(clock, doing(busy));
+  const outcome = late.run(job(), { ...limits(), onProgress: () => clock.move(1_000) });
+  assert.deepEqual([await outcome, late.isFit], [{ kind: "late" }, false]);
+  const stop = new AbortController();
+  const stopped = startThread(clock, doing(busy));
+  assert.deepEqual(await stopped.run(job(), { ...limits(stop.signal), onProgress: () => stop.abort() }), {
+    kind: "stopped",
+  });
+  assert.deepEqual(await startThread(clock).run(job(), limits(AbortSignal.abort())), { kind: "stopped" });
+  assert.equal(clock.timers(), 0);
+});
+
+test("a thread makes room for a new one after fifty files, or two hundred megabytes of them [D1]", async () => {
+  const busy = startThread(manualClock());
+  for (let files = 0; files < 50; files += 1) {
+    assert.equal(busy.isFit, true);
+    assert.equal((await busy.run(job(), limits())).kind, "read");
+  }
+  assert.equal(busy.isFit, false);
+  await busy.end();
+  const large = startThread(manualClock());
+  await large.run({ ...job(), sizeBytes: 200 * 1024 * 1024 - 1 }, limits());
+  assert.equal(large.isFit, true);
+  await large.run({ ...job(), sizeBytes: 1 }, limits());
+  assert.equal(large.isFit, false);
+  await large.end();
+});
