@@ -283,7 +283,7 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
   const workspaces = openWorkspaces({ ...shared, limits, disk, leave, skills: skills.shelf });
   return {
     workspaces,
-    documents: openDocuments({ clock }),
+    documents: openDocuments({ clock, logger }),
     uploads,
     upkeep: openUpkeep({ workspaces, clock, logger, cleanAfterMs: () => cleanAfterMs }),
     cleanAfterMs: () => cleanAfterMs,

@@ -42,7 +42,7 @@ export async function openWorld(folder: string): Promise<World> {
   };
   const workspaces = openAnew();
   must(await workspaces.create(conversation));
-  const documents = openDocuments({ clock });
+  const documents = openDocuments({ clock, logger });
   return {
     storage,
     conversation,

@@ -6,6 +6,7 @@ import type { ProgramPlace } from "../../src/sandbox/sandbox.ts";
 import { builtins, openToolbox, type ToolContext } from "../../src/tools/tools.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { noteWeb } from "../../test/world/web.ts";
+import { quietLogger } from "../../test/world/workspace.ts";
 import { type Figure, inTurns, timed } from "../figure.ts";
 import { must } from "../must.ts";
 import { barePython } from "./bare.ts";
@@ -81,7 +82,7 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
     },
     knownHash: () => undefined,
     earlierCalls: () => [],
-    documents: openDocuments({ clock: systemClock }),
+    documents: openDocuments({ clock: systemClock, logger: quietLogger([]) }),
     web: noteWeb().web,
     outputBytesMax: 30_000,
     seesImages: false,

@@ -1,14 +1,16 @@
 import type { Result } from "../base/result.ts";
+import type { Extracted, ExtractFailure, ExtractOptions } from "../extract/extract.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 
 export { decodeText } from "../extract/decode.ts";
+export type { Extracted, Format, Place } from "../extract/extract.ts";
 export type { UploadPolicy } from "../protocol/upload-policy.ts";
 export { fileTypeOf, typeOfName } from "./file-type.ts";
 export { attachedText, describeAttached } from "./files-in-message.ts";
 export { imageBytesMax, isImage, isWholeImage } from "./image.ts";
 export { isCode } from "./is-code.ts";
-export { openDocuments } from "./search.ts";
+export { openDocuments } from "./open-documents.ts";
 export { receiveUpload } from "./upload.ts";
 
 /** What is in files: their type, their text, and where something stands in them. */
@@ -18,6 +20,12 @@ export interface Documents {
     workspace: Workspace,
     query: SearchQuery,
   ): Promise<Result<SearchResult, FileFailure | Failure<"pattern_invalid">>>;
+  /** What a document says, read anew each time, in a thread that can be stopped. */
+  extract(
+    workspace: Workspace,
+    path: string,
+    options: ExtractOptions,
+  ): Promise<Result<Extracted, FileFailure | ExtractFailure>>;
   close(): Promise<void>;
 }
 

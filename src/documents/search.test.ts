@@ -7,7 +7,7 @@ import { testWorkspace } from "../../test/world/workspace.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type FailureParams, failure } from "../protocol/failure.ts";
 import type { Documents, SearchQuery, SearchResult } from "./documents.ts";
-import { openDocuments } from "./search.ts";
+import { openTextSearch } from "./search.ts";
 
 test("a search shows the line with its neighbours, the match marked, in the order of paths and lines [D3]", async (t) => {
   const { find } = await searchable(t, {
@@ -320,8 +320,8 @@ async function searchable(t: TestContext, files: Record<string, string | Buffer>
   return { search, find, folder };
 }
 
-function open(t: TestContext, clock: Clock): Documents {
-  const documents = openDocuments({ clock });
+function open(t: TestContext, clock: Clock): Pick<Documents, "search" | "close"> {
+  const documents = openTextSearch({ clock });
   t.after(() => documents.close());
   return documents;
 }

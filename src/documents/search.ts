@@ -6,7 +6,7 @@ import { countsOf, newProgress } from "./scan.ts";
 import { openScanThread } from "./scan-thread.ts";
 
 /** Searches run one after another in a thread of their own. */
-export function openDocuments({ clock }: { clock: Clock }): Documents {
+export function openTextSearch({ clock }: { readonly clock: Clock }): Pick<Documents, "search" | "close"> {
   const thread = openScanThread(clock);
   const closing = new AbortController();
   const inTurn = openTurns();

@@ -14,7 +14,7 @@ export const filesForModels = {
   unwritten: "[nothing was written to this workspace yet: every file in it is empty]",
   image: (mime: string) => `${mime}, shown with this result`,
   notText: (type: string) => `${type}: its content cannot be shown`,
-  readable: "text, and images (png, jpeg, gif, webp)",
+  readable: "text, documents (pdf, docx, xlsx, pptx, epub), and images (png, jpeg, gif, webp)",
   editable: "text",
   more: (path: string, offset: number, column = 1) =>
     `[more: read_file ${shownName(path)} offset=${offset}${column === 1 ? "" : ` column=${column}`}]`,

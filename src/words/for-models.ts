@@ -1,6 +1,7 @@
 import { codeForModels } from "./code-for-models.ts";
 import { compactForModels } from "./compact-for-models.ts";
 import { dataBlock } from "./data-for-models.ts";
+import { documentsForModels } from "./documents-for-models.ts";
 import type { FailureWords } from "./en-failures.ts";
 import { filesForModels } from "./files-for-models.ts";
 import { mcpForModels } from "./mcp-for-models.ts";
@@ -154,6 +155,15 @@ const nextSteps: Readonly<Partial<Record<keyof FailureWords | "permission_denied
   quota_exceeded:
     "Where you can run code, remove what you made and nobody needs any more, then try again; otherwise tell the user which files could be removed.",
   conflict: "Call read_file with this path, then repeat the change on what is there now.",
+  document_locked: "Tell the user that it is protected, and ask for a copy that is not.",
+  document_damaged: "Tell the user that the file is damaged, and ask for it again.",
+  document_unknown: "Work on it with code where you can run some; otherwise tell the user which formats can be read.",
+  document_too_large:
+    "Work on it with code where you can run some; otherwise ask the user for the part that is needed.",
+  document_too_slow: "Do not try it again; ask the user for the part that is needed.",
+  document_too_costly: "Do not try it again; ask the user for the part that is needed.",
+  document_reader_crashed: "Do not try it again; tell the user, and ask for the file in another format.",
+  document_stopped: "Try once more; if it fails again, tell the user.",
   unsupported_type: "Work on it with code where you can run some; otherwise go on without it and tell the user.",
   sandbox_unavailable: "Tell the user why, and that this helps ({fix}); go on without code.",
   sandbox_start_failed: "Try once more; if it fails again, go on without code and tell the user.",
@@ -185,6 +195,7 @@ export const forModels = {
   nextSteps,
   didYouMean: (near: string) => `Did you mean: ${near}?`,
   files: filesForModels,
+  documents: documentsForModels,
   code: codeForModels,
   compact: compactForModels,
   mcp: mcpForModels,

@@ -36,7 +36,11 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     sandbox: noToolSandbox,
     knownHash: () => undefined,
     earlierCalls: () => [],
-    documents: { search: () => assert.fail("nothing is searched here"), close: async () => {} },
+    documents: {
+      search: () => assert.fail("nothing is searched here"),
+      extract: () => assert.fail("no document is read here"),
+      close: async () => {},
+    },
     web: noWeb,
     outputBytesMax: 100_000,
     seesImages: false,

@@ -4,22 +4,28 @@ import { ok, type Result } from "../../base/result.ts";
 import { imageBytesMax, isImage, isWholeImage } from "../../documents/documents.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { forModels } from "../../words/words.ts";
+import type { FileStat } from "../../workspace/workspace.ts";
 import { knownEvent, listedPath } from "../file-events.ts";
-import { type OpenFile, openFile, showText } from "../show-file.ts";
+import { showDocument } from "../show-document.ts";
+import { type OpenFile, openFile, type Part, showText } from "../show-file.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 
 export const readFile = defineTool({
   name: "read_file",
   description:
-    "Read a file: its text, or an image (png, jpeg, gif, webp). Use it before you change a file; read several in one answer. Not for folders, nor for finding a place in a large file: use search_file. Returns a header and the exact text; a long one in parts, and the last line says how to read on.",
+    "Read a file: its text, a document (pdf, docx, xlsx, pptx, epub), or an image (png, jpeg, gif, webp). Use it before you change a file; read several in one answer. Not for folders, nor for finding a place in a large file: use search_file. Returns a header and the exact text, of a document its first pages, sheets or slides; the last line says how to read on.",
   class: "pure",
   isBasic: true,
   isOutside: true,
   input: z.object({
     path: z.string().describe("From the root of the workspace, such as uploads/a.csv."),
-    offset: z.int().min(0).optional().describe("First line to read, from 1 on."),
+    offset: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("First line to read, of a document its first page, sheet or slide; from 1 on."),
     column: z.int().min(0).optional().describe("First character of that line, from 1 on; for very long lines."),
-    limit: z.int().min(1).optional().describe("How many lines. Left out: as many as fit."),
+    limit: z.int().min(1).optional().describe("How many lines, pages, sheets or slides. Left out: as many as fit."),
   }),
   otherNames: {
     ...{ file_path: "path", file: "path", filename: "path", file_name: "path" },
@@ -34,8 +40,9 @@ export const readFile = defineTool({
     const { files } = forModels;
     if (file.kind === "unwritten")
       return ok({ text: `${files.header(file.path, files.empty)}\n${files.unwritten}`, outside: [] });
-    if (file.kind === "other") return showImage(context, file);
     const part = { offset: Math.max(1, offset), column: Math.max(1, column), limit };
+    if (file.kind === "other" && documentTypes.has(file.type)) return readDocument(context, file.stat, part);
+    if (file.kind === "other") return showImage(context, file);
     const shown = await showText(context.workspace, file, { ...part, bytesMax: context.outputBytesMax });
     if (!shown.ok) return shown;
     const { text, outside, total, firstLength } = shown.value;
@@ -47,6 +54,18 @@ export const readFile = defineTool({
     return ok({ text, outside, events: [knownEvent(context, { ...shown.value, path: known })] });
   },
 });
+
+/** Old Office files are among them, so that they are told what to do about it. */
+const documentTypes = new Set("pdf docx docm dotx xlsx xlsm xltx pptx pptm potx epub ole doc xls ppt".split(" "));
+
+async function readDocument(
+  { documents, workspace, signal, outputBytesMax }: ToolContext,
+  stat: FileStat,
+  part: Omit<Part, "bytesMax">,
+): Promise<Result<ToolOutput, Failure>> {
+  const found = await documents.extract(workspace, stat.path, { signal });
+  return found.ok ? showDocument(stat, found.value, { ...part, bytesMax: outputBytesMax }) : found;
+}
 
 function showImage(
   context: ToolContext,

@@ -3,12 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileTools } from "../../../test/world/tools.ts";
+import { quietLogger } from "../../../test/world/workspace.ts";
 import { systemClock } from "../../base/clock.ts";
 import { ok } from "../../base/result.ts";
 import { openDocuments, type SearchQuery, type SearchResult } from "../../documents/documents.ts";
 import { boundOutput } from "../output.ts";
 
-const documents = openDocuments({ clock: systemClock });
+const documents = openDocuments({ clock: systemClock, logger: quietLogger([]) });
 after(() => documents.close());
 
 test("words are found in all files, with their line, the lines around and how many there are [F2][D3]", async (t) => {
@@ -40,6 +41,7 @@ test("results are asked for within limits, and unusual endings of a search are t
       asked.push({ hitsMax, contextCharacters, path, isRegex });
       return ok(result);
     },
+    extract: documents.extract,
     close: async () => {},
   };
   const search = async (input: object, outputBytesMax = 100_000) =>
@@ -84,7 +86,7 @@ test("in a very long line the column is told from which read_file can go on [F2]
   const tools = await fileTools(t);
   const hit = { path: "uploads/a.json", line: 1, column: 50_001, text: "...**x**..." };
   const result: SearchResult = { hits: [hit], total: 1, filesSearched: 1, filesSkipped: 0, stopped: undefined };
-  const played = { search: async () => ok(result), close: async () => {} };
+  const played = { search: async () => ok(result), extract: documents.extract, close: async () => {} };
   const { text } = await tools.call("search_file", { query: "x" }, { documents: played });
   assert.equal(text, "1 matching lines in 1 searched files; shown: 1\n\nuploads/a.json:1 column 50001\n...**x**...");
 });
