@@ -32,7 +32,13 @@ const RUN_PACKAGES = {
   "poppler-data": ["/usr/share/poppler/cMap"],
 };
 /** And those that tests and benches can use besides. */
-const TEST_PACKAGES = { ripgrep: ["rg"], "python3-pip": ["/usr/lib/python3/dist-packages/pip/__init__.py"] };
+const TEST_PACKAGES = {
+  ripgrep: ["rg"],
+  "python3-pip": ["/usr/lib/python3/dist-packages/pip/__init__.py"],
+  // Manuals that documents are read from: 3 MB to download.
+  "developers-reference": ["/usr/share/developers-reference/developers-reference.pdf"],
+  "debian-reference-zh-cn": ["/usr/share/debian-reference/debian-reference.zh-cn.pdf"],
+};
 
 // The stamp is what was installed: the lock file itself, and for which machine. A hash of it would be shorter, but
 // loading node:crypto takes a third of the time that Node needs to start.

@@ -7,12 +7,14 @@ import type { Job } from "./threads/job.ts";
 import { openPool } from "./threads/pool.ts";
 import { type ExtractFailure, resultOf } from "./threads/result-of.ts";
 
-export type { Block, Extracted, Format, Loss, Place, Receipt } from "./extracted.ts";
+export type { Extracted, Format, Place } from "./extracted.ts";
 export type { Progress } from "./reading.ts";
 export type { ExtractFailure } from "./threads/result-of.ts";
 
 /** Reads documents in threads that have limits and can be ended: no file harms the process. */
 export interface Extractor {
+  /** Grows when the same file would give something else: who keeps what was read compares it. */
+  readonly version: number;
   extract(source: DocumentSource, options: ExtractOptions): Promise<Result<Extracted, ExtractFailure>>;
   /** What is being read ends as stopped. */
   close(): Promise<void>;
@@ -27,8 +29,7 @@ export type ExtractOptions = {
   readonly onProgress?: (progress: Progress) => void;
 };
 
-/** Grows when the same file would give something else: who keeps what was read compares it. */
-export const extractorVersion = 1;
+const version = 1;
 
 const timeMs = 60_000;
 const timeMsPerMegabyte = 1_000;
@@ -37,6 +38,7 @@ const megabyte = 1024 * 1024;
 export function openExtractor({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }): Extractor {
   const pool = openPool(clock);
   return {
+    version,
     async extract(source, { signal, onProgress = () => {} }) {
       const limitMs = timeMs + Math.ceil((source.sizeBytes / megabyte) * timeMsPerMegabyte);
       const outcome = await pool.run(source, { timeMs: limitMs, signal, onProgress });

@@ -23,8 +23,11 @@ import type { Import, Syntax } from "./read-imports.ts";
 
 export type CodeFile = { readonly path: string; readonly text: string } & Syntax;
 
-/** Schemas are everywhere; and what people write by hand is YAML in more than one room: settings, heads of skills. */
-const IMPORTED_ANYWHERE = ["zod", "yaml"];
+/**
+ * Schemas are everywhere; and what people write by hand is YAML in more than one room: settings, heads of skills. Archives are
+ * written for downloads and read as documents; pages of the web and of documents are told tag by tag by one parser.
+ */
+const IMPORTED_ANYWHERE = ["zod", "yaml", "fflate", "htmlparser2"];
 const TEST_PACKAGES = ["fast-check"];
 
 /** `manifest`: the text of package.json. */

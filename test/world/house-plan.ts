@@ -37,6 +37,7 @@ export const FREE_FILES = [
   "src/client/socket-path.ts",
   "src/sandbox/provider.ts",
   "src/workspace/files-below.ts",
+  "src/extract/extracted.ts",
   "src/extract/decode.ts",
   "src/extract/magic.ts",
   "src/http/settings.ts",

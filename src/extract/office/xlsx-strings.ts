@@ -1,7 +1,7 @@
 import type { Archive } from "../packed/archive.ts";
 import { readXml } from "../packed/xml.ts";
 
-export const stringsMax = 2_000_000;
+const stringsMax = 2_000_000;
 
 /** The texts that cells share, by number: their parts joined, without how they are spoken. */
 export function readStrings(archive: Archive, part: string | undefined): readonly string[] {

@@ -18,7 +18,7 @@ export type XmlEnd = PartEnd | "refused";
 
 export const depthMax = 2_000;
 /** A tag with more is no tag of a document. */
-export const attributesMax = 1_000;
+const attributesMax = 1_000;
 
 /**
  * Reads a part as XML. One that defines its own entities is refused: nobody but attackers needs them in here. One that

@@ -80,7 +80,7 @@ function foldings(title: string): readonly string[] {
 const leadingNumber =
   /^(?:(?:chapter|appendix|part|section|kapitel|anhang)\s+)?(?:(?:\d{1,3}|[a-z]|[ivxlc]{1,6})(?:\.\d{1,3})*[.:)]?\s+|第\s*[\d一二三四五六七八九十百]+\s*[章部篇編编節节]\s*|附[录錄]\s*[\da-z]{1,3}[.:]?\s*)/u;
 
-export function joinedTitle(lines: readonly Line[]): string {
+function joinedTitle(lines: readonly Line[]): string {
   return lines.map(({ text }) => text.replaceAll("\t", " ").trim()).join(" ");
 }
 
@@ -116,7 +116,7 @@ export function printedHeadings(
   return headings;
 }
 
-export function isPrintedHeading({ text, size, isBold, isFixed }: Line, body: number): boolean {
+function isPrintedHeading({ text, size, isBold, isFixed }: Line, body: number): boolean {
   if (isFixed || text.length > headingCharactersMax || !/\p{L}/u.test(text) || text.includes("\t")) return false;
   if (/[,;，；]$/u.test(text) || /^[•‣◦▪●–-]\s/u.test(text)) return false;
   return size >= largerMin * body || (isBold && size >= body && numbered.test(text));

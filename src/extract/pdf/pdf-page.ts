@@ -35,7 +35,7 @@ export type PdfPage = {
 };
 
 /** A page of a book has 3,000; a page that somebody made to be large would cost minutes. */
-export const pageCharactersMax = 2_000_000;
+const pageCharactersMax = 2_000_000;
 const objectsMax = 200_000;
 
 export function readPage(pdfium: Pdfium, document: number, index: number): PdfPage | undefined {

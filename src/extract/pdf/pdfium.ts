@@ -21,7 +21,7 @@ type Instance = { readonly exports: Readonly<Record<string, unknown>> };
 type Imports = { readonly env?: Readonly<Record<string, unknown>> };
 
 /** What PDFium may have in all: the file, its fonts, and a page at a time. */
-export const memoryBytesMax = 1024 * 1024 * 1024;
+const memoryBytesMax = 1024 * 1024 * 1024;
 export const scratchBytes = 16_384;
 
 /** The functions of PDFium are called as it exports them: the wrapper's own checks of each call cost more than the call. */

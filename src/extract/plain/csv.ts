@@ -32,7 +32,7 @@ const sniffedLines = 50;
 const delimiters = [",", ";", "\t", "|"];
 
 /** The one that stands most evenly in the first lines, outside of quotes. */
-export function delimiterOf(text: string): string {
+function delimiterOf(text: string): string {
   const sample = text.split("\n", sniffedLines).map((line) => line.slice(0, 10_000).replaceAll(/"[^"]*"/g, ""));
   const lines = sample.filter((line) => line.trim() !== "");
   const scored = delimiters.map((delimiter) => {

@@ -33,7 +33,7 @@ function frontMatter(lines: readonly Line[]): { readonly lines: number; readonly
 type Kind = "paragraph" | "list" | "code" | "table";
 
 /** Blocks with their inline marks as they stand, so that what is quoted can be found in the file. */
-export function markdownBlocks(lines: readonly Line[]): Block[] {
+function markdownBlocks(lines: readonly Line[]): Block[] {
   const blocks: Block[] = [];
   let kind: Kind = "paragraph";
   let open: Line[] = [];

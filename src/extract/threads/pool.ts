@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Job } from "./job.ts";
 import { type Limits, type Outcome, startThread, type Thread } from "./thread.ts";
 
-export const threadsMax = 2;
+const threadsMax = 2;
 const idleMsMax = 30_000;
 
 export type Pool = {

@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import type { Job } from "./job.ts";
-import { type Limits, startThread } from "./thread.ts";
+import { type Limits, startThread, threadOptions } from "./thread.ts";
 
 const job = (): Job => ({ name: "a.txt", sizeBytes: 5, bytes: new Uint8Array(Buffer.from("hello")) });
 const limits = (signal = new AbortController().signal): Limits => ({ timeMs: 1_000, signal, onProgress() {} });
 /** A thread that runs this when it gets a job. */
-const doing = (what: string) =>
-  new URL(
-    `data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { ${what} });`)}`,
-  );
+function doing(what: string): Worker {
+  const program = `import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { ${what} });`;
+  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`), threadOptions);
+}
 
 test("a thread that breaks down, ends or takes too much memory ends its job and nothing else [D1]", async () => {
   const outcomes = [];

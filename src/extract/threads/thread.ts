@@ -31,15 +31,18 @@ export type Thread = {
   end(): Promise<void>;
 };
 
-const reader = new URL("./extract-worker.ts", import.meta.url);
+/** `env` is empty: nothing in there is a file's business. What PDFium has to say about one is for its developers. */
+export const threadOptions = {
+  ...{ name: "extract", env: {}, stdout: true, stderr: true },
+  resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
+};
 
-export function startThread(clock: Clock, program = reader): Thread {
-  const worker = new Worker(program, {
-    ...{ name: "extract", env: {}, stdout: true, stderr: true },
-    resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
-  });
+/** `worker`: another one than ours is for tests, which cannot make ours break down. */
+export function startThread(
+  clock: Clock,
+  worker = new Worker(new URL("./extract-worker.ts", import.meta.url), threadOptions),
+): Thread {
   worker.unref();
-  // What PDFium has to say about a file is for its developers.
   worker.stdout.resume();
   worker.stderr.resume();
   // Without a listener an error between two jobs would end the process.
