@@ -82,6 +82,8 @@ const statuses: Statuses = {
   conflict: 409,
   unsupported_type: 415,
   pattern_invalid: 422,
+  index_unavailable: 503,
+  segmenter_missing: 503,
   files_in_trash: 409,
   nothing_to_undo: 409,
   trash_not_found: 404,

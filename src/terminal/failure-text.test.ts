@@ -139,3 +139,22 @@ test("what the rules forbid and why a call was not run are told in the reader's 
   const broken = makeFailure("checker_broken", { file: "checkers/a.ts", why: "…", because: "no_definition" });
   assert.match(failureText(wordsFor("zh"), broken), /无法使用：它的默认导出不是 \{ tool, check \}。/);
 });
+
+test("what keeps the index of documents from being used is told in the reader's language [D2][P4]", () => {
+  const why = ["busy", "full", "read_only", "damaged", "memory", "stopped", "closed", "broken"] as const;
+  const told = (language: "en" | "zh") =>
+    why.map((each) => failureText(wordsFor(language), makeFailure("index_unavailable", { why: each, said: "S" })));
+  assert.equal(new Set(told("en")).size, why.length);
+  assert.equal(new Set(told("zh")).size, why.length);
+  assert.equal(
+    told("en")[3],
+    "The index of documents cannot be used: it was damaged, and has been thrown away (S). Nothing else is lost: documents are indexed again when they are next searched.",
+  );
+  assert.match(told("zh")[1] ?? "", /^文档索引无法使用：磁盘已满（S）。 ?请腾出一些空间，然后重试。$/);
+  const missing = makeFailure("segmenter_missing", { segmentation: "jieba" });
+  assert.match(
+    failureText(wordsFor("en"), missing),
+    /npm install @node-rs\/jieba, or set documents\.segmentation to bigram\.$/,
+  );
+  assert.match(failureText(wordsFor("zh"), missing), /把 documents\.segmentation 设为 bigram。$/);
+});

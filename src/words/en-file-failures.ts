@@ -63,6 +63,15 @@ export const enFileFailures = {
     `The pattern ${p.pattern} cannot be used: ${globFaults[p.why]?.(p.max, p.said) ?? p.why}.`,
     "Search for the plain text instead, or correct the pattern.",
   ],
+  /** `said`: what SQLite or the system says of it. */
+  index_unavailable: (p: { why: IndexFault; said?: string }) => [
+    `The index of documents cannot be used: ${indexFaults[p.why]}${p.said === undefined ? "" : ` (${p.said})`}.`,
+    indexAdvice[p.why],
+  ],
+  segmenter_missing: (p: { segmentation: string }) => [
+    `documents.segmentation is ${p.segmentation}, which needs the package @node-rs/jieba, and it is not installed.`,
+    "Install it with npm install @node-rs/jieba, or set documents.segmentation to bigram.",
+  ],
   files_in_trash: () => [
     "The files of this conversation are in the trash.",
     "Bring them back with /clean restore first; /clean list shows their id.",
@@ -96,6 +105,29 @@ const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string
   hard_link: "it has several names (hard links)",
   special: "it is a pipe, a socket or a device",
   elsewhere: "it lies on another file system",
+};
+
+export type IndexFault = "busy" | "full" | "read_only" | "damaged" | "memory" | "stopped" | "closed" | "broken";
+const indexFaults: Readonly<Record<IndexFault, string>> = {
+  busy: "another program has it locked",
+  full: "the disk is full",
+  read_only: "it cannot be written",
+  damaged: "it was damaged, and has been thrown away",
+  memory: "the work needed more memory than it may have",
+  stopped: "the work was stopped",
+  closed: "AgentYard is closing",
+  broken: "it cannot be read",
+};
+const again = "Try again.";
+const indexAdvice: Readonly<Record<IndexFault, string>> = {
+  busy: "Close the program that has search.db open, then try again.",
+  full: "Free some space, then try again.",
+  read_only: "Give this user write permission in the data directory.",
+  damaged: "Nothing else is lost: documents are indexed again when they are next searched.",
+  memory: "Search in fewer or smaller documents.",
+  stopped: again,
+  closed: "Try again when it runs.",
+  broken: "Look at the disk; search.db may be deleted, it is made anew.",
 };
 
 /** What may be the matter with a pattern for names or for lines. */

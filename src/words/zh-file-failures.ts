@@ -1,4 +1,12 @@
-import type { AccessFault, DiskFault, enFileFailures, GlobFault, ImageFault, PathFault } from "./en-file-failures.ts";
+import type {
+  AccessFault,
+  DiskFault,
+  enFileFailures,
+  GlobFault,
+  ImageFault,
+  IndexFault,
+  PathFault,
+} from "./en-file-failures.ts";
 import { sizeText } from "./sizes.ts";
 
 export const zhFileFailures: typeof enFileFailures = {
@@ -49,6 +57,14 @@ export const zhFileFailures: typeof enFileFailures = {
     `匹配模式 ${p.pattern} 无法使用：${globFaults[p.why]?.(p.max, p.said) ?? p.why}。`,
     "请直接搜索普通文字，或者改正这个模式。",
   ],
+  index_unavailable: (p) => [
+    `文档索引无法使用：${indexFaults[p.why]}${p.said === undefined ? "" : `（${p.said}）`}。`,
+    indexAdvice[p.why],
+  ],
+  segmenter_missing: (p) => [
+    `documents.segmentation 设为 ${p.segmentation}，需要软件包 @node-rs/jieba，但没有安装。`,
+    "请用 npm install @node-rs/jieba 安装，或者把 documents.segmentation 设为 bigram。",
+  ],
   files_in_trash: () => ["这个对话的文件在回收站里。", "请先用 /clean restore 取回；/clean list 可以查看编号。"],
   nothing_to_undo: () => ["没有可以撤销的回合。", "什么都没有改变。先发送消息，它的回合之后可以撤销。"],
   trash_not_found: (p) => [`回收站里没有 ${p.id}。`, "输入 /clean list 查看回收站。"],
@@ -74,6 +90,27 @@ const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string
   hard_link: "它有多个名字（硬链接）",
   special: "它是管道、套接字或设备",
   elsewhere: "它在另一个文件系统上",
+};
+
+const indexFaults: Readonly<Record<IndexFault, string>> = {
+  busy: "另一个程序锁住了它",
+  full: "磁盘已满",
+  read_only: "无法写入",
+  damaged: "它已损坏，已经丢弃",
+  memory: "所需内存超过了限制",
+  stopped: "操作被停止",
+  closed: "AgentYard 正在关闭",
+  broken: "无法读取",
+};
+const indexAdvice: Readonly<Record<IndexFault, string>> = {
+  busy: "请关闭打开 search.db 的程序，然后重试。",
+  full: "请腾出一些空间，然后重试。",
+  read_only: "请让这个用户可以写入数据目录。",
+  damaged: "其他数据没有丢失：下次搜索时会重新建立索引。",
+  memory: "请在更少或更小的文档中搜索。",
+  stopped: "请重试。",
+  closed: "请在它运行后重试。",
+  broken: "请检查磁盘；search.db 可以删除，会重新生成。",
 };
 
 const globFaults: Readonly<Record<GlobFault, (max?: number, said?: string) => string>> = {

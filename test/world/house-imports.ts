@@ -29,6 +29,8 @@ export type CodeFile = { readonly path: string; readonly text: string } & Syntax
  */
 const IMPORTED_ANYWHERE = ["zod", "yaml", "fflate", "htmlparser2"];
 const TEST_PACKAGES = ["fast-check"];
+/** No dependencies: used where somebody has installed them. */
+const OPTIONAL_PACKAGES = ["@node-rs/jieba"];
 
 /** `manifest`: the text of package.json. */
 export function inspectImports(code: readonly CodeFile[], manifest: string): string[] {
@@ -156,7 +158,8 @@ function checkPackages(house: readonly CodeFile[], manifest: string): string[] {
     const names = file.imports.map(({ specifier }) => specifier);
     for (const specifier of names.filter((name) => !/^(\.|node:)/.test(name))) {
       const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
-      const isKnown = dependencies.includes(name) || (isTest(file.path) && TEST_PACKAGES.includes(name));
+      const isKnown =
+        [...dependencies, ...OPTIONAL_PACKAGES].includes(name) || (isTest(file.path) && TEST_PACKAGES.includes(name));
       if (!isKnown) problems.push(`${file.path}: ${name} is not a dependency`);
       if (!isTest(file.path)) homes.set(name, (homes.get(name) ?? new Set()).add(folderOf(file.path)));
     }

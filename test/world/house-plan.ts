@@ -19,7 +19,7 @@ export const PAGE = (
   `${WIRING.join(" ")} config ` +
   "terminal http mcp-server " +
   "loop " +
-  "context operators mcp tools approvals skills documents extract " +
+  "context operators mcp tools approvals skills documents search extract " +
   "sandbox web workspace models users observe " +
   "log storage " +
   "client protocol words base"
@@ -44,6 +44,8 @@ export const FREE_FILES = [
   "src/approvals/pattern.ts",
   "src/approvals/rules.ts",
   "src/web/search-services.ts",
+  // What reading hands to searching, as types.
+  "src/extract/extracted.ts",
 ];
 /** Folders that have a port: each of their rooms stands behind it and is an adapter, but for those that are named. */
 const PORTS = ["storage", "models", "sandbox"];
@@ -66,6 +68,7 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   approvals: ["code shell ."],
   sandbox: ["local", "guest", ".", "network"],
   models: ["demo", "openai", "responses", "anthropic", "google", "wire", "."],
+  search: [".", "sqlite", "text"],
   storage: ["sqlite", "."],
   extract: ["threads", "pdf", "office", "pages", "plain", "packed", "."],
 };
@@ -79,10 +82,10 @@ export const BROWSER_ROOMS = ["client", "protocol", "words", "base"];
 export const NODE_FILES = ["src/client/socket-fetch.ts", "src/client/socket-path.ts", "src/base/ids.ts"];
 /** Libraries of Node that reach outside the process, or around our rules, with the rooms and files of src/ that may. */
 export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
-  "node:sqlite": ["storage/sqlite/"],
+  "node:sqlite": ["storage/sqlite/", "search/sqlite/"],
   "node:child_process": ["sandbox/local/", "mcp/child-transport.ts", "workspace/image-programs.ts", "doctor.ts"],
   "node:worker_threads": [
-    ...["documents/", "extract/threads/"],
+    ...["documents/", "extract/threads/", "search/thread.ts", "search/worker.ts"],
     "storage/sqlite/",
     "sandbox/local/",
     "config/read-yaml.ts",
@@ -92,6 +95,8 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
     ...["workspace/", "storage/sqlite/", "sandbox/local/", "config/", "terminal/", "observe/", ...WIRING],
     // A socket and its folder; the page of the documents, and the program of a guest, which lie beside them.
     ...["client/socket-path.ts", "http/server.ts", "http/docs/docs.ts", "sandbox/guest/supervisor-program.ts"],
+    // The index is a cache of its own beside the data.
+    "search/sqlite/",
     // What is known of servers of others, which nobody reads but that file.
     "mcp/known-tools.ts",
     // Packages are no files of a user: they lie outside of every workspace.
@@ -113,16 +118,17 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   // Loads what the operator wrote; asks for memory back.
   "node:vm": ["approvals/checkers.ts", "http/garbage.ts"],
   "node:v8": ["http/garbage.ts"],
-  // Loads a large package late, in a function that cannot wait.
-  "node:module": ["extract/guess.ts"],
+  // Loads a large package late, in a function that cannot wait; and one that is only there where somebody installed it.
+  "node:module": ["extract/guess.ts", "search/text/segment.ts"],
 };
 export const HARMLESS_LIBRARIES =
   "path url crypto stream zlib buffer util events async_hooks string_decoder readline tty process assert".split(" ");
-/** All SQL of the house. */
-export const SQL_HOME = "src/storage/sqlite/";
+/** All SQL of the house: the data, and the index, which is none. */
+export const SQL_HOMES = ["src/storage/sqlite/", "src/search/sqlite/"];
 /** Every text for people stands in words/. These read what people, models and servers write, in Chinese too. */
 export const READERS_OF_CHINESE = [
   ...["src/words/", "src/models/demo/", "src/models/wire/", "src/models/complexity.ts", "src/extract/"],
+  "src/search/text/",
   "src/protocol/form.ts",
   ...["src/approvals/secrets.ts", "src/tools/builtin/todo-write.ts", "src/context/instructions.ts"],
   "src/context/summarise.ts",
@@ -131,8 +137,9 @@ export const READERS_OF_CHINESE = [
 export const STATEFUL_FILES = [
   ...["src/http/garbage.ts", "src/workspace/owner.ts", "src/extract/word-share.ts", "src/loop/call-order.ts"],
   // A thread is opened as a whole.
-  "src/storage/sqlite/copy-worker.ts",
+  ...["src/storage/sqlite/copy-worker.ts", "src/search/worker.ts"],
   "src/extract/threads/extract-worker.ts",
+  "src/search/text/fold.ts",
 ];
 
 export function folderOf(path: string): string {

@@ -10,7 +10,7 @@ import {
   OPEN,
   PAGE,
   READERS_OF_CHINESE,
-  SQL_HOME,
+  SQL_HOMES,
   STATEFUL_FILES,
 } from "./house-plan.ts";
 import { readSyntax } from "./read-imports.ts";
@@ -126,7 +126,9 @@ function checkSyntax({ path, ...syntax }: CodeFile): string[] {
 /** What has one home: SQL, and texts for people. State has none: it belongs to somebody who opened it. */
 function checkContent({ path, sql, hasChinese, state }: CodeFile): string[] {
   return [
-    ...(path.startsWith(SQL_HOME) ? [] : sql.map((text) => `${path}: SQL has its place in ${SQL_HOME}, not ${text}`)),
+    ...(isBelow(path, SQL_HOMES)
+      ? []
+      : sql.map((text) => `${path}: SQL has its place in ${SQL_HOMES.join(" and ")}, not ${text}`)),
     ...(hasChinese && !isBelow(path, READERS_OF_CHINESE) ? [`${path}: every text for people stands in words/`] : []),
     ...(STATEFUL_FILES.includes(path) ? [] : state.map((name) => `${path}: ${name} is state of a whole process`)),
   ];

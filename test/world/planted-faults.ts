@@ -185,7 +185,7 @@ src/approvals/: has no front file src/approvals/approvals.ts`,
       `SQL outside of its place: ${sql}`,
       "src/loop/turn.ts",
       `export const sql = "${sql}";\n`,
-      `src/loop/turn.ts: SQL has its place in src/storage/sqlite/, not ${/^.* FROM|^delete from|^PRAGMA/.exec(sql)}`,
+      `src/loop/turn.ts: SQL has its place in src/storage/sqlite/ and src/search/sqlite/, not ${/^.* FROM|^delete from|^PRAGMA/.exec(sql)}`,
     ],
   ),
   [

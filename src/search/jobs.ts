@@ -1,0 +1,68 @@
+import type { Block } from "../extract/extracted.ts";
+import type { FindLimits, Found, PlainHit } from "./find.ts";
+import type { ScanLimits, Stopped } from "./scan.ts";
+import type { Scope } from "./sqlite/bounds.ts";
+import type { Pointer } from "./sqlite/pointers.ts";
+import type { Segmentation } from "./text/segment.ts";
+
+/** What a thread is started with. */
+export type ThreadTask = {
+  readonly file: string;
+  readonly segmentation: Segmentation;
+};
+
+/** What the thread that writes is asked; one document may come in many pieces, between those of others. */
+type WritingJob =
+  /** Opens the index or makes it; what a kill left behind is removed. A damaged one is thrown away. */
+  | { readonly do: "open" }
+  | { readonly do: "tidy" }
+  | { readonly do: "reset" }
+  | { readonly do: "begin"; readonly writing: number; readonly key: string }
+  | { readonly do: "add"; readonly writing: number; readonly blocks: readonly Block[] }
+  | { readonly do: "end"; readonly writing: number; readonly pointer: Pointer; readonly now: number }
+  | { readonly do: "giveUp"; readonly writing: number }
+  | { readonly do: "point"; readonly pointer: Pointer; readonly key: string; readonly now: number }
+  | { readonly do: "drop"; readonly pointer: Pointer; readonly isPrefix: boolean }
+  | { readonly do: "markUsed"; readonly contents: readonly number[]; readonly now: number }
+  | { readonly do: "sweep"; readonly before: number };
+
+/** What threads that read are asked. `beats` is memory that both sides see. */
+type ReadingJob =
+  | { readonly do: "hasKey"; readonly key: string }
+  | { readonly do: "find"; readonly query: string; readonly scope: Scope; readonly limits: FindLimits }
+  | {
+      readonly do: "scan";
+      readonly pattern: RegExp;
+      readonly scope: Scope;
+      readonly limits: ScanLimits;
+      readonly beats: Int32Array;
+    };
+
+export type Job = WritingJob | ReadingJob | { readonly do: "close" };
+
+export type Answers = {
+  open: undefined;
+  tidy: undefined;
+  reset: undefined;
+  begin: undefined;
+  add: undefined;
+  end: number;
+  giveUp: undefined;
+  point: boolean;
+  drop: number;
+  markUsed: undefined;
+  sweep: number;
+  close: undefined;
+  hasKey: boolean;
+  find: (Found & { readonly used: readonly number[] }) | undefined;
+  scan: Stopped;
+};
+
+/** What a thread is told, and what it says. */
+export type Order = { readonly id: number; readonly job: Job };
+export type News =
+  | { readonly id: number; readonly answer: unknown }
+  | { readonly id: number; readonly hit: PlainHit }
+  /** What the world did to the file, by the code of SQLite or of the system. */
+  | { readonly id: number; readonly fault: Fault };
+export type Fault = { readonly code: number | string; readonly said: string };

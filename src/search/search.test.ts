@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { file, found, putText, type SearchPlace, searchPlace } from "../../test/world/search.ts";
+import type { Found, Search } from "./search.ts";
+
+const ann = { owner: "ann" };
+let place: SearchPlace;
+let search: Search;
+
+const manual = `# 1 Packages
+
+## 1.1 Installing packages
+
+--- 2
+
+Use dpkg to install a package. The settings lie in /etc/dpkg, see section 4.1 and debian/rules.
+
+## 1.2 Removing packages
+
+--- 3
+
+A package that is purged takes its configuration along. 中文軟體包的管理系統。
+
+# 2 The café
+
+--- 7
+
+Naïve users drink coffee there.`;
+
+before(async () => {
+  place = searchPlace();
+  search = place.search;
+  await putText(search, file("ann", "books/manual.pdf"), manual);
+  await putText(search, file("ann", "notes.md"), "# Shopping\n\nMilk, bread and coffee. 买牛奶和面包");
+  await putText(search, { owner: "ann", kind: "message", place: "talk/12" }, "We talked about dpkg and bread.");
+});
+after(() => place[Symbol.asyncDispose]());
+
+async function answerTo(query: string, scope = ann as Parameters<Search["find"]>[1]): Promise<Found> {
+  const answer = await search.find(query, scope);
+  assert.ok(answer.ok, JSON.stringify(answer));
+  return answer.value;
+}
+
+test("a hit says where it stands, under which headings, and shows what was found [D3]", async () => {
+  const { hits, total, missing } = await answerTo("how do I install packages", { ...ann, kinds: ["file"] });
+  const [best] = hits;
+  assert.deepEqual(best?.documents, [{ kind: "file", place: "books/manual.pdf" }]);
+  assert.deepEqual([best?.from, best?.to], [{ page: 1 }, { page: 2 }]);
+  assert.deepEqual(best?.headings, ["1 Packages", "1.1 Installing packages"]);
+  assert.match(best?.snippet ?? "", /Use dpkg to \*\*install\*\* a \*\*package\*\*\./);
+  assert.deepEqual([total, missing], [2, []]);
+  assert.ok((best?.score ?? 0) > (hits[1]?.score ?? 0));
+});
+
+test("words, numbers, names with signs, forms of a word, accents and both ways of writing Chinese are found [D2][D3]", async () => {
+  const first = async (query: string) => (await answerTo(query)).hits[0]?.snippet ?? "";
+  assert.match(await first("4.1"), /section \*\*4\.1\*\*/);
+  assert.match(await first("debian/rules"), /\*\*debian\/rules\*\*/);
+  assert.match(await first("purging"), /is \*\*purged\*\* takes/);
+  assert.match(await first("CAFE naive"), /2 The \*\*café\*\*\n\*\*Naïve\*\* users/);
+  assert.match(await first("软件 软体包管理"), /中文\*\*軟體包\*\*的\*\*管理\*\*系統/);
+  assert.match(await first("統"), /管理系\*\*統\*\*/);
+  assert.match(await first("dpkg怎么安装软体包"), /\*\*軟體包\*\*/);
+});
+
+test("quotes must stand so, a minus leaves out, heading: looks in headings only [D3]", async () => {
+  const places = async (query: string) =>
+    (await answerTo(query)).hits.map(({ headings, documents }) => headings.at(-1) ?? documents[0]?.place);
+  assert.deepEqual(await places('"bread and coffee"'), ["Shopping"]);
+  assert.deepEqual(await places("“管理系统”"), ["1.2 Removing packages"]);
+  assert.deepEqual(await places("package -purged"), ["1.1 Installing packages"]);
+  assert.deepEqual(await places("heading:removing"), ["1.2 Removing packages"]);
+  assert.deepEqual(await places('heading:"installing packages" dpkg'), ["1.1 Installing packages"]);
+});
+
+test("a typo is forgiven and told, a word that is nowhere is told, and quotes that are nowhere are loosened [D3]", async () => {
+  const typo = await answerTo("purgde confguration");
+  assert.deepEqual(typo.repaired, [
+    { said: "purgde", meant: "purged" },
+    { said: "confguration", meant: "configuration" },
+  ]);
+  assert.match(typo.hits[0]?.snippet ?? "", /\*\*purged\*\* takes its \*\*configuration\*\*/);
+  const missing = await answerTo("dpkg zeppelin 飞艇");
+  assert.deepEqual([missing.missing, missing.hits.length], [["zeppelin", "飞艇"], 2]);
+  const quotes = await answerTo('"coffee and bread"');
+  assert.deepEqual([quotes.loosened, quotes.hits[0]?.headings], [["coffee and bread"], ["Shopping"]]);
+  assert.deepEqual((await answerTo("the of and")).hits.length > 0, true);
+});
+
+test("a search stays within its folder, its file or its kind [D3]", async () => {
+  assert.deepEqual(await found(search, "dpkg", { ...ann, kinds: ["message"] }), ["talk/12"]);
+  assert.deepEqual(await found(search, "bread", { ...ann, places: ["notes.md"] }), ["notes.md"]);
+  assert.deepEqual(await found(search, "coffee", { ...ann, places: ["books/"] }), ["books/manual.pdf"]);
+  assert.deepEqual(await found(search, "coffee", { ...ann, places: ["book"] }), []);
+  assert.deepEqual(await found(search, "coffee", { owner: "nobody" }), []);
+});
+
+test("a pattern is found as it stands, across the border of two passages too [D3]", async () => {
+  const matches = async (pattern: string) => {
+    const answer = await search.match(pattern, ann);
+    assert.ok(answer.ok, JSON.stringify(answer));
+    return answer.value.hits.map(({ snippet }) => /\*\*(.*)\*\*/s.exec(snippet)?.[1]);
+  };
+  assert.deepEqual(await matches("d\\w+ to inst[al]+"), ["dpkg to install"]);
+  assert.deepEqual(await matches("軟體包.管理"), ["軟體包的管理"]);
+  assert.deepEqual(await matches("rules\\.\\n1\\.2 Removing"), ["rules.\n1.2 Removing"]);
+  assert.deepEqual(await matches("\\d\\.\\d"), ["1.1", "1.2"]);
+  assert.deepEqual(await matches("nowhere"), []);
+});
+
+test("patterns that never end are stopped, say so, and the next search is answered [D3]", async () => {
+  const trap = "a".repeat(60);
+  await putText(search, file("eve", "trap.txt"), `${trap}!\n\nplain words`);
+  for (const pattern of ["(a+)+$", "(a|aa)+$", "^(.*a){12}$|(a*)*b"]) {
+    const answer = await search.match(pattern, { owner: "eve" });
+    assert.ok(answer.ok);
+    assert.equal(answer.value.stopped, "time", pattern);
+  }
+  assert.deepEqual(await found(search, "plain words", { owner: "eve" }), ["trap.txt"]);
+  const next = await search.match("plain\\s", { owner: "eve" });
+  assert.ok(next.ok);
+  assert.deepEqual([next.value.hits.length, next.value.stopped], [1, undefined]);
+});
+
+test("what cannot be looked for is refused with what is wrong with it [D3]", async () => {
+  const why = async (asked: ReturnType<Search["find"]> | ReturnType<Search["match"]>) => {
+    const answer = await asked;
+    assert.ok(!answer.ok);
+    assert.equal(answer.failure.code, "pattern_invalid");
+    return answer.failure.params.why;
+  };
+  assert.equal(await why(search.find("", ann)), "empty");
+  assert.equal(await why(search.find(' "" -- ?! ', ann)), "empty");
+  assert.equal(await why(search.find("-purged", ann)), "empty");
+  assert.equal(await why(search.find("x".repeat(1_001), ann)), "too_long");
+  assert.equal(await why(search.match("(", ann)), "syntax");
+  assert.equal(await why(search.match(" ", ann)), "empty");
+  assert.equal(await why(search.match("a".repeat(1_001), ann)), "too_long");
+});
+
+test("what looks like the language of the index is a text like any other [D3]", async () => {
+  for (const query of [
+    "title:x OR body:y",
+    "a NEAR/3 b",
+    "(",
+    '"',
+    "*",
+    "^dpkg",
+    "dpkg*",
+    "{title path} : dpkg",
+    "AND OR NOT",
+    "\u0000dpkg",
+    "'; DROP TABLE passage; --",
+    `${"word ".repeat(190)}`,
+  ]) {
+    const answer = await search.find(query, ann);
+    assert.ok(answer.ok || answer.failure.code === "pattern_invalid", query);
+  }
+  assert.deepEqual(await found(search, "'; DROP TABLE milk; --", ann), ["notes.md"]);
+});

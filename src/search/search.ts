@@ -1,0 +1,85 @@
+import type { Clock } from "../base/clock.ts";
+import type { Result } from "../base/result.ts";
+import type { Extracted } from "../extract/extracted.ts";
+import type { Failure } from "../protocol/failure.ts";
+import type { Found, PlainHit } from "./find.ts";
+import type { Stopped } from "./scan.ts";
+import type { Scope } from "./sqlite/bounds.ts";
+import type { Pointer } from "./sqlite/pointers.ts";
+import type { Segmentation } from "./text/segment.ts";
+
+export type { Found, Hit, PlainHit } from "./find.ts";
+export { openSearch } from "./open-search.ts";
+export type { Stopped } from "./scan.ts";
+export type { Scope } from "./sqlite/bounds.ts";
+export type { Pointer } from "./sqlite/pointers.ts";
+export { type Features, totalOf, type Weights, weights } from "./text/rank.ts";
+export type { Segmentation } from "./text/segment.ts";
+
+/**
+ * What documents say, found by words and patterns. The index is a cache beside the data: losing it costs only time. A
+ * document is known by a key (the hash of its bytes and the version of what read it) and is in the index once, however many
+ * owners have it under however many names; each owner finds only what is theirs.
+ */
+export interface Search {
+  /** Whether the document need not be read again: `point` is enough. */
+  isIndexed(key: string): Promise<Result<boolean, SearchFailure>>;
+  /** Indexes a document and makes it its owner's; what they had there before is found until this is through. */
+  put(
+    pointer: Pointer,
+    key: string,
+    extracted: Pick<Extracted, "blocks">,
+    options?: PutOptions,
+  ): Promise<Result<Indexed, SearchFailure>>;
+  /** Makes a document that is in the index its owner's; false where it is not there any more. */
+  point(pointer: Pointer, key: string): Promise<Result<boolean, SearchFailure>>;
+  /** Takes a document from its owner; the last one takes it with them. Answers how many there were. */
+  drop(pointer: Pointer): Promise<Result<number, SearchFailure>>;
+  /** The same for all places that begin so. */
+  dropBelow(pointer: Pointer): Promise<Result<number, SearchFailure>>;
+  /** By words, the best first. */
+  find(
+    query: string,
+    scope: Scope,
+    limits?: Partial<FindOptions>,
+  ): Promise<Result<Found, SearchFailure | QueryFailure>>;
+  /** By a regular expression, in the order of the documents; guarded against patterns that never end. */
+  match(
+    pattern: string,
+    scope: Scope,
+    limits?: Partial<FindOptions>,
+  ): Promise<Result<Matched, SearchFailure | QueryFailure>>;
+  /** Removes what nobody points at and what nobody used for 30 days. Answers how many documents. */
+  sweep(): Promise<Result<number, SearchFailure>>;
+  close(): Promise<void>;
+}
+
+export type SearchFailure = Failure<"index_unavailable">;
+export type QueryFailure = Failure<"pattern_invalid">;
+
+export type PutOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** The share that is done, from 0 to 1. */
+  readonly onProgress?: ((share: number) => void) | undefined;
+};
+
+export type Indexed = { readonly passages: number };
+
+export type FindOptions = {
+  readonly hitsMax: number;
+  readonly snippetCharacters: number;
+  readonly signal: AbortSignal;
+};
+
+export type Matched = {
+  readonly hits: readonly PlainHit[];
+  /** Not everything was looked through, and why: `time` is also said of a pattern that got lost. */
+  readonly stopped: Stopped;
+};
+
+export type SearchOptions = {
+  /** In the data directory. Made where it is not there. */
+  readonly file: string;
+  readonly clock: Clock;
+  readonly segmentation?: Segmentation;
+};

@@ -1,0 +1,105 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Place } from "../../extract/extracted.ts";
+import { type Bounds, boundsOf, type Scope } from "./bounds.ts";
+import { openCounts } from "./counts.ts";
+import { overlapCharacters } from "./passage-rows.ts";
+import { openStatements, type Statements } from "./statements.ts";
+import { contentsFrom, passagesPerContent } from "./tables.ts";
+
+export type StoredPassage = {
+  readonly id: number;
+  readonly path: readonly string[];
+  readonly text: string;
+  readonly from: Place;
+  readonly to: Place;
+};
+
+/** The passage with the beginning of the next one. */
+export type Window = StoredPassage & { readonly behind: string };
+
+/** How much more a word counts in the own heading, in those above it, and in the text. */
+const columnWeights: readonly [title: number, path: number, body: number] = [2, 1, 1];
+
+export type Reader = ReturnType<typeof openReader>;
+
+export function openReader(database: DatabaseSync) {
+  const statements = openStatements(database);
+  const { read } = statements;
+  const counts = openCounts(statements);
+  return {
+    /** All words at one state of the index, however much is written meanwhile. */
+    atOneMoment<T>(work: () => T): T {
+      database.exec("BEGIN");
+      try {
+        return work();
+      } finally {
+        database.exec("COMMIT");
+      }
+    },
+    hasKey: (key: string) => read("SELECT 1 FROM content WHERE key = ?").get(key) !== undefined,
+    within: (scope: Scope) => boundsOf(scope, statements),
+    best(match: string, bounds: Bounds, countMax: number): { id: number; score: number }[] {
+      const sql = `SELECT rowid AS id, bm25(word, ${columnWeights.join(", ")}) AS score FROM word
+        WHERE word MATCH ? AND (rowid & ${contentsFrom}) = 0 AND ${bounds.sql("word.rowid")} ORDER BY score LIMIT ?`;
+      const rows = read(sql).all(match, ...bounds.values, countMax);
+      return rows.map((row) => ({ id: Number(row.id), score: -Number(row.score) }));
+    },
+    /** How many passages match, up to a number that nobody reads further than. */
+    count(match: string, bounds: Bounds, countMax: number): number {
+      const sql = `SELECT count(*) AS n FROM (SELECT 1 FROM word
+        WHERE word MATCH ? AND (rowid & ${contentsFrom}) = 0 AND ${bounds.sql("word.rowid")} LIMIT ?)`;
+      return Number(read(sql).get(match, ...bounds.values, countMax)?.n);
+    },
+    /** Some passage that has it, or undefined. */
+    some(match: string, bounds: Bounds): number | undefined {
+      const sql = `SELECT rowid AS id FROM word
+        WHERE word MATCH ? AND (rowid & ${contentsFrom}) = 0 AND ${bounds.sql("word.rowid")} LIMIT 1`;
+      const row = read(sql).get(match, ...bounds.values);
+      return row === undefined ? undefined : Number(row.id);
+    },
+    ...counts,
+    wordsBetween(from: string, to: string): { term: string; passages: number }[] {
+      const rows = read("SELECT term, doc FROM known_word WHERE term >= ? AND term < ?").all(from, to);
+      return rows.map((row) => ({ term: String(row.term), passages: Number(row.doc) }));
+    },
+    passage(id: number): StoredPassage {
+      const row = read("SELECT id, path, text, place FROM passage WHERE id = ?").get(id);
+      if (row === undefined) throw new Error(`passage ${id} is in the index and nowhere else`);
+      return passageOf(row);
+    },
+    windows: (trigrams: string | undefined, bounds: Bounds) => windowsOf(statements, trigrams, bounds),
+    /** What its owner calls the document of a passage, within the bounds. */
+    placesOf(id: number, bounds: Bounds): { kind: string; place: string }[] {
+      const sql = `SELECT kind, place FROM pointer WHERE content = ? AND ${bounds.pointerSql} ORDER BY kind, place`;
+      const rows = read(sql).all(contentOf(id), ...bounds.pointerValues);
+      return rows.map((row) => ({ kind: String(row.kind), place: String(row.place) }));
+    },
+    keyOf: (id: number) => String(read("SELECT key FROM content WHERE id = ?").get(contentOf(id))?.key),
+    close: () => database.close(),
+  };
+}
+
+export function contentOf(id: number): number {
+  return Math.floor(id / passagesPerContent);
+}
+
+/** Its place among the passages of its document. */
+export function ordinalOf(id: number): number {
+  return id % passagesPerContent;
+}
+
+/** Passages to look through, those of contents too; `trigrams` leaves out most that cannot match. */
+function* windowsOf({ read }: Statements, trigrams: string | undefined, bounds: Bounds): Generator<Window> {
+  const found = trigrams === undefined ? "" : "AND p.id IN (SELECT rowid FROM trigram WHERE trigram MATCH ?)";
+  const sql = `SELECT p.id, p.path, p.text, p.place, p.runs_on, substr(n.text, 1, ${overlapCharacters}) AS behind
+    FROM passage p LEFT JOIN passage n ON n.id = p.id + 1 WHERE ${bounds.sql("p.id")} ${found} ORDER BY p.id`;
+  for (const row of read(sql).iterate(...bounds.values, ...(trigrams === undefined ? [] : [trigrams]))) {
+    const joint = row.runs_on === 1 ? "" : "\n";
+    yield { ...passageOf(row), behind: row.behind === null ? "" : joint + String(row.behind) };
+  }
+}
+
+function passageOf(row: Record<string, unknown>): StoredPassage {
+  const [from = {}, to = from]: Place[] = JSON.parse(String(row.place));
+  return { id: Number(row.id), path: JSON.parse(String(row.path)), text: String(row.text), from, to };
+}

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import type { Search } from "../../src/search/search.ts";
+import { chanceOf, seedFor } from "../world/fuzz-chance.ts";
+import { searchPlace } from "../world/search.ts";
+import { pagesOfEdition } from "./search-editions.ts";
+
+const kills = 4;
+const chance = chanceOf(seedFor("search-kills"));
+
+/** Starts the child, kills it at the line of this number, and answers the last edition that it said was done. */
+async function indexUntilKilled(path: string, first: number, lineOfKill: number): Promise<number> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "search-child.ts"), path, String(first)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  let done = first - 1;
+  let lines = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines += 1;
+    if (line.startsWith("done ")) done = Number(line.slice(5));
+    if (lines >= lineOfKill) child.kill("SIGKILL");
+  }
+  const [, signal] = await exited;
+  assert.equal(signal, "SIGKILL");
+  return done;
+}
+
+async function totalOf(search: Search, word: string): Promise<number> {
+  const answer = await search.match(`${word}\\b`, { owner: "ann" }, { hitsMax: 2 * pagesOfEdition });
+  assert.ok(answer.ok, JSON.stringify(answer));
+  return answer.value.hits.length;
+}
+
+test("killed in the middle of indexing, the old document or the new one is found, whole, and nothing else [D2][Q2]", async () => {
+  await using place = searchPlace();
+  let next = 0;
+  for (let kill = 0; kill < kills; kill += 1) {
+    await place.search.close();
+    const done = await indexUntilKilled(place.file, next, chance.int(1, 12));
+    const search = await place.again();
+    const counts = await Promise.all([next - 1, done, done + 1].map((edition) => totalOf(search, `edition${edition}`)));
+    const whole = counts.indexOf(pagesOfEdition);
+    const [, last = 0] = counts;
+    // Nothing was there yet before the first edition was done.
+    if (done >= 0)
+      assert.ok(last === pagesOfEdition || counts[2] === pagesOfEdition, JSON.stringify([next, done, counts]));
+    assert.ok(
+      counts.every((count) => count === 0 || count === pagesOfEdition),
+      JSON.stringify([next, done, counts]),
+    );
+    const words = await search.find(`chapter${pagesOfEdition - 1}`, { owner: "ann" });
+    assert.equal(words.ok && words.value.total, whole === -1 ? 0 : 1);
+    next = done + 2;
+  }
+});
