@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 const benches: Record<string, string> = {
   context: "context.ts",
+  documents: "documents.ts",
   engine: "engine/engine.ts",
   files: "files.ts",
   http: "http.ts",

@@ -106,7 +106,7 @@ test("damage that shows while it is used is told, and the next search has a new 
   assert.deepEqual(await found(second, "lasting", { owner: "ann" }), ["a.txt"]);
 });
 
-test("a document that is taken back while it is indexed leaves the old one, and its progress was told [D2][D4]", async () => {
+test("a document that is taken back while it is indexed leaves the old one, and its progress was told [D2]", async () => {
   await using place = searchPlace();
   const { search } = place;
   await putText(search, file("ann", "book.txt"), "the first edition", "first");

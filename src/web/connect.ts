@@ -33,7 +33,7 @@ export type Unfound = "private" | "never" | "unknown";
 
 /** The addresses of a host that may be reached, of all that it has. */
 export async function findAddresses(wanted: Omit<Wanted, "port">): Promise<readonly string[] | Unfound> {
-  const { host, isPrivateAllowed } = wanted;
+  const { isPrivateAllowed } = wanted;
   const addresses = await lookUp(wanted);
   if (addresses.length === 0) return "unknown";
   const found = addresses.map((address) => ({ address, kind: kindOf(address) }));

@@ -1,0 +1,12 @@
+/** How much of everything. */
+export type Sizes = {
+  /** After one that does not count. */
+  readonly rounds: number;
+  readonly manuals: number;
+  readonly paragraphs: number;
+  readonly tables: number;
+  readonly rows: number;
+};
+
+export const full: Sizes = { rounds: 3, manuals: 20, paragraphs: 5_000, tables: 200, rows: 50_000 };
+export const short: Sizes = { rounds: 1, manuals: 1, paragraphs: 50, tables: 2, rows: 50 };

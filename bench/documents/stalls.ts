@@ -1,0 +1,29 @@
+/** Whether those who are served meanwhile notice: the longest wait of the event loop, and the memory of it all. */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Figure } from "../figure.ts";
+import type { Sizes } from "./sizes.ts";
+import type { World } from "./world.ts";
+
+const stallMsMost = 50;
+const memoryMegabytesMost = 1_500;
+
+export async function measureStalls({ manuals, extract }: World, sizes: Sizes): Promise<Figure[]> {
+  const text = {
+    name: "long.txt",
+    bytes: Buffer.from("A paragraph of a very long text, and nothing else.\n\n".repeat(sizes.rows * 4)),
+  };
+  await extract({ name: "warm.txt", bytes: Buffer.from("warm") });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  await Promise.all([text, ...manuals(sizes.manuals).slice(-4)].map(extract));
+  delay.disable();
+  return [
+    { what: "longest stall of the event loop", unit: "ms", value: delay.max / 1e6, atMost: stallMsMost },
+    {
+      what: "memory, threads and all",
+      unit: "MB",
+      value: process.resourceUsage().maxRSS / 1_024,
+      atMost: memoryMegabytesMost,
+    },
+  ];
+}
