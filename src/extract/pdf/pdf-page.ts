@@ -115,8 +115,8 @@ function lineOf(pdfium: Pdfium, text: number, { written, at }: { written: string
     const character = characters[index] ?? "";
     if (isShown(character)) words += character === broken ? "" : character;
     else if (isShown(characters[index - 1] ?? "")) {
-      const next = boxOf(pdfium, text, place(nextShown(characters, index)));
-      const gap = next.left - boxOf(pdfium, text, place(index - 1)).right;
+      const next = sidesOf(pdfium, text, place(nextShown(characters, index)));
+      const gap = next.left - sidesOf(pdfium, text, place(index - 1)).right;
       words += font.isFixed ? blanks(gap, size) : gap > gapSizesMin * size ? "\t" : " ";
       if (gap > stopSizesMin * size && !font.isFixed) stops.push({ at: words.length, left: next.left });
     }
@@ -139,7 +139,10 @@ function blanks(gap: number, size: number): string {
 /** PDFium writes it in place of a hyphen that stands there only for the end of the line. */
 const broken = "\ufffe";
 
+/** Asked for every character of a file: plain letters are told without a pattern. */
 function isShown(character: string): boolean {
+  const code = character.charCodeAt(0);
+  if (code > 0x20 && code < 0x7f) return true;
   return character === broken || !/[\s\p{Cc}]/u.test(character);
 }
 
@@ -153,6 +156,13 @@ function nextShown(characters: readonly string[], from: number): number {
 const gapSizesMin = 1.8;
 /** What is narrower separates words and nothing else. */
 const stopSizesMin = 0.55;
+
+function sidesOf({ call, memory, scratch }: Pdfium, text: number, index: number): Pick<Box, "left" | "right"> {
+  if (index < 0) return { left: 0, right: 0 };
+  call("FPDFText_GetCharBox", text, index, scratch, scratch + 8, scratch + 16, scratch + 24);
+  const view = new DataView(memory.buffer, scratch, 16);
+  return { left: view.getFloat64(0, true), right: view.getFloat64(8, true) };
+}
 
 type Box = { readonly left: number; readonly right: number; readonly baseline: number; readonly height: number };
 
