@@ -5,6 +5,7 @@ import { failed, ok } from "../base/result.ts";
 import { foreignTool } from "../tools/tools.ts";
 import { documentLimits, type Json, readDocument } from "./document.ts";
 import { operationsMax, readOperations } from "./openapi.ts";
+import { partsMax } from "./operation-arguments.ts";
 import { serverOf } from "./server-address.ts";
 
 const server = "https://pets.example/v1";
@@ -123,6 +124,34 @@ test("a body with many fields, or that may be one of several things, is one argu
     const [operation] = (await read(withPaths({ "/x": { post } }))).operations;
     assert.equal(operation?.body?.whole, whole);
   }
+});
+
+test("a body of very many parts, or one that is made of itself, is one argument, and its parts are not counted to the end [T4][Q1]", async () => {
+  const bodyOf = async (schema: Json, schemas: Json = {}) => {
+    const post = { requestBody: { content: { "application/json": { schema } } } };
+    const [operation] = (await read(withPaths({ "/x": { post } }, { components: { schemas } }))).operations;
+    return operation?.body;
+  };
+  const field = { properties: { a: { type: "string" } } };
+  const whole = { kind: "json", whole: "body", fields: {} };
+  const ofParts = (count: number) => bodyOf({ ...field, allOf: Array.from({ length: count }, () => ({})) });
+  assert.deepEqual(await ofParts(partsMax - 2), { kind: "json", fields: { a: "a" } });
+  assert.deepEqual(await ofParts(partsMax - 1), whole);
+  assert.deepEqual(await bodyOf({ ...field, required: [{ toString: 1, valueOf: 1 }] }), {
+    kind: "json",
+    fields: { a: "a" },
+  });
+  const wide = { ...field, required: Array(partsMax).fill("a") };
+  assert.deepEqual(await bodyOf(wide), whole);
+  const itself = { $ref: "#/components/schemas/A" };
+  assert.deepEqual(await bodyOf(itself, { A: { allOf: Array(50).fill(itself) } }), whole);
+  const pairs = Object.fromEntries(
+    Array.from({ length: 8 }, (_, at) => [
+      `P${at}`,
+      { allOf: Array(50).fill({ $ref: `#/components/schemas/P${at + 1}` }) },
+    ]),
+  );
+  assert.deepEqual(await bodyOf({ $ref: "#/components/schemas/P0" }, { ...pairs, P8: field }), whole);
 });
 
 test("an operation that does not fit is named with the reason, and the others become tools all the same [T4]", async () => {

@@ -154,24 +154,32 @@ function addBody(
 type Shape = { readonly properties: Json; readonly required: readonly string[] };
 
 /** The fields of an object, put together from all parts of an `allOf`; undefined where it may be something else. */
-function shapeOf(document: Json, written: unknown, depth = 0): Shape | undefined {
+function shapeOf(document: Json, written: unknown, budget = { partsLeft: partsMax }, depth = 0): Shape | undefined {
   const schema = follow(document, written);
   if (schema === undefined || depth > partsDeepMax || schema.oneOf !== undefined || schema.anyOf !== undefined)
     return undefined;
-  const parts = listOf(schema.allOf).map((part) => shapeOf(document, part, depth + 1));
+  if (schema.type !== undefined && schema.type !== "object") return undefined;
   const own = isJson(schema.properties) ? schema.properties : {};
-  if (parts.some((part) => part === undefined) || (schema.type !== undefined && schema.type !== "object"))
-    return undefined;
-  const all = Object.assign({}, ...parts.map((part) => part?.properties), own);
+  const ownRequired = listOf(schema.required).filter((name) => typeof name === "string");
+  budget.partsLeft -= 1 + Object.keys(own).length + listOf(schema.required).length;
+  if (budget.partsLeft < 0) return undefined;
+  const parts: Shape[] = [];
+  for (const part of listOf(schema.allOf)) {
+    const shape = shapeOf(document, part, budget, depth + 1);
+    if (shape === undefined) return undefined;
+    parts.push(shape);
+  }
+  const all = Object.assign({}, ...parts.map((part) => part.properties), own);
   // What only the service sets is nothing to ask a model for.
   const properties = Object.fromEntries(
     Object.entries(all).filter(([, one]) => !(isJson(one) && one.readOnly === true)),
   );
-  const required = [...parts.flatMap((part) => part?.required ?? []), ...listOf(schema.required).map(String)];
-  return { properties, required };
+  return { properties, required: [...parts.flatMap((part) => part.required), ...ownRequired] };
 }
 
 const partsDeepMax = 8;
+/** Parts, fields and required names, counted anew wherever they are referred to: two lines can refer to millions. */
+export const partsMax = 500;
 
 /** No schema of so many values is small enough, so they are not counted to the end. */
 const valuesMax = 6_000;
