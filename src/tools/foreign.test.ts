@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { ok } from "../base/result.ts";
-import { foreignSchema } from "./foreign-schema.ts";
+import { foreignSchema, nodesMax } from "./foreign-schema.ts";
 import { foreignTool } from "./tools.ts";
 
 const nested = {
@@ -69,9 +69,62 @@ test("a schema that goes in circles, or is none at all, gives a tool that can be
   const circle = { type: "object", properties: { child: { $ref: "#" } }, allOf: [{ $ref: "#/$defs/a" }], $defs: {} };
   assert.equal(foreignSchema(circle).schema.type, "object");
   assert.equal(foreignSchema({ $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }).schema.type, "object");
+  // What has words of its own for these cannot be made a text.
+  const odd = { toString: 1, valueOf: 1 };
+  assert.deepEqual(
+    foreignSchema({ allOf: [{ required: [odd] }], required: [odd, "a"], properties: { a: {} } }).schema.required,
+    ["a"],
+  );
   for (const none of [undefined, null, true, [], "x", { type: "string" }, { type: "object", properties: [] }])
     assert.deepEqual(foreignSchema(none).schema, { type: "object", properties: {} });
 });
+
+test("of a schema in which everything refers to everything as much is shown as fits, and the rest is written as text [R1][G1][Q1]", () => {
+  const fields = (count: number, member: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, member]));
+  // The root has 20 fields, each of which has 99: 20 + 20 x 99 = 2,000.
+  const inner = { type: "object", properties: fields(99, { type: "integer" }) };
+  const ofAll = (last: object) => ({
+    type: "object",
+    properties: { ...fields(19, { $ref: "#/$defs/inner" }), last },
+    $defs: { inner },
+  });
+  const typeOfLast = (last: object) => foreignSchema(ofAll(last)).schema.properties?.last?.type;
+  assert.equal(20 + 20 * 99, nodesMax);
+  assert.equal(typeOfLast(inner), "object");
+  const tooMuch = { type: "object", properties: { ...inner.properties, more: { type: "integer" } } };
+  assert.equal(typeOfLast(tooMuch), "string");
+  assert.equal(typeOfLast({ type: "array", items: tooMuch }), "array");
+  assert.deepEqual(foreignSchema(ofAll(tooMuch)).read({ last: '{"more":1}' }), { last: { more: 1 } });
+  assert.equal(typeOfLast({ allOf: Array(2).fill({ properties: fields(50, {}) }) }), "string");
+});
+
+/** What all nodes say, with the words of JSON schema around them. */
+const shownCharactersMax = nodesMax * 200;
+
+const itself = { $ref: "#/$defs/a" };
+const lists = {
+  parts: { allOf: Array(100).fill(itself) },
+  fields: {
+    type: "object",
+    properties: Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`f${at}`, itself])),
+  },
+  names: { type: "object", properties: { ["n".repeat(40_000)]: itself } },
+  values: { type: "string", enum: ["v".repeat(40_000)] },
+  numbers: { type: "integer", enum: Array(10_000).fill(12345) },
+  defaults: { type: "string", default: "d".repeat(40_000) },
+  branches: { anyOf: Array(10_000).fill({ const: "b" }) },
+  types: { type: Array(10_000).fill("integer") },
+  kinds: { type: "w".repeat(40_000) },
+  descriptions: { type: "string", description: "s".repeat(40_000) },
+};
+for (const [what, a] of Object.entries(lists))
+  test(`a small schema that says very much by its ${what} is shown with a small one [R1][G1][Q1]`, () => {
+    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`f${at}`, itself]));
+    const shown = foreignSchema({ type: "object", properties, $defs: { a } }).schema;
+    assert.deepEqual(Object.keys(shown.properties ?? {}), Object.keys(properties));
+    assert.ok(JSON.stringify(shown).length <= shownCharactersMax, `${JSON.stringify(shown).length}`);
+  });
 
 test("whatever others send as a schema, it is shown in plain words and read without breaking down [G1][T4][R1]", () => {
   const words = [
