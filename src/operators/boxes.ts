@@ -2,6 +2,7 @@ import { parsedJson } from "../base/json.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { BoxToolRow, StorageFailure, ToolboxRow, ToolboxStorage } from "../storage/storage.ts";
+import { bytesIn } from "./new-tools.ts";
 import { type Box, BoxBody, type BoxTool, ToolBody } from "./records.ts";
 
 /** A box with its tools, in the order they came. */
@@ -15,6 +16,8 @@ export type Boxes = {
   /** Oldest first. */
   all(): readonly Held[];
   find(id: string): Held | undefined;
+  /** What all tools of a user take together. */
+  bytesOf(owner: OwnerId): number;
   /** Counts the changes. */
   version(): number;
   put(box: Box, tools?: readonly BoxTool[]): Promise<Result<void, StorageFailure>>;
@@ -45,6 +48,8 @@ export async function openBoxes({ storage, onBroken }: BoxesParts): Promise<Boxe
   return {
     all: () => (listed ??= [...held.values()]),
     find: (id) => held.get(id),
+    bytesOf: (owner) =>
+      [...held.values()].reduce((sum, { box, tools }) => sum + (box.owner === owner ? bytesIn(tools.values()) : 0), 0),
     version: () => version,
     async put(box, tools = []) {
       const stored = await storage.putToolbox(boxRow(box), tools.map(toolRow));
@@ -91,7 +96,8 @@ async function readAll(storage: ToolboxStorage, onBroken: BoxesParts["onBroken"]
 
 function readTool({ body, ...row }: BoxToolRow, owner: OwnerId): BoxTool | undefined {
   const tool = ToolBody.safeParse(parsedJson(body));
-  return tool.success && row.owner === owner ? { ...row, ...tool.data } : undefined;
+  if (!tool.success || row.owner !== owner) return undefined;
+  return { ...row, ...tool.data, sizeBytes: tool.data.sizeBytes ?? Buffer.byteLength(body) };
 }
 
 function boxRow({ id, owner, createdAt, updatedAt, ...body }: Box): ToolboxRow {

@@ -66,7 +66,7 @@ async function create(desk: Desk, actor: Actor, { id, wanted, newTools }: Creati
     ...(wanted.credential && { credential: noteOf(wanted.credential) }),
     isPrivateAllowed: actor.isAdmin,
   };
-  const added = await addTools(parts, { box, tools: [] }, read.value);
+  const added = await addTools(parts, { box, tools: [], userBytes: boxes.bytesOf(actor.owner) }, read.value);
   // First what the box cannot do without: one without its credential would only be refused everywhere.
   const sealed = await seal(desk, box, wanted.credential);
   if (!sealed.ok) return sealed;

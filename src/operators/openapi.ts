@@ -43,9 +43,9 @@ export async function readOperations(document: Json, server: string, taken: Set<
 }
 
 /** Each takes a few milliseconds where everything refers to everything; then others have their turn. */
-const sliceOperations = 4;
+export const sliceOperations = 4;
 
-function othersTurn(): Promise<void> {
+export function othersTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });

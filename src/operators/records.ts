@@ -48,6 +48,8 @@ export const ToolBody = z.strictObject({
   useRule: z.string(),
   fixed: z.array(Fixed),
   extendInfo: z.unknown().optional(),
+  /** How much of the room of its box it takes. */
+  sizeBytes: z.number().optional(),
 });
 export type ToolBody = z.infer<typeof ToolBody>;
 
@@ -76,7 +78,7 @@ export const BoxBody = z.strictObject({
 export type BoxBody = z.infer<typeof BoxBody>;
 
 type Stored = { readonly id: string; readonly owner: OwnerId; readonly createdAt: number; readonly updatedAt: number };
-export type BoxTool = Stored & ToolBody & { readonly box: string };
+export type BoxTool = Stored & ToolBody & { readonly box: string; readonly sizeBytes: number };
 export type Box = Stored & BoxBody;
 
 /** The secrets of a request, as whoever registers a box sends them. */

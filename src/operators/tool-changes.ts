@@ -21,7 +21,8 @@ export function toolChanges({
         const { box } = found.value;
         const read = await readNewTools(parts, newTools, box.server);
         if (!read.ok) return read;
-        const added = await addTools(parts, found.value, read.value);
+        const userBytes = boxes.bytesOf(box.owner);
+        const added = await addTools(parts, { ...found.value, userBytes }, read.value);
         const stored = await boxes.put({ ...box, updatedAt: clock.now() }, added.tools);
         return stored.ok ? ok(added) : stored;
       }),

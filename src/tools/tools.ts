@@ -28,6 +28,7 @@ export { type CustomTools, type CustomToolsOptions, openCustomTools, type ToolFi
 export { type CustomToolDefinition, defineCustomTool } from "./custom-definition.ts";
 export { errorForModel } from "./error-text.ts";
 export { type ForeignDefinition, foreignTool, type ToolSource } from "./foreign.ts";
+export { foreignSchema } from "./foreign-schema.ts";
 export { boundOutput, cutAround, endsOf, headOf, outputBytes, outputBytesMax, shortened } from "./output.ts";
 export { type LeftOut, openRegistry, type Registry, type ToolSetting, toolsMax } from "./registry.ts";
 export type {

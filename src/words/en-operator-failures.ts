@@ -1,3 +1,5 @@
+import { sizeText } from "./sizes.ts";
+
 /** What can go wrong with tool boxes: what happened, and what a person can do. */
 export const enOperatorFailures = {
   toolbox_not_found: (p: { id: string }) => [
@@ -36,12 +38,27 @@ export const enOperatorFailures = {
     `This OpenAPI document cannot be used: ${openApiFaults[p.why]?.what ?? p.why}${p.said === undefined || p.said === "" ? "" : ` (${p.said})`}.`,
     openApiFaults[p.why]?.next ?? openApiFaults.syntax.next,
   ],
-  operation_unfit: (p: { why: OperationFault; said?: string; limit?: number }) => [
-    `${operationFaults[p.why] ?? p.why}${p.said === undefined || p.said === "" ? "" : ` (${p.said})`}.`,
-    p.why === "too_many"
-      ? `Up to ${p.limit ?? 0} fit; register the others in another tool box.`
-      : "Change the document and add it again.",
-  ],
+  /** `of`: what has no more room for it; `limit` counts bytes then. */
+  operation_unfit: (p: { why: OperationFault; said?: string; limit?: number; of?: "box" | "user" }) => {
+    const said = p.said === undefined || p.said === "" ? "" : ` (${p.said})`;
+    const size = sizeText(p.limit ?? 0, ({ count }) => `${count} bytes`);
+    if (p.of === "box")
+      return [
+        `The tool box has no more room for it${said}.`,
+        `The tools of one tool box take up to ${size}; register the others in another one.`,
+      ];
+    if (p.of === "user")
+      return [
+        `Your tool boxes have no more room for it${said}.`,
+        `The tools of all your tool boxes take up to ${size}; remove those that nobody uses, and add it again.`,
+      ];
+    return [
+      `${operationFaults[p.why] ?? p.why}${said}.`,
+      p.why === "too_many"
+        ? `Up to ${p.limit ?? 0} fit; register the others in another tool box.`
+        : "Change the document and add it again.",
+    ];
+  },
 } satisfies Record<string, (params: never) => [what: string, next: string]>;
 
 export type OpenApiFault = "syntax" | "no_object" | "no_openapi" | "version" | "too_large" | "no_server" | "server";

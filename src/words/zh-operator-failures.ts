@@ -1,4 +1,5 @@
 import type { enOperatorFailures, OpenApiFault, OperationFault } from "./en-operator-failures.ts";
+import { sizeText } from "./sizes.ts";
 
 export const zhOperatorFailures: typeof enOperatorFailures = {
   toolbox_not_found: (p) => [
@@ -30,10 +31,18 @@ export const zhOperatorFailures: typeof enOperatorFailures = {
     `这份 OpenAPI 文档无法使用：${openApiFaults[p.why]?.what ?? p.why}${p.said === undefined || p.said === "" ? "" : `（${p.said}）`}。`,
     openApiFaults[p.why]?.next ?? openApiFaults.syntax.next,
   ],
-  operation_unfit: (p) => [
-    `${operationFaults[p.why] ?? p.why}${p.said === undefined || p.said === "" ? "" : `（${p.said}）`}。`,
-    p.why === "too_many" ? `最多 ${p.limit ?? 0} 个；请把其余的注册到另一个工具箱。` : "请修改文档后重新添加。",
-  ],
+  operation_unfit: (p) => {
+    const said = p.said === undefined || p.said === "" ? "" : `（${p.said}）`;
+    const size = sizeText(p.limit ?? 0, ({ count }) => `${count} 字节`);
+    if (p.of === "box")
+      return [`这个工具箱已放不下它${said}。`, `一个工具箱的工具最多占 ${size}；请把其余的注册到另一个工具箱。`];
+    if (p.of === "user")
+      return [`您的工具箱已放不下它${said}。`, `您所有工具箱的工具最多共占 ${size}；请删除不再使用的工具后重新添加。`];
+    return [
+      `${operationFaults[p.why] ?? p.why}${said}。`,
+      p.why === "too_many" ? `最多 ${p.limit ?? 0} 个；请把其余的注册到另一个工具箱。` : "请修改文档后重新添加。",
+    ];
+  },
 };
 
 const openApiFaults: Readonly<Record<OpenApiFault, { readonly what: string; readonly next: string }>> = {
