@@ -2,7 +2,7 @@ import { failed, ok, type Result } from "../base/result.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import { shownId } from "../protocol/ids.ts";
 import type { Held } from "./boxes.ts";
-import { noteOf, secretName } from "./credential.ts";
+import { noteOf, sealedText, secretName } from "./credential.ts";
 import { addTools, readNewTools } from "./new-tools.ts";
 import type { Actor, BoxWanted, Desk, Operators } from "./operators.ts";
 import type { Box, Credential } from "./records.ts";
@@ -97,7 +97,7 @@ async function change(desk: Desk, actor: Actor, { id, wanted }: { readonly id: s
     credential: credential === undefined ? box.credential : credential === null ? undefined : noteOf(credential),
     isPrivateAllowed: isMoved ? actor.isAdmin : box.isPrivateAllowed,
   };
-  const sealed = await seal(desk, box, credential);
+  const sealed = await seal(desk, changed, credential);
   if (!sealed.ok) return sealed;
   const stored = await boxes.put(changed);
   return stored.ok ? seen(actor.owner, id) : stored;
@@ -106,13 +106,13 @@ async function change(desk: Desk, actor: Actor, { id, wanted }: { readonly id: s
 /** Undefined leaves it as it is, null takes it away. */
 async function seal(
   { parts }: Desk,
-  { owner, id }: Box,
+  { owner, id, server }: Box,
   credential: Credential | null | undefined,
 ): Promise<Result<unknown, Failure>> {
   if (credential === undefined) return ok(undefined);
   const { secrets } = parts;
   const name = secretName(id);
-  return credential === null ? secrets.drop(owner, name) : secrets.put(owner, name, JSON.stringify(credential));
+  return credential === null ? secrets.drop(owner, name) : secrets.put(owner, name, sealedText(credential, server));
 }
 
 /** What is permitted to others is told to their agents: that is for those who see to all users. */

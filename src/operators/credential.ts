@@ -1,9 +1,8 @@
 import { parsedJson } from "../base/json.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import type { OwnerId } from "../protocol/ids.ts";
 import type { Secrets } from "../users/users.ts";
-import { Credential, type CredentialNote } from "./records.ts";
+import { type Box, type Credential, type CredentialNote, SealedCredential } from "./records.ts";
 import type { Outgoing } from "./request.ts";
 
 /** Under which name the credential of a box is sealed. */
@@ -24,21 +23,25 @@ export function noteOf(credential: Credential): CredentialNote {
   }
 }
 
+/** What is sealed. It says whom it is for: the box is stored after it, and may not be, so that its host is still the one before. */
+export function sealedText(credential: Credential, server: string): string {
+  return JSON.stringify({ origin: new URL(server).origin, credential });
+}
+
 /** Opened for one call and then forgotten. */
 export async function openCredential(
   secrets: Pick<Secrets, "open">,
-  {
-    owner,
-    id,
-    credential,
-  }: { readonly owner: OwnerId; readonly id: string; readonly credential?: CredentialNote | undefined },
+  { owner, id, server, credential }: Pick<Box, "owner" | "id" | "server" | "credential">,
 ): Promise<Result<Credential | undefined, Failure>> {
   if (credential === undefined) return ok(undefined);
   const text = await secrets.open(owner, secretName(id));
   if (!text.ok) return text;
-  const found = Credential.safeParse(parsedJson(text.value ?? ""));
+  const found = SealedCredential.safeParse(parsedJson(text.value ?? ""));
   // Its owner was removed, with all secrets.
-  return found.success ? ok(found.data) : failure("toolbox_credential_missing", { id });
+  if (!found.success) return failure("toolbox_credential_missing", { id });
+  if (!("origin" in found.data)) return ok(found.data);
+  const isForHost = found.data.origin === new URL(server).origin;
+  return isForHost ? ok(found.data.credential) : failure("toolbox_credential_missing", { id });
 }
 
 /** The request with what shows who we are; it counts before whatever a caller or a model put in the same place. */

@@ -89,3 +89,6 @@ export const Credential = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("headers"), headers: z.record(z.string(), z.string()) }),
 ]);
 export type Credential = z.infer<typeof Credential>;
+
+/** A credential as it lies sealed, with whom it was entered for; those that were sealed first do not say it. */
+export const SealedCredential = z.union([z.strictObject({ origin: z.string(), credential: Credential }), Credential]);

@@ -30,7 +30,7 @@ export const enOperatorFailures = {
       : "Publish it with POST …/tool-box/{box_id}/status, or try its tools with …/debug.",
   ],
   toolbox_credential_missing: (p: { id: string }) => [
-    `The credential of the tool box ${p.id} is gone.`,
+    `The credential of the tool box ${p.id} is gone, or was entered for another host.`,
     "Who registered it sends it anew: POST …/tool-box/{box_id} with `credential`.",
   ],
   /** `said`: what stands there, or what the reader of YAML says. */

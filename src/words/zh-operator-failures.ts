@@ -24,7 +24,7 @@ export const zhOperatorFailures: typeof enOperatorFailures = {
       : "请用 POST …/tool-box/{box_id}/status 发布它，或用 …/debug 试用其中的工具。",
   ],
   toolbox_credential_missing: (p) => [
-    `工具箱 ${p.id} 的凭据已不存在。`,
+    `工具箱 ${p.id} 的凭据已不存在，或属于另一个主机。`,
     "请注册者重新发送：POST …/tool-box/{box_id}，带上 `credential`。",
   ],
   openapi_unfit: (p) => [
