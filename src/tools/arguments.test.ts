@@ -28,6 +28,11 @@ const item = { content: "a", status: "pending" };
 const accepted: readonly [what: string, given: Record<string, unknown>, meant: Record<string, unknown>][] = [
   ["a number in quotes", { count: "5" }, { count: 5 }],
   ["a negative number with blanks", { count: " -5 " }, { count: -5 }],
+  ["the largest whole number that is exact", { count: "9007199254740991" }, { count: 9007199254740991 }],
+  ["a number with zeros around it", { count: "0012.50" }, { count: 12.5 }],
+  ["a very small number", { count: "0.000000125" }, { count: 0.000000125 }],
+  ["a number of 15 digits", { count: "-12345678901.2345" }, { count: -12345678901.2345 }],
+  ["a number of 17 digits that is one", { count: "0.30000000000000004" }, { count: 0.30000000000000004 }],
   ["a boolean in quotes", { isAll: "true" }, { isAll: true }],
   ["a boolean as Python writes it", { isAll: "False" }, { isAll: false }],
   ["a number for a text", { text: 5 }, { text: "5" }],
@@ -68,6 +73,11 @@ for (const [what, given, meant] of accepted) {
 const leftAlone: readonly Record<string, unknown>[] = [
   { count: "five" },
   { count: "5 apples" },
+  { count: "9007199254740993" },
+  { count: "1234567890123456789" },
+  { count: "-1234567890123456789" },
+  { count: "9007199254740990.9999" },
+  { count: "1.0000000000000000001" },
   { count: true },
   { isAll: "yes" },
   { isAll: 1 },

@@ -72,7 +72,7 @@ function readValue(schema: JsonSchema, raw: unknown, synonyms: Reading): unknown
   switch (schema.type) {
     case "number":
     case "integer":
-      return typeof raw === "string" && /^\s*-?\d+(\.\d+)?\s*$/.test(raw) ? Number(raw) : raw;
+      return typeof raw === "string" && /^\s*-?\d+(\.\d+)?\s*$/.test(raw) && isExact(raw) ? Number(raw) : raw;
     case "boolean":
       return typeof raw === "string" && /^(true|false)$/i.test(raw) ? raw.toLowerCase() === "true" : raw;
     case "array":
@@ -84,6 +84,15 @@ function readValue(schema: JsonSchema, raw: unknown, synonyms: Reading): unknown
     default:
       return readText(schema, raw, synonyms);
   }
+}
+
+/** So many digits are always the same after reading; of more, a number may be another one, and that of another thing. */
+const exactDigitsMax = 15;
+
+/** Whether a text that is a number says exactly the one that it is read as. */
+export function isExact(text: string): boolean {
+  const digits = text.replaceAll(/\D/g, "").replace(/^0+/, "");
+  return digits.length <= exactDigitsMax || String(Number(text)) === text.trim();
 }
 
 function readList({ items }: JsonSchema, raw: unknown, synonyms: Reading): unknown {

@@ -1,6 +1,5 @@
-import { parsedJson } from "../base/json.ts";
 import { forModels } from "../words/words.ts";
-import { readPlain, unpacked } from "./arguments.ts";
+import { isExact, readPlain, unpacked } from "./arguments.ts";
 import { isRecord, type JsonSchema, recordOf, signature } from "./schema.ts";
 
 /** The arguments of a tool that others described: what a model is shown of them, and how they are read again. */
@@ -217,8 +216,8 @@ function openValue(own: Own, place: Place): ForeignSchema {
   return {
     schema: { type: "string", description },
     read(raw) {
-      const json = typeof raw === "string" ? parsedJson(raw) : undefined;
-      return json === undefined ? raw : json;
+      const json = unpacked(raw);
+      return typeof raw === "string" && typeof json === "number" && !isExact(raw) ? raw : json;
     },
   };
 }

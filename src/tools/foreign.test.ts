@@ -58,6 +58,27 @@ test("arguments for a tool of others are put right in form, and what only its ma
   );
 });
 
+test("a long id that is written as a text reaches the other side digit by digit [G1][T4]", () => {
+  const id = "1234567890123456789";
+  const properties = {
+    ...{
+      whole: { type: "integer", format: "int64" },
+      any: {},
+      either: { oneOf: [{ type: "string" }, { type: "integer" }] },
+    },
+    list: { type: "array", items: { type: "integer" } },
+  };
+  const given = { whole: id, any: id, either: id, list: [id, "5"] };
+  assert.deepEqual(foreignSchema({ type: "object", properties }).read(given), { ...given, list: [id, 5] });
+  const short = { whole: "5", any: "5e3", either: " 5 ", list: "5" };
+  assert.deepEqual(foreignSchema({ type: "object", properties }).read(short), {
+    whole: 5,
+    any: 5000,
+    either: 5,
+    list: [5],
+  });
+});
+
 test("objects within objects within objects are written as text, with their form beside it [R1]", () => {
   const level = (inner: unknown) => ({ type: "object", properties: { next: inner, name: { type: "string" } } });
   const deep = foreignSchema(level(level(level(level({ type: "integer" })))));
