@@ -64,6 +64,15 @@ test("a form is sent as a form, a whole body as it is, and what is always sent c
   assert.deepEqual(kept.ok && [kept.value.url.search, kept.value.body], ["?tenant=ours", '{"kind":"dog","n":1}']);
 });
 
+test("a header that is always sent counts before a model's word for it in any spelling [T4][Q1]", () => {
+  const fixed = [{ name: "X-Tenant", in: "header", value: "ours" }] as const;
+  const header = { "x-tenant": "theirs", "X-Tenant": "theirs", "X-TENANT": "theirs", "X-Tenants": "both" };
+  for (const given of [header, Object.fromEntries(Object.entries(header).reverse())]) {
+    const request = made({ path: { id: 1 }, header: given }, {}, fixed);
+    assert.deepEqual(request.ok && request.value.headers, { "x-tenants": "both", "x-tenant": "ours" });
+  }
+});
+
 test("no argument leads to another path, another host or another message than the operation's [T4][T7]", () => {
   for (const id of ["..", ".", "", undefined, [], null])
     assert.deepEqual(made({ path: { id } }), {

@@ -77,9 +77,16 @@ function withFixed(envelope: Envelope, fixed: readonly Fixed[]): Envelope {
   const parts = { ...envelope };
   for (const { name, in: where, value } of fixed) {
     const before = where === "body" && Array.isArray(parts.body) ? {} : parts[where];
-    parts[where] = { ...(isJson(before) ? before : {}), [name]: value };
+    const given = isJson(before) ? before : {};
+    parts[where] = { ...(where === "header" ? withoutHeader(given, name) : given), [name]: value };
   }
   return parts;
+}
+
+/** A header is the same in every case. */
+function withoutHeader(headers: Json, name: string): Json {
+  const isOther = ([given]: [string, unknown]) => given.toLowerCase() !== name.toLowerCase();
+  return Object.fromEntries(Object.entries(headers).filter(isOther));
 }
 
 /** `..` would lead to another operation than the one that was permitted, and an empty part to the one above it. */
