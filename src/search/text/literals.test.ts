@@ -68,7 +68,7 @@ test("whatever the pattern, the index proposes each text that matches [D3]", () 
       const proposed = proposedBy(expression, samples);
       for (const sample of samples) if (compiled.test(sample)) assert.ok(proposed.has(sample), `/${source}/ ${sample}`);
     }),
-    { numRuns: 400 },
+    { numRuns: 1_500 },
   );
   assert.ok(asked > 50, `only ${asked} patterns had something to ask for`);
 });
