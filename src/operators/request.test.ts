@@ -73,6 +73,15 @@ test("a header that is always sent counts before a model's word for it in any sp
   }
 });
 
+test("what is always sent in a query or a form is sent once, also where a field of an object has its name [T4][Q1]", () => {
+  const always = (where: "query" | "body") => [{ name: "tenant", in: where, value: "ours" }] as const;
+  const values = { a: { tenant: "theirs", b: 1 }, tenant: "theirs", c: 2 };
+  const query = made({ path: { id: 1 }, query: values }, {}, always("query"));
+  assert.equal(query.ok && query.value.url.search, "?b=1&c=2&tenant=ours");
+  const form = made({ path: { id: 1 }, body: values }, { body: { kind: "form", fields: {} } }, always("body"));
+  assert.equal(form.ok && form.value.body, "b=1&c=2&tenant=ours");
+});
+
 test("no argument leads to another path, another host or another message than the operation's [T4][T7]", () => {
   for (const id of ["..", ".", "", undefined, [], null])
     assert.deepEqual(made({ path: { id } }), {

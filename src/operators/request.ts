@@ -51,8 +51,7 @@ export function requestOf(
   const path = pathOf(operation, wanted.path);
   if (!path.ok) return path;
   const url = new URL(server + path.value);
-  for (const [name, value] of Object.entries(wanted.query))
-    addQuery(url.searchParams, styleOf(operation, "query", name), value);
+  addAll(url.searchParams, wanted.query, { always: namesIn(fixed, "query"), styleOf: styleIn(operation) });
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(wanted.header)) {
     if (!isOwnHeader(name)) continue;
@@ -64,7 +63,7 @@ export function requestOf(
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(writtenPlain(value, ","))}`,
   );
   if (cookies.length > 0) headers.cookie = cookies.join("; ");
-  const body = contentOf(operation, wanted.body);
+  const body = contentOf(operation, wanted.body, namesIn(fixed, "body"));
   if (body !== undefined) headers["content-type"] = body.type;
   return ok({ method: operation.method.toUpperCase(), url, headers, body: body?.text });
 }
@@ -100,21 +99,34 @@ function pathOf({ path }: Operation, values: Json): Result<string, Unfit> {
   return missing === undefined ? ok(filled) : unfit(`path.${shown(missing)}`);
 }
 
-function styleOf(
-  { parameters }: Operation,
-  where: Parameter["in"],
-  name: string,
-): Pick<Parameter, "name" | "style" | "isExploded"> {
-  return parameters.find((one) => one.in === where && one.name === name) ?? { name, style: "plain", isExploded: true };
+function namesIn(fixed: readonly Fixed[], where: Fixed["in"]): string[] {
+  return fixed.filter((one) => one.in === where).map(({ name }) => name);
+}
+
+type Styled = Pick<Parameter, "name" | "style" | "isExploded">;
+
+function styleIn({ parameters }: Operation): (name: string) => Styled {
+  return (name) => parameters.find((one) => one.in === "query" && one.name === name) ?? usualStyle(name);
+}
+
+function usualStyle(name: string): Styled {
+  return { name, style: "plain", isExploded: true };
+}
+
+/** What is always sent comes last: the fields of an object that is written field by field may have the same names. */
+function addAll(
+  query: URLSearchParams,
+  values: Json,
+  { always, styleOf }: { readonly always: readonly string[]; readonly styleOf: (name: string) => Styled },
+): void {
+  for (const [name, value] of Object.entries(values)) if (!always.includes(name)) addQuery(query, styleOf(name), value);
+  for (const name of always) query.delete(name);
+  for (const name of new Set(always)) addQuery(query, styleOf(name), values[name]);
 }
 
 const separators = { plain: ",", spaced: " ", piped: "|", deep: "," } as const;
 
-function addQuery(
-  query: URLSearchParams,
-  { name, style, isExploded }: Pick<Parameter, "name" | "style" | "isExploded">,
-  value: unknown,
-): void {
+function addQuery(query: URLSearchParams, { name, style, isExploded }: Styled, value: unknown): void {
   if (value === undefined || value === null) return;
   if (Array.isArray(value) && isExploded) {
     for (const one of value) query.append(name, writtenPlain(one, ","));
@@ -149,11 +161,14 @@ function isOwnHeader(name: string): boolean {
   );
 }
 
-function contentOf({ body }: Operation, value: unknown): { readonly type: string; readonly text: string } | undefined {
+function contentOf(
+  { body }: Operation,
+  value: unknown,
+  always: readonly string[],
+): { readonly type: string; readonly text: string } | undefined {
   if (value === undefined) return undefined;
   if (body?.kind !== "form") return { type: "application/json", text: JSON.stringify(value) ?? "null" };
   const form = new URLSearchParams();
-  for (const [name, field] of Object.entries(isJson(value) ? value : {}))
-    addQuery(form, { name, style: "plain", isExploded: true }, field);
+  addAll(form, isJson(value) ? value : {}, { always, styleOf: usualStyle });
   return { type: "application/x-www-form-urlencoded", text: form.toString() };
 }
