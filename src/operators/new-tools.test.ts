@@ -31,7 +31,7 @@ test("a tool box is filled to its last byte; what comes after is named, with how
   const empty = bytesIn((await added(one, { extendInfo: "" })).tools);
   const filled = await added(one, { extendInfo: "x".repeat(limit - empty) });
   assert.deepEqual([filled.tools.length, bytesIn(filled.tools), filled.failures], [1, limit, []]);
-  const failure = { code: "operation_unfit", params: { why: "too_large", limit, of: "box" }, retryable: false };
+  const failure = { code: "operation_unfit", params: { why: "too_large", limit, of: "toolbox" }, retryable: false };
   const over = await added(several, { extendInfo: "x".repeat(limit - empty + 1) });
   assert.deepEqual([over.tools, over.failures], [[], ["a", "b", "c"].map((name) => ({ name, failure }))]);
   const later = await added(several, { tools: filled.tools });

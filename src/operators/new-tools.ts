@@ -117,7 +117,7 @@ function tooMuch({ count, boxBytes, userBytes }: Taken): Failure<"operation_unfi
   const { perBoxMax, bytesPerBoxMax, bytesPerUserMax } = toolLimits;
   if (count > perBoxMax) return makeFailure("operation_unfit", { why: "too_many", limit: perBoxMax });
   if (boxBytes > bytesPerBoxMax)
-    return makeFailure("operation_unfit", { why: "too_large", limit: bytesPerBoxMax, of: "box" });
+    return makeFailure("operation_unfit", { why: "too_large", limit: bytesPerBoxMax, of: "toolbox" });
   if (userBytes > bytesPerUserMax)
     return makeFailure("operation_unfit", { why: "too_large", limit: bytesPerUserMax, of: "user" });
   return undefined;

@@ -39,10 +39,10 @@ export const enOperatorFailures = {
     openApiFaults[p.why]?.next ?? openApiFaults.syntax.next,
   ],
   /** `of`: what has no more room for it; `limit` counts bytes then. */
-  operation_unfit: (p: { why: OperationFault; said?: string; limit?: number; of?: "box" | "user" }) => {
+  operation_unfit: (p: { why: OperationFault; said?: string; limit?: number; of?: "toolbox" | "user" }) => {
     const said = p.said === undefined || p.said === "" ? "" : ` (${p.said})`;
     const size = sizeText(p.limit ?? 0, ({ count }) => `${count} bytes`);
-    if (p.of === "box")
+    if (p.of === "toolbox")
       return [
         `The tool box has no more room for it${said}.`,
         `The tools of one tool box take up to ${size}; register the others in another one.`,

@@ -34,7 +34,7 @@ export const zhOperatorFailures: typeof enOperatorFailures = {
   operation_unfit: (p) => {
     const said = p.said === undefined || p.said === "" ? "" : `（${p.said}）`;
     const size = sizeText(p.limit ?? 0, ({ count }) => `${count} 字节`);
-    if (p.of === "box")
+    if (p.of === "toolbox")
       return [`这个工具箱已放不下它${said}。`, `一个工具箱的工具最多占 ${size}；请把其余的注册到另一个工具箱。`];
     if (p.of === "user")
       return [`您的工具箱已放不下它${said}。`, `您所有工具箱的工具最多共占 ${size}；请删除不再使用的工具后重新添加。`];
