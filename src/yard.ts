@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Checker, openApprovals } from "./approvals/approvals.ts";
+import { assert } from "./base/assert.ts";
 import { inBackground } from "./base/background.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
@@ -32,6 +33,7 @@ import {
 import { callLimits, type GuardedFetch, type Operators, openOperators } from "./operators/operators.ts";
 import { providerFor } from "./providers.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
+import { openSearch, type Search } from "./search/search.ts";
 import { openSecretKey } from "./secret-key.ts";
 import { openSkills, type Skills } from "./skills/skills.ts";
 import type { Storage } from "./storage/storage.ts";
@@ -283,7 +285,7 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
   const workspaces = openWorkspaces({ ...shared, limits, disk, leave, skills: skills.shelf });
   return {
     workspaces,
-    documents: openDocuments({ clock, logger }),
+    documents: openDocuments({ clock, logger, search: openIndex(dataDir, clock) }),
     uploads,
     upkeep: openUpkeep({ workspaces, clock, logger, cleanAfterMs: () => cleanAfterMs }),
     cleanAfterMs: () => cleanAfterMs,
@@ -293,6 +295,13 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
       cleanAfterMs = changed.workspace.cleanAfterMs;
     },
   };
+}
+
+/** Nothing is opened before somebody has a document. */
+function openIndex(dataDir: string, clock: Clock): Search {
+  const opened = openSearch({ file: join(dataDir, "indexes.db"), clock });
+  assert(opened.ok, "the usual segmentation needs no package");
+  return opened.value;
 }
 
 function limitsOf({ loop, context }: Config): Partial<LoopLimits> {

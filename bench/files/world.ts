@@ -5,6 +5,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import { type Documents, openDocuments } from "../../src/documents/documents.ts";
 import { openLogs } from "../../src/observe/observe.ts";
 import { ConversationId, localOwner } from "../../src/protocol/ids.ts";
+import { openSearch } from "../../src/search/search.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { openWorkspaces, type Workspace, type Workspaces } from "../../src/workspace/workspace.ts";
@@ -42,7 +43,10 @@ export async function openWorld(folder: string): Promise<World> {
   };
   const workspaces = openAnew();
   must(await workspaces.create(conversation));
-  const documents = openDocuments({ clock, logger });
+  const documents = openDocuments({
+    ...{ clock, logger },
+    search: must(openSearch({ file: join(config.paths.dataDir, "indexes.db"), clock })),
+  });
   return {
     storage,
     conversation,

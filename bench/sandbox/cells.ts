@@ -1,12 +1,11 @@
 /** Programs in a sandbox that is there already: at the port, as a tool, over HTTP. */
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import { openDocuments } from "../../src/documents/documents.ts";
 import type { ProgramPlace } from "../../src/sandbox/sandbox.ts";
 import { builtins, openToolbox, type ToolContext } from "../../src/tools/tools.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
+import { testDocuments } from "../../test/world/documents.ts";
 import { noteWeb } from "../../test/world/web.ts";
-import { quietLogger } from "../../test/world/workspace.ts";
 import { type Figure, inTurns, timed } from "../figure.ts";
 import { must } from "../must.ts";
 import { barePython } from "./bare.ts";
@@ -82,7 +81,7 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
     },
     knownHash: () => undefined,
     earlierCalls: () => [],
-    documents: openDocuments({ clock: systemClock, logger: quietLogger([]) }),
+    documents: testDocuments(),
     web: noteWeb().web,
     outputBytesMax: 30_000,
     seesImages: false,

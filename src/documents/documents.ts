@@ -1,7 +1,9 @@
 import type { Result } from "../base/result.ts";
-import type { Extracted, ExtractFailure, ExtractOptions } from "../extract/extract.ts";
+import type { Extracted, ExtractFailure, ExtractOptions, Place } from "../extract/extract.ts";
 import type { Failure } from "../protocol/failure.ts";
+import type { Found } from "../search/search.ts";
 import type { FileFailure, Workspace } from "../workspace/workspace.ts";
+import type { Indexing } from "./library.ts";
 
 export { decodeText } from "../extract/decode.ts";
 export type { Extracted, Format, Place } from "../extract/extract.ts";
@@ -10,12 +12,16 @@ export { fileTypeOf, typeOfName } from "./file-type.ts";
 export { attachedText, describeAttached } from "./files-in-message.ts";
 export { imageBytesMax, isImage, isWholeImage } from "./image.ts";
 export { isCode } from "./is-code.ts";
+export type { Indexing } from "./library.ts";
 export { openDocuments } from "./open-documents.ts";
 export { receiveUpload } from "./upload.ts";
 
 /** What is in files: their type, their text, and where something stands in them. */
 export interface Documents {
-  /** Scans text files below a path (a file or a folder) in a thread that can be stopped. */
+  /**
+   * Looks through all below a path (a file or a folder): text is scanned, in a thread that can be stopped; documents are
+   * found by their index, which is waited for up to a limit.
+   */
   search(
     workspace: Workspace,
     query: SearchQuery,
@@ -26,6 +32,10 @@ export interface Documents {
     path: string,
     options: ExtractOptions,
   ): Promise<Result<Extracted, FileFailure | ExtractFailure>>;
+  /** A file has come in: where it is a document it is indexed soon, so that nobody waits for it later. */
+  notice(workspace: Workspace, path: string): void;
+  /** A file, or a folder with all in it, is gone for good. */
+  forget(workspace: Workspace, path: string): void;
   close(): Promise<void>;
 }
 
@@ -39,7 +49,10 @@ export type SearchQuery = {
   readonly signal: AbortSignal;
 };
 
-export type SearchHit = {
+export type SearchHit = LineHit | PassageHit;
+
+/** In a text. */
+export type LineHit = {
   readonly path: string;
   /** From 1 on. */
   readonly line: number;
@@ -49,12 +62,29 @@ export type SearchHit = {
   readonly text: string;
 };
 
+/** In a document. */
+export type PassageHit = {
+  readonly path: string;
+  /** The same for the same content. */
+  readonly id: string;
+  /** Where the passage begins and ends. */
+  readonly from: Place;
+  readonly to: Place;
+  readonly headings: readonly string[];
+  /** The larger, the better, within one answer; what a pattern finds has none. */
+  readonly score?: number;
+  readonly text: string;
+};
+
+/** A document that was not looked at: it is not ready yet, or cannot be read. */
+export type Unsearched = Indexing & { readonly path: string };
+
 export type SearchResult = {
-  /** Ordered by path, then by line, then by place in the line. */
+  /** Lines by path, line and place in the line; then passages, the best first, those of a pattern in their order. */
   readonly hits: readonly SearchHit[];
   /**
-   * Places in all, `hits` included; at least that many where the scan was stopped. A line that matches is one place, and
-   * one more for each further match that lies outside of what was shown before it.
+   * Places in all, `hits` included; at least that many where the search was stopped. A line that matches is one place, and
+   * one more for each further match that lies outside of what was shown before it; a passage with a word of the query is one.
    */
   readonly total: number;
   readonly filesSearched: number;
@@ -62,4 +92,8 @@ export type SearchResult = {
   readonly filesSkipped: number;
   /** The scan did not look at everything, and why. */
   readonly stopped: "time" | "hits" | "size" | undefined;
+  readonly unsearched: readonly Unsearched[];
+  /** Words that no document has, and those that were taken for others. */
+  readonly missing: Found["missing"];
+  readonly repaired: Found["repaired"];
 };

@@ -1,15 +1,42 @@
+import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
+import { ok } from "../base/result.ts";
 import { openExtractor } from "../extract/extract.ts";
 import type { Logger } from "../observe/observe.ts";
 import { failure } from "../protocol/failure.ts";
-import type { Documents } from "./documents.ts";
-import { openTextSearch } from "./search.ts";
+import type { Search } from "../search/search.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Documents, PassageHit, SearchResult } from "./documents.ts";
+import { type FoundInDocuments, openDocumentSearch } from "./find-in-documents.ts";
+import { openDocumentTest } from "./is-document.ts";
+import { openLibrary } from "./library.ts";
+import { openTextSearch, type TextResult } from "./search.ts";
 
-export function openDocuments({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }): Documents {
+type Parts = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Closed with the documents. Nothing of it is opened before the first document is met. */
+  readonly search: Search;
+};
+
+export function openDocuments({ clock, logger, search }: Parts): Documents {
   const texts = openTextSearch({ clock });
   const extractor = openExtractor({ clock, logger });
+  const library = openLibrary({ search, extractor, logger });
+  const isDocument = openDocumentTest();
+  const findInDocuments = openDocumentSearch({ library, search, clock, isDocument });
+
+  const notice = async (workspace: Workspace, path: string) => {
+    const stat = await workspace.stat(path);
+    if (stat.ok && (await isDocument(workspace, stat.value))) library.want(workspace, stat.value, { isAwaited: false });
+  };
+
   return {
-    search: texts.search,
+    async search(workspace, query) {
+      const [lines, passages] = await Promise.all([texts.search(workspace, query), findInDocuments(workspace, query)]);
+      if (!lines.ok) return lines;
+      return passages.ok ? ok(together(lines.value, passages.value, query.hitsMax)) : passages;
+    },
     async extract(workspace, path, options) {
       const stat = await workspace.stat(path);
       if (!stat.ok) return stat;
@@ -25,8 +52,34 @@ export function openDocuments({ clock, logger }: { readonly clock: Clock; readon
         close();
       }
     },
-    async close() {
-      await Promise.all([texts.close(), extractor.close()]);
+    notice(workspace, path) {
+      void inBackground(logger, "a file could not be looked at for the index", notice(workspace, path));
     },
+    forget(workspace, path) {
+      void inBackground(logger, "a file could not be taken out of the index", library.forget(workspace, path));
+    },
+    async close() {
+      await library.close();
+      await Promise.all([texts.close(), extractor.close()]);
+      await search.close();
+    },
+  };
+}
+
+/** Where both found more than there is room for, each has half of it. */
+function together(lines: TextResult, passages: FoundInDocuments, hitsMax: number): SearchResult {
+  const { documents, hits, total, stopped, ...rest } = passages;
+  const half = Math.floor(hitsMax / 2);
+  const linesShown = lines.hits.slice(0, Math.max(half, hitsMax - hits.length));
+  const passagesShown: readonly PassageHit[] = hits.slice(0, hitsMax - linesShown.length);
+  const met = documents + rest.unsearched.length;
+  return {
+    hits: [...linesShown, ...passagesShown],
+    total: lines.total + total,
+    filesSearched: lines.filesSearched + documents,
+    // To the scan of texts a document is a file that is none.
+    filesSkipped: Math.max(0, lines.filesSkipped - met),
+    stopped: lines.stopped ?? stopped,
+    ...rest,
   };
 }

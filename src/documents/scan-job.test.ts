@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { manualClock } from "../../test/world/manual-clock.ts";
-import type { SearchHit } from "./documents.ts";
+import type { LineHit } from "./documents.ts";
 import { plansFor } from "./query.ts";
 import { countsOf, newProgress } from "./scan.ts";
 import { runJob } from "./scan-job.ts";
@@ -53,7 +53,7 @@ function search({ query, isRegex, secondsPerFile, files }: Search) {
       clock.move(secondsPerFile * 1_000);
     }
   }
-  const hits: SearchHit[] = [];
+  const hits: LineHit[] = [];
   const job = { path: ".", root: 0, plans: plans.value, hitsMax: 10, contextCharacters: 10, progress };
   const stopped = runJob(job, { clock, files: slowFiles, found: (hit) => void hits.push(hit) });
   return { found: hits.length, stopped, counts: countsOf(progress) };

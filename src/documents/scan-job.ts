@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { FileBelow } from "../workspace/workspace.ts";
-import type { SearchHit, SearchQuery, SearchResult } from "./documents.ts";
+import type { LineHit, SearchQuery, SearchResult } from "./documents.ts";
 import type { Plan } from "./query.ts";
 import { type Progress, place, scanFiles } from "./scan.ts";
 
@@ -13,7 +13,7 @@ export type ScanJob = Pick<SearchQuery, "path" | "hitsMax" | "contextCharacters"
 };
 
 /** What it says: each hit when it is found, and at the end why it did not look at everything, if so. */
-export type ScanNews = { readonly hit: SearchHit } | { readonly stopped: SearchResult["stopped"] };
+export type ScanNews = { readonly hit: LineHit } | { readonly stopped: SearchResult["stopped"] };
 
 /** All of one search. A machine with much else to do is slow, and still comes to an end. */
 const timeMsMax = 60_000;
@@ -24,7 +24,7 @@ export type JobOptions = {
   readonly clock: Clock;
   /** All files from the beginning. */
   readonly files: () => Iterable<FileBelow>;
-  readonly found: (hit: SearchHit) => void;
+  readonly found: (hit: LineHit) => void;
 };
 
 /** Does the job, and answers why it did not look at everything, if so. */

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
-import type { SearchHit, SearchResult } from "./documents.ts";
+import type { LineHit, SearchResult } from "./documents.ts";
 import type { ScanJob, ScanNews } from "./scan-job.ts";
 import { watchOver } from "./watch-over.ts";
 
@@ -13,7 +13,7 @@ export type ScanThread = {
   scan(job: ScanJob, options: ScanOptions): Promise<Ending | undefined>;
   end(): Promise<void>;
 };
-export type ScanOptions = { readonly stop: AbortSignal; readonly found: (hit: SearchHit) => void };
+export type ScanOptions = { readonly stop: AbortSignal; readonly found: (hit: LineHit) => void };
 export type Ending = { readonly stopped: SearchResult["stopped"] };
 
 /** A thread that is started by the first job, kept warm for a while after each, and replaced when it hangs. */

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { SearchHit, SearchQuery, SearchResult } from "./documents.ts";
+import type { LineHit, SearchQuery } from "./documents.ts";
 import { plansFor } from "./query.ts";
 import { countsOf, newProgress, scanFiles } from "./scan.ts";
+import type { TextResult } from "./search.ts";
 
 const words = ["foo", "Foo", "bar", "foobar", " ", "\r", "12", "é", "É", "你好", "🙂", "a-b", ".", "(", "ſ", "K"];
 const line = fc.array(fc.constantFrom(...words), { maxLength: 6 }).map((chosen) => chosen.join(""));
@@ -119,10 +120,10 @@ function searchable(contents: Readonly<Record<string, string | Buffer>>) {
     find(
       asked: string,
       { isRegex = false, hitsMax = 1_000, contextCharacters = 50 }: Partial<SearchQuery> = {},
-    ): SearchResult {
+    ): TextResult {
       const plans = plansFor(asked, isRegex);
       assert.ok(plans.ok && plans.value[0] !== undefined);
-      const hits: SearchHit[] = [];
+      const hits: LineHit[] = [];
       const progress = newProgress();
       const stopped = scanFiles(files, {
         ...{ plan: plans.value[0], hitsMax, contextCharacters, progress },

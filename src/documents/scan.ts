@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import { decodeText, isSurelyUtf8 } from "../extract/decode.ts";
 import { binaryEndings } from "../extract/magic.ts";
 import type { FileBelow } from "../workspace/workspace.ts";
-import type { SearchHit, SearchQuery, SearchResult } from "./documents.ts";
+import type { LineHit, SearchQuery, SearchResult } from "./documents.ts";
 import { excerpt, placesIn, type ShownPart } from "./excerpt.ts";
 import type { Plan } from "./query.ts";
 
@@ -10,7 +10,7 @@ export type Scan = Pick<SearchQuery, "hitsMax" | "contextCharacters"> & {
   readonly plan: Plan;
   /** Whether the time for the whole search is over. */
   readonly isLate: () => boolean;
-  readonly found: (hit: SearchHit) => void;
+  readonly found: (hit: LineHit) => void;
   readonly progress: Progress;
 };
 
@@ -198,7 +198,7 @@ function shown(
   line: Line,
   part: ShownPart,
   characters: number,
-): Pick<SearchHit, "column" | "text"> {
+): Pick<LineHit, "column" | "text"> {
   const { start, end } = line;
   const isFirst = start === 0;
   const isLast = end + 1 >= text.length;

@@ -6,8 +6,8 @@ import { manualClock } from "../../test/world/manual-clock.ts";
 import { testWorkspace } from "../../test/world/workspace.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type FailureParams, failure } from "../protocol/failure.ts";
-import type { Documents, SearchQuery, SearchResult } from "./documents.ts";
-import { openTextSearch } from "./search.ts";
+import type { SearchQuery } from "./documents.ts";
+import { openTextSearch, type TextResult, type TextSearch } from "./search.ts";
 
 test("a search shows the line with its neighbours, the match marked, in the order of paths and lines [D3]", async (t) => {
   const { find } = await searchable(t, {
@@ -312,7 +312,7 @@ async function searchable(t: TestContext, files: Record<string, string | Buffer>
       signal: new AbortController().signal,
       ...options,
     });
-  const find = async (query: string, options: Partial<SearchQuery> = {}): Promise<SearchResult> => {
+  const find = async (query: string, options: Partial<SearchQuery> = {}): Promise<TextResult> => {
     const found = await search(query, options);
     assert.ok(found.ok, JSON.stringify(found));
     return found.value;
@@ -320,7 +320,7 @@ async function searchable(t: TestContext, files: Record<string, string | Buffer>
   return { search, find, folder };
 }
 
-function open(t: TestContext, clock: Clock): Pick<Documents, "search" | "close"> {
+function open(t: TestContext, clock: Clock): TextSearch {
   const documents = openTextSearch({ clock });
   t.after(() => documents.close());
   return documents;

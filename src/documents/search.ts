@@ -1,12 +1,27 @@
 import type { Clock } from "../base/clock.ts";
-import { ok } from "../base/result.ts";
-import type { Documents, SearchHit, SearchResult } from "./documents.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { Failure } from "../protocol/failure.ts";
+import type { FileFailure, Workspace } from "../workspace/workspace.ts";
+import type { LineHit, SearchQuery, SearchResult } from "./documents.ts";
 import { plansFor } from "./query.ts";
 import { countsOf, newProgress } from "./scan.ts";
 import { openScanThread } from "./scan-thread.ts";
 
+/** What a scan of all texts found. `filesSkipped`: what is no text, or cannot be read. */
+export type TextResult = Pick<SearchResult, "total" | "filesSearched" | "filesSkipped" | "stopped"> & {
+  readonly hits: readonly LineHit[];
+};
+
+export type TextSearch = {
+  search(
+    workspace: Workspace,
+    query: SearchQuery,
+  ): Promise<Result<TextResult, FileFailure | Failure<"pattern_invalid">>>;
+  close(): Promise<void>;
+};
+
 /** Searches run one after another in a thread of their own. */
-export function openTextSearch({ clock }: { readonly clock: Clock }): Pick<Documents, "search" | "close"> {
+export function openTextSearch({ clock }: { readonly clock: Clock }): TextSearch {
   const thread = openScanThread(clock);
   const closing = new AbortController();
   const inTurn = openTurns();
@@ -22,14 +37,14 @@ export function openTextSearch({ clock }: { readonly clock: Clock }): Pick<Docum
       if (root.value === undefined) return ok(nothing);
       try {
         if (!stat.ok) return stat;
-        const hits: SearchHit[] = [];
+        const hits: LineHit[] = [];
         const progress = newProgress();
         const { hitsMax, contextCharacters } = query;
         const { fd, path, prefix } = root.value;
         const where = { root: fd, path };
         const job = { ...where, plans: plans.value, hitsMax, contextCharacters, progress };
         const stop = AbortSignal.any([signal, closing.signal]);
-        const found = (hit: SearchHit) => void hits.push({ ...hit, path: prefix + hit.path });
+        const found = (hit: LineHit) => void hits.push({ ...hit, path: prefix + hit.path });
         const ending = await inTurn(stop, () => thread.scan(job, { stop, found }));
         const stopped = ending === undefined ? "time" : ending.stopped;
         return ok({ hits: hits.sort(inOrder), ...countsOf(progress), stopped });
@@ -46,7 +61,7 @@ export function openTextSearch({ clock }: { readonly clock: Clock }): Pick<Docum
   };
 }
 
-const nothing: SearchResult = { hits: [], total: 0, filesSearched: 0, filesSkipped: 0, stopped: undefined };
+const nothing: TextResult = { hits: [], total: 0, filesSearched: 0, filesSkipped: 0, stopped: undefined };
 
 /** Work waits until what came before is through; with undefined when nobody wants it any more by then. */
 function openTurns() {
@@ -72,7 +87,7 @@ function aborted(signal: AbortSignal): Promise<unknown> {
 }
 
 /** Places in one line were found in their order, and stay in it. */
-function inOrder(one: SearchHit, other: SearchHit): number {
+function inOrder(one: LineHit, other: LineHit): number {
   if (one.path === other.path) return one.line - other.line;
   return one.path < other.path ? -1 : 1;
 }

@@ -10,7 +10,7 @@ import type { Parts } from "./parts.ts";
 export function openFiles(
   parts: Parts,
 ): Pick<Engine, "files" | "upload" | "removeFile" | "emptyFolder" | "noteChanges"> {
-  const { workspaces } = parts;
+  const { workspaces, documents } = parts;
   return {
     files: (conversation) => workspaces.ofConversation(conversation),
 
@@ -19,18 +19,24 @@ export function openFiles(
       const received = await receiveUpload(workspace, { ...upload, folder }, policy);
       if (!received.ok) return received;
       const { uploaded, change } = received.value;
+      documents.notice(workspace, uploaded.path);
       const noted = await note(parts, conversation, [fileChanged(change, { by: "upload" })]);
       return noted.ok ? ok(uploaded) : noted;
     },
 
     async removeFile(conversation, path) {
-      const removed = await workspaces.ofConversation(conversation).remove(path);
-      return removed.ok ? note(parts, conversation, [fileChanged(removed.value, { by: "person" })]) : removed;
+      const workspace = workspaces.ofConversation(conversation);
+      const removed = await workspace.remove(path);
+      if (!removed.ok) return removed;
+      documents.forget(workspace, removed.value.path);
+      return note(parts, conversation, [fileChanged(removed.value, { by: "person" })]);
     },
 
     async emptyFolder(conversation, path) {
-      const emptied = await workspaces.ofConversation(conversation).empty(path);
+      const workspace = workspaces.ofConversation(conversation);
+      const emptied = await workspace.empty(path);
       if (!emptied.ok) return emptied;
+      documents.forget(workspace, path);
       const all = { path, before: undefined, after: undefined, lost: undefined };
       return note(parts, conversation, [fileChanged(all, { by: "person" })]);
     },

@@ -13,7 +13,7 @@ import type { Parts } from "./parts.ts";
 
 /** The whole conversation: begin it, open it, forget it, delete it. */
 export function openWhole(parts: Parts, driver: Driver): Pick<Engine, "create" | "open" | "reset" | "remove"> {
-  const { log, clock, workspaces, sandbox, logger, sweepSoon } = parts;
+  const { log, clock, workspaces, documents, sandbox, logger, sweepSoon } = parts;
   return {
     async create(owner, wanted) {
       const { agent, ...about } = wanted;
@@ -56,6 +56,7 @@ export function openWhole(parts: Parts, driver: Driver): Pick<Engine, "create" |
       // more, for the conversation is gone.
       const what = `programs of ${conversation.id} could not be ended`;
       void inBackground(logger, what, sandbox.leave(conversation.number));
+      documents.forget(workspaces.ofConversation(conversation), ".");
       sweepSoon();
       return ok(undefined);
     },

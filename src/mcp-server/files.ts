@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { SearchedFiles } from "../protocol/resources.ts";
 import { sizeText } from "../words/words.ts";
 import { fileUri } from "./file-uri.ts";
 import { answer, defineTool, refused, type ToolCall } from "./offer.ts";
@@ -67,7 +68,7 @@ export const fileTools = [
     name: "search_files",
     title: "Search files",
     description:
-      "Find where something stands in the texts of a conversation's files: as it is written, then by its words, in any case. Gives path, line and the lines around each **match**.",
+      "Find where something stands in a conversation's files: in texts as it is written, then by its words, in any case; in documents (pdf, docx, xlsx, pptx, epub) the passages that answer it best. Gives path, line or page, and the text around each **match**.",
     input: z.object({
       conversation: conversationId,
       query: z.string().min(1).max(1_000).describe("A word, a phrase or a number."),
@@ -79,9 +80,11 @@ export const fileTools = [
     async run({ conversation, ...query }, { client, words }) {
       const found = await client.call("searchFiles", { params: { id: conversation }, query });
       if (!found.ok) return refused(found.failure);
-      const { hits, total, stopped } = found.value;
-      const texts = hits.map(({ path: name, line, text }) => `${name}:${line}\n${text}`);
-      return answer(hits.length === 0 ? words.mcpServer.nothingFound() : texts.join("\n\n"), { hits, total, stopped });
+      const { hits, total, stopped, unsearched } = found.value;
+      const texts = hits.map((hit) => `${placeOf(hit, words)}\n${hit.text}`);
+      const left = unsearched.map(({ path: name, state }) => words.mcpServer.unsearched({ path: name, state }));
+      const lines = [...(hits.length === 0 ? [words.mcpServer.nothingFound()] : texts), ...left];
+      return answer(lines.join("\n\n"), { hits, total, stopped, unsearched });
     },
   }),
   defineTool({
@@ -150,4 +153,12 @@ function linkTo(
     ],
     structuredContent: { path: name, bytes, uri },
   };
+}
+
+/** Of a text its line; of a document the page, sheet or slide. */
+function placeOf({ path: name, line, from }: SearchedFiles["hits"][number], { mcpServer }: ToolCall["words"]): string {
+  if (line !== undefined) return `${name}:${line}`;
+  if (from?.page !== undefined) return `${name} ${mcpServer.page(from.page)}`;
+  if (from?.slide !== undefined) return `${name} ${mcpServer.slide(from.slide)}`;
+  return from?.sheet === undefined ? name : `${name} ${from.sheet}`;
 }

@@ -75,7 +75,7 @@ export const fileRoutes = {
     method: "GET",
     path: "/api/v1/conversations/{id}/files/search",
     scope: "files",
-    summary: "Where something stands in the texts of the conversation's files.",
+    summary: "Where something stands in the texts and documents of the conversation.",
     params: ById,
     query: z.object({
       query: z.string().min(1).max(searchedCharactersMax),

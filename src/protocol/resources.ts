@@ -101,16 +101,54 @@ export const FileEntry = z.object({
 });
 export type FileEntry = z.infer<typeof FileEntry>;
 
+/** Where a passage of a document begins or ends; what a format does not have is not there. All from 1 on. */
+const DocumentPlace = z.object({
+  page: z.number().int().optional(),
+  pageLabel: z.string().optional(),
+  sheet: z.string().optional(),
+  slide: z.number().int().optional(),
+  chapter: z.number().int().optional(),
+  row: z.number().int().optional(),
+  line: z.number().int().optional(),
+  paragraph: z.number().int().optional(),
+});
+
+/** In a text its line; in a document the passage, with its id, where it stands, under which headings, and its score. */
+const FoundPlace = z.object({
+  path: z.string(),
+  line: z.number().int().optional(),
+  column: z.number().int().optional(),
+  id: z.string().optional(),
+  from: DocumentPlace.optional(),
+  to: DocumentPlace.optional(),
+  headings: z.array(z.string()).optional(),
+  score: z.number().optional(),
+  text: z.string(),
+});
+
 /** `total`: all places, at least that many where not everything was looked at, for the reason that `stopped` has. */
 export const SearchedFiles = z.object({
-  hits: z.array(
-    z.object({ path: z.string(), line: z.number().int(), column: z.number().int().optional(), text: z.string() }),
-  ),
+  hits: z.array(FoundPlace),
   total: z.number().int(),
   filesSearched: z.number().int(),
   filesSkipped: z.number().int(),
   stopped: z.enum(["time", "hits", "size"]).nullable(),
+  /** Documents that were not searched: not indexed yet, with how much of them is, or not readable, and why. */
+  unsearched: z.array(
+    z.object({
+      path: z.string(),
+      state: z.enum(["waiting", "reading", "failed"]),
+      done: z.number().int(),
+      of: z.number().int(),
+      code: z.string().optional(),
+    }),
+  ),
+  /** Words of the query that no document has, and words that were taken for others. */
+  missing: z.array(z.string()),
+  repaired: z.array(z.object({ said: z.string(), meant: z.string() })),
 });
+
+export type SearchedFiles = z.infer<typeof SearchedFiles>;
 
 export const UploadedFile = z.object({
   name: z.string(),

@@ -7,6 +7,9 @@ type Place = {
   readonly sheet?: string;
   readonly slide?: number;
   readonly chapter?: number;
+  readonly row?: number;
+  readonly line?: number;
+  readonly paragraph?: number;
 };
 type Block = { readonly kind: string; readonly text: string; readonly level?: number };
 type Receipt = {
@@ -32,6 +35,11 @@ export const documentsForModels = {
     if (page !== undefined) return `--- page ${page}${pageLabel === undefined ? "" : ` (printed: ${pageLabel})`} ---`;
     return `--- part ${number} ---`;
   },
+  /** Where a passage stands, in the words of its format. */
+  where: placeWords,
+  indexing: (path: string, done: number, of: number) =>
+    of === 0 ? shownName(path) : `${shownName(path)} (${done} of ${of})`,
+  unreadable: (path: string, why: string) => `${shownName(path)}${why === "" ? "" : `: ${why}`}`,
   emptyPart: (number: number) => `--- ${number}: no text ---`,
   block: ({ kind, text, level = 1 }: Block) => {
     if (kind === "heading") return `${"#".repeat(Math.min(level, 6))} ${text}`;
@@ -73,3 +81,19 @@ const lossWords: Readonly<Record<string, string>> = {
   undecodable_characters: "places have characters that cannot be decoded",
   type_differs: "name differs from the content: it was read by its content",
 };
+
+/** `page 3`, `pages 3–4`, `sheet "Prices" rows 2–21`, `slide 4`. */
+function placeWords(from: Place, to: Place): string {
+  const { page, pageLabel, sheet, slide, chapter, row, line, paragraph } = from;
+  if (sheet !== undefined) return `sheet ${inQuotes(sheet)}${row === undefined ? "" : ` ${span("row", row, to.row)}`}`;
+  if (page !== undefined)
+    return span("page", page, to.page) + (pageLabel === undefined ? "" : ` (printed: ${pageLabel})`);
+  if (slide !== undefined) return span("slide", slide, to.slide);
+  if (chapter !== undefined) return span("chapter", chapter, to.chapter);
+  if (paragraph !== undefined) return span("paragraph", paragraph, to.paragraph);
+  return line === undefined ? "" : span("line", line, to.line);
+}
+
+function span(what: string, first: number, last = first): string {
+  return first >= last ? `${what} ${first}` : `${what}s ${first}–${last}`;
+}

@@ -17,6 +17,10 @@ export const enMcpServer = {
   running: () => "The turn goes on. Get its answer with wait_for_answer.",
   nothingSaid: () => "Nothing was said in this conversation yet.",
   noConversations: () => "There are no conversations yet. Start one with send_message.",
+  unsearched: ({ path, state }: { readonly path: string; readonly state: "waiting" | "reading" | "failed" }) =>
+    state === "failed" ? `${path} could not be searched.` : `${path} is still being indexed: search again in a moment.`,
+  page: (page: number) => `page ${page}`,
+  slide: (slide: number) => `slide ${slide}`,
   nothingFound: () => "Nothing was found. Try other words, or fewer of them.",
   noFiles: () => "There are no files here.",
   outcome: {

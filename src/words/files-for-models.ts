@@ -93,11 +93,18 @@ export const filesForModels = {
 
   hit: (path: string, { line, column }: { line: number; column?: number | undefined }, text: string) =>
     `${shownName(path)}:${line}${column === undefined ? "" : ` column ${column}`}\n${text}`,
-  hits: (shown: number, total: string, files: number) =>
-    `${total} matching lines in ${files} searched files; shown: ${shown}`,
+  passage: (path: string, where: string, headings: readonly string[], text: string) =>
+    `${[`${shownName(path)} ${where}`.trimEnd(), ...headings.slice(-headingsMax).map(shownName)].join(" › ")}\n${text}`,
+  hits: (shown: number, total: string, files: number, what: "lines" | "places") =>
+    `${total} matching ${what} in ${files} searched files; shown: ${shown}`,
   hitsLeft: (count: number) => `(${count} found but not shown here, for want of room: use a smaller context_chars)`,
   noHits: (query: string, files: number) =>
     `No line matches ${inQuotes(query)} in ${files} searched files. Try fewer or other words; list_files shows which files are there.`,
+  notReady: (names: readonly string[], count: number) =>
+    `(not searched yet, still being indexed: ${listed(names, count)}; search again in a moment)`,
+  unreadable: (names: readonly string[], count: number) => `(could not be searched: ${listed(names, count)})`,
+  repaired: (said: string, meant: string) => `(no document has ${inQuotes(said)}: ${inQuotes(meant)} was looked for)`,
+  missing: (words: readonly string[]) => `(no document has: ${words.map(inQuotes).join(", ")})`,
   skipped: (files: number) => `(${files} files were skipped: not text, or not readable)`,
   stopped: {
     time: "(the search was stopped because it took too long: name a file or a folder in path)",
@@ -105,6 +112,13 @@ export const filesForModels = {
     size: "(not all of the largest files was searched)",
   },
 } as const;
+
+/** The section and what it is in are enough to know where one is. */
+const headingsMax = 2;
+
+function listed(names: readonly string[], count: number): string {
+  return `${names.join(", ")}${names.length < count ? `, and ${count - names.length} more` : ""}`;
+}
 
 const outcomes = {
   new: "new",

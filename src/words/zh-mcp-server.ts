@@ -17,6 +17,9 @@ export const zhMcpServer: typeof enMcpServer = {
   running: () => "回合仍在进行。用 wait_for_answer 取得它的回答。",
   nothingSaid: () => "这个对话里还没有内容。",
   noConversations: () => "还没有对话。用 send_message 开始一个。",
+  unsearched: ({ path, state }) => (state === "failed" ? `${path} 无法搜索。` : `${path} 仍在建立索引：请稍后再搜索。`),
+  page: (page) => `第 ${page} 页`,
+  slide: (slide) => `第 ${slide} 张幻灯片`,
   nothingFound: () => "没有找到。请换一些词，或少用几个词。",
   noFiles: () => "这里没有文件。",
   outcome: {

@@ -46,6 +46,8 @@ export type HostPlace = {
 export type FilesOptions = {
   readonly id: string;
   readonly kind: Workspace["kind"];
+  readonly owner: string;
+  readonly name: string;
   /** Looked up by the first operation, then remembered. */
   readonly place: () => Promise<Result<HostPlace, FileFailure>>;
   readonly clock: Clock;
@@ -75,7 +77,7 @@ const readBytesMax = 16 * 1024 * 1024;
 
 /** A view of the files below one root. It touches nothing until something is asked of it. */
 export function openFiles(options: FilesOptions): Workspace {
-  const { id, kind } = options;
+  const { id, kind, owner, name } = options;
   const visit = visitor(options);
   const look = <T>(path: string, work: (visit: Visit) => Promise<T> | T) => visit("read", path, parsePath, work);
   const change = <T>(path: string, work: (visit: Visit) => Promise<T> | T) =>
@@ -84,6 +86,8 @@ export function openFiles(options: FilesOptions): Workspace {
   return {
     id,
     kind,
+    owner,
+    name,
     stat: (path) => look(path, statOf),
     read: (path, { offset = 0, bytesMax = readBytesMax } = {}) =>
       look<FileContent>(path, (here) => {

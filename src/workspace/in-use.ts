@@ -13,7 +13,6 @@ export type InUse = {
 
 export function openInUse(): InUse {
   const writing = new Map<string, number>();
-  const nameOf = ({ number, kind, id }: WorkspaceKey) => (kind === "conversation" ? `${number}` : `${number}/${id}`);
 
   async function during<T>(name: string, work: () => Promise<T>): Promise<T> {
     writing.set(name, (writing.get(name) ?? 0) + 1);
@@ -40,4 +39,8 @@ export function openInUse(): InUse {
       };
     },
   };
+}
+
+export function nameOf({ number, kind, id }: WorkspaceKey): string {
+  return kind === "conversation" ? `${number}` : `${number}@${id}`;
 }

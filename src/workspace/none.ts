@@ -7,6 +7,8 @@ export function noWorkspace(id: string, reason: FileFailure): Workspace {
   return {
     id,
     kind: "task",
+    owner: "",
+    name: "",
     stat: refuse,
     read: refuse,
     stream: refuse,

@@ -10,6 +10,9 @@ export interface Workspace {
   /** As agents and users know it: the conversation's id, or the agent's. */
   readonly id: string;
   readonly kind: "conversation" | "task";
+  readonly owner: string;
+  /** Unlike that of any other workspace: `12` of a conversation by its number, `12@agent-1` of a task in it. */
+  readonly name: string;
 
   /** What stands at a path: a file or a folder. */
   stat(path: string): Promise<Result<FileStat, FileFailure>>;

@@ -39,6 +39,8 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     documents: {
       search: () => assert.fail("nothing is searched here"),
       extract: () => assert.fail("no document is read here"),
+      notice: () => {},
+      forget: () => {},
       close: async () => {},
     },
     web: noWeb,

@@ -34,6 +34,8 @@ type Options = {
   readonly clock?: Clock;
   /** Where instead of a new temporary folder. */
   readonly base?: string;
+  /** Whose conversation it is of. */
+  readonly owner?: string;
   /** Whom its files belong to. */
   readonly uid?: number;
 };
@@ -55,7 +57,7 @@ export async function testWorkspace(t: Pick<TestContext, "after">, options: Opti
   const books = openBooks();
   const again = () =>
     openFiles({
-      ...{ id: "w1", kind, clock, ids: systemIds, logger, books },
+      ...{ id: "w1", owner: options.owner ?? "local", name: "1", kind, clock, ids: systemIds, logger, books },
       limits: { ...testLimits, ...options.limits },
       stagingFolder: join(base, "staging"),
       place: async () => ok({ folder, keptFolder: join(base, "kept"), uid: options.uid, make: makeFolders, used() {} }),

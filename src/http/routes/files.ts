@@ -1,5 +1,7 @@
 import { ok } from "../../base/result.ts";
+import type { SearchResult } from "../../documents/documents.ts";
 import { failure } from "../../protocol/failure.ts";
+import type { SearchedFiles } from "../../protocol/resources.ts";
 import { shownPath } from "../../workspace/workspace.ts";
 import type { Handlers, Parts } from "../handler.ts";
 import { storeOnce } from "../sandbox/stored-before.ts";
@@ -43,8 +45,7 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
         ...{ ...wanted, isRegex: regex, hitsMax: limit, contextCharacters: context, signal },
       });
       if (!found.ok) return found;
-      const { hits, stopped = null, ...counts } = found.value;
-      return ok({ ...counts, hits: [...hits], stopped });
+      return ok(toSearched(found.value));
     },
     async uploadFile({ owner, params, query, bytes, once }) {
       const row = await log.find(owner, params.id);
@@ -59,5 +60,18 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
       const row = await log.find(owner, params.id);
       return row.ok ? engine.removeFile(row.value, query.path) : row;
     },
+  };
+}
+
+function toSearched({ hits, stopped, unsearched, missing, repaired, ...counts }: SearchResult): SearchedFiles {
+  return {
+    ...counts,
+    stopped: stopped ?? null,
+    hits: hits.map((hit) => ("line" in hit ? hit : { ...hit, headings: [...hit.headings] })),
+    unsearched: unsearched.flatMap(({ path, state, done, of, failure: why }) =>
+      state === "indexed" ? [] : [{ path, state, done, of, ...(why !== undefined && { code: why.code }) }],
+    ),
+    missing: [...missing],
+    repaired: repaired.map(({ said, meant }) => ({ said, meant })),
   };
 }

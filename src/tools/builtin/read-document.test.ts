@@ -2,14 +2,12 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { testDocuments } from "../../../test/world/documents.ts";
 import { docx, pptx, xlsx } from "../../../test/world/packed-files.ts";
 import { paragraph, pdf, printed } from "../../../test/world/pdf-files.ts";
 import { fileTools } from "../../../test/world/tools.ts";
-import { quietLogger } from "../../../test/world/workspace.ts";
-import { systemClock } from "../../base/clock.ts";
-import { openDocuments } from "../../documents/documents.ts";
 
-const documents = openDocuments({ clock: systemClock, logger: quietLogger([]) });
+const documents = testDocuments();
 after(documents.close);
 
 async function opened(t: Parameters<typeof fileTools>[0], files: Readonly<Record<string, Uint8Array>>) {

@@ -2,15 +2,17 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { testDocuments } from "../../../test/world/documents.ts";
+import { paragraph, pdf, printed } from "../../../test/world/pdf-files.ts";
 import { fileTools } from "../../../test/world/tools.ts";
-import { quietLogger } from "../../../test/world/workspace.ts";
-import { systemClock } from "../../base/clock.ts";
 import { ok } from "../../base/result.ts";
-import { openDocuments, type SearchQuery, type SearchResult } from "../../documents/documents.ts";
+import type { SearchQuery, SearchResult } from "../../documents/documents.ts";
 import { boundOutput } from "../output.ts";
 
-const documents = openDocuments({ clock: systemClock, logger: quietLogger([]) });
+const documents = testDocuments();
 after(() => documents.close());
+const unasked = { ...documents, close: async () => {} };
+const none = { unsearched: [], missing: [], repaired: [] };
 
 test("words are found in all files, with their line, the lines around and how many there are [F2][D3]", async (t) => {
   const tools = await fileTools(t);
@@ -32,23 +34,73 @@ test("words are found in all files, with their line, the lines around and how ma
   assert.match(await search({ query: "x", path: "uploads/b.txt" }), /^Error: file_not_found: .*uploads\/a\.txt/);
 });
 
+test("documents are found with page, sheet and heading, and what was not searched is told with the reason [D3]", async (t) => {
+  const tools = await fileTools(t);
+  const page = (title: string, text: string) => ({
+    content: printed([{ text: title, at: [72, 780], font: "F2", size: 20 }, ...paragraph(700, [text])]),
+  });
+  const pages = [
+    page("1 Setting up", "Place it on a table."),
+    page("2 Maintenance", "Replace the filter every 90 days."),
+  ];
+  writeFileSync(join(tools.folder, "uploads/manual.pdf"), pdf(pages));
+  // Its name says nothing.
+  writeFileSync(join(tools.folder, "outputs/copy"), pdf(pages.slice(1)));
+  const search = async (input: object) => (await tools.call("search_file", input, { documents })).text;
+  assert.equal(
+    await search({ query: "filter", path: "uploads" }),
+    "1 matching places in 1 searched files; shown: 1\n\nuploads/manual.pdf page 2 › 2 Maintenance\n2 Maintenance\nReplace the **filter** every 90 days.",
+  );
+  assert.match(
+    await search({ query: "filter" }),
+    /^2 matching places in 2 .*\noutputs\/copy page 1 › 2 Maintenance\n/s,
+  );
+  assert.match(
+    await search({ query: "9\\d days", use_regex: true, path: "uploads/manual.pdf" }),
+    /every \*\*90 days\*\*/,
+  );
+  assert.match(
+    await search({ query: "filtre", path: "uploads" }),
+    /\(no document has "filtre": "filter" was looked for\)$/,
+  );
+  assert.match(
+    await search({ query: "(a+)+(b+)+x", use_regex: true }),
+    /^No line matches "\(a\+\)\+\(b\+\)\+x" in 2 searched files\./,
+  );
+  writeFileSync(join(tools.folder, "uploads/torn.pdf"), pdf(pages).subarray(0, 60));
+  assert.match(
+    await search({ query: "filter", path: "uploads" }),
+    /\n\n\(could not be searched: uploads\/torn\.pdf: Error: document_damaged: .*\)$/,
+  );
+});
+
 test("results are asked for within limits, and unusual endings of a search are told [F2][D3]", async (t) => {
   const tools = await fileTools(t);
   const asked: Partial<SearchQuery>[] = [];
-  let result: SearchResult = { hits: [], total: 0, filesSearched: 3, filesSkipped: 2, stopped: "time" };
+  let result: SearchResult = { hits: [], total: 0, filesSearched: 3, filesSkipped: 2, stopped: "time", ...none };
   const played = {
+    ...unasked,
     async search(_: unknown, { hitsMax, contextCharacters, path, isRegex }: SearchQuery) {
       asked.push({ hitsMax, contextCharacters, path, isRegex });
       return ok(result);
     },
-    extract: documents.extract,
-    close: async () => {},
   };
   const search = async (input: object, outputBytesMax = 100_000) =>
     (await tools.call("search_file", input, { documents: played, outputBytesMax })).text;
   assert.equal(
     await search({ query: "x".repeat(300) }),
     `No line matches "${"x".repeat(200)}..." in 3 searched files. Try fewer or other words; list_files shows which files are there.\n(2 files were skipped: not text, or not readable)\n(the search was stopped because it took too long: name a file or a folder in path)`,
+  );
+  result = {
+    ...{ hits: [], total: 0, filesSearched: 0, filesSkipped: 0, stopped: undefined, ...none },
+    unsearched: Array.from({ length: 11 }, (_, at) => ({
+      ...({ path: `uploads/${at}.pdf`, state: at === 0 ? "reading" : "waiting", failure: undefined } as const),
+      ...(at === 0 ? { done: 3, of: 9 } : { done: 0, of: 0 }),
+    })),
+  };
+  assert.match(
+    await search({ query: "x" }),
+    /\n\(not searched yet, still being indexed: uploads\/0\.pdf \(3 of 9\), uploads\/1\.pdf, .*, and 1 more; search again in a moment\)$/,
   );
   const hit = { path: "uploads/a.txt", line: 7, text: `**x** ${"汉字".repeat(200)}` };
   result = {
@@ -57,6 +109,7 @@ test("results are asked for within limits, and unusual endings of a search are t
     filesSearched: 1,
     filesSkipped: 0,
     stopped: "hits",
+    ...none,
   };
   const text = await search({ query: "x", max_results: 99, context_chars: 5_000 }, 8_000);
   assert.match(text, /^25 or more matching lines in 1 searched files; shown: 4\n\nuploads\/a\.txt:7\n\*\*x\*\* /);
@@ -65,6 +118,7 @@ test("results are asked for within limits, and unusual endings of a search are t
     /\n\n\(16 found but not shown here, for want of room: use a smaller context_chars\)\n\n\(the search was stopped because there are very many matches: use a longer query\)$/,
   );
   assert.deepEqual(asked, [
+    { hitsMax: 5, contextCharacters: 100, path: ".", isRegex: false },
     { hitsMax: 5, contextCharacters: 100, path: ".", isRegex: false },
     { hitsMax: 20, contextCharacters: 875, path: ".", isRegex: false },
   ]);
@@ -85,8 +139,15 @@ test("the first place that is found is always shown, however little room there i
 test("in a very long line the column is told from which read_file can go on [F2][D3]", async (t) => {
   const tools = await fileTools(t);
   const hit = { path: "uploads/a.json", line: 1, column: 50_001, text: "...**x**..." };
-  const result: SearchResult = { hits: [hit], total: 1, filesSearched: 1, filesSkipped: 0, stopped: undefined };
-  const played = { search: async () => ok(result), extract: documents.extract, close: async () => {} };
+  const result: SearchResult = {
+    hits: [hit],
+    total: 1,
+    filesSearched: 1,
+    filesSkipped: 0,
+    stopped: undefined,
+    ...none,
+  };
+  const played = { ...unasked, search: async () => ok(result) };
   const { text } = await tools.call("search_file", { query: "x" }, { documents: played });
   assert.equal(text, "1 matching lines in 1 searched files; shown: 1\n\nuploads/a.json:1 column 50001\n...**x**...");
 });

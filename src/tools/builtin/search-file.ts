@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { ok } from "../../base/result.ts";
-import type { SearchHit, SearchResult } from "../../documents/documents.ts";
+import type { SearchHit, SearchResult, Unsearched } from "../../documents/documents.ts";
 import { forModels } from "../../words/words.ts";
+import { errorForModel } from "../error-text.ts";
 import { fitEntries } from "../fit-entries.ts";
 import { cutAround, outputBytes, shortened } from "../output.ts";
 import { defineTool, type ToolOutput } from "../tool.ts";
@@ -14,7 +15,7 @@ const contextCharactersMax = 1_000;
 export const searchFile = defineTool({
   name: "search_file",
   description:
-    'Search the text of files. Use it to find the place in large files, then read there with read_file. Not for finding files by name: use find_files. Looks for the query as it is written, then for its words and "phrases", in any case. Returns path:line and the lines around each **match**, and how many there are in all.',
+    'Search the text of files and documents (pdf, docx, xlsx, pptx, epub). Use it to find the place in large files, then read there with read_file. Not for finding files by name: use find_files. Looks for the query as it is written, then for its words and "phrases", in any case; in documents for passages that answer it best. Returns path:line, of documents the page, sheet or slide, with the text around each **match**, and how many there are in all.',
   class: "pure",
   isBasic: true,
   isOutside: true,
@@ -60,18 +61,19 @@ const queryBytesMax = 200;
 function describeResult(query: string, result: SearchResult, bytesMax: number): ToolOutput {
   const { files } = forModels;
   const { hits, total, filesSearched, filesSkipped, stopped } = result;
-  const entries = hits.map((hit) => files.hit(hit.path, hit, hit.text));
+  const entries = hits.map((hit) => shownHit(hit, hit.text));
   const fitting = fitEntries(entries, { countMax: hitsMax, bytesMax }).shown;
   const shown = fitting.length > 0 ? fitting : hits.slice(0, 1).map((hit) => shortHit(hit, bytesMax - frameBytes));
   const notes = [
     ...(shown.length < hits.length ? [files.hitsLeft(hits.length - shown.length)] : []),
+    ...documentNotes(result),
     ...(filesSkipped > 0 ? [files.skipped(filesSkipped)] : []),
     ...(stopped === undefined ? [] : [files.stopped[stopped]]),
   ];
   if (total === 0)
     return { text: [files.noHits(shortened(query, queryBytesMax), filesSearched), ...notes].join("\n"), outside: [] };
   const count = stopped === undefined ? String(total) : `${total} or more`;
-  const heading = files.hits(shown.length, count, filesSearched);
+  const heading = files.hits(shown.length, count, filesSearched, hits.every(isLine) ? "lines" : "places");
   const from = heading.length + 2;
   const places = shown.join("\n\n");
   return {
@@ -80,9 +82,41 @@ function describeResult(query: string, result: SearchResult, bytesMax: number): 
   };
 }
 
+function isLine(hit: SearchHit): boolean {
+  return "line" in hit;
+}
+
+function shownHit(hit: SearchHit, text: string): string {
+  const { files, documents } = forModels;
+  if ("line" in hit) return files.hit(hit.path, hit, text);
+  return files.passage(hit.path, documents.where(hit.from, hit.to), hit.headings, text);
+}
+
+/** Documents that are named, of those that were not searched. */
+const unsearchedMax = 10;
+
+/** What was not searched in documents, and what was looked for instead: silence would be taken for an answer. */
+function documentNotes({ unsearched, missing, repaired, hits }: SearchResult): string[] {
+  const { files, documents } = forModels;
+  const isFailed = ({ state }: Unsearched) => state === "failed";
+  const failed = unsearched.filter(isFailed);
+  const waiting = unsearched.filter((each) => !isFailed(each));
+  const some = <T>(all: readonly T[], show: (each: T) => string) => all.slice(0, unsearchedMax).map(show);
+  const unready = some(waiting, ({ path, done, of }) => documents.indexing(path, done, of));
+  const unread = some(failed, ({ path, failure }) =>
+    documents.unreadable(path, failure === undefined ? "" : errorForModel(failure)),
+  );
+  return [
+    ...(waiting.length > 0 ? [files.notReady(unready, waiting.length)] : []),
+    ...(failed.length > 0 ? [files.unreadable(unread, failed.length)] : []),
+    ...(hits.every(isLine) ? [] : repaired.map(({ said, meant }) => files.repaired(said, meant))),
+    ...(hits.every(isLine) || missing.length === 0 ? [] : [files.missing(missing)]),
+  ];
+}
+
 /** As much around the match as there is room for. */
-function shortHit({ path, text, ...place }: SearchHit, bytesMax: number): string {
-  const { files } = forModels;
-  const room = bytesMax - outputBytes(files.hit(path, place, ""));
-  return files.hit(path, place, cutAround(text, Math.max(0, text.indexOf("**")), Math.max(room, 0)));
+function shortHit(hit: SearchHit, bytesMax: number): string {
+  const room = bytesMax - outputBytes(shownHit(hit, ""));
+  const { text } = hit;
+  return shownHit(hit, cutAround(text, Math.max(0, text.indexOf("**")), Math.max(room, 0)));
 }

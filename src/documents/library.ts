@@ -1,0 +1,199 @@
+import { webcrypto } from "node:crypto";
+import { inBackground } from "../base/background.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { Extracted, ExtractFailure, Extractor } from "../extract/extract.ts";
+import type { Logger } from "../observe/observe.ts";
+import { failure } from "../protocol/failure.ts";
+import type { Pointer, Search, SearchFailure } from "../search/search.ts";
+import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
+import { isDocumentName } from "./is-document.ts";
+
+/** How far a file is on its way into the index. */
+export type Indexing = {
+  readonly state: "waiting" | "reading" | "indexed" | "failed";
+  /** Pages, sheets, slides or chapters that were read; `of` is 0 while it is not known. */
+  readonly done: number;
+  readonly of: number;
+  readonly failure: ExtractFailure | SearchFailure | FileFailure | undefined;
+};
+
+/** Brings files into the index, a few at a time, and remembers what became of each. */
+export type Library = {
+  /** What is known of a file as it is now; one that is new or has changed is taken up, in front where somebody waits. */
+  want(workspace: Workspace, file: FileStat, options: { readonly isAwaited: boolean }): Wanted;
+  /** A file, or a folder with all in it, is no longer there. */
+  forget(workspace: Workspace, path: string): Promise<void>;
+  /** What is remembered may no longer be so: everything is looked at again when it is next wanted. */
+  doubt(): void;
+  close(): Promise<void>;
+};
+
+/** `ended` never fails: how it went stands in `now()`. */
+export type Wanted = { readonly now: () => Indexing; readonly ended: Promise<void> };
+
+export const fileKind = "file";
+
+/** Where a file of a workspace stands in the index. */
+export function pointerOf({ owner, name }: Workspace, path: string): Pointer {
+  return { owner, kind: fileKind, place: `${name}/${path}` };
+}
+
+/** What does not fit into memory at ease is not read at all. */
+const fileBytesMax = 100 * 1024 * 1024;
+const atOnceMax = 2;
+/** Files that are remembered; of others the index itself knows, once they were hashed again. */
+const rememberedMax = 10_000;
+
+type Entry = { -readonly [Field in keyof Indexing]: Indexing[Field] } & {
+  readonly stamp: string;
+  readonly ended: Promise<void>;
+};
+type Job = { readonly entry: Entry; readonly work: () => Promise<void>; readonly end: () => void };
+type Parts = { readonly search: Search; readonly extractor: Extractor; readonly logger: Logger };
+
+export function openLibrary({ search, extractor, logger }: Parts): Library {
+  const entries = new Map<string, Entry>();
+  const queue: Job[] = [];
+  const closing = new AbortController();
+  const working = new Set<Promise<void>>();
+  let isUsed = false;
+  const index = openIndexing({ search, extractor, signal: closing.signal });
+
+  const advance = () => {
+    while (working.size < atOnceMax && !closing.signal.aborted) {
+      const job = queue.shift();
+      if (job === undefined) return;
+      const done = job.work().finally(() => {
+        working.delete(done);
+        advance();
+      });
+      working.add(done);
+    }
+  };
+
+  const leave = (job: Job) => {
+    job.entry.state = "failed";
+    job.end();
+  };
+
+  const take = (workspace: Workspace, file: FileStat, stamp: string, isAwaited: boolean): Entry => {
+    const { place } = pointerOf(workspace, file.path);
+    isUsed = true;
+    const before = entries.get(place);
+    const waiting = queue.findIndex((job) => job.entry === before);
+    if (waiting >= 0) queue.splice(waiting, 1).forEach(leave);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const entry: Entry = { state: "waiting", done: 0, of: 0, failure: undefined, stamp, ended };
+    const work = async () => {
+      // Two that write for one place could end in the wrong order.
+      await before?.ended;
+      if (entries.get(place) === entry)
+        await inBackground(logger, "a document could not be indexed", index(workspace, file, entry));
+      if (entry.state === "reading" || entry.state === "waiting") entry.state = "failed";
+      // Whether the index can be used is asked again the next time.
+      if (entry.failure?.code === "index_unavailable" && entries.get(place) === entry) entries.delete(place);
+      end();
+    };
+    entries.delete(place);
+    entries.set(place, entry);
+    forgetOldest(entries);
+    if (isAwaited) queue.unshift({ entry, work, end });
+    else queue.push({ entry, work, end });
+    advance();
+    return entry;
+  };
+
+  return {
+    want(workspace, file, { isAwaited }) {
+      const stamp = `${file.bytes} ${file.modifiedAt}`;
+      const known = entries.get(pointerOf(workspace, file.path).place);
+      const entry = known?.stamp === stamp ? known : take(workspace, file, stamp, isAwaited);
+      const at = isAwaited ? queue.findIndex((job) => job.entry === entry) : -1;
+      if (at > 0) queue.unshift(...queue.splice(at, 1));
+      const { ended } = entry;
+      return { ended, now: () => ({ state: entry.state, done: entry.done, of: entry.of, failure: entry.failure }) };
+    },
+    async forget(workspace, path) {
+      // Nobody opens the index only to find that nothing was ever put into it; what is not there is never shown.
+      if (!isUsed && !isDocumentName(path)) return;
+      const pointer = pointerOf(workspace, path === "." ? "" : path);
+      const below = path === "." ? pointer.place : `${pointer.place}/`;
+      const gone = [...entries].filter(([place]) => place === pointer.place || place.startsWith(below));
+      for (const [place] of gone) entries.delete(place);
+      await Promise.all(gone.map(([, { ended, state }]) => (state === "reading" ? ended : undefined)));
+      await search.drop(pointer);
+      await search.dropBelow({ ...pointer, place: below });
+    },
+    doubt: () => entries.clear(),
+    async close() {
+      closing.abort();
+      queue.splice(0).forEach(leave);
+      await Promise.all(working);
+    },
+  };
+}
+
+function forgetOldest(entries: Map<string, Entry>): void {
+  for (const [place, { state }] of entries) {
+    if (entries.size <= rememberedMax) return;
+    if (state === "indexed" || state === "failed") entries.delete(place);
+  }
+}
+
+type IndexingParts = Pick<Parts, "search" | "extractor"> & { readonly signal: AbortSignal };
+
+/** Reads one file and puts it into the index, unless its content is there already. */
+function openIndexing({ search, extractor, signal }: IndexingParts) {
+  return async (workspace: Workspace, { path }: FileStat, entry: Entry): Promise<void> => {
+    entry.state = "reading";
+    const pointer = pointerOf(workspace, path);
+    const indexed = await index(workspace, path, { pointer, entry });
+    entry.state = indexed.ok ? "indexed" : "failed";
+    entry.failure = indexed.ok ? undefined : indexed.failure;
+    // What cannot be read now was perhaps something else before.
+    if (!indexed.ok && indexed.failure.code !== "index_unavailable" && !signal.aborted) await search.drop(pointer);
+  };
+
+  async function index(
+    workspace: Workspace,
+    path: string,
+    { pointer, entry }: { readonly pointer: Pointer; readonly entry: Entry },
+  ): Promise<Result<void, ExtractFailure | SearchFailure | FileFailure>> {
+    // What is hashed and what is read are the same bytes: a file that is changed in between cannot give a document of
+    // others, which is found by its hash, another text.
+    const read = await readWhole(workspace, path);
+    if (!read.ok) return read;
+    const bytes = read.value;
+    const key = `${Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes)).toString("hex")}.${extractor.version}`;
+    const pointed = await search.point(pointer, key);
+    if (!pointed.ok) return pointed;
+    if (pointed.value) return ok(undefined);
+    const extracted = await extract({ name: path, bytes, sizeBytes: bytes.length }, entry);
+    if (!extracted.ok) return extracted;
+    const put = await search.put(pointer, key, extracted.value, { signal });
+    return put.ok ? ok(undefined) : put;
+  }
+
+  function extract(
+    source: Parameters<Extractor["extract"]>[0],
+    entry: Entry,
+  ): Promise<Result<Extracted, ExtractFailure>> {
+    const onProgress = ({ done, total }: { done: number; total: number }) => {
+      entry.done = done;
+      entry.of = total;
+    };
+    return extractor.extract(source, { signal, onProgress });
+  }
+}
+
+async function readWhole(
+  workspace: Workspace,
+  path: string,
+): Promise<Result<Uint8Array<ArrayBuffer>, ExtractFailure | FileFailure>> {
+  const read = await workspace.read(path, { bytesMax: fileBytesMax });
+  if (!read.ok) return read;
+  const { stat, bytes } = read.value;
+  if (stat.bytes > fileBytesMax)
+    return failure("document_too_large", { name: path, sizeBytes: stat.bytes, limitBytes: fileBytesMax });
+  return ok(new Uint8Array(bytes));
+}

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { existsSync, rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { peopledYard } from "../world/callers.ts";
+import { docx, xlsx } from "../world/packed-files.ts";
+import { paragraph, pdf, printed } from "../world/pdf-files.ts";
+import { must, startYard } from "../world/yard.ts";
+
+const sections = [
+  ["1 Unpacking", "Take the machine out of its box with two people."],
+  ["2 Maintenance", "Replace the filter every ninety days."],
+  ["3 Cleaning", "Use mild agents only."],
+];
+const manual = pdf(
+  sections.map(([title = "", text = ""]) => ({
+    content: printed([{ text: title, at: [72, 780], font: "F2", size: 20 }, ...paragraph(700, [text])]),
+  })),
+);
+const report = docx(
+  ["年度报告", "设备的滤芯每九十天更换一次。", "清洗剂请参见附录。"]
+    .map((text) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`)
+    .join(""),
+);
+const prices = xlsx([
+  { name: "Prices", rows: row(1, ["Part", "Price"]) + row(2, ["Gasket", "4.10"]) + row(3, ["Filter", "12.50"]) },
+]);
+
+function row(number: number, cells: readonly string[]): string {
+  const texts = cells.map((text, at) => `<c r="${"AB"[at]}${number}" t="inlineStr"><is><t>${text}</t></is></c>`);
+  return `<row r="${number}">${texts.join("")}</row>`;
+}
+
+type Asked = { readonly path?: string; readonly regex?: boolean; readonly limit?: number };
+
+async function find(client: Client, conversation: string, query: string, more: Asked = {}) {
+  return must(client.call("searchFiles", { params: { id: conversation }, query: { query, ...more } }));
+}
+
+test("what was uploaded is found with its page or sheet, beside the lines of texts [D3][D4][F3]", async () => {
+  await using yard = await startYard();
+  const { client } = yard;
+  await yard.start("c");
+  await must(client.upload("c", "notes.txt", Buffer.from("one\nthe filter is due\n")));
+  assert.ok(!existsSync(join(yard.data, "indexes.db")), "a yard without documents has no index");
+  await must(client.upload("c", "manual.pdf", manual));
+  await must(client.upload("c", "报告.docx", report));
+  await must(client.upload("c", "prices.xlsx", prices));
+
+  const all = await find(client, "c", "filter");
+  assert.deepEqual(all.hits[0], { path: "uploads/notes.txt", line: 2, text: "one\nthe **filter** is due" });
+  const passages = all.hits
+    .slice(1)
+    .map(({ path, from, text }) => ({ path, page: from?.page, sheet: from?.sheet, text }));
+  assert.deepEqual(passages.map(({ path }) => path).sort(), ["uploads/manual.pdf", "uploads/prices.xlsx"]);
+  const inManual = passages.find(({ path }) => path === "uploads/manual.pdf");
+  assert.deepEqual([inManual?.page, inManual?.text], [2, "2 Maintenance\nReplace the **filter** every ninety days."]);
+  assert.equal(passages.find(({ path }) => path === "uploads/prices.xlsx")?.sheet, "Prices");
+  assert.deepEqual([all.filesSearched, all.filesSkipped, all.unsearched], [4, 0, []]);
+
+  const chinese = await find(client, "c", "滤芯多久更换");
+  assert.equal(chinese.hits[0]?.path, "uploads/报告.docx");
+  assert.match(chinese.hits[0]?.text ?? "", /\*\*滤芯\*\*每九十天\*\*更换\*\*/);
+
+  const typo = await find(client, "c", "replasing the filtre", { path: "uploads/manual.pdf" });
+  assert.equal(typo.hits[0]?.from?.page, 2);
+  const pattern = await find(client, "c", "nin.ty\\s+days", { regex: true });
+  assert.deepEqual(
+    pattern.hits.map(({ path, from, text }) => [path, from?.page, text]),
+    [
+      [
+        "uploads/manual.pdf",
+        2,
+        "2 Maintenance\nReplace the filter every **ninety days**.\n3 Cleaning\nUse mild agents only.",
+      ],
+    ],
+  );
+  assert.deepEqual(await yard.faults(), []);
+});
+
+test("a document that is replaced or removed is found as it is now, and no more [D2]", async () => {
+  await using yard = await startYard();
+  const { client } = yard;
+  await yard.start("c");
+  await must(client.upload("c", "a.pdf", manual));
+  assert.equal((await find(client, "c", "filter")).hits.length, 1);
+  await must(client.upload("c", "a.pdf", pdf([{ content: printed(paragraph(700, ["Another edition: valves"])) }])));
+  assert.deepEqual((await find(client, "c", "filter")).hits, []);
+  assert.equal((await find(client, "c", "valves")).hits[0]?.from?.page, 1);
+  await must(client.call("removeFile", { params: { id: "c" }, query: { path: "uploads/a.pdf" } }));
+  const gone = await find(client, "c", "valves");
+  assert.deepEqual([gone.hits, gone.filesSearched], [[], 0]);
+});
+
+test("a document that cannot be read is named with the reason, and the others are searched [D3]", async () => {
+  await using yard = await startYard();
+  const { client } = yard;
+  await yard.start("c");
+  await must(client.upload("c", "broken.pdf", Buffer.concat([manual.subarray(0, 40), Buffer.alloc(200, 1)])));
+  await must(client.upload("c", "good.pdf", manual));
+  const found = await find(client, "c", "filter");
+  assert.deepEqual(
+    found.hits.map(({ path }) => path),
+    ["uploads/good.pdf"],
+  );
+  assert.deepEqual(found.unsearched, [
+    { path: "uploads/broken.pdf", state: "failed", done: 0, of: 0, code: "document_damaged" },
+  ]);
+});
+
+test("two users have the same file: neither finds what is the other's, and deleting one keeps the other [D2]", async () => {
+  await using yard = await peopledYard();
+  const clients = await Promise.all(
+    ["ann", "bob"].map(async (user) => {
+      const key = await yard.keyOf(user);
+      const client = createClient({
+        fetch: async (url, init) => {
+          const request = new Request(new URL(url, "http://127.0.0.1:7420"), {
+            ...init,
+            headers: { ...init.headers, host: "127.0.0.1:7420", authorization: `Bearer ${key}` },
+            duplex: "half",
+          });
+          return yard.app.fetch(request, { door: "tcp", address: "127.0.0.1" });
+        },
+      });
+      const { id } = await must(client.call("createConversation", { body: {} }));
+      await must(client.upload(id, "same.pdf", manual));
+      return { client, id };
+    }),
+  );
+  const [ann, bob] = clients;
+  assert.ok(ann !== undefined && bob !== undefined);
+  await must(ann.client.upload(ann.id, "secret.docx", report));
+  const paths = async ({ client, id }: typeof ann, query: string) =>
+    (await find(client, id, query)).hits.map(({ path }) => path);
+  assert.deepEqual(
+    [await paths(ann, "filter"), await paths(bob, "filter")],
+    [["uploads/same.pdf"], ["uploads/same.pdf"]],
+  );
+  assert.deepEqual([await paths(ann, "滤芯"), await paths(bob, "滤芯")], [["uploads/secret.docx"], []]);
+  const other = await bob.client.call("searchFiles", { params: { id: ann.id }, query: { query: "滤芯" } });
+  assert.equal(!other.ok && other.failure.code, "conversation_not_found");
+  await must(ann.client.call("removeFile", { params: { id: ann.id }, query: { path: "uploads/same.pdf" } }));
+  assert.deepEqual([await paths(ann, "filter"), await paths(bob, "filter")], [[], ["uploads/same.pdf"]]);
+});
+
+test("what was not indexed when a yard ended, and an index that is lost, cost only time [D2]", async () => {
+  const data = await mkdtemp(join(tmpdir(), "agentyard-lost-"));
+  try {
+    {
+      await using yard = await startYard({ data });
+      await yard.start("c");
+      await must(yard.client.upload("c", "a.pdf", manual));
+      // Closed at once: nobody has waited for the index.
+    }
+    {
+      await using yard = await startYard({ data });
+      assert.equal((await find(yard.client, "c", "filter")).hits[0]?.from?.page, 2);
+    }
+    for (const end of ["", "-wal", "-shm"]) rmSync(join(data, `indexes.db${end}`), { force: true });
+    await using yard = await startYard({ data });
+    assert.equal((await find(yard.client, "c", "filter")).hits[0]?.from?.page, 2);
+  } finally {
+    await rm(data, { recursive: true, force: true });
+  }
+});
