@@ -7,6 +7,7 @@ import { failure } from "../protocol/failure.ts";
 import type { Pointer, Search, SearchFailure } from "../search/search.ts";
 import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
 import { isDocumentName } from "./is-document.ts";
+import { openWorkQueue } from "./work-queue.ts";
 
 /** How far a file is on its way into the index. */
 export type Indexing = {
@@ -48,58 +49,39 @@ type Entry = { -readonly [Field in keyof Indexing]: Indexing[Field] } & {
   readonly stamp: string;
   readonly ended: Promise<void>;
 };
-type Job = { readonly entry: Entry; readonly work: () => Promise<void>; readonly end: () => void };
 type Parts = { readonly search: Search; readonly extractor: Extractor; readonly logger: Logger };
 
 export function openLibrary({ search, extractor, logger }: Parts): Library {
   const entries = new Map<string, Entry>();
-  const queue: Job[] = [];
   const closing = new AbortController();
-  const working = new Set<Promise<void>>();
-  let isUsed = false;
+  const queue = openWorkQueue(atOnceMax);
   const index = openIndexing({ search, extractor, signal: closing.signal });
-
-  const advance = () => {
-    while (working.size < atOnceMax && !closing.signal.aborted) {
-      const job = queue.shift();
-      if (job === undefined) return;
-      const done = job.work().finally(() => {
-        working.delete(done);
-        advance();
-      });
-      working.add(done);
-    }
-  };
-
-  const leave = (job: Job) => {
-    job.entry.state = "failed";
-    job.end();
-  };
+  let isUsed = false;
 
   const take = (workspace: Workspace, file: FileStat, stamp: string, isAwaited: boolean): Entry => {
-    const { place } = pointerOf(workspace, file.path);
     isUsed = true;
+    const { place } = pointerOf(workspace, file.path);
     const before = entries.get(place);
-    const waiting = queue.findIndex((job) => job.entry === before);
-    if (waiting >= 0) queue.splice(waiting, 1).forEach(leave);
+    if (before !== undefined) queue.remove(before);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const entry: Entry = { state: "waiting", done: 0, of: 0, failure: undefined, stamp, ended };
+    const leave = () => {
+      if (entry.state !== "indexed") entry.state = "failed";
+      // Whether the index can be used is asked again the next time.
+      if (entry.failure?.code === "index_unavailable" && entries.get(place) === entry) entries.delete(place);
+      end();
+    };
     const work = async () => {
       // Two that write for one place could end in the wrong order.
       await before?.ended;
       if (entries.get(place) === entry)
         await inBackground(logger, "a document could not be indexed", index(workspace, file, entry));
-      if (entry.state === "reading" || entry.state === "waiting") entry.state = "failed";
-      // Whether the index can be used is asked again the next time.
-      if (entry.failure?.code === "index_unavailable" && entries.get(place) === entry) entries.delete(place);
-      end();
+      leave();
     };
     entries.delete(place);
     entries.set(place, entry);
     forgetOldest(entries);
-    if (isAwaited) queue.unshift({ entry, work, end });
-    else queue.push({ entry, work, end });
-    advance();
+    queue.add(entry, { work, leave }, { isFirst: isAwaited });
     return entry;
   };
 
@@ -108,8 +90,7 @@ export function openLibrary({ search, extractor, logger }: Parts): Library {
       const stamp = `${file.bytes} ${file.modifiedAt}`;
       const known = entries.get(pointerOf(workspace, file.path).place);
       const entry = known?.stamp === stamp ? known : take(workspace, file, stamp, isAwaited);
-      const at = isAwaited ? queue.findIndex((job) => job.entry === entry) : -1;
-      if (at > 0) queue.unshift(...queue.splice(at, 1));
+      if (isAwaited) queue.hasten(entry);
       const { ended } = entry;
       return { ended, now: () => ({ state: entry.state, done: entry.done, of: entry.of, failure: entry.failure }) };
     },
@@ -127,8 +108,7 @@ export function openLibrary({ search, extractor, logger }: Parts): Library {
     doubt: () => entries.clear(),
     async close() {
       closing.abort();
-      queue.splice(0).forEach(leave);
-      await Promise.all(working);
+      await queue.close();
     },
   };
 }
