@@ -116,6 +116,8 @@ async function perform(argv: readonly string[], crash: Crash): Promise<number> {
     const { restore } = await import("./backup-commands.ts");
     return restore(command, { config, words, ...streams });
   }
+  if (command.name === "search")
+    return (await import("./search-documents.ts")).searchDocuments(command, { words, ...streams });
   const half = halfSetModel(config, words);
   // A script must not take the demo model's words for an answer of the model it meant.
   if (command.name === "run" && half !== undefined) {

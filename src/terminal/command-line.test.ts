@@ -73,6 +73,14 @@ const understood: readonly (readonly [line: string, command: object])[] = [
   ["user key remove ada k1", { name: "user", action: "key remove", user: "ada", key: "k1", json: false }],
   ["backup b.tar --include-key", { name: "backup", file: "b.tar", includesKey: true, json: false }],
   ["restore b.tar --replace --json", { name: "restore", file: "b.tar", replaces: true, json: true }],
+  [
+    "search filter a.pdf b.pdf --limit 3 --json",
+    { name: "search", asked: { query: "filter" }, paths: ["a.pdf", "b.pdf"], limit: 3, json: true },
+  ],
+  [
+    "search --queries q.jsonl a.pdf",
+    { name: "search", asked: { file: "q.jsonl" }, paths: ["a.pdf"], limit: 10, json: false },
+  ],
   ["completion fish", { name: "completion", shell: "fish" }],
   ["--help", { name: "help" }],
   ["log --help", { name: "help", about: "log" }],
@@ -144,12 +152,18 @@ const refused: readonly (readonly [line: string, what: string])[] = [
   ["user key add ada --days 0", "--days cannot be “0”; use a number from 1 to 3650"],
   ["backup", "backup needs FILE"],
   ["restore a b", "restore does not take “b”"],
+  ["search", "search needs QUERY"],
+  ["search filter", "search needs PATH"],
+  ["search --queries q.jsonl", "search needs PATH"],
+  ["search filter a.pdf --limit 0", "--limit cannot be “0”; use one of: 1–100"],
   ["completion tcsh", "completion cannot be “tcsh”; use one of: bash, zsh, fish"],
 ];
 for (const [line, what] of refused) {
   test(`“agentyard ${line}” is refused with what is wrong about it [P2]`, () => {
     const parsed = parse(line);
-    const named = ["exec", "serve", "user", "backup", "restore"].find((name) => line.split(" ").includes(name));
+    const named = ["exec", "serve", "user", "backup", "restore", "search"].find((name) =>
+      line.split(" ").includes(name),
+    );
     const about = named === undefined || what.startsWith("serve does") ? {} : { command: named };
     assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what, ...about });
   });

@@ -7,6 +7,7 @@ import { type Language, languages, type TerminalWords } from "../words/words.ts"
 import { type ApprovalsCommand, readApprovals } from "./approvals-line.ts";
 import { type CopyCommand, readCopy } from "./copy-line.ts";
 import { type ExecCommand, readExec, readSandbox, type SandboxCommand } from "./program-commands.ts";
+import { readSearch, type SearchCommand } from "./search-line.ts";
 import { readServe, type ServeCommand } from "./serve-line.ts";
 import {
   aliases,
@@ -48,6 +49,7 @@ export type Command = { readonly data?: string; readonly language?: Language } &
   | { readonly name: "doctor"; readonly json: boolean; readonly fix: boolean }
   | ExecCommand
   | SandboxCommand
+  | SearchCommand
   | ServeCommand
   | { readonly name: "mcp" }
   | UserCommand
@@ -212,6 +214,8 @@ function readCommand(
       return one === undefined ? ok({ name, json, fix: typed.has("fix") }) : tooMany(one);
     case "exec":
       return readExec(rest, typed, words);
+    case "search":
+      return readSearch(rest, typed, words);
     case "sandbox":
       return one === undefined ? readSandbox(typed, words) : tooMany(one);
     case "serve":

@@ -25,6 +25,8 @@ export const options = {
   scope: { type: "string", value: "chat|files|admin" },
   label: { type: "string", value: "TEXT" },
   days: { type: "string", value: "N" },
+  limit: { type: "string", value: "N" },
+  queries: { type: "string", value: "FILE" },
   "include-key": { type: "boolean" },
   replace: { type: "boolean" },
 } as const satisfies Record<string, Option>;
@@ -49,6 +51,7 @@ export const subCommands = {
   config: { form: "", options: ["json"], words: [] },
   doctor: { form: "", options: ["json", "fix"], words: [] },
   exec: { form: "[CODE | -]", options: ["file", "language", "conversation", "timeout", "json"], words: [] },
+  search: { form: "[QUERY] PATH…", options: ["limit", "queries", "json"], words: [] },
   sandbox: { form: "", options: ["host", "port"], words: [] },
   mcp: { form: "", options: [], words: [] },
   user: {

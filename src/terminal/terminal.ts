@@ -31,6 +31,15 @@ export { failureText } from "./failure-text.ts";
 export { readJsonFile } from "./json-file.ts";
 export type { ModelTest } from "./model-view.ts";
 export { ownCommand, programAsTyped } from "./own-command.ts";
+export {
+  exitCodeOfFiles,
+  printSearch,
+  printSearchLine,
+  printUnread,
+  type SearchedFile,
+  type SearchedPassage,
+} from "./search-command.ts";
+export type { SearchCommand } from "./search-line.ts";
 
 /** What the process brings along. */
 export type Streams = { readonly input: InputStream; readonly output: OutputStream; readonly errors: Writable };
@@ -67,7 +76,8 @@ export function beginCommand(
 /** A command that is a client of the yard. */
 export type ClientCommand = Exclude<
   YardCommand,
-  { name: "config" | "doctor" | "backup" | "restore" | "mcp" } | { name: "model" | "approvals"; action: "test" }
+  | { name: "config" | "doctor" | "backup" | "restore" | "search" | "mcp" }
+  | { name: "model" | "approvals"; action: "test" }
 >;
 
 export type CommandParts = Streams & {

@@ -31,6 +31,8 @@ export const enTerminal = {
       config: "Show the settings and where each comes from",
       doctor: "Say what this machine can do and how to get the rest; ends with 1 when something needed is missing",
       exec: "Run code in the sandbox: its output, its exit code",
+      search:
+        "Search documents and texts by words, best passages first, with their pages; `--queries` asks many at once",
       sandbox: "Serve the sandbox over HTTP to callers on this machine, until Ctrl+C",
       mcp: "Be an MCP server for an IDE or another agent, over standard input and output",
       user: "Who may call the server: users, their passwords, sign-in links and API keys",
@@ -61,6 +63,8 @@ export const enTerminal = {
       scope: "key add: what the key is for; may be repeated (else chat and files)",
       label: "key add: a word to know it by",
       days: "key add: how long it works (else for ever)",
+      limit: "At most so many results for a query (else 10)",
+      queries: 'Ask each line of FILE, such as {"id": 1, "query": "filter"}; a line of JSON answers each',
       "include-key": "Put the key of the data directory into the backup, too: whoever has the file then has all of it",
       replace: "Keep what is in the data directory under another name and restore in its place",
       fix: "Run the commands that mend something, after asking about each",
@@ -80,6 +84,11 @@ export const enTerminal = {
       context_exhausted: "the conversation is too long for the model",
       interrupted: "interrupted",
     },
+  },
+  searching: {
+    nothing: () => "Nothing was found. Try other words, or fewer of them.",
+    pages: (p: { from: number; to: number }) => (p.from === p.to ? `page ${p.from}` : `pages ${p.from}–${p.to}`),
+    lineUnfit: (p: { line: number }) => `line ${p.line} is no object such as {"id": 1, "query": "filter"}`,
   },
   usage: {
     unknownCommand: (p: { name: string; near: string | undefined }) =>

@@ -30,6 +30,7 @@ export const zhTerminal: TerminalWords = {
       config: "显示各项设置及其来源",
       doctor: "说明这台机器能做什么、其余的如何获得；缺少必需条件时以 1 退出",
       exec: "在沙箱中运行代码，给出其输出和退出码",
+      search: "按词语搜索文档和文本，给出最合适的段落及其页码；用 `--queries` 一次提多个问题",
       sandbox: "通过 HTTP 向本机的程序提供沙箱，直到按 Ctrl+C",
       mcp: "作为 MCP 服务器，通过标准输入输出供 IDE 或其他智能体使用",
       user: "谁可以访问服务器：用户、密码、登录链接和 API 密钥",
@@ -60,6 +61,8 @@ export const zhTerminal: TerminalWords = {
       scope: "key add：密钥的用途，可重复（默认 chat 和 files）",
       label: "key add：便于辨认的备注",
       days: "key add：有效天数（默认不限）",
+      limit: "每个查询最多给出的结果数（默认 10）",
+      queries: '逐行查询 FILE，每行如 {"id": 1, "query": "滤芯"}；每行用一行 JSON 回答',
       "include-key": "把数据目录的密钥也放进备份：持有该文件的人可以读取全部内容",
       replace: "把数据目录中现有的内容改名保留，再恢复到原处",
       fix: "运行能解决问题的命令，每条都先询问",
@@ -78,6 +81,11 @@ export const zhTerminal: TerminalWords = {
       context_exhausted: "对话超出了模型的上下文窗口",
       interrupted: "被中断",
     },
+  },
+  searching: {
+    nothing: () => "没有找到。请换一些词，或少用几个词。",
+    pages: (p) => (p.from === p.to ? `第 ${p.from} 页` : `第 ${p.from}–${p.to} 页`),
+    lineUnfit: (p) => `第 ${p.line} 行不是 {"id": 1, "query": "滤芯"} 这样的对象`,
   },
   usage: {
     unknownCommand: (p) => `没有命令 ${p.name}${p.near === undefined ? "" : `（是不是想用 ${p.near}？）`}`,

@@ -10,6 +10,7 @@ export const WIRING = [
     "yard.ts",
     "providers.ts",
     "data-place.ts",
+    "search-documents.ts",
     "secret-key.ts",
     "openable-address.ts",
   ],
