@@ -90,10 +90,19 @@ test("the short form of the context bench prints what of a request is in the cac
   assert.doesNotMatch(stdout, /target/);
 });
 
+test("the short form of the documents bench agrees with pdftotext and prints what it is held against [D1]", () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bench, "documents", "--short"], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  const names = stdout.split("\n").flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
+  // What Python's libraries take is only there where they are installed.
+  assert.deepEqual(names.slice(-3), [...["longest stall of the event loop", "memory, threads and all", "All figures"]]);
+  assert.match(stdout, /, characters that differ: 0\.\d\d %$/m);
+});
+
 test("a bench that does not exist is refused with those that do", () => {
   const { status, stderr } = spawnSync(process.execPath, [bench, "nothing"], { encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /context, engine, files, http, sandbox, start/);
+  assert.match(stderr, /context, documents, engine, files, http, retrieval, sandbox, start/);
 });
 
 test("the short form of the http bench streams, uploads and ends every chat, and prints what it is held against [C3][S3]", () => {
