@@ -60,7 +60,7 @@ test("what cannot be read says why, and the next file is read [D1]", async (t) =
     ["a.docx", Buffer.from("PK\x03\x04broken"), "document_damaged"],
     ["a.png", Buffer.from("\x89PNG\r\n\x1a\n\0\0", "latin1"), "document_unknown"],
     ["huge.txt", new Uint8Array(100 * 1024 * 1024 + 1), "document_too_large"],
-    ["a.txt", Buffer.from("fine"), "text"],
+    ...["a.txt", "a.constructor", "a.__proto__"].map((name) => [name, Buffer.from("fine"), "text"] as const),
   ];
   for (const [name, bytes, code] of cases)
     assert.equal(await codeOf(extractor, bytesOf(name, new Uint8Array(bytes))), code, name);
@@ -81,6 +81,19 @@ test("a reader that is stopped, late or closed says so; those who wait for a thr
   assert.deepEqual(await Promise.all(waiting), ["text", "text", "text", "text", "text"]);
   const closed = await extractor.extract(long(), { signal, onProgress: () => void extractor.close() });
   assert.equal(closed.ok || closed.failure.code, "document_stopped");
+});
+
+test("those who give up while they wait hold nobody up and start nothing [D1]", async (t) => {
+  const extractor = openExtractor({ clock: manualClock(), logger: quietLogger([]) });
+  t.after(extractor.close);
+  const gone = new AbortController();
+  const busy = [1, 2].map(() => codeOf(extractor, bytesOf("a.pdf", manual(30))));
+  const left = [1, 2, 3].map(() => extractor.extract(textOf("a.txt", "gone"), { signal: gone.signal }));
+  const waiting = [1, 2, 3].map((n) => codeOf(extractor, textOf(`${n}.txt`, "waits")));
+  gone.abort();
+  const fates = (await Promise.all(left)).map((found) => found.ok || found.failure.code);
+  assert.deepEqual(fates, ["document_stopped", "document_stopped", "document_stopped"]);
+  assert.deepEqual(await Promise.all([...busy, ...waiting]), ["pdf", "pdf", "text", "text", "text"]);
 });
 
 test("a document of many blocks comes over whole and in its order [D1]", async (t) => {

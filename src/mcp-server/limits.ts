@@ -7,6 +7,8 @@ export const mcpLimits = {
   sessionIdleMs: 30 * 60_000,
   /** Each waits for a turn or a program, and holds what it has heard of it. */
   callsPerUserMax: 64,
+  /** Files and conversations that are being read as resources and prompts: each holds all of one. */
+  readsPerUserMax: 4,
   /** Messages of one request, where the older generation allows several: each may be a call of a tool. */
   batchMax: 20,
   /** Streams that the newer generation listens on; nothing is ever said there, since no list of ours changes. */

@@ -1,9 +1,11 @@
-import type {
-  CallToolResult,
-  InputRequiredResult,
-  McpServer,
-  ServerContext,
-  ToolAnnotations,
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+  type ToolAnnotations,
 } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 import { assert } from "../base/assert.ts";
@@ -67,6 +69,7 @@ export class Offer {
   readonly #log: Log;
   readonly #usual: Visitor | undefined;
   readonly #running = new Map<string, Set<Promise<unknown>>>();
+  readonly #reading = new Map<string, number>();
 
   /** `usual`: who calls where the transport does not say. */
   constructor({ log, usual }: { readonly log: Log; readonly usual?: Visitor | undefined }) {
@@ -97,6 +100,25 @@ export class Offer {
     } finally {
       running.delete(call);
       if (running.size === 0) this.#running.delete(visitor.owner);
+    }
+  }
+
+  /** Reads something whole for the one who calls, as long as few others of theirs are being read. */
+  async read<T>(context: ServerContext, work: (visitor: Visitor) => Promise<T>): Promise<T> {
+    const visitor = this.visitorOf(context);
+    const { readsPerUserMax: limit } = mcpLimits;
+    const reading = this.#reading.get(visitor.owner) ?? 0;
+    if (reading >= limit) {
+      const { detail } = inWords(visitor.words, makeFailure("mcp_full", { what: "calls", limit }));
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, detail, { code: "mcp_full" });
+    }
+    this.#reading.set(visitor.owner, reading + 1);
+    try {
+      return await work(visitor);
+    } finally {
+      const left = (this.#reading.get(visitor.owner) ?? 1) - 1;
+      if (left === 0) this.#reading.delete(visitor.owner);
+      else this.#reading.set(visitor.owner, left);
     }
   }
 

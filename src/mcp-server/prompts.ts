@@ -17,8 +17,7 @@ export function offerPrompts(server: McpServer, offer: Offer): void {
       }),
     },
     async ({ conversation }, context) => {
-      const { client } = offer.visitorOf(context);
-      const said = await readMessages(client, conversation, messagesShown);
+      const said = await offer.read(context, ({ client }) => readMessages(client, conversation, messagesShown));
       if (!said.ok)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, said.failure.detail, { code: said.failure.code });
       const messages = said.value.map(({ from, text }) => ({

@@ -35,11 +35,16 @@ export async function readLines(
   return ok({ bytes, text: lines.isText ? lines.text : undefined, next: lines.next });
 }
 
+/** Stands where the rest of a line is left out. */
+const cutMark = " […]\n";
+
 class LinesTaken {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
   readonly #from: number;
   readonly #upTo: number;
   #line = 1;
+  /** The rest of the line has no room: it is passed over, and the next page begins with the next line. */
+  #isCut = false;
   isText = true;
   text = "";
   next: number | undefined;
@@ -56,12 +61,19 @@ class LinesTaken {
     if (decoded === undefined) return false;
     // Each piece ends with its line's end, but for the last one, whose line goes on.
     for (const piece of decoded.split(/(?<=\n)/)) {
-      if (this.#line >= this.#upTo || this.text.length > textCharactersMax) {
+      const isEnd = piece.endsWith("\n");
+      if (this.#line >= this.#upTo || (this.text.length >= textCharactersMax && !this.#isCut)) {
         this.next = this.#line;
         return false;
       }
-      if (this.#line >= this.#from) this.text += piece.slice(0, textCharactersMax);
-      if (piece.endsWith("\n")) this.#line += 1;
+      if (this.#line >= this.#from && !this.#isCut) {
+        const room = textCharactersMax - this.text.length;
+        this.#isCut = piece.length > room || (piece.length === room && !isEnd);
+        this.text += this.#isCut ? `${piece.slice(0, room)}${cutMark}` : piece;
+      }
+      if (!isEnd) continue;
+      this.#line += 1;
+      this.#isCut = false;
     }
     return true;
   }
@@ -107,11 +119,11 @@ export function textOf(bytes: Buffer): string | undefined {
   }
 }
 
-const pictures: Readonly<Record<string, string>> = {
-  ...{ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" },
-};
+const pictures = new Map(
+  Object.entries({ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" }),
+);
 
 /** By its name; undefined for everything that models do not see. */
 export function pictureType(path: string): string | undefined {
-  return pictures[path.slice(path.lastIndexOf(".") + 1).toLowerCase()];
+  return pictures.get(path.slice(path.lastIndexOf(".") + 1).toLowerCase());
 }

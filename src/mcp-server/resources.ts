@@ -22,19 +22,21 @@ const folders = ["uploads", "outputs"];
 /** The files of conversations, for clients that show or attach resources. */
 export function offerResources(server: McpServer, offer: Offer): void {
   const template = new ResourceTemplate(fileUriTemplate, {
-    list: async (context) => ({ resources: await newestFiles(offer.visitorOf(context)) }),
+    list: async (context) => ({ resources: await offer.read(context, newestFiles) }),
   });
   server.registerResource(
     "file",
     template,
     { title: "File of a conversation", description: "A file of a conversation; list_files tells which there are." },
     async (uri, variables, context) => {
-      const { client, words } = offer.visitorOf(context);
+      const { words } = offer.visitorOf(context);
       const conversation = decoded(variables.conversation);
       const path = decoded(variables.path);
       if (conversation === undefined || path === undefined) throw new ResourceNotFoundError(uri.href);
       const { signal } = context.mcpReq;
-      const read = await readWhole(client, { conversation, path }, { bytesMax: resourceBytesMax, signal });
+      const read = await offer.read(context, ({ client }) =>
+        readWhole(client, { conversation, path }, { bytesMax: resourceBytesMax, signal }),
+      );
       if (!read.ok) throw refusalOf(read.failure, uri.href);
       const { bytes, size } = read.value;
       if (bytes === undefined) {

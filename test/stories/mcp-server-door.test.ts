@@ -293,6 +293,9 @@ test("large files come whole as resources, larger ones in parts, and none leads 
   const cut = await part(1, 100_000);
   assert.ok(`${cut.data.text}`.length < 110_000);
   assert.equal(cut.data.next, `${cut.data.text}`.split("\n").length);
+  assert.equal((await write("outputs/wide.txt", `${"x".repeat(250_000)}\nsecond\n`)).code, "");
+  const wide = await callTool(client, "read_file", { conversation, path: "outputs/wide.txt" });
+  assert.deepEqual([wide.data.text, wide.data.next], [`${"x".repeat(100_000)} […]\n`, 2]);
   const end = await part(179_999, 100);
   assert.deepEqual([end.data.text, end.data.next], [line.repeat(2), null]);
 

@@ -50,6 +50,8 @@ type State = WriterOptions & {
   readonly list: BlockList;
   readonly paragraphs: Paragraph[];
   readonly tables: Table[];
+  /** Notes that stand in the list by now. */
+  readonly noted: Set<string>;
   skips: number;
   inText: number;
   /** Paragraphs of the body so far. */
@@ -60,7 +62,7 @@ type State = WriterOptions & {
 /** Paragraphs and tables in the order of the body; paragraphs of a text box come before the one that holds it. */
 export function openDocxWriter(options: WriterOptions): DocxWriter {
   const state: State = {
-    ...{ ...options, list: openBlockList(), paragraphs: [], tables: [] },
+    ...{ ...options, list: openBlockList(), paragraphs: [], tables: [], noted: new Set() },
     ...{ skips: 0, inText: 0, count: 0, images: 0 },
   };
   return {
@@ -121,7 +123,7 @@ function endParagraph(state: State, paragraph: Paragraph): void {
     return;
   }
   if (text !== "") table.cell?.push(text.replaceAll(/\s+/g, " "));
-  table.notes.push(...paragraph.notes);
+  for (const note of paragraph.notes) table.notes.push(note);
 }
 
 /** Not by a pattern: one for blanks around line ends takes hours for a megabyte of blanks. */
@@ -138,7 +140,7 @@ function endTable(state: State, table: Table): void {
   const above = state.tables.at(-1);
   if (above !== undefined) {
     above.cell?.push(rows.map((row) => row.join(" ")).join(" "));
-    above.notes.push(...table.notes);
+    for (const note of table.notes) above.notes.push(note);
     return;
   }
   const text = rows.map((row) => row.join("\t")).join("\n");
@@ -149,6 +151,9 @@ function endTable(state: State, table: Table): void {
 
 function pushNotes(state: State, notes: readonly string[]): void {
   for (const note of notes) {
+    // Once each, however often it is referred to: a small file could say a long one without end.
+    if (state.noted.has(note) || state.list.characters > charactersMax) continue;
+    state.noted.add(note);
     const text = state.noteOf(note) ?? "";
     if (text !== "") state.list.push({ kind: "note", text, from: placeOf(state) });
   }

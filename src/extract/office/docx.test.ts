@@ -59,6 +59,20 @@ test("notes, comments, headers, text boxes and content controls are read too [D1
   ]);
 });
 
+test("a note that is referred to again and again is read once [D1]", async () => {
+  const links: Relations = { n1: ["footnotes", "footnotes.xml"] };
+  const parts: Parts = {
+    "word/footnotes.xml": `<w:footnotes><w:footnote w:id="2">${p("See below.")}</w:footnote></w:footnotes>`,
+  };
+  const marked = `<w:p><w:r><w:t>Claim</w:t></w:r>${'<w:r><w:footnoteReference w:id="2"/></w:r>'.repeat(1_000)}</w:p>`;
+  const { blocks } = await read(`${marked}<w:tbl><w:tr><w:tc>${marked}</w:tc></w:tr></w:tbl>`, { parts, links });
+  assert.deepEqual(shown(blocks), [
+    ["paragraph", "Claim"],
+    ["note", "See below."],
+    ["table", "Claim"],
+  ]);
+});
+
 test("what was deleted is not read, what was inserted is, and the receipt counts deletions [D1]", async () => {
   const changed =
     '<w:p><w:r><w:t xml:space="preserve">We </w:t></w:r><w:del><w:r><w:delText>hate</w:delText></w:r></w:del><w:ins><w:r><w:t>like</w:t></w:r></w:ins><w:moveFrom><w:r><w:t> moved</w:t></w:r></w:moveFrom><w:r><w:t xml:space="preserve"> it</w:t></w:r></w:p>';

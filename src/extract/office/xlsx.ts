@@ -34,7 +34,7 @@ export const readXlsx: Reader = ({ bytes }, { onProgress }) => {
       losses.add("damaged_sheets", { sheet: name });
     blocks.push({ kind: "heading", text: name, level: 1, from: { sheet: name } });
     for (const block of read.blocks) blocks.push(block);
-    blocks.push(...commentsOf(archive, part, name));
+    for (const block of commentsOf(archive, part, name)) blocks.push(block);
     if (read.limit !== undefined) stopped = { limit: read.limit.name, at: { sheet: name, row: read.limit.row } };
     onProgress({ done: index + 1, total: sheets.length });
   }

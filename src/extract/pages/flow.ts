@@ -13,7 +13,7 @@ export type Flow = {
   readonly title: string;
 };
 
-const skipped = new Set("script style template noscript head svg math iframe object select textarea".split(" "));
+const skipped = new Set("script style template noscript svg math iframe object select textarea".split(" "));
 const blockTags = new Set(
   (
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form " +

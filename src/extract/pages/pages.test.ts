@@ -31,6 +31,14 @@ test("a page is read with its lines, without what no reader sees, and programs k
   assert.deepEqual([receipt.title, receipt.images, receipt.encoding], ["The title", 1, "utf-8"]);
 });
 
+test("a page that forgets to end its head is read all the same [D1]", async () => {
+  const { blocks } = await html("<html><head><meta charset=utf-8><style>p{}</style><h1>Heading</h1><p>All of the text");
+  assert.deepEqual(
+    blocks.map(({ text }) => text),
+    ["Heading", "All of the text"],
+  );
+});
+
 test("tables are tables, also inside of tables; what lists the contents is that [D1]", async () => {
   const { blocks } = await html(
     '<div class="toc"><a>One</a><p>Two</p></div><table><tr><th>a<th>b<tr><td>1<td><table><tr><td>x<td>y</table></table><p>After',

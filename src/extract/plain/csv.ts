@@ -68,6 +68,7 @@ function parse(text: string, delimiter: string, hasQuotes: boolean): Parsed {
         at += 1;
       } else isQuoted = false;
       line += newlines(text, next, quoteLine);
+      quoteLine = next;
     } else if (sign === '"' && cell.trim() === "") [isQuoted, cell, quoteLine] = [true, "", next];
     else if (sign === '"') cell += '"';
     else if (sign === delimiter) {

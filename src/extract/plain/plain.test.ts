@@ -56,6 +56,13 @@ test("tables in text: the delimiter is found, quotes hold line ends, and formula
   assert.deepEqual([tabs.blocks[0]?.text, tabs.blocks[0]?.headRows], ["1\t2\n3\t4", 0]);
 });
 
+test("cells with many quotes and line ends are counted once, and quickly [D1]", async () => {
+  const before = process.cpuUsage();
+  const { blocks } = await read(readCsv, `a,b\n"${'x""\n'.repeat(100_000)}",1\nlast,2\n`);
+  assert.deepEqual(blocks[0]?.to, { line: 100_003, row: 3 });
+  assert.ok(process.cpuUsage(before).user < 10_000_000, "in the square of its length it takes minutes");
+});
+
 test("one quote that nobody closes does not swallow the rest of a table [D1]", async () => {
   const { blocks, receipt } = await read(readCsv, 'a,b\n"open,1\n2,3\n');
   assert.equal(blocks[0]?.text, 'a\tb\n"open\t1\n2\t3');

@@ -53,15 +53,16 @@ function formatOf({ name, bytes }: Source): Result<Format, Unreadable> {
   const text = decodeText(head, { isCut: bytes.length > head.length })?.text;
   if (text === undefined) return failed({ why: "unknown", type: "binary" });
   if (text.startsWith("{\\rtf")) return failed({ why: "unknown", type: "rtf" });
-  return ok(textFormats[named] ?? (looksLikeHtml.test(text) ? "html" : "text"));
+  return ok(textFormats.get(named) ?? (looksLikeHtml.test(text) ? "html" : "text"));
 }
 
 const zipMark = Buffer.from("PK\x03\x04", "latin1");
 const looksLikeHtml = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html[\s>])/i;
-const textFormats: Readonly<Record<string, Format>> = {
-  ...{ html: "html", htm: "html", xhtml: "html", md: "markdown", markdown: "markdown" },
-  ...{ csv: "csv", tsv: "csv" },
-};
+const textFormats = new Map<string, Format>([
+  ...(["html", "htm", "xhtml"] as const).map((name) => [name, "html"] as const),
+  ...(["md", "markdown"] as const).map((name) => [name, "markdown"] as const),
+  ...(["csv", "tsv"] as const).map((name) => [name, "csv"] as const),
+]);
 const packedFolders: readonly (readonly [prefix: string, format: Format])[] = [
   ["word/", "docx"],
   ["xl/", "xlsx"],
@@ -81,17 +82,17 @@ function packedFormat(bytes: Uint8Array, named: string, binary: string): Result<
   const inside = packedFolders.find(([prefix]) => archive.names.some((part) => part.toLowerCase().startsWith(prefix)));
   if (inside !== undefined) return ok(inside[1]);
   // Its main part may stand anywhere; one that calls itself so is looked at, and is damaged if it has none.
-  const format = officeNames[named];
+  const format = officeNames.get(named);
   return format === undefined || !archive.has("[Content_Types].xml")
     ? failed({ why: "unknown", type: binary })
     : ok(format);
 }
 
-const officeNames: Readonly<Record<string, Format>> = { docx: "docx", xlsx: "xlsx", pptx: "pptx", epub: "epub" };
+const officeNames = new Map<string, Format>((["docx", "xlsx", "pptx", "epub"] as const).map((name) => [name, name]));
 
 /** An empty file of this name was cut off. */
 function isPacked(named: string): boolean {
-  return named === "pdf" || Object.hasOwn(officeNames, named);
+  return named === "pdf" || officeNames.has(named);
 }
 
 /** New Office files with a password are wrapped in an old one. */

@@ -18,14 +18,25 @@ export function openPool(clock: Clock): Pool {
   const closing = new AbortController();
   let busy = 0;
 
-  const enter = async (signal: AbortSignal) => {
-    while (busy >= threadsMax && !signal.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.push(resolve);
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      await promise;
+  /** False: nobody waits for the job any longer, and it has taken no thread. */
+  const enter = async (signal: AbortSignal): Promise<boolean> => {
+    if (signal.aborted) return false;
+    if (busy < threadsMax) {
+      busy += 1;
+      return true;
     }
-    busy += 1;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const take = () => {
+      signal.removeEventListener("abort", stop);
+      resolve(true);
+    };
+    const stop = () => {
+      waiting.splice(waiting.indexOf(take), 1);
+      resolve(false);
+    };
+    waiting.push(take);
+    signal.addEventListener("abort", stop, { once: true });
+    return promise;
   };
   const leave = async (thread: Thread) => {
     if (!thread.isFit || closing.signal.aborted) await thread.end();
@@ -37,14 +48,16 @@ export function openPool(clock: Clock): Pool {
       });
       free.push(idle);
     }
-    busy -= 1;
-    waiting.shift()?.();
+    // Whoever waits longest has the place now, and nobody can come in between.
+    const next = waiting.shift();
+    if (next === undefined) busy -= 1;
+    else next();
   };
 
   return {
     async run(job, limits) {
       const signal = AbortSignal.any([limits.signal, closing.signal]);
-      await enter(signal);
+      if (!(await enter(signal))) return { kind: "stopped" };
       const idle = free.pop();
       idle?.stopIdling();
       const thread = idle?.thread ?? startThread(clock);
