@@ -1,8 +1,9 @@
 import type { Result } from "../base/result.ts";
 import type { Extracted, ExtractFailure, ExtractOptions, Place } from "../extract/extract.ts";
+import type { Receipt } from "../extract/extracted.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { Found } from "../search/search.ts";
-import type { FileFailure, Workspace } from "../workspace/workspace.ts";
+import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
 import type { Indexing } from "./library.ts";
 
 export { decodeText } from "../extract/decode.ts";
@@ -32,12 +33,28 @@ export interface Documents {
     path: string,
     options: ExtractOptions,
   ): Promise<Result<Extracted, FileFailure | ExtractFailure>>;
+  /** What a file is, how far its indexing is, and what became of it: that is waited for up to `waitMs`. */
+  describe(workspace: Workspace, path: string, options: DescribeOptions): Promise<Result<FileDetails, FileFailure>>;
   /** A file has come in: where it is a document it is indexed soon, so that nobody waits for it later. */
   notice(workspace: Workspace, path: string): void;
   /** A file, or a folder with all in it, is gone for good. */
   forget(workspace: Workspace, path: string): void;
   close(): Promise<void>;
 }
+
+export type DescribeOptions = { readonly waitMs: number; readonly signal: AbortSignal };
+
+export type FileDetails = {
+  readonly stat: FileStat;
+  /** By content, then by name. */
+  readonly type: string;
+  /** Undefined of what is no document: texts are scanned. */
+  readonly indexing: Pick<Indexing, "state" | "done" | "of"> | undefined;
+  /** Of a document or a text; undefined while it is not known. */
+  readonly receipt: Receipt | undefined;
+  /** Why it cannot be read. */
+  readonly failure: Failure | undefined;
+};
 
 export type SearchQuery = {
   readonly path: string;

@@ -2,6 +2,7 @@ import { webcrypto } from "node:crypto";
 import { inBackground } from "../base/background.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { Extracted, ExtractFailure, Extractor } from "../extract/extract.ts";
+import type { Receipt } from "../extract/extracted.ts";
 import type { Logger } from "../observe/observe.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Pointer, Search, SearchFailure } from "../search/search.ts";
@@ -16,6 +17,8 @@ export type Indexing = {
   readonly done: number;
   readonly of: number;
   readonly failure: ExtractFailure | SearchFailure | FileFailure | undefined;
+  /** What became of it; not known of a content that was in the index before this process met it. */
+  readonly receipt?: Receipt | undefined;
 };
 
 /** Brings files into the index, a few at a time, and remembers what became of each. */
@@ -30,7 +33,12 @@ export type Library = {
 };
 
 /** `ended` never fails: how it went stands in `now()`. */
-export type Wanted = { readonly now: () => Indexing; readonly ended: Promise<void> };
+export type Wanted = {
+  readonly now: () => Indexing;
+  readonly ended: Promise<void>;
+  /** Somebody has read it once more to know what became of it. */
+  readonly keep: (receipt: Receipt) => void;
+};
 
 export const fileKind = "file";
 
@@ -91,8 +99,16 @@ export function openLibrary({ search, extractor, logger }: Parts): Library {
       const known = entries.get(pointerOf(workspace, file.path).place);
       const entry = known?.stamp === stamp ? known : take(workspace, file, stamp, isAwaited);
       if (isAwaited) queue.hasten(entry);
-      const { ended } = entry;
-      return { ended, now: () => ({ state: entry.state, done: entry.done, of: entry.of, failure: entry.failure }) };
+      return {
+        ended: entry.ended,
+        now() {
+          const { state, done, of, failure: why, receipt } = entry;
+          return { state, done, of, failure: why, receipt };
+        },
+        keep(receipt) {
+          entry.receipt = receipt;
+        },
+      };
     },
     async forget(workspace, path) {
       // Nobody opens the index only to find that nothing was ever put into it; what is not there is never shown.
@@ -150,6 +166,7 @@ function openIndexing({ search, extractor, signal }: IndexingParts) {
     if (pointed.value) return ok(undefined);
     const extracted = await extract({ name: path, bytes, sizeBytes: bytes.length }, entry);
     if (!extracted.ok) return extracted;
+    entry.receipt = extracted.value.receipt;
     const put = await search.put(pointer, key, extracted.value, { signal });
     return put.ok ? ok(undefined) : put;
   }

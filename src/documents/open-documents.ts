@@ -6,6 +6,7 @@ import type { Logger } from "../observe/observe.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Search } from "../search/search.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { openDescribe } from "./describe.ts";
 import type { Documents, PassageHit, SearchResult } from "./documents.ts";
 import { type FoundInDocuments, openDocumentSearch } from "./find-in-documents.ts";
 import { openDocumentTest } from "./is-document.ts";
@@ -31,26 +32,29 @@ export function openDocuments({ clock, logger, search }: Parts): Documents {
     if (stat.ok && (await isDocument(workspace, stat.value))) library.want(workspace, stat.value, { isAwaited: false });
   };
 
+  const extract: Documents["extract"] = async (workspace, path, options) => {
+    const stat = await workspace.stat(path);
+    if (!stat.ok) return stat;
+    const opened = await workspace.openDescriptor(path);
+    if (!opened.ok) return opened;
+    if (opened.value === undefined) return failure("not_a_file", { path });
+    const { fd, path: inside, close } = opened.value;
+    try {
+      const source = { name: stat.value.path, root: fd, path: inside, sizeBytes: stat.value.bytes };
+      return await extractor.extract(source, options);
+    } finally {
+      // Not before the thread is done with it: the number could by then stand for another folder.
+      close();
+    }
+  };
+
   return {
+    extract,
+    describe: openDescribe({ library, extract, isDocument, clock }),
     async search(workspace, query) {
       const [lines, passages] = await Promise.all([texts.search(workspace, query), findInDocuments(workspace, query)]);
       if (!lines.ok) return lines;
       return passages.ok ? ok(together(lines.value, passages.value, query.hitsMax)) : passages;
-    },
-    async extract(workspace, path, options) {
-      const stat = await workspace.stat(path);
-      if (!stat.ok) return stat;
-      const opened = await workspace.openDescriptor(path);
-      if (!opened.ok) return opened;
-      if (opened.value === undefined) return failure("not_a_file", { path });
-      const { fd, path: inside, close } = opened.value;
-      try {
-        const source = { name: stat.value.path, root: fd, path: inside, sizeBytes: stat.value.bytes };
-        return await extractor.extract(source, options);
-      } finally {
-        // Not before the thread is done with it: the number could by then stand for another folder.
-        close();
-      }
     },
     notice(workspace, path) {
       void inBackground(logger, "a file could not be looked at for the index", notice(workspace, path));

@@ -52,7 +52,7 @@ export type Parts = {
   /** The MCP servers of others. */
   readonly mcp: Omit<Mcp, "close" | "change">;
   readonly models: Pick<Models, "get">;
-  readonly documents: Pick<Documents, "search">;
+  readonly documents: Pick<Documents, "search" | "describe">;
   /** All tools that were found for a user, and files that hold none that can be used. */
   readonly tools: (owner: OwnerId) => {
     readonly items: readonly ListedTool[];

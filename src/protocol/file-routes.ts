@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { FailureCode } from "./failure.ts";
-import { FileEntry, SearchedFiles, TrashEntry, UndoReport, UploadedFile } from "./resources.ts";
+import { FileDetails, FileEntry, SearchedFiles, TrashEntry, UndoReport, UploadedFile } from "./resources.ts";
 import { ById, Empty, type Route } from "./route.ts";
 
 /** Entries of one answer; more of them would hold up everybody else. */
 const listedMax = 2_000;
 const hitsMax = 100;
+const waitSecondsMax = 60;
 const searchedCharactersMax = 1_000;
 
 /** What any path in a request may be refused with. */
@@ -70,6 +71,19 @@ export const fileRoutes = {
     givesBytes: true,
     failures: ["conversation_not_found", ...fileFailures, "range_unfit"],
     answer: Empty,
+  },
+  describeFile: {
+    method: "GET",
+    path: "/api/v1/conversations/{id}/files/details",
+    scope: "files",
+    summary: "What a file is, how far its indexing is, and what of it can be read.",
+    params: ById,
+    /** `wait`: seconds to wait until that is known. */
+    query: z.object({ path: z.string(), wait: z.coerce.number().int().min(0).max(waitSecondsMax).default(0) }),
+    body: Empty,
+    status: 200,
+    failures: ["conversation_not_found", ...fileFailures],
+    answer: FileDetails,
   },
   searchFiles: {
     method: "GET",

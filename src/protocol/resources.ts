@@ -150,6 +150,39 @@ export const SearchedFiles = z.object({
 
 export type SearchedFiles = z.infer<typeof SearchedFiles>;
 
+/** What became of a document or text: nothing is dropped in silence. */
+const FileReceipt = z.object({
+  title: z.string().optional(),
+  parts: z.object({ kind: z.enum(["page", "sheet", "slide", "chapter"]), count: z.number().int() }).optional(),
+  characters: z.number().int(),
+  tables: z.number().int(),
+  images: z.number().int(),
+  language: z.string().optional(),
+  encoding: z.string().optional(),
+  /** Such as `pages_without_text`, a scan that needs OCR; the first places of each kind. */
+  losses: z.array(z.object({ kind: z.string(), count: z.number().int(), places: z.array(DocumentPlace) })),
+  /** Only a part was read: a limit, and where it was met. */
+  stopped: z.object({ limit: z.string(), at: DocumentPlace }).optional(),
+});
+
+/** `indexing` of documents alone; `receipt` when it is known; `code`: why the file cannot be read. */
+export const FileDetails = z.object({
+  path: z.string(),
+  type: z.string(),
+  bytes: z.number().int(),
+  modifiedAt: z.number().int(),
+  indexing: z
+    .object({
+      state: z.enum(["waiting", "reading", "indexed", "failed"]),
+      done: z.number().int(),
+      of: z.number().int(),
+    })
+    .nullable(),
+  receipt: FileReceipt.nullable(),
+  code: z.string().nullable(),
+});
+export type FileDetails = z.infer<typeof FileDetails>;
+
 export const UploadedFile = z.object({
   name: z.string(),
   path: z.string(),

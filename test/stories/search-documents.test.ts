@@ -8,6 +8,7 @@ import { type Client, createClient } from "../../src/client/client.ts";
 import { peopledYard } from "../world/callers.ts";
 import { docx, xlsx } from "../world/packed-files.ts";
 import { paragraph, pdf, printed } from "../world/pdf-files.ts";
+import { makeHome } from "../world/program.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const sections = [
@@ -166,4 +167,76 @@ test("what was not indexed when a yard ended, and an index that is lost, cost on
   } finally {
     await rm(data, { recursive: true, force: true });
   }
+});
+
+test("the details of a file have its receipt: pages, language, what could not be read; also after a restart [D1][D4]", async () => {
+  const data = await mkdtemp(join(tmpdir(), "agentyard-details-"));
+  const scanned = { content: "q 100 0 0 100 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q" };
+  const details = async ({ client }: { client: Client }, path: string, wait = 60) =>
+    must(client.call("describeFile", { params: { id: "c" }, query: { path, wait } }));
+  const losses = [{ kind: "pages_without_text", count: 1, places: [{ page: 2 }] }];
+  try {
+    {
+      await using yard = await startYard({ data });
+      await yard.start("c");
+      const { client } = yard;
+      await must(
+        client.upload("c", "scan.pdf", pdf([{ content: printed(paragraph(700, ["Words of a first page"])) }, scanned])),
+      );
+      await must(client.upload("c", "报告.txt", Buffer.from("设备的滤芯每九十天更换一次。\n".repeat(20))));
+      await must(client.upload("c", "torn.pdf", manual.subarray(0, 60)));
+      await must(client.upload("c", "dot.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex")));
+      const { bytes, modifiedAt, indexing, ...rest } = await details(yard, "uploads/scan.pdf");
+      assert.deepEqual(rest, {
+        ...{ path: "uploads/scan.pdf", type: "pdf", code: null },
+        receipt: { parts: { kind: "page", count: 2 }, characters: 21, tables: 0, images: 1, losses },
+      });
+      assert.ok(bytes > 0 && modifiedAt > 0);
+      assert.deepEqual(indexing, { state: "indexed", done: 2, of: 2 });
+      const text = await details(yard, "uploads/报告.txt");
+      assert.deepEqual([text.indexing, text.receipt?.language, text.receipt?.encoding], [null, "zh", "utf-8"]);
+      assert.equal((await details(yard, "uploads/报告.txt", 0)).receipt, null);
+      const torn = await details(yard, "uploads/torn.pdf");
+      assert.deepEqual([torn.code, torn.indexing?.state, torn.receipt], ["document_damaged", "failed", null]);
+      const image = await details(yard, "uploads/dot.png");
+      assert.deepEqual([image.type, image.indexing, image.receipt, image.code], ["image", null, null, null]);
+      for (const [path, code] of [
+        ["uploads", "not_a_file"],
+        ["uploads/none.pdf", "file_not_found"],
+        ["../x", "path_traversal_blocked"],
+      ] as const) {
+        const refused = await client.call("describeFile", { params: { id: "c" }, query: { path } });
+        assert.equal(!refused.ok && refused.failure.code, code);
+      }
+    }
+    await using yard = await startYard({ data });
+    const { receipt, indexing } = await details(yard, "uploads/scan.pdf");
+    assert.deepEqual([receipt?.losses, indexing?.state], [losses, "indexed"]);
+  } finally {
+    await rm(data, { recursive: true, force: true });
+  }
+});
+
+test("a server that is killed while it indexes finds the document after its next start [D2][D4]", async (t) => {
+  const home = makeHome(t);
+  const long = pdf(
+    Array.from({ length: 400 }, (_, page) => ({
+      content: printed(paragraph(700, [`Words of page ${page + 1}`, page === 377 ? "The hidden filter" : "and more"])),
+    })),
+  );
+  const serve = async () => {
+    const server = home.start("serve", "--port", "0");
+    const [, address = ""] = await server.until("output", /listens on (http:\/\/127\.0\.0\.1:\d+) [\s\S]*Ctrl\+C/);
+    return { server, client: createClient({ fetch, baseUrl: address }) };
+  };
+  const first = await serve();
+  const { id } = await must(first.client.call("createConversation", { body: {} }));
+  await must(first.client.upload(id, "long.pdf", long));
+  first.server.child.kill("SIGKILL");
+  await first.server.ended;
+  const { client } = await serve();
+  const { hits, unsearched } = await find(client, id, "hidden filter");
+  assert.deepEqual(unsearched, []);
+  const [best] = hits;
+  assert.ok((best?.from?.page ?? 0) <= 378 && 378 <= (best?.to?.page ?? 0), JSON.stringify(best));
 });

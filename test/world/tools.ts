@@ -39,6 +39,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     documents: {
       search: () => assert.fail("nothing is searched here"),
       extract: () => assert.fail("no document is read here"),
+      describe: () => assert.fail("no file is described here"),
       notice: () => {},
       forget: () => {},
       close: async () => {},

@@ -1,12 +1,12 @@
 import { ok } from "../../base/result.ts";
-import type { SearchResult } from "../../documents/documents.ts";
+import type { FileDetails as Described, SearchResult } from "../../documents/documents.ts";
 import { failure } from "../../protocol/failure.ts";
-import type { SearchedFiles } from "../../protocol/resources.ts";
+import type { FileDetails, SearchedFiles } from "../../protocol/resources.ts";
 import { shownPath } from "../../workspace/workspace.ts";
 import type { Handlers, Parts } from "../handler.ts";
 import { storeOnce } from "../sandbox/stored-before.ts";
 
-type Names = "listFiles" | "readFile" | "searchFiles" | "uploadFile" | "removeFile";
+type Names = "listFiles" | "readFile" | "describeFile" | "searchFiles" | "uploadFile" | "removeFile";
 
 export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
   const { engine, log, documents } = parts;
@@ -37,6 +37,13 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
       if (!stat.ok) return stat;
       if (stat.value.type === "folder") return failure("not_a_file", { path: shownPath(stat.value.path) });
       return ok({ stat: stat.value, open: (range) => files.stream(path, range) });
+    },
+    async describeFile({ owner, params, query: { path, wait }, signal }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      const waitMs = wait * 1_000;
+      const described = await documents.describe(engine.files(row.value), path, { waitMs, signal });
+      return described.ok ? ok(toDetails(described.value)) : described;
     },
     async searchFiles({ owner, params, query: { regex, limit, context, ...wanted }, signal }) {
       const row = await log.find(owner, params.id);
@@ -75,3 +82,18 @@ function toSearched({ hits, stopped, unsearched, missing, repaired, ...counts }:
     repaired: repaired.map(({ said, meant }) => ({ said, meant })),
   };
 }
+
+function toDetails({ stat, type, indexing, receipt, failure: why }: Described): FileDetails {
+  const { path, bytes, modifiedAt } = stat;
+  return {
+    ...{ path, type, bytes, modifiedAt: Math.trunc(modifiedAt), code: why?.code ?? null },
+    indexing: indexing === undefined ? null : indexing,
+    receipt: receipt === undefined ? null : { ...receipt, losses: receipt.losses.map(toLoss) },
+  };
+}
+
+function toLoss({ kind, count, places }: Loss) {
+  return { kind, count, places: [...places] };
+}
+
+type Loss = NonNullable<Described["receipt"]>["losses"][number];
