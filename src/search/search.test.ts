@@ -64,6 +64,16 @@ test("words, numbers, names with signs, forms of a word, accents and both ways o
   assert.match(await first("dpkg怎么安装软体包"), /\*\*軟體包\*\*/);
 });
 
+test("a Chinese word of two characters is looked for as a whole, also where one of them alone says nothing [D3]", async () => {
+  const sea = "海鲜市场在海边，海鱼很多。户口、户外、户型。间隔与间接费用，间距为五米。国库、国土。";
+  await putText(search, file("lin", "sea.txt"), sea);
+  await putText(search, file("lin", "city.txt"), "这座城市叫上海，请为用户填写开会时间。");
+  for (const word of ["上海", "用户", "时间", "在上海吗", "上海的", "为用户", "开会时间"])
+    assert.deepEqual(await found(search, word, { owner: "lin" }), ["city.txt"], word);
+  const nowhere = await answerTo("中国 前端", { owner: "lin" });
+  assert.deepEqual([nowhere.missing, nowhere.hits], [["中国", "前端"], []]);
+});
+
 test("quotes must stand so, a minus leaves out, heading: looks in headings only [D3]", async () => {
   const places = async (query: string) =>
     (await answerTo(query)).hits.map(({ headings, documents }) => headings.at(-1) ?? documents[0]?.place);

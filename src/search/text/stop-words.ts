@@ -32,9 +32,14 @@ export function partsWithoutStopWords(run: string): readonly string[] {
     .filter((part) => part !== "");
 }
 
+/** Most words are two characters long, and many begin or end with one of these: so many are left alone. */
+const wordCharacters = 2;
+
+/** The end first: what stands behind a word is rarely a part of one (中国的), what stands before often is. */
 function withoutSinglesAtEnds(part: string): string {
   const characters = [...part];
-  while (characters.length > 0 && chineseSingles.has(characters[0] ?? "")) characters.shift();
-  while (characters.length > 0 && chineseSingles.has(characters.at(-1) ?? "")) characters.pop();
+  if (characters.every((character) => chineseSingles.has(character))) return "";
+  while (characters.length > wordCharacters && chineseSingles.has(characters.at(-1) ?? "")) characters.pop();
+  while (characters.length > wordCharacters && chineseSingles.has(characters[0] ?? "")) characters.shift();
   return characters.join("");
 }
