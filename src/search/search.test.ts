@@ -80,6 +80,11 @@ test("quotes must stand so, a minus leaves out, heading: looks in headings only 
   assert.deepEqual(await places('"bread and coffee"'), ["Shopping"]);
   assert.deepEqual(await places("“管理系统”"), ["1.2 Removing packages"]);
   assert.deepEqual(await places("package -purged"), ["1.1 Installing packages"]);
+  await putText(search, file("lin", "phone.txt"), "苹果手机很贵。ケーキ 사과");
+  await putText(search, file("lin", "fruit.txt"), "苹果很甜，产于山东。");
+  for (const word of ["手机", "贵", "ケーキ", "사과", "“苹果手机”"])
+    assert.deepEqual(await found(search, `苹果 -${word}`, { owner: "lin" }), ["fruit.txt"], word);
+  assert.equal((await found(search, "苹果 -x", { owner: "lin" })).length, 2);
   assert.deepEqual(await places("heading:removing"), ["1.2 Removing packages"]);
   assert.deepEqual(await places('heading:"installing packages" dpkg'), ["1.1 Installing packages"]);
 });

@@ -82,18 +82,24 @@ function inColumns({ match }: Unit, isHeading = false): string {
   return isHeading ? `{title path} : ${match}` : match;
 }
 
-/** Only what follows a space or nothing is left out or a field; `-x` and `--purge` are options of programs. */
-const tokenPattern =
-  /(?<=^|\s)(-(?=["“「]|\p{L}{3}))?((?:heading|标题|標題)[:：])?(?:"([^"]+)"|“([^”]+)”|「([^」]+)」|(\S+))/giu;
+/**
+ * Only what follows a space or nothing is left out or a field; `-x` and `--purge` are options of programs, which are never
+ * written in Chinese, Japanese or Korean.
+ */
+const minus = String.raw`-(?=["“「]|${anyOfRuns.source}|\p{L}{3})`;
+const tokenPattern = new RegExp(
+  String.raw`(?<=^|\s)(${minus})?((?:heading|标题|標題)[:：])?(?:"([^"]+)"|“([^”]+)”|「([^」]+)」|(\S+))`,
+  "giu",
+);
 
 type Token = { said: string; isExcluded: boolean; isHeading: boolean; isPhrase: boolean };
 
-function readToken([, minus, field, ...said]: RegExpMatchArray): Token {
+function readToken([, sign, field, ...said]: RegExpMatchArray): Token {
   const word = said.at(3);
   const phrase = said.slice(0, 3).find((each) => each !== undefined);
   return {
     said: phrase ?? word ?? "",
-    isExcluded: minus !== undefined,
+    isExcluded: sign !== undefined,
     isHeading: field !== undefined,
     isPhrase: phrase !== undefined,
   };
