@@ -122,6 +122,8 @@ test("a pattern is found as it stands, across the border of two passages too [D3
   assert.deepEqual(await matches("rules\\.\\n1\\.2 Removing"), ["rules.\n1.2 Removing"]);
   assert.deepEqual(await matches("\\d\\.\\d"), ["1.1", "1.2"]);
   assert.deepEqual(await matches("nowhere"), []);
+  assert.deepEqual(await matches("dpkg\0to"), []);
+  assert.deepEqual(await matches("dpkg to\0?"), ["dpkg to"]);
 });
 
 test("patterns that never end are stopped, say so, and the next search is answered [D3]", async () => {

@@ -27,6 +27,7 @@ test("a pattern that may do without any three characters is left to a scan [D3]"
     "(abc",
     "ab\\",
     "[abc",
+    "abc\0def",
   ])
     assert.equal(trigramsOf(pattern), undefined, pattern);
 });
