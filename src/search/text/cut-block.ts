@@ -9,58 +9,60 @@ export function unitsOf(text: string): number {
 
 const wide = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/g;
 
-/** A block in pieces of at most so many units: a table between rows, code between lines, all else between sentences. */
-export function cutBlock(block: Block, unitsMax: number): readonly Piece[] {
+/**
+ * A block in pieces of at most so many units: a table between rows, code between lines, all else between sentences. Each
+ * is made when it is asked for: all of them together may be larger than the block.
+ */
+export function* cutBlock(block: Block, unitsMax: number): Generator<Piece> {
   const { text, from, to = from } = block;
-  if (block.kind === "table") return cutTable(block, unitsMax);
-  if (unitsOf(text) <= unitsMax) return [{ text, from, to }];
+  if (block.kind === "table") return yield* cutTable(block, unitsMax);
+  if (unitsOf(text) <= unitsMax) return yield { text, from, to };
   const steps = block.kind === "code" ? text.split(/(?<=\n)/) : text.split(/(?<=[.!?;][\s]|[。！？；\n])/u);
-  return gather(
-    steps.flatMap((step) => cutLong(step, unitsMax)),
-    unitsMax,
-  ).map((piece) => ({ text: piece.join(""), from, to }));
+  for (const piece of gather(cutLongOnes(steps, unitsMax), unitsMax)) yield { text: piece.join(""), from, to };
 }
 
 const rowsMax = 50;
+/** Half of a passage: a longer head would be most of what each part of its table says. */
+const headUnitsMax = 600;
 
-/** Each part has the head of the table, and says which rows it holds where they are numbered one by one. */
-function cutTable({ text, from, to = from, headRows = 0 }: Block, unitsMax: number): readonly Piece[] {
+/** Each part has the head of the table if that is short, and says which rows it holds where they are numbered one by one. */
+function* cutTable({ text, from, to = from, headRows = 0 }: Block, unitsMax: number): Generator<Piece> {
   const rows = text.split("\n");
-  const head = rows.slice(0, headRows);
-  const room = Math.max(unitsMax - unitsOf(head.join("\n")), unitsMax / 2);
-  const steps = rows.slice(headRows).flatMap((row) => cutLong(row, unitsMax));
-  const bodies = gather(steps, room, rowsMax);
-  if (bodies.length <= 1) return [{ text, from, to }];
-  const isWhole = steps.length === rows.length - head.length;
+  const headUnits = unitsOf(rows.slice(0, headRows).join("\n"));
+  const head = headUnits <= headUnitsMax ? rows.slice(0, headRows) : [];
+  const others = rows.slice(head.length);
+  if (others.length === 0) return yield { text, from, to };
+  const isWhole = others.every((row) => unitsOf(row) <= unitsMax);
   const isNumbered = isWhole && from.row !== undefined && to.row === from.row + rows.length - 1;
-  let row = (from.row ?? 0) + headRows;
-  return bodies.map((body, index) => {
-    const [first, last] = [row, row + body.length - 1];
-    row += body.length;
-    return {
-      text: [...head, ...body].join("\n"),
-      from: isNumbered && index > 0 ? { ...from, row: first } : from,
-      to: isNumbered ? { ...to, row: last } : to,
-    };
-  });
+  const room = head.length === 0 ? unitsMax : unitsMax - headUnits;
+  let next = (from.row ?? 0) + head.length;
+  let start = from;
+  for (const body of gather(cutLongOnes(others, unitsMax), room, rowsMax)) {
+    next += body.length;
+    yield { text: [...head, ...body].join("\n"), from: start, to: isNumbered ? { ...to, row: next - 1 } : to };
+    if (isNumbered) start = { ...from, row: next };
+  }
 }
 
 /** Steps in groups that are as large as they may be. */
-function gather(steps: readonly string[], unitsMax: number, countMax = Number.POSITIVE_INFINITY): string[][] {
-  const groups: string[][] = [];
-  let units = Number.POSITIVE_INFINITY;
+function* gather(steps: Iterable<string>, unitsMax: number, countMax = Number.POSITIVE_INFINITY): Generator<string[]> {
+  let group: string[] = [];
+  let units = 0;
   for (const step of steps) {
     const more = unitsOf(step);
-    const last = groups.at(-1);
-    if (last === undefined || units + more > unitsMax || last.length >= countMax) {
-      groups.push([step]);
-      units = more;
-    } else {
-      last.push(step);
-      units += more;
+    if (group.length > 0 && (units + more > unitsMax || group.length >= countMax)) {
+      yield group;
+      group = [];
+      units = 0;
     }
+    group.push(step);
+    units += more;
   }
-  return groups;
+  if (group.length > 0) yield group;
+}
+
+function* cutLongOnes(steps: readonly string[], unitsMax: number): Generator<string> {
+  for (const step of steps) yield* cutLong(step, unitsMax);
 }
 
 /** What has no end of a sentence for so long is cut at a space, or between two characters. */

@@ -7,7 +7,7 @@ import { openPassageMaker, type Passage } from "./passages.ts";
 
 function passagesOf(blocks: readonly Block[]): Passage[] {
   const maker = openPassageMaker();
-  return [...blocks.flatMap((block) => maker.add(block)), ...maker.end()];
+  return [...blocks.flatMap((block) => [...maker.add(block)]), ...maker.end()];
 }
 
 const heading = (text: string, level: number, page: number): Block => ({
@@ -77,6 +77,29 @@ test("each part of a long table has its head and says which rows it holds [D2]",
     const count = text.split("\n").length - 1;
     assert.equal((to.row ?? 0) - (from.row ?? 0) + (index === 0 ? 0 : 1), count);
   }
+});
+
+test("a head that is longer than half a passage is not repeated: a wide table grows by little [D2]", () => {
+  const row = (first: number) => Array.from({ length: 3_000 }, (_, column) => `${first}_${column}`).join("\t");
+  const rows = Array.from({ length: 20 }, (_, index) => row(index));
+  const table: Block = { kind: "table", text: rows.join("\n"), headRows: 1, from: { row: 1 }, to: { row: 20 } };
+  const passages = passagesOf([table]);
+  const characters = passages.reduce((sum, { text }) => sum + text.length, 0);
+  assert.ok(characters < table.text.length * 1.01, `${table.text.length} characters became ${characters}`);
+  const bare = (text: string) => text.replaceAll("\n", "");
+  assert.equal(bare(passages.map(({ text }) => text).join("")), bare(table.text));
+  assert.ok(passages.every(({ text }) => unitsOf(text) <= 1_200 + 2));
+
+  const short = passagesOf([{ ...table, text: ["Name\tValue".padEnd(600, "."), ...rows.slice(1)].join("\n") }]);
+  assert.ok(short.every(({ text }) => text.startsWith("Name\tValue....")));
+});
+
+test("the parts of a table are made when they are asked for, not all at once [D2]", () => {
+  const rows = Array.from({ length: 1_000 }, (_, row) => `name ${row}`);
+  const maker = openPassageMaker();
+  const [first] = maker.add({ kind: "table", text: ["Name", ...rows].join("\n"), headRows: 1, from: {} });
+  assert.match(first?.text ?? "", /^Name\nname 0\n/);
+  assert.deepEqual(maker.end(), []);
 });
 
 test("nothing is lost or doubled by cutting, and no passage is much larger than it should be [D2]", () => {

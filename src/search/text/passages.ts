@@ -22,8 +22,8 @@ export type Passage = {
 const unitsMax = 1_200;
 
 export type PassageMaker = {
-  /** Passages that are complete with this block. */
-  add(block: Block): Passage[];
+  /** Passages that are complete with this block, each made when it is asked for; take all before the next block. */
+  add(block: Block): Iterable<Passage>;
   /** The last ones. */
   end(): Passage[];
 };
@@ -58,22 +58,22 @@ export function openPassageMaker(): PassageMaker {
     return done;
   };
 
-  const addText = (block: Block): Passage[] => {
-    const done: Passage[] = [];
-    for (const [index, piece] of cutBlock(block, unitsMax).entries()) {
+  function* addText(block: Block): Generator<Passage> {
+    let isFirst = true;
+    for (const piece of cutBlock(block, unitsMax)) {
       const more = unitsOf(piece.text);
-      if (hasText && units + more > unitsMax) done.push(...flush(index > 0 && block.kind !== "table"));
+      if (hasText && units + more > unitsMax) yield* flush(!isFirst && block.kind !== "table");
       parts.push(piece);
       units += more;
       hasText = true;
+      isFirst = false;
     }
-    return done;
-  };
+  }
 
-  const addContents = (block: Block): Passage[] => [
-    ...flush(),
-    ...cutBlock(block, unitsMax).map((piece) => ({ kind: "contents" as const, path: [], ...piece, runsOn: false })),
-  ];
+  function* addContents(block: Block): Generator<Passage> {
+    yield* flush();
+    for (const piece of cutBlock(block, unitsMax)) yield { kind: "contents", path: [], ...piece, runsOn: false };
+  }
 
   return {
     add(block) {
