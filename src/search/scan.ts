@@ -11,7 +11,7 @@ export type ScanLimits = { readonly hitsMax: number; readonly snippetCharacters:
 export type ScanOptions = {
   readonly reader: Reader;
   readonly monotonic: () => number;
-  /** Called before each passage: who does not hear it for long knows that a pattern got lost. */
+  /** Called when it begins, and then before and behind each passage: after an even number the pattern is at work. */
   readonly beat: () => void;
   readonly found: (hit: PlainHit) => void;
 };
@@ -19,15 +19,17 @@ export type ScanOptions = {
 /** Looks for a pattern in all passages within the scope that can match, in their order. Answers why it stopped early. */
 export function scan(pattern: RegExp, scope: Scope, limits: ScanLimits, options: ScanOptions): Stopped {
   const { reader, monotonic, beat, found } = options;
+  const endsAt = monotonic() + limits.timeMsMax;
+  beat();
   return reader.atOneMoment(() => {
     const bounds = reader.within(scope);
     if (bounds.isEmpty) return undefined;
-    const endsAt = monotonic() + limits.timeMsMax;
     let hits = 0;
     for (const window of reader.windows(trigramsOf(pattern.source), bounds)) {
-      beat();
       if (monotonic() >= endsAt) return "time";
+      beat();
       const snippet = snippetIn(window, pattern, limits.snippetCharacters);
+      beat();
       if (snippet === undefined) continue;
       if (hits >= limits.hitsMax) return "hits";
       hits += 1;

@@ -9,6 +9,8 @@ const timeMsMax = 10_000;
 const lookMs = 100;
 /** A pattern that is seen at work on one passage so often has got lost in it. */
 const lostLooksMax = 5;
+/** Between two passages nobody looks at the time, and the first may be long in coming. */
+const looksMax = timeMsMax / lookMs;
 
 type Scanned = { readonly stopped: Asked<"scan">; readonly hits: readonly PlainHit[] };
 
@@ -46,12 +48,15 @@ export function openScans(thread: Thread, clock: Clock) {
 
 /** Looks are counted and not the time, which also passes while the machine sleeps. Nothing is lost before it began. */
 function watch(beats: Int32Array, clock: Clock, giveUp: () => void): () => void {
-  let [seen, lost] = [0, 0];
+  let [seen, lost, looks] = [0, 0, 0];
   const look = () => {
     const now = Atomics.load(beats, 0);
-    lost = now === seen && now > 0 ? lost + 1 : 0;
+    const hasBegun = now > 0;
+    const isTrying = hasBegun && now % 2 === 0;
+    lost = isTrying && now === seen ? lost + 1 : 0;
+    looks += hasBegun ? 1 : 0;
     seen = now;
-    if (lost >= lostLooksMax) giveUp();
+    if (lost >= lostLooksMax || looks >= looksMax) giveUp();
     else cancel = clock.after(lookMs, look);
   };
   let cancel = clock.after(lookMs, look);

@@ -20,7 +20,7 @@ export type Bounds = {
   readonly pointerSql: string;
   readonly pointerValues: readonly SQLInputValue[];
   readonly isEmpty: boolean;
-  /** The documents within, where they are few. */
+  /** The documents within, where they are few, in the order of their passages. */
   readonly contents: readonly number[] | undefined;
 };
 
@@ -47,7 +47,7 @@ export function boundsOf(scope: Scope, { read }: Statements): Bounds {
     pointerSql,
     pointerValues: values,
     isEmpty: few.length === 0,
-    contents: few.length <= namedContentsMax ? few : undefined,
+    contents: few.length <= namedContentsMax ? few.toSorted((one, other) => one - other) : undefined,
   };
 }
 

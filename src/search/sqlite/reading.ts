@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Place } from "../../extract/extracted.ts";
 import { type Bounds, boundsOf, type Scope } from "./bounds.ts";
 import { openCounts } from "./counts.ts";
@@ -88,12 +88,35 @@ export function ordinalOf(id: number): number {
   return id % passagesPerContent;
 }
 
-/** Passages to look through, those of contents too; `trigrams` leaves out most that cannot match. */
-function* windowsOf({ read }: Statements, trigrams: string | undefined, bounds: Bounds): Generator<Window> {
-  const found = trigrams === undefined ? "" : "AND p.id IN (SELECT rowid FROM trigram WHERE trigram MATCH ?)";
+/**
+ * Passages to look through, those of contents too; `trigrams` leaves out most that cannot match. Each document is a range of
+ * rows, and no other rows are passed over. Only where the trigrams choose among many documents they are asked once for all.
+ */
+function* windowsOf(statements: Statements, trigrams: string | undefined, bounds: Bounds): Generator<Window> {
+  if (trigrams !== undefined && bounds.contents === undefined) {
+    const condition = `${bounds.sql("p.id")} AND p.id IN (SELECT rowid FROM trigram WHERE trigram MATCH ?)`;
+    return yield* windowsWhere(statements, condition, [...bounds.values, trigrams]);
+  }
+  const chosen = "p.id IN (SELECT rowid FROM trigram WHERE trigram MATCH ? AND rowid >= ? AND rowid < ?)";
+  for (const content of bounds.contents ?? contentsWithin(statements, bounds)) {
+    const range = [content * passagesPerContent, (content + 1) * passagesPerContent];
+    if (trigrams === undefined) yield* windowsWhere(statements, "p.id >= ? AND p.id < ?", range);
+    else yield* windowsWhere(statements, chosen, [trigrams, ...range]);
+  }
+}
+
+/** The documents within the bounds, in the order of their passages. */
+function contentsWithin({ read }: Statements, { pointerSql, pointerValues }: Bounds): number[] {
+  const sql = `SELECT DISTINCT content FROM pointer WHERE ${pointerSql} ORDER BY content`;
+  return read(sql)
+    .all(...pointerValues)
+    .map((row) => Number(row.content));
+}
+
+function* windowsWhere({ read }: Statements, condition: string, values: readonly SQLInputValue[]): Generator<Window> {
   const sql = `SELECT p.id, p.path, p.text, p.place, p.runs_on, substr(n.text, 1, ${overlapCharacters}) AS behind
-    FROM passage p LEFT JOIN passage n ON n.id = p.id + 1 WHERE ${bounds.sql("p.id")} ${found} ORDER BY p.id`;
-  for (const row of read(sql).iterate(...bounds.values, ...(trigrams === undefined ? [] : [trigrams]))) {
+    FROM passage p LEFT JOIN passage n ON n.id = p.id + 1 WHERE ${condition} ORDER BY p.id`;
+  for (const row of read(sql).iterate(...values)) {
     const joint = row.runs_on === 1 ? "" : "\n";
     yield { ...passageOf(row), behind: row.behind === null ? "" : joint + String(row.behind) };
   }
