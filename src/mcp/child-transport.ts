@@ -63,11 +63,12 @@ export function childTransport(program: Program, { server, clock, logger }: Part
         hasSpoken = receive(transport, line) || hasSpoken;
       });
       started.stdout.on("data", (chunk: Buffer) => {
-        if (take(chunk) === "too_long") started.stdout.destroy(new Error("a line that is too long"));
-      });
-      started.stdout.once("error", () => {
+        if (take(chunk) !== "too_long") return;
+        // Before it notices that nobody listens: what ended it is to be told.
         if (started.pid !== undefined) signalGroup(started.pid, "SIGKILL");
+        started.stdout.destroy();
       });
+      started.stdout.on("error", (error) => transport.onerror?.(error));
       noteSaid(started, { server, logger });
     },
     send(message) {
