@@ -1,5 +1,5 @@
 import type { Place } from "../extract/extracted.ts";
-import { type Repair, repairWord } from "./repair.ts";
+import { isRepairable, type Repair, repairWord } from "./repair.ts";
 import type { Bounds, Scope } from "./sqlite/bounds.ts";
 import { contentOf, ordinalOf, type Reader, type StoredPassage } from "./sqlite/reading.ts";
 import { anyOf, loosened, matchOf, parseQuery, partsOf, type Query, type Term, type Unit } from "./text/query.ts";
@@ -45,20 +45,27 @@ export type FindLimits = { readonly hitsMax: number; readonly snippetCharacters:
 /** What the index proposes is looked at more closely up to this. */
 const candidatesMax = 60;
 const totalMax = 1_000;
+/** Of words that are nowhere, so many are taken for others. */
+const repairsMax = 4;
+/** Who asks waits, and all others behind them: after this words are neither looked up one by one nor repaired. */
+const fittingMsMax = 2_000;
+
+export type FindParts = { readonly reader: Reader; readonly cutRun: CutRun; readonly monotonic: () => number };
 
 /** Undefined: the query says nothing that can be looked for. */
 export function find(
   text: string,
   scope: Scope,
   { hitsMax, snippetCharacters }: FindLimits,
-  { reader, cutRun }: { readonly reader: Reader; readonly cutRun: CutRun },
+  parts: FindParts,
 ): (Found & { readonly used: readonly number[] }) | undefined {
+  const { reader, cutRun } = parts;
   return reader.atOneMoment(() => {
     const bounds = reader.within(scope);
     const asked = parseQuery(text, cutRun);
     if (unitsOf(asked).length === 0) return undefined;
     if (bounds.isEmpty) return { ...nothing, missing: saidIn(asked), used: [] };
-    const { query, ...changes } = fitQuery(asked, bounds, { reader, cutRun });
+    const { query, ...changes } = fitQuery(asked, bounds, parts);
     if (unitsOf(query).length === 0) return { ...nothing, ...changes, used: [] };
     const ranked = rankWithin(query, bounds, reader);
     const shown = onePerPageFirst(ranked.passages).slice(0, hitsMax);
@@ -94,8 +101,9 @@ const nothing = { hits: [], total: 0, missing: [], repaired: [], loosened: [] };
 type Fitted = Pick<Found, "missing" | "repaired" | "loosened"> & { readonly query: Query };
 
 /** What is nowhere is taken for what it probably meant, or left out, and told. */
-function fitQuery(asked: Query, bounds: Bounds, parts: { reader: Reader; cutRun: CutRun }): Fitted {
-  const { reader, cutRun } = parts;
+function fitQuery(asked: Query, bounds: Bounds, { reader, cutRun, monotonic }: FindParts): Fitted {
+  const endsAt = monotonic() + fittingMsMax;
+  let repairsLeft = repairsMax;
   const isThere = (term: Term) => reader.some(anyOf(term), bounds) !== undefined;
   const lost = asked.required.filter((term) => !isThere(term));
   const areTogether =
@@ -104,10 +112,12 @@ function fitQuery(asked: Query, bounds: Bounds, parts: { reader: Reader; cutRun:
   const missing: string[] = [];
   const repaired: Repair[] = [];
   const terms = loose.terms.flatMap((term): Term[] => {
-    if (isThere(term)) return [term];
+    if (monotonic() >= endsAt || isThere(term)) return [term];
     const inParts = { said: term.said, units: partsOf(term) };
     if (inParts.units.length > 0 && isThere(inParts)) return [inParts];
-    const repair = repairWord(term, reader, bounds);
+    const isTried = isRepairable(term) && repairsLeft > 0;
+    if (isTried) repairsLeft -= 1;
+    const repair = isTried ? repairWord(term, reader, bounds) : undefined;
     if (repair === undefined) {
       missing.push(term.said);
       return [];

@@ -10,35 +10,60 @@ export type Repair = { readonly said: string; readonly meant: string };
 
 /** Shorter words are near to too many. */
 const lettersMin = 4;
-const proposalsMax = 5;
+/** So many words with one beginning are gone through in a tenth of a second, whoever wrote them. */
+const walkedMax = 40_000;
+/** Of those that are equally near, so many are looked up within the bounds. */
+const nearMax = 100;
 
 /**
  * The word within the bounds that is nearest to one that is not there: with the same first letter, a letter or two apart.
  * Words of documents of others are never told: each proposal is looked up within the bounds.
  */
-export function repairWord({ said, units }: Term, reader: Reader, bounds: Bounds): Repair | undefined {
-  const [unit, ...more] = units;
-  const [word] = unit?.stems ?? [];
-  if (word === undefined || more.length > 0 || unit?.stems?.length !== 1 || said.length < lettersMin) return undefined;
-  if (/^\d+$/.test(said)) return undefined;
-  const [first = ""] = word;
-  for (const term of nearestTo(word, reader.wordsBetween(first, following(first)))) {
-    const found = reader.some(`"${term}"`, bounds);
-    const meant = found === undefined ? undefined : wordOf(term, reader.passage(found));
-    if (meant !== undefined) return { said, meant };
+export function repairWord(term: Term, reader: Reader, bounds: Bounds): Repair | undefined {
+  const { said } = term;
+  for (const group of nearestTo(wordIn(term) ?? said, reader)) {
+    // One question for all of them: mostly none is within the bounds.
+    if (reader.some(group.map((term) => `"${term}"`).join(" OR "), bounds) === undefined) continue;
+    for (const near of group) {
+      const found = reader.some(`"${near}"`, bounds);
+      const meant = found === undefined ? undefined : wordOf(near, reader.passage(found));
+      if (meant !== undefined) return { said, meant };
+    }
   }
   return undefined;
 }
 
-function nearestTo(word: string, known: readonly { readonly term: string; readonly passages: number }[]): string[] {
+/** Whether it is a single word, and long enough to be taken for another. */
+export function isRepairable(term: Term): boolean {
+  return term.said.length >= lettersMin && !/^\d+$/.test(term.said) && wordIn(term) !== undefined;
+}
+
+function wordIn({ units: [unit, ...more] }: Term): string | undefined {
+  return more.length === 0 && unit?.stems?.length === 1 ? unit.stems[0] : undefined;
+}
+
+/** Known words in groups that are equally near, the nearest first, and in each the most frequent first. */
+function nearestTo(word: string, reader: Reader): string[][] {
   const distanceMax = word.length < 6 ? 1 : 2;
-  return known
-    .filter(({ term }) => Math.abs(term.length - word.length) <= distanceMax && stem(term) === term)
-    .map(({ term, passages }) => ({ term, passages, distance: distanceBetween(word, term, distanceMax) }))
-    .filter(({ distance }) => distance <= distanceMax)
-    .toSorted((one, other) => one.distance - other.distance || other.passages - one.passages)
-    .slice(0, proposalsMax)
-    .map(({ term }) => term);
+  const groups = Array.from({ length: distanceMax }, (): { term: string; passages: number }[] => []);
+  for (const known of knownWords(word, distanceMax, reader)) {
+    if (stem(known.term) !== known.term) continue;
+    groups[distanceBetween(word, known.term, distanceMax) - 1]?.push(known);
+  }
+  return groups
+    .filter((group) => group.length > 0)
+    .map((group) => group.toSorted((one, other) => other.passages - one.passages).slice(0, nearMax))
+    .map((group) => group.map(({ term }) => term));
+}
+
+/** With the same first letter, and those that share more with it also where too many share that one. */
+function knownWords(word: string, distanceMax: number, reader: Reader) {
+  const lengths = [word.length - distanceMax, word.length + distanceMax] as const;
+  const letters = [...word];
+  const known = [1, 2, 3].flatMap((count) =>
+    reader.wordsLike({ beginning: letters.slice(0, count).join(""), lengths, walkedMax }),
+  );
+  return new Map(known.map((each) => [each.term, each])).values();
 }
 
 /** As it is written in a text: the index knows stems. */
@@ -53,10 +78,6 @@ function wordOf(
     if (found !== undefined) return written.slice(origins[found.start], origins[found.end]).toLowerCase();
   }
   return undefined;
-}
-
-function following(letter: string): string {
-  return String.fromCodePoint((letter.codePointAt(0) ?? 0) + 1);
 }
 
 /** Letters put in, left out, changed or swapped; more than the most is as good as any more. */

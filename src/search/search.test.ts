@@ -103,6 +103,33 @@ test("a typo is forgiven and told, a word that is nowhere is told, and quotes th
   assert.deepEqual((await answerTo("the of and")).hits.length > 0, true);
 });
 
+test("what others wrote neither hides the own word that was meant, nor is it told [D3]", async () => {
+  await putText(search, file("zoe", "own.txt"), "the quick zebroid is here, and a wombat");
+  const repaired = async (query: string) => (await answerTo(query, { owner: "zoe" })).repaired;
+  const meant = [{ said: "zebroif", meant: "zebroid" }];
+  assert.deepEqual(await repaired("zebroif"), meant);
+  for (const name of ["a", "b", "c"])
+    await putText(search, file("kim", name), `zebroig zebroih zebroij zebroik zebroil zebroim zebroin ${name}`);
+  assert.deepEqual(await repaired("zebroif"), meant);
+  // Far more words with this beginning than are gone through, and all come before it.
+  const crowd = Array.from({ length: 41_000 }, (_, index) => `waa${index.toString(36).padStart(3, "0")}`);
+  const pages = Array.from({ length: 41 }, (_, page) => crowd.slice(page * 1_000, (page + 1) * 1_000).join(" "));
+  await putText(search, file("kim", "crowd"), pages.join("\n\n"));
+  assert.deepEqual(await repaired("wombta"), [{ said: "wombta", meant: "wombat" }]);
+});
+
+test("of many words that are nowhere only a few are taken for others, and the rest is told [D3]", async () => {
+  const words = ["alpha", "bravo", "charlie", "delta", "foxtrot", "golf"];
+  await putText(search, file("max", "words.txt"), `${words.join(" ")}.`);
+  const asked = ["飞艇", "12345", "alpah", "bravvo", "charlei", "dleta", "foxtrto"];
+  const { repaired, missing } = await answerTo(asked.join(" "), { owner: "max" });
+  assert.deepEqual(
+    repaired.map(({ meant }) => meant),
+    ["alpha", "bravo", "charlie", "delta"],
+  );
+  assert.deepEqual(missing, ["飞艇", "12345", "foxtrto"]);
+});
+
 test("a search stays within its folder, its file or its kind [D3]", async () => {
   assert.deepEqual(await found(search, "dpkg", { ...ann, kinds: ["message"] }), ["talk/12"]);
   assert.deepEqual(await found(search, "bread", { ...ann, places: ["notes.md"] }), ["notes.md"]);

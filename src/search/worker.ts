@@ -16,6 +16,7 @@ assert(port !== null, "worker runs in a thread of its own");
 const task: ThreadTask = workerData;
 const tell = (news: News) => port.postMessage(news);
 const cutRun = cutRunOrThrow();
+const monotonic = () => systemClock.monotonic();
 const writings = new Map<number, Writing>();
 let reading: Reader | undefined;
 let writes: { readonly database: ReturnType<typeof openForWriting>; readonly writer: Writer } | undefined;
@@ -65,11 +66,11 @@ function work(id: number, job: Job): unknown {
     case "hasKey":
       return reader().hasKey(job.key);
     case "find":
-      return find(job.query, job.scope, job.limits, { reader: reader(), cutRun });
+      return find(job.query, job.scope, job.limits, { reader: reader(), cutRun, monotonic });
     case "scan":
       return scan(job.pattern, job.scope, job.limits, {
         reader: reader(),
-        monotonic: () => systemClock.monotonic(),
+        monotonic,
         beat: () => void Atomics.add(job.beats, 0, 1),
         found: (hit) => tell({ id, hit }),
       });

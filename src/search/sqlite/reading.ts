@@ -20,6 +20,12 @@ export type Window = StoredPassage & { readonly behind: string };
 /** How much more a word counts in the own heading, in those above it, and in the text. */
 const columnWeights: readonly [title: number, path: number, body: number] = [2, 1, 1];
 
+type WordShape = {
+  readonly beginning: string;
+  readonly lengths: readonly [least: number, most: number];
+  readonly walkedMax: number;
+};
+
 export type Reader = ReturnType<typeof openReader>;
 
 export function openReader(database: DatabaseSync) {
@@ -58,8 +64,11 @@ export function openReader(database: DatabaseSync) {
       return row === undefined ? undefined : Number(row.id);
     },
     ...counts,
-    wordsBetween(from: string, to: string): { term: string; passages: number }[] {
-      const rows = read("SELECT term, doc FROM known_word WHERE term >= ? AND term < ?").all(from, to);
+    /** Words that begin so and are so long, of all owners; of these beginnings so many at most are gone through. */
+    wordsLike({ beginning, lengths: [least, most], walkedMax }: WordShape): { term: string; passages: number }[] {
+      const sql = `SELECT term, doc FROM (SELECT term, doc FROM known_word WHERE term >= ? AND term < ? LIMIT ?)
+        WHERE length(term) BETWEEN ? AND ?`;
+      const rows = read(sql).all(beginning, following(beginning), walkedMax, least, most);
       return rows.map((row) => ({ term: String(row.term), passages: Number(row.doc) }));
     },
     passage(id: number): StoredPassage {
@@ -77,6 +86,13 @@ export function openReader(database: DatabaseSync) {
     keyOf: (id: number) => String(read("SELECT key FROM content WHERE id = ?").get(contentOf(id))?.key),
     close: () => database.close(),
   };
+}
+
+/** The first text behind all that begin so. */
+function following(beginning: string): string {
+  const characters = [...beginning];
+  const last = characters.pop()?.codePointAt(0) ?? 0;
+  return characters.join("") + String.fromCodePoint(last + 1);
 }
 
 export function contentOf(id: number): number {
