@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { failureOf } from "./failures.ts";
+import { openFinds } from "./finds.ts";
 import type { Answers, Job, ThreadTask } from "./jobs.ts";
 import { openScans } from "./scans.ts";
 import type { SearchFailure } from "./search.ts";
@@ -21,6 +22,7 @@ export function openAccess(task: ThreadTask, clock: Clock) {
   };
   const writer = openThread(task, { clock, started });
   const reader = openThread(task, { clock });
+  const findInTurn = openFinds(reader, clock);
   const scans = openScans(openThread(task, { clock }), clock);
 
   const prepare = async (): Promise<Result<undefined, SearchFailure>> => {
@@ -59,6 +61,10 @@ export function openAccess(task: ThreadTask, clock: Clock) {
   return {
     write,
     read,
+    async find(job: Parameters<typeof findInTurn>[0]) {
+      const prepared = await prepare();
+      return prepared.ok ? settle(await findInTurn(job)) : prepared;
+    },
     async scan(...asked: Parameters<typeof scans.scan>) {
       const prepared = await prepare();
       if (!prepared.ok) return prepared;

@@ -18,7 +18,7 @@ const queryCharactersMax = 1_000;
 export function openSearch(options: SearchOptions): Result<Search, Failure<"segmenter_missing">> {
   const { file, clock, segmentation = "bigram" } = options;
   if (cutRunBy(segmentation) === undefined) return failure("segmenter_missing", { segmentation });
-  const { write, read, scan, close } = openAccess({ file, segmentation }, clock);
+  const { write, read, find, scan, close } = openAccess({ file, segmentation }, clock);
   const used = openUsed(clock, (contents) => write({ do: "markUsed", contents, now: clock.now() }));
   const put = openPut(write, clock);
 
@@ -34,7 +34,7 @@ export function openSearch(options: SearchOptions): Result<Search, Failure<"segm
     dropBelow: (pointer) => write({ do: "drop", pointer, isPrefix: true }),
     async find(query, scope, given = {}) {
       if (query.length > queryCharactersMax) return tooLong(query);
-      const found = await read({ do: "find", query, scope, limits: limitsOf(given) });
+      const found = await find({ do: "find", query, scope, limits: limitsOf(given) });
       if (!found.ok) return found;
       if (found.value === undefined) return failure("pattern_invalid", { pattern: query, why: "empty" });
       const { used: contents, ...answer } = found.value;
