@@ -22,7 +22,7 @@ export function openAccess(task: ThreadTask, clock: Clock) {
   };
   const writer = openThread(task, { clock, started });
   const reader = openThread(task, { clock });
-  const findInTurn = openFinds(reader, clock);
+  const finds = openFinds(reader, clock);
   const scans = openScans(openThread(task, { clock }), clock);
 
   const prepare = async (): Promise<Result<undefined, SearchFailure>> => {
@@ -61,9 +61,9 @@ export function openAccess(task: ThreadTask, clock: Clock) {
   return {
     write,
     read,
-    async find(job: Parameters<typeof findInTurn>[0]) {
+    async find(...asked: Parameters<typeof finds.find>) {
       const prepared = await prepare();
-      return prepared.ok ? settle(await findInTurn(job)) : prepared;
+      return prepared.ok ? settle(await finds.find(...asked)) : prepared;
     },
     async scan(...asked: Parameters<typeof scans.scan>) {
       const prepared = await prepare();
@@ -75,7 +75,7 @@ export function openAccess(task: ThreadTask, clock: Clock) {
     async close() {
       isClosed = true;
       if (ready !== undefined) await writer.ask({ do: "close" });
-      await Promise.all([writer.end(), reader.end(), scans.end()]);
+      await Promise.all([writer.end(), finds.close(), scans.end()]);
     },
   };
 }

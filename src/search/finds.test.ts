@@ -8,7 +8,7 @@ import type { Asked, Thread } from "./thread.ts";
 const limits = { hitsMax: 10, snippetCharacters: 300 };
 const jobFor = (query: string) => ({ do: "find", query, scope: { owner: "ann" }, limits }) as const;
 
-test("a search by words that takes too long is ended and told, and those behind it have their own time [D3]", async () => {
+test("a search by words that takes too long is ended and told, and those behind it have their own time or hear of the end [D3]", async () => {
   const clock = manualClock();
   const begun: string[] = [];
   let lose = (_asked: Asked<never>) => {};
@@ -24,7 +24,7 @@ test("a search by words that takes too long is ended and told, and those behind 
     },
     end: async () => lose({ fault: { code: "ended", said: "the thread was ended" } }),
   };
-  const find = openFinds(thread, clock);
+  const { find, close } = openFinds(thread, clock);
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
   assert.deepEqual(await find(jobFor("quick")), { answer: undefined });
@@ -37,4 +37,11 @@ test("a search by words that takes too long is ended and told, and those behind 
   assert.deepEqual(await slow, { fault: { code: "ended", said: "the search took longer than 10 seconds" } });
   assert.deepEqual(await behind, { answer: undefined });
   assert.deepEqual(begun, ["quick", "slow", "behind"]);
+
+  const [running, waiting] = [find(jobFor("slow")), find(jobFor("waiting"))];
+  await turn();
+  await close();
+  assert.deepEqual(await running, { fault: { code: "ended", said: "the thread was ended" } });
+  assert.deepEqual(await waiting, { fault: { code: "ended", said: "the search was closed" } });
+  assert.deepEqual(begun, ["quick", "slow", "behind", "slow"]);
 });
