@@ -45,8 +45,11 @@ function sorted(name: string): string {
   return name.split("_").sort().join("_");
 }
 
-/** Insertions, deletions, changes and swaps of neighbours that lead from one word to the other. */
-function editDistance(from: string, to: string): number {
+/**
+ * Insertions, deletions, changes and swaps of neighbours that lead from one word to the other. Beyond the most that is
+ * wanted, whatever is more is as good as any.
+ */
+export function editDistance(from: string, to: string, most: number = Number.POSITIVE_INFINITY): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row += 1) {
@@ -61,6 +64,7 @@ function editDistance(from: string, to: string): number {
         isSwap ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
+    if (Math.min(...now) > most) return most + 1;
     [beforeLast, last] = [last, now];
   }
   return at(last, to.length);

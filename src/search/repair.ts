@@ -1,3 +1,4 @@
+import { editDistance } from "../base/nearest.ts";
 import type { Bounds } from "./sqlite/bounds.ts";
 import type { Reader } from "./sqlite/reading.ts";
 import { foldWithOrigins } from "./text/fold.ts";
@@ -48,7 +49,7 @@ function nearestTo(word: string, reader: Reader): string[][] {
   const groups = Array.from({ length: distanceMax }, (): { term: string; passages: number }[] => []);
   for (const known of knownWords(word, distanceMax, reader)) {
     if (stem(known.term) !== known.term) continue;
-    groups[distanceBetween(word, known.term, distanceMax) - 1]?.push(known);
+    groups[editDistance(word, known.term, distanceMax) - 1]?.push(known);
   }
   return groups
     .filter((group) => group.length > 0)
@@ -78,26 +79,4 @@ function wordOf(
     if (found !== undefined) return written.slice(origins[found.start], origins[found.end]).toLowerCase();
   }
   return undefined;
-}
-
-/** Letters put in, left out, changed or swapped; more than the most is as good as any more. */
-function distanceBetween(from: string, to: string, most: number): number {
-  let before: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= from.length; row += 1) {
-    const now = [row];
-    for (let column = 1; column <= to.length; column += 1) {
-      const isSame = from[row - 1] === to[column - 1];
-      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      now[column] = Math.min(
-        (last[column] ?? 0) + 1,
-        (now[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwap ? (before[column - 2] ?? 0) + 1 : most + 1,
-      );
-    }
-    if (Math.min(...now) > most) return most + 1;
-    [before, last] = [last, now];
-  }
-  return last[to.length] ?? most + 1;
 }
