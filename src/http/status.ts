@@ -46,6 +46,7 @@ const statuses: Statuses = {
   conversation_ambiguous: 409,
   conversation_exists: 409,
   conversation_busy: 409,
+  budget_short: 409,
   context_exhausted: 409,
   compaction_off: 409,
   compaction_not_found: 404,

@@ -1,6 +1,7 @@
 import type { CallOutcome, EventBody, EventOf, FileState, TurnOutcome } from "../protocol/events.ts";
 import type { Image, Message, Slot, ToolCall, ToolDescription, Usage } from "../protocol/message.ts";
 import type { Todo } from "../protocol/todo.ts";
+import { emptySpending, type Spending } from "./fold-budget.ts";
 import { emptyKeepsakes, type Keepsakes, type SaidLine, type SelectedFiles, type Summary } from "./keepsakes.ts";
 import type { Knowledge } from "./known.ts";
 
@@ -38,6 +39,8 @@ export type History = Knowledge &
     readonly loadedTools: Set<string>;
     /** Skills that were made ready, by name, each as it was the first time. */
     readonly skills: Map<string, LinkedSkill>;
+    /** What was spent, rewound events included, and what may be. */
+    budget: Spending;
     /** What the running turn hides: it was given another history. */
     aside: Aside | undefined;
   };
@@ -153,6 +156,7 @@ export function emptyHistory(): History {
     agent: undefined,
     loadedTools: new Set(),
     skills: new Map(),
+    budget: emptySpending(),
     aside: undefined,
     ...emptyKeepsakes(),
     known: new Map(),

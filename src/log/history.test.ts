@@ -77,7 +77,9 @@ test("after going back the history is as it was there, and turn numbers are not 
     { type: "rewound", to: 0, cause: "reset" },
     { type: "conversation.renamed", title: "anew" },
   ]);
-  assert.deepEqual(foldHistory(events), { ...emptyHistory(), head: 7, turnsEver: 1 });
+  const { budget } = foldHistory(events);
+  assert.deepEqual(foldHistory(events), { ...emptyHistory(), head: 7, turnsEver: 1, budget });
+  assert.deepEqual([budget.spent.steps, budget.spent.tokens], [1, 11], "going back gives nothing back");
 });
 
 test("a summary that was taken back is sent again after going back to before that [L9][Z2]", () => {
@@ -130,8 +132,9 @@ test("going back leaves out exactly what lies between [L9]", () => {
       const last = events.findLast((event) => event.type === "rewound");
       if (last === undefined) return;
       const without = [...events.slice(0, last.to), ...events.slice(last.seq - 1)];
-      const { turnsEver, lastDecision: _, ...history } = foldHistory(events);
-      const { turnsEver: __, lastDecision: ___, ...expected } = foldHistory(without);
+      const { turnsEver, lastDecision: _, budget, ...history } = foldHistory(events);
+      const { turnsEver: __, lastDecision: ___, budget: less, ...expected } = foldHistory(without);
+      assert.ok(budget.spent.tokens >= less.spent.tokens, "what is left out was paid for");
       assert.deepEqual(history, expected);
       assert.equal(turnsEver, events.filter((event) => event.type === "turn.started").length, "numbers come once");
     }),

@@ -1,5 +1,6 @@
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import { linkOf } from "./decision-record.ts";
+import { emptySpending, noteSpending } from "./fold-budget.ts";
 import { compact } from "./fold-compaction.ts";
 import {
   addAnswer,
@@ -57,9 +58,11 @@ export function foldHistory(events: readonly LogEvent[]): History {
   const counting = effectiveEvents(events);
   const undone = new Set(counting.map((event) => (event.type === "compaction.undone" ? event.compacted : undefined)));
   for (const event of counting) if (event.type !== "compacted" || !undone.has(event.seq)) applyEvent(history, event);
-  // Rewound ones count as well: going back leaves what a person put there.
+  // Rewound ones count as well: going back leaves what a person put there, and gives no money back.
   history.guides.clear();
+  history.budget = emptySpending();
   for (const event of events) {
+    noteSpending(history.budget, event);
     if (event.type === "turn.started") history.turnsEver = Math.max(history.turnsEver, event.turn);
     if (event.type === "decision.made") history.lastDecision = linkOf(event);
     if (event.type === "file.changed") noteGuide(history, event);
@@ -70,6 +73,11 @@ export function foldHistory(events: readonly LogEvent[]): History {
 /** Moves the history on by one event. A way back needs the whole log again: see `foldHistory`. */
 export function applyEvent(history: History, event: LogEvent): void {
   history.head = Math.max(history.head, event.seq);
+  noteSpending(history.budget, event);
+  change(history, event);
+}
+
+function change(history: History, event: LogEvent): void {
   switch (event.type) {
     case "recipe.set":
       history.recipe = recipeOf(event);
@@ -130,6 +138,7 @@ export function applyEvent(history: History, event: LogEvent): void {
     case "compaction.undone":
       history.counted = undefined; // What was counted since then was counted without what is sent again.
       return;
+    case "budget.set": // See `noteSpending`.
     case "compaction.started":
     case "rewound":
     case "branched":
@@ -151,6 +160,7 @@ const orderFree: ReadonlySet<LogEvent["type"]> = new Set([
   "decision.made",
   "agent.chosen",
   "tool.loaded",
+  "budget.set",
   "conversation.renamed",
 ]);
 

@@ -16,10 +16,12 @@ export function openBranch({ log, ids, workspaces, logger }: Parts): Pick<Engine
       if (point === undefined && at !== undefined) return failure("checkpoint_not_found", { checkpoint: at });
       const counting = point === undefined ? [] : await log.effective(conversation.number, point.seq);
       const chosen = agentAgain(history);
-      const branched: NewEvent = { type: "branched", parent: conversation.id, place: point?.seq ?? 0 };
       // Whose it is stands first, as in every conversation that was made for an agent.
-      const first = chosen === undefined ? [branched] : [branched, chosen];
-      const copied = rechained(copiedEvents(counting, first.length));
+      const whose = chosen === undefined ? [] : [chosen];
+      const copied = rechained(copiedEvents(counting, 1 + whose.length));
+      const copiedUpTo = 1 + whose.length + copied.length;
+      const branched: NewEvent = { type: "branched", parent: conversation.id, place: point?.seq ?? 0, copiedUpTo };
+      const first = [branched, ...whose];
       const { owner, title } = conversation;
       // The files are those of now.
       const uploaded = [...guides].map(([path, { state }]) => uploadedAgain(path, state));

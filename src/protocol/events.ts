@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parsedJson } from "../base/json.ts";
 import { AllowRule, asked } from "./approval.ts";
+import { budgetEvents, ReservedForCall } from "./budget.ts";
 import { CallerPart, GivenMessage, Selection } from "./given.ts";
 import { Finish, Image, ModelErrorKind, Slot, ToolCall, Usage } from "./message.ts";
 import { Todo } from "./todo.ts";
@@ -128,6 +129,7 @@ const bodies = {
     joined: z.array(z.string()).optional(),
     /** The one call that may use no tool. */
     final: z.literal(true).optional(),
+    reserved: ReservedForCall.optional(),
   }),
   "message.assistant": z.strictObject({
     agent,
@@ -140,6 +142,8 @@ const bodies = {
     finish: Finish,
     usage: Usage,
     usageEstimated: z.literal(true).optional(),
+    /** US dollars, by the price of that time; absent where the model has none. */
+    cost: z.number().optional(),
     /** The user stopped the answer here. */
     cut: z.literal(true).optional(),
     durationMs: z.number(),
@@ -156,6 +160,9 @@ const bodies = {
     retryAfterMs: z.number().optional(),
     /** What was shown before the failure, for people; never sent to a model. */
     textSeen: z.string().optional(),
+    /** What it cost all the same. */
+    usage: Usage.optional(),
+    cost: z.number().optional(),
   }),
   "decision.asked": z.strictObject({
     agent,
@@ -252,8 +259,9 @@ const bodies = {
       .optional(),
     /** How many of each kind were put back by code. */
     kept: z.record(z.string(), z.number().int()).optional(),
-    /** What the summary cost. */
+    /** What the summary cost; `cost` as in an answer. */
     usage: Usage.optional(),
+    cost: z.number().optional(),
     /** The provider's refusal showed that this model's window is smaller than it was said to be. */
     window: z.strictObject({ model: z.string(), tokens: z.number().int() }).optional(),
   }),
@@ -264,8 +272,9 @@ const bodies = {
     to: z.number().int(),
     cause: z.enum(["reset", "checkpoint", "regenerate", "edit", "undo"]),
   }),
-  /** What follows up to the next turn was copied from `parent` as it stood at `place`. */
-  branched: z.strictObject({ parent: z.string(), place: z.number().int() }),
+  /** What follows, up to `copiedUpTo`, was copied from `parent` as it stood at `place`. */
+  branched: z.strictObject({ parent: z.string(), place: z.number().int(), copiedUpTo: z.number().int().optional() }),
+  ...budgetEvents,
   /** Which role plays the main agent here: an entry of `agents.yaml`, and what the caller named. */
   "agent.chosen": z.strictObject({
     role: z.string(),

@@ -1,3 +1,4 @@
+import { enBudgetFailures } from "./en-budget.ts";
 import { enChatFailures } from "./en-chat-failures.ts";
 import { enContextFailures } from "./en-context-failures.ts";
 import { enDocumentFailures } from "./en-document-failures.ts";
@@ -25,6 +26,7 @@ const rules = {
 
 /** One entry per failure code: what happened, and what to do next. Parameters never hold a secret or a host path. */
 export const enFailures = {
+  ...enBudgetFailures,
   ...enContextFailures,
   ...enChatFailures,
   ...enServeFailures,

@@ -35,6 +35,7 @@ export const enHttpAdvice = {
   answer_required: () => "Send one.",
   compaction_off: () =>
     `Start a new conversation. ${ask("set CONTEXT_MANAGEMENT_ENABLED=true, if long ones are wanted")}`,
+  budget_short: () => "Ask for less, wait until other agents have ended, or raise the budget of the conversation.",
   context_exhausted: () =>
     "Undo the last turn and send a shorter message, choose a model with a larger window, or start a new conversation.",
   skill_not_found: (p): string =>

@@ -1,4 +1,5 @@
 import type { AddressFault, FailureWords, StorageFault } from "./en-failures.ts";
+import { zhBudgetFailures } from "./zh-budget.ts";
 import { zhChatFailures } from "./zh-chat-failures.ts";
 import { zhContextFailures } from "./zh-context-failures.ts";
 import { zhDocumentFailures } from "./zh-document-failures.ts";
@@ -24,6 +25,7 @@ const rules = {
 };
 
 export const zhFailures: FailureWords = {
+  ...zhBudgetFailures,
   ...zhContextFailures,
   ...zhChatFailures,
   ...zhServeFailures,

@@ -30,6 +30,7 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   decision_broken: () => ask("用 `agentyard doctor` 检查决定的记录"),
   answer_required: () => "请给出回答。",
   compaction_off: () => `请开始新对话。如果需要很长的对话，${ask("设置 CONTEXT_MANAGEMENT_ENABLED=true")}`,
+  budget_short: () => "请减少用量，等其他智能体结束，或提高对话的预算。",
   context_exhausted: () => "请撤销最后一个回合并改短消息，换用窗口更大的模型，或者开始新对话。",
   skill_not_found: (p) =>
     p.near === "" ? "GET /api/v1/skills 列出全部技能。" : `是否指 ${p.near}？GET /api/v1/skills 列出全部技能。`,

@@ -1,0 +1,119 @@
+import { addSpent, type BudgetLimits, nothingSpent, type Spent } from "../protocol/budget.ts";
+import type { EventBody, LogEvent } from "../protocol/events.ts";
+import type { Usage } from "../protocol/message.ts";
+
+/** What was spent here, as far as the log goes: going back gives no money back, so rewound events count as well. */
+export type Spending = {
+  /** By this agent itself, and by agents that it made and that have ended. */
+  spent: Spent;
+  /** Where `spent` stood when the running turn began. */
+  before: Spent;
+  /** What somebody set last; what is not named there is as the settings have it. */
+  set: { readonly limits: BudgetLimits; readonly by: EventBody<"budget.set">["by"] } | undefined;
+  /** What the agents at work that this one made may spend, with themselves, by id. */
+  readonly reserved: Map<string, BudgetLimits>;
+  /** What the request that is on its way may cost at the most. */
+  asked: { readonly tokens: number; readonly money?: number | undefined } | undefined;
+  /** Since when the turn is at work. */
+  at: number | undefined;
+  isStepOpen: boolean;
+  /** Calls of the newest answer without a result, and those of them that run. */
+  readonly open: Set<string>;
+  readonly running: Set<string>;
+  /** Events up to here were copied from another log, and paid for there. */
+  copiedUpTo: number;
+};
+
+export function emptySpending(): Spending {
+  return {
+    spent: nothingSpent,
+    before: nothingSpent,
+    set: undefined,
+    reserved: new Map(),
+    asked: undefined,
+    at: undefined,
+    isStepOpen: false,
+    open: new Set(),
+    running: new Set(),
+    copiedUpTo: 0,
+  };
+}
+
+/** Moves it on by one event. */
+export function noteSpending(spending: Spending, event: LogEvent): void {
+  passTime(spending, event);
+  switch (event.type) {
+    case "branched":
+      spending.copiedUpTo = event.copiedUpTo ?? 0;
+      return;
+    case "budget.set":
+      spending.set = { limits: event.limits, by: event.by };
+      return;
+    case "turn.started":
+      spending.before = spending.spent;
+      return;
+    case "step.started":
+      loseAsked(spending, event);
+      if (event.attempt === 1) charge(spending, event, { steps: 1 });
+      spending.asked = event.reserved;
+      return;
+    case "step.failed":
+    case "message.assistant":
+      spending.asked = undefined;
+      if (event.usage !== undefined) pay(spending, event, event.usage, event.cost);
+      return;
+    case "compacted":
+      if (event.usage !== undefined) pay(spending, event, event.usage, event.cost);
+      return;
+    case "turn.finished":
+      loseAsked(spending, event);
+      return;
+    default:
+      return;
+  }
+}
+
+function pay(spending: Spending, event: LogEvent, { input, output }: Usage, cost: number | undefined): void {
+  const price = cost === undefined ? { unpriced: 1 } : { money: cost };
+  charge(spending, event, { tokens: Math.ceil(input + output), ...price });
+}
+
+function charge(spending: Spending, { seq }: LogEvent, spent: Partial<Spent>): void {
+  if (seq > spending.copiedUpTo) spending.spent = addSpent(spending.spent, spent);
+}
+
+/** The process ended, or somebody stopped the answer, before it was known what it cost: it may have cost all of it. */
+function loseAsked(spending: Spending, event: LogEvent): void {
+  const { asked } = spending;
+  spending.asked = undefined;
+  if (asked !== undefined) charge(spending, event, { tokens: asked.tokens, money: asked.money ?? 0 });
+}
+
+/**
+ * The time since the last event of the run itself, unless all that was left to do was a person's. Others may append at any
+ * time, so that their events tell nothing of it.
+ */
+function passTime(spending: Spending, event: LogEvent): void {
+  const { open, running } = spending;
+  if (!isOfRun.has(event.type)) return;
+  const isWaiting = open.size > 0 && running.size === 0 && !spending.isStepOpen;
+  const isIdle = event.type === "turn.recovered" || isWaiting;
+  const ms = spending.at === undefined || isIdle ? 0 : Math.max(0, Math.round(event.at - spending.at));
+  charge(spending, event, { ms });
+  spending.at = event.at;
+  if (event.type === "step.started") spending.isStepOpen = true;
+  if (event.type === "message.assistant") {
+    spending.isStepOpen = false;
+    for (const { id } of event.calls ?? []) open.add(id);
+  }
+  if (event.type === "call.started") running.add(event.call);
+  if (event.type === "call.finished") for (const calls of [open, running]) calls.delete(event.call);
+  if (event.type !== "turn.finished") return;
+  for (const calls of [open, running]) calls.clear();
+  Object.assign(spending, { at: undefined, isStepOpen: false });
+}
+
+const isOfRun: ReadonlySet<LogEvent["type"]> = new Set<LogEvent["type"]>([
+  ...(["turn.started", "turn.recovered", "turn.finished", "step.started", "step.failed", "message.assistant"] as const),
+  ...(["call.started", "call.finished", "compaction.started"] as const),
+]);

@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { foldHistory } from "../log/log.ts";
+import { addSpent, type BudgetLimits, heldFor, nothingSpent, roundMoney, type Spent } from "../protocol/budget.ts";
+import type { NewEvent } from "../protocol/events.ts";
+import {
+  answerTokensMin,
+  fitCall,
+  isSpent,
+  leftOf,
+  reserve,
+  reservedOf,
+  spentOf,
+  tightest,
+  withLimits,
+} from "./budget.ts";
+
+test("what is left is the limit without what was spent and without what children hold; time and depth are not shared out [A4]", () => {
+  const limits = { tokens: 1_000, money: 0.3, steps: 10, ms: 60_000, agents: 5, depth: 3 };
+  const spent = { ...nothingSpent, tokens: 300, money: 0.1, steps: 2, ms: 10_000, agents: 1 };
+  const held = heldFor({ tokens: 400, money: 0.1, steps: 4, ms: 50_000, agents: 1, depth: 2 });
+  assert.deepEqual(leftOf(limits, spent, [held]), {
+    ...{ tokens: 300, money: 0.1, steps: 4, ms: 50_000, agents: 2, depth: 3 },
+  });
+  assert.deepEqual(leftOf({ tokens: 100 }, spent), { tokens: 0 }, "never less than nothing");
+  assert.deepEqual(leftOf({}, spent, [held]), {}, "without a limit nothing is counted");
+});
+
+test("a child gets what it asks for, or half of what is left; more than that is refused with what there is [A4]", () => {
+  const left = { tokens: 1_000, money: 0.5, steps: 9, ms: 30_000, agents: 4, depth: 2 };
+  assert.deepEqual(reserve(left, { tokens: 700, agents: 0 }), {
+    ok: true,
+    value: { tokens: 700, money: 0.25, steps: 4, ms: 30_000, agents: 0, depth: 1 },
+  });
+  assert.deepEqual(reserve({}, { tokens: 700 }), { ok: true, value: { tokens: 700 } });
+  const refused = (has: BudgetLimits, wanted: BudgetLimits) => {
+    const made = reserve(has, wanted);
+    return made.ok ? "given" : [made.failure.code, made.failure.params];
+  };
+  assert.deepEqual(refused(left, { tokens: 1_001 }), ["budget_short", { kind: "tokens", wanted: 1_001, left: 1_000 }]);
+  assert.deepEqual(refused(left, { agents: 4 }), ["budget_short", { kind: "agents", wanted: 5, left: 4 }]);
+  assert.deepEqual(refused(left, { depth: 2 }), ["budget_short", { kind: "depth", wanted: 3, left: 2 }]);
+  for (const kind of ["tokens", "money", "steps", "ms", "agents", "depth"] as const)
+    assert.equal(refused({ [kind]: 0 }, {})[0], "budget_short", `nothing is made of nothing: ${kind}`);
+});
+
+test("the tighter of two budgets holds, and what is named stands over what is usual [A4]", () => {
+  assert.deepEqual(tightest({ tokens: 5, steps: 1 }, { tokens: 3, ms: 9 }), { tokens: 3, steps: 1, ms: 9 });
+  assert.deepEqual(withLimits({ steps: 100, agents: 8 }, { steps: 200 }), { steps: 200, agents: 8 });
+});
+
+test("a call is shortened until it fits, and refused by the kind that is too small [A4]", () => {
+  const price = { input: 1, output: 10 };
+  const wanted = { inputTokens: 1_000, outputTokensMax: 4_000, price };
+  assert.deepEqual(fitCall({}, wanted), { fits: { tokens: 5_000, outputTokensMax: 4_000, money: 0.041 } });
+  assert.deepEqual(fitCall({ tokens: 2_000 }, wanted), {
+    fits: { tokens: 2_000, outputTokensMax: 1_000, money: 0.011 },
+  });
+  assert.deepEqual(fitCall({ tokens: 1_000 + answerTokensMin - 1 }, wanted), { kind: "tokens" });
+  assert.deepEqual(fitCall({ money: 0.011 }, wanted), {
+    fits: { tokens: 2_000, outputTokensMax: 1_000, money: 0.011 },
+  });
+  assert.deepEqual(fitCall({ money: 0.001 }, wanted), { kind: "money" });
+  assert.deepEqual(fitCall({ money: 5 }, { ...wanted, price: undefined }), { kind: "money" }, "nobody knows the price");
+  assert.deepEqual(fitCall({ steps: 0 }, wanted), { kind: "steps" });
+  assert.deepEqual(fitCall({ ms: 0, agents: 0 }, wanted), { kind: "ms" });
+  assert.equal(isSpent({ agents: 0, depth: 0, tokens: 1 }), undefined, "who may make no agents may work all the same");
+});
+
+test("many small prices add up to the cent [A4]", () => {
+  const sum = Array.from({ length: 100_000 }).reduce<Spent>(
+    (spent) => addSpent(spent, { money: 0.0000001 }),
+    nothingSpent,
+  );
+  assert.equal(sum.money, 0.01);
+});
+
+test("what was spent is read from the log: answers, attempts that failed or were lost, summaries, and time at work [A4]", () => {
+  const usage = { input: 100, output: 20 };
+  const place = { turn: 1, step: 1 };
+  const started = { ...place, slot: "base", model: "m", reason: "", hash: "", bytes: 0, reused: 0 } as const;
+  const reserved = { tokens: 500, money: 0.5 };
+  const call = { id: "x", name: "now", arguments: "{}" };
+  const compacted = { strategy: "compact", upTo: 1, summary: "", messagesBefore: 1, messagesAfter: 1 };
+  const said = { ...place, text: "", finish: "stop", durationMs: 1, usage } as const;
+  const events: [at: number, event: NewEvent][] = [
+    [0, { type: "message.user", id: "a", text: "go", mode: "queue" }],
+    [0, { type: "turn.started", turn: 1, message: "a", epoch: 1 }],
+    [10, { type: "step.started", ...started, attempt: 1, reserved }],
+    // The process was killed here, and started an hour later.
+    [3_600_000, { type: "turn.recovered", turn: 1, epoch: 2 }],
+    [3_600_010, { type: "step.started", ...started, attempt: 2, reserved }],
+    [
+      3_600_100,
+      {
+        type: "step.failed",
+        ...{ ...place, attempt: 2, kind: "network", failure: { code: "model_network", params: {} }, usage, cost: 0.01 },
+      },
+    ],
+    [3_600_200, { type: "step.started", ...started, attempt: 3, reserved }],
+    [3_600_300, { type: "message.assistant", ...said, cost: 0.02, calls: [call] }],
+    // A person takes a day.
+    [90_000_300, { type: "call.started", call: "x", class: "pure", attempt: 1 }],
+    [90_000_400, { type: "call.finished", call: "x", outcome: "ok", text: "" }],
+    [90_000_400, { type: "compacted", turn: 1, ...compacted, usage }],
+    [90_000_400, { type: "budget.set", limits: { tokens: 9 }, by: "person" }],
+    [90_000_400, { type: "rewound", to: 0, cause: "reset" }],
+  ];
+  const log = events.map(([at, event], index) => ({ ...event, at, seq: index + 1 }));
+  const history = foldHistory(log);
+  assert.deepEqual(spentOf(history), {
+    ...{ tokens: 500 + 3 * 120, money: 0.53, steps: 1, agents: 0, unpriced: 1 },
+    ms: 10 + 10 + 90 + 100 + 100 + 100,
+  });
+  assert.deepEqual([history.budget.set, reservedOf(history)], [{ limits: { tokens: 9 }, by: "person" }, []]);
+  const branched = { type: "branched", parent: "p", place: 9, copiedUpTo: log.length + 1, seq: 1, at: 0 } as const;
+  const branch = foldHistory([branched, ...log.map((event) => ({ ...event, seq: event.seq + 1 }))]);
+  assert.deepEqual(
+    [spentOf(branch), branch.budget.set?.limits],
+    [nothingSpent, { tokens: 9 }],
+    "a branch was paid for where it comes from",
+  );
+});
+
+// All orders of spawning, delegating, handing off, asking models and ending, over trees of agents.
+
+type Agent = {
+  readonly id: number;
+  readonly parent: Agent | undefined;
+  readonly limits: BudgetLimits;
+  spent: Spent;
+  readonly reserved: Map<number, BudgetLimits>;
+  isEnded: boolean;
+};
+
+const anyLimits = fc.record(
+  {
+    tokens: fc.integer({ min: 0, max: 50_000 }),
+    money: fc.integer({ min: 0, max: 2_000 }).map((cents) => roundMoney(cents / 1_000)),
+    steps: fc.integer({ min: 0, max: 30 }),
+    agents: fc.integer({ min: 0, max: 8 }),
+    depth: fc.integer({ min: 0, max: 4 }),
+  },
+  { requiredKeys: [] },
+);
+const anyMove = fc.record({
+  who: fc.nat(),
+  what: fc.constantFrom("spawn", "delegate", "hand off", "ask", "ask", "ask", "end"),
+  wanted: anyLimits,
+  input: fc.integer({ min: 1, max: 4_000 }),
+  share: fc.double({ min: 0, max: 1, noNaN: true }),
+});
+type Move = { who: number; what: string; wanted: BudgetLimits; input: number; share: number };
+
+const price = { input: 2.5, output: 13, cachedInput: 0.3 };
+
+test("no order of spawning, delegating, handing off and asking spends more than was reserved, and what is not used goes back [A4]", () => {
+  fc.assert(
+    fc.property(anyLimits, fc.array(anyMove, { maxLength: 60 }), (limits, moves) => {
+      const agents: Agent[] = [agentWith(0, undefined, limits)];
+      for (const move of moves) {
+        const living = agents.filter(({ isEnded }) => !isEnded);
+        const agent = living[move.who % living.length];
+        if (agent === undefined) break;
+        follow(agents, agent, move);
+        const spent = agents.reduce((sum, { spent, isEnded }) => (isEnded ? sum : addSpent(sum, spent)), nothingSpent);
+        for (const one of agents.filter(({ isEnded }) => !isEnded)) assertWithin(one);
+        for (const kind of ["tokens", "money", "steps", "agents"] as const)
+          assert.ok(
+            spent[kind] <= (limits[kind] ?? Number.POSITIVE_INFINITY),
+            `${kind}: ${spent[kind]} of ${limits[kind]}`,
+          );
+      }
+      for (const agent of agents.toReversed()) if (agent.parent !== undefined && !agent.isEnded) end(agents, agent);
+      const [root] = agents;
+      assert.deepEqual([...(root?.reserved ?? [])], [], "nothing is held for anybody who has ended");
+      assert.deepEqual(leftOf(limits, root?.spent ?? nothingSpent), leftNow(root));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function agentWith(id: number, parent: Agent | undefined, limits: BudgetLimits): Agent {
+  return { id, parent, limits, spent: nothingSpent, reserved: new Map(), isEnded: false };
+}
+
+function leftNow(agent: Agent | undefined): BudgetLimits {
+  return agent === undefined ? {} : leftOf(agent.limits, agent.spent, [...agent.reserved.values()]);
+}
+
+function assertWithin(agent: Agent): void {
+  for (const kind of ["tokens", "money", "steps", "agents"] as const) {
+    const held = [...agent.reserved.values()].reduce((sum, one) => sum + (one[kind] ?? 0), 0);
+    const limit = agent.limits[kind] ?? Number.POSITIVE_INFINITY;
+    assert.ok(roundMoney(agent.spent[kind] + held) <= limit, `${kind} of agent ${agent.id}`);
+  }
+}
+
+function follow(agents: Agent[], agent: Agent, { what, wanted, input, share }: Move): void {
+  if (what === "spawn" || what === "delegate") {
+    const made = reserve(leftNow(agent), what === "delegate" ? { ...wanted, agents: 0, depth: 0 } : wanted);
+    if (!made.ok) return;
+    const child = agentWith(agents.length, agent, made.value);
+    agents.push(child);
+    agent.reserved.set(child.id, heldFor(made.value));
+  }
+  if (what === "hand off") {
+    if (reserve(leftNow(agent), { agents: 0, depth: 0 }).ok) agent.spent = addSpent(agent.spent, { agents: 1 });
+  }
+  if (what === "ask") {
+    const { fits } = fitCall(leftNow(agent), { inputTokens: input, outputTokensMax: 8_000, price });
+    if (fits === undefined) return;
+    const output = Math.floor(share * fits.outputTokensMax);
+    const money = roundMoney((input * price.input + output * price.output) / 1_000_000);
+    agent.spent = addSpent(agent.spent, { tokens: input + output, money, steps: 1 });
+  }
+  if (what === "end" && agent.parent !== undefined) end(agents, agent);
+}
+
+/** Children first; then what was spent is the parent's, and what was held is free. */
+function end(agents: Agent[], agent: Agent): void {
+  for (const child of agents) if (child.parent === agent && !child.isEnded) end(agents, child);
+  agent.isEnded = true;
+  const { parent } = agent;
+  if (parent === undefined) return;
+  parent.reserved.delete(agent.id);
+  parent.spent = addSpent(parent.spent, { ...agent.spent, agents: agent.spent.agents + 1 });
+}
