@@ -19,6 +19,12 @@ export const checks: readonly Check[] = [
     read: /^(?!.*node_modules)[^\s(]+\.ts$/gm,
     unit: "files",
   },
+  {
+    name: "tsc web",
+    command: "tsc -p web --checkers 1 --listFiles --pretty false",
+    read: /^(?!.*node_modules)[^\s(]+\/web\/[^\s(]+\.tsx?$/gm,
+    unit: "files",
+  },
   { name: "biome", command: "biome check", read: /Checked (\d+) files?/, unit: "files" },
   { name: "oxlint", command: "oxlint --type-aware", read: /on (\d+) files? with/, unit: "files" },
   {
@@ -93,6 +99,6 @@ export function countRead(output: string, read: RegExp): number {
 function withoutFileList(output: string): string {
   return output
     .split("\n")
-    .filter((line) => !/^[^\s(]+\.ts$/.test(line))
+    .filter((line) => !/^[^\s(]+\.tsx?$/.test(line))
     .join("\n");
 }

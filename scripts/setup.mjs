@@ -38,6 +38,8 @@ const TEST_PACKAGES = {
   // Manuals that documents are read from: 3 MB to download.
   "developers-reference": ["/usr/share/developers-reference/developers-reference.pdf"],
   "debian-reference-zh-cn": ["/usr/share/debian-reference/debian-reference.zh-cn.pdf"],
+  // The browser that the tests of the browser app drive: 100 MB to download.
+  chromium: ["/usr/bin/chromium"],
 };
 
 // The stamp is what was installed: the lock file itself, and for which machine. A hash of it would be shorter, but
@@ -50,6 +52,14 @@ const isDone = () => readStamp(stampFile) === stamp;
 if (!isDone()) {
   const { install } = await import("./setup/install.mjs");
   process.exitCode = await install({ stamp, stampFile, isDone });
+}
+
+if (!process.exitCode) {
+  const { isWebBuilt } = await import("./setup/web-stamp.mjs");
+  if (!isWebBuilt()) {
+    const { buildApart } = await import("./setup/build-apart.mjs");
+    await buildApart();
+  }
 }
 
 if (process.platform === "linux" && !process.exitCode) {

@@ -50,10 +50,18 @@ async function runParts(env: NodeJS.ProcessEnv): Promise<Count[]> {
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const home = join(temporary, "home");
   mkdirSync(home);
-  const { PATH, CI } = process.env;
+  const { PATH, CI, AGENTYARD_SCREENSHOTS } = process.env;
   // Each test file is a process of its own: what one has compiled the others need not, which halves their start.
   const compiled = join(temporary, "compiled");
-  return { PATH, HOME: home, TMPDIR: temporary, LANG: "C.UTF-8", NODE_COMPILE_CACHE: compiled, ...(CI && { CI }) };
+  return {
+    PATH,
+    HOME: home,
+    TMPDIR: temporary,
+    LANG: "C.UTF-8",
+    NODE_COMPILE_CACHE: compiled,
+    ...(CI && { CI }),
+    ...(AGENTYARD_SCREENSHOTS && { AGENTYARD_SCREENSHOTS }),
+  };
 }
 
 type Told = { tell(): Count };

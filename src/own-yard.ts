@@ -102,6 +102,7 @@ export async function ownYard(options: AttachOptions, lock: OwnerLock): Promise<
     custom,
     metrics: observers.metrics,
     tracer: observers.tracer,
+    webDir: join(import.meta.dirname, "..", "dist-web"),
     ...parts,
   });
   const door = await listen(yard.app, { socketPath: lock.info.socket }, { clock: systemClock });

@@ -91,6 +91,8 @@ export type YardOptions = {
   /** Who counts and traces what happens; nobody unless it is given. Closed by whoever made them. */
   readonly metrics?: Metrics | undefined;
   readonly tracer?: Tracer | undefined;
+  /** Where the browser app was built. */
+  readonly webDir?: string | undefined;
   /** Tests check every event they read back. */
   readonly checksReads?: boolean | undefined;
 };
@@ -144,7 +146,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const app = createApp({
     ...openUserParts(options, () => server),
     ...{ engine, log, workspaces, storage, models, mcp, clock, ids, version, freshen, tracer, metrics },
-    ...{ sandbox: options.sandbox, operators, documents },
+    ...{ sandbox: options.sandbox, operators, documents, webDir: options.webDir },
     sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
     detectServers: found,

@@ -126,6 +126,7 @@ test("a licence that would bind our users is refused, in tools we only run it is
 
 const outputs: Record<string, [none: string, some: string]> = {
   tsc: ["/a/node_modules/typescript/lib/lib.es5.d.ts\n", "src/a.ts(1,2): error TS1: no.ts\n/a/src/a.ts\n/a/src/b.ts\n"],
+  "tsc web": ["/a/src/client/client.ts\n", "web/a.ts(1,2): error TS1: no.ts\n/a/web/src/a.ts\n/a/web/src/b.tsx\n"],
   biome: ["Checked 0 files in 3ms.", "Checked 2 files in 3ms."],
   oxlint: ["Finished in 8ms on 0 files with 96 rules", "Finished in 8ms on 2 files with 96 rules"],
   knip: ["knip read 0 files", "knip read 2 files"],

@@ -26,14 +26,14 @@ export const systemClock: Clock = {
       });
       signal?.addEventListener("abort", stop, { once: true });
     }),
-  after: (ms, action) => startTimer(ms, action, (timer) => timer.unref()),
+  after: (ms, action) => startTimer(ms, action, letGo),
 };
 
 /** What setTimeout can count to: 24.8 days. A longer one it would run at once. */
 const timerMsMax = 2 ** 31 - 1;
 
-function startTimer(ms: number, action: () => void, onTimer: (timer: NodeJS.Timeout) => void = () => {}): () => void {
-  let timer: NodeJS.Timeout;
+function startTimer(ms: number, action: () => void, onTimer: (timer: unknown) => void = () => {}): () => void {
+  let timer: ReturnType<typeof setTimeout>;
   const start = (restMs: number) => {
     const nowMs = Math.min(restMs, timerMsMax);
     timer = setTimeout(() => (restMs > nowMs ? start(restMs - nowMs) : action()), nowMs);
@@ -41,4 +41,10 @@ function startTimer(ms: number, action: () => void, onTimer: (timer: NodeJS.Time
   };
   start(ms);
   return () => clearTimeout(timer);
+}
+
+/** Browsers have numbers for timers, and nothing that a timer could keep alive. */
+function letGo(timer: unknown): void {
+  if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
+    timer.unref();
 }

@@ -1,6 +1,7 @@
 import { thrownText } from "../base/fault.ts";
 import { Problem } from "../protocol/resources.ts";
-import { failureWords, type Language, wordsFor } from "../words/words.ts";
+import { clientFailures } from "../words/client-failures.ts";
+import type { Language } from "../words/words.ts";
 
 /** Why a call had no answer, in words and as a code. */
 export type ClientFailure = {
@@ -25,20 +26,23 @@ export async function failureOf(response: Response, language: Language): Promise
 }
 
 export function noAnswer(error: unknown, language: Language): ClientFailure {
-  return inWords("network", { said: thrownText(error) }, language);
+  const params = { said: thrownText(error) };
+  const detail = told(clientFailures[language].network(params), language);
+  return { code: "network", params, detail, retryable: true };
 }
 
 export function answerUnreadable(response: Response, language: Language): ClientFailure {
+  const { status } = response;
   return {
-    ...inWords("answer_unreadable", { status: response.status }, language),
-    status: response.status,
+    ...{ code: "answer_unreadable", params: { status }, retryable: false, status },
+    detail: told(clientFailures[language].answer_unreadable({ status }), language),
     requestId: response.headers.get("x-request-id") ?? undefined,
   };
 }
 
 /** What a download says that ends before its time. */
 export function brokenOff(path: string, language: Language): string {
-  return inWords("read_failed", { path, why: "broken_off" }, language).detail;
+  return told(clientFailures[language].broken_off({ path }), language);
 }
 
 /** Undefined where the body is no JSON or breaks off. */
@@ -50,7 +54,6 @@ export async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-function inWords(code: string, params: ClientFailure["params"], language: Language): ClientFailure {
-  const detail = failureWords(wordsFor(language), { code, params }).join(language === "zh" ? "" : " ");
-  return { code, params, detail: detail.trim(), retryable: code === "network" };
+function told(sentences: readonly string[], language: Language): string {
+  return sentences.join(language === "zh" ? "" : " ");
 }

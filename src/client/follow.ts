@@ -8,6 +8,8 @@ export type FollowFrame =
   | UnseenFrame
   /** The server is away; we go on trying. */
   | { readonly frame: "lost"; readonly failure: ClientFailure }
+  /** It is there again, after it was lost. */
+  | { readonly frame: "found" }
   /** Trying again would not help: the last frame. */
   | { readonly frame: "failed"; readonly failure: ClientFailure };
 
@@ -47,6 +49,7 @@ export async function* followStream(following: Following): AsyncGenerator<Follow
         const frames = readFrames(response.value, connection.signal);
         for (let next = await soon(frames.next()); next.done !== true; next = await soon(frames.next())) {
           fruitless = 0;
+          if (isLost) yield { frame: "found" };
           isLost = false;
           const news = unseen.pass(next.value);
           if (news !== undefined) yield news;

@@ -73,6 +73,8 @@ export type Parts = {
   readonly signInService?: SignInService | undefined;
   /** As the settings are now. */
   readonly server: () => ServerSettings;
+  /** Where the browser app was built; undefined where nobody asked for it. */
+  readonly webDir?: string | undefined;
 };
 
 /** One request, parsed by the schemas of its route. */

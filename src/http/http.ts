@@ -44,6 +44,7 @@ import { workspaceHandlers } from "./routes/workspaces.ts";
 import { bindSignInPages } from "./sign-in-pages.ts";
 import { openTries } from "./tries.ts";
 import { watchRequests } from "./watch-requests.ts";
+import { bindWebApp } from "./web-app.ts";
 
 export type { App } from "./door.ts";
 export { freePortAfter, isLoopbackHost, listen } from "./server.ts";
@@ -100,7 +101,7 @@ export function createApp(parts: Parts): App {
     return (await admit(c)) ?? next();
   });
   bindRoutes(app, handlers, { ...parts, tries });
-  bindDocs(app, parts);
+  bindDocs(app, parts, bindWebApp(app, parts.webDir));
   bindSignInPages(app, parts, tries);
   bindMcp(app, parts);
   refuseOtherMethods(app);

@@ -7,6 +7,8 @@ export const enDocs = {
   welcome: "AgentYard is running",
   welcomeText:
     "A self-hosted home for AI agents. Other software calls it over HTTP; people use the terminal, with `agentyard`.",
+  appMissing:
+    "The browser app stands here where it was built: end this server and run `npm start` in AgentYard's folder, which builds it; or `node scripts/build-web.mjs` there, and reload.",
   toDocs: "All routes, with a place to try them",
   toDocument: "The same as an OpenAPI document",
   toHealth: "Whether everything is well",

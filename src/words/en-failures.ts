@@ -1,3 +1,4 @@
+import { clientFailures } from "./client-failures.ts";
 import { enBudgetFailures } from "./en-budget.ts";
 import { enChatFailures } from "./en-chat-failures.ts";
 import { enContextFailures } from "./en-context-failures.ts";
@@ -62,14 +63,8 @@ export const enFailures = {
     `This route does not take ${p.method}.`,
     `Use one of: ${p.allowed}.`,
   ],
-  network: (p: { said: string }) => [
-    `AgentYard cannot be reached: ${p.said}.`,
-    "Check that it runs; what was sent before is safe.",
-  ],
-  answer_unreadable: (p: { status: number }) => [
-    `The answer (status ${p.status}) cannot be read.`,
-    "Check that the address is that of an AgentYard of this version.",
-  ],
+  network: clientFailures.en.network,
+  answer_unreadable: clientFailures.en.answer_unreadable,
   /** `host`: the name that it was called by, where that is the matter. */
   forbidden_origin: (p: { host?: string }) =>
     p.host === undefined

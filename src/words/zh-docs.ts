@@ -7,6 +7,8 @@ export const zhDocs: typeof enDocs = {
     "AgentYard 的全部接口，由校验请求的同一张表生成。在 127.0.0.1 上且没有用户时无需登录，请求可以用 `x-account-id` 说明代表哪个用户；有用户时，调用方发送 API 密钥或登录后的 cookie。文字的语言由 `Accept-Language` 决定：英文或中文。",
   welcome: "AgentYard 正在运行",
   welcomeText: "自托管的 AI 智能体之家。程序通过 HTTP 使用；人在终端中使用 `agentyard`。",
+  appMissing:
+    "浏览器界面还没有构建：请结束这个服务，在 AgentYard 目录中运行 `npm start`（会自动构建）；或者在那里运行 `node scripts/build-web.mjs`，然后刷新页面。",
   toDocs: "所有接口，可以直接试用",
   toDocument: "同样的内容，OpenAPI 文档",
   toHealth: "运行状况",

@@ -1,3 +1,4 @@
+import { clientFailures } from "./client-failures.ts";
 import type { AddressFault, FailureWords, StorageFault } from "./en-failures.ts";
 import { zhBudgetFailures } from "./zh-budget.ts";
 import { zhChatFailures } from "./zh-chat-failures.ts";
@@ -49,8 +50,8 @@ export const zhFailures: FailureWords = {
   body_too_large: (p) => [`请求正文超过了 ${p.limitBytes} 字节的上限。`, "请减少单次发送的内容。"],
   route_not_found: (p) => [`${p.path} 这个地址不存在。`, "可用的接口列表见 /api/v1/openapi.json。"],
   method_not_allowed: (p) => [`这个地址不支持 ${p.method}。`, `请使用：${p.allowed}。`],
-  network: (p) => [`连接不上 AgentYard：${p.said}。`, "请确认它正在运行；之前发送的内容都已保存。"],
-  answer_unreadable: (p) => [`无法读懂返回的内容（状态码 ${p.status}）。`, "请确认地址指向的是同一版本的 AgentYard。"],
+  network: clientFailures.zh.network,
+  answer_unreadable: clientFailures.zh.answer_unreadable,
   forbidden_origin: (p) =>
     p.host === undefined
       ? ["这个请求来自其他网站的页面，已拒绝。", "如果信任该网站，请写入 agentyard.yaml 的 `server.allowed_origins`。"]

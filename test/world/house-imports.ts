@@ -62,6 +62,8 @@ function isAllowedOutside(from: string, to: string): boolean {
 }
 
 function checkArrow(from: string, to: string): string[] {
+  if (from.startsWith("web/") && (!BROWSER_ROOMS.includes(folderOf(to)) || NODE_FILES.includes(to)))
+    return [`${from}: the browser app imports what browsers run, not ${to}`];
   if (!from.startsWith("src/")) return [];
   const [above, below] = [folderOf(from), folderOf(to)];
   if (PAGE.indexOf(below) < PAGE.indexOf(above)) return [`${from}: imports point down the page, not up to ${to}`];

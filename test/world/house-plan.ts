@@ -25,6 +25,9 @@ export const PAGE = (
   "log storage " +
   "client protocol words base"
 ).split(" ");
+/** The rooms of the browser app, below web/src/. They import each other's files as they need them. */
+export const WEB_ROOMS =
+  "app chat conversations files preview markdown decisions settings first-run tasks parts words".split(" ");
 /** Folders without a front file: one file per word. */
 export const OPEN = ["protocol", "base"];
 /**
@@ -36,6 +39,8 @@ export const FREE_FILES = [
   "src/models/profile.ts",
   "src/client/socket-fetch.ts",
   "src/client/socket-path.ts",
+  // The few words that a client has of its own, without the whole catalogue: a browser loads them.
+  "src/words/client-failures.ts",
   "src/sandbox/provider.ts",
   "src/workspace/files-below.ts",
   "src/extract/extracted.ts",
@@ -97,7 +102,13 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "node:fs": [
     ...["workspace/", "storage/sqlite/", "sandbox/local/", "config/", "terminal/", "observe/", ...WIRING],
     // A socket and its folder; the page of the documents, and the program of a guest, which lie beside them.
-    ...["client/socket-path.ts", "http/server.ts", "http/docs/docs.ts", "sandbox/guest/supervisor-program.ts"],
+    ...[
+      "client/socket-path.ts",
+      "http/server.ts",
+      "http/docs/docs.ts",
+      "http/web-app.ts",
+      "sandbox/guest/supervisor-program.ts",
+    ],
     // The index is a cache of its own beside the data.
     "search/sqlite/",
     // What is known of servers of others, which nobody reads but that file.

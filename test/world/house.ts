@@ -12,6 +12,7 @@ import {
   READERS_OF_CHINESE,
   SQL_HOMES,
   STATEFUL_FILES,
+  WEB_ROOMS,
 } from "./house-plan.ts";
 import { readSyntax } from "./read-imports.ts";
 
@@ -37,7 +38,9 @@ const KINDS = /\.ts$|^src\/sandbox\/(guest|local)\/\w+\.py$|^src\/http\/docs\/\w
 
 /** All rules, each on its own. The answer has a sentence for each problem; empty is good. */
 export function inspectHouse(files: SourceFile[]): string[] {
-  const written = files.filter(({ path }) => /^(src|test|scripts|bench|bin)\/.*\.([cm]?[jt]sx?|py|css)$/.test(path));
+  const written = files.filter(({ path }) =>
+    /^(src|test|scripts|bench|bin|web)\/.*\.([cm]?[jt]sx?|py|css)$/.test(path),
+  );
   const code = written
     .filter(({ path }) => /\.[cm]?[jt]sx?$/.test(path))
     .map((file) => {
@@ -52,9 +55,10 @@ export function inspectHouse(files: SourceFile[]): string[] {
     ...inspectImports(code, files.find(({ path }) => path === "package.json")?.text ?? "{}"),
     ...written.flatMap(checkNames),
     ...written.flatMap(checkLength),
-    ...["src/", "test/"].flatMap((tree) => checkLengths(tree, written)),
+    ...["src/", "test/", "web/"].flatMap((tree) => checkLengths(tree, written)),
     ...code.flatMap(checkSyntax),
     ...house.filter(({ path }) => !isTest(path)).flatMap(checkContent),
+    ...code.filter(({ path }) => path.startsWith("web/") && !isTest(path)).flatMap(checkWebContent),
     ...files.flatMap(checkForLeaks),
     ...files.filter(({ path }) => path === "package-lock.json").flatMap(checkLock),
   ];
@@ -131,6 +135,18 @@ function checkContent({ path, sql, hasChinese, state }: CodeFile): string[] {
       : sql.map((text) => `${path}: SQL has its place in ${SQL_HOMES.join(" and ")}, not ${text}`)),
     ...(hasChinese && !isBelow(path, READERS_OF_CHINESE) ? [`${path}: every text for people stands in words/`] : []),
     ...(STATEFUL_FILES.includes(path) ? [] : state.map((name) => `${path}: ${name} is state of a whole process`)),
+  ];
+}
+
+/** The browser app has its own words, and its rooms are named as those of src/ are. */
+function checkWebContent({ path, hasChinese }: CodeFile): string[] {
+  const room = /^web\/src\/([^/]+)\//.exec(path)?.[1];
+  const isRoom = room === undefined || WEB_ROOMS.includes(room);
+  return [
+    ...(isRoom
+      ? []
+      : [`${path}: web/src/${room} is not a room of the browser app (WEB_ROOMS in test/world/house-plan.ts)`]),
+    ...(hasChinese && room !== "words" ? [`${path}: every text for people stands in web/src/words/`] : []),
   ];
 }
 

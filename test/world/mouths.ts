@@ -57,6 +57,8 @@ export const mouths: Readonly<Record<string, string>> = {
     "is thrown where the write was asked for, and in no other of its group",
   "src/terminal/piped-console.ts#fetch": "the end of standard input, however it comes, is its end",
   "src/workspace/archive.ts#archive": "whoever reads the archive sees it end with the error",
+  "scripts/setup/build-apart.mjs#buildApart":
+    "the product starts without the browser app, and says why it was not built",
   "scripts/setup/lock.mjs#attempt": "whoever is quicker has the lock; anything else shows at the next step",
   "scripts/setup/install.mjs#folderBytes": "a figure of the progress: npm moves folders while we look",
 };

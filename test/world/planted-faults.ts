@@ -7,6 +7,24 @@ type Planted = [what: string, path: string, text: string, problem: string];
 /** One fault each, in a small house that is good otherwise, and what is said of it. */
 export const plantedFaults: readonly Planted[] = [
   [
+    "a browser app that reaches into the engine",
+    "web/src/chat/thread.tsx",
+    'import { loop } from "../../../src/loop/loop.ts";\n',
+    "web/src/chat/thread.tsx: the browser app imports what browsers run, not src/loop/loop.ts",
+  ],
+  [
+    "a text of the browser app outside of its words",
+    "web/src/chat/thread.tsx",
+    'export const title = "对话";\n',
+    "web/src/chat/thread.tsx: every text for people stands in web/src/words/",
+  ],
+  [
+    "one more room of the browser app",
+    "web/src/drawer/thread.tsx",
+    "export const title = 1;\n",
+    "web/src/drawer/thread.tsx: web/src/drawer is not a room of the browser app (WEB_ROOMS in test/world/house-plan.ts)",
+  ],
+  [
     "an upward import",
     "src/storage/rows.ts",
     'import { loop } from "../loop/loop.ts";\n',

@@ -70,6 +70,8 @@ export type TestYardOptions = {
   /** Who counts and traces. */
   readonly observers?: Pick<YardOptions, "metrics" | "tracer">;
   readonly wrapStorage?: (storage: Storage) => Storage;
+  /** Where the browser app was built. */
+  readonly webDir?: string;
   /** Whoever waits for a turn to rest says yes to everything: for tests that are about something else. */
   readonly approves?: true;
 };
@@ -99,7 +101,7 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
   const yard = await openYard({
     ...{ ...parts, ...options.observers, ...toolParts(options) },
-    ...{ network: options.network, checksReads: true },
+    ...{ network: options.network, checksReads: true, webDir: options.webDir },
   });
   const watch = watchPaths({ data });
   yard.app.fetch = watch.fetch(yard.app.fetch);

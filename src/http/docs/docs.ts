@@ -3,10 +3,16 @@ import { type Language, languages, wordsFor } from "../../words/words.ts";
 import type { App, HttpCall } from "../door.ts";
 import type { Parts } from "../handler.ts";
 import { describeApi, documentPaths } from "../openapi.ts";
+import { isNavigation } from "../origin.ts";
+import type { WebApp } from "../web-app.ts";
 import { docsPage, welcomePage } from "./page.ts";
 
 /** What people and programs are told about this server: its document, a page made from it, and where to begin. */
-export function bindDocs(app: App, parts: Pick<Parts, "version" | "users" | "signInService">): void {
+export function bindDocs(
+  app: App,
+  parts: Pick<Parts, "version" | "users" | "signInService">,
+  { page: appPage }: WebApp,
+): void {
   const { version, users, signInService } = parts;
   const described = kept((prefix) => describeApi({ version, prefix }));
   const document = kept((prefix) => JSON.stringify(described(prefix)));
@@ -20,9 +26,14 @@ export function bindDocs(app: App, parts: Pick<Parts, "version" | "users" | "sig
     app.get(path, (c) => c.body(document(prefixOf(c)), 200, { "content-type": "application/json" }));
   app.get("/docs", (c) => html(c, page[languageOf(c)]?.(prefixOf(c)) ?? ""));
   app.get("/", async (c) => {
+    const isKnown = c.get("caller").scopes.length > 0;
+    const shown = isKnown ? await appPage(c) : undefined;
+    if (shown !== undefined) return shown;
+    if (!isKnown && isNavigation(c.req.raw)) return c.redirect(`${prefixOf(c)}/sign-in`, 303);
     const user = c.get("caller").by === "cookie" ? c.get("caller").signedIn : undefined;
     const canSignIn = user === undefined && (signInService !== undefined || (await users.exist()));
-    return html(c, welcomePage({ prefix: prefixOf(c), version, words: wordsFor(languageOf(c)).docs, user, canSignIn }));
+    const words = wordsFor(languageOf(c)).docs;
+    return html(c, welcomePage({ prefix: prefixOf(c), version, words, user, canSignIn, lacksApp: isKnown }));
   });
   for (const [path, file, type] of assets)
     app.get(path, (c) => c.body(readAsset(file), 200, { "content-type": `${type}; charset=utf-8`, ...safe }));

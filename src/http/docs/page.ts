@@ -36,10 +36,12 @@ type Welcome = Texts & {
   readonly user: string | undefined;
   /** There is somebody who could. */
   readonly canSignIn: boolean;
+  /** The browser app would stand here, had it been built. */
+  readonly lacksApp: boolean;
 };
 
 /** Where to begin, for whoever opens the address in a browser. */
-export function welcomePage({ prefix, words, version, user, canSignIn }: Welcome): string {
+export function welcomePage({ prefix, words, version, user, canSignIn, lacksApp }: Welcome): string {
   const links = [
     ["/docs", words.toDocs],
     ["/openapi.json", words.toDocument],
@@ -57,7 +59,7 @@ export function welcomePage({ prefix, words, version, user, canSignIn }: Welcome
   return frame(
     { prefix, words, title: words.welcome },
     `<header><h1>${plain(words.welcome)} <small>${plain(version)}</small></h1>
-<p>${marked(words.welcomeText)}</p></header><main><ul>${links.join("")}</ul>${signedIn}</main>`,
+<p>${marked(words.welcomeText)}</p>${lacksApp ? `<p>${marked(words.appMissing)}</p>` : ""}</header><main><ul>${links.join("")}</ul>${signedIn}</main>`,
   );
 }
 

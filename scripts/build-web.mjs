@@ -1,0 +1,61 @@
+// Builds the browser app into dist-web/, where something of it has changed since: `node scripts/build-web.mjs`.
+// Set-up and the tests of the browser call it, under AgentYard's own Node.
+import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { isWebBuilt, root, stampFile, webStamp } from "./setup/web-stamp.mjs";
+
+/** What a browser gets packed; images are packed already. */
+const PACKED = /\.(js|css|html|svg|json)$/;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildWeb();
+
+/** Does nothing where all is as it was. The finished folder takes the place of the old one at once. */
+export async function buildWeb() {
+  if (isWebBuilt()) return;
+  const stamp = webStamp();
+  const made = join(root, `dist-web.${process.pid}`);
+  const { build } = await import("vite");
+  const { default: react } = await import("@vitejs/plugin-react");
+  await build({
+    configFile: false,
+    root: join(root, "web"),
+    base: "./",
+    // Its warnings are about a script that is a file of its own on purpose.
+    logLevel: "error",
+    clearScreen: false,
+    plugins: [react()],
+    define: { "process.env.NODE_ENV": '"production"' },
+    build: {
+      outDir: made,
+      emptyOutDir: true,
+      target: "es2023",
+      // The polyfill would be a script inside the page, which its policy forbids.
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 2000,
+    },
+  });
+  for (const file of filesBelow(made)) pack(file);
+  writeFileSync(join(made, stampFile), stamp);
+  const place = join(root, "dist-web");
+  const old = join(root, `dist-web.${process.pid}.old`);
+  if (existsSync(place)) renameSync(place, old);
+  renameSync(made, place);
+  rmSync(old, { recursive: true, force: true });
+}
+
+function pack(file) {
+  if (!PACKED.test(file)) return;
+  const bytes = readFileSync(file);
+  writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+}
+
+function filesBelow(folder) {
+  return readdirSync(folder)
+    .map((name) => join(folder, name))
+    .flatMap((path) => (lstatSync(path).isDirectory() ? filesBelow(path) : [path]));
+}

@@ -1,0 +1,106 @@
+import { useEffect, useState } from "react";
+import { ChatPage } from "../chat/chat-page.tsx";
+import { Rail } from "../conversations/rail.tsx";
+import { InboxPage } from "../decisions/inbox-page.tsx";
+import { FilesPage } from "../files/files-page.tsx";
+import { FirstRunPage } from "../first-run/first-run-page.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { SettingsPage } from "../settings/settings-page.tsx";
+import { TasksPage } from "../tasks/tasks-page.tsx";
+import { useWords } from "../words/words.ts";
+import { Link } from "./link.tsx";
+import { type Place, usePlace } from "./router.ts";
+import { ToastList } from "./toast-list.tsx";
+
+const narrow = matchMedia("(max-width: 719px)");
+
+/** Rail, page and, on phones, the bar below; each page brings its own pane. */
+export function Shell() {
+  const words = useWords().shell;
+  const place = usePlace();
+  const [isRailOpen, setRailOpen] = useState(!narrow.matches);
+  const closeOnPhone = () => narrow.matches && setRailOpen(false);
+  useEffect(() => {
+    const follow = () => setRailOpen(!narrow.matches);
+    narrow.addEventListener("change", follow);
+    return () => narrow.removeEventListener("change", follow);
+  }, []);
+  const toggleRail = () => setRailOpen((isOpen) => !isOpen);
+  return (
+    <div className="shell" data-rail={isRailOpen ? "open" : "closed"}>
+      <a className="skip" href="#place">
+        {words.skip}
+      </a>
+      <Rail place={place} onGone={closeOnPhone} onClose={() => setRailOpen(false)} />
+      <button
+        type="button"
+        className="scrim"
+        aria-label={words.closeRail}
+        tabIndex={-1}
+        onClick={() => setRailOpen(false)}
+      />
+      <Page place={place} isRailOpen={isRailOpen} onToggleRail={toggleRail} />
+      <PageBar place={place} onChats={toggleRail} />
+      <ToastList />
+    </div>
+  );
+}
+
+type PageProps = { readonly place: Place; readonly isRailOpen: boolean; readonly onToggleRail: () => void };
+
+function Page({ place, isRailOpen, onToggleRail }: PageProps) {
+  const words = useWords().shell;
+  switch (place.page) {
+    case "chat":
+      return (
+        <ChatPage
+          conversation={place.conversation}
+          file={place.file}
+          isRailOpen={isRailOpen}
+          onToggleRail={onToggleRail}
+        />
+      );
+    case "inbox":
+      return <InboxPage />;
+    case "tasks":
+      return <TasksPage />;
+    case "files":
+      return <FilesPage />;
+    case "settings":
+      return <SettingsPage />;
+    case "setup":
+      return <FirstRunPage />;
+    case "unknown":
+      return (
+        <main className="page" id="place">
+          <h1>{words.unknownPage}</h1>
+          <p className="about">
+            <Link to={{ page: "chat", conversation: undefined }}>{words.toChat}</Link>
+          </p>
+        </main>
+      );
+  }
+}
+
+function PageBar({ place, onChats }: { readonly place: Place; readonly onChats: () => void }) {
+  const words = useWords().shell;
+  const entries: readonly [Place, IconName, string][] = [
+    [{ page: "inbox" }, "inbox", words.inbox],
+    [{ page: "tasks", task: undefined }, "tasks", words.tasks],
+    [{ page: "files" }, "files", words.files],
+  ];
+  return (
+    <nav className="bar-of-pages" aria-label={words.pages}>
+      <button type="button" onClick={onChats} aria-current={place.page === "chat" ? "page" : undefined}>
+        <Icon name="chats" />
+        {words.chats}
+      </button>
+      {entries.map(([to, icon, text]) => (
+        <Link key={icon} to={to} current={place.page === to.page}>
+          <Icon name={icon} />
+          {text}
+        </Link>
+      ))}
+    </nav>
+  );
+}

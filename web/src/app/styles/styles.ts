@@ -1,0 +1,7 @@
+// The order counts: what comes later wins.
+import "./tokens.css";
+import "./plain.css";
+import "./shell.css";
+import "../../parts/parts.css";
+import "../../conversations/conversations.css";
+import "../../chat/chat.css";

@@ -1,0 +1,42 @@
+import { createContext, useContext } from "react";
+import { type Client, createClient } from "../../../src/client/client.ts";
+import { ConversationList } from "../conversations/list.ts";
+import { basePath } from "./router.ts";
+import { openSettings, type Settings, type SettingsStore } from "./settings.ts";
+import { openToasts, type Toasts } from "./toasts.ts";
+
+/** What all parts of the page have in common: whom they ask, what is kept here, and where news is told. */
+export type Yard = {
+  readonly client: () => Client;
+  readonly settings: SettingsStore;
+  readonly conversations: ConversationList;
+  readonly toasts: Toasts;
+};
+
+export function openYard(initial: Settings): Yard {
+  const settings = openSettings(initial);
+  const toasts = openToasts();
+  const baseUrl = `${location.origin}${basePath}`;
+  const make = () =>
+    createClient({
+      // The platform's types know a view of bytes only by its kind of buffer.
+      fetch: (url, init) => fetch(url, init as RequestInit),
+      baseUrl,
+      language: settings.get().language,
+      newKey: () => crypto.randomUUID(),
+    });
+  let client = make();
+  settings.subscribe(() => {
+    client = make();
+  });
+  const current = () => client;
+  return { client: current, settings, toasts, conversations: new ConversationList(current) };
+}
+
+export const YardContext = createContext<Yard | undefined>(undefined);
+
+export function useYard(): Yard {
+  const yard = useContext(YardContext);
+  if (yard === undefined) throw new Error("this part of the page stands outside of the yard");
+  return yard;
+}

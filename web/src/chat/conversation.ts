@@ -1,0 +1,190 @@
+import type { Client, ClientFailure, FollowFrame } from "../../../src/client/client.ts";
+import { isEventType, type LogEvent } from "../../../src/protocol/events.ts";
+import type { ConversationState } from "../../../src/protocol/resources.ts";
+import { createStore } from "../app/store.ts";
+import { applyEvent, foldEvents } from "./fold.ts";
+import { emptyFold, type Folded, type Queued, type Run } from "./fold-state.ts";
+import type { Item } from "./items.ts";
+import { openLive } from "./live.ts";
+import { preludeOf } from "./prelude.ts";
+
+/** What of the log is read at a time: enough for a few screens. */
+const pageEvents = 300;
+
+/** A conversation as the page shows it: a fold over its stream. */
+export type ConversationView = {
+  readonly phase: "loading" | "ready" | "failed" | "deleted";
+  readonly failure: ClientFailure | undefined;
+  /** The server is away since then; we go on trying. */
+  readonly lostAt: number | undefined;
+  readonly items: readonly Item[];
+  readonly hasOlder: boolean;
+  readonly queue: readonly Queued[];
+  readonly todos: Folded["todos"];
+  readonly run: Run | undefined;
+  readonly decisions: Folded["decisions"];
+  readonly title: string;
+  /** As the server has counted it last. */
+  readonly state: ConversationState | undefined;
+  readonly tokensUsed: number;
+  readonly head: number;
+};
+
+const emptyView: ConversationView = {
+  ...{ phase: "loading", failure: undefined, lostAt: undefined, items: [], hasOlder: false, queue: [], todos: [] },
+  ...{ run: undefined, decisions: [], title: "", state: undefined, tokensUsed: 0, head: 0 },
+};
+
+/** Reads the end of its log, then follows it until it is closed. */
+export class OpenConversation {
+  readonly id: string;
+  readonly view = createStore<ConversationView>(emptyView);
+  readonly live = openLive();
+  readonly #client: () => Client;
+  readonly #closing = new AbortController();
+  #events: LogEvent[] = [];
+  #prelude: LogEvent[] = [];
+  #folded = emptyFold();
+  #isPlanned = false;
+  #olderAsked: Promise<void> | undefined;
+
+  constructor(id: string, client: () => Client) {
+    this.id = id;
+    this.#client = client;
+    void this.#start();
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** Asks for what the stream does not tell: tokens, the model, the title. */
+  async refresh(): Promise<void> {
+    const answer = await this.#client().call("getState", { params: { id: this.id } });
+    if (!answer.ok || this.#closing.signal.aborted) return;
+    const { conversation, tokens } = answer.value;
+    this.#publish({ state: answer.value, title: conversation.title, tokensUsed: tokens.used });
+  }
+
+  loadOlder(): Promise<void> {
+    this.#olderAsked ??= this.#readOlder().finally(() => {
+      this.#olderAsked = undefined;
+    });
+    return this.#olderAsked;
+  }
+
+  async #readOlder(): Promise<void> {
+    const first = this.#events[0]?.seq ?? 1;
+    if (first <= 1) return;
+    const page = await this.#readPage(Math.max(0, first - 1 - pageEvents));
+    if (this.#closing.signal.aborted) return;
+    this.#events = [...page.filter(({ seq }) => seq < first), ...this.#events];
+    this.#refold();
+    this.#publish();
+  }
+
+  async #start(): Promise<void> {
+    const answer = await untilAnswered(() => this.#client().call("getState", { params: { id: this.id } }), {
+      signal: this.#closing.signal,
+      onLost: () => this.#publish({ lostAt: this.view.get().lostAt ?? Date.now() }),
+    });
+    if (answer === undefined) return;
+    if (!answer.ok) return this.#publish({ phase: "failed", failure: answer.failure });
+    const state = answer.value;
+    const page = await this.#readPage(Math.max(0, state.head - pageEvents));
+    if (this.#closing.signal.aborted) return;
+    this.#events = page.filter(({ seq }) => seq <= state.head);
+    this.#prelude = preludeOf(state, this.#events);
+    this.#refold();
+    this.#publish({
+      ...{ phase: "ready", state, lostAt: undefined },
+      ...{ title: this.#folded.title ?? state.conversation.title, tokensUsed: state.tokens.used },
+    });
+    const { signal } = this.#closing;
+    for await (const frame of this.#client().follow(this.id, { after: state.head, opens: true, signal }))
+      this.#hear(frame);
+  }
+
+  #hear(frame: FollowFrame): void {
+    if (frame.frame === "event") this.#take(frame.event);
+    if (frame.frame === "delta") this.live.addText(frame);
+    if (frame.frame === "output") this.live.addOutput(frame);
+    if (frame.frame === "lost") this.#publish({ lostAt: Date.now() });
+    if (frame.frame === "found") this.#publish({ lostAt: undefined });
+    if (frame.frame === "failed") {
+      const isGone = frame.failure.code === "conversation_not_found";
+      this.#publish({ phase: isGone ? "deleted" : "failed", failure: frame.failure });
+    }
+  }
+
+  #take(event: LogEvent): void {
+    this.#events.push(event);
+    if (event.type === "rewound") this.#refold();
+    else applyEvent(this.#folded, event);
+    this.live.hear(event);
+    this.#publishSoon();
+    if (event.type === "turn.finished" || event.type === "compacted" || event.type === "rewound") void this.refresh();
+  }
+
+  #refold(): void {
+    this.#folded = foldEvents([...this.#prelude, ...this.#events]);
+  }
+
+  /** Events come in bursts: they are shown together, before the next frame is drawn. */
+  #publishSoon(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    queueMicrotask(() => {
+      this.#isPlanned = false;
+      this.#publish();
+    });
+  }
+
+  #publish(changed: Partial<ConversationView> = {}): void {
+    const { items, queue, todos, run, decisions, title, isDeleted, tokensUsed, head } = this.#folded;
+    const before = this.view.get();
+    this.view.set({
+      ...before,
+      ...{ items: items.slice(), queue, todos, run, decisions, head },
+      hasOlder: (this.#events[0]?.seq ?? 1) > 1,
+      title: title ?? before.title,
+      tokensUsed: tokensUsed ?? before.tokensUsed,
+      ...(isDeleted && { phase: "deleted" }),
+      ...changed,
+    });
+  }
+
+  async #readPage(after: number): Promise<LogEvent[]> {
+    const page = await this.#client().call("readEvents", {
+      params: { id: this.id },
+      query: { after, limit: pageEvents },
+    });
+    return page.ok ? page.value.items.filter(isKnown) : [];
+  }
+}
+
+/** The server checked the body in full before it was stored. */
+function isKnown(event: { readonly type: string; readonly seq: number; readonly at: number }): event is LogEvent {
+  return isEventType(event.type);
+}
+
+const retryMs = 2_000;
+
+/** Asks again as long as there is no answer at all. Undefined: nobody waits any more. */
+async function untilAnswered<A extends { readonly ok: boolean }>(
+  ask: () => Promise<A>,
+  { signal, onLost }: { readonly signal: AbortSignal; readonly onLost: () => void },
+): Promise<A | undefined> {
+  while (!signal.aborted) {
+    const answer = await ask();
+    const isAway = !answer.ok && "failure" in answer && isNetwork(answer.failure);
+    if (!isAway) return signal.aborted ? undefined : answer;
+    onLost();
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
+  return undefined;
+}
+
+function isNetwork(failure: unknown): boolean {
+  return typeof failure === "object" && failure !== null && "retryable" in failure && failure.retryable === true;
+}

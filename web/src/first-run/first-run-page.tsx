@@ -1,0 +1,11 @@
+import { useWords } from "../words/words.ts";
+
+export function FirstRunPage() {
+  const words = useWords().firstRun;
+  return (
+    <main className="page" id="place">
+      <h1>{words.title}</h1>
+      <p className="about">{words.about}</p>
+    </main>
+  );
+}

@@ -1,0 +1,4 @@
+export const enFiles = {
+  title: "Files",
+  about: "The files of a conversation stand beside it.",
+};

@@ -1,0 +1,4 @@
+export const enFirstRun = {
+  title: "Set up this server",
+  about: "Without a model the demo model answers.",
+};

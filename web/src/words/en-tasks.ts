@@ -1,0 +1,4 @@
+export const enTasks = {
+  title: "Tasks",
+  about: "Agents that work on tasks are listed here.",
+};

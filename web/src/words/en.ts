@@ -1,0 +1,20 @@
+import { enChat } from "./en-chat.ts";
+import { enConversations } from "./en-conversations.ts";
+import { enDecisions } from "./en-decisions.ts";
+import { enFiles } from "./en-files.ts";
+import { enFirstRun } from "./en-first-run.ts";
+import { enSettings } from "./en-settings.ts";
+import { enShell } from "./en-shell.ts";
+import { enTasks } from "./en-tasks.ts";
+
+export const en = {
+  language: "en" as "en" | "zh",
+  shell: enShell,
+  conversations: enConversations,
+  chat: enChat,
+  decisions: enDecisions,
+  files: enFiles,
+  firstRun: enFirstRun,
+  settings: enSettings,
+  tasks: enTasks,
+};

@@ -1,0 +1,26 @@
+import type { enShell } from "./en-shell.ts";
+
+export const zhShell: typeof enShell = {
+  skip: "跳到对话",
+  newChat: "新对话",
+  inbox: "待办",
+  tasks: "任务",
+  files: "文件",
+  chats: "对话",
+  settings: "设置",
+  theme: { light: "浅色主题", dark: "深色主题" },
+  otherLanguage: "English",
+  openRail: "显示对话列表",
+  closeRail: "隐藏对话列表",
+  close: "关闭",
+  pages: "页面",
+  unknownPage: "这个地址没有内容。",
+  toChat: "前往对话",
+  waiting: (p) => `${p.count} 项待处理`,
+  lost: "暂时连接不上服务器。您输入的内容已保留；页面会自动重新连接。",
+  lostLong: "服务器仍未恢复。可以阅读和书写，恢复后才能发送。",
+  failed: "页面的这一部分出错了。",
+  reload: "重新加载页面",
+  copy: "复制",
+  copied: "已复制",
+};

@@ -1,0 +1,21 @@
+import type { Words } from "./words.ts";
+import { zhChat } from "./zh-chat.ts";
+import { zhConversations } from "./zh-conversations.ts";
+import { zhDecisions } from "./zh-decisions.ts";
+import { zhFiles } from "./zh-files.ts";
+import { zhFirstRun } from "./zh-first-run.ts";
+import { zhSettings } from "./zh-settings.ts";
+import { zhShell } from "./zh-shell.ts";
+import { zhTasks } from "./zh-tasks.ts";
+
+export const zh: Words = {
+  language: "zh",
+  shell: zhShell,
+  conversations: zhConversations,
+  chat: zhChat,
+  decisions: zhDecisions,
+  files: zhFiles,
+  firstRun: zhFirstRun,
+  settings: zhSettings,
+  tasks: zhTasks,
+};
