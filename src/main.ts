@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Attached, ListenAt } from "./attach.ts";
 import { whenOver } from "./base/background.ts";
 import { systemClock } from "./base/clock.ts";
@@ -23,6 +24,7 @@ import { localOwner } from "./protocol/ids.ts";
 import {
   beginCommand,
   type ClientCommand,
+  type CommandParts,
   exitCodes,
   failureText,
   ownCommand,
@@ -196,7 +198,7 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
       listening: address === undefined ? undefined : { address, dataDir, isEverywhere: attached.value.isEverywhere },
       servedAt,
       color: streams.output.isTTY === true && !env.NO_COLOR,
-      hasKeys: env.TERM !== "dumb",
+      ...surfaceOf(command, config, env),
     });
     if (!listens(command)) await untilOthersAreDone(attached.value, words, leave.signal);
     return code;
@@ -248,6 +250,24 @@ const sameSignalMsMax = 500;
 const endSignals = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
 /** What was just ended itself may take a moment to be gone. */
 const othersSaidAfterMs = 300;
+
+/** How a chat looks: as it was asked for, as far as the terminal can. */
+function surfaceOf(
+  command: AttachedCommand,
+  config: Config,
+  env: ConfigRequest["env"],
+): Pick<CommandParts, "hasKeys" | "rich"> {
+  const wanted = (command.name === "chat" ? command.surface : undefined) ?? config.terminal.surface;
+  const hasKeys = env.TERM !== "dumb" && wanted !== "screen_reader";
+  const historyFile = join(config.paths.dataDir, "typed.jsonl");
+  return { hasKeys, rich: wanted === "rich" ? { isAscii: isAsciiOnly(env), historyFile } : undefined };
+}
+
+/** Said by the locale, as far as there is one: most terminals show everything. */
+function isAsciiOnly({ LC_ALL, LC_CTYPE, LANG }: ConfigRequest["env"]): boolean {
+  const locale = LC_ALL || LC_CTYPE || LANG || "";
+  return locale !== "" && !/utf-?8/i.test(locale);
+}
 
 /** Looking at something does not set anything going. */
 function isWorking(command: AttachedCommand): boolean {

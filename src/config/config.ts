@@ -43,6 +43,8 @@ export { windowVariableOf } from "./slots.ts";
 /** Everything that can be set, checked and frozen. */
 export type Config = {
   readonly language: Language;
+  /** How a chat looks where nothing else is asked for. */
+  readonly terminal: { readonly surface: "rich" | "plain" | "screen_reader" };
   readonly paths: { readonly dataDir: string; readonly sessionDbPath: string; readonly logsDir: string };
   readonly storage: { readonly synchronous: "full" | "normal" };
   /** What stored secrets are sealed under, where the operator has chosen it. */
@@ -138,6 +140,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
   const config: Config = {
     language,
+    terminal: { surface: reader.read(settings.surface) },
     paths: readPaths(reader, places.dataDir),
     storage: { synchronous: reader.read(settings.synchronous) },
     secretKey: readSecretKey(reader, places),

@@ -58,6 +58,12 @@ export const settings = {
     isFixed: true,
   },
   language: { flag: "lang", variables: ["AGENTYARD_LANG"], key: "lang", kind: language(languages) },
+  surface: {
+    variables: ["AGENTYARD_TERMINAL"],
+    key: "terminal.surface",
+    kind: choice(["rich", "plain", "screen_reader"]),
+    default: "rich",
+  },
   synchronous: {
     variables: ["AGENTYARD_SYNCHRONOUS"],
     key: "storage.synchronous",

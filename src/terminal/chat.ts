@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Client } from "../client/client.ts";
+import type { LogEvent } from "../protocol/events.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { hasVisible, type Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
@@ -9,11 +10,12 @@ import type { Words } from "../words/words.ts";
 import { beginChat, type ChatStart } from "./chat-start.ts";
 import { askPerson, type Chat } from "./chat-state.ts";
 import { lineCompleter } from "./complete-line.ts";
-import type { Console, Input, InputStream, OutputStream, TypedLine } from "./console.ts";
+import type { Console, Input, InputStream, OutputStream, Suggest, TypedLine } from "./console.ts";
 import { exitCodes, exitReasonOfTurn } from "./exit-codes.ts";
+import { FactsLine } from "./facts-line.ts";
 import { failureText } from "./failure-text.ts";
 import { InteractiveConsole } from "./interactive-console.ts";
-import { processJobControl } from "./job-control.ts";
+import { type JobControl, processJobControl } from "./job-control.ts";
 import type { LocalPlace } from "./local-files.ts";
 import { KnownMentions } from "./mentions.ts";
 import { OpenConversation } from "./open-conversation.ts";
@@ -21,8 +23,9 @@ import { PipedConsole } from "./piped-console.ts";
 import { safeLine } from "./safe-text.ts";
 import { sendLine } from "./send-line.ts";
 import { SentFiles } from "./sent-files.ts";
-import { completeSlashCommand, isSlashCommand, runSlashCommand } from "./slash-commands.ts";
-import { styleFor } from "./style.ts";
+import { completeSlashCommand, isSlashCommand, runSlashCommand, takeBack } from "./slash-commands.ts";
+import { type Style, styleFor } from "./style.ts";
+import { lineSuggester } from "./suggest.ts";
 
 export type ChatOptions = ChatStart & {
   readonly client: Client;
@@ -42,6 +45,20 @@ export type ChatOptions = ChatStart & {
   readonly onNotice?: (take: (line: string) => void) => void;
   /** Fires when the process is told to end. */
   readonly leave: AbortSignal;
+  /** Present: the terminal is drawn. */
+  readonly openRich?: ((options: RichParts) => Console) | undefined;
+};
+
+/** What a drawn terminal needs of a chat. */
+export type RichParts = {
+  readonly words: Words;
+  readonly style: Style;
+  readonly clock: Clock;
+  readonly prompt: string;
+  readonly suggest: Suggest;
+  readonly jobControl: JobControl;
+  /** The folder in which the person is. */
+  readonly folder: string;
 };
 
 /** A second Ctrl+C within this time leaves. */
@@ -52,7 +69,11 @@ export async function chat(options: ChatOptions): Promise<number> {
   const { client, words, clock, ids, leave, place, slot } = options;
   const mentions = new KnownMentions();
   const console = openConsole(options, mentions);
-  const parts = { client, words, clock, ids, console, style: styleFor(options), sentFiles: new SentFiles() };
+  const facts = new FactsLine(() => chat);
+  const parts = {
+    ...{ client, words, clock, ids, console, style: styleFor(options), sentFiles: new SentFiles() },
+    onNews: (event: LogEvent) => facts.take(event),
+  };
   const current = new OpenConversation(parts);
   const chat: Chat = { ...parts, place, slot, current, mentions, saving: undefined, dealtWith: new Set() };
   options.onNotice?.((line) => console.note(parts.style.attention(`! ${line}`)));
@@ -61,7 +82,7 @@ export async function chat(options: ChatOptions): Promise<number> {
   try {
     const failed = await beginChat(chat, options);
     if (console.isInteractive) await mentions.refresh(client);
-    return failed ?? (await converse(chat, options));
+    return failed ?? (await converse(chat, facts, options));
   } finally {
     leave.removeEventListener("abort", end);
     chat.saving?.stop.abort();
@@ -71,13 +92,14 @@ export async function chat(options: ChatOptions): Promise<number> {
   }
 }
 
-async function converse(chat: Chat, { leave }: ChatOptions): Promise<number> {
+async function converse(chat: Chat, facts: FactsLine, { leave }: ChatOptions): Promise<number> {
   const stops = new Stops(chat);
   let wasRunning = false;
   for (;;) {
     const { console, current } = chat;
     if (wasRunning && !current.isRunning) await sayTokens(chat);
     wasRunning = current.isRunning;
+    void facts.look();
     const decision = nextDecision(chat);
     const input = decision === undefined ? await readNext(chat) : await askAbout(chat, decision);
     if (leave.aborted) return leaveNow(chat);
@@ -113,7 +135,7 @@ async function takeLine(chat: Chat, line: TypedLine): Promise<number | undefined
   const text = line.text.trim();
   if (!hasVisible(text)) return undefined;
   if (isSlashCommand(text)) return runSlashCommand(chat, line);
-  await sendLine(chat, line, { isQueued: false, line });
+  await sendLine(chat, line, { isQueued: line.isQueued === true, line });
   return undefined;
 }
 
@@ -133,6 +155,7 @@ class Stops {
   async take(input: Input): Promise<number | undefined> {
     const { current, clock, console, saving, words } = this.#chat;
     const now = clock.monotonic();
+    if (input.kind === "takeBack") return void (await takeBack(this.#chat));
     const isStop = input.kind === "stop" || input.kind === "interrupt";
     if (!current.isRunning) this.#stopped = undefined;
     if (saving !== undefined && !saving.stop.signal.aborted && isStop) {
@@ -184,7 +207,15 @@ function openConsole(options: ChatOptions, mentions: KnownMentions): Console {
   const isAttended = input.isTTY === true && output.isTTY === true;
   if (!isInteractive) return new PipedConsole({ input, output, errors, isAttended });
   const { chat: texts } = words.terminal;
-  const { strong } = styleFor({ color });
+  const style = styleFor({ color });
+  const { strong } = style;
+  if (options.openRich !== undefined) {
+    const suggest = lineSuggester(words, place, mentions);
+    const prompt = strong(texts.prompt);
+    return options.openRich({
+      ...{ words, style, clock, prompt, suggest, jobControl: processJobControl, folder: place.folder },
+    });
+  }
   return new InteractiveConsole({
     ...{ input, output, clock, prompt: strong(texts.prompt), promptMore: texts.promptMore },
     pasteLabel: texts.pasted,

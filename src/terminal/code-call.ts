@@ -10,6 +10,15 @@ export function firstCodeLine(tool: string, json: string): string | undefined {
   return `${label}${first.trim()}${lines.length > 1 ? " …" : ""}`;
 }
 
+/** The same of any call: its program, what it is about, or else all of it. */
+export function callInWords(tool: string, json: string): string {
+  const code = firstCodeLine(tool, json);
+  if (code !== undefined) return code;
+  const input = parsedObject(json) ?? {};
+  const told = aboutNames.flatMap((name) => (typeof input[name] === "string" ? [input[name]] : []));
+  return told[0] ?? (Object.keys(input).length === 0 ? "" : json);
+}
+
 /** The program of a call, the name of the argument that holds it, and the other arguments. */
 export function codeIn(
   tool: string,
@@ -27,6 +36,9 @@ export function codeIn(
 export function badEndIn(tool: string, text: string): string | undefined {
   return codeNames.has(tool) ? /^(?:Command failed|Failed) \(([^)\n]+)\)/.exec(text)?.[1] : undefined;
 }
+
+/** What a call is about, the most telling first. */
+const aboutNames = ["path", "query", "pattern", "url", "name", "task", "question", "skill"];
 
 const codeNames: ReadonlyMap<string, readonly string[]> = new Map([
   ["execute_code", ["code", "source", "script"]],

@@ -22,7 +22,7 @@ import {
 import { readUser, type UserCommand } from "./user-line.ts";
 
 export type Command = { readonly data?: string; readonly language?: Language } & (
-  | { readonly name: "chat"; readonly going?: GoingOn; readonly slot?: Slot }
+  | { readonly name: "chat"; readonly going?: GoingOn; readonly slot?: Slot; readonly surface?: Surface }
   | {
       readonly name: "run";
       readonly output: "text" | "json" | "stream-json";
@@ -58,6 +58,9 @@ export type Command = { readonly data?: string; readonly language?: Language } &
   | { readonly name: "help"; readonly about?: SubCommandName }
   | { readonly name: "version" }
 );
+
+/** How a chat looks: drawn, in lines with keys, or in lines alone. */
+export type Surface = "rich" | "plain" | "screen_reader";
 
 /** With which conversation to go on: the newest, or one by the beginning of its id. */
 export type GoingOn = "newest" | { readonly id: string };
@@ -164,6 +167,9 @@ function checkOptions(name: SubCommandName, typed: Typed, words: TerminalWords):
   if (typed.has("json") && typed.has("stream-json")) {
     return words.usage.notTogether({ one: "--json", other: "--stream-json" });
   }
+  if (typed.has("plain") && typed.has("screen-reader")) {
+    return words.usage.notTogether({ one: "--plain", other: "--screen-reader" });
+  }
   if (typed.has("json") && typed.has("fix")) return words.usage.notTogether({ one: "--json", other: "--fix" });
   if (typed.value("resume")?.trim() === "") return words.usage.idEmpty({ name: "--resume" });
   if (typed.values("file").some((path) => path.trim() === "")) return words.usage.pathEmpty({ name: "--file" });
@@ -190,7 +196,7 @@ function readCommand(
     usage(words.usage.argumentUnwanted({ command: name, value: value ?? "" }));
   switch (name) {
     case "chat":
-      return one === undefined ? ok({ name, ...readGoingOn(typed) }) : tooMany(one);
+      return one === undefined ? ok({ name, ...readGoingOn(typed), ...readSurface(typed) }) : tooMany(one);
     case "run": {
       const output = json ? "json" : typed.has("stream-json") ? "stream-json" : "text";
       const isInputAwaited = rest.at(-1) === "-";
@@ -259,6 +265,11 @@ function readGoingOn(typed: Typed): { going?: GoingOn; slot?: Slot } {
   const slot = Slot.optional().safeParse(typed.value("slot")).data;
   const going = id !== undefined ? { id } : typed.has("continue") ? ("newest" as const) : undefined;
   return { ...(going !== undefined && { going }), ...(slot !== undefined && { slot }) };
+}
+
+function readSurface(typed: Typed): { surface?: Surface } {
+  if (typed.has("screen-reader")) return { surface: "screen_reader" };
+  return typed.has("plain") ? { surface: "plain" } : {};
 }
 
 function isOption(name: string): name is OptionName {

@@ -16,11 +16,20 @@ export function lineCompleter(
   return (line) => {
     const named = known.complete(line);
     if (named !== undefined) return [named.candidates, named.begun];
-    const mention = unfinishedMention(line);
-    if (mention === undefined) return [commands(line), line];
-    const paths = pathsFrom(mention.path, place).slice(0, namesShownMax);
-    return [writtenMentions(paths, mention.quote), line.slice(mention.start)];
+    const files = mentionPaths(line, place);
+    return files === undefined ? [commands(line), line] : [[...files.written], files.begun];
   };
+}
+
+/** The files that a begun `#` could name, as they are written; undefined where none was begun. */
+export function mentionPaths(
+  line: string,
+  place: LocalPlace,
+): { readonly begun: string; readonly written: readonly string[] } | undefined {
+  const mention = unfinishedMention(line);
+  if (mention === undefined) return undefined;
+  const paths = pathsFrom(mention.path, place).slice(0, namesShownMax);
+  return { begun: line.slice(mention.start), written: writtenMentions(paths, mention.quote) };
 }
 
 /** Paths that begin so, folders with their slash; hidden ones only when asked for. */

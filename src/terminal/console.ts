@@ -1,4 +1,8 @@
 import type { Readable, Writable } from "node:stream";
+import type { FollowFrame } from "../client/client.ts";
+import type { LogEvent } from "../protocol/events.ts";
+import type { Words } from "../words/words.ts";
+import type { Style } from "./style.ts";
 
 /** The person's side of a chat: a terminal with keys, or lines from a pipe. */
 export interface Console {
@@ -29,7 +33,50 @@ export interface Console {
   /** Makes the pending read, or the next one, answer `end`, whatever is typed. */
   end(): void;
   close(): void;
+  /** What lines cannot do. */
+  readonly screen?: RichScreen;
 }
+
+/** A terminal that is drawn, not only written: what is live stands below what was said. */
+export type RichScreen = {
+  /** Shows what happens in a conversation. */
+  turnDisplay(options: TurnDisplayOptions): TurnDisplay;
+  /** What was sent and has not been read yet. */
+  showWaiting(messages: readonly WaitingMessage[]): void;
+  /** What stands on the line at the bottom. */
+  showFacts(facts: Facts): void;
+  /** Words that were sent and taken back stand in the editor again, before what is typed there. */
+  giveBack(text: string): void;
+};
+
+export interface TurnDisplay {
+  show(frame: FollowFrame): void;
+  /** An event that stands on the screen already, or need not. */
+  learn(event: LogEvent): void;
+}
+
+export type TurnDisplayOptions = {
+  readonly words: Words;
+  readonly style: Style;
+  /** Whether a message was typed here: it need not be shown again. */
+  readonly isOwn: (message: string) => boolean;
+  /** Whether it was us who went back, asked once for each time: who does it tells what became of the files. */
+  readonly isOwnReturn: () => boolean;
+  /** The bytes of a file of the conversation; undefined where they are not to be had, or are too many to look at. */
+  readonly readImage?: (path: string) => Promise<Buffer | undefined>;
+};
+
+export type WaitingMessage = { readonly text: string; readonly mode: "queue" | "steer" };
+
+export type Facts = {
+  readonly state: "idle" | "running" | "waiting";
+  readonly conversation: string;
+  readonly model: string;
+  /** Of the model's window; absent before anything was said. */
+  readonly tokens?: { readonly percent: number; readonly isMuch: boolean };
+  /** Decisions that wait, here and elsewhere. */
+  readonly decisions: number;
+};
 
 export type ReadOptions = {
   readonly prompt: string;
@@ -53,14 +100,23 @@ export type Input =
   | { readonly kind: "stop" }
   /** Ctrl+D on an empty line, or the end of what was piped in. */
   | { readonly kind: "end" }
-  | { readonly kind: "woken" };
+  | { readonly kind: "woken" }
+  /** Alt+Up: the last message that waits is to come back. */
+  | { readonly kind: "takeBack" };
 
 export type TypedLine = {
   readonly text: string;
   /** Where several lines were pasted: the same with a label in place of each, and what each label stands for. */
   readonly typed?: string;
   readonly pasted?: ReadonlyMap<string, string>;
+  /** Tab in place of Enter: after the running turn. */
+  readonly isQueued?: true;
 };
+
+/** An entry of a menu. */
+export type Suggestion = { readonly value: string; readonly label: string; readonly description?: string };
+/** What the end of a text can become, and that end. */
+export type Suggest = (text: string) => { readonly begun: string; readonly items: readonly Suggestion[] } | undefined;
 
 /** Where nobody says how many cells a line has. */
 export const usualColumns = 80;

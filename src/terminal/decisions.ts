@@ -50,6 +50,7 @@ type Step = DecisionEnd | Verdict | undefined;
 /** Puts one open decision to the person and sends what they say. */
 export async function askDecision(decision: Decision, parts: DecisionParts): Promise<DecisionEnd> {
   let equal = equalTo(decision, parts);
+  if (parts.console.screen !== undefined) parts.console.note("");
   for (const line of decisionCard(decision, equal.length, parts)) parts.console.note(line);
   const ask = decision.kind === "approval" ? askApproval : askQuestion;
   /** What was typed in place of the arguments and did not fit. */

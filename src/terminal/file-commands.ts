@@ -1,10 +1,10 @@
-import { BrokenOff } from "../client/client.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import type { UndoReport } from "../protocol/resources.ts";
 import { type Chat, sayFailure } from "./chat-state.ts";
 import { formatBytes, formatTime } from "./format.ts";
 import { alignColumns } from "./model-view.ts";
 import { ownWords } from "./own-words.ts";
+import { readBytes } from "./read-bytes.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 
 const rowsShownMax = 200;
@@ -133,7 +133,7 @@ async function showBeginning(chat: Chat, path: string): Promise<undefined> {
   const { files: texts } = words.terminal;
   const download = await client.download(current.id, path);
   if (!download.ok) return sayFailure(chat, download.failure);
-  const head = await headOf(download.value.chunks);
+  const head = await readBytes(download.value.chunks, headBytesMax);
   if (head === undefined) return sayFailure(chat, makeFailure("read_failed", { path, why: "broken_off" }));
   const about = { path: pathText(path), size: formatBytes(download.value.bytes, words) };
   const text = textOf(head);
@@ -144,23 +144,6 @@ async function showBeginning(chat: Chat, path: string): Promise<undefined> {
   for (const line of lines.slice(0, linesShownMax)) console.say(shownLine(line));
   const isAll = lines.length <= linesShownMax && head.length === download.value.bytes;
   if (!isAll) console.say(style.dim(texts.beginningMore(about)));
-}
-
-/** Undefined when it broke off. */
-async function headOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer | undefined> {
-  const taken: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of chunks) {
-      taken.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= headBytesMax) break;
-    }
-    return Buffer.concat(taken);
-  } catch (error) {
-    if (error instanceof BrokenOff) return undefined;
-    throw error;
-  }
 }
 
 /** In the encodings that files from a Chinese or an English Windows have; undefined where it is none of them. */

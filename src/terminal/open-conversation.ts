@@ -5,11 +5,12 @@ import type { Client, ClientFailure, FollowFrame } from "../client/client.ts";
 import type { EventOf, LogEvent, TurnOutcome } from "../protocol/events.ts";
 import { type Decision, decisionOf } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
-import type { Console } from "./console.ts";
+import type { Console, TurnDisplay, WaitingMessage } from "./console.ts";
 import { failureText } from "./failure-text.ts";
 import type { LocalFiles } from "./local-files.ts";
 import { unknownText } from "./mentions.ts";
 import { ownWords } from "./own-words.ts";
+import { readBytes } from "./read-bytes.ts";
 import { safeLine } from "./safe-text.ts";
 import type { SentFiles } from "./sent-files.ts";
 import type { Style } from "./style.ts";
@@ -25,6 +26,8 @@ export type ConversationParts = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly sentFiles: SentFiles;
+  /** Something has changed that a status line could show. */
+  readonly onNews?: (event: LogEvent) => void;
 };
 
 export type Outgoing = {
@@ -47,12 +50,12 @@ export class OpenConversation {
   /** Decisions that the person here is making: their events are no news. */
   readonly deciding = new Set<string>();
   readonly #parts: ConversationParts;
-  readonly #view: TurnView;
+  readonly #view: TurnDisplay;
   readonly #waitingLine: WaitingLine;
   readonly #closing = new AbortController();
   readonly #own = new Set<string>();
   /** Messages of ours that no turn has taken up yet. */
-  readonly #waiting = new Set<string>();
+  readonly #waiting = new Map<string, WaitingMessage>();
   readonly #decisions = new Map<string, Decision>();
   #isTurnOpen = false;
   #isStored: boolean;
@@ -71,7 +74,9 @@ export class OpenConversation {
     this.#parts = parts;
     this.#waitingLine = new WaitingLine(parts);
     const isOwn = (message: string) => this.#own.has(message);
-    this.#view = new TurnView({ ...parts, isOwn, isOwnReturn: () => this.#takeOwnReturn() });
+    const shown = { ...parts, isOwn, isOwnReturn: () => this.#takeOwnReturn() };
+    const readImage = (path: string) => this.#readImage(path);
+    this.#view = parts.console.screen?.turnDisplay({ ...shown, readImage }) ?? new TurnView(shown);
   }
 
   /** Goes on from what the server says about it; `recent` are the events before `head` that stand on the screen. */
@@ -119,11 +124,12 @@ export class OpenConversation {
   send(message: Outgoing): void {
     const id = this.#parts.ids.uuid();
     this.#own.add(id);
-    this.#waiting.add(id);
+    this.#waiting.set(id, { text: message.text, mode: message.mode });
+    this.#showWaiting();
     this.#sending = this.#sending.then(async () => {
       const end = await this.#deliver(id, message);
       if (end === undefined || this.#closing.signal.aborted) return;
-      this.#waiting.delete(id);
+      this.#forgetWaiting(id);
       this.#lastEnd = end;
       this.#parts.console.wake();
       message.onReturned();
@@ -156,7 +162,9 @@ export class OpenConversation {
     for (const { id, text, mode } of state.ok ? state.value.queue : []) {
       if (mode !== "steer" || !this.#own.has(id)) continue;
       const taken = await client.call("withdrawMessage", { params: { id: this.id, message: id } });
-      if (taken.ok) console.note(words.terminal.command.tookBack({ text: safeLine(ownWords(text).words) }));
+      if (!taken.ok) continue;
+      if (console.screen !== undefined) console.screen.giveBack(ownWords(text).words);
+      else console.note(words.terminal.command.tookBack({ text: safeLine(ownWords(text).words) }));
     }
     const cancelled = await client.call("cancelTurn", { params: { id: this.id } });
     if (!cancelled.ok && cancelled.failure.code !== "turn_not_running") {
@@ -167,6 +175,7 @@ export class OpenConversation {
   /** Off the screen; what was typed is still sent. */
   close(): void {
     this.#waitingLine.stop();
+    if (!this.#closing.signal.aborted) this.#parts.console.screen?.showWaiting([]);
     this.#closing.abort();
   }
 
@@ -268,16 +277,17 @@ export class OpenConversation {
     this.#view.show(frame);
     if (frame.frame !== "event") return;
     this.#fold(frame.event);
+    this.#parts.onNews?.(frame.event);
     console.wake();
   }
 
   #fold(event: LogEvent): void {
     if (event.type === "turn.started") {
       this.#isTurnOpen = true;
-      this.#waiting.delete(event.message);
+      this.#forgetWaiting(event.message);
     }
-    if (event.type === "step.started") for (const message of event.joined ?? []) this.#waiting.delete(message);
-    if (event.type === "message.withdrawn") this.#waiting.delete(event.id);
+    if (event.type === "step.started") for (const message of event.joined ?? []) this.#forgetWaiting(message);
+    if (event.type === "message.withdrawn") this.#forgetWaiting(event.id);
     // What a stored rule answers stands in the log together with its answer: nobody is asked.
     const isForRule = event.type === "decision.asked" && event.layer === "always";
     if (event.type === "decision.asked" && !isForRule)
@@ -297,6 +307,21 @@ export class OpenConversation {
     if (by === "rule" && rule !== undefined)
       console.note(style.dim(decision.byRule({ tool: safeLine(rule.tool, 64), id: rule.id })));
     else if (isNews) console.note(decision.elsewhere({ what: decision.verdict[verdict] }));
+  }
+
+  #forgetWaiting(message: string): void {
+    if (this.#waiting.delete(message)) this.#showWaiting();
+  }
+
+  /** Only what has to wait for somebody: what is read at once would only flash up. */
+  #showWaiting(): void {
+    const waiting = this.#isTurnOpen ? [...this.#waiting.values()] : [];
+    if (!this.#closing.signal.aborted) this.#parts.console.screen?.showWaiting(waiting);
+  }
+
+  async #readImage(path: string): Promise<Buffer | undefined> {
+    const download = await this.#parts.client.download(this.id, path, { signal: this.#closing.signal });
+    return download.ok ? readBytes(download.value.chunks, Number.POSITIVE_INFINITY) : undefined;
   }
 
   #takeOwnReturn(): boolean {

@@ -1,10 +1,11 @@
 import { makeFailure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
+import type { Words } from "../words/words.ts";
 import { askPerson, type Chat, openStored, sayFailure, startNew } from "./chat-state.ts";
 import { likely } from "./command-line.ts";
 import { compact } from "./compact-command.ts";
-import type { TypedLine } from "./console.ts";
+import type { Suggestion, TypedLine } from "./console.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { clean, files, undo } from "./file-commands.ts";
 import { formatTime } from "./format.ts";
@@ -63,6 +64,16 @@ export function completeSlashCommand(line: string): string[] {
   if (!line.startsWith("/")) return [];
   const all = names.flatMap((name) => (line.includes(" ") ? wordsAfter(name) : [`/${name}`]));
   return all.filter((command) => command.startsWith(line));
+}
+
+/** For a menu: each with what it takes and what it does. */
+export function suggestCommands(line: string, { terminal }: Words): Suggestion[] {
+  return completeSlashCommand(line).map((value) => {
+    const name = names.find((one) => value === `/${one}`);
+    if (name === undefined) return { value, label: value };
+    const label = `${value} ${commands[name].form}`.trimEnd();
+    return { value, label, description: terminal.command.summary[name] };
+  });
 }
 
 function wordsAfter(name: SlashCommandName): string[] {
@@ -232,6 +243,19 @@ async function queue(chat: Chat, text: string, line: TypedLine): Promise<undefin
   for (const [index, message] of waiting.entries()) {
     console.say(command.queueEntry({ number: index + 1, mode: message.mode, text: safeLine(message.text, 100) }));
   }
+}
+
+/** Alt+Up: the last message of ours that waits stands in the editor again. */
+export async function takeBack({ client, console, current, words }: Chat): Promise<void> {
+  await current.whenSent;
+  const state = await client.call("getState", { params: { id: current.id } });
+  const message = state.ok ? state.value.queue.at(-1) : undefined;
+  const taken =
+    message === undefined
+      ? undefined
+      : await client.call("withdrawMessage", { params: { id: current.id, message: message.id } });
+  if (message === undefined || !taken?.ok) return console.note(words.terminal.rich.nothingToTakeBack());
+  console.screen?.giveBack(ownWords(message.text).words);
 }
 
 async function unqueue(chat: Chat, number: string): Promise<undefined> {

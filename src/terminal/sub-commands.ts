@@ -9,6 +9,8 @@ export const options = {
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r", value: "ID" },
   slot: { type: "string", short: "m", value: "SLOT" },
+  plain: { type: "boolean" },
+  "screen-reader": { type: "boolean" },
   file: { type: "string", short: "f", value: "PATH" },
   request: { type: "string", value: "FILE" },
   conversation: { type: "string", value: "ID" },
@@ -37,7 +39,7 @@ export const aliases: Readonly<Record<string, OptionName>> = { model: "slot" };
 export const globalOptions: readonly OptionName[] = ["data", "lang", "help", "version"];
 
 export const subCommands = {
-  chat: { form: "", options: ["continue", "resume", "slot"], words: [] },
+  chat: { form: "", options: ["continue", "resume", "slot", "plain", "screen-reader"], words: [] },
   serve: { form: "", options: ["host", "port", "base-path"], words: [] },
   run: { form: "[MESSAGE… | -]", options: ["file", "json", "stream-json", "continue", "resume", "slot"], words: [] },
   model: { form: "[list | test [SLOT]]", options: ["json", "request"], words: ["list", "test"] },

@@ -5,6 +5,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Client } from "../client/client.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { type Language, type Words, wordsFor } from "../words/words.ts";
+import type { ChatOptions } from "./chat.ts";
 import type { Recovery } from "./chat-start.ts";
 import { type Command, languageAsked, parseCommandLine } from "./command-line.ts";
 import { completionScript } from "./completion.ts";
@@ -93,8 +94,10 @@ export type CommandParts = Streams & {
   readonly place?: LocalPlace;
   /** False with NO_COLOR, and where the output is no terminal. */
   readonly color: boolean;
-  /** False with TERM=dumb: lines instead of keys. */
+  /** False with TERM=dumb, and for who has it read out: lines instead of keys. */
   readonly hasKeys: boolean;
+  /** Present: a chat may be drawn, where there is a terminal for it. */
+  readonly rich?: RichSettings | undefined;
   /** Of `sandbox`: where it can be reached, and whose data it is. */
   readonly listening?: Listening | undefined;
   /** Where the server of this data is reached, if there is one. */
@@ -105,6 +108,19 @@ export type CommandParts = Streams & {
   readonly leave: AbortSignal;
 };
 
+export type RichSettings = {
+  /** The terminal shows ASCII only. */
+  readonly isAscii: boolean;
+  /** Where what was typed is kept for the next time. */
+  readonly historyFile: string | undefined;
+};
+
+/** The library that draws is read only where something is drawn. */
+async function richOpener({ isAscii, historyFile }: RichSettings): Promise<ChatOptions["openRich"]> {
+  const { RichConsole } = await import("./rich/rich-console.ts");
+  return ({ folder, ...parts }) => new RichConsole({ ...parts, isAscii, history: { file: historyFile, folder } });
+}
+
 /** Runs a command against the yard; answers the exit code. */
 export async function runCommand(command: ClientCommand, given: CommandParts): Promise<number> {
   // A terminal that knows no keys knows no colours either.
@@ -114,7 +130,8 @@ export async function runCommand(command: ClientCommand, given: CommandParts): P
     case "chat": {
       const { chat } = await import("./chat.ts");
       const isInteractive = parts.hasKeys && parts.input.isTTY === true && parts.output.isTTY === true;
-      return chat({ ...parts, isInteractive, going: command.going, slot: command.slot });
+      const openRich = isInteractive && given.rich !== undefined ? await richOpener(given.rich) : undefined;
+      return chat({ ...parts, isInteractive, openRich, going: command.going, slot: command.slot });
     }
     case "run": {
       const { run } = await import("./run-command.ts");

@@ -1,22 +1,17 @@
 import type { FollowFrame } from "../client/client.ts";
 import type { EventOf, LogEvent } from "../protocol/events.ts";
-import { failureWords, type Words, withoutMarks } from "../words/words.ts";
-import { badEndIn, firstCodeLine } from "./code-call.ts";
+import { failureWords, type Words } from "../words/words.ts";
+import { type CallResult, callResult } from "./call-result.ts";
+import { firstCodeLine } from "./code-call.ts";
 import { compactionLines, SentLengths } from "./compaction-lines.ts";
-import type { Console } from "./console.ts";
-import { formatBytes, formatDuration } from "./format.ts";
+import type { Console, TurnDisplay, TurnDisplayOptions } from "./console.ts";
+import { formatBytes } from "./format.ts";
 import { saidText } from "./own-words.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import type { Style } from "./style.ts";
 
-type Options = {
+type Options = TurnDisplayOptions & {
   readonly console: Pick<Console, "isInteractive" | "answer" | "note">;
-  readonly words: Words;
-  readonly style: Style;
-  /** Whether a message was typed here: it need not be shown again. */
-  readonly isOwn: (message: string) => boolean;
-  /** Whether it was us who went back, asked once for each time: who does it tells what became of the files. */
-  readonly isOwnReturn: () => boolean;
 };
 
 type Delta = Extract<FollowFrame, { frame: "delta" }>;
@@ -30,7 +25,7 @@ const changesShownMax = 10;
 const asksPerson = "ask_human";
 
 /** What happens in a turn, printed. Text appears as it streams; only what the log has counts, and nothing is shown twice. */
-export class TurnView {
+export class TurnView implements TurnDisplay {
   readonly #console: Options["console"];
   readonly #words: Words;
   readonly #style: Style;
@@ -150,37 +145,13 @@ export class TurnView {
     this.#console.note(instructions.cut ? memory.inForceInPart({ path }) : memory.inForce({ path }));
   }
 
-  #showResult({ call, outcome, text, failure, durationMs }: EventOf<"call.finished">): void {
-    const tool = this.#tools.get(call);
-    if (tool === undefined || (tool.name === asksPerson && outcome === "ok")) return;
-    const name = safeLine(tool.name, 64);
-    if (outcome === "ok") {
-      const duration = durationMs === undefined ? "" : ` ${formatDuration(durationMs)}`;
-      const badEnd = badEndIn(tool.name, text);
-      const sign = badEnd === undefined ? this.#style.good("✓") : this.#style.attention("!");
-      const end = badEnd === undefined ? "" : ` (${safeLine(badEnd, 80)})`;
-      return this.#console.note(`${sign} ${this.#style.dim(`${name}${duration}${end}`)}`);
-    }
-    const [what, next] = this.#whyNot(text, failure);
-    const state = this.#words.terminal.turn.outcome[outcome];
-    this.#console.note(`${this.#style.bad("✗")} ${this.#style.dim(`${name} (${state}) ${safeLine(what, 160)}`)}`);
-    if (next !== "") this.#console.note(`→ ${safeLine(next, 400)}`);
-  }
-
-  /** What a person can do is said where the model can do nothing about it. */
-  #whyNot(text: string, failure: EventOf<"call.finished">["failure"]): readonly [what: string, next: string] {
-    if (failure === undefined) return [this.#reasonIn(withoutMarks(text)), ""];
-    const { declined } = this.#words.terminal.turn;
-    if (failure.code === "tool_rejected") return [declined({ why: String(failure.params.why) }), ""];
-    const [what, next] = failureWords(this.#words, failure);
-    return [what, failure.code.startsWith("sandbox_") ? next : ""];
-  }
-
-  /** A refusal that was written for the model begins with its code. */
-  #reasonIn(text: string): string {
-    const reasons: Readonly<Record<string, string>> = this.#words.terminal.turn.refusal;
-    const code = /^Error: (\w+):/.exec(text)?.[1] ?? "";
-    return Object.hasOwn(reasons, code) ? (reasons[code] ?? text) : text;
+  #showResult(event: EventOf<"call.finished">): void {
+    const tool = this.#tools.get(event.call);
+    if (tool === undefined || (tool.name === asksPerson && event.outcome === "ok")) return;
+    const { end, about, next } = callResult(tool.name, event, this.#words);
+    const line = `${safeLine(tool.name, 64)} ${about}`.trimEnd();
+    this.#console.note(`${this.#style[end](callSigns[end])} ${this.#style.dim(line)}`);
+    if (next !== "") this.#console.note(`→ ${next}`);
   }
 
   #showReturn(event: EventOf<"rewound">): void {
@@ -228,6 +199,8 @@ export class TurnView {
     this.#asked.clear();
   }
 }
+
+const callSigns: Readonly<Record<CallResult["end"], string>> = { good: "✓", attention: "!", bad: "✗" };
 
 /** An undo gives back or takes away: what it gives back was there before. */
 function signOf({ by, before, after }: EventOf<"file.changed">): string {

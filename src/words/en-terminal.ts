@@ -3,6 +3,7 @@ import { enCompact } from "./en-compact.ts";
 import { enDecisions } from "./en-decisions.ts";
 import { enExec, enService } from "./en-exec.ts";
 import { enMemory } from "./en-memory.ts";
+import { enRich } from "./en-rich.ts";
 import { enBackups, enServe, enUsers } from "./en-serve.ts";
 import { enTools } from "./en-tools.ts";
 
@@ -50,6 +51,8 @@ export const enTerminal = {
       continue: "Go on with the newest conversation; an interrupted turn is finished first",
       resume: "Go on with the conversation whose id begins with ID",
       slot: "Model slot to prefer: base, reasoning, vision, code or chat (also --model)",
+      plain: "Lines instead of a drawn screen, with the keys of a line editor",
+      "screen-reader": "Lines only: nothing is drawn over, decisions are typed",
       file: "Send this file along, as `#PATH` in the message does; may be repeated",
       conversation: "Use the files and the Python state of this conversation",
       language: "Of the code: python, bash or javascript (else by the file's ending, else python)",
@@ -119,6 +122,7 @@ export const enTerminal = {
   exec: enExec,
   compact: enCompact,
   memory: enMemory,
+  rich: enRich,
   service: enService,
   serve: enServe,
   users: enUsers,

@@ -4,6 +4,7 @@ import { zhCompact } from "./zh-compact.ts";
 import { zhDecisions } from "./zh-decisions.ts";
 import { zhExec, zhService } from "./zh-exec.ts";
 import { zhMemory } from "./zh-memory.ts";
+import { zhRich } from "./zh-rich.ts";
 import { zhBackups, zhServe, zhUsers } from "./zh-serve.ts";
 import { zhTools } from "./zh-tools.ts";
 
@@ -48,6 +49,8 @@ export const zhTerminal: TerminalWords = {
       continue: "继续最近的对话；中断的回合会先完成",
       resume: "继续 id 以 ID 开头的对话",
       slot: "优先使用的模型槽位：base、reasoning、vision、code 或 chat（也可写作 --model）",
+      plain: "逐行显示，不绘制屏幕，保留行编辑按键",
+      "screen-reader": "只输出文字行：不重绘，决定用文字输入",
       file: "随消息发送这个文件，与消息中的 `#PATH` 相同；可以重复",
       conversation: "使用这个对话的文件和 Python 状态",
       language: "代码的语言：python、bash 或 javascript（否则按文件后缀，再否则为 python）",
@@ -112,6 +115,7 @@ export const zhTerminal: TerminalWords = {
   exec: zhExec,
   compact: zhCompact,
   memory: zhMemory,
+  rich: zhRich,
   service: zhService,
   serve: zhServe,
   users: zhUsers,

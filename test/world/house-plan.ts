@@ -71,6 +71,7 @@ export const ADAPTERS_OF_ADAPTERS = {
  * there is no such order: a command may run code, and code commands.
  */
 export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
+  terminal: ["rich", "."],
   http: ["docs", "routes", "openai", "chat", "operators", "sandbox", "."],
   tools: ["builtin", "edit", "."],
   approvals: ["code shell ."],

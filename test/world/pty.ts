@@ -55,7 +55,14 @@ export function openPty(options: {
     cols: options.columns ?? 100,
     rows: 40,
     cwd: options.cwd ?? process.cwd(),
-    env: { PATH, TERM: "xterm-256color", LANG: "C.UTF-8", AGENTYARD_CONFIG: noSettings, ...options.env },
+    env: {
+      PATH,
+      TERM: "xterm-256color",
+      LANG: "C.UTF-8",
+      AGENTYARD_CONFIG: noSettings,
+      AGENTYARD_TERMINAL: "plain",
+      ...options.env,
+    },
   });
   const { promise: exited, resolve } = Promise.withResolvers<number>();
   const seen = makeSeen();
