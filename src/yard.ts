@@ -306,9 +306,9 @@ function openIndex(dataDir: string, clock: Clock): Search {
   return opened.value;
 }
 
-function limitsOf({ loop, context }: Config): Partial<LoopLimits> {
+function limitsOf({ loop, context, budgets, prices }: Config): Partial<LoopLimits> {
   const { isManaged, messagesMax, window, summaryTimeoutMs } = context;
-  return { ...loop, window, summaryTimeoutMs, messagesKeptMax: isManaged ? messagesMax : 0 };
+  return { ...loop, window, summaryTimeoutMs, messagesKeptMax: isManaged ? messagesMax : 0, budgets, prices };
 }
 
 function localTimezone(): string {

@@ -198,6 +198,8 @@ function valuesOf(expected: ValueForm): readonly string[] {
       return expected.choices;
     case "address":
       return ["http://a.example:1", "http://b.example:2", "https://c.example"];
+    case "prices":
+      return ["m 1 2", "m 1 2 0.5, other* 0 0"];
     case "duration":
       return ["1ms", "250ms", "60000ms"];
     case "origins":

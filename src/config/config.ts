@@ -21,6 +21,7 @@ import { openSources, type Sources } from "./open-sources.ts";
 import { findPlaces, type Places, type Surroundings } from "./places.ts";
 import { type ConfigFailure, type Problem, toFailures } from "./problems.ts";
 import { readAgents } from "./read-agents.ts";
+import { type BudgetsRead, readBudgets } from "./read-budgets.ts";
 import { readMcp } from "./read-mcp.ts";
 import { readRules } from "./read-rules.ts";
 import { readNetwork, readSandbox } from "./read-sandbox.ts";
@@ -63,6 +64,9 @@ export type Config = {
     readonly window: WindowLimits;
     readonly summaryTimeoutMs: number;
   };
+  /** What may be spent, and what models cost. */
+  readonly budgets: BudgetsRead["budgets"];
+  readonly prices: BudgetsRead["prices"];
   /** `cleanAfterMs`: how long nobody must have used a workspace before its files are moved to the trash; 0 is never. */
   readonly workspace: { readonly limits: WorkspaceLimits; readonly cleanAfterMs: number; readonly disk: Disk };
   readonly uploads: UploadPolicy;
@@ -152,6 +156,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
       toolTimeoutMs: 1_000 * reader.read(settings.toolTimeoutSeconds),
     },
     context: readContext(reader),
+    ...readBudgets(reader, places),
     workspace: readWorkspace(reader),
     ...readPrograms(reader),
     server: readServer(reader, places),

@@ -162,6 +162,50 @@ export const proxy: Kind<string> = kind(
   (text) => (text.includes("://") ? text : `http://${text}`),
 );
 
+const dollars = z.number().min(0).max(100_000);
+
+/**
+ * What models cost, in US dollars for a million tokens, by their ids: a map in a file; in a variable
+ * `gpt-5 1.25 10 0.125, other 0.5 2`, with input, output and, where it has one, cached input.
+ */
+export const prices: Kind<Readonly<Record<string, Price>>> = {
+  expected: { form: "prices", example: "gpt-5" },
+  parse(value) {
+    const table: Record<string, Price> = Object.create(null);
+    for (const [id, given] of typeof value === "string" ? pricesOf(value) : Object.entries(Object(value))) {
+      const price = priceOf(given);
+      if (id === "" || price === undefined) return undefined;
+      table[id] = price;
+    }
+    return typeof value === "object" || typeof value === "string" ? { ...table } : undefined;
+  },
+  show: (table) =>
+    Object.entries(table)
+      .map(([id, { input, output, cachedInput }]) => [id, input, output, cachedInput].join(" ").trim())
+      .join(", "),
+};
+
+const Price = z
+  .strictObject({ input: dollars, output: dollars, cached_input: dollars.optional() })
+  .transform(({ input, output, cached_input: cachedInput }) => ({
+    ...{ input, output, ...(cachedInput === undefined ? {} : { cachedInput }) },
+  }));
+type Price = z.infer<typeof Price>;
+
+function priceOf(given: unknown): Price | undefined {
+  return Price.safeParse(given).data;
+}
+
+function pricesOf(text: string): [id: string, price: unknown][] {
+  const entries = text.split(",").filter((one) => one.trim() !== "");
+  return entries.map((entry) => {
+    const [id = "", input, output, cached, ...more] = entry.trim().split(/\s+/);
+    const given = { input: Number(input), output: Number(output) };
+    if (more.length > 0) return [id, undefined];
+    return [id, cached === undefined ? given : { ...given, cached_input: Number(cached) }];
+  });
+}
+
 /** Variables and flags are text, and a number in a file may stand in quotes: text is read first, then checked. */
 function kind<T>(
   schema: z.ZodType<T>,

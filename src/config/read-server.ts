@@ -46,7 +46,7 @@ function readOidc(reader: Reader): ServerSettings["oidc"] {
 export function refuseForeign(
   reader: Reader,
   { projectFile, envFile, userFile }: Places,
-  group: "server." | "web.",
+  group: "server." | "web." | "budgets." | "prices",
 ): void {
   const foreign = [projectFile.shown, envFile.shown];
   for (const { setting, origin } of reader.readings) {
@@ -54,7 +54,7 @@ export function refuseForeign(
     const { key } = setting;
     if (!foreign.includes(file) || key === undefined || !key.startsWith(group)) continue;
     const place = { file, line: Number(line) };
-    const fault = group === "web." ? "opens_web" : "opens_server";
+    const fault = group === "server." ? "opens_server" : group === "web." ? "opens_web" : "opens_budget";
     reader.problems.push({ fault, name: key, userFile: userFile.shown, place });
   }
 }

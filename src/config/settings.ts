@@ -3,6 +3,7 @@ import { logLevels } from "../observe/observe.ts";
 import { Slot } from "../protocol/message.ts";
 import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
 import { languages } from "../words/words.ts";
+import { budgetSettings } from "./budget-settings.ts";
 import { contextSettings } from "./context-settings.ts";
 import {
   baseUrl,
@@ -96,6 +97,7 @@ export const settings = {
   },
 
   ...contextSettings,
+  ...budgetSettings,
 
   workspaceBytesMax: {
     variables: ["AGENTYARD_WORKSPACE_BYTES_MAX"],

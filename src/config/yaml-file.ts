@@ -33,7 +33,9 @@ export async function openYamlFile(
     const example = exampleOf(name, keys);
     if (setting !== undefined) {
       const isList = content.form === "list" && listForms.includes(setting.kind.expected.form);
-      if (content.form === "value") given.set(name, { name, value: content.value, place });
+      const isTable = content.form === "group" && setting.kind.expected.form === "prices";
+      if (isTable) given.set(name, { name, value: tableOf(content.entries, name, setting), place });
+      else if (content.form === "value") given.set(name, { name, value: content.value, place });
       else if (isList) given.set(name, { name, value: content.text, place });
       else if (content.form !== "nothing") problems.push({ fault: "value", name, value: source, setting, place });
     } else if (example !== undefined) {
@@ -42,6 +44,22 @@ export async function openYamlFile(
     } else {
       problems.push({ fault: "unknown_key", name, near: nearestKey(name, keys), place });
     }
+  }
+
+  /** Each line of it is checked here, so that a mistake is told with its own. */
+  function tableOf(entries: readonly Entry[], name: string, setting: Setting<unknown>): Record<string, unknown> {
+    const table: Record<string, unknown> = Object.create(null);
+    for (const { key, line, content, source } of entries) {
+      const inside = content.form === "group" ? content.entries : [];
+      const values = inside.map((entry) => [entry.key, entry.content.form === "value" && entry.content.value]);
+      const one = { [key]: Object.fromEntries(values) };
+      if (setting.kind.parse(one, folders) !== undefined) Object.assign(table, one);
+      else {
+        const place = { file: file.shown, line };
+        problems.push({ fault: "value", name: `${name}.${key}`, value: source, setting, place });
+      }
+    }
+    return table;
   }
 }
 

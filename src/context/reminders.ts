@@ -1,5 +1,6 @@
 import { derivedHex } from "../base/ids.ts";
 import type { History } from "../log/log.ts";
+import type { BudgetLine } from "../protocol/budget.ts";
 import type { TokenStatus } from "../protocol/resources.ts";
 import { forModels } from "../words/words.ts";
 import { newlyRepeated } from "./loop-guard.ts";
@@ -20,6 +21,8 @@ export function reminderFor(
     readonly memories?: readonly string[] | undefined;
     /** What the user named, and which skills there are for new files: told once, when it is new. */
     readonly news?: readonly string[] | undefined;
+    /** What may be spent, where a budget holds. */
+    readonly budget?: readonly BudgetLine[] | undefined;
   },
 ): Reminder | undefined {
   const notes = [
@@ -29,6 +32,7 @@ export function reminderFor(
     memoryNote(history, now.memories),
     todoNote(history),
     tokenNote(history, now.tokens),
+    budgetNote(history, now.budget),
     loopNote(history),
   ].filter((note) => note !== undefined);
   const lines = [...notes.map((note) => note.line), ...(now.instruction === undefined ? [] : [now.instruction])];
@@ -152,6 +156,19 @@ const levels: readonly string[] = ["info", "half", "warning", "high", "critical"
 
 function rankOf(level: string): number {
   return levels.indexOf(level);
+}
+
+const budgetLevels = [0.5, 0.8, 0.95];
+
+/** When limits have changed, when half, four fifths and nearly all of one is used, and otherwise after eight steps. */
+function budgetNote({ told, steps }: History, lines: readonly BudgetLine[] = []): Note | undefined {
+  if (lines.length === 0) return undefined;
+  const used = Math.max(...lines.map(({ left, limit }) => (limit === 0 ? 1 : 1 - left / limit)));
+  const level = budgetLevels.filter((share) => used >= share).length;
+  const value = `${lines.map(({ kind, limit }) => `${kind} ${limit}`).join(", ")} ${level}`;
+  const known = told.get("budget");
+  const isDue = known?.value !== value || steps + 1 - known.step >= quietSteps;
+  return isDue ? { line: forModels.budget.left(lines), told: `budget:${value}` } : undefined;
 }
 
 const toolBytesMax = 64;

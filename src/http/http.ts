@@ -13,6 +13,7 @@ import { openRate } from "./rate.ts";
 import { routedPath } from "./routed-path.ts";
 import { agentHandlers } from "./routes/agents.ts";
 import { backupHandlers } from "./routes/backup.ts";
+import { budgetHandlers } from "./routes/budgets.ts";
 import { chatHandlers } from "./routes/chat.ts";
 import { chatAgentHandlers } from "./routes/chat-agents.ts";
 import { chatConversationHandlers } from "./routes/chat-conversations.ts";
@@ -62,6 +63,7 @@ export function createApp(parts: Parts): App {
     ...backupHandlers(parts),
     ...conversationHandlers(parts),
     ...checkpointHandlers(parts),
+    ...budgetHandlers(parts),
     ...compactionHandlers(parts),
     ...mcpHandlers(parts),
     ...memoryHandlers(parts),

@@ -47,6 +47,8 @@ const statuses: Statuses = {
   conversation_exists: 409,
   conversation_busy: 409,
   budget_short: 409,
+  budget_spent: 409,
+  price_unknown: 409,
   context_exhausted: 409,
   compaction_off: 409,
   compaction_not_found: 404,

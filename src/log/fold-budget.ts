@@ -65,6 +65,9 @@ export function noteSpending(spending: Spending, event: LogEvent): void {
     case "compacted":
       if (event.usage !== undefined) pay(spending, event, event.usage, event.cost);
       return;
+    case "usage.noted":
+      pay(spending, event, event.usage, event.cost);
+      return;
     case "turn.finished":
       loseAsked(spending, event);
       return;
@@ -96,10 +99,7 @@ function loseAsked(spending: Spending, event: LogEvent): void {
 function passTime(spending: Spending, event: LogEvent): void {
   const { open, running } = spending;
   if (!isOfRun.has(event.type)) return;
-  const isWaiting = open.size > 0 && running.size === 0 && !spending.isStepOpen;
-  const isIdle = event.type === "turn.recovered" || isWaiting;
-  const ms = spending.at === undefined || isIdle ? 0 : Math.max(0, Math.round(event.at - spending.at));
-  charge(spending, event, { ms });
+  if (event.type !== "turn.recovered") charge(spending, event, { ms: runningMs(spending, event.at) });
   spending.at = event.at;
   if (event.type === "step.started") spending.isStepOpen = true;
   if (event.type === "message.assistant") {
@@ -111,6 +111,12 @@ function passTime(spending: Spending, event: LogEvent): void {
   if (event.type !== "turn.finished") return;
   for (const calls of [open, running]) calls.clear();
   Object.assign(spending, { at: undefined, isStepOpen: false });
+}
+
+/** How long the turn has been at work since its last event. */
+export function runningMs({ at, open, running, isStepOpen }: Spending, now: number): number {
+  const isWaiting = open.size > 0 && running.size === 0 && !isStepOpen;
+  return at === undefined || isWaiting ? 0 : Math.max(0, Math.round(now - at));
 }
 
 const isOfRun: ReadonlySet<LogEvent["type"]> = new Set<LogEvent["type"]>([

@@ -138,6 +138,7 @@ function change(history: History, event: LogEvent): void {
     case "compaction.undone":
       history.counted = undefined; // What was counted since then was counted without what is sent again.
       return;
+    case "usage.noted":
     case "budget.set": // See `noteSpending`.
     case "compaction.started":
     case "rewound":

@@ -18,6 +18,7 @@ import { openSharing } from "./share-recipes.ts";
 
 export { checkRecord, checkRules } from "./check-record.ts";
 export { argumentsHash, askedHash, chained, decidedOn, linkOf, madeHash } from "./decision-record.ts";
+export { runningMs } from "./fold-budget.ts";
 export { agentAfter, applyEvent, foldHistory } from "./history.ts";
 export type * from "./history-state.ts";
 export { emptyHistory } from "./history-state.ts";

@@ -1,5 +1,6 @@
 import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
+import { costOf, type Price } from "../models/models.ts";
 import { type BudgetKind, type BudgetLimits, budgetKinds, roundMoney, type Spent } from "../protocol/budget.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 
@@ -79,9 +80,6 @@ export function isSpent(left: BudgetLimits): BudgetKind | undefined {
   return budgetKinds.find((kind) => kind !== "agents" && kind !== "depth" && left[kind] === 0);
 }
 
-/** US dollars for a million tokens. */
-export type Price = { readonly input: number; readonly output: number; readonly cachedInput?: number | undefined };
-
 /** A model call that somebody wants to make. */
 export type CallWanted = {
   readonly inputTokens: number;
@@ -110,13 +108,13 @@ export function fitCall(left: BudgetLimits, { inputTokens, outputTokensMax, pric
   if (output < Math.min(answerTokensMin, outputTokensMax)) return { kind: "tokens" };
   if (price === undefined) return left.money === undefined ? { fits: held(input, output) } : { kind: "money" };
   if (left.money !== undefined) {
-    const afterInput = roundMoney(left.money - priceOf(input, price.input));
+    const afterInput = roundMoney(left.money - costOf({ input, output: 0 }, price));
     if (price.output > 0)
       output = Math.min(output, Math.floor(roundMoney((afterInput * tokensPerPrice) / price.output)));
     if (afterInput < 0 || output < Math.min(answerTokensMin, outputTokensMax)) return { kind: "money" };
   }
   return {
-    fits: { ...held(input, output), money: roundMoney(priceOf(input, price.input) + priceOf(output, price.output)) },
+    fits: { ...held(input, output), money: costOf({ input, output }, price) },
   };
 }
 
@@ -129,10 +127,6 @@ function held(input: number, output: number): CallReserved {
 }
 
 const tokensPerPrice = 1_000_000;
-
-function priceOf(tokens: number, dollars: number): number {
-  return (tokens * dollars) / tokensPerPrice;
-}
 
 function rounded(kind: BudgetKind, value: number): number {
   return kind === "money" ? roundMoney(value) : value;

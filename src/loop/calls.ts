@@ -14,6 +14,7 @@ import { type Judged, judgeCall } from "./judge-calls.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { classOf, type Finished, runTool, type Start, settled } from "./run-tool.ts";
+import { spentNow, stepsMaxOf } from "./spending.ts";
 
 /** Whether something can be done about the open calls without a person. */
 export function hasRunnableCalls(turn: OpenTurn, parts: Pick<Parts, "toolbox" | "approvals">, owner: OwnerId): boolean {
@@ -80,7 +81,7 @@ async function judgeCalls(
   if (turn === undefined || turn.cancelAsked || run.signal.aborted) return judged;
   const toolbox = toolboxOf(run.history, parts, conversation.owner);
   for (const state of callsToPlan(run, parts, running)) {
-    if (isDecidedWithoutRules(state, turn, parts) || isFunction(state, run, parts)) continue;
+    if (isDecidedWithoutRules(state, turn, parts, run) || isFunction(state, run, parts)) continue;
     const call = asDecided(state);
     const key = JSON.stringify([call.id, call.arguments, isTainted]);
     const earlier = known.get(key);
@@ -171,7 +172,7 @@ function planCall(
 ): { event: NewEvent } | Start | undefined {
   const { call, decision, started } = state;
   const settle = (outcome: CallOutcome, reason: Failure) => ({ event: settled(call.id, outcome, reason) });
-  const end = endWithoutRules(state, turn, parts);
+  const end = endWithoutRules(state, turn, parts, run);
   if (end !== undefined) return { event: end };
   if (isFunction(state, run, parts)) {
     const event = planFunction(run, parts, state);
@@ -213,22 +214,25 @@ function isAboutThis(state: CallState, { ask }: OpenedCall): boolean {
   return runs === decidedOn(asked, made) && made.argumentsHash === argumentsHash(runs);
 }
 
-function isDecidedWithoutRules(state: CallState, turn: OpenTurn, parts: Parts): boolean {
+function isDecidedWithoutRules(state: CallState, turn: OpenTurn, parts: Parts, run: Run): boolean {
   const isOpen = state.decision !== undefined && state.decision.made === undefined;
-  return isOpen || endWithoutRules(state, turn, parts) !== undefined;
+  return isOpen || endWithoutRules(state, turn, parts, run) !== undefined;
 }
 
 /** The end of a call that ends whatever the rules say. */
-function endWithoutRules({ call, started, decision }: CallState, turn: OpenTurn, parts: Parts): NewEvent | undefined {
+function endWithoutRules(
+  { call, started, decision }: CallState,
+  turn: OpenTurn,
+  parts: Parts,
+  { history }: Run,
+): NewEvent | undefined {
   const { name: tool } = call;
   // Started by a process that is gone: it may or may not have happened, and only its class says whether it may happen again.
   if (started?.class === "unsafe") return settled(call.id, "unknown", makeFailure("tool_interrupted", { tool }));
-  if (turn.step >= parts.limits.stepsMax)
-    return settled(
-      call.id,
-      "not_run",
-      makeFailure("tool_not_run", { tool, why: forModels.stepLimit, because: "steps" }),
-    );
+  const notRun = (why: string, because: "steps" | "budget") =>
+    settled(call.id, "not_run", makeFailure("tool_not_run", { tool, why, because }));
+  if (turn.step >= stepsMaxOf(turn, parts.limits)) return notRun(forModels.stepLimit, "steps");
+  if (spentNow(history, parts) !== undefined) return notRun(forModels.budget.usedUp, "budget");
   if (call.invalid && turn.isCut) return settled(call.id, "error", makeFailure("tool_arguments_cut", { tool }));
   if (isStuck(turn.finished, call))
     return settled(call.id, "not_run", makeFailure("tool_repeated", { tool, times: sameCallsMax + 1 }));

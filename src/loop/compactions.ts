@@ -5,7 +5,7 @@ import type { CompactReport } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
 import type { Engine } from "./loop.ts";
-import { makeRoomIn, reportOf } from "./make-room.ts";
+import { makeRoomIn, reportOf, roomEvents } from "./make-room.ts";
 import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 import { nextOf } from "./turn.ts";
@@ -25,13 +25,13 @@ export function openCompactions(parts: Parts, driver: Driver): Pick<Engine, "com
         if (!made.ok) return made;
         const { compacted } = made.value;
         const report = reportOf(history, made.value, parts);
-        if (compacted === undefined) return ok({ seq: null, ...report });
+        const events = roomEvents(history.turn?.turn ?? history.turnsEver, made.value);
+        if (events.length === 0) return ok({ seq: null, ...report });
         const stored = await appendSeen(parts, conversation.number, (now) => {
           if (!isSame(now, history)) return failure("conversation_busy", { id: conversation.id });
-          const turn = history.turn?.turn ?? history.turnsEver;
-          return ok({ events: [{ type: "compacted", turn, ...compacted }], epoch });
+          return ok({ events, epoch });
         });
-        return stored.ok ? ok({ seq: stored.value.lastSeq, ...report }) : stored;
+        return stored.ok ? ok({ seq: compacted === undefined ? null : stored.value.lastSeq, ...report }) : stored;
       });
     },
 

@@ -5,6 +5,7 @@ import { errorForModel } from "../tools/tools.ts";
 import { endPrograms } from "./guests.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
+import { budgetLines } from "./spending.ts";
 
 /**
  * Ends the turn: the fact, the list's row, and the inbox without what nobody needs to answer any more, in one commit.
@@ -20,7 +21,8 @@ export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, f
     .map((decision) => decision.asked.id);
   const row = { lastMessage: snippet(lastText(history)), turns: turn.turn, updatedAt: parts.clock.now() };
   const headBefore = run.committedHead;
-  run.stage(finished(turn, outcome, failure));
+  const left = budgetLines(history, parts);
+  run.stage({ ...finished(turn, outcome, failure), ...(left.length === 0 ? {} : { left }) });
   const isQuiet = history.queue.length === 0;
   const stored = await run.commit({ row, decided, ...(isQuiet ? { wake: { doneAtHead: headBefore } } : {}) });
   if (stored.ok) {
@@ -31,7 +33,11 @@ export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, f
   return stored.ok;
 }
 
-function finished(turn: OpenTurn, outcome: TurnOutcome, failure: Failure | undefined): NewEvent {
+function finished(
+  turn: OpenTurn,
+  outcome: TurnOutcome,
+  failure: Failure | undefined,
+): Extract<NewEvent, { type: "turn.finished" }> {
   return { type: "turn.finished", turn: turn.turn, outcome, ...(failure === undefined ? {} : { failure }) };
 }
 

@@ -1,6 +1,7 @@
 import type { Result } from "../base/result.ts";
 import type { AgentRole } from "../protocol/agent.ts";
 import type { AllowRule, RuleScope } from "../protocol/approval.ts";
+import type { Budget, BudgetLimits } from "../protocol/budget.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { CallerPart, GivenMessage } from "../protocol/given.ts";
 import type { OwnerId } from "../protocol/ids.ts";
@@ -24,6 +25,7 @@ import type { FileChange, Workspace } from "../workspace/workspace.ts";
 import { tellsOf } from "./agent-tools.ts";
 import { openAgents } from "./agents.ts";
 import { openBranch } from "./branch.ts";
+import { openBudgets } from "./budgets.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { openCompactions } from "./compactions.ts";
 import { openDecisions } from "./decisions.ts";
@@ -146,6 +148,9 @@ export interface Engine {
   compact(conversation: ConversationRow, wanted: CompactOptions): Promise<Result<CompactReport, Failure>>;
   /** Sends again what the newest summary stands for. */
   undoCompaction(conversation: ConversationRow): Promise<Result<{ seq: number }, Failure>>;
+  budget(conversation: ConversationRow): Promise<Budget>;
+  /** All limits at once; what is left out is as the settings have it. */
+  setBudget(conversation: ConversationRow, limits: BudgetLimits): Promise<Result<Budget, Failure>>;
   checkpoints(conversation: ConversationRow): Promise<Checkpoint[]>;
   /** Saving it again under the same id saves it once. */
   saveCheckpoint(conversation: ConversationRow, name: string, id?: string): Promise<Result<Checkpoint, Failure>>;
@@ -175,6 +180,8 @@ export type OutgoingMessage = ChatPart & {
   readonly images?: readonly Image[] | undefined;
   readonly mode: "queue" | "steer";
   readonly slot?: Slot | undefined;
+  /** What its turn may spend, within what the settings allow. */
+  readonly budget?: BudgetLimits | undefined;
   /** Paths in the workspace. */
   readonly files?: readonly string[] | undefined;
   /** In which the files are named at the end of the message. */
@@ -281,6 +288,7 @@ export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
     ...openWhole(parts, driver),
     ...openBranch(parts),
     ...openCheckpoints(parts, driver),
+    ...openBudgets(parts),
     ...openCompactions(parts, driver),
     ...openFiles(parts),
     ...openUndo(parts, driver),

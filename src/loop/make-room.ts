@@ -15,7 +15,7 @@ import {
 } from "../context/context.ts";
 import type { History } from "../log/log.ts";
 import type { Model } from "../models/models.ts";
-import type { CompactionCause } from "../protocol/events.ts";
+import type { CompactionCause, EventBody, NewEvent } from "../protocol/events.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { CompactReport } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
@@ -23,6 +23,7 @@ import type { RoomReport } from "../tools/tools.ts";
 import { choiceOf } from "./agents.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
+import { canPay, paidFor } from "./spending.ts";
 
 export type CompactWanted = {
   readonly strategy: "auto" | Strategy;
@@ -39,7 +40,13 @@ type Place = {
 };
 
 /** The fact to be stored; without one there was nothing to do, or no summary and nothing that had to go. */
-type RoomMade = { readonly compacted?: Compacted | undefined; readonly because?: Compacted["because"] };
+type RoomMade = {
+  readonly compacted?: Compacted | undefined;
+  readonly because?: Compacted["because"];
+  /** What was paid for a summary that was of no use. */
+  readonly paid?: Paid | undefined;
+};
+type Paid = Pick<EventBody<"usage.noted">, "usage" | "cost">;
 
 /**
  * Makes room in what is sent. One attempt at a summary, bounded in time; whatever comes of it, room is made.
@@ -70,13 +77,19 @@ export async function makeRoomIn(
     ? await askForSummary(parts, place, { strategy, focus, room, first: plan.kept.first })
     : undefined;
   const cause = {
-    ...{ by, usage: summary?.usage, because: summary?.because, window },
+    ...{ by, because: summary?.because, window, ...summary?.paid },
     ...(focus !== undefined && focus.trim() !== "" && { focus }),
   };
   if (summary?.text !== undefined)
     return ok({ compacted: summedUp(history, room, { ...cause, strategy, kept: plan.kept, prose: summary.text }) });
   const compacted = withoutSummary(history, room, { ...cause, messagesKeptMax: parts.limits.messagesKeptMax });
-  return ok({ compacted, because: summary?.because });
+  return ok({ compacted, because: summary?.because, paid: compacted === undefined ? summary?.paid : undefined });
+}
+
+/** What is stored of it, in the log of this turn. */
+export function roomEvents(turn: number, { compacted, paid }: RoomMade): NewEvent[] {
+  if (compacted !== undefined) return [{ type: "compacted", turn, ...compacted }];
+  return paid === undefined ? [] : [{ type: "usage.noted", turn, ...paid }];
 }
 
 /** The same for an agent, in the middle of its turn: the answer that asks for it stays. */
@@ -88,11 +101,9 @@ export async function roomInTurn(
   const { conversation, history } = run;
   const made = await makeRoomIn(parts, { conversation, history, signal }, { strategy, by: "tool" });
   if (!made.ok) return made;
-  const { compacted } = made.value;
   const report = reportOf(history, made.value, parts);
-  const turn = history.turn?.turn ?? 0;
-  if (compacted === undefined || signal.aborted) return ok({ report });
-  return ok({ report, event: { type: "compacted", turn, ...compacted } });
+  const [event] = signal.aborted ? [] : roomEvents(history.turn?.turn ?? 0, made.value);
+  return ok({ report, event });
 }
 
 /** The model that reads next, with the window that it really has. */
@@ -158,22 +169,24 @@ type Asked = {
   readonly room: Room;
   readonly first: number;
 };
-type Summary = Pick<Compacted, "usage" | "because"> & { readonly text?: string | undefined };
+type Summary = Pick<Compacted, "because"> & { readonly text?: string | undefined; readonly paid?: Paid | undefined };
 
 /** What the summariser is sent leaves room for its answer. */
 const inputShare = 0.7;
 
 async function askForSummary(
-  { models, limits, clock, logger }: Parts,
+  parts: Parts,
   { conversation, history, signal, onAsked }: Place,
   { strategy, focus, room, first }: Asked,
 ): Promise<Summary> {
+  const { models, limits, clock, logger } = parts;
   const model = models.get("base");
   if (model.isDemo) return { because: "off" };
-  await onAsked?.();
   const tokensMax = Math.floor(room.summary / room.scale);
   const inputTokensMax = Math.floor((windowOf(history, model) * inputShare) / room.scale);
   const messages = summaryRequest(history, { first, strategy, focus, tokensMax, inputTokensMax });
+  if (!canPay(history, parts, { model, messages, outputTokensMax: tokensMax })) return { because: "budget" };
+  await onAsked?.();
   const { id, owner } = conversation;
   const stop = new AbortController();
   const pass = () => stop.abort(signal.reason);
@@ -185,5 +198,5 @@ async function askForSummary(
   signal.removeEventListener("abort", pass);
   const read = readSummary(answer, { strategy, tokensMax });
   if ("because" in read) logger.warn(`no summary of ${id}`, { why: read.because, kind: answer.error?.kind });
-  return { ...read, usage: answer.usage };
+  return { ...read, paid: { usage: answer.usage, ...paidFor(model, answer.usage, parts) } };
 }

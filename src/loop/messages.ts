@@ -72,7 +72,7 @@ async function userMessage(
   conversation: ConversationRow,
   message: OutgoingMessage & { readonly id: string },
 ): Promise<Result<NewEvent, Failure>> {
-  const { id, text, images = [], mode, slot, files = [], language = "en" } = message;
+  const { id, text, images = [], mode, slot, budget, files = [], language = "en" } = message;
   const workspace = workspaces.ofConversation(conversation);
   const described = await describeAttached(workspace, files);
   if (!described.ok) return described;
@@ -92,6 +92,7 @@ async function userMessage(
     text: attached.length === 0 ? text : text + attachedText(attached, language, marks.wrap),
     ...(pictures.length === 0 ? {} : { images: pictures }),
     ...(slot === undefined ? {} : { slot }),
+    ...(budget === undefined ? {} : { budget }),
     ...(isAboutCode ? { hints: ["code"] } : {}),
     ...(stored.length === 0 ? {} : { files: stored, own: text.length }),
     ...(selected === undefined ? {} : { selected }),

@@ -5,9 +5,10 @@ import type { Random } from "../base/random.ts";
 import { defaultWindowLimits, type WindowLimits } from "../context/context.ts";
 import type { Documents, UploadPolicy } from "../documents/documents.ts";
 import type { Log } from "../log/log.ts";
-import type { Models } from "../models/models.ts";
+import type { Models, PriceTable } from "../models/models.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { AgentRole } from "../protocol/agent.ts";
+import type { BudgetLimits } from "../protocol/budget.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Skills } from "../skills/skills.ts";
@@ -73,6 +74,10 @@ export type LoopLimits = {
   readonly window: WindowLimits;
   /** How long a model may take for a summary. */
   readonly summaryTimeoutMs: number;
+  /** What may be spent where nobody has said otherwise: by a conversation, by each turn, by an agent that another made. */
+  readonly budgets: Readonly<Record<"conversation" | "turn" | "agent", BudgetLimits>>;
+  /** What models cost. */
+  readonly prices: PriceTable;
 };
 
 export const defaultLimits: LoopLimits = {
@@ -89,4 +94,6 @@ export const defaultLimits: LoopLimits = {
   messagesKeptMax: 150,
   window: defaultWindowLimits,
   summaryTimeoutMs: 180_000,
+  budgets: { conversation: { agents: 200, depth: 5 }, turn: {}, agent: { steps: 50 } },
+  prices: {},
 };

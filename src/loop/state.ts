@@ -1,6 +1,7 @@
 import { tokenStatus, windowOf } from "../context/context.ts";
 import { type Conversation, type ConversationState, decisionOf } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { describeBudget } from "./budgets.ts";
 import { nextModel } from "./make-room.ts";
 import type { Parts } from "./parts.ts";
 import { nextOf } from "./turn.ts";
@@ -18,6 +19,7 @@ export async function describeState(parts: Parts, conversation: ConversationRow)
     head: history.head,
     model: { slot: model.slot, id: model.id, server: model.server, isDemo: model.isDemo },
     tokens: tokenStatus(history, windowOf(history, model), parts.limits.window),
+    budget: describeBudget(history, parts),
     queue: history.queue.map(({ id, text, mode }) => ({ id, text, mode })),
     decisions: open.map(({ asked }) => decisionOf(conversation.id, asked, asked.at)),
     todos: [...history.todos],

@@ -7,6 +7,7 @@ import type { ToolCall } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
 import { functionsOf, recipeNow, toolboxOf } from "./agent-tools.ts";
 import { choiceOf } from "./agents.ts";
+import type { CallReserved } from "./budget.ts";
 import { finishTurn, snippet } from "./finish.ts";
 import { toolLoaded } from "./load-tool.ts";
 import { mentionedIn } from "./mentions.ts";
@@ -14,6 +15,7 @@ import { readMemories, readOwnParts } from "./own-parts.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { stageNews } from "./skill-news.ts";
+import { budgetLines, paidFor, planCall, stepsMaxOf } from "./spending.ts";
 
 /**
  * One model call: what is sent is recorded before it leaves, and the answer before anything is done about it.
@@ -24,9 +26,15 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   if (turn === undefined) return false;
   const choice = choiceOf({ agent: run.history.agent, turn }, parts, { isFinal });
   if (run.history.recipe === undefined) await stageRecipe(run, parts);
+  const paid = planCall(run.history, parts);
+  if (paid.next === "none") {
+    const outcome = paid.reason.code === "price_unknown" ? "failed" : "limit";
+    await finishTurn(run, parts, outcome, paid.reason);
+    return false;
+  }
   const memories = turn.step === 0 ? await readMemories(run, parts) : undefined;
   const news = turn.isStepOpen ? [] : await stageNews(run, parts, { isFinal });
-  const { call, joined } = beginStep(run, parts, { turn, choice, isFinal, memories, news });
+  const { call, joined } = beginStep(run, parts, { turn, choice, isFinal, memories, news, reserved: paid.reserved });
   const isStart = turn.step === 1 && turn.attempt === 1;
   // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.
   const isExact = isStart || joined.length > 0;
@@ -45,16 +53,19 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   );
   parts.live.end(number);
   const took = time.took();
-  if (run.signal.aborted) return keepCutAnswer(run, turn, answer, took);
+  if (run.signal.aborted) {
+    return keepCutAnswer(run, turn, answer, { ...took, ...paidFor(choice.model, answer.usage, parts) });
+  }
   if (answer.error !== undefined) return failStep(run, parts, { turn, choice, answer, error: answer.error });
   // In the last step a model may not call; one that does so all the same is not listened to.
   const toolbox = toolboxOf(run.history, parts, run.conversation.owner);
   const toolCalls = uniqueIds(answer.toolCalls).map(toolbox.meant);
-  run.stage(answered(turn, isFinal ? { ...answer, toolCalls: [], finish: "stop" } : { ...answer, toolCalls }, took));
+  const heard: ModelAnswer = isFinal ? { ...answer, toolCalls: [], finish: "stop" } : { ...answer, toolCalls };
+  run.stage(answered(turn, heard, { ...took, ...paidFor(choice.model, answer.usage, parts) }));
   return true;
 }
 
-type Took = Pick<EventBody<"message.assistant">, "durationMs" | "firstTokenMs">;
+type Took = Pick<EventBody<"message.assistant">, "durationMs" | "firstTokenMs" | "cost">;
 
 /** How long an answer takes, and its first piece. */
 function stopwatch({ clock }: Parts) {
@@ -104,10 +115,12 @@ type Begun = {
   readonly memories: readonly string[] | undefined;
   /** What the messages that are taken up now name, and which skills there are for their files. */
   readonly news: readonly string[];
+  /** Held back for it, where a budget holds. */
+  readonly reserved: CallReserved | undefined;
 };
 
 /** Stages everything this request rests on and prepares it. The history has its reminder before the bytes are made. */
-function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, news }: Begun) {
+function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, news, reserved }: Begun) {
   const { history, conversation } = run;
   const { model, slot, reason } = choice;
   const at = parts.clock.now();
@@ -116,7 +129,7 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, ne
   const reminder = isRetry
     ? undefined
     : reminderFor(history, {
-        ...{ at, tokens, memories, news },
+        ...{ at, tokens, memories, news, budget: budgetLines(history, parts) },
         instruction: isFinal ? finalInstruction(turn, parts) : undefined,
       });
   const joined = isFinal
@@ -131,6 +144,7 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, ne
     ...(reminder === undefined ? {} : { reminder: reminder.text, told: [...reminder.told] }),
     ...(joined.length > 0 ? { joined } : {}),
     ...(isFinal ? { final: true } : {}),
+    ...(reserved === undefined ? {} : { reserved: heldFor(reserved) }),
   };
   run.stage(started);
   const call = model.prepare({
@@ -138,14 +152,21 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, ne
     toolChoice: isFinal ? "none" : "auto",
     cacheKey: conversation.id,
     owner: conversation.owner,
+    outputTokensMax: reserved?.outputTokensMax,
   });
   const { hash, length: bytes, reused } = call.bytes;
   run.amend({ ...started, hash, bytes, reused });
   return { call, joined };
 }
 
+function heldFor({ tokens, money }: CallReserved): NonNullable<EventBody<"step.started">["reserved"]> {
+  return { tokens, ...(money === undefined ? {} : { money }) };
+}
+
 function finalInstruction(turn: OpenTurn, { limits }: Parts): string {
-  return turn.step >= limits.stepsMax ? forModels.finalizeAtLimit(limits.stepsMax) : forModels.finalize;
+  const stepsMax = stepsMaxOf(turn, limits);
+  if (turn.step >= stepsMax) return forModels.finalizeAtLimit(stepsMax);
+  return turn.isStuck ? forModels.finalize : forModels.budget.finalize;
 }
 
 /** The list shows a conversation by its first words until it has a title of its own. */
@@ -206,6 +227,11 @@ async function keepCutAnswer(run: Run, turn: OpenTurn, answer: ModelAnswer, took
   return false;
 }
 
+function isCharged({ usage, usageEstimated, text, reasoning }: ModelAnswer): boolean {
+  const isCounted = usageEstimated !== true && usage.input + usage.output > 0;
+  return isCounted || text !== "" || reasoning !== "";
+}
+
 type Failed = { turn: OpenTurn; choice: ModelChoice; answer: ModelAnswer; error: NonNullable<ModelAnswer["error"]> };
 
 /** Records the failure, then either waits for the next attempt or ends the turn with words for the user. */
@@ -219,6 +245,8 @@ async function failStep(run: Run, parts: Parts, { turn, choice, answer, error }:
     ...{ turn: turn.turn, step: turn.step, attempt: turn.attempt, kind: error.kind, failure: reason },
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(answer.text === "" ? {} : { textSeen: answer.text }),
+    // Who refuses a request does not charge for it; who breaks off in the middle does.
+    ...(isCharged(answer) ? { usage: answer.usage, ...paidFor(choice.model, answer.usage, parts) } : {}),
   });
   // Room is made, and then the step is tried again.
   if (error.kind === "context_overflow" && limits.messagesKeptMax > 0) {

@@ -6,9 +6,10 @@ import type { OwnerId } from "../protocol/ids.ts";
 import { hasRunnableCalls, runCalls } from "./calls.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
 import { prewarm } from "./guests.ts";
-import { exhausted, makeRoomIn, readerOf } from "./make-room.ts";
+import { exhausted, makeRoomIn, readerOf, roomEvents } from "./make-room.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
+import { planCall, stepsMaxOf } from "./spending.ts";
 import { stageRecipe, takeStep } from "./step.ts";
 
 /**
@@ -51,7 +52,7 @@ export type Next =
 /** What comes next [L1]: answer open calls first, then the limit, then room, then the model, then the end. */
 export function nextOf(
   history: History,
-  parts: Pick<Parts, "limits" | "models" | "agents" | "toolbox" | "approvals">,
+  parts: Pick<Parts, "limits" | "models" | "agents" | "toolbox" | "approvals" | "clock">,
   owner: OwnerId,
 ): Next {
   const { turn, messages } = history;
@@ -61,15 +62,16 @@ export function nextOf(
   if (turn.calls.length > 0) return hasRunnableCalls(turn, parts, owner) ? "tools" : "wait";
   if (messages.at(-1)?.role === "assistant" && !turn.isStepOpen) {
     const isSteered = !turn.isFinal && history.queue.some((message) => message.mode === "steer");
-    return isSteered && turn.step < parts.limits.stepsMax ? roomOr("step", history, parts) : "finish";
+    return isSteered && !isAtEnd(history, parts) ? roomOr("step", history, parts) : "finish";
   }
   return roomOr(isAtEnd(history, parts) ? "finalize" : "step", history, parts);
 }
 
 /** The next answer is the last one. */
-function isAtEnd({ turn }: History, { limits }: Pick<Parts, "limits">): boolean {
+function isAtEnd(history: History, parts: Pick<Parts, "limits" | "clock" | "models" | "agents">): boolean {
+  const { turn } = history;
   if (turn === undefined || turn.isStepOpen) return turn?.isFinal === true;
-  return turn.step >= limits.stepsMax || turn.isStuck;
+  return turn.step >= stepsMaxOf(turn, parts.limits) || turn.isStuck || planCall(history, parts).next !== "step";
 }
 
 /** Room is made twice at the most before the model has answered: what does not help then never will. */
@@ -108,7 +110,7 @@ async function follow(next: Exclude<Next, "rest" | "wait">, run: Run, parts: Par
       await finishTurn(run, parts, "failed", exhaustedNow(run, parts));
       return false;
     case "finish":
-      await finishTurn(run, parts, (run.history.turn?.step ?? 0) > parts.limits.stepsMax ? "limit" : "done");
+      await finishTurn(run, parts, isAtLimit(run.history, parts) ? "limit" : "done");
       return false;
     case "cancel":
       closeCalls(run, "tool_cancelled");
@@ -121,6 +123,11 @@ async function follow(next: Exclude<Next, "rest" | "wait">, run: Run, parts: Par
     default:
       return unreachable(next);
   }
+}
+
+/** The last answer was asked for because no more steps could be taken, or paid. */
+function isAtLimit({ turn }: History, { limits }: Parts): boolean {
+  return turn !== undefined && turn.isFinal && (!turn.isStuck || turn.step > stepsMaxOf(turn, limits));
 }
 
 /** The process before this one ended in the middle of the turn: counted, so that a turn that kills its process is parked. */
@@ -163,9 +170,8 @@ async function makeRoom(run: Run, parts: Parts): Promise<boolean> {
     return false;
   }
   // By our own count it fits, and there is nothing to leave out: the provider has the last word.
-  const { compacted } = made.value;
-  if (compacted === undefined) return takeStep(run, parts, { isFinal: isAtEnd(history, parts) });
-  run.stage({ type: "compacted", turn: turn.turn, ...compacted });
+  for (const event of roomEvents(turn.turn, made.value)) run.stage(event);
+  if (made.value.compacted === undefined) return takeStep(run, parts, { isFinal: isAtEnd(history, parts) });
   await run.commit();
   return false;
 }

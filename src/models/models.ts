@@ -13,6 +13,7 @@ export { estimateTokens } from "./estimate.ts";
 export { modelFailure } from "./model-failure.ts";
 export { NeutralRequest, toModelRequest, toNeutralResult } from "./neutral.ts";
 export type { ModelNote, ServerKind } from "./note.ts";
+export { costOf, type Price, type PriceTable, priceOf } from "./prices.ts";
 export { describeModel } from "./profiles.ts";
 export type { ModelFacts, Resolver } from "./resolver.ts";
 export type { SlotSettings } from "./settings.ts";
@@ -46,12 +47,16 @@ export type Model = {
   readonly windowTokens: number;
   /** `small`: short prompt and fewer tools, for small or local models and windows. */
   readonly promptSize: "full" | "small";
+  /** The longest answer that is asked for; undefined: the server decides. */
+  readonly outputTokensMax: number | undefined;
   /** Settings of the slot (temperature, output limit) are added here; `owner` is for fairness among users. */
   prepare(request: ModelTurnRequest): PreparedCall;
 };
 
 export type ModelTurnRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice" | "cacheKey"> & {
   readonly owner: string;
+  /** A shorter answer than the settings of the slot allow. */
+  readonly outputTokensMax?: number | undefined;
 };
 
 export type ModelsOptions = {
@@ -175,6 +180,10 @@ function makeModel(slot: SlotSettings, { known, provider, turnstile, isDemo }: M
     isDemo,
     windowTokens: known.windowTokens,
     promptSize: known.promptSize,
-    prepare: ({ owner, ...request }) => turnstile.guard(provider.prepare({ ...request, ...settings }), owner),
+    outputTokensMax: settings.maxOutputTokens,
+    prepare({ owner, outputTokensMax, ...request }) {
+      const shorter = outputTokensMax === undefined ? {} : { maxOutputTokens: outputTokensMax };
+      return turnstile.guard(provider.prepare({ ...request, ...settings, ...shorter }), owner);
+    },
   };
 }

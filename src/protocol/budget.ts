@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { Usage } from "./message.ts";
 
-const count = z.number().int().min(0);
+const count = z.number().int().min(0).max(1_000_000_000_000);
+const dollars = z.number().min(0).max(1_000_000_000);
 
 /**
  * What may be spent, by kind; a kind that is left out has no limit. `tokens`: what models read and write. `money`: US
@@ -9,7 +11,7 @@ const count = z.number().int().min(0);
  */
 export const BudgetLimits = z.strictObject({
   tokens: count.optional(),
-  money: z.number().min(0).optional(),
+  money: dollars.optional(),
   steps: count.optional(),
   ms: count.optional(),
   agents: count.optional(),
@@ -34,21 +36,50 @@ export const budgetEvents = {
     limits: BudgetLimits,
     by: z.enum(["settings", "person", "parent"]),
   }),
+  /** A model was asked, and nothing else in the log tells of it: a summary that could not be used. */
+  "usage.noted": z.strictObject({
+    agent: z.string().optional(),
+    turn: z.number().int(),
+    usage: Usage,
+    cost: z.number().optional(),
+  }),
 };
 
 /** What a model call may cost at the most, where a budget holds: as long as nobody knows better, it has. */
-export const ReservedForCall = z.strictObject({ tokens: count, money: z.number().min(0).optional() });
+export const ReservedForCall = z.strictObject({ tokens: count, money: dollars.optional() });
+
+/** One kind that has a limit, and what was left of it. */
+export const BudgetLine = z.strictObject({
+  kind: z.enum(["tokens", "money", "steps", "ms"]),
+  left: z.number().min(0),
+  limit: z.number().min(0),
+});
+export type BudgetLine = Readonly<z.infer<typeof BudgetLine>>;
 
 /** What was spent. `unpriced`: model calls of which nobody knows the price, so that `money` is less than was paid. */
 export const Spent = z.strictObject({
   tokens: count,
-  money: z.number().min(0),
+  money: dollars,
   steps: count,
   ms: count,
   agents: count,
   unpriced: count,
 });
 export type Spent = Readonly<z.infer<typeof Spent>>;
+
+const Purse = z.object({ limits: BudgetLimits, spent: Spent, left: BudgetLimits });
+
+/** How things stand with the money of a conversation: what holds, what was spent, what is left. */
+export const Budget = Purse.extend({
+  /** Who said so last; `set` is what was said, over what the settings have. */
+  by: budgetEvents["budget.set"].shape.by,
+  set: BudgetLimits,
+  /** The same of the running turn alone; null where none runs. */
+  turn: Purse.nullable(),
+  /** Models of this yard that have no price: what they cost is not counted. */
+  unpriced: z.array(z.string()),
+});
+export type Budget = z.infer<typeof Budget>;
 
 export const nothingSpent: Spent = { tokens: 0, money: 0, steps: 0, ms: 0, agents: 0, unpriced: 0 };
 

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { parsedJson } from "../base/json.ts";
 import { AllowRule, asked } from "./approval.ts";
-import { budgetEvents, ReservedForCall } from "./budget.ts";
+import { BudgetLimits, BudgetLine, budgetEvents, ReservedForCall } from "./budget.ts";
 import { CallerPart, GivenMessage, Selection } from "./given.ts";
 import { Finish, Image, ModelErrorKind, Slot, ToolCall, Usage } from "./message.ts";
+import { StoredFailure } from "./stored-failure.ts";
 import { Todo } from "./todo.ts";
 
 /**
@@ -21,13 +22,6 @@ export type TurnOutcome = z.infer<typeof TurnOutcome>;
 
 export const CallOutcome = z.enum(["ok", "error", "cancelled", "rejected", "unknown", "not_run"]);
 export type CallOutcome = z.infer<typeof CallOutcome>;
-
-/** A failure as it is stored and sent: a code with parameters; words come from the catalogue at the door. */
-const StoredFailure = z.strictObject({
-  code: z.string(),
-  params: z.record(z.string(), z.union([z.string(), z.number()])),
-  retryable: z.boolean().optional(),
-});
 
 /** A regular file as it was: `hash` (SHA-256 of its bytes) is absent where it was too large to be read for this. */
 export const FileState = z.strictObject({
@@ -96,6 +90,8 @@ const bodies = {
     /** Values for the agent's inputs, as the caller named them. */
     inputs: z.record(z.string(), z.unknown()).optional(),
     program: CallerPart.optional(),
+    /** What its turn may spend, within what the settings allow. */
+    budget: BudgetLimits.optional(),
   }),
   "message.withdrawn": z.strictObject({ id: z.string() }),
   "turn.started": z.strictObject({
@@ -227,6 +223,7 @@ const bodies = {
     turn: z.number().int(),
     outcome: TurnOutcome,
     failure: StoredFailure.optional(),
+    left: z.array(BudgetLine).optional(),
   }),
   /** A model is asked for a summary. */
   "compaction.started": z.strictObject({ agent, turn: z.number().int(), by: CompactionCause }),
@@ -252,7 +249,7 @@ const bodies = {
     /** What the summary was to look at most, in the words of who wanted it. */
     focus: z.string().optional(),
     /** Why there is no summary of a model. */
-    because: z.enum(["error", "empty", "too_long", "refused", "off"]).optional(),
+    because: z.enum(["error", "empty", "too_long", "refused", "off", "budget"]).optional(),
     /** Messages that stay, but shorter: by their place in the log. `own`: as in a message of the user. */
     trims: z
       .array(z.strictObject({ seq: z.number().int(), text: z.string(), own: z.number().int().optional() }))

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { asked } from "./approval.ts";
+import { Budget } from "./budget.ts";
 import { AnyEvent } from "./events.ts";
 import { Slot } from "./message.ts";
 import { ClosingFrame, PartFrame } from "./stream.ts";
@@ -51,6 +52,7 @@ export const ConversationState = z.object({
   head: z.number().int(),
   model: z.object({ slot: Slot, id: z.string(), server: z.string(), isDemo: z.boolean() }),
   tokens: TokenStatus,
+  budget: Budget,
   queue: z.array(z.object({ id: z.string(), text: z.string(), mode: z.enum(["queue", "steer"]) })),
   decisions: z.array(Decision),
   todos: z.array(z.object({ id: z.string(), content: z.string(), status: z.string(), priority: z.string() })),

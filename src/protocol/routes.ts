@@ -2,12 +2,14 @@ import { z } from "zod";
 import { agentRoutes } from "./agent-routes.ts";
 import { RuleScope } from "./approval.ts";
 import { backupRoutes } from "./backup-routes.ts";
+import { budgetRoutes, TurnBudget } from "./budget-routes.ts";
 import { chatRoutes } from "./chat-routes.ts";
 import { contextRoutes } from "./context-routes.ts";
 import { AnyEvent } from "./events.ts";
 import { fileFailures, fileRoutes } from "./file-routes.ts";
 import { mcpRoutes } from "./mcp-routes.ts";
 import { Image } from "./message.ts";
+import { messageRoutes } from "./message-routes.ts";
 import { observeRoutes } from "./observe-routes.ts";
 import { openAiRoutes } from "./openai-routes.ts";
 import { operatorRoutes } from "./operator-routes.ts";
@@ -234,47 +236,14 @@ export const routes = {
       images: z.array(Image).max(16).optional(),
       mode: z.enum(["queue", "steer"]).default("queue"),
       slot: z.string().optional(),
+      /** What its turn may spend, within what the settings allow. */
+      budget: TurnBudget.optional(),
       /** Files of the workspace that come with it: named at its end, images and small texts put into it. */
       files: z.array(z.string()).max(limits.messageFilesMax).optional(),
     }),
     answer: MessageSent,
   },
-  withdrawMessage: {
-    method: "DELETE",
-    path: "/api/v1/conversations/{id}/messages/{message}",
-    scope: "chat",
-    summary: "Withdraw a message that no turn has taken up yet.",
-    params: ById.extend({ message: z.string() }),
-    query: Empty,
-    body: Empty,
-    status: 204,
-    failures: ["conversation_not_found", "message_not_found"],
-    answer: Empty,
-  },
-  cancelTurn: {
-    method: "POST",
-    path: "/api/v1/conversations/{id}/cancel",
-    scope: "chat",
-    summary: "Stop the running turn.",
-    params: ById,
-    query: Empty,
-    body: Empty,
-    status: 202,
-    failures: ["conversation_not_found", "turn_not_running"],
-    answer: z.object({ turn: z.number().int() }),
-  },
-  resumeTurn: {
-    method: "POST",
-    path: "/api/v1/conversations/{id}/resume",
-    scope: "chat",
-    summary: "Go on with an interrupted turn, if there is one.",
-    params: ById,
-    query: Empty,
-    body: Empty,
-    status: 202,
-    failures: ["conversation_not_found"],
-    answer: z.object({ turn: z.number().int().nullable() }),
-  },
+  ...messageRoutes,
   readEvents: {
     method: "GET",
     path: "/api/v1/conversations/{id}/events",
@@ -362,6 +331,7 @@ export const routes = {
   ...agentRoutes,
   ...skillRoutes,
   ...mcpRoutes,
+  ...budgetRoutes,
   ...contextRoutes,
   ...backupRoutes,
   ...observeRoutes,

@@ -12,5 +12,6 @@ export const turnFailures = [
   "model_not_found",
   "model_context_overflow",
   "context_exhausted",
+  "price_unknown",
   "turn_crashed",
 ] as const satisfies readonly FailureCode[];

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../base/nearest.ts";
 import { ok, type Result } from "../base/result.ts";
+import type { BudgetLimits } from "../protocol/budget.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
 import { type Language, languages, type TerminalWords } from "../words/words.ts";
@@ -34,6 +35,8 @@ export type Command = { readonly data?: string; readonly language?: Language } &
       readonly files?: readonly string[];
       /** A `-` stands at the end: what is piped in belongs to the message, however long it takes to come. */
       readonly isInputAwaited?: true;
+      /** What the turn may spend. */
+      readonly budget?: BudgetLimits;
     }
   | { readonly name: "model"; readonly action: "list"; readonly json: boolean }
   | {
@@ -202,8 +205,10 @@ function readCommand(
       const isInputAwaited = rest.at(-1) === "-";
       const message = (isInputAwaited ? rest.slice(0, -1) : rest).join(" ");
       const files = typed.values("file");
+      const budget = readBudget(typed, words);
+      if (!budget.ok) return budget;
       const more = { ...(isInputAwaited && { isInputAwaited }), ...(files.length > 0 && { files }) };
-      return ok({ name, output, message, ...more, ...readGoingOn(typed) });
+      return ok({ name, output, message, ...more, ...budget.value, ...readGoingOn(typed) });
     }
     case "model":
       return readModelCommand(rest, typed, words);
@@ -258,6 +263,23 @@ function readModelCommand(rest: readonly string[], typed: Typed, words: Terminal
     return usage(words.usage.valueUnfit({ name: "SLOT", value: slotName ?? "", known: Slot.options.join(", ") }));
   }
   return ok({ name: "model", action, slot: slot.data, json, ...(request !== undefined && { request }) });
+}
+
+const dollarsMax = 1_000_000;
+const stepsMax = 1_000_000;
+
+/** `--max-budget 0.5` and `--max-turns 10`. */
+function readBudget(typed: Typed, words: TerminalWords): UsageResult<{ budget?: BudgetLimits }> {
+  const [dollars, steps] = [typed.value("max-budget"), typed.value("max-turns")];
+  const isFit = (text: string, form: RegExp, max: number) => form.test(text) && Number(text) > 0 && Number(text) <= max;
+  const unfit = (name: string, value: string, from: number, to: number) =>
+    usage(words.usage.numberUnfit({ name, value, from, to }));
+  if (dollars !== undefined && !isFit(dollars, /^\d{1,7}(\.\d{1,6})?$/, dollarsMax))
+    return unfit("--max-budget", dollars, 0.000001, dollarsMax);
+  if (steps !== undefined && !isFit(steps, /^\d{1,7}$/, stepsMax)) return unfit("--max-turns", steps, 1, stepsMax);
+  if (dollars === undefined && steps === undefined) return ok({});
+  const money = dollars === undefined ? {} : { money: Number(dollars) };
+  return ok({ budget: { ...money, ...(steps === undefined ? {} : { steps: Number(steps) }) } });
 }
 
 function readGoingOn(typed: Typed): { going?: GoingOn; slot?: Slot } {

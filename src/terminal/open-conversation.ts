@@ -190,7 +190,7 @@ export class OpenConversation {
   /** The files first, then the message that names them. Answers how it ended where no turn will tell. */
   async #deliver(id: string, { text, mode, slot, files }: Outgoing): Promise<TurnEnd | undefined> {
     const { client, console, style, words } = this.#parts;
-    const stored = await this.#untilAnswered(() => this.#store());
+    const stored = await this.#untilAnswered(() => this.store());
     if (!stored.ok) return this.#sayFailed(stored.failure);
     const uploads = await this.#upload(files);
     if (uploads === "stopped") {
@@ -242,7 +242,8 @@ export class OpenConversation {
     return { outcome: "failed", failureCode: failure.code };
   }
 
-  async #store(): Promise<Result<unknown, ClientFailure>> {
+  /** Makes it durable, where it is not yet. */
+  async store(): Promise<Result<unknown, ClientFailure>> {
     if (this.#isStored) return ok(undefined);
     const created = await this.#parts.client.call("createConversation", { body: { id: this.id } });
     // An answer that was lost on its way: the id is ours alone.

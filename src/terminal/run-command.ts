@@ -158,17 +158,19 @@ async function finishInterrupted(
   return { conversation: id, record, ...(await followTurn(watch, options)) };
 }
 
-async function sendMessage(options: RunOptions, id: string, { text, files: wanted }: Message): Promise<RunEnd> {
+async function sendMessage(options: RunOptions, id: string, { text, files: local }: Message): Promise<RunEnd> {
   const { client, command, ids } = options;
   const message = ids.uuid();
   const record = new TurnRecord(message);
-  const { files, failure } = await uploadFiles(id, wanted, uploadParts(options));
+  const { files, failure } = await uploadFiles(id, local, uploadParts(options));
   const end = { conversation: id, record, files };
   if (options.leave.aborted) return { ...end, isUnsent: true };
   if (failure !== undefined) return { ...end, failure, isSaid: true, isUnsent: true };
   const paths = files.flatMap((file) => (file.success ? [file.path] : []));
   const named = paths.length > 0 && { files: paths };
-  const body = { id: message, text, ...(command.slot !== undefined && { slot: command.slot }), ...named };
+  const { slot, budget } = command;
+  const wanted = { ...(slot !== undefined && { slot }), ...(budget !== undefined && { budget }) };
+  const body = { id: message, text, ...wanted, ...named };
   const sent = await client.call("sendMessage", { params: { id }, body });
   // Without an answer it may well be there.
   if (!sent.ok) return { ...end, failure: sent.failure, isUnsent: sent.failure.status !== undefined };

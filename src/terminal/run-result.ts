@@ -33,7 +33,7 @@ export function describeRun({ conversation, record, failure, files = [], needsPe
   const cause = end?.failure ?? failure;
   const fallback = needsPerson !== undefined ? "waiting" : failure !== undefined ? "failed" : "cancelled";
   const finish: RunFinish = end?.outcome ?? fallback;
-  const isBroken = finish === "failed" || finish === "crashed";
+  const isBroken = finish === "failed" || finish === "crashed" || finish === "limit";
   const { answer, reasoning, ...counts } = record.summary();
   const reason = reasonOf(finish, cause?.code);
   return {

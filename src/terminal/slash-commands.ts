@@ -2,6 +2,7 @@ import { makeFailure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
+import { budget, budgetWords } from "./budget-command.ts";
 import { askPerson, type Chat, openStored, sayFailure, startNew } from "./chat-state.ts";
 import { likely } from "./command-line.ts";
 import { compact } from "./compact-command.ts";
@@ -36,6 +37,7 @@ const commands = {
   save: { form: "[-f] PATH [TO]", run: save },
   undo: { form: "", run: undo },
   compact: { form: "[FOCUS | show | undo]", words: ["show", "undo"], run: compact },
+  budget: { form: "[KIND N | KIND off]…", words: budgetWords, run: budget },
   clean: { form: "[list | restore ID]", words: ["list", "restore"], run: clean },
   model: { form: "[SLOT]", words: Slot.options, run: chooseModel },
   inbox: { form: "[N]", run: openInbox },

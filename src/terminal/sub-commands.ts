@@ -12,6 +12,8 @@ export const options = {
   plain: { type: "boolean" },
   "screen-reader": { type: "boolean" },
   file: { type: "string", short: "f", value: "PATH" },
+  "max-budget": { type: "string", value: "USD" },
+  "max-turns": { type: "string", value: "N" },
   request: { type: "string", value: "FILE" },
   conversation: { type: "string", value: "ID" },
   language: { type: "string", value: "python|bash|javascript" },
@@ -34,14 +36,22 @@ export const options = {
 } as const satisfies Record<string, Option>;
 
 /** Other names that users of such programs bring with them. */
-export const aliases: Readonly<Record<string, OptionName>> = { model: "slot" };
+export const aliases: Readonly<Record<string, OptionName>> = {
+  model: "slot",
+  "max-budget-usd": "max-budget",
+  "max-steps": "max-turns",
+};
 
 export const globalOptions: readonly OptionName[] = ["data", "lang", "help", "version"];
 
 export const subCommands = {
   chat: { form: "", options: ["continue", "resume", "slot", "plain", "screen-reader"], words: [] },
   serve: { form: "", options: ["host", "port", "base-path"], words: [] },
-  run: { form: "[MESSAGE… | -]", options: ["file", "json", "stream-json", "continue", "resume", "slot"], words: [] },
+  run: {
+    form: "[MESSAGE… | -]",
+    options: ["file", "json", "stream-json", "continue", "resume", "slot", "max-budget", "max-turns"],
+    words: [],
+  },
   model: { form: "[list | test [SLOT]]", options: ["json", "request"], words: ["list", "test"] },
   approvals: {
     form: "[list | test TOOL ARGUMENTS_JSON | rules | revoke ID]",

@@ -7,7 +7,7 @@ export class TurnRecord {
   #turn: number | undefined;
   #end: EventOf<"turn.finished"> | undefined;
   #answers: EventOf<"message.assistant">[] = [];
-  /** What was used to make room. */
+  /** What was used to make room, and by attempts that failed. */
   #summaries: Usage[] = [];
   #steps = new Set<number>();
   #running = new Set<string>();
@@ -26,7 +26,8 @@ export class TurnRecord {
     if (this.#turn === undefined || this.#end !== undefined || ("agent" in event && event.agent !== undefined)) return;
     if (event.type === "step.started") this.#steps.add(event.step);
     if (event.type === "message.assistant") this.#answers.push(event);
-    if (event.type === "compacted" && event.usage !== undefined) this.#summaries.push(event.usage);
+    const isPaidFor = event.type === "compacted" || event.type === "usage.noted" || event.type === "step.failed";
+    if (isPaidFor && event.usage !== undefined) this.#summaries.push(event.usage);
     if (event.type === "call.started") this.#running.add(event.call);
     if (event.type === "call.finished") this.#running.delete(event.call);
     if (event.type === "decision.asked") this.#asked.set(event.id, event);

@@ -186,13 +186,18 @@ export class TurnView implements TurnDisplay {
     this.#changes = 0;
   }
 
-  #showEnd({ outcome, failure }: EventOf<"turn.finished">): void {
+  #showEnd({ outcome, failure, left = [] }: EventOf<"turn.finished">): void {
     if (outcome === "cancelled") this.#console.note(this.#style.attention(this.#words.terminal.turn.stopped()));
     if (failure !== undefined) {
       const [what, next] = failureWords(this.#words, failure);
       if (failure.code !== this.#lastFailure) this.#console.note(this.#style.bad(`✗ ${safeLine(what, 400)}`));
       if (next !== "") this.#console.note(`→ ${safeLine(next, 400)}`);
     }
+    const lines = left.map(({ kind, left, limit }) => {
+      const { amount, terminal } = this.#words;
+      return terminal.budget.leftOf({ left: amount(kind, left), limit: amount(kind, limit) });
+    });
+    if (lines.length > 0) this.#console.note(this.#style.dim(this.#words.terminal.budget.left({ lines })));
     if (this.#console.isInteractive) this.#console.note("");
     this.#lastFailure = "";
     this.#tools.clear();

@@ -11,6 +11,7 @@ export const enCompact = {
     too_long: "no summary: the model wrote too much",
     refused: "no summary: the model did not write one",
     off: "no summary: the demo model makes none",
+    budget: "no summary: the budget does not allow it",
   },
   comma: ", ",
   cut: (p: { left: number; all: number }) =>

@@ -19,6 +19,7 @@ export type ConfigWords = {
   loosens(name: string, userFile: string): Phrase;
   opensWeb(name: string, userFile: string): Phrase;
   opensServer(name: string, userFile: string): Phrase;
+  opensBudget(name: string, userFile: string): Phrase;
   changesAgent(id: string, userFile: string): Phrase;
   switchesOn(tool: string, userFile: string): Phrase;
   variableMissing(name: string, variable: string): Phrase;
@@ -33,7 +34,7 @@ export type ValueForm =
   | { readonly form: "choice"; readonly choices: readonly string[] }
   | { readonly form: "address"; readonly example: string }
   | {
-      readonly form: "list" | "duration" | "name" | "origins" | "networks" | "sub_path" | "host";
+      readonly form: "list" | "duration" | "name" | "origins" | "networks" | "sub_path" | "host" | "prices";
       readonly example: string;
     }
   | { readonly form: "toggle" | "path" | "key" | "seal_key" | "text" };
@@ -58,6 +59,8 @@ export const enConfig: ConfigWords = {
         return `an address such as ${expected.example}`;
       case "list":
         return `words with commas between them, such as ${expected.example}`;
+      case "prices":
+        return `what a million tokens cost in dollars, such as ${expected.example}: { input: 1.25, output: 10, cached_input: 0.125 }`;
       case "duration":
         return `a time such as ${expected.example}`;
       case "origins":
@@ -133,6 +136,10 @@ export const enConfig: ConfigWords = {
   ],
   opensServer: (name, userFile) => [
     `${name} would let this folder decide who may call the server`,
+    `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
+  ],
+  opensBudget: (name, userFile) => [
+    `${name} would let this folder decide what you spend`,
     `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
   ],
   changesAgent: (id, userFile) => [

@@ -251,7 +251,7 @@ export const enFailures = {
     "Do not try it again in another form; go on without it or ask.",
   ],
   /** `because` is for people in other languages. */
-  tool_not_run: (p: { tool: string; why: string; because?: "stopped" | "paused" | "steps" }) => [
+  tool_not_run: (p: { tool: string; why: string; because?: "stopped" | "paused" | "steps" | "budget" }) => [
     `${p.tool} was not run: ${p.why}.`,
     "Answer from what is known.",
   ],

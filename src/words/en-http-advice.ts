@@ -36,6 +36,12 @@ export const enHttpAdvice = {
   compaction_off: () =>
     `Start a new conversation. ${ask("set CONTEXT_MANAGEMENT_ENABLED=true, if long ones are wanted")}`,
   budget_short: () => "Ask for less, wait until other agents have ended, or raise the budget of the conversation.",
+  budget_spent: (p): string =>
+    p.of === "turn"
+      ? "Send another message to go on; each turn has its own budget."
+      : "Raise the budget of the conversation, or start a new one.",
+  price_unknown: () =>
+    `Limit tokens instead of money. ${ask("name its price below `prices`, if money is to be counted")}`,
   context_exhausted: () =>
     "Undo the last turn and send a shorter message, choose a model with a larger window, or start a new conversation.",
   skill_not_found: (p): string =>

@@ -1,4 +1,5 @@
 import { enApprovalsCommand } from "./en-approvals.ts";
+import { enBudget } from "./en-budget.ts";
 import { enCompact } from "./en-compact.ts";
 import { enDecisions } from "./en-decisions.ts";
 import { enExec, enService } from "./en-exec.ts";
@@ -54,6 +55,8 @@ export const enTerminal = {
       plain: "Lines instead of a drawn screen, with the keys of a line editor",
       "screen-reader": "Lines only: nothing is drawn over, decisions are typed",
       file: "Send this file along, as `#PATH` in the message does; may be repeated",
+      "max-budget": "US dollars that this turn may cost; the model needs a price in agentyard.yaml",
+      "max-turns": "Model calls that this turn may make, before the one that sums up (also --max-steps)",
       conversation: "Use the files and the Python state of this conversation",
       language: "Of the code: python, bash or javascript (else by the file's ending, else python)",
       timeout: "Seconds that the program may run (else 30)",
@@ -82,7 +85,7 @@ export const enTerminal = {
       usage: "wrong usage",
       configuration: "configuration or credentials missing",
       model_unavailable: "the model cannot be reached or refuses",
-      limit: "step limit reached",
+      limit: "step limit or budget reached",
       approval_needed: "a decision is needed and nobody is there to ask",
       context_exhausted: "the conversation is too long for the model",
       interrupted: "interrupted",
@@ -120,6 +123,7 @@ export const enTerminal = {
   },
   approvals: enApprovalsCommand,
   exec: enExec,
+  budget: enBudget,
   compact: enCompact,
   memory: enMemory,
   rich: enRich,
@@ -167,6 +171,7 @@ export const enTerminal = {
       save: "copy a file or folder of this conversation to this machine; -f replaces what is there",
       undo: "undo the last turn and what it did to files",
       compact: "make room: sum up older messages, with FOCUS; show or undo the summary",
+      budget: "show or set what this conversation may spend: tokens, usd, steps, minutes, agents",
       clean: "put away the files of conversations not used for days, list them, restore them",
       model: "list the models and how to connect one, or prefer a slot",
       inbox: "list what waits for a decision, or open entry N",

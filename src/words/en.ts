@@ -1,4 +1,5 @@
 import { enApprovals } from "./en-approvals.ts";
+import { enAmount } from "./en-budget.ts";
 import { enCallers } from "./en-callers.ts";
 import { enConfig } from "./en-config.ts";
 import { enDemo } from "./en-demo.ts";
@@ -19,6 +20,8 @@ import { enTerminal } from "./en-terminal.ts";
 export const en = {
   /** Our command as it must be typed here; the terminal knows better. */
   command: "agentyard",
+  /** So many of a kind that can be limited. */
+  amount: enAmount,
   approvals: enApprovals,
   config: enConfig,
   demo: enDemo,

@@ -1,3 +1,4 @@
+import { budgetForModels } from "./budget-for-models.ts";
 import { codeForModels } from "./code-for-models.ts";
 import { compactForModels } from "./compact-for-models.ts";
 import { dataBlock } from "./data-for-models.ts";
@@ -197,6 +198,7 @@ export const forModels = {
   files: filesForModels,
   documents: documentsForModels,
   code: codeForModels,
+  budget: budgetForModels,
   compact: compactForModels,
   mcp: mcpForModels,
   memory: memoryForModels,

@@ -15,6 +15,7 @@ export const zhCompact: typeof enCompact = {
     too_long: "没有摘要：模型写得太长",
     refused: "没有摘要：模型没有写",
     off: "没有摘要：演示模型不生成摘要",
+    budget: "没有摘要：预算不足",
   },
   comma: "、",
   cut: (p) => `! 您的消息超出了模型的长度：${p.all} 个字符中约有 ${p.left} 个被省略。长文本请作为文件发送：#路径`,

@@ -13,6 +13,8 @@ export const zhConfig: ConfigWords = {
         return `完整的地址，例如 ${expected.example}`;
       case "list":
         return `以逗号分隔的词，例如 ${expected.example}`;
+      case "prices":
+        return `每百万 token 的价格（美元），例如 ${expected.example}: { input: 1.25, output: 10, cached_input: 0.125 }`;
       case "duration":
         return `时长，例如 ${expected.example}`;
       case "origins":
@@ -88,6 +90,10 @@ export const zhConfig: ConfigWords = {
   ],
   opensServer: (name, userFile) => [
     `${name} 会让这个文件夹决定谁可以访问服务器`,
+    `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
+  ],
+  opensBudget: (name, userFile) => [
+    `${name} 会让这个文件夹决定您的花费`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
   changesAgent: (id, userFile) => [

@@ -187,7 +187,7 @@ export const zhFailures: FailureWords = {
   ],
 };
 
-const notRun = { stopped: "这一回合已停止", paused: "进程停顿太久", steps: "已达到步数上限" };
+const notRun = { stopped: "这一回合已停止", paused: "进程停顿太久", steps: "已达到步数上限", budget: "预算已用完" };
 
 const storageFaults: Readonly<Record<StorageFault, { readonly what: string; readonly next: string }>> = {
   damaged: { what: "文件已损坏，或者不是数据库", next: "请从备份恢复，或者用 --data 指定其他数据目录。" },

@@ -31,6 +31,9 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   answer_required: () => "请给出回答。",
   compaction_off: () => `请开始新对话。如果需要很长的对话，${ask("设置 CONTEXT_MANAGEMENT_ENABLED=true")}`,
   budget_short: () => "请减少用量，等其他智能体结束，或提高对话的预算。",
+  budget_spent: (p): string =>
+    p.of === "turn" ? "再发一条消息即可继续；每个回合有各自的预算。" : "请提高对话的预算，或开始新对话。",
+  price_unknown: () => "请改为限制 token。若要按金额计算，请让本服务器的运维人员在 `prices` 中填写它的价格。",
   context_exhausted: () => "请撤销最后一个回合并改短消息，换用窗口更大的模型，或者开始新对话。",
   skill_not_found: (p) =>
     p.near === "" ? "GET /api/v1/skills 列出全部技能。" : `是否指 ${p.near}？GET /api/v1/skills 列出全部技能。`,

@@ -1,5 +1,6 @@
 import type { TerminalWords } from "./en-terminal.ts";
 import { zhApprovalsCommand } from "./zh-approvals.ts";
+import { zhBudget } from "./zh-budget.ts";
 import { zhCompact } from "./zh-compact.ts";
 import { zhDecisions } from "./zh-decisions.ts";
 import { zhExec, zhService } from "./zh-exec.ts";
@@ -52,6 +53,8 @@ export const zhTerminal: TerminalWords = {
       plain: "逐行显示，不绘制屏幕，保留行编辑按键",
       "screen-reader": "只输出文字行：不重绘，决定用文字输入",
       file: "随消息发送这个文件，与消息中的 `#PATH` 相同；可以重复",
+      "max-budget": "这个回合可以花费的美元数；模型的价格须写在 agentyard.yaml 中",
+      "max-turns": "这个回合的模型调用次数上限，最后的总结不计在内（也可写作 --max-steps）",
       conversation: "使用这个对话的文件和 Python 状态",
       language: "代码的语言：python、bash 或 javascript（否则按文件后缀，再否则为 python）",
       timeout: "程序最多运行的秒数（默认 30）",
@@ -79,7 +82,7 @@ export const zhTerminal: TerminalWords = {
       usage: "用法错误",
       configuration: "缺少配置或凭据",
       model_unavailable: "模型无法连接或拒绝服务",
-      limit: "达到步数上限",
+      limit: "达到步数上限或预算用完",
       approval_needed: "需要有人决定，但没有人可问",
       context_exhausted: "对话超出了模型的上下文窗口",
       interrupted: "被中断",
@@ -113,6 +116,7 @@ export const zhTerminal: TerminalWords = {
   },
   approvals: zhApprovalsCommand,
   exec: zhExec,
+  budget: zhBudget,
   compact: zhCompact,
   memory: zhMemory,
   rich: zhRich,
@@ -156,6 +160,7 @@ export const zhTerminal: TerminalWords = {
       save: "把本对话的文件或文件夹复制到本机；-f 表示覆盖已有文件",
       undo: "撤销上一个回合，连同它对文件的改动",
       compact: "压缩较早的消息，可指定重点；查看或撤销摘要",
+      budget: "查看或设置这个对话的预算：tokens、usd、steps、minutes、agents",
       clean: "收起多日未用的对话文件、列出它们、恢复它们",
       model: "列出模型和接入方法，或优先使用某个槽位",
       inbox: "列出等待决定的事项，或打开第 N 项",

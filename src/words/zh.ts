@@ -1,5 +1,6 @@
 import type { en } from "./en.ts";
 import { zhApprovals } from "./zh-approvals.ts";
+import { zhAmount } from "./zh-budget.ts";
 import { zhCallers } from "./zh-callers.ts";
 import { zhConfig } from "./zh-config.ts";
 import { zhDemo } from "./zh-demo.ts";
@@ -19,6 +20,7 @@ import { zhTerminal } from "./zh-terminal.ts";
 
 export const zh: typeof en = {
   command: "agentyard",
+  amount: zhAmount,
   approvals: zhApprovals,
   config: zhConfig,
   demo: zhDemo,

@@ -37,8 +37,11 @@ const neverLast = {
   "todo.set": "call.finished",
   "file.known": "call.finished",
 };
-/** Only a full window has the one, for which a conversation must be long. */
-const elsewhere = { "compaction.started": "compaction.test.ts", "budget.set": "src/loop/budget.test.ts" };
+/** Only a full window has the one, for which a conversation must be long; a useless summary the other. */
+const elsewhere = {
+  "compaction.started": "compaction.test.ts",
+  "usage.noted": "budgets.test.ts",
+};
 
 test("whenever the process is killed, everything goes on after the restart and nothing acknowledged is lost [L2][L5][L9][H2][H4][Z2][F3][C5][C6][S6][W12][Q2]", async (t) => {
   await using yards = await killEverywhere(names, chance.int(0, 1_000));

@@ -21,12 +21,13 @@ export const compactContext = defineTool({
     if (!made.ok) return made;
     const { report, event } = made.value;
     const { messagesBefore: messages, tokensBefore: tokens } = report;
-    if (event === undefined) {
+    const events = event === undefined ? [] : [event];
+    if (event?.type !== "compacted") {
       const { nothingToDo, noSummary } = forModels.compact;
-      return ok({ text: report.strategy === "fallback" ? noSummary : nothingToDo(messages) });
+      return ok({ text: report.strategy === "fallback" ? noSummary : nothingToDo(messages), events });
     }
     const after = { messages: report.messagesAfter, tokens: report.tokensAfter };
     const text = forModels.compact.report({ before: { messages, tokens }, after, strategy: report.strategy });
-    return ok({ text, events: [event] });
+    return ok({ text, events });
   },
 });

@@ -16,7 +16,7 @@ const besides = { id: "m-besides", text: "besides @brewing", mode: "steer" } as 
 /**
  * Somebody chats with an agent of theirs, whose model is too busy at first and then keeps a list and files; while it waits
  * for an answer they say something and take it back, and steer it with a skill; then the model is told of one more tool,
- * and the conversation gets a name, and a place in it that is given up again.
+ * and the conversation gets a budget, a name, and a place in it that is given up again.
  */
 export const secondThoughts = {
   answer: scriptedAnswer(),
@@ -28,6 +28,7 @@ export const secondThoughts = {
     await chat(yard);
     await say(yard, { id, text: "which", turns: 2 }, (event) => think(yard, event));
     await must(yard.client.call("loadTool", { params: { id, tool: "now" } }));
+    await must(yard.client.call("setBudget", { params, body: { tokens: 1_000_000 } }));
     await unlessDone(yard, { id, shows: ({ type }) => type === "conversation.renamed" }, () =>
       must(yard.client.call("renameConversation", { params, body: { title: "Tea" } })),
     );
@@ -48,6 +49,7 @@ export const secondThoughts = {
       tools: all(events, "tool.loaded").map(({ tool }) => tool),
       withdrawn: all(events, "message.withdrawn").length,
       joined: all(events, "step.started").flatMap(({ joined = [] }) => joined),
+      budgets: all(events, "budget.set").map(({ limits }) => limits),
       title: (await must(yard.client.call("getConversation", { params: { id } }))).title,
       places: (await must(yard.client.call("listCheckpoints", { params: { id } }))).items.map(({ name }) => name),
       files: filesOf(yard, id),
