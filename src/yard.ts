@@ -10,6 +10,7 @@ import { type Config, readYaml, windowVariableOf } from "./config/config.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { type App, createApp } from "./http/http.ts";
 import { type Log, openLog } from "./log/log.ts";
+import { openLookup } from "./lookup/lookup.ts";
 import { defaultLimits, type Engine, type LoopLimits, openEngine } from "./loop/loop.ts";
 import { type Mcp, openMcp } from "./mcp/mcp.ts";
 import { startDemoServer } from "./models/demo/demo.ts";
@@ -114,10 +115,10 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const log = openLogPart(options, watch);
   const { models, notes } = await openModelParts(options, words);
   const skills = openSkills({ settings: config.skills, shelfDir: join(config.paths.dataDir, "skill-copies"), logger });
-  const files = openFileParts(options, skills);
+  const files = openFileParts(options, skills, log);
   const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
   const limits = { ...defaultLimits, ...limitsOf(config) };
-  const { workspaces, documents, uploads, upkeep } = files;
+  const { workspaces, documents, lookup, index, uploads, upkeep } = files;
   const approvals = openApprovals({ rules: config.approvals, checkers: options.checkers ?? [] });
   const freshen = async () => {
     await options.custom?.refresh();
@@ -135,7 +136,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     logger.info("settings were changed and are in effect");
   };
   const engine = openEngine({
-    ...{ log, storage, models, clock, ids, random, logger, limits, workspaces, documents, uploads, web },
+    ...{ log, storage, models, clock, ids, random, logger, limits, workspaces, documents, lookup, uploads, web },
     ...{ approvals, skills, sandbox: options.sandbox },
     reachesNetwork: () => network.hosts.length + network.privateHosts.length > 0,
     sweepSoon: upkeep.sweep,
@@ -146,7 +147,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const app = createApp({
     ...openUserParts(options, () => server),
     ...{ engine, log, workspaces, storage, models, mcp, clock, ids, version, freshen, tracer, metrics },
-    ...{ sandbox: options.sandbox, operators, documents, webDir: options.webDir },
+    ...{ sandbox: options.sandbox, operators, documents, lookup, webDir: options.webDir },
     sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
     detectServers: found,
@@ -157,7 +158,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   return {
     ...{ app, engine, log, workspaces, models, mcp, secrets, operators, notes },
     fetch: inProcessFetch(app),
-    close: () => closeInOrder([engine, options.sandbox, mcp, documents, upkeep, models, storage]),
+    close: () => closeInOrder([engine, options.sandbox, mcp, lookup, documents, index, upkeep, models, storage]),
   };
 }
 
@@ -276,7 +277,7 @@ function watchTurns(
 const cleanAfterMsAsked = 7 * 86_400_000;
 
 /** Everything about files. What the settings say may change while it runs. */
-function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOptions, skills: Skills) {
+function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOptions, skills: Skills, log: Log) {
   const limits = { ...config.workspace.limits };
   const uploads = { ...config.uploads };
   let { cleanAfterMs } = config.workspace;
@@ -285,10 +286,11 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
   const { disk } = config.workspace;
   const shared = { dataDir, storage, clock, ids, logger };
   const workspaces = openWorkspaces({ ...shared, limits, disk, leave, skills: skills.shelf });
+  const index = openIndex(dataDir, clock);
+  const documents = openDocuments({ clock, logger, search: index });
   return {
-    workspaces,
-    documents: openDocuments({ clock, logger, search: openIndex(dataDir, clock) }),
-    uploads,
+    ...{ workspaces, index, documents, uploads },
+    lookup: openLookup({ log, workspaces, documents, search: index, clock, logger }),
     upkeep: openUpkeep({ workspaces, clock, logger, cleanAfterMs: () => cleanAfterMs }),
     cleanAfterMs: () => cleanAfterMs,
     change(changed: Config) {
@@ -299,7 +301,7 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
   };
 }
 
-/** Nothing is opened before somebody has a document. */
+/** Nothing is opened before somebody has a document, or searches. */
 function openIndex(dataDir: string, clock: Clock): Search {
   const opened = openSearch({ file: join(dataDir, "indexes.db"), clock });
   assert(opened.ok, "the usual segmentation needs no package");

@@ -43,10 +43,8 @@ export async function openWorld(folder: string): Promise<World> {
   };
   const workspaces = openAnew();
   must(await workspaces.create(conversation));
-  const documents = openDocuments({
-    ...{ clock, logger },
-    search: must(openSearch({ file: join(config.paths.dataDir, "indexes.db"), clock })),
-  });
+  const search = must(openSearch({ file: join(config.paths.dataDir, "indexes.db"), clock }));
+  const documents = openDocuments({ clock, logger, search });
   return {
     storage,
     conversation,
@@ -56,6 +54,7 @@ export async function openWorld(folder: string): Promise<World> {
     openAnew,
     async close() {
       await documents.close();
+      await search.close();
       for (const one of opened) await one.close();
       await storage.close();
       await logger.close();

@@ -4,7 +4,7 @@ import type { Receipt } from "../extract/extracted.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { Found } from "../search/search.ts";
 import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
-import type { Indexing } from "./library.ts";
+import type { Indexing, Wanted } from "./library.ts";
 
 export { decodeText } from "../extract/decode.ts";
 export type { Extracted, Format, Place } from "../extract/extract.ts";
@@ -13,7 +13,7 @@ export { fileTypeOf, typeOfName } from "./file-type.ts";
 export { attachedText, describeAttached } from "./files-in-message.ts";
 export { imageBytesMax, isImage, isWholeImage } from "./image.ts";
 export { isCode } from "./is-code.ts";
-export type { Indexing } from "./library.ts";
+export { fileKind, type Indexing } from "./library.ts";
 export { openDocuments } from "./open-documents.ts";
 export { receiveUpload } from "./upload.ts";
 
@@ -35,6 +35,13 @@ export interface Documents {
   ): Promise<Result<Extracted, FileFailure | ExtractFailure>>;
   /** What a file is, how far its indexing is, and what became of it: that is waited for up to `waitMs`. */
   describe(workspace: Workspace, path: string, options: DescribeOptions): Promise<Result<FileDetails, FileFailure>>;
+  /**
+   * Takes up all files below a workspace that can be found by their words, texts as well, but for those of `temp/` and of
+   * skills. How far each is, is known from then on.
+   */
+  takeUp(workspace: Workspace, options: TakeUpOptions): Promise<Result<TakenUp, FileFailure>>;
+  /** Whether a file is still what a hit of the index was found in; waits for a moment where that is not known yet. */
+  isAsFound(workspace: Workspace, path: string, hit: string): Promise<boolean>;
   /** A file has come in: where it is a document it is indexed soon, so that nobody waits for it later. */
   notice(workspace: Workspace, path: string): void;
   /** A file, or a folder with all in it, is gone for good. */
@@ -43,6 +50,14 @@ export interface Documents {
 }
 
 export type DescribeOptions = { readonly waitMs: number; readonly signal: AbortSignal };
+
+export type TakeUpOptions = { readonly filesMax: number; readonly signal: AbortSignal };
+
+export type TakenUp = {
+  readonly files: readonly (Pick<Wanted, "now" | "ended"> & { readonly path: string })[];
+  /** There were no more than were wanted. */
+  readonly isAll: boolean;
+};
 
 export type FileDetails = {
   readonly stat: FileStat;

@@ -1,27 +1,39 @@
 import type { FileStat, Workspace } from "../workspace/workspace.ts";
-import { fileTypeOf, typeHeadBytes, typeOfName } from "./file-type.ts";
+import { type FileType, fileTypeOf, typeHeadBytes, typeOfName } from "./file-type.ts";
 
 const documentTypes = new Set(["pdf", "document", "spreadsheet", "presentation", "ebook"]);
 
-export function isDocumentName(path: string): boolean {
-  return documentTypes.has(typeOfName(path));
-}
+/** What can be found in files: documents by the index alone, texts also by a scan. */
+export type FileTests = {
+  /** The name tells, or where it does not, the first bytes. */
+  isDocument(workspace: Workspace, file: FileStat): Promise<boolean>;
+  isText(workspace: Workspace, file: FileStat): Promise<boolean>;
+};
 
-/** Whether a file is searched by the index: the name tells, or where it does not, the first bytes. */
-export function openDocumentTest() {
-  const known = new Map<string, boolean>();
-  return async (workspace: Workspace, { path, type, bytes, modifiedAt }: FileStat): Promise<boolean> => {
-    if (type !== "file" || bytes === 0) return false;
-    const named = typeOfName(path);
-    if (named !== "unknown") return documentTypes.has(named);
+export function openFileTests(): FileTests {
+  const known = new Map<string, Pick<FileType, "type" | "isText">>();
+
+  /** By the first bytes, which are read once as long as a file stays as it is. */
+  const look = async (workspace: Workspace, { path, bytes, modifiedAt }: FileStat) => {
     const key = `${workspace.name}/${path} ${bytes} ${modifiedAt}`;
     const before = known.get(key);
     if (before !== undefined) return before;
     const head = await workspace.read(path, { bytesMax: typeHeadBytes });
-    const is = head.ok && documentTypes.has(fileTypeOf(path, head.value.bytes).type);
+    const { type, isText } = head.ok ? fileTypeOf(path, head.value.bytes) : { type: "unknown", isText: false };
     if (known.size >= knownMax) known.clear();
-    known.set(key, is);
-    return is;
+    known.set(key, { type, isText });
+    return { type, isText };
+  };
+
+  return {
+    async isDocument(workspace, file) {
+      if (file.type !== "file" || file.bytes === 0) return false;
+      const named = typeOfName(file.path);
+      return documentTypes.has(named === "unknown" ? (await look(workspace, file)).type : named);
+    },
+    async isText(workspace, file) {
+      return file.type === "file" && file.bytes > 0 && (await look(workspace, file)).isText;
+    },
   };
 }
 

@@ -5,9 +5,8 @@ import type { Extracted, ExtractFailure, Extractor } from "../extract/extract.ts
 import type { Receipt } from "../extract/extracted.ts";
 import type { Logger } from "../observe/observe.ts";
 import { failure } from "../protocol/failure.ts";
-import type { Pointer, Search, SearchFailure } from "../search/search.ts";
+import { isOfKey, type Pointer, type Search, type SearchFailure } from "../search/search.ts";
 import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
-import { isDocumentName } from "./is-document.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
 /** How far a file is on its way into the index. */
@@ -38,6 +37,8 @@ export type Wanted = {
   readonly ended: Promise<void>;
   /** Somebody has read it once more to know what became of it. */
   readonly keep: (receipt: Receipt) => void;
+  /** Whether a hit of the index was found in this content. */
+  readonly holds: (hit: string) => boolean;
 };
 
 export const fileKind = "file";
@@ -56,6 +57,8 @@ const rememberedMax = 10_000;
 type Entry = { -readonly [Field in keyof Indexing]: Indexing[Field] } & {
   readonly stamp: string;
   readonly ended: Promise<void>;
+  /** Of the content in the index. */
+  key?: string;
 };
 type Parts = { readonly search: Search; readonly extractor: Extractor; readonly logger: Logger };
 
@@ -64,10 +67,8 @@ export function openLibrary({ search, extractor, logger }: Parts): Library {
   const closing = new AbortController();
   const queue = openWorkQueue(atOnceMax);
   const index = openIndexing({ search, extractor, signal: closing.signal });
-  let isUsed = false;
 
   const take = (workspace: Workspace, file: FileStat, stamp: string, isAwaited: boolean): Entry => {
-    isUsed = true;
     const { place } = pointerOf(workspace, file.path);
     const before = entries.get(place);
     if (before !== undefined) queue.remove(before);
@@ -108,11 +109,12 @@ export function openLibrary({ search, extractor, logger }: Parts): Library {
         keep(receipt) {
           entry.receipt = receipt;
         },
+        holds: (hit) => entry.state === "indexed" && entry.key !== undefined && isOfKey(hit, entry.key),
       };
     },
     async forget(workspace, path) {
       // Nobody opens the index only to find that nothing was ever put into it; what is not there is never shown.
-      if (!isUsed && !isDocumentName(path)) return;
+      if (!search.isMade()) return;
       const pointer = pointerOf(workspace, path === "." ? "" : path);
       const below = path === "." ? pointer.place : `${pointer.place}/`;
       const gone = [...entries].filter(([place]) => place === pointer.place || place.startsWith(below));
@@ -161,6 +163,7 @@ function openIndexing({ search, extractor, signal }: IndexingParts) {
     if (!read.ok) return read;
     const bytes = read.value;
     const key = `${Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes)).toString("hex")}.${extractor.version}`;
+    entry.key = key;
     const pointed = await search.point(pointer, key);
     if (!pointed.ok) return pointed;
     if (pointed.value) return ok(undefined);

@@ -9,14 +9,15 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { openDescribe } from "./describe.ts";
 import type { Documents, PassageHit, SearchResult } from "./documents.ts";
 import { type FoundInDocuments, openDocumentSearch } from "./find-in-documents.ts";
-import { openDocumentTest } from "./is-document.ts";
+import { openFileTests } from "./is-document.ts";
 import { openLibrary } from "./library.ts";
 import { openTextSearch, type TextResult } from "./search.ts";
+import { openTakeUp } from "./take-up.ts";
 
 type Parts = {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Closed with the documents. Nothing of it is opened before the first document is met. */
+  /** Closed by whoever opened it. Nothing of it is opened before the first document is met. */
   readonly search: Search;
 };
 
@@ -24,7 +25,8 @@ export function openDocuments({ clock, logger, search }: Parts): Documents {
   const texts = openTextSearch({ clock });
   const extractor = openExtractor({ clock, logger });
   const library = openLibrary({ search, extractor, logger });
-  const isDocument = openDocumentTest();
+  const tests = openFileTests();
+  const { isDocument } = tests;
   const findInDocuments = openDocumentSearch({ library, search, clock, isDocument });
 
   const notice = async (workspace: Workspace, path: string) => {
@@ -50,6 +52,7 @@ export function openDocuments({ clock, logger, search }: Parts): Documents {
 
   return {
     extract,
+    ...openTakeUp({ library, tests }),
     describe: openDescribe({ library, extract, isDocument, clock }),
     async search(workspace, query) {
       const [lines, passages] = await Promise.all([texts.search(workspace, query), findInDocuments(workspace, query)]);
@@ -65,7 +68,6 @@ export function openDocuments({ clock, logger, search }: Parts): Documents {
     async close() {
       await library.close();
       await Promise.all([texts.close(), extractor.close()]);
-      await search.close();
     },
   };
 }

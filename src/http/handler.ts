@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Documents } from "../documents/documents.ts";
 import type { Log } from "../log/log.ts";
+import type { Lookup } from "../lookup/lookup.ts";
 import type { Engine } from "../loop/loop.ts";
 import type { Mcp } from "../mcp/mcp.ts";
 import type { Models } from "../models/models.ts";
@@ -53,6 +54,7 @@ export type Parts = {
   readonly mcp: Omit<Mcp, "close" | "change">;
   readonly models: Pick<Models, "get">;
   readonly documents: Pick<Documents, "search" | "describe">;
+  readonly lookup: Pick<Lookup, "find">;
   /** All tools that were found for a user, and files that hold none that can be used. */
   readonly tools: (owner: OwnerId) => {
     readonly items: readonly ListedTool[];

@@ -35,6 +35,7 @@ import { operatorHandlers } from "./routes/operators.ts";
 import { resumableUploadHandlers } from "./routes/resumable-uploads.ts";
 import { ruleHandlers } from "./routes/rules.ts";
 import { sandboxFileHandlers } from "./routes/sandbox-files.ts";
+import { searchHandlers } from "./routes/search.ts";
 import { sessionHandlers } from "./routes/sessions.ts";
 import { signInHandlers } from "./routes/sign-in.ts";
 import { skillHandlers } from "./routes/skills.ts";
@@ -67,6 +68,7 @@ export function createApp(parts: Parts): App {
     ...compactionHandlers(parts),
     ...mcpHandlers(parts),
     ...memoryHandlers(parts),
+    ...searchHandlers(parts),
     ...messageHandlers(parts),
     ...fileHandlers(parts),
     ...workspaceHandlers(parts),

@@ -5,6 +5,7 @@ import type { Random } from "../base/random.ts";
 import { defaultWindowLimits, type WindowLimits } from "../context/context.ts";
 import type { Documents, UploadPolicy } from "../documents/documents.ts";
 import type { Log } from "../log/log.ts";
+import type { Lookup } from "../lookup/lookup.ts";
 import type { Models, PriceTable } from "../models/models.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { AgentRole } from "../protocol/agent.ts";
@@ -34,6 +35,7 @@ export type Parts = {
   readonly skills: Skills;
   readonly workspaces: Workspaces;
   readonly documents: Documents;
+  readonly lookup: Lookup;
   readonly web: Web;
   readonly sandbox: Sandbox;
   readonly live: Live;

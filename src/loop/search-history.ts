@@ -1,81 +1,79 @@
-import { type EventOf, type LogEvent, ownWordsOf } from "../protocol/events.ts";
+import { type FoundSaid, type Said, saidIn } from "../lookup/lookup.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import { cutAround, type HistoryHit, type HistoryHits, type HistoryQuery } from "../tools/tools.ts";
-import { withoutMarks } from "../words/words.ts";
 import type { Parts } from "./parts.ts";
 
-/** Whoever has more than this finds what is newest. */
+/** Without an index, whoever has more than this finds what is newest. */
 const conversationsMax = 200;
 const eventsMax = 100_000;
-const textBytesMax = 64 * 1024 * 1024;
 const searchMsMax = 10_000;
 const linesAround = 2;
 const lineBytesMax = 300;
 
+type Wanted = HistoryQuery & { readonly signal: AbortSignal };
+
 /** What has all of the words, in this conversation and then in the user's others, also what was left out to make room. */
 export async function searchHistory(
+  parts: Pick<Parts, "log" | "clock" | "lookup">,
+  conversation: ConversationRow,
+  wanted: Wanted,
+): Promise<HistoryHits> {
+  const { lookup } = parts;
+  const words = wanted.words.map((word) => word.toLowerCase());
+  const endsAt = parts.clock.monotonic() + searchMsMax;
+  const here = await readThrough(parts, conversation, words);
+  const others = await lookup.said(conversation.owner, { ...wanted, words, except: conversation });
+  const found = others.ok ? others.value : await readOthers(parts, conversation, { ...wanted, words, endsAt });
+  const own = here.map((said) => ({ ...said, conversation: undefined }));
+  const rest = found.hits.map((hit) => ({
+    ...hit,
+    conversation: { id: hit.conversation.id, title: hit.conversation.title },
+  }));
+  return {
+    hits: [...own, ...rest].slice(0, wanted.hitsMax).map(
+      ({ conversation: where, at, who, text }): HistoryHit => ({
+        conversation: where,
+        at,
+        who,
+        text: around(text, words),
+      }),
+    ),
+    total: here.length + found.total,
+    conversations: 1 + found.conversations,
+    isStopped: found.isStopped,
+  };
+}
+
+/** What has the words, newest first: what a person undid or withdrew stays away. */
+async function readThrough(
+  { log }: Pick<Parts, "log">,
+  { number }: ConversationRow,
+  words: readonly string[],
+): Promise<readonly Said[]> {
+  const said = saidIn(await log.effective(number, Number.MAX_SAFE_INTEGER));
+  return said.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word))).toReversed();
+}
+
+/** Where the index cannot be used, log by log: as many as there is time for, the newest first. */
+async function readOthers(
   parts: Pick<Parts, "log" | "clock">,
   conversation: ConversationRow,
-  { words, hitsMax, signal }: HistoryQuery & { readonly signal: AbortSignal },
-): Promise<HistoryHits> {
+  { words, hitsMax, signal, endsAt }: Wanted & { readonly endsAt: number },
+): Promise<FoundSaid> {
   const { log, clock } = parts;
-  const wanted = words.map((word) => word.toLowerCase());
-  const endsAt = clock.monotonic() + searchMsMax;
   const listed = await log.list(conversation.owner, { limit: conversationsMax });
-  const others = listed.filter(({ number }) => number !== conversation.number);
-  const hits: HistoryHit[] = [];
-  const found = { hits, total: 0, conversations: 0 };
-  let [eventsLeft, bytesLeft] = [eventsMax, textBytesMax];
-  for (const row of [conversation, ...others]) {
+  const found = { hits: [] as FoundSaid["hits"][number][], total: 0, conversations: 0 };
+  let eventsLeft = eventsMax - (await log.headOf(conversation.number));
+  for (const row of listed.filter(({ number }) => number !== conversation.number)) {
     eventsLeft -= await log.headOf(row.number);
-    const isOver = eventsLeft < 0 || bytesLeft < 0 || clock.monotonic() > endsAt || signal.aborted;
-    // However long this conversation is: it was read as a whole when its turn began.
-    if (isOver && row !== conversation) return { ...found, isStopped: true };
+    if (eventsLeft < 0 || clock.monotonic() > endsAt || signal.aborted) return { ...found, isStopped: true };
+    const said = await readThrough(parts, row, words);
     found.conversations += 1;
-    for (const said of await saidIn(parts, row)) {
-      bytesLeft -= said.text.length;
-      const lower = said.text.toLowerCase();
-      if (!wanted.every((word) => lower.includes(word))) continue;
-      found.total += 1;
-      if (hits.length >= hitsMax) continue;
-      const other = row === conversation ? undefined : { id: row.id, title: row.title };
-      hits.push({ conversation: other, at: said.at, who: said.who, text: around(said.text, wanted) });
-    }
+    found.total += said.length;
+    const room = Math.max(0, hitsMax - found.hits.length);
+    found.hits.push(...said.slice(0, room).map((each) => ({ ...each, conversation: row })));
   }
   return { ...found, isStopped: listed.length === conversationsMax };
-}
-
-type Said = Pick<HistoryHit, "at" | "who" | "text">;
-
-/** What counts of a conversation, newest first: what a person undid or withdrew stays away. */
-async function saidIn({ log }: Pick<Parts, "log">, { number }: ConversationRow): Promise<Said[]> {
-  const events = await log.effective(number, Number.MAX_SAFE_INTEGER);
-  const tools = new Map(
-    events
-      .flatMap((event) => (event.type === "message.assistant" ? (event.calls ?? []) : []))
-      .map((call) => [call.id, call.name]),
-  );
-  const withdrawn = new Set(events.map((event) => (event.type === "message.withdrawn" ? event.id : undefined)));
-  return events.flatMap((event) => saidBy(event, { tools, withdrawn })).toReversed();
-}
-
-/** Tools that only repeat what was said elsewhere. */
-const echoes: ReadonlySet<string> = new Set(["search_history", "recall", "todo_write", "todo_read", "compact_context"]);
-
-type Seen = { readonly tools: ReadonlyMap<string, string>; readonly withdrawn: ReadonlySet<string | undefined> };
-
-function saidBy(event: LogEvent, { tools, withdrawn }: Seen): Said[] {
-  const { at } = event;
-  if (event.type === "message.user")
-    return withdrawn.has(event.id) ? [] : [{ at, who: "user", text: ownWordsOf(event) }];
-  if (event.type === "message.assistant") return event.text === "" ? [] : [{ at, who: "agent", text: event.text }];
-  if (event.type !== "call.finished") return [];
-  return resultSaid(event, tools.get(event.call));
-}
-
-function resultSaid({ at, outcome, text }: EventOf<"call.finished">, tool = ""): Said[] {
-  if (outcome !== "ok" || echoes.has(tool)) return [];
-  return [{ at, who: { tool }, text: withoutMarks(text) }];
 }
 
 /** Results may have very many lines. */

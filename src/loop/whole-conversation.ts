@@ -13,7 +13,7 @@ import type { Parts } from "./parts.ts";
 
 /** The whole conversation: begin it, open it, forget it, delete it. */
 export function openWhole(parts: Parts, driver: Driver): Pick<Engine, "create" | "open" | "reset" | "remove"> {
-  const { log, clock, workspaces, documents, sandbox, logger, sweepSoon } = parts;
+  const { log, clock, workspaces, documents, lookup, sandbox, logger, sweepSoon } = parts;
   return {
     async create(owner, wanted) {
       const { agent, ...about } = wanted;
@@ -57,6 +57,7 @@ export function openWhole(parts: Parts, driver: Driver): Pick<Engine, "create" |
       const what = `programs of ${conversation.id} could not be ended`;
       void inBackground(logger, what, sandbox.leave(conversation.number));
       documents.forget(workspaces.ofConversation(conversation), ".");
+      lookup.forget(conversation);
       sweepSoon();
       return ok(undefined);
     },

@@ -104,7 +104,7 @@ export const FileEntry = z.object({
 export type FileEntry = z.infer<typeof FileEntry>;
 
 /** Where a passage of a document begins or ends; what a format does not have is not there. All from 1 on. */
-const DocumentPlace = z.object({
+export const DocumentPlace = z.object({
   page: z.number().int().optional(),
   pageLabel: z.string().optional(),
   sheet: z.string().optional(),

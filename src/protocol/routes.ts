@@ -10,23 +10,16 @@ import { fileFailures, fileRoutes } from "./file-routes.ts";
 import { mcpRoutes } from "./mcp-routes.ts";
 import { Image } from "./message.ts";
 import { messageRoutes } from "./message-routes.ts";
+import { modelRoutes } from "./model-routes.ts";
 import { observeRoutes } from "./observe-routes.ts";
 import { openAiRoutes } from "./openai-routes.ts";
 import { operatorRoutes } from "./operator-routes.ts";
-import {
-  Checkpoint,
-  Conversation,
-  ConversationState,
-  Decision,
-  LocalServer,
-  ModelInfo,
-  ReplayReport,
-  StreamFrame,
-} from "./resources.ts";
+import { Checkpoint, Conversation, ConversationState, Decision, ReplayReport, StreamFrame } from "./resources.ts";
 import { ById, bodyBytes, Empty, type Route } from "./route.ts";
 import { ruleRoutes } from "./rule-routes.ts";
 import { sandboxFileRoutes } from "./sandbox-file-routes.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
+import { searchRoutes } from "./search-routes.ts";
 import { MessageSent } from "./skill.ts";
 import { skillRoutes } from "./skill-routes.ts";
 import { StreamCursor } from "./stream.ts";
@@ -335,18 +328,7 @@ export const routes = {
   ...contextRoutes,
   ...backupRoutes,
   ...observeRoutes,
-  listModels: {
-    method: "GET",
-    path: "/api/v1/models",
-    scope: "any",
-    summary: "The model slots, and the local model servers that were found.",
-    params: Empty,
-    query: z.object({ detect: z.stringbool().default(false) }),
-    body: Empty,
-    status: 200,
-    failures: [],
-    answer: z.object({ slots: z.array(ModelInfo), found: z.array(LocalServer) }),
-  },
+  ...modelRoutes,
   replay: {
     method: "POST",
     path: "/api/v1/conversations/{id}/replay",
@@ -359,6 +341,7 @@ export const routes = {
     failures: ["conversation_not_found"],
     answer: ReplayReport,
   },
+  ...searchRoutes,
   ...sandboxRoutes,
   ...sandboxFileRoutes,
   ...chatRoutes,

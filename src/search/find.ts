@@ -17,6 +17,8 @@ export type Hit = {
   readonly from: Place;
   readonly to: Place;
   readonly headings: readonly string[];
+  /** Of what was said: when, and by whom. */
+  readonly said?: { readonly at: number; readonly by: string } | undefined;
   /** Text of the document with `**` around what was found and `...` where it is cut. */
   readonly snippet: string;
   /** The larger, the better; comparable within one answer. */
@@ -91,7 +93,13 @@ export function hitOf(passage: StoredPassage, bounds: Bounds, reader: Reader): O
     from,
     to,
     headings: path,
+    said: reader.saidOf(id),
   };
+}
+
+/** Whether a hit was found in the content with this key. */
+export function isOfKey(hit: string, key: string): boolean {
+  return hit.startsWith(`${key.slice(0, keyCharacters)}-`);
 }
 
 /** Of a key that is a hash, enough to tell all documents of a yard apart. */

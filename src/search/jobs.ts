@@ -1,8 +1,10 @@
 import type { Block } from "../extract/extracted.ts";
 import type { FindLimits, Found, PlainHit } from "./find.ts";
+import type { Having, HavingQuery } from "./having.ts";
 import type { ScanLimits, Stopped } from "./scan.ts";
 import type { Scope } from "./sqlite/bounds.ts";
 import type { Pointer } from "./sqlite/pointers.ts";
+import type { Followed, Gap, NewEntries, Series } from "./sqlite/series.ts";
 import type { Segmentation } from "./text/segment.ts";
 
 /** What a thread is started with. */
@@ -24,11 +26,16 @@ type WritingJob =
   | { readonly do: "point"; readonly pointer: Pointer; readonly key: string; readonly now: number }
   | { readonly do: "drop"; readonly pointer: Pointer; readonly isPrefix: boolean }
   | { readonly do: "markUsed"; readonly contents: readonly number[]; readonly now: number }
+  | { readonly do: "follow"; readonly series: Series; readonly more: NewEntries; readonly now: number }
+  | { readonly do: "followed"; readonly owner: string; readonly now: number }
+  | { readonly do: "cutGap"; readonly series: Series; readonly gap: Gap }
+  | { readonly do: "unfollow"; readonly series: Series }
   | { readonly do: "sweep"; readonly before: number };
 
 /** What threads that read are asked. `beats` is memory that both sides see. */
 type ReadingJob =
   | { readonly do: "hasKey"; readonly key: string }
+  | { readonly do: "having"; readonly query: HavingQuery }
   | { readonly do: "find"; readonly query: string; readonly scope: Scope; readonly limits: FindLimits }
   | {
       readonly do: "scan";
@@ -51,9 +58,14 @@ export type Answers = {
   point: boolean;
   drop: number;
   markUsed: undefined;
+  follow: undefined;
+  followed: Followed[];
+  cutGap: undefined;
+  unfollow: undefined;
   sweep: number;
   close: undefined;
   hasKey: boolean;
+  having: Having;
   find: (Found & { readonly used: readonly number[] }) | undefined;
   scan: Stopped;
 };

@@ -6,6 +6,7 @@ import { openAccess } from "./access.ts";
 import { readPattern } from "./pattern.ts";
 import { openPut } from "./put.ts";
 import type { FindOptions, Search, SearchOptions } from "./search.ts";
+import { isThere } from "./sqlite/tables.ts";
 import { cutRunBy } from "./text/segment.ts";
 
 /** What was not looked at for so long is made again when it is wanted. */
@@ -23,6 +24,7 @@ export function openSearch(options: SearchOptions): Result<Search, Failure<"segm
   const put = openPut(write, clock);
 
   const search: Search = {
+    isMade: () => isThere(file),
     isIndexed: (key) => read({ do: "hasKey", key }),
     async put(pointer, key, extracted, given = {}) {
       const known = await search.point(pointer, key);
@@ -32,6 +34,11 @@ export function openSearch(options: SearchOptions): Result<Search, Failure<"segm
     point: (pointer, key) => write({ do: "point", pointer, key, now: clock.now() }),
     drop: (pointer) => write({ do: "drop", pointer, isPrefix: false }),
     dropBelow: (pointer) => write({ do: "drop", pointer, isPrefix: true }),
+    follow: (series, more) => write({ do: "follow", series, more, now: clock.now() }),
+    followed: (owner) => write({ do: "followed", owner, now: clock.now() }),
+    cutGap: (series, gap) => write({ do: "cutGap", series, gap }),
+    unfollow: (series) => write({ do: "unfollow", series }),
+    having: (query) => read({ do: "having", query }),
     async find(query, scope, given = {}) {
       if (query.length > queryCharactersMax) return tooLong(query);
       const found = await find({ do: "find", query, scope, limits: limitsOf(given) });

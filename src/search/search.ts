@@ -3,16 +3,20 @@ import type { Result } from "../base/result.ts";
 import type { Extracted } from "../extract/extracted.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { Found, PlainHit } from "./find.ts";
+import type { Having, HavingQuery } from "./having.ts";
 import type { Stopped } from "./scan.ts";
 import type { Scope } from "./sqlite/bounds.ts";
 import type { Pointer } from "./sqlite/pointers.ts";
+import type { Followed, Gap, NewEntries, Series } from "./sqlite/series.ts";
 import type { Segmentation } from "./text/segment.ts";
 
-export type { Found, Hit, PlainHit } from "./find.ts";
+export { type Found, type Hit, isOfKey, type PlainHit } from "./find.ts";
+export type { EntryHit, Having } from "./having.ts";
 export { openSearch } from "./open-search.ts";
 export type { Stopped } from "./scan.ts";
 export type { Scope } from "./sqlite/bounds.ts";
 export type { Pointer } from "./sqlite/pointers.ts";
+export type { Followed, Series, SeriesEntry } from "./sqlite/series.ts";
 export { type Features, totalOf, type Weights, weights } from "./text/rank.ts";
 export type { Segmentation } from "./text/segment.ts";
 
@@ -22,6 +26,8 @@ export type { Segmentation } from "./text/segment.ts";
  * owners have it under however many names; each owner finds only what is theirs.
  */
 export interface Search {
+  /** Whether there is an index: nobody opens one only to take something out of it. */
+  isMade(): boolean;
   /** Whether the document need not be read again: `point` is enough. */
   isIndexed(key: string): Promise<Result<boolean, SearchFailure>>;
   /** Indexes a document and makes it its owner's; what they had there before is found until this is through. */
@@ -37,6 +43,16 @@ export interface Search {
   drop(pointer: Pointer): Promise<Result<number, SearchFailure>>;
   /** The same for all places that begin so. */
   dropBelow(pointer: Pointer): Promise<Result<number, SearchFailure>>;
+  /** Adds what was said to a series, with the mark how far it was followed: all of it, or nothing. */
+  follow(series: Series, more: NewEntries): Promise<Result<undefined, SearchFailure>>;
+  /** How far each series of an owner was followed. Those that nobody asks for for 30 days are removed. */
+  followed(owner: string): Promise<Result<readonly Followed[], SearchFailure>>;
+  /** Takes some entries out: they no longer count. */
+  cutGap(series: Series, gap: Gap): Promise<Result<undefined, SearchFailure>>;
+  /** Takes a series out as a whole. */
+  unfollow(series: Series): Promise<Result<undefined, SearchFailure>>;
+  /** Entries with all words as they are written, newest first. */
+  having(query: HavingQuery): Promise<Result<Having, SearchFailure>>;
   /** By words, the best first. */
   find(
     query: string,

@@ -3,6 +3,7 @@ import { assert } from "../base/assert.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemCode } from "../base/fault.ts";
 import { find } from "./find.ts";
+import { findHaving } from "./having.ts";
 import type { Fault, Job, News, Order, ThreadTask } from "./jobs.ts";
 import { scan } from "./scan.ts";
 import { openReader, type Reader } from "./sqlite/reading.ts";
@@ -61,10 +62,20 @@ function work(id: number, job: Job): unknown {
       return writer().drop(job.pointer, job.isPrefix);
     case "markUsed":
       return writer().markUsed(job.contents, job.now);
+    case "follow":
+      return writer().follow(job.series, job.more, job.now);
+    case "followed":
+      return writer().followed(job.owner, job.now);
+    case "cutGap":
+      return writer().cutGap(job.series, job.gap);
+    case "unfollow":
+      return writer().unfollow(job.series);
     case "sweep":
       return writer().sweep(job.before);
     case "hasKey":
       return reader().hasKey(job.key);
+    case "having":
+      return findHaving(job.query, { reader: reader(), monotonic });
     case "find":
       return find(job.query, job.scope, job.limits, { reader: reader(), cutRun, monotonic });
     case "scan":

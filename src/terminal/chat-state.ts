@@ -2,6 +2,7 @@ import type { ClientFailure } from "../client/client.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
+import type { SearchHit } from "../protocol/search-routes.ts";
 import { askDecision, type DecisionEnd } from "./decisions.ts";
 import { failureText } from "./failure-text.ts";
 import { formatTime } from "./format.ts";
@@ -17,6 +18,8 @@ export type Chat = ConversationParts & {
   slot: Slot | undefined;
   /** What is being copied to this machine. */
   saving: Saving | undefined;
+  /** What the last search found, for `/open`. */
+  found: readonly SearchHit[];
   /** Where files that are named lie. */
   readonly place: LocalPlace;
   readonly mentions: KnownMentions;

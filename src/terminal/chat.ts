@@ -75,7 +75,7 @@ export async function chat(options: ChatOptions): Promise<number> {
     onNews: (event: LogEvent) => facts.take(event),
   };
   const current = new OpenConversation(parts);
-  const chat: Chat = { ...parts, place, slot, current, mentions, saving: undefined, dealtWith: new Set() };
+  const chat: Chat = { ...parts, place, slot, current, mentions, saving: undefined, found: [], dealtWith: new Set() };
   options.onNotice?.((line) => console.note(parts.style.attention(`! ${line}`)));
   const end = () => console.end();
   leave.addEventListener("abort", end);

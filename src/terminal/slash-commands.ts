@@ -11,6 +11,7 @@ import { exitCodes } from "./exit-codes.ts";
 import { clean, files, undo } from "./file-commands.ts";
 import { formatTime } from "./format.ts";
 import { inboxLines } from "./inbox-lines.ts";
+import { open, search } from "./lookup-command.ts";
 import { fillPrompt, mcp, mcpWords } from "./mcp-command.ts";
 import { memory } from "./memory-command.ts";
 import { connectLines, modelTable } from "./model-view.ts";
@@ -33,6 +34,8 @@ const commands = {
   sessions: { form: "", run: listSessions },
   load: { form: "ID", run: load },
   current: { form: "", run: showCurrent },
+  search: { form: "[--files | --messages] WORDS", words: ["--files", "--messages"], run: search },
+  open: { form: "N", run: open },
   files: { form: "[PATH | rm PATH]", words: ["rm"], run: files },
   save: { form: "[-f] PATH [TO]", run: save },
   undo: { form: "", run: undo },

@@ -152,7 +152,7 @@ export type HistoryHit = {
 };
 
 export type HistoryHits = {
-  /** This conversation first, then the others; in each the newest first. */
+  /** This conversation first, then the others; the newest first. */
   readonly hits: readonly HistoryHit[];
   readonly total: number;
   readonly conversations: number;

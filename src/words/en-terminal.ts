@@ -3,6 +3,7 @@ import { enBudget } from "./en-budget.ts";
 import { enCompact } from "./en-compact.ts";
 import { enDecisions } from "./en-decisions.ts";
 import { enExec, enService } from "./en-exec.ts";
+import { enLookup } from "./en-lookup.ts";
 import { enMemory } from "./en-memory.ts";
 import { enRich } from "./en-rich.ts";
 import { enBackups, enServe, enUsers } from "./en-serve.ts";
@@ -127,6 +128,7 @@ export const enTerminal = {
   compact: enCompact,
   memory: enMemory,
   rich: enRich,
+  lookup: enLookup,
   service: enService,
   serve: enServe,
   users: enUsers,
@@ -167,6 +169,8 @@ export const enTerminal = {
       sessions: "list the conversations, newest first",
       load: "go on with a conversation, by the beginning of its id",
       current: "show the current conversation",
+      search: "find words in the files and messages of all conversations",
+      open: "go to hit N of the last search",
       files: "list the files of this conversation, show the beginning of one, or remove one",
       save: "copy a file or folder of this conversation to this machine; -f replaces what is there",
       undo: "undo the last turn and what it did to files",

@@ -4,6 +4,7 @@ import { zhBudget } from "./zh-budget.ts";
 import { zhCompact } from "./zh-compact.ts";
 import { zhDecisions } from "./zh-decisions.ts";
 import { zhExec, zhService } from "./zh-exec.ts";
+import { zhLookup } from "./zh-lookup.ts";
 import { zhMemory } from "./zh-memory.ts";
 import { zhRich } from "./zh-rich.ts";
 import { zhBackups, zhServe, zhUsers } from "./zh-serve.ts";
@@ -120,6 +121,7 @@ export const zhTerminal: TerminalWords = {
   compact: zhCompact,
   memory: zhMemory,
   rich: zhRich,
+  lookup: zhLookup,
   service: zhService,
   serve: zhServe,
   users: zhUsers,
@@ -156,6 +158,8 @@ export const zhTerminal: TerminalWords = {
       sessions: "列出对话，最近的在前",
       load: "按 id 的开头继续某个对话",
       current: "显示当前对话",
+      search: "在所有对话的文件和消息里查找词语",
+      open: "打开上次搜索的第 N 处",
       files: "列出本对话的文件，查看某个文件的开头，或删除文件",
       save: "把本对话的文件或文件夹复制到本机；-f 表示覆盖已有文件",
       undo: "撤销上一个回合，连同它对文件的改动",

@@ -49,6 +49,8 @@ export interface Workspaces {
   create(conversation: ConversationRow): Promise<Result<void, FileFailure | StorageFailure>>;
   /** What the main agent and the user work with. Touches nothing by itself. */
   ofConversation(conversation: ConversationRow): Workspace;
+  /** The same for looking only: that is no use of it, so it is cleaned up all the same. Undefined where it has none yet. */
+  lookInto(conversation: ConversationRow): Promise<Workspace | undefined>;
   /**
    * What an agent works with: the conversation's for `root` and the workers it delegates to; a task's for the task's
    * agents, found by the chain of ancestors. Touches nothing by itself.
@@ -158,6 +160,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       return place.ok ? place.value.make() : place;
     },
     ofConversation: views.ofConversation,
+    lookInto: ({ number }) => storage.findWorkspace(number).then((row) => row && views.unnoticed(row)),
     async ofAgent(conversation, agent = "root") {
       const found = await assignments.find(conversation.number, agent);
       if (!found.ok) return found;

@@ -23,6 +23,7 @@ export function testDocuments({
     ...documents,
     async close() {
       await documents.close();
+      await opened.value.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

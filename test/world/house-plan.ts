@@ -20,7 +20,7 @@ export const PAGE = (
   `${WIRING.join(" ")} config ` +
   "terminal http mcp-server " +
   "loop " +
-  "context operators mcp tools approvals skills documents search extract " +
+  "context operators mcp tools approvals skills lookup documents search extract " +
   "sandbox web workspace models users observe " +
   "log storage " +
   "client protocol words base"

@@ -24,8 +24,8 @@ export type Bounds = {
   readonly contents: readonly number[] | undefined;
 };
 
-/** Prepares the bounds of a search. */
-export function boundsOf(scope: Scope, { read }: Statements): Bounds {
+/** A condition on pointers. */
+export function pointersWithin(scope: Scope): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
   const { owner, kinds, places } = scope;
   const conditions = ["owner = ?"];
   const values: SQLInputValue[] = [owner];
@@ -38,7 +38,12 @@ export function boundsOf(scope: Scope, { read }: Statements): Bounds {
       OR (substr(value, -1) = '/' AND substr(place, 1, length(value)) = value))`);
     values.push(JSON.stringify(places));
   }
-  const pointerSql = conditions.join(" AND ");
+  return { sql: conditions.join(" AND "), values };
+}
+
+/** Prepares the bounds of a search. */
+export function boundsOf(scope: Scope, { read }: Statements): Bounds {
+  const { sql: pointerSql, values } = pointersWithin(scope);
   const few = read(`SELECT DISTINCT content FROM pointer WHERE ${pointerSql} LIMIT ?`)
     .all(...values, namedContentsMax + 1)
     .map((row) => Number(row.content));

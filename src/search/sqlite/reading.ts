@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Place } from "../../extract/extracted.ts";
-import { type Bounds, boundsOf, type Scope } from "./bounds.ts";
+import { type Bounds, boundsOf, pointersWithin, type Scope } from "./bounds.ts";
 import { openCounts } from "./counts.ts";
 import { overlapCharacters } from "./passage-rows.ts";
 import { openStatements, type Statements } from "./statements.ts";
@@ -16,6 +16,15 @@ export type StoredPassage = {
 
 /** The passage with the beginning of the next one. */
 export type Window = StoredPassage & { readonly behind: string };
+
+/** What was said, and where it stands. */
+export type StoredEntry = {
+  readonly content: number;
+  readonly kind: string;
+  readonly place: string;
+  readonly at: number;
+  readonly by: string;
+};
 
 /** How much more a word counts in the own heading, in those above it, and in the text. */
 const columnWeights: readonly [title: number, path: number, body: number] = [2, 1, 1];
@@ -83,9 +92,45 @@ export function openReader(database: DatabaseSync) {
       const rows = read(sql).all(contentOf(id), ...bounds.pointerValues);
       return rows.map((row) => ({ kind: String(row.kind), place: String(row.place) }));
     },
+    ...openEntries(statements),
     keyOf: (id: number) => String(read("SELECT key FROM content WHERE id = ?").get(contentOf(id))?.key),
     close: () => database.close(),
   };
+}
+
+function openEntries(statements: Statements) {
+  const { read } = statements;
+  return {
+    /** When and by whom a passage was said; undefined of documents. */
+    saidOf(id: number): { at: number; by: string } | undefined {
+      const row = read("SELECT said_at, said_by FROM content WHERE id = ?").get(contentOf(id));
+      return row === undefined || row.said_at === null
+        ? undefined
+        : { at: Number(row.said_at), by: String(row.said_by) };
+    },
+    entriesWith: (trigrams: readonly string[], scope: Scope) => entriesWith(statements, trigrams, scope),
+    /** All of a content. */
+    textOf(content: number): string {
+      const sql = "SELECT text, runs_on FROM passage WHERE id >= ? AND id < ? ORDER BY id";
+      const rows = read(sql).all(content * passagesPerContent, (content + 1) * passagesPerContent);
+      return rows.map((row) => String(row.text) + (row.runs_on === 1 ? "" : "\n")).join("");
+    },
+  };
+}
+
+/** What was said and has all of these, the newest first. */
+function* entriesWith({ read }: Statements, trigrams: readonly string[], scope: Scope): Generator<StoredEntry> {
+  const { sql, values } = pointersWithin(scope);
+  const has = trigrams.map(
+    () => `AND content IN (SELECT rowid / ${passagesPerContent} FROM trigram WHERE trigram MATCH ?)`,
+  );
+  const rows = read(`SELECT content, kind, place, said_at, said_by FROM pointer JOIN content c ON c.id = content
+    WHERE ${sql} AND said_at IS NOT NULL ${has.join(" ")} ORDER BY said_at DESC, content DESC`);
+  for (const row of rows.iterate(...values, ...trigrams))
+    yield {
+      ...{ content: Number(row.content), kind: String(row.kind), place: String(row.place) },
+      ...{ at: Number(row.said_at), by: String(row.said_by) },
+    };
 }
 
 /** The first text behind all that begin so. */

@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /** Raise this whenever what is written for the same document changes: the index is made anew then. */
-const layout = 2;
+const layout = 3;
 
 /** Of one content, so many passages at most; those that are only contents are numbered from here on. */
 export const contentsFrom = 2 ** 19;
@@ -16,8 +16,20 @@ const tables = `
     -- Without one it is being written or removed: nobody sees it, and whoever opens the index next removes it.
     key TEXT UNIQUE,
     passages INTEGER NOT NULL DEFAULT 0,
-    used_at INTEGER NOT NULL DEFAULT 0
+    used_at INTEGER NOT NULL DEFAULT 0,
+    -- Of an entry of a series: when and by whom it was said.
+    said_at INTEGER,
+    said_by TEXT
   ) STRICT;
+  -- What grows entry by entry, and how far it was followed; what nobody asks for any more goes as a whole.
+  CREATE TABLE series (
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    stamp TEXT NOT NULL,
+    up_to INTEGER NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (owner, name)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE pointer (
     owner TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -60,6 +72,10 @@ export function openForWriting(file: string, segmentation: string): DatabaseSync
   database.prepare("INSERT INTO made (version) VALUES (?)").run(version);
   database.exec("COMMIT");
   return prepared(database);
+}
+
+export function isThere(file: string): boolean {
+  return existsSync(file);
 }
 
 /** Whoever has it open still sees what was in it. */

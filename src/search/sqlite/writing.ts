@@ -4,6 +4,7 @@ import { openPassageMaker, type Passage } from "../text/passages.ts";
 import type { CutRun } from "../text/runs.ts";
 import { insertPassage, removeContent } from "./passage-rows.ts";
 import { openPointers, type Pointer, type Pointers } from "./pointers.ts";
+import { openSeries } from "./series.ts";
 import { openStatements, type Statements } from "./statements.ts";
 import { contentsFrom, passagesPerContent } from "./tables.ts";
 
@@ -32,33 +33,13 @@ export function openWriter(database: DatabaseSync, cutRun: CutRun) {
   const removeIfOrphan = (content: number | undefined) => {
     if (content !== undefined && !pointers.isPointedAt(content)) removeContent(statements, content);
   };
+  const rowsOf = (content: number) => openRows(statements, content, cutRun);
+  const series = openSeries({ statements, pointers, removeIfOrphan, rowsOf });
 
   return {
-    begin(key: string): Writing {
-      const content = Number(write("INSERT INTO content DEFAULT VALUES").run().lastInsertRowid);
-      unfinished.add(content);
-      const rows = openRows(statements, content, cutRun);
-      return {
-        add: (blocks) => atOnce(() => rows.add(blocks)),
-        end(pointer, now) {
-          const count = rows.end(atOnce);
-          const replaced = atOnce(() => {
-            const twin = find(key);
-            if (twin === undefined) write(finishSql).run(key, count, now, content);
-            return pointers.set(pointer, twin ?? content);
-          });
-          unfinished.delete(content);
-          // Somebody else was quicker with the same document.
-          removeIfOrphan(content);
-          removeIfOrphan(replaced);
-          return count;
-        },
-        giveUp() {
-          unfinished.delete(content);
-          removeContent(statements, content);
-        },
-      };
-    },
+    ...series,
+    begin: (key: string): Writing =>
+      beginWriting(key, { statements, pointers, unfinished, removeIfOrphan, find, rowsOf }),
     /** Whether there was such a document to point at. */
     point(pointer: Pointer, key: string, now: number): boolean {
       const content = find(key);
@@ -85,7 +66,47 @@ export function openWriter(database: DatabaseSync, cutRun: CutRun) {
       });
     },
     tidy: () => tidy(statements, unfinished),
-    sweep: (before: number) => sweep(statements, pointers, before),
+    sweep(before: number): number {
+      series.dropUnused(before);
+      return sweep(statements, pointers, before);
+    },
+  };
+}
+
+type WritingParts = {
+  readonly statements: Statements;
+  readonly pointers: Pointers;
+  readonly unfinished: Set<number>;
+  readonly removeIfOrphan: (content: number | undefined) => void;
+  readonly find: (key: string) => number | undefined;
+  readonly rowsOf: (content: number) => Rows;
+};
+
+function beginWriting(key: string, parts: WritingParts): Writing {
+  const { statements, pointers, unfinished, removeIfOrphan, find, rowsOf } = parts;
+  const { write, atOnce } = statements;
+  const content = Number(write("INSERT INTO content DEFAULT VALUES").run().lastInsertRowid);
+  unfinished.add(content);
+  const rows = rowsOf(content);
+  return {
+    add: (blocks) => atOnce(() => rows.add(blocks)),
+    end(pointer, now) {
+      const count = atOnce(() => rows.end());
+      const replaced = atOnce(() => {
+        const twin = find(key);
+        if (twin === undefined) write(finishSql).run(key, count, now, content);
+        return pointers.set(pointer, twin ?? content);
+      });
+      unfinished.delete(content);
+      // Somebody else was quicker with the same document.
+      removeIfOrphan(content);
+      removeIfOrphan(replaced);
+      return count;
+    },
+    giveUp() {
+      unfinished.delete(content);
+      removeContent(statements, content);
+    },
   };
 }
 
@@ -117,6 +138,8 @@ const orphanSql = `SELECT id FROM content WHERE key IS NOT NULL
 /** Longer documents are cut here; far above the limits of extraction. */
 const passagesMax = contentsFrom - 1;
 
+export type Rows = ReturnType<typeof openRows>;
+
 /** Numbers the passages of a document and writes each when the next one is known. */
 function openRows(statements: Statements, content: number, cutRun: CutRun) {
   const maker = openPassageMaker();
@@ -134,10 +157,9 @@ function openRows(statements: Statements, content: number, cutRun: CutRun) {
     add(blocks: readonly Block[]): void {
       for (const block of blocks) for (const passage of maker.add(block)) take(passage);
     },
-    end(atOnce: Statements["atOnce"]): number {
-      atOnce(() => {
-        for (const passage of [...maker.end(), undefined]) take(passage);
-      });
+    /** Inside a transaction. Answers how many there are. */
+    end(): number {
+      for (const passage of [...maker.end(), undefined]) take(passage);
       return count;
     },
   };
