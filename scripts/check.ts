@@ -99,6 +99,6 @@ export function countRead(output: string, read: RegExp): number {
 function withoutFileList(output: string): string {
   return output
     .split("\n")
-    .filter((line) => !/^[^\s(]+\.tsx?$/.test(line))
+    .filter((line) => !/^[^\s(]+\.[cm]?tsx?$/.test(line))
     .join("\n");
 }

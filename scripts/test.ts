@@ -1,5 +1,6 @@
 // `npm test`: the checks, then the unit tests in one process, then stories, contracts, crashes and attacks. Stories and
-// contracts share processes, a few files each; one that begins with `// Runs alone: why` has its own.
+// contracts share processes, a few files each; one that begins with `// Runs alone: why` has its own. Where a test starts the
+// program, it is the package that was built of these sources a moment before.
 // `npm test -- word…` runs only the test files whose path has one of the words; `--test-name-pattern` chooses by name.
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { writePackage } from "./build/package.ts";
 import { runChecks } from "./check.ts";
 
 interface Count {
@@ -30,7 +32,9 @@ const isFiltered = positionals.length > 0 || namePatterns.length > 0;
 const temporary = mkdtempSync(join(tmpdir(), "agentyard-test-"));
 chmodSync(temporary, 0o711); // Some tests run as another user, who must get to the folder made for them.
 try {
-  const counts = await runParts(cleanEnvironment());
+  const built = join(temporary, "package");
+  await writePackage(root, built);
+  const counts = await runParts({ ...cleanEnvironment(), AGENTYARD_TESTED_PACKAGE: built });
   process.exitCode = report(counts);
 } finally {
   rmSync(temporary, { recursive: true, force: true });

@@ -17,6 +17,9 @@ const en = {
   declined: (command) => `AGENTYARD_SETUP=none: nothing is installed. The set-up would run:\n  ${command}`,
   missing:
     "AgentYard's packages are not installed. Run `npm start` (or `npm ci --ignore-scripts`) in this folder first:",
+  nodeLeftOut: (version) =>
+    `AgentYard needs Node 24 or newer; this is ${version}, and the Node that it brings along was not installed.\n` +
+    "Install the package again, without --omit=optional, or start it with a newer Node.",
   nodeTooOld: (version) =>
     `Node 20 or newer is needed; you have ${version}. Install one (nodejs.org, or your system's packages), then try again.`,
   noNodeFor: (platform) =>
@@ -79,6 +82,9 @@ const zh = {
   waiting: (pid, lock) => `另一个准备过程正在运行（进程 ${pid}），等待它完成。如果并非如此，请删除 ${lock}。`,
   declined: (command) => `AGENTYARD_SETUP=none：不安装任何东西。本来会运行：\n  ${command}`,
   missing: "AgentYard 的依赖包还没有安装。请先在这个目录运行 `npm start`（或 `npm ci --ignore-scripts`）：",
+  nodeLeftOut: (version) =>
+    `AgentYard 需要 Node 24 或更新的版本；当前是 ${version}，而它自带的 Node 没有安装。\n` +
+    "请重新安装软件包（不要使用 --omit=optional），或用更新的 Node 启动。",
   nodeTooOld: (version) =>
     `需要 Node 20 或更新的版本，当前是 ${version}。请安装新版本（nodejs.org 或系统软件包），然后重试。`,
   noNodeFor: (platform) =>

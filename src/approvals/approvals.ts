@@ -8,7 +8,7 @@ import { type Opinion, openLayers } from "./layers.ts";
 import type { HitlRules } from "./rules.ts";
 
 export { argumentsHash } from "../log/log.ts";
-export { type Checker, type CheckerDefinition, defineChecker, loadCheckers } from "./checkers.ts";
+export { type Checker, loadCheckers } from "./checkers.ts";
 export { type Action, actions, type HitlRules, type PatternRule } from "./rules.ts";
 export { secretIn } from "./secrets.ts";
 export { unreadScript } from "./shell/scene.ts";

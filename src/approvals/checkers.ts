@@ -9,30 +9,12 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import { wordsFor } from "../words/words.ts";
 import type { CallFacts, JudgedCall } from "./approvals.ts";
 import { shortened } from "./argument-texts.ts";
+import type { CheckerDefinition } from "./checker-definition.ts";
 import type { Opinion } from "./layers.ts";
 import { actions } from "./rules.ts";
 
-/** What an operator writes into a file of `checkers/`, as its default export. */
-export type CheckerDefinition = {
-  /** The tools it looks at; `*` is all of them. */
-  readonly tool: string | readonly string[];
-  /** Answers at once, and undefined where it has nothing to say. Others are asked too: the strictest word counts. */
-  readonly check: (given: Readonly<Record<string, unknown>>, facts: CheckerFacts) => CheckerAnswer | undefined;
-};
-type CheckerFacts = Pick<CallFacts, "contained" | "network" | "tainted"> & { readonly tool: string };
-type CheckerAnswer = {
-  readonly action: "allow" | "ask" | "deny";
-  readonly risk?: "low" | "medium" | "high" | "critical";
-  readonly reason: string;
-};
-
 /** A checker that was loaded; `name` is its file for people. */
 export type Checker = { readonly name: string; readonly definition: CheckerDefinition };
-
-/** Gives a checker its types. */
-export function defineChecker(definition: CheckerDefinition): CheckerDefinition {
-  return definition;
-}
 
 /** Loads the operator's own files. One that cannot be used stops the start: without it, less would be asked than was meant. */
 export async function loadCheckers(

@@ -25,7 +25,6 @@ import { writeFile } from "./builtin/write-file.ts";
 import type { Tool } from "./tool.ts";
 
 export { type CustomTools, type CustomToolsOptions, openCustomTools, type ToolFile } from "./custom.ts";
-export { type CustomToolDefinition, defineCustomTool } from "./custom-definition.ts";
 export { errorForModel } from "./error-text.ts";
 export { type ForeignDefinition, foreignTool, type ToolSource } from "./foreign.ts";
 export { foreignSchema } from "./foreign-schema.ts";

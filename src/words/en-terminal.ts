@@ -22,6 +22,8 @@ export const enTerminal = {
     options: "Options",
     globalOptions: "Options of every command",
     exitCodes: "Exit codes",
+    /** The first heading of the page for `man`. */
+    manName: "Name",
     more: "`agentyard COMMAND --help` tells more about a command.",
     command: {
       chat: "Talk with an agent in the terminal (what happens without a command)",

@@ -21,6 +21,7 @@ export const zhTerminal: TerminalWords = {
     options: "选项",
     globalOptions: "所有命令通用的选项",
     exitCodes: "退出码",
+    manName: "名称",
     more: "用 `agentyard 命令 --help` 查看某个命令的详细说明。",
     command: {
       chat: "在终端里与智能体对话（不写命令时的默认行为）",

@@ -7,8 +7,7 @@ import { type TestContext, test } from "node:test";
 import { until } from "../world/events.ts";
 import { calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 import { leaksInStore } from "../world/path-watch.ts";
-
-const entry = join(import.meta.dirname, "..", "..", "bin", "agentyard.mjs");
+import { agentyard } from "../world/pty.ts";
 
 type Ran = { readonly code: number | null; readonly output: string; readonly errors: string };
 
@@ -23,7 +22,7 @@ function start(
     model === undefined
       ? {}
       : { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" };
-  const child = spawn(process.execPath, [entry, ...argv], {
+  const child = spawn(process.execPath, [agentyard, ...argv], {
     cwd: data,
     env: {
       PATH: process.env.PATH,

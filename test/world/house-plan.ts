@@ -52,6 +52,8 @@ export const FREE_FILES = [
   "src/approvals/pattern.ts",
   "src/approvals/rules.ts",
   "src/web/search-services.ts",
+  // Read by the build only; and what operators import, which brings nothing else along.
+  ...["src/terminal/man-page.ts", "src/approvals/checker-definition.ts", "src/tools/custom-tool.ts"],
   // What reading hands to searching, as types.
   "src/extract/extracted.ts",
 ];

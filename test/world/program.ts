@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { programAsTyped } from "../../src/terminal/terminal.ts";
-import { agentyard } from "./pty.ts";
+import { agentyard, programDir } from "./pty.ts";
 
 /** A folder with a data directory of its own, in which the whole program is started as a script does it. */
 export type Home = {
@@ -28,7 +28,7 @@ export type Program = {
 
 /** How messages of a program that was started here write our command: these folders lie outside of the clone. */
 export const typedHere = programAsTyped({
-  ...{ cwd: tmpdir(), programDir: join(import.meta.dirname, "..", ".."), isClone: true, script: agentyard },
+  ...{ cwd: tmpdir(), programDir, isClone: true, script: agentyard },
 });
 
 /** Everything that was started ends with the test. */

@@ -34,8 +34,10 @@ export const keys = {
 /** A folder without settings: what the user of this clone has configured is not the business of a test. */
 const noSettings = join(import.meta.dirname, "nowhere");
 
+/** Where the program lies: `npm test` names the package that it has built, a single file runs the sources. */
+export const programDir = process.env.AGENTYARD_TESTED_PACKAGE ?? join(import.meta.dirname, "..", "..");
 /** The entry of the program. */
-export const agentyard = join(import.meta.dirname, "..", "..", "bin", "agentyard.mjs");
+export const agentyard = join(programDir, "bin", "agentyard.mjs");
 
 /** The program in a pseudo-terminal of its own, with nothing of this machine's environment. */
 export function openPty(options: {
