@@ -77,6 +77,10 @@ export function applyEvent(history: History, event: LogEvent): void {
   change(history, event);
 }
 
+function startCall(history: History, { call, class: effect, attempt }: EventOf<"call.started">): void {
+  for (const state of callsNamed(history, call)) state.started = { class: effect, attempt };
+}
+
 function change(history: History, event: LogEvent): void {
   switch (event.type) {
     case "recipe.set":
@@ -105,9 +109,7 @@ function change(history: History, event: LogEvent): void {
     case "decision.made":
       return makeDecision(history, event);
     case "call.started":
-      for (const state of callsNamed(history, event.call))
-        state.started = { class: event.class, attempt: event.attempt };
-      return;
+      return startCall(history, event);
     case "call.finished":
       return finishCall(history, event);
     case "turn.finished":
@@ -121,8 +123,7 @@ function change(history: History, event: LogEvent): void {
     case "skill.linked":
       return makeReady(history, event);
     case "checkpoint.saved":
-      addCheckpoint(history, event.seq, event.name, event.at);
-      return;
+      return addCheckpoint(history, event.seq, event.name, event.at);
     case "checkpoint.deleted":
       return forgetCheckpoint(history, event.checkpoint);
     case "todo.set":
