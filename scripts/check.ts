@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, "..");
 export const checks: readonly Check[] = [
   {
     name: "tsc",
-    command: "tsc --checkers 1 --listFiles --pretty false",
+    command: "tsc --checkers 1 --incremental --tsBuildInfoFile node_modules/.cache/tsc.json --listFiles --pretty false",
     read: /^(?!.*node_modules)[^\s(]+\.ts$/gm,
     unit: "files",
   },
