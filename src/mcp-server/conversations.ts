@@ -2,7 +2,7 @@ import { z } from "zod";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Client, ClientFailure } from "../client/client.ts";
 import type { LogEvent } from "../protocol/events.ts";
-import { limits } from "../protocol/routes.ts";
+import { limits } from "../protocol/route.ts";
 import { answer, defineTool, refused } from "./offer.ts";
 import { conversationId } from "./talk.ts";
 

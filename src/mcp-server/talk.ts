@@ -6,7 +6,7 @@ import type { ClientFailure } from "../client/client.ts";
 import { asksForWords } from "../protocol/approval.ts";
 import { Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
-import { limits } from "../protocol/routes.ts";
+import { limits } from "../protocol/route.ts";
 import { approvalText, formsFor, questionText, takeAnswers } from "./ask.ts";
 import { answer, defineTool, inWords, refused, type ToolCall } from "./offer.ts";
 import { followTurn, newestTurn, type TurnEnd, type TurnWanted } from "./turn.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { ById, Empty, type Route } from "./route.ts";
+import { ById, bodyBytes, Empty, limits, type Route } from "./route.ts";
+import { MessageSent } from "./skill.ts";
 
-/** What people do to a turn beside saying something: withdraw it, stop, go on. */
+/** What people do to a turn beside saying something: say it again, withdraw it, stop, go on. */
 export const messageRoutes = {
   withdrawMessage: {
     method: "DELETE",
@@ -14,6 +15,20 @@ export const messageRoutes = {
     status: 204,
     failures: ["conversation_not_found", "message_not_found"],
     answer: Empty,
+  },
+  sayAgain: {
+    method: "POST",
+    path: "/api/v1/conversations/{id}/messages/{message}/again",
+    scope: "chat",
+    creates: true,
+    bodyBytesMax: bodyBytes.large,
+    summary: "Go back to before a message and have it answered anew, in other words where some are given; files stay.",
+    params: ById.extend({ message: z.string() }),
+    query: Empty,
+    status: 202,
+    failures: ["conversation_not_found", "conversation_busy", "message_not_found", "message_blank"],
+    body: z.object({ text: z.string().min(1).max(limits.messageCharactersMax).optional() }),
+    answer: MessageSent,
   },
   cancelTurn: {
     method: "POST",

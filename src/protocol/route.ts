@@ -55,3 +55,10 @@ export function bodyBytesMaxOf({ scope, bodyBytesMax }: Pick<Route, "scope" | "b
 
 export const Empty = z.object({});
 export const ById = z.object({ id: z.string() });
+
+export const limits = {
+  messageCharactersMax: 4_000_000,
+  titleCharactersMax: 200,
+  pageMax: 200,
+  messageFilesMax: 100,
+} as const;

@@ -15,7 +15,7 @@ import { observeRoutes } from "./observe-routes.ts";
 import { openAiRoutes } from "./openai-routes.ts";
 import { operatorRoutes } from "./operator-routes.ts";
 import { Checkpoint, Conversation, ConversationState, Decision, ReplayReport, StreamFrame } from "./resources.ts";
-import { ById, bodyBytes, Empty, type Route } from "./route.ts";
+import { ById, bodyBytes, Empty, limits, type Route } from "./route.ts";
 import { ruleRoutes } from "./rule-routes.ts";
 import { sandboxFileRoutes } from "./sandbox-file-routes.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
@@ -28,13 +28,6 @@ import { userRoutes } from "./user-routes.ts";
 
 /** The one table of native routes: validation, the typed client and the API document are made from it. */
 export const protocolVersion = "2";
-
-export const limits = {
-  messageCharactersMax: 4_000_000,
-  titleCharactersMax: 200,
-  pageMax: 200,
-  messageFilesMax: 100,
-} as const;
 
 const page = { limit: z.coerce.number().int().min(1).max(limits.pageMax).default(20), before: z.string().optional() };
 

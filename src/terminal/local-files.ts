@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve, se
 import { systemCodeOrThrow } from "../base/fault.ts";
 import { nearest } from "../base/nearest.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
-import { limits } from "../protocol/routes.ts";
+import { limits } from "../protocol/route.ts";
 import { hasPattern } from "./file-mentions.ts";
 
 /** Where names of files count from. */

@@ -1,4 +1,4 @@
-import { limits } from "../protocol/routes.ts";
+import { limits } from "../protocol/route.ts";
 import type { TerminalWords } from "../words/words.ts";
 import { findFileMentions } from "./file-mentions.ts";
 import { type FileHint, type FileProblem, findLocalFiles, type LocalFiles, type LocalPlace } from "./local-files.ts";

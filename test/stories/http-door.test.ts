@@ -8,8 +8,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createClient } from "../../src/client/client.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
-import { bodyBytes, bodyBytesMaxOf } from "../../src/protocol/route.ts";
-import { limits, protocolVersion, routes } from "../../src/protocol/routes.ts";
+import { bodyBytes, bodyBytesMaxOf, limits } from "../../src/protocol/route.ts";
+import { protocolVersion, routes } from "../../src/protocol/routes.ts";
 import { all } from "../world/events.ts";
 import { onPort } from "../world/http-reading.ts";
 import { modelServer, says } from "../world/model-server.ts";
@@ -159,8 +159,7 @@ test("what somebody wrote may be long, and what nobody has signed in for is shor
   assert.deepEqual(long.map(([name]) => name).sort(), [
     ...["addBoxTools", "apiChatCompletion", "chatCompletion", "createChatCompletion", "createResponse"],
     ...["createToolBox", "debugCompletion", "debugTool", "decide", "execute", "executeSync", "invokeTool"],
-    "plainChatCompletion",
-    "sendMessage",
+    ...["plainChatCompletion", "sayAgain", "sendMessage"],
   ]);
 });
 

@@ -154,3 +154,25 @@ test("saying it again under one id is done once, whatever came since [C4]", asyn
   assert.deepEqual(await again("k1", "ONE"), first);
   assert.deepEqual((await yard.whenAtRest("c")).events, before);
 });
+
+test("over HTTP a message is answered anew, in its own words or in others [C4][B1]", async () => {
+  await using model = await counting();
+  await using yard = await startYard({ model });
+  await begin(yard, "one", "two");
+  const again = (message: string, body: { text?: string }) =>
+    yard.client.call("sayAgain", { params: { id: "c", message }, body });
+  await must(again("m-two", {}));
+  assert.equal((await yard.whenAtRest("c")).answer, "answer 3");
+  await must(again("m-one", { text: "ONE" }));
+  const { events } = await yard.whenAtRest("c");
+  assert.deepEqual(lastAsked(model), ["ONE"]);
+  assert.deepEqual(
+    all(events, "rewound").map(({ cause }) => cause),
+    ["regenerate", "edit"],
+  );
+  const refusals = await Promise.all([again("m-two", {}), again("nobody", {}), again("m-one", { text: " \n" })]);
+  assert.deepEqual(
+    refusals.map((answer) => (answer.ok ? "ok" : answer.failure.code)),
+    ["message_not_found", "message_not_found", "message_blank"],
+  );
+});

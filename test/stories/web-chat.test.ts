@@ -1,28 +1,262 @@
 // Runs alone: it has a browser.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { noBrowser, openBrowser, picture, seriousIssues, serveYard, type TestBrowser } from "../world/browser.ts";
+import type { Page } from "playwright-core";
+import { noBrowser, openBrowser, picture, serveYard, type TestBrowser } from "../world/browser.ts";
+import { type Answer, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 
-// The browser app as people use it: Debian's Chromium against the real server.
+// The browser app as people use it: Debian's Chromium against the real server, with a scripted model.
 
 const skip = noBrowser;
 let browser: TestBrowser;
-before(async () => {
-  if (skip === undefined) browser = await openBrowser();
-});
-after(() => browser?.close());
+let model: ModelServer;
+let yard: Awaited<ReturnType<typeof serveYard>>;
 
-test("whoever opens the address and types gets the demo model's answer [B1][P1][M5]", { skip }, async () => {
-  await using yard = await serveYard();
-  const person = await browser.person();
+before(async () => {
+  if (skip !== undefined) return;
+  browser = await openBrowser();
+  model = await modelServer(({ body }, seen) => {
+    const said = seen().messages.findLast(({ role }) => role === "user")?.text ?? "";
+    const step = stepOf({ text: "", body, headers: {} });
+    return script(said, step);
+  });
+  yard = await serveYard({ model });
+});
+after(async () => {
+  await browser?.close();
+  await yard?.[Symbol.asyncDispose]();
+  await model?.close();
+});
+
+const words = (count: number, from = 1) => Array.from({ length: count }, (_, at) => `word${from + at}`).join(" ");
+
+let answers = 0;
+/** What the model says depends on what it was told, and on nothing else, but for a number that counts. */
+function script(said: string, step: number): Answer {
+  answers += 1;
+  if (said.startsWith("never end")) return { text: words(5), fault: { after: 4, kind: "stall" } };
+  if (said.startsWith("write slowly")) return { text: words(120), paceMs: 25 };
+  if (said.startsWith("use tools") && step === 0)
+    return {
+      ...calls(
+        ["write_file", { path: "outputs/report.md", content: "# Report\n" }],
+        ["todo_write", { todos: [todo("read the data", "completed"), todo("write the report", "in_progress")] }],
+        ["read_file", { path: "outputs/nothing.md" }],
+      ),
+      text: "I will write a report.",
+      reasoning: "First I think about what to write.",
+    };
+  return says(`answer ${answers} to: ${said.split("\n")[0]}`);
+}
+
+const todo = (content: string, status: string) => ({ content, status, priority: "medium" });
+
+/** A page of a new person, at a new chat. */
+async function open(
+  t: { after(action: () => Promise<void>): void },
+  options: Parameters<TestBrowser["person"]>[0] = {},
+) {
+  const person = await browser.person(options);
+  t.after(async () => {
+    await person.close();
+    assert.deepEqual(browser.complaints(), []);
+  });
   const page = await person.newPage();
   await page.goto(yard.address);
-  await page.getByRole("textbox", { name: "Message" }).fill("what time is it?");
-  await page.keyboard.press("Enter");
-  await page.getByText("not an AI").first().waitFor();
+  // Whoever comes can type at once.
+  await page.waitForFunction(() => document.activeElement?.id === "composer");
+  return { person, page, ...handles(page) };
+}
+
+function handles(page: Page) {
+  const field = page.getByRole("textbox", { name: "Message" });
+  return {
+    field,
+    say: async (text: string) => {
+      await field.fill(text);
+      await field.press("Enter");
+    },
+    answer: (text: string | RegExp) => page.getByRole("article", { name: "Assistant" }).filter({ hasText: text }),
+    stop: page.getByRole("button", { name: "Stop", exact: true }),
+  };
+}
+
+test("whoever types into a new chat gets an answer, and an address of its own for the conversation [B1][P2]", {
+  skip,
+}, async (t) => {
+  const { page, say, answer } = await open(t);
+  await say("hello there");
+  await answer(/to: hello there/).waitFor();
   assert.match(new URL(page.url()).pathname, /^\/c\/[\w-]{36}$/);
-  await picture(page, "first-answer");
-  assert.deepEqual(await seriousIssues(page), []);
-  await person.close();
-  assert.deepEqual(browser.complaints(), []);
+  await page.getByRole("navigation", { name: "Conversations" }).getByText("hello there").waitFor();
+  await picture(page, "chat-answer");
+});
+
+test("what agents do is shown: reasoning folded, calls as cards with their files, a failure, the plan [B1][O2]", {
+  skip,
+}, async (t) => {
+  const { page, say, answer } = await open(t);
+  await say("use tools please");
+  await answer(/to: use tools/).waitFor();
+  await page.getByText("I will write a report.").waitFor();
+  await page.getByText("First I think about").waitFor({ state: "hidden" });
+  await page.getByText("Reasoning", { exact: true }).click();
+  await page.getByText("First I think about").waitFor();
+  const card = page.getByRole("button", { name: /done: write_file/ });
+  assert.equal(await card.getAttribute("aria-expanded"), "false");
+  await card.click();
+  await page.getByText("# Report").waitFor();
+  await page.getByRole("link", { name: /outputs\/report\.md/ }).waitFor();
+  await page.getByRole("button", { name: /failed: read_file/ }).waitFor();
+  await page.getByText("There is no file outputs/nothing.md.").waitFor();
+  await page.getByText("Plan: 1 of 2").waitFor();
+  await picture(page, "chat-tools");
+});
+
+test("stop ends an answer that never would, and it can be asked again [B1][L6]", { skip }, async (t) => {
+  const { page, say, answer, stop } = await open(t);
+  await say("never end this");
+  await answer("word2").waitFor();
+  await picture(page, "chat-running");
+  await page.keyboard.press("Escape");
+  await page.getByText(/^Stopped\./).waitFor();
+  assert.equal(await stop.count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 1);
+});
+
+test("while a turn runs, a message waits and can be taken back, or steers it [B1][L7]", { skip }, async (t) => {
+  const { page, field, say, answer, stop } = await open(t);
+  await say("never end, I add");
+  await answer("word2").waitFor();
+  await say("for later");
+  const queue = page.getByRole("list", { name: "Waiting messages" });
+  await queue.getByText("for later").waitFor();
+  await picture(page, "chat-queue");
+  await queue.getByRole("button", { name: "Take back" }).click();
+  await queue.waitFor({ state: "hidden" });
+  assert.equal(await field.inputValue(), "for later");
+  await field.press("Control+Enter");
+  await queue.getByText("steers").waitFor();
+  await stop.click();
+  await answer(/to: for later/).waitFor();
+});
+
+test("a message is edited, answered again, quoted, and a conversation branched off [B1][L9]", { skip }, async (t) => {
+  const { page, say, answer, field } = await open(t);
+  await say("the first");
+  await answer(/to: the first/).waitFor();
+  const again = new RegExp(`answer ${answers + 1} to: the first`);
+  await page.getByRole("button", { name: "Answer again" }).click();
+  await answer(again).waitFor();
+  await page.getByRole("article", { name: "You" }).hover();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("textbox", { name: "Edit" }).fill("the edited");
+  await page.getByRole("textbox", { name: "Edit" }).press("Control+Enter");
+  await answer(/to: the edited/).waitFor();
+  assert.equal(await page.getByText("to: the first").count(), 0);
+  await page.getByRole("button", { name: "Quote" }).click();
+  assert.match(await field.inputValue(), /^> answer \d+ to: the edited\n\n$/);
+  await field.fill("");
+  const before = page.url();
+  await page.getByRole("button", { name: "New conversation from here" }).click();
+  await page.getByText("This conversation was branched off").waitFor();
+  assert.notEqual(page.url(), before);
+  await answer(/to: the edited/).waitFor();
+});
+
+test("a page that is loaded again in the middle of an answer goes on with it, and nothing comes twice [B1][C3]", {
+  skip,
+}, async (t) => {
+  const { page, say, answer } = await open(t);
+  await say("write slowly");
+  await answer("word10").waitFor();
+  await page.reload();
+  await answer("word12").waitFor();
+  await page.getByRole("button", { name: "Quote" }).waitFor();
+  assert.equal(await answer("word120").innerText(), words(120));
+});
+
+test("two tabs are in step, and so is what was typed in one of them [B1][C3]", { skip }, async (t) => {
+  const { person, page, say, answer } = await open(t);
+  await say("for two tabs");
+  await answer(/to: for two tabs/).waitFor();
+  const other = await person.newPage();
+  await other.goto(page.url());
+  const second = handles(other);
+  await second.answer(/to: for two tabs/).waitFor();
+  await second.say("from the other");
+  await answer(/to: from the other/).waitFor();
+  await second.field.fill("half a sent");
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "half a sent");
+  await page.reload();
+  assert.equal(await handles(page).field.inputValue(), "half a sent");
+});
+
+test("Enter belongs to the input method while one composes [B1][P4]", { skip }, async (t) => {
+  const { person, page, field } = await open(t, { locale: "en-US" });
+  await field.focus();
+  const tools = await person.newCDPSession(page);
+  await tools.send("Input.imeSetComposition", { text: "nihao", selectionStart: 5, selectionEnd: 5 });
+  await page.keyboard.press("Enter");
+  await tools.send("Input.insertText", { text: "你好" });
+  assert.match(new URL(page.url()).pathname, /^\/$/);
+  assert.match(await field.inputValue(), /你好/);
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("第二行");
+  await page.keyboard.press("Enter");
+  await page.getByRole("article", { name: "You" }).getByText("第二行").waitFor();
+});
+
+test("conversations are searched, renamed, pinned, and deleted with a moment to take it back [B1]", {
+  skip,
+}, async (t) => {
+  const { page, say, answer } = await open(t);
+  await say("apples and pears");
+  await answer(/to: apples/).waitFor();
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  const menu = list.getByRole("button", { name: "Menu of apples and pears" });
+  await menu.click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  await page.getByRole("textbox", { name: "New title" }).fill("水果");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "水果" }).waitFor();
+  await page.getByRole("searchbox", { name: "Search conversations" }).fill("水");
+  await list.getByText("水果").waitFor();
+  assert.equal(await list.getByRole("listitem").count(), 1);
+  await page.getByRole("searchbox", { name: "Search conversations" }).fill("");
+  await list.getByRole("button", { name: "Menu of 水果" }).click();
+  await page.getByRole("menuitem", { name: "Pin" }).click();
+  await list.getByRole("region", { name: "Pinned" }).getByText("水果").waitFor();
+  await picture(page, "chat-rail");
+  await list.getByRole("button", { name: "Menu of 水果" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await list.getByText("水果").waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await list.getByText("水果").waitFor();
+});
+
+test("everything is done with the keyboard alone [B1]", { skip }, async (t) => {
+  const { page } = await open(t);
+  await page.keyboard.type("keys only");
+  await page.keyboard.press("Enter");
+  await page.getByText("to: keys only").waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("keys");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.getByRole("region", { name: "Pinned" }).getByText("keys only").waitFor();
+  await page.keyboard.press("Alt+ArrowUp");
+  assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ""), /to: keys only/);
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await picture(page, "keys");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "hidden" });
+  await page.keyboard.press("n");
+  await page.getByRole("heading", { name: "New chat" }).waitFor();
+  await page.keyboard.press("Escape");
 });

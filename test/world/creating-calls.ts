@@ -5,6 +5,7 @@ import { z } from "zod";
 import { createClient } from "../../src/client/client.ts";
 import { type RouteName, routes } from "../../src/protocol/routes.ts";
 import { waitingIn } from "./decisions.ts";
+import { all } from "./events.ts";
 import type { ModelServer } from "./model-server.ts";
 import { must, type TestYard } from "./yard.ts";
 
@@ -58,6 +59,14 @@ const conversations: Record<string, MakeCall> = {
   sendMessage: async ({ yard, tag }) => {
     const id = await conversation(yard, tag);
     return { ...post(`/api/v1/conversations/${id}/messages`, { text: tag }), things: (now) => messagesIn(now, id) };
+  },
+  sayAgain: async ({ yard, tag }) => {
+    const { conversation: id } = await yard.ask(`say ${tag}`, { conversation: await conversation(yard, tag) });
+    const [said] = await messagesIn(yard, id);
+    return {
+      ...post(`/api/v1/conversations/${id}/messages/${said?.id}/again`, { text: tag }),
+      things: async (now) => (await messagesIn(now, id)).slice(1),
+    };
   },
   decide: async ({ yard, tag }) => {
     const { conversation: id } = await yard.ask(`pay ${tag}`, { conversation: await conversation(yard, tag) });
@@ -228,7 +237,7 @@ async function titled(yard: TestYard, title: string) {
 }
 
 async function messagesIn(yard: TestYard, id: string) {
-  return (await yard.events(id)).filter(({ type }) => type === "message.user");
+  return all(await yard.events(id), "message.user");
 }
 
 async function filesIn(yard: Pick<TestYard, "client">, id: string, path: string) {

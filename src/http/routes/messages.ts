@@ -4,7 +4,7 @@ import { hasVisible, Slot } from "../../protocol/message.ts";
 import type { Handlers, Parts } from "../handler.ts";
 import { idFor } from "../once.ts";
 
-type Names = "sendMessage" | "withdrawMessage" | "cancelTurn" | "resumeTurn";
+type Names = "sendMessage" | "sayAgain" | "withdrawMessage" | "cancelTurn" | "resumeTurn";
 
 export function messageHandlers({ engine, log, ids }: Parts): Pick<Handlers, Names> {
   return {
@@ -18,6 +18,14 @@ export function messageHandlers({ engine, log, ids }: Parts): Pick<Handlers, Nam
         return failure("slot_unknown", { slot: `${body.slot}`.slice(0, 80), known: Slot.options.join(", ") });
       const id = body.id ?? (once && idFor({ once }, ids, "message"));
       return engine.send(row.value, { ...body, ...(id !== undefined && { id }), slot: slot.data, language });
+    },
+    async sayAgain({ owner, params, body: { text }, once }) {
+      const row = await log.find(owner, params.id);
+      if (!row.ok) return row;
+      if (text !== undefined && !hasVisible(text)) return failure("message_blank", {});
+      const cause = text === undefined ? "regenerate" : "edit";
+      const id = once && idFor({ once }, ids, "again");
+      return engine.sayAgain(row.value, params.message, { cause, text, id });
     },
     async withdrawMessage({ owner, params }) {
       const row = await log.find(owner, params.id);

@@ -1,14 +1,18 @@
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { ChatPage } from "../chat/chat-page.tsx";
 import { Rail } from "../conversations/rail.tsx";
 import { InboxPage } from "../decisions/inbox-page.tsx";
 import { FilesPage } from "../files/files-page.tsx";
 import { FirstRunPage } from "../first-run/first-run-page.tsx";
+import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { SettingsPage } from "../settings/settings-page.tsx";
 import { TasksPage } from "../tasks/tasks-page.tsx";
 import { useWords } from "../words/words.ts";
+import { BrokenPart } from "./broken-part.tsx";
+import { Keys } from "./keys.tsx";
 import { Link } from "./link.tsx";
+import { PageTitle } from "./page-title.tsx";
 import { type Place, usePlace } from "./router.ts";
 import { ToastList } from "./toast-list.tsx";
 
@@ -25,7 +29,8 @@ export function Shell() {
     narrow.addEventListener("change", follow);
     return () => narrow.removeEventListener("change", follow);
   }, []);
-  const toggleRail = () => setRailOpen((isOpen) => !isOpen);
+  const toggleRail = useCallback(() => setRailOpen((isOpen) => !isOpen), []);
+  const showRail = useCallback(() => setRailOpen(true), []);
   return (
     <div className="shell" data-rail={isRailOpen ? "open" : "closed"}>
       <a className="skip" href="#place">
@@ -39,9 +44,23 @@ export function Shell() {
         tabIndex={-1}
         onClick={() => setRailOpen(false)}
       />
-      <Page place={place} isRailOpen={isRailOpen} onToggleRail={toggleRail} />
+      <BrokenPart
+        key={place.page}
+        instead={() => (
+          <main className="page" id="place">
+            <h1>{words.failed}</h1>
+            <p className="about">
+              <Button onClick={() => location.reload()}>{words.reload}</Button>
+            </p>
+          </main>
+        )}
+      >
+        <Page place={place} isRailOpen={isRailOpen} onToggleRail={toggleRail} />
+      </BrokenPart>
       <PageBar place={place} onChats={toggleRail} />
       <ToastList />
+      <Keys onToggleRail={toggleRail} onShowRail={showRail} />
+      <PageTitle />
     </div>
   );
 }

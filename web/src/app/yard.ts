@@ -4,6 +4,7 @@ import { ConversationList } from "../conversations/list.ts";
 import { basePath } from "./router.ts";
 import { openSettings, type Settings, type SettingsStore } from "./settings.ts";
 import { openToasts, type Toasts } from "./toasts.ts";
+import { openWaiting, type Waiting } from "./waiting.ts";
 
 /** What all parts of the page have in common: whom they ask, what is kept here, and where news is told. */
 export type Yard = {
@@ -11,6 +12,7 @@ export type Yard = {
   readonly settings: SettingsStore;
   readonly conversations: ConversationList;
   readonly toasts: Toasts;
+  readonly waiting: Waiting;
 };
 
 export function openYard(initial: Settings): Yard {
@@ -30,7 +32,8 @@ export function openYard(initial: Settings): Yard {
     client = make();
   });
   const current = () => client;
-  return { client: current, settings, toasts, conversations: new ConversationList(current) };
+  const conversations = new ConversationList(current);
+  return { client: current, settings, toasts, conversations, waiting: openWaiting(current) };
 }
 
 export const YardContext = createContext<Yard | undefined>(undefined);

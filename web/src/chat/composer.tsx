@@ -1,54 +1,164 @@
-import { type KeyboardEvent, useState } from "react";
-import { keep, readKept } from "../app/kept.ts";
+import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { useStore } from "../app/store.ts";
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useWords } from "../words/words.ts";
+import type { Outgoing } from "./actions.ts";
+import type { OpenConversation } from "./conversation.ts";
+import { useDraft } from "./draft.ts";
+import { SlotChoice, useSlot } from "./slot-choice.tsx";
+
+/** Files that go with the next message: whoever looks after them draws them, and names their paths. */
+export type Attached = {
+  readonly bar: ReactNode;
+  readonly button: ReactNode;
+  readonly files: readonly string[];
+  /** A file is still on its way: the message waits for it. */
+  readonly isBusy: boolean;
+  readonly clear: () => void;
+  readonly onPaste: (event: ClipboardEvent) => void;
+};
 
 type ComposerProps = {
   /** Whose text it is: what was typed is kept under this name. */
   readonly name: string;
+  readonly opened: OpenConversation | undefined;
+  readonly attached?: Attached | undefined;
   /** Answers whether it was sent: else the text stays. */
-  readonly onSend: (text: string) => Promise<boolean>;
+  readonly onSend: (message: Outgoing) => Promise<boolean>;
+  readonly onStop: () => void;
+  /** Nothing is typed, and somebody wants the last thing back that they said. */
+  readonly onTakeBack: () => void;
 };
 
-export function Composer({ name, onSend }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  return props.opened === undefined ? (
+    <Field {...props} isRunning={false} isStopping={false} />
+  ) : (
+    <OpenComposer {...props} opened={props.opened} />
+  );
+}
+
+function OpenComposer(props: ComposerProps & { readonly opened: OpenConversation }) {
+  const { run } = useStore(props.opened.view);
+  return <Field {...props} isRunning={run !== undefined} isStopping={run?.isStopping === true} />;
+}
+
+type FieldProps = ComposerProps & { readonly isRunning: boolean; readonly isStopping: boolean };
+
+function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBack }: FieldProps) {
   const words = useWords().chat;
-  const [text, setText] = useState(() => readKept(`draft.${name}`) ?? "");
-  const change = (next: string) => {
-    setText(next);
-    keep(`draft.${name}`, next === "" ? undefined : next);
-  };
-  const send = async () => {
-    if (text.trim() === "") return;
-    change("");
-    if (!(await onSend(text))) change(text);
+  const { draft, change, begin, settle } = useDraft(name);
+  const [slot, setSlot] = useSlot();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const hasText = draft.text.trim() !== "" || (attached?.files.length ?? 0) > 0;
+  useEffect(() => {
+    if (matchMedia("(pointer: fine)").matches) field.current?.focus();
+  }, []);
+  useQuotes(field, draft.text, change);
+  const send = async (mode: "queue" | "steer") => {
+    if (!hasText || attached?.isBusy === true) return;
+    const sent = begin();
+    const { files = [] } = attached ?? {};
+    const isSent = await onSend({ ...sent, text: sent.text || " ", mode, slot, files });
+    settle(sent, isSent);
+    if (isSent) attached?.clear();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const isComposing = event.nativeEvent.isComposing || event.keyCode === 229;
-    if (event.key !== "Enter" || event.shiftKey || isComposing) return;
+    // An input method has the key: in Safari it comes after the end of the composition, with this number.
+    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
+    if (event.key === "ArrowUp" && draft.text === "") {
+      event.preventDefault();
+      onTakeBack();
+    }
+    const isTouch = matchMedia("(pointer: coarse)").matches && !event.ctrlKey && !event.metaKey;
+    if (event.key !== "Enter" || event.shiftKey || isTouch) return;
     event.preventDefault();
-    void send();
+    void send(isRunning && (event.ctrlKey || event.metaKey) ? "steer" : "queue");
   };
   return (
     <form
       className="composer-box"
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        void send("queue");
       }}
     >
       <div className="composer">
+        {attached?.bar}
         <textarea
+          ref={field}
+          id="composer"
           aria-label={words.message}
-          placeholder={words.placeholder}
+          aria-describedby="composer-hint"
+          placeholder={isRunning ? words.placeholderRunning : words.placeholder}
           rows={1}
-          value={text}
+          value={draft.text}
           onChange={(event) => change(event.target.value)}
           onKeyDown={onKeyDown}
+          onPaste={attached?.onPaste}
         />
-        <button type="submit" className="icon-button" aria-label={words.send} title={words.send}>
-          <Icon name="send" />
-        </button>
+        <div className="composer-bar">
+          {attached?.button}
+          <SlotChoice slot={slot} onChange={setSlot} />
+          <span className="composer-gap" />
+          {isRunning && hasText && (
+            <>
+              <Button onClick={() => void send("steer")}>{words.steer}</Button>
+              <Button type="submit">{words.queue}</Button>
+            </>
+          )}
+          {isRunning ? (
+            <button type="button" className="stop-main" disabled={isStopping} onClick={onStop}>
+              {isStopping ? words.stopping : words.stop}
+            </button>
+          ) : (
+            <SendButton isDisabled={!hasText} onSend={() => void send("queue")} />
+          )}
+        </div>
       </div>
+      <p className="composer-hint" id="composer-hint">
+        {isRunning ? words.hintRunning : words.hint}
+      </p>
     </form>
   );
+}
+
+function SendButton({ isDisabled, onSend }: { readonly isDisabled: boolean; readonly onSend: () => void }) {
+  const words = useWords().chat;
+  return (
+    <button
+      type="button"
+      className="send-main"
+      aria-label={words.send}
+      title={words.send}
+      disabled={isDisabled}
+      onClick={onSend}
+    >
+      <Icon name="send" />
+    </button>
+  );
+}
+
+/** Somebody quotes an answer, or takes a message back: the text comes to where they type. */
+export function putIntoComposer(text: string, how: "quote" | "replace"): void {
+  dispatchEvent(new CustomEvent("agentyard.compose", { detail: { text, how } }));
+}
+
+function useQuotes(
+  field: { readonly current: HTMLTextAreaElement | null },
+  typed: string,
+  change: (text: string) => void,
+): void {
+  useEffect(() => {
+    const take = (event: Event) => {
+      const detail: unknown = event instanceof CustomEvent ? event.detail : undefined;
+      const { text = "", how = "" } = (detail ?? {}) as { text?: string; how?: string };
+      const quoted = text.replaceAll(/^/gm, "> ");
+      change(how === "quote" ? `${typed === "" ? "" : `${typed}\n`}${quoted}\n\n` : typed === "" ? text : typed);
+      field.current?.focus();
+    };
+    addEventListener("agentyard.compose", take);
+    return () => removeEventListener("agentyard.compose", take);
+  }, [field, typed, change]);
 }

@@ -19,6 +19,7 @@ export type ConversationView = {
   readonly lostAt: number | undefined;
   readonly items: readonly Item[];
   readonly hasOlder: boolean;
+  /** Messages that no turn has taken up yet; the last ones may still be on their way. */
   readonly queue: readonly Queued[];
   readonly todos: Folded["todos"];
   readonly run: Run | undefined;
@@ -45,6 +46,7 @@ export class OpenConversation {
   #events: LogEvent[] = [];
   #prelude: LogEvent[] = [];
   #folded = emptyFold();
+  #sending: readonly Queued[] = [];
   #isPlanned = false;
   #olderAsked: Promise<void> | undefined;
 
@@ -64,6 +66,18 @@ export class OpenConversation {
     if (!answer.ok || this.#closing.signal.aborted) return;
     const { conversation, tokens } = answer.value;
     this.#publish({ state: answer.value, title: conversation.title, tokensUsed: tokens.used });
+  }
+
+  /** Shows a message that is on its way; what it answers takes it away again, where it did not arrive. */
+  showSending(id: string, text: string, mode: "queue" | "steer"): () => void {
+    const item = { kind: "user", key: `m${id}`, seq: 0, id, text, files: [], images: [], at: Date.now() } as const;
+    const sending = { item: { ...item, steered: false }, mode };
+    this.#sending = [...this.#sending.filter((one) => one.item.id !== id), sending];
+    this.#publish();
+    return () => {
+      this.#sending = this.#sending.filter((one) => one !== sending);
+      this.#publish();
+    };
   }
 
   loadOlder(): Promise<void> {
@@ -119,6 +133,7 @@ export class OpenConversation {
 
   #take(event: LogEvent): void {
     this.#events.push(event);
+    if (event.type === "message.user") this.#sending = this.#sending.filter(({ item }) => item.id !== event.id);
     if (event.type === "rewound") this.#refold();
     else applyEvent(this.#folded, event);
     this.live.hear(event);
@@ -141,7 +156,8 @@ export class OpenConversation {
   }
 
   #publish(changed: Partial<ConversationView> = {}): void {
-    const { items, queue, todos, run, decisions, title, isDeleted, tokensUsed, head } = this.#folded;
+    const { items, todos, run, decisions, title, isDeleted, tokensUsed, head } = this.#folded;
+    const queue = [...this.#folded.queue, ...this.#sending];
     const before = this.view.get();
     this.view.set({
       ...before,

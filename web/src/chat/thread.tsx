@@ -1,75 +1,225 @@
-import { useEffect, useRef } from "react";
+import { memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
 import { useStore } from "../app/store.ts";
 import { DecisionCard } from "../decisions/decision-card.tsx";
-import { Markdown } from "../markdown/markdown.tsx";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { useWords } from "../words/words.ts";
-import type { OpenConversation } from "./conversation.ts";
+import { AnswerRow, LiveRow } from "./answer-row.tsx";
+import { CallCard } from "./call-card.tsx";
+import { CallGroup } from "./call-group.tsx";
+import { CompactionRow } from "./compaction-row.tsx";
+import type { ConversationView, OpenConversation } from "./conversation.ts";
+import { EndRow } from "./end-row.tsx";
 import type { Item } from "./items.ts";
+import { NoticeRow } from "./notice-row.tsx";
+import { type Row, rowsOf } from "./rows.ts";
+import { UserRow } from "./user-row.tsx";
+
+/** Nearer to the end than this, one follows it. */
+const nearPixels = 48;
+/** Nearer to the beginning than this, older ones are asked for. */
+const olderPixels = 800;
 
 export function Thread({ opened }: { readonly opened: OpenConversation }) {
-  const { items, queue, run, phase, failure } = useStore(opened.view);
+  const view = useStore(opened.view);
   const words = useWords().chat;
-  const list = useRef<VListHandle>(null);
-  const waiting = run === undefined ? queue.map(({ item }) => item) : [];
-  const rows: readonly Item[] = [...items, ...waiting];
-  const count = rows.length;
+  if (view.phase === "failed") return <p className="greeting">{view.failure?.detail ?? words.notFound}</p>;
+  if (view.phase === "deleted") return <p className="greeting">{words.deleted}</p>;
+  if (view.phase === "loading") return <Loading />;
+  return <Rows opened={opened} view={view} />;
+}
+
+const loadingAfterMs = 300;
+
+/** What takes a moment says so; what takes none does not flicker. */
+function Loading() {
+  const words = useWords().chat;
+  const [isLate, setLate] = useState(false);
   useEffect(() => {
-    if (count > 0) list.current?.scrollToIndex(count, { align: "end" });
-  }, [count]);
-  if (phase === "failed") return <p className="greeting">{failure?.detail ?? words.notFound}</p>;
-  if (phase === "deleted") return <p className="greeting">{words.deleted}</p>;
+    const timer = setTimeout(() => setLate(true), loadingAfterMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return <p className="greeting">{isLate && words.loading}</p>;
+}
+
+type RowsProps = { readonly opened: OpenConversation; readonly view: ConversationView };
+type Shown = Row | { readonly kind: "older"; readonly key: "older" } | { readonly kind: "live"; readonly key: "live" };
+
+function Rows({ opened, view }: RowsProps) {
+  const words = useWords().chat;
+  const { items, queue, run, hasOlder } = view;
+  const list = useRef<VListHandle>(null);
+  // A message that nothing keeps waiting stands where it will stand.
+  const first = run === undefined ? queue[0]?.item : undefined;
+  const rows = useMemo((): Shown[] => {
+    const all = rowsOf(first === undefined ? items : [...items, first]);
+    return [
+      ...(hasOlder ? [{ kind: "older", key: "older" } as const] : []),
+      ...all,
+      { kind: "live", key: "live" } as const,
+    ];
+  }, [items, first, hasOlder]);
+  const isShifted = useIsShifted(rows);
+  const { following, isFollowing, onScroll, toEnd } = useFollowing(list, rows.length);
+  const box = useRef<HTMLDivElement>(null);
+  useResize(box, () => following.current && toEnd());
+  const lastEnd = items.findLast((item) => item.kind === "end");
+  const isBusy = run !== undefined;
   return (
-    <VList ref={list} className="thread" aria-label={words.thread} role="log">
-      {rows.map((item) => (
-        <div key={item.key} className="row">
-          <Row conversation={opened.id} item={item} />
-        </div>
-      ))}
-      <div key="live" className="row">
-        <Live opened={opened} />
-      </div>
-    </VList>
+    <div className="thread-box" ref={box}>
+      <VList
+        ref={list}
+        className="thread"
+        role="feed"
+        aria-label={words.thread}
+        aria-busy={isBusy}
+        tabIndex={0}
+        data={rows}
+        shift={isShifted}
+        bufferSize={600}
+        onScroll={(offset) => {
+          onScroll();
+          if (hasOlder && offset < olderPixels) void opened.loadOlder();
+        }}
+      >
+        {(row) => (
+          <div key={row.key} className="row">
+            {row.kind === "older" ? (
+              <Older opened={opened} />
+            ) : row.kind === "live" ? (
+              <Growing onGrown={() => following.current && toEnd()}>
+                <LiveRow opened={opened} />
+              </Growing>
+            ) : (
+              <ThreadRow
+                row={row}
+                opened={opened}
+                isBusy={isBusy}
+                isLast={row.kind === "item" && row.item === lastEnd && !isBusy}
+              />
+            )}
+          </div>
+        )}
+      </VList>
+      {!isFollowing && <ToEnd onClick={toEnd} />}
+    </div>
   );
 }
 
-function Row({ conversation, item }: { readonly conversation: string; readonly item: Item }) {
+/** Rows came in before the first one: what is looked at must not move. */
+function useIsShifted(rows: readonly Shown[]): boolean {
+  const firstKey = rows.find(({ kind }) => kind !== "older")?.key;
+  const before = useRef(firstKey);
+  const isShifted = before.current !== firstKey && rows.some(({ key }) => key === before.current);
+  useEffect(() => {
+    before.current = firstKey;
+  }, [firstKey]);
+  return isShifted;
+}
+
+/** Whoever stands at the end stays there while it grows; whoever has scrolled up is left alone. */
+function useFollowing(list: RefObject<VListHandle | null>, count: number) {
+  const current = useRef(true);
+  const [isOn, setOn] = useState(true);
+  const toEnd = () => {
+    current.current = true;
+    setOn(true);
+    list.current?.scrollToIndex(count - 1, { align: "end" });
+  };
+  const onScroll = () => {
+    const { current: handle } = list;
+    if (handle === null) return;
+    const rest = handle.scrollSize - handle.viewportSize - handle.scrollOffset;
+    current.current = rest < nearPixels;
+    setOn(current.current);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another row is what it is about.
+  useLayoutEffect(() => {
+    if (current.current) list.current?.scrollToIndex(count - 1, { align: "end" });
+  }, [count]);
+  return { following: current, isFollowing: isOn, onScroll, toEnd };
+}
+
+function Older({ opened }: { readonly opened: OpenConversation }) {
   const words = useWords().chat;
+  return (
+    <p className="older">
+      <Button onClick={() => void opened.loadOlder()}>{words.older}</Button>
+    </p>
+  );
+}
+
+type GrowingProps = { readonly children: ReactNode; readonly onGrown: () => void };
+
+/** Tells when what is in it has become larger. */
+function Growing({ children, onGrown }: GrowingProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useResize(box, onGrown);
+  return <div ref={box}>{children}</div>;
+}
+
+function useResize(box: RefObject<HTMLElement | null>, onResize: () => void): void {
+  const told = useRef(onResize);
+  useEffect(() => {
+    told.current = onResize;
+  });
+  useEffect(() => {
+    if (box.current === null) return;
+    const observer = new ResizeObserver(() => told.current());
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [box]);
+}
+
+function ToEnd({ onClick }: { readonly onClick: () => void }) {
+  const words = useWords().chat;
+  return (
+    <button type="button" className="to-end" onClick={onClick}>
+      <Icon name="down" size={16} />
+      {words.toEnd}
+    </button>
+  );
+}
+
+type ThreadRowProps = {
+  readonly row: Row;
+  readonly opened: OpenConversation;
+  readonly isBusy: boolean;
+  readonly isLast: boolean;
+};
+
+/** Drawn again only when its own item has changed. */
+const ThreadRow = memo(function ThreadRow({ row, opened, isBusy, isLast }: ThreadRowProps) {
+  if (row.kind === "calls") return <CallGroup opened={opened} calls={row.calls} />;
+  return <ItemRow item={row.item} opened={opened} isBusy={isBusy} isLast={isLast} />;
+}, isSame);
+
+function isSame(before: ThreadRowProps, after: ThreadRowProps): boolean {
+  const isSameRow =
+    before.row.kind === "item" && after.row.kind === "item"
+      ? before.row.item === after.row.item
+      : before.row === after.row;
+  return isSameRow && before.isBusy === after.isBusy && before.isLast === after.isLast;
+}
+
+type ItemRowProps = Omit<ThreadRowProps, "row"> & { readonly item: Item };
+
+function ItemRow({ item, opened, isBusy, isLast }: ItemRowProps) {
   switch (item.kind) {
     case "user":
-      return (
-        <article className="said" aria-label={words.you}>
-          <div className="bubble">{item.text}</div>
-        </article>
-      );
+      return <UserRow opened={opened} item={item} isBusy={isBusy} />;
     case "answer":
-      return (
-        <article className="answer" aria-label={words.assistant}>
-          <Markdown text={item.text} />
-        </article>
-      );
+      return <AnswerRow item={item} />;
     case "call":
-      return (
-        <p className="call">
-          {item.name} · {item.state}
-        </p>
-      );
+      return <CallCard opened={opened} item={item} />;
     case "decision":
-      return <DecisionCard conversation={conversation} item={item} />;
+      return <DecisionCard conversation={opened.id} item={item} />;
     case "compaction":
+      return <CompactionRow opened={opened} item={item} canUndo={!isBusy} />;
     case "notice":
+      return <NoticeRow item={item} />;
     case "end":
-      return null;
+      return <EndRow opened={opened} item={item} isLast={isLast} />;
   }
-}
-
-function Live({ opened }: { readonly opened: OpenConversation }) {
-  const writing = useStore(opened.live.writing);
-  const words = useWords().chat;
-  if (writing === undefined) return null;
-  return (
-    <article className="answer" aria-label={words.assistant} aria-busy="true">
-      <Markdown text={writing.text} isOpen />
-    </article>
-  );
 }

@@ -1,27 +1,85 @@
+import { useState } from "react";
+import type { Conversation } from "../../../src/protocol/resources.ts";
 import { Link } from "../app/link.tsx";
 import type { Place } from "../app/router.ts";
 import { useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
+import { Button } from "../parts/button.tsx";
 import { useWords } from "../words/words.ts";
+import { ConversationMenu } from "./conversation-menu.tsx";
+import { groupsOf, isUnread, titleFits } from "./groups.ts";
 
 type RowsProps = { readonly place: Place; readonly onGone: () => void };
 
+/** The list, by time, with what is pinned first; searched by title. */
 export function ConversationRows({ place, onGone }: RowsProps) {
   const words = useWords().conversations;
-  const { items, phase } = useStore(useYard().conversations.view);
-  const open = place.page === "chat" ? place.conversation : undefined;
+  const { conversations } = useYard();
+  const { items, phase, pinned, hasMore } = useStore(conversations.view);
+  const [query, setQuery] = useState("");
+  const found = items.filter((item) => titleFits(item, query));
   return (
-    <nav className="rows" aria-label={words.list}>
-      {phase === "ready" && items.length === 0 && <p className="rows-none">{words.none}</p>}
-      <ul>
-        {items.map(({ id, title }) => (
-          <li key={id}>
-            <Link to={{ page: "chat", conversation: id }} className="rail-link" current={id === open} onGone={onGone}>
-              <span className="row-title">{title || words.untitled}</span>
-            </Link>
-          </li>
+    <>
+      <div className="rail-search">
+        <input
+          id="search"
+          type="search"
+          className="field"
+          placeholder={words.search}
+          aria-label={words.search}
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
+        />
+      </div>
+      <nav className="rows" aria-label={words.list}>
+        {phase === "failed" && (
+          <p className="rows-none">
+            {words.failed} <Button onClick={() => void conversations.refresh()}>{words.again}</Button>
+          </p>
+        )}
+        {phase === "ready" && found.length === 0 && (
+          <p className="rows-none">{query === "" ? words.none : words.noneFound}</p>
+        )}
+        {groupsOf(found, pinned).map(({ name, items: rows }) => (
+          <section key={name} aria-label={words.groups[name]}>
+            <h2 className="rows-group">{words.groups[name]}</h2>
+            <ul>
+              {rows.map((item) => (
+                <ConversationRow key={item.id} item={item} place={place} onGone={onGone} />
+              ))}
+            </ul>
+          </section>
         ))}
-      </ul>
-    </nav>
+        {hasMore && query === "" && <Button onClick={() => void conversations.loadMore()}>{words.more}</Button>}
+      </nav>
+    </>
+  );
+}
+
+function ConversationRow({ item, place, onGone }: RowsProps & { readonly item: Conversation }) {
+  const words = useWords().conversations;
+  const { pinned, seen } = useStore(useYard().conversations.view);
+  const { id } = item;
+  const isOpen = place.page === "chat" && place.conversation === id;
+  const title = item.title || words.untitled;
+  const isNew = !isOpen && isUnread(item, seen);
+  return (
+    <li className="conversation-row" data-open={isOpen}>
+      <Link
+        to={{ page: "chat", conversation: id }}
+        className="rail-link"
+        current={isOpen}
+        title={title}
+        onGone={onGone}
+      >
+        {isNew && (
+          <span className="unread">
+            <span className="unseen">{words.unread}: </span>
+          </span>
+        )}
+        <span className="row-title">{title}</span>
+      </Link>
+      <ConversationMenu id={id} title={title} isPinned={pinned.has(id)} isOpen={isOpen} />
+    </li>
   );
 }

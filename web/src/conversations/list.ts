@@ -19,7 +19,7 @@ const pageItems = 50;
 const answerItemsMax = 200;
 /** Other clients change the list, too. */
 const refreshMs = 5_000;
-const undoMs = 8_000;
+export const undoMs = 8_000;
 
 /** The user's conversations, as fresh as the page is looked at; tabs of one browser tell each other of changes. */
 export class ConversationList {

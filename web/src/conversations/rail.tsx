@@ -16,6 +16,7 @@ type RailProps = {
 
 export function Rail({ place, onGone, onClose }: RailProps) {
   const { shell } = useWords();
+  const waiting = useStore(useYard().waiting.decisions).length;
   const pages: readonly [Place, IconName, string][] = [
     [{ page: "inbox" }, "inbox", shell.inbox],
     [{ page: "tasks", task: undefined }, "tasks", shell.tasks],
@@ -36,6 +37,12 @@ export function Rail({ place, onGone, onClose }: RailProps) {
           <Link key={icon} to={to} className="rail-link" current={place.page === to.page} onGone={onGone}>
             <Icon name={icon} />
             {text}
+            {icon === "inbox" && waiting > 0 && (
+              <span className="badge">
+                {waiting}
+                <span className="unseen"> {shell.waiting({ count: waiting })}</span>
+              </span>
+            )}
           </Link>
         ))}
       </nav>

@@ -1,0 +1,70 @@
+import { countText, durationText } from "../app/format.ts";
+import { useStore } from "../app/store.ts";
+import { useYard } from "../app/yard.ts";
+import { ConversationMenu } from "../conversations/conversation-menu.tsx";
+import { useWords } from "../words/words.ts";
+import { useActions } from "./actions.ts";
+import type { ConversationView, OpenConversation } from "./conversation.ts";
+import { useSince } from "./since.ts";
+
+/** Title, what runs, how full the window is, and what can be done with the whole conversation. */
+export function ChatHead({ opened }: { readonly opened: OpenConversation }) {
+  const words = useWords();
+  const view = useStore(opened.view);
+  const { compact } = useActions(opened);
+  const { pinned, items } = useStore(useYard().conversations.view);
+  const listed = items.find(({ id }) => id === opened.id)?.title;
+  const title = view.title || listed || words.conversations.untitled;
+  return (
+    <>
+      <h1 className="chat-title" title={title}>
+        {title}
+      </h1>
+      <RunStatus view={view} />
+      <span className="composer-gap" />
+      <TokenMeter view={view} />
+      {view.phase === "ready" && (
+        <ConversationMenu
+          id={opened.id}
+          title={title}
+          isPinned={pinned.has(opened.id)}
+          isOpen
+          more={[{ label: words.chat.compact, run: () => void compact() }]}
+        />
+      )}
+    </>
+  );
+}
+
+function RunStatus({ view }: { readonly view: ConversationView }) {
+  const { chat, language } = useWords();
+  const { run, decisions } = view;
+  const since = useSince(run?.startedAt);
+  if (run === undefined) return null;
+  const state = run.isStopping ? chat.stopping : decisions.length > 0 ? chat.waitsForYou : chat.running;
+  const step = run.step > 0 ? ` · ${chat.step({ step: run.step })}` : "";
+  return (
+    <span className="run-status" data-waiting={decisions.length > 0}>
+      {state}
+      {step} · {durationText(since ?? 0, language)}
+    </span>
+  );
+}
+
+function TokenMeter({ view }: { readonly view: ConversationView }) {
+  const { chat, language } = useWords();
+  const tokens = view.state?.tokens;
+  if (tokens === undefined || tokens.window === 0) return null;
+  const used = Math.min(1, view.tokensUsed / tokens.window);
+  const text = chat.tokensUsed({
+    used: countText(view.tokensUsed, language),
+    window: countText(tokens.window, language),
+    percent: Math.round(used * 100),
+  });
+  return (
+    <span className="tokens" title={text}>
+      <meter aria-label={text} min={0} max={1} high={0.8} optimum={0} value={used} />
+      <span aria-hidden="true">{Math.round(used * 100)} %</span>
+    </span>
+  );
+}

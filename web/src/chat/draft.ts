@@ -1,0 +1,62 @@
+import { useEffect, useState } from "react";
+import { z } from "zod";
+import { keep, readKeptJson } from "../app/kept.ts";
+
+/** What was typed and not sent yet, with the id under which it will be: sent twice, it is still said once. */
+export type Draft = { readonly id: string; readonly text: string };
+
+const Kept = z.object({ id: z.string(), text: z.string() });
+
+export type DraftOf = {
+  readonly draft: Draft;
+  readonly change: (text: string) => void;
+  /** Shows an empty composer, and keeps the text until `settle` says what became of it. */
+  readonly begin: () => Draft;
+  readonly settle: (sent: Draft, isSent: boolean) => void;
+};
+
+/** Typed text survives a reload, a crash and a server that is away. Another tab that shows the same has the same text. */
+export function useDraft(name: string): DraftOf {
+  const place = `draft.${name}`;
+  const [draft, setDraft] = useState(() => readDraft(place));
+  useEffect(() => {
+    const follow = ({ key }: StorageEvent) => {
+      if (key === `agentyard.${place}`) setDraft(readDraft(place));
+    };
+    addEventListener("storage", follow);
+    return () => removeEventListener("storage", follow);
+  }, [place]);
+  const store = (next: Draft) => {
+    setDraft(next);
+    keep(place, next.text === "" ? undefined : JSON.stringify(next));
+  };
+  return {
+    draft,
+    change: (text) => store({ ...draft, text }),
+    begin() {
+      setDraft(newDraft());
+      return draft;
+    },
+    settle(sent, isSent) {
+      const now = readDraft(place);
+      if (isSent) {
+        if (now.id === sent.id) keep(place, undefined);
+        return;
+      }
+      // What was typed since stands behind it.
+      setDraft((typed) => {
+        const text = typed.text === "" ? sent.text : `${sent.text}\n${typed.text}`;
+        keep(place, JSON.stringify({ id: sent.id, text }));
+        return { id: sent.id, text };
+      });
+    },
+  };
+}
+
+function readDraft(place: string): Draft {
+  return Kept.safeParse(readKeptJson(place)).data ?? newDraft();
+}
+
+function newDraft(): Draft {
+  return { id: crypto.randomUUID(), text: "" };
+}

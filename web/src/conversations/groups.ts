@@ -1,0 +1,39 @@
+import type { Conversation } from "../../../src/protocol/resources.ts";
+
+export type GroupName = "pinned" | "today" | "week" | "month" | "older";
+export type Group = { readonly name: GroupName; readonly items: readonly Conversation[] };
+
+const dayMs = 86_400_000;
+
+/** By when something last happened, as the calendar of this browser has it; pinned ones stand above all. */
+export function groupsOf(items: readonly Conversation[], pinned: ReadonlySet<string>, now = Date.now()): Group[] {
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  const nameOf = ({ id, updatedAt }: Conversation): GroupName => {
+    if (pinned.has(id)) return "pinned";
+    if (updatedAt >= midnight) return "today";
+    if (updatedAt >= midnight - 6 * dayMs) return "week";
+    return updatedAt >= midnight - 29 * dayMs ? "month" : "older";
+  };
+  const names: readonly GroupName[] = ["pinned", "today", "week", "month", "older"];
+  return names
+    .map((name) => ({ name, items: items.filter((item) => nameOf(item) === name) }))
+    .filter((group) => group.items.length > 0);
+}
+
+/** Every word of the query stands somewhere in the title, however it is written. */
+export function titleFits({ title, lastMessage }: Conversation, query: string): boolean {
+  const text = plain(`${title} ${lastMessage}`);
+  return plain(query)
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function plain(text: string): string {
+  return text.normalize("NFKC").toLowerCase().trim();
+}
+
+/** Something happened there since it was looked at here. Where it never was, it is nothing new: the browser is. */
+export function isUnread({ id, updatedAt }: Conversation, seen: ReadonlyMap<string, number>): boolean {
+  const at = seen.get(id);
+  return at !== undefined && updatedAt > at;
+}
