@@ -2,8 +2,10 @@ import type { Result } from "../base/result.ts";
 import type { Extracted, ExtractFailure, ExtractOptions, Place } from "../extract/extract.ts";
 import type { Receipt } from "../extract/extracted.ts";
 import type { Failure } from "../protocol/failure.ts";
+import type { FileView } from "../protocol/file-view-routes.ts";
 import type { Found } from "../search/search.ts";
 import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
+import type { FileType } from "./file-type.ts";
 import type { Indexing, Wanted } from "./library.ts";
 
 export { decodeText } from "../extract/decode.ts";
@@ -42,12 +44,25 @@ export interface Documents {
   takeUp(workspace: Workspace, options: TakeUpOptions): Promise<Result<TakenUp, FileFailure>>;
   /** Whether a file is still what a hit of the index was found in; waits for a moment where that is not known yet. */
   isAsFound(workspace: Workspace, path: string, hit: string): Promise<boolean>;
+  /** What a file is, by content, then by name. */
+  typeOf(workspace: Workspace, path: string): Promise<Result<FileType & { readonly stat: FileStat }, FileFailure>>;
+  /** A page of what is in a file, for people. */
+  view(workspace: Workspace, path: string, wanted: ViewWanted): Promise<Result<FileView, FileFailure | ExtractFailure>>;
   /** A file has come in: where it is a document it is indexed soon, so that nobody waits for it later. */
   notice(workspace: Workspace, path: string): void;
   /** A file, or a folder with all in it, is gone for good. */
   forget(workspace: Workspace, path: string): void;
   close(): Promise<void>;
 }
+
+export type ViewWanted = {
+  /** Undefined: the first one. */
+  readonly sheet: string | undefined;
+  readonly from: number;
+  readonly limit: number;
+  /** As lines, also where it could be shown as a table. */
+  readonly plain: boolean;
+};
 
 export type DescribeOptions = { readonly waitMs: number; readonly signal: AbortSignal };
 

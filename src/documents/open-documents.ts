@@ -13,6 +13,7 @@ import { openFileTests } from "./is-document.ts";
 import { openLibrary } from "./library.ts";
 import { openTextSearch, type TextResult } from "./search.ts";
 import { openTakeUp } from "./take-up.ts";
+import { openView } from "./view.ts";
 
 type Parts = {
   readonly clock: Clock;
@@ -53,6 +54,7 @@ export function openDocuments({ clock, logger, search }: Parts): Documents {
   return {
     extract,
     ...openTakeUp({ library, tests }),
+    ...openView({ extract, clock }),
     describe: openDescribe({ library, extract, isDocument, clock }),
     async search(workspace, query) {
       const [lines, passages] = await Promise.all([texts.search(workspace, query), findInDocuments(workspace, query)]);

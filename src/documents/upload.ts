@@ -35,7 +35,7 @@ export async function receiveUpload(
   }
   const inspection = inspect(name, policy);
   const written = await workspace.write(path, inspection.passOn(chunks), {
-    limit,
+    ...{ limit, keeps: true },
     inspect: () => (inspection.isAllowed() ? undefined : refusal(path, inspection.type(), policy)),
     choose: (taken) => chooseName({ name, folder, keep }, taken, policy),
   });

@@ -10,7 +10,12 @@ export type Download = StoredDownload | { readonly archive: Archive };
 type StoredDownload = {
   readonly stat: FileStat;
   readonly open: (range: ByteRange | undefined) => Promise<Result<FileStream, Failure>>;
+  /** A browser may show it; otherwise it is a file to be saved. */
+  readonly shown?: Shown | undefined;
 };
+
+/** As what a file is shown, and what it may do there. */
+export type Shown = { readonly type: string; readonly policy: string };
 
 /** A folder as one file, made while it is sent. */
 export type Archive = {
@@ -36,8 +41,8 @@ function sendArchive(c: HttpCall, { name, type = "application/zip", chunks }: Ar
 }
 
 /** Sends a file, or the one range of it that was asked for. */
-async function sendFile(c: HttpCall, { stat, open }: StoredDownload, onThrown: OnThrown): Promise<Response> {
-  if (c.req.method === "HEAD") return c.body(null, 200, headersOf(stat, stat.bytes));
+async function sendFile(c: HttpCall, { stat, open, shown }: StoredDownload, onThrown: OnThrown): Promise<Response> {
+  if (c.req.method === "HEAD") return c.body(null, 200, headersOf(stat, stat.bytes, shown));
   const range = rangeWanted(
     { range: c.req.header("range"), ifRange: c.req.header("if-range") },
     stat.bytes,
@@ -51,22 +56,23 @@ async function sendFile(c: HttpCall, { stat, open }: StoredDownload, onThrown: O
   if (!opened.ok) return refuse(c, opened.failure);
   const body = streamOf(opened.value.chunks, onThrown, () => breakOff(c));
   const { stat: now } = opened.value;
-  if (range === undefined) return c.body(body, 200, headersOf(now, now.bytes));
+  if (range === undefined) return c.body(body, 200, headersOf(now, now.bytes, shown));
   if (tagOf(now) !== tagOf(stat)) {
     await body.cancel();
     return refuse(c, makeFailure("read_failed", { path: shownPath(stat.path), why: "changed" }));
   }
   const { offset, length } = range;
   c.header("content-range", `bytes ${offset}-${offset + length - 1}/${now.bytes}`);
-  return c.body(body, 206, headersOf(now, length));
+  return c.body(body, 206, headersOf(now, length, shown));
 }
 
-/** Never as what the file says it is: a page that somebody uploaded must not run as one of ours. */
-function headersOf(stat: FileStat, length: number): Record<string, string> {
+/** Not as what the file says it is: a page that somebody uploaded must not run as one of ours. Where it is shown, its policy sees to that. */
+function headersOf(stat: FileStat, length: number, shown: Shown | undefined): Record<string, string> {
+  const name = stat.path.slice(stat.path.lastIndexOf("/") + 1);
   return {
-    "content-type": "application/octet-stream",
+    "content-type": shown?.type ?? "application/octet-stream",
     "content-length": String(length),
-    ...attached(stat.path.slice(stat.path.lastIndexOf("/") + 1)),
+    ...(shown === undefined ? attached(name) : inPlace(name, shown)),
     "accept-ranges": "bytes",
     etag: tagOf(stat),
   };
@@ -74,6 +80,16 @@ function headersOf(stat: FileStat, length: number): Record<string, string> {
 
 function attached(name: string) {
   return { "content-disposition": attachment(name), "x-content-type-options": "nosniff" };
+}
+
+function inPlace(name: string, { policy }: Shown) {
+  return {
+    "content-disposition": attachment(name).replace("attachment", "inline"),
+    "x-content-type-options": "nosniff",
+    "content-security-policy": policy,
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+  };
 }
 
 /** Tells one content of a file from the next, so that the rest of an old one is not joined to a new one. */

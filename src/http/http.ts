@@ -23,6 +23,7 @@ import { conversationHandlers } from "./routes/conversations.ts";
 import { decisionHandlers } from "./routes/decisions.ts";
 import { eventHandlers } from "./routes/events.ts";
 import { executionHandlers } from "./routes/executions.ts";
+import { fileViewHandlers } from "./routes/file-views.ts";
 import { fileHandlers } from "./routes/files.ts";
 import { healthHandlers } from "./routes/health.ts";
 import { mcpHandlers } from "./routes/mcp.ts";
@@ -71,6 +72,7 @@ export function createApp(parts: Parts): App {
     ...searchHandlers(parts),
     ...messageHandlers(parts),
     ...fileHandlers(parts),
+    ...fileViewHandlers(parts),
     ...workspaceHandlers(parts),
     ...decisionHandlers(parts),
     ...ruleHandlers(parts),

@@ -80,6 +80,7 @@ const statuses: Statuses = {
   range_unfit: 416,
   not_a_file: 400,
   not_a_folder: 400,
+  content_not_kept: 404,
   too_large: 413,
   quota_exceeded: 409,
   conflict: 409,

@@ -26,7 +26,7 @@ export function openFiles(
 
     async removeFile(conversation, path) {
       const workspace = workspaces.ofConversation(conversation);
-      const removed = await workspace.remove(path);
+      const removed = await workspace.remove(path, { keeps: true });
       if (!removed.ok) return removed;
       documents.forget(workspace, removed.value.path);
       return note(parts, conversation, [fileChanged(removed.value, { by: "person" })]);

@@ -3,6 +3,7 @@ import type { AgentRole } from "../protocol/agent.ts";
 import type { AllowRule, RuleScope } from "../protocol/approval.ts";
 import type { Budget, BudgetLimits } from "../protocol/budget.ts";
 import type { Failure } from "../protocol/failure.ts";
+import type { FileVersion } from "../protocol/file-view-routes.ts";
 import type { CallerPart, GivenMessage } from "../protocol/given.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { Image, Slot } from "../protocol/message.ts";
@@ -30,6 +31,7 @@ import { openCheckpoints } from "./checkpoints.ts";
 import { openCompactions } from "./compactions.ts";
 import { openDecisions } from "./decisions.ts";
 import { openDriver } from "./driver.ts";
+import { openFileHistory } from "./file-history.ts";
 import { openFiles } from "./files.ts";
 import { openLive } from "./live.ts";
 import { openLoadTool } from "./load-tool.ts";
@@ -128,6 +130,16 @@ export interface Engine {
   /** Checks a file while it comes in and puts it into its folder, with its line in the ledger. */
   upload(conversation: ConversationRow, upload: Upload): Promise<Result<UploadedFile, Failure>>;
   removeFile(conversation: ConversationRow, path: string): Promise<Result<void, Failure>>;
+  /** Makes a file again as it was after the change that the ledger tells of at `seq`. */
+  restoreFile(
+    conversation: ConversationRow,
+    wanted: { readonly path: string; readonly seq: number },
+  ): Promise<Result<FileChange, Failure>>;
+  /** Who changed files, newest first: one file, or the last change of each. */
+  fileHistory(
+    conversation: ConversationRow,
+    wanted: { readonly path?: string | undefined; readonly limit: number },
+  ): Promise<FileVersion[]>;
   /** Takes everything out of a folder that stays, with one line in the ledger; one that is not there counts as empty. */
   emptyFolder(conversation: ConversationRow, path: string): Promise<Result<void, Failure>>;
   /** What a program did to files that a person ran, for the ledger. */
@@ -291,6 +303,7 @@ export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
     ...openBudgets(parts),
     ...openCompactions(parts, driver),
     ...openFiles(parts),
+    ...openFileHistory(parts),
     ...openUndo(parts, driver),
     tellsOf: (owner, agent, name) => tellsOf(agent, parts, { owner, name }),
     state: (conversation) => describeState(parts, conversation),

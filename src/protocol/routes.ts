@@ -7,6 +7,7 @@ import { chatRoutes } from "./chat-routes.ts";
 import { contextRoutes } from "./context-routes.ts";
 import { AnyEvent } from "./events.ts";
 import { fileFailures, fileRoutes } from "./file-routes.ts";
+import { fileViewRoutes } from "./file-view-routes.ts";
 import { mcpRoutes } from "./mcp-routes.ts";
 import { Image } from "./message.ts";
 import { messageRoutes } from "./message-routes.ts";
@@ -203,6 +204,7 @@ export const routes = {
     answer: Empty,
   },
   ...fileRoutes,
+  ...fileViewRoutes,
   sendMessage: {
     method: "POST",
     path: "/api/v1/conversations/{id}/messages",

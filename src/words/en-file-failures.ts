@@ -36,6 +36,10 @@ export const enFileFailures = {
     `${p.path} has only ${p.sizeBytes} bytes: the range lies behind its end.`,
     "Ask for a range inside it, or for the whole file.",
   ],
+  content_not_kept: (p: { path: string }) => [
+    `What ${p.path} held then is not kept any more.`,
+    "Only the last contents of files up to some size are kept. Choose a later state, or ask the agent to make it anew.",
+  ],
   not_a_file: (p: { path: string }) => [`${p.path} is not a file.`, "Name a file in it."],
   not_a_folder: (p: { path: string }) => [`${p.path} is not a folder.`, "Name the folder that holds it."],
   too_large: (p: { path: string; sizeBytes: number; limitBytes: number; setting: string }) => [

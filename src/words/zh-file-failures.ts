@@ -32,6 +32,10 @@ export const zhFileFailures: typeof enFileFailures = {
     `${p.path} 只有 ${p.sizeBytes} 字节，要求的范围在文件末尾之后。`,
     "请改用文件之内的范围，或者读取整个文件。",
   ],
+  content_not_kept: (p) => [
+    `${p.path} 当时的内容已不再保留。`,
+    "只保留一定大小以内文件最近的内容。请选择较新的状态，或让智能体重新生成。",
+  ],
   not_a_file: (p) => [`${p.path} 不是文件。`, "请指定其中的某个文件。"],
   not_a_folder: (p) => [`${p.path} 不是文件夹。`, "请指定它所在的文件夹。"],
   too_large: (p) => [

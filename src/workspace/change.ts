@@ -25,14 +25,13 @@ import { discard, type Staged, stage } from "./stage.ts";
 import { type Budget, withRoom } from "./usage.ts";
 
 /** `keeps`: what is there now is kept, so that it can be given back. */
-type Changing = WriteOptions & { readonly keeps: boolean };
+type Changing = Omit<WriteOptions, "keeps"> & { readonly keeps: boolean };
 
 /** Everything is written beside its place first and moved there when it is whole and on the disk. */
 export async function writeFile(visit: Visit, data: FileData, options: WriteOptions): Promise<FileChange> {
   const staged = await stage(visit, data, options);
   try {
-    const putAt = (here: Visit) =>
-      inTurn(here, () => put(here, staged, { ...options, keeps: options.key !== undefined }));
+    const putAt = (here: Visit) => inTurn(here, () => put(here, staged, { ...options, keeps: keepsBefore(options) }));
     const { choose } = options;
     return await (choose === undefined ? putAt(visit) : inTurnOfFolder(visit, () => putAt(named(visit, choose))));
   } finally {
@@ -41,7 +40,11 @@ export async function writeFile(visit: Visit, data: FileData, options: WriteOpti
 }
 
 export async function removeFile(visit: Visit, options: ChangeOptions): Promise<FileChange> {
-  return inTurn(visit, () => take(visit, { ...options, keeps: options.key !== undefined }));
+  return inTurn(visit, () => take(visit, { ...options, keeps: keepsBefore(options) }));
+}
+
+function keepsBefore({ key, keeps }: ChangeOptions): boolean {
+  return key !== undefined || keeps === true;
 }
 
 /** What is there now is kept first: undoing a turn must not be the end of what somebody did since. */

@@ -130,6 +130,8 @@ export type WorkspaceInfo = {
 export type ChangeOptions = {
   /** The same for every attempt at one call: a change that was made before a crash is found again, not made twice. */
   readonly key?: string | undefined;
+  /** What is there now is kept, so that it can be given back; a change under a key keeps it anyway. */
+  readonly keeps?: true | undefined;
   /** Fires before the change was begun: it is refused. Afterwards it runs to its end. */
   readonly signal?: AbortSignal | undefined;
   /** Called when the change is begun: from here on it cannot be stopped. */
