@@ -2,7 +2,14 @@ import { createStore, useStore } from "./store.ts";
 
 /** What the address says is to be shown. */
 export type Place =
-  | { readonly page: "chat"; readonly conversation: string | undefined; readonly file?: string | undefined }
+  | {
+      readonly page: "chat";
+      readonly conversation: string | undefined;
+      /** The file that is looked at, by its path; empty: the list of files. */
+      readonly file?: string | undefined;
+      /** Where in the file: `page=3`, `line=12`. */
+      readonly spot?: string | undefined;
+    }
   | { readonly page: "inbox" }
   | { readonly page: "tasks"; readonly task: string | undefined }
   | { readonly page: "files" }
@@ -13,11 +20,11 @@ export type Place =
 /** The path below which we are served, without a slash at its end: the server writes it into the page. */
 export const basePath = new URL(document.baseURI).pathname.replace(/\/$/, "");
 
-const current = createStore(placeAt(location.pathname));
+const current = createStore(placeAt(location));
 
-addEventListener("popstate", () => current.set(placeAt(location.pathname)));
+addEventListener("popstate", () => current.set(placeAt(location)));
 
-function placeAt(pathname: string): Place {
+function placeAt({ pathname, hash }: Pick<Location, "pathname" | "hash">): Place {
   const path = pathname.startsWith(basePath) ? pathname.slice(basePath.length) : pathname;
   const [first = "", second, third, ...rest] = path.split("/").slice(1).map(decoded);
   switch (first) {
@@ -25,7 +32,8 @@ function placeAt(pathname: string): Place {
       return { page: "chat", conversation: undefined };
     case "c":
       if (!second) return { page: "chat", conversation: undefined };
-      return { page: "chat", conversation: second, file: third === "f" ? rest.join("/") || undefined : undefined };
+      if (third !== "f") return { page: "chat", conversation: second };
+      return { page: "chat", conversation: second, file: rest.join("/"), spot: decoded(hash.slice(1)) || undefined };
     case "tasks":
       return { page: "tasks", task: second || undefined };
     case "settings":
@@ -42,14 +50,22 @@ function placeAt(pathname: string): Place {
 export function addressOf(place: Place): string {
   return `${basePath}/${partsOf(place)
     .map((part) => encodeURIComponent(part))
-    .join("/")}`;
+    .join("/")}${spotOf(place)}`;
+}
+
+function spotOf(place: Place): string {
+  return place.page === "chat" && place.spot !== undefined ? `#${encodeURIComponent(place.spot)}` : "";
 }
 
 function partsOf(place: Place): readonly string[] {
   switch (place.page) {
     case "chat":
       if (place.conversation === undefined) return [];
-      return ["c", place.conversation, ...(place.file === undefined ? [] : ["f", ...place.file.split("/")])];
+      return [
+        "c",
+        place.conversation,
+        ...(place.file === undefined ? [] : ["f", ...place.file.split("/").filter((part) => part !== "")]),
+      ];
     case "tasks":
       return place.task === undefined ? ["tasks"] : ["tasks", place.task];
     case "settings":
@@ -66,7 +82,7 @@ function partsOf(place: Place): readonly string[] {
 /** Goes there. `instead`: the way back leads past where we are now. */
 export function go(place: Place, options: { readonly instead?: boolean } = {}): void {
   const address = addressOf(place);
-  if (address !== location.pathname)
+  if (address !== location.pathname + location.hash)
     history[options.instead === true ? "replaceState" : "pushState"](null, "", address);
   current.set(place);
 }

@@ -75,6 +75,7 @@ function Page({ place, isRailOpen, onToggleRail }: PageProps) {
         <ChatPage
           conversation={place.conversation}
           file={place.file}
+          spot={place.spot}
           isRailOpen={isRailOpen}
           onToggleRail={onToggleRail}
         />

@@ -1,6 +1,7 @@
 import { createContext, useContext } from "react";
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { ConversationList } from "../conversations/list.ts";
+import { type FilesHub, openFilesHub } from "../files/conversation-files.ts";
 import { basePath } from "./router.ts";
 import { openSettings, type Settings, type SettingsStore } from "./settings.ts";
 import { openToasts, type Toasts } from "./toasts.ts";
@@ -11,6 +12,7 @@ export type Yard = {
   readonly client: () => Client;
   readonly settings: SettingsStore;
   readonly conversations: ConversationList;
+  readonly files: FilesHub;
   readonly toasts: Toasts;
   readonly waiting: Waiting;
 };
@@ -33,7 +35,8 @@ export function openYard(initial: Settings): Yard {
   });
   const current = () => client;
   const conversations = new ConversationList(current);
-  return { client: current, settings, toasts, conversations, waiting: openWaiting(current) };
+  const files = openFilesHub({ client: current, language: () => settings.get().language });
+  return { client: current, settings, toasts, conversations, files, waiting: openWaiting(current) };
 }
 
 export const YardContext = createContext<Yard | undefined>(undefined);

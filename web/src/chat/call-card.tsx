@@ -2,6 +2,7 @@ import { useState } from "react";
 import { bytesText, durationText } from "../app/format.ts";
 import { Link } from "../app/link.tsx";
 import { useStore } from "../app/store.ts";
+import { MadePictures } from "../files/made-pictures.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { useWords } from "../words/words.ts";
 import { objectOf, shownArguments, withoutMarks } from "./call-words.ts";
@@ -113,6 +114,7 @@ function CallFiles({ opened, item }: CallCardProps) {
           </Link>
         ),
       )}
+      <MadePictures conversation={opened.id} files={item.files} />
       {item.images.map(({ mime, base64 }) => (
         <img key={base64.slice(-40)} className="call-image" alt={item.name} src={imageAddress(mime, base64)} />
       ))}

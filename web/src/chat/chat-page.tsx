@@ -1,8 +1,12 @@
 import { useEffect, useState } from "react";
 import { go } from "../app/router.ts";
-import { useStore } from "../app/store.ts";
+import { createStore, useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
+import { useAttached } from "../files/attached.tsx";
+import { DropZone } from "../files/drop-zone.tsx";
+import { FilesButton } from "../files/files-button.tsx";
 import { FilesPanel } from "../files/files-panel.tsx";
+import { FilesOf } from "../markdown/files-of.ts";
 import { IconButton } from "../parts/button.tsx";
 import { useWords } from "../words/words.ts";
 import { type Outgoing, sendFirst, useActions } from "./actions.ts";
@@ -19,11 +23,12 @@ import { TodoList } from "./todo-list.tsx";
 type ChatPageProps = {
   readonly conversation: string | undefined;
   readonly file: string | undefined;
+  readonly spot: string | undefined;
   readonly isRailOpen: boolean;
   readonly onToggleRail: () => void;
 };
 
-export function ChatPage({ conversation: id, file, isRailOpen, onToggleRail }: ChatPageProps) {
+export function ChatPage({ conversation: id, file, spot, isRailOpen, onToggleRail }: ChatPageProps) {
   const words = useWords();
   const opened = useConversation(id);
   return (
@@ -32,6 +37,7 @@ export function ChatPage({ conversation: id, file, isRailOpen, onToggleRail }: C
         <header className="chat-head">
           {!isRailOpen && <IconButton icon="rail" label={words.shell.openRail} onClick={onToggleRail} />}
           {opened === undefined ? <h1 className="chat-title">{words.shell.newChat}</h1> : <ChatHead opened={opened} />}
+          {id !== undefined && <FilesButton conversation={id} isOpen={file !== undefined} />}
         </header>
         {id === undefined ? <NewChat /> : opened !== undefined && <OpenChat key={id} opened={opened} />}
       </main>
@@ -40,21 +46,39 @@ export function ChatPage({ conversation: id, file, isRailOpen, onToggleRail }: C
           <div className="pane-head">
             <IconButton icon="close" label={words.shell.close} onClick={() => go({ page: "chat", conversation: id })} />
           </div>
-          <FilesPanel conversation={id} file={file} />
+          <ConversationFilesPanel conversation={id} opened={opened} file={file} spot={spot} />
         </aside>
       )}
     </>
   );
 }
 
+type PanelProps = {
+  readonly conversation: string;
+  readonly opened: OpenConversation | undefined;
+  readonly file: string;
+  readonly spot: string | undefined;
+};
+
+/** Files appear as agents make them. */
+function ConversationFilesPanel({ opened, ...panel }: PanelProps) {
+  const changes = useStore(opened?.filesChanged ?? noChanges);
+  return <FilesPanel {...panel} changes={changes} />;
+}
+
+const noChanges = createStore(0);
+
 function NewChat() {
   const yard = useYard();
+  const attached = useAttached(undefined);
   return (
     <>
+      <DropZone onFiles={attached.take} />
       <Greeting onChoose={(text) => putIntoComposer(text, "replace")} />
       <Composer
         name="new"
         opened={undefined}
+        attached={attached}
         onSend={(message) => sendFirst(yard, message)}
         onStop={() => {}}
         onTakeBack={() => {}}
@@ -66,6 +90,7 @@ function NewChat() {
 function OpenChat({ opened }: { readonly opened: OpenConversation }) {
   const { phase, queue, run, todos, lostAt } = useStore(opened.view);
   const { send, stop, withdraw } = useActions(opened);
+  const attached = useAttached(opened.id);
   useStopKey(run !== undefined, () => void stop());
   useSeen(opened);
   const takeBack = async () => {
@@ -77,7 +102,10 @@ function OpenChat({ opened }: { readonly opened: OpenConversation }) {
   return (
     <>
       <ConnectionBanner lostAt={lostAt} />
-      <Thread opened={opened} />
+      <DropZone onFiles={attached.take} />
+      <FilesOf value={opened.id}>
+        <Thread opened={opened} />
+      </FilesOf>
       <Announcer opened={opened} />
       <div className="above-composer">
         <TodoList todos={todos} />
@@ -87,6 +115,7 @@ function OpenChat({ opened }: { readonly opened: OpenConversation }) {
         <Composer
           name={opened.id}
           opened={opened}
+          attached={attached}
           onSend={(message: Outgoing) => send(message)}
           onStop={() => void stop()}
           onTakeBack={() => void takeBack()}

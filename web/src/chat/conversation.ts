@@ -41,6 +41,8 @@ export class OpenConversation {
   readonly id: string;
   readonly view = createStore<ConversationView>(emptyView);
   readonly live = openLive();
+  /** Grows with every change of a file. */
+  readonly filesChanged = createStore(0);
   readonly #client: () => Client;
   readonly #closing = new AbortController();
   #events: LogEvent[] = [];
@@ -133,6 +135,7 @@ export class OpenConversation {
 
   #take(event: LogEvent): void {
     this.#events.push(event);
+    if (event.type === "file.changed") this.filesChanged.set(this.filesChanged.get() + 1);
     if (event.type === "message.user") this.#sending = this.#sending.filter(({ item }) => item.id !== event.id);
     if (event.type === "rewound") this.#refold();
     else applyEvent(this.#folded, event);

@@ -29,6 +29,13 @@ const paths = {
   attach: "M14.5 9l-5 5a3 3 0 0 1-4.2-4.2l6-6a2 2 0 0 1 2.9 2.9l-6 6",
   warning: "M10 4l7 12H3zM10 9v3M10 14h.01",
   keyboard: "M2.5 5h15v10h-15zM5 8h.01M8 8h.01M11 8h.01M14 8h.01M6 12h8",
+  picture: "M3 4h14v12H3zM3 13l4-4 3.5 3.5L13 10l4 4M7 7h.01",
+  file: "M5 3h7l3 3v11H5zM12 3v3h3",
+  table: "M3 4h14v12H3zM3 8h14M3 12h14M8 4v12",
+  download: "M10 3v9M6 8.5L10 12l4-3.5M4 16h12",
+  upload: "M10 12V3M6 6.5L10 3l4 3.5M4 16h12",
+  trash: "M4 6h12M8 6V4h4v2M5.5 6l1 10h7l1-10",
+  left: "M12 5l-5 5 5 5",
   steer: "M4 10h9M9 5.5L13.5 10 9 14.5M16.5 5v10",
 } as const;
 

@@ -3,6 +3,8 @@ import { enConversations } from "./en-conversations.ts";
 import { enDecisions } from "./en-decisions.ts";
 import { enFiles } from "./en-files.ts";
 import { enFirstRun } from "./en-first-run.ts";
+import { enMarkdown } from "./en-markdown.ts";
+import { enPreview } from "./en-preview.ts";
 import { enSettings } from "./en-settings.ts";
 import { enShell } from "./en-shell.ts";
 import { enTasks } from "./en-tasks.ts";
@@ -14,6 +16,8 @@ export const en = {
   chat: enChat,
   decisions: enDecisions,
   files: enFiles,
+  markdown: enMarkdown,
+  preview: enPreview,
   firstRun: enFirstRun,
   settings: enSettings,
   tasks: enTasks,

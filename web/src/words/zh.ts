@@ -4,6 +4,8 @@ import { zhConversations } from "./zh-conversations.ts";
 import { zhDecisions } from "./zh-decisions.ts";
 import { zhFiles } from "./zh-files.ts";
 import { zhFirstRun } from "./zh-first-run.ts";
+import { zhMarkdown } from "./zh-markdown.ts";
+import { zhPreview } from "./zh-preview.ts";
 import { zhSettings } from "./zh-settings.ts";
 import { zhShell } from "./zh-shell.ts";
 import { zhTasks } from "./zh-tasks.ts";
@@ -15,6 +17,8 @@ export const zh: Words = {
   chat: zhChat,
   decisions: zhDecisions,
   files: zhFiles,
+  markdown: zhMarkdown,
+  preview: zhPreview,
   firstRun: zhFirstRun,
   settings: zhSettings,
   tasks: zhTasks,

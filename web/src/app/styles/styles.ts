@@ -5,3 +5,6 @@ import "./shell.css";
 import "../../parts/parts.css";
 import "../../conversations/conversations.css";
 import "../../chat/chat.css";
+import "../../markdown/markdown.css";
+import "../../files/files.css";
+import "../../preview/preview.css";

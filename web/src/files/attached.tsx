@@ -1,0 +1,128 @@
+import { type ClipboardEvent, useEffect, useRef } from "react";
+import { bytesText } from "../app/format.ts";
+import { keep, readKept } from "../app/kept.ts";
+import { go } from "../app/router.ts";
+import { createStore, useStore } from "../app/store.ts";
+import { useYard, type Yard } from "../app/yard.ts";
+import type { Attached } from "../chat/composer.tsx";
+import { IconButton } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { useWords } from "../words/words.ts";
+import { type ConversationFiles, emptyView, type Upload } from "./conversation-files.ts";
+import { filesIn } from "./dropped.ts";
+import { nameOf } from "./file-names.ts";
+
+const nothing = createStore(emptyView);
+
+/** Files that go with the next message. In a chat that has not begun, the first file begins it. */
+export function useAttached(
+  conversation: string | undefined,
+): Attached & { readonly take: (files: readonly File[]) => void } {
+  const yard = useYard();
+  const words = useWords().files;
+  const files = conversation === undefined ? undefined : yard.files.of(conversation);
+  const { uploads, selected } = useStore(files?.view ?? nothing);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (files === undefined) return;
+    files.onUploaded = ({ name, replaced }) => {
+      if (replaced) yard.toasts.tell({ kind: "news", text: words.replaced({ name }) });
+    };
+  }, [files, yard, words]);
+  const take = (given: readonly File[]) => {
+    if (given.length === 0) return;
+    if (files === undefined) void beginWith(yard, given);
+    else files.upload(given);
+  };
+  return {
+    take,
+    files: selected,
+    isBusy: uploads.some(({ state }) => state !== "failed"),
+    clear: () => files?.clearSelected(),
+    onPaste(event: ClipboardEvent) {
+      const pasted = filesIn(event.clipboardData);
+      if (pasted.length === 0) return;
+      event.preventDefault();
+      take(pasted);
+    },
+    bar: files !== undefined && (uploads.length > 0 || selected.length > 0) && (
+      <ul className="attached" aria-label={words.selected}>
+        {selected.map((path) => (
+          <SelectedChip key={path} path={path} onRemove={() => files.toggle(path)} />
+        ))}
+        {uploads.map((upload) => (
+          <UploadChip key={upload.id} upload={upload} files={files} />
+        ))}
+      </ul>
+    ),
+    button: (
+      <>
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          aria-label={words.attach}
+          onChange={({ target }) => {
+            take([...(target.files ?? [])]);
+            target.value = "";
+          }}
+        />
+        <IconButton icon="attach" label={words.attach} onClick={() => input.current?.click()} />
+      </>
+    ),
+  };
+}
+
+/** What was typed so far goes along. */
+async function beginWith({ client, toasts, files, conversations }: Yard, given: readonly File[]): Promise<void> {
+  const made = await client().call("createConversation", { body: {} });
+  if (!made.ok) return void toasts.tell({ kind: "trouble", text: made.failure.detail });
+  const { id } = made.value;
+  keep(`draft.${id}`, readKept("draft.new"));
+  keep("draft.new", undefined);
+  files.of(id).upload(given);
+  go({ page: "chat", conversation: id });
+  void conversations.refresh();
+}
+
+function SelectedChip({ path, onRemove }: { readonly path: string; readonly onRemove: () => void }) {
+  const words = useWords().files;
+  const name = nameOf(path);
+  return (
+    <li className="attached-chip" title={path}>
+      <Icon name="file" size={16} />
+      <span className="attached-name">{name}</span>
+      <IconButton icon="close" label={words.unselect({ name })} onClick={onRemove} />
+    </li>
+  );
+}
+
+/** A file on its way up: how far it is, and what kept it from arriving. */
+export function UploadChip({ upload, files }: { readonly upload: Upload; readonly files: ConversationFiles }) {
+  const { files: words, language, shell } = useWords();
+  const { id, file, state, sentBytes, detail } = upload;
+  const percent = file.size === 0 ? 100 : Math.min(100, Math.floor((sentBytes / file.size) * 100));
+  return (
+    <li className="attached-chip" data-state={state}>
+      <Icon name={state === "failed" ? "warning" : "upload"} size={16} />
+      <span className="attached-name">{file.name}</span>
+      {state === "failed" ? (
+        <span className="attached-why" role="alert">
+          {detail ?? shell.lost}
+        </span>
+      ) : (
+        <>
+          <progress max={100} value={percent} aria-label={words.uploading({ name: file.name, percent })} />
+          <span className="file-note">{bytesText(file.size, language)}</span>
+        </>
+      )}
+      {state === "failed" && <IconButton icon="again" label={words.retry} onClick={() => files.retry(id)} />}
+      <IconButton
+        icon="close"
+        label={state === "failed" ? words.dismiss : words.cancel}
+        onClick={() => files.dismiss(id)}
+      />
+    </li>
+  );
+}

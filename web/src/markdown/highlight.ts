@@ -1,0 +1,94 @@
+import hljs from "highlight.js/lib/core";
+import bash from "highlight.js/lib/languages/bash";
+import c from "highlight.js/lib/languages/c";
+import cpp from "highlight.js/lib/languages/cpp";
+import csharp from "highlight.js/lib/languages/csharp";
+import css from "highlight.js/lib/languages/css";
+import diff from "highlight.js/lib/languages/diff";
+import go from "highlight.js/lib/languages/go";
+import ini from "highlight.js/lib/languages/ini";
+import java from "highlight.js/lib/languages/java";
+import javascript from "highlight.js/lib/languages/javascript";
+import json from "highlight.js/lib/languages/json";
+import kotlin from "highlight.js/lib/languages/kotlin";
+import markdown from "highlight.js/lib/languages/markdown";
+import php from "highlight.js/lib/languages/php";
+import python from "highlight.js/lib/languages/python";
+import r from "highlight.js/lib/languages/r";
+import ruby from "highlight.js/lib/languages/ruby";
+import rust from "highlight.js/lib/languages/rust";
+import sql from "highlight.js/lib/languages/sql";
+import swift from "highlight.js/lib/languages/swift";
+import typescript from "highlight.js/lib/languages/typescript";
+import xml from "highlight.js/lib/languages/xml";
+import yaml from "highlight.js/lib/languages/yaml";
+
+/** A stretch of code, and what it is. There are few kinds, each with a colour of its own. */
+export type Piece = { readonly text: string; readonly kind: Kind | undefined };
+type Kind = "keyword" | "string" | "number" | "comment" | "name";
+
+const grammars = {
+  ...{ bash, c, cpp, csharp, css, diff, go, ini, java, javascript, json, kotlin, markdown, php, python, r, ruby, rust },
+  ...{ sql, swift, typescript, xml, yaml },
+};
+
+/** Names that people write and the library does not know, and types of files. */
+const otherNames: Readonly<Record<string, string>> = {
+  shell: "bash",
+  toml: "ini",
+  vue: "xml",
+  svg: "xml",
+  notebook: "json",
+};
+
+const kinds: Readonly<Record<string, Kind>> = {
+  ...{ keyword: "keyword", "selector-tag": "keyword", "meta keyword": "keyword", literal: "number", number: "number" },
+  ...{ string: "string", regexp: "string", addition: "string", "meta string": "string", char: "string" },
+  ...{ comment: "comment", quote: "comment", meta: "comment", deletion: "keyword" },
+  ...{ title: "name", "title.function": "name", "title.class": "name", name: "name", attr: "name", attribute: "name" },
+  ...{
+    built_in: "name",
+    type: "name",
+    section: "name",
+    symbol: "number",
+    "selector-class": "name",
+    "selector-id": "name",
+  },
+};
+
+/** Takes the pieces as the library finds them. It could also write them as markup; nothing here makes markup of text. */
+class PieceEmitter {
+  readonly pieces: Piece[] = [];
+  readonly #scopes: (Kind | undefined)[] = [];
+  addText(text: string): void {
+    if (text !== "") this.pieces.push({ text, kind: this.#scopes.findLast((kind) => kind !== undefined) });
+  }
+  startScope(name: string): void {
+    this.#scopes.push(kinds[name] ?? kinds[name.split(".")[0] ?? ""]);
+  }
+  endScope(): void {
+    this.#scopes.pop();
+  }
+  __addSublanguage(inner: { readonly pieces?: readonly Piece[] }): void {
+    this.pieces.push(...(inner.pieces ?? []));
+  }
+  finalize(): void {}
+  toHTML(): string {
+    return "";
+  }
+}
+
+for (const [name, grammar] of Object.entries(grammars)) hljs.registerLanguage(name, grammar);
+hljs.configure({ __emitter: PieceEmitter as never });
+
+/** Undefined where the language is not known, or the library gives up. */
+export function highlight(code: string, language: string): readonly Piece[] | undefined {
+  const name = otherNames[language.toLowerCase()] ?? language;
+  if (hljs.getLanguage(name) === undefined) return undefined;
+  try {
+    const { _emitter } = hljs.highlight(code, { language: name, ignoreIllegals: true });
+    return _emitter instanceof PieceEmitter ? _emitter.pieces : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+import { Marked, type Token, type Tokens } from "marked";
+
+export type { Token, Tokens };
+
+/** Maths as its own token: `$x$`, `$$x$$`, `\(x\)`, `\[x\]`. */
+export type MathToken = {
+  readonly type: "math";
+  readonly raw: string;
+  readonly tex: string;
+  readonly isBlock: boolean;
+};
+
+/** What a whole text may come to as elements; more of it is shown as it was written. */
+const inlineCharactersMax = 32_000;
+
+const blockMath = [/^\$\$([\s\S]+?)\$\$[ \t]*(?:\n|$)/, /^\\\[([\s\S]+?)\\\][ \t]*(?:\n|$)/];
+// As in pandoc: no blank inside of the signs, and no digit behind the last, so that sums of money stay text.
+const inlineMath = [
+  /^\$\$([^\n]+?)\$\$/,
+  /^\$(?!\s)((?:[^$\n\\]|\\.)+?)(?<!\s)\$(?!\d)/,
+  /^\\\(([^\n]+?)\\\)/,
+  /^\\\[([^\n]+?)\\\]/,
+];
+
+const parser = new Marked({ gfm: true, breaks: false }).use({
+  extensions: [
+    {
+      ...{ name: "math", level: "block" },
+      start: (text) => text.match(/(?:^|\n)(?:\$\$|\\\[)/)?.index,
+      tokenizer: (text) => mathIn(text, blockMath, true),
+    },
+    {
+      ...{ name: "math", level: "inline" },
+      start: (text) => text.match(/\$|\\[([]/)?.index,
+      tokenizer: (text) => mathIn(text, inlineMath, false),
+    },
+  ],
+});
+
+function mathIn(text: string, forms: readonly RegExp[], isBlock: boolean): MathToken | undefined {
+  for (const form of forms) {
+    const [raw, tex] = form.exec(text) ?? [];
+    if (raw !== undefined && tex !== undefined && tex.trim() !== "") {
+      const isDisplay = isBlock || raw.startsWith("$$") || raw.startsWith("\\[");
+      return { type: "math", raw, tex: tex.trim(), isBlock: isDisplay };
+    }
+  }
+  return undefined;
+}
+
+/** The blocks of a text. What the parser cannot take (nested thousands deep) is one block of plain text. */
+export function blocksOf(text: string): Token[] {
+  if (text.length > inlineCharactersMax && !text.includes("\n")) return [plain(text)];
+  try {
+    return parser.lexer(text);
+  } catch {
+    return [plain(text)];
+  }
+}
+
+function plain(text: string): Token {
+  return { type: "plain", raw: text, text };
+}

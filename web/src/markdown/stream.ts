@@ -1,0 +1,59 @@
+import { blocksOf, type Token } from "./parse.ts";
+
+/** Blocks that are finished, in groups that are drawn once and never again; then what may still change. */
+export type Parsed = { readonly groups: readonly Group[]; readonly tail: readonly Token[] };
+export type Group = { readonly id: number; readonly blocks: readonly Token[] };
+
+/** Blocks of a group. The browser leaves groups out that nobody sees. */
+const groupBlocks = 16;
+/** The last block is shown as it was written while it is longer: reading it again and again would cost more than it gives. */
+const tailCharactersMax = 24_000;
+
+/** A text that grows. Only what lies behind the last finished block is read again. */
+export class GrowingText {
+  #text = "";
+  #done = 0;
+  #groups: Group[] = [];
+  #rest: Token[] = [];
+
+  /** Characters of the last block, which is read again with every piece that comes. */
+  get openCharacters(): number {
+    return this.#text.length - this.#done;
+  }
+
+  grow(text: string): Parsed {
+    if (!text.startsWith(this.#text)) this.#restart();
+    this.#text = text;
+    const open = text.slice(this.#done);
+    if (open.length > tailCharactersMax) return this.#parsed([{ type: "plain", raw: open, text: open }]);
+    const blocks = blocksOf(open);
+    const last = blocks.findLastIndex(({ type }) => type !== "space");
+    // Every block but the last is finished.
+    for (const block of blocks.slice(0, Math.max(0, last))) {
+      this.#done += block.raw.length;
+      this.#rest.push(block);
+      if (this.#rest.length < groupBlocks) continue;
+      this.#groups = [...this.#groups, { id: this.#groups.length, blocks: this.#rest }];
+      this.#rest = [];
+    }
+    return this.#parsed(last < 0 ? [] : blocks.slice(last));
+  }
+
+  #parsed(open: readonly Token[]): Parsed {
+    const rest = this.#rest.length === 0 ? [] : [{ id: this.#groups.length, blocks: this.#rest.slice() }];
+    return { groups: [...this.#groups, ...rest], tail: open };
+  }
+
+  #restart(): void {
+    [this.#text, this.#done, this.#groups, this.#rest] = ["", 0, [], []];
+  }
+}
+
+/** A text that is finished: read as a whole, so that links which are explained at its end are known. */
+export function parseWhole(text: string): Parsed {
+  const blocks = blocksOf(text);
+  const groups: Group[] = [];
+  for (let at = 0; at < blocks.length; at += groupBlocks)
+    groups.push({ id: groups.length, blocks: blocks.slice(at, at + groupBlocks) });
+  return { groups, tail: [] };
+}
