@@ -291,7 +291,7 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
   return {
     ...{ workspaces, index, documents, uploads },
     lookup: openLookup({ log, workspaces, documents, search: index, clock, logger }),
-    upkeep: openUpkeep({ workspaces, clock, logger, cleanAfterMs: () => cleanAfterMs }),
+    upkeep: openUpkeep({ workspaces, clock, logger, tidyIndex: documents.tidy, cleanAfterMs: () => cleanAfterMs }),
     cleanAfterMs: () => cleanAfterMs,
     change(changed: Config) {
       Object.assign(limits, changed.workspace.limits);

@@ -33,11 +33,7 @@ export function openDescribe({ library, extract, isDocument, clock }: Parts): Do
     await Promise.race([wanted.ended, clock.wait(leftMs(), AbortSignal.any([signal, isOver.signal]))]);
     isOver.abort();
     const { failure, receipt, ...indexing } = wanted.now();
-    if (indexing.state !== "indexed" || receipt !== undefined || waitMs === 0)
-      return ok({ stat, type, indexing, receipt, failure });
-    const again = await read(workspace, stat, leftMs(), signal);
-    if (again.receipt !== undefined) wanted.keep(again.receipt);
-    return ok({ stat, type, indexing, ...again });
+    return ok({ stat, type, indexing, receipt, failure });
   };
 
   /** Only for the receipt. What takes longer than there is patience has none yet. */

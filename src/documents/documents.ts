@@ -50,6 +50,8 @@ export interface Documents {
   view(workspace: Workspace, path: string, wanted: ViewWanted): Promise<Result<FileView, FileFailure | ExtractFailure>>;
   /** A file has come in: where it is a document it is indexed soon, so that nobody waits for it later. */
   notice(workspace: Workspace, path: string): void;
+  /** Removes from the index what nobody points at and what nobody used for 30 days; it is made again when it is wanted. */
+  tidy(): Promise<void>;
   /** A file, or a folder with all in it, is gone for good. */
   forget(workspace: Workspace, path: string): void;
   close(): Promise<void>;

@@ -16,7 +16,7 @@ export type Indexing = {
   readonly done: number;
   readonly of: number;
   readonly failure: ExtractFailure | SearchFailure | FileFailure | undefined;
-  /** What became of it; not known of a content that was in the index before this process met it. */
+  /** What became of it. */
   readonly receipt?: Receipt | undefined;
 };
 
@@ -35,8 +35,6 @@ export type Library = {
 export type Wanted = {
   readonly now: () => Indexing;
   readonly ended: Promise<void>;
-  /** Somebody has read it once more to know what became of it. */
-  readonly keep: (receipt: Receipt) => void;
   /** Whether a hit of the index was found in this content. */
   readonly holds: (hit: string) => boolean;
 };
@@ -106,9 +104,6 @@ export function openLibrary({ search, extractor, logger }: Parts): Library {
           const { state, done, of, failure: why, receipt } = entry;
           return { state, done, of, failure: why, receipt };
         },
-        keep(receipt) {
-          entry.receipt = receipt;
-        },
         holds: (hit) => entry.state === "indexed" && entry.key !== undefined && isOfKey(hit, entry.key),
       };
     },
@@ -123,7 +118,9 @@ export function openLibrary({ search, extractor, logger }: Parts): Library {
       await search.drop(pointer);
       await search.dropBelow({ ...pointer, place: below });
     },
-    doubt: () => entries.clear(),
+    doubt() {
+      for (const [place, { state }] of entries) if (state === "indexed" || state === "failed") entries.delete(place);
+    },
     async close() {
       closing.abort();
       await queue.close();
@@ -166,12 +163,21 @@ function openIndexing({ search, extractor, signal }: IndexingParts) {
     entry.key = key;
     const pointed = await search.point(pointer, key);
     if (!pointed.ok) return pointed;
-    if (pointed.value) return ok(undefined);
+    if (pointed.value) {
+      entry.receipt = await receiptOf(key);
+      return ok(undefined);
+    }
     const extracted = await extract({ name: path, bytes, sizeBytes: bytes.length }, entry);
     if (!extracted.ok) return extracted;
     entry.receipt = extracted.value.receipt;
-    const put = await search.put(pointer, key, extracted.value, { signal });
+    const put = await search.put(pointer, key, extracted.value, { signal, note: JSON.stringify(entry.receipt) });
     return put.ok ? ok(undefined) : put;
+  }
+
+  /** As it was written down when the content came into the index. */
+  async function receiptOf(key: string): Promise<Receipt | undefined> {
+    const note = await search.noteOf(key);
+    return note.ok && note.value !== undefined ? JSON.parse(note.value) : undefined;
   }
 
   function extract(

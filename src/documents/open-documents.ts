@@ -67,6 +67,14 @@ export function openDocuments({ clock, logger, search }: Parts): Documents {
     forget(workspace, path) {
       void inBackground(logger, "a file could not be taken out of the index", library.forget(workspace, path));
     },
+    async tidy() {
+      if (!search.isMade()) return;
+      const swept = await search.sweep();
+      if (!swept.ok) return void logger.warn("the index could not be tidied", { ...swept.failure.params });
+      if (swept.value === 0) return;
+      library.doubt();
+      logger.info("unused documents were taken out of the index", { documents: swept.value });
+    },
     async close() {
       await library.close();
       await Promise.all([texts.close(), extractor.close()]);

@@ -53,7 +53,7 @@ export type Parts = {
   /** The MCP servers of others. */
   readonly mcp: Omit<Mcp, "close" | "change">;
   readonly models: Pick<Models, "get">;
-  readonly documents: Pick<Documents, "search" | "describe" | "view" | "typeOf">;
+  readonly documents: Pick<Documents, "search" | "describe" | "tidy" | "view" | "typeOf">;
   readonly lookup: Pick<Lookup, "find">;
   /** All tools that were found for a user, and files that hold none that can be used. */
   readonly tools: (owner: OwnerId) => {

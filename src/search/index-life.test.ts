@@ -73,8 +73,11 @@ test("what nobody used for 30 days is removed, what was found is kept [D2]", asy
 
 test("the index is a cache: after a restart it is there, damaged or of another kind it is made anew [D2]", async () => {
   await using place = searchPlace();
-  await putText(place.search, file("ann", "a.txt"), "lasting words", "a");
+  const note = { note: '{"pages": 1}' };
+  assert.ok((await place.search.put(file("ann", "a.txt"), "a", { blocks: blocksOf("lasting words") }, note)).ok);
   const second = await place.again();
+  assert.deepEqual(await second.noteOf("a"), { ok: true, value: note.note });
+  assert.deepEqual(await second.noteOf("b"), { ok: true, value: undefined });
   assert.deepEqual(await found(second, "lasting", { owner: "ann" }), ["a.txt"]);
   assert.equal(statSync(place.file).mode & 0o777, 0o600);
   await second.close();

@@ -21,7 +21,13 @@ type WritingJob =
   | { readonly do: "reset" }
   | { readonly do: "begin"; readonly writing: number; readonly key: string }
   | { readonly do: "add"; readonly writing: number; readonly blocks: readonly Block[] }
-  | { readonly do: "end"; readonly writing: number; readonly pointer: Pointer; readonly now: number }
+  | {
+      readonly do: "end";
+      readonly writing: number;
+      readonly pointer: Pointer;
+      readonly now: number;
+      readonly note?: string | undefined;
+    }
   | { readonly do: "giveUp"; readonly writing: number }
   | { readonly do: "point"; readonly pointer: Pointer; readonly key: string; readonly now: number }
   | { readonly do: "drop"; readonly pointer: Pointer; readonly isPrefix: boolean }
@@ -34,7 +40,7 @@ type WritingJob =
 
 /** What threads that read are asked. `beats` is memory that both sides see. */
 type ReadingJob =
-  | { readonly do: "hasKey"; readonly key: string }
+  | { readonly do: "hasKey" | "noteOf"; readonly key: string }
   | { readonly do: "having"; readonly query: HavingQuery }
   | { readonly do: "find"; readonly query: string; readonly scope: Scope; readonly limits: FindLimits }
   | {
@@ -65,6 +71,7 @@ export type Answers = {
   sweep: number;
   close: undefined;
   hasKey: boolean;
+  noteOf: string | undefined;
   having: Having;
   find: (Found & { readonly used: readonly number[] }) | undefined;
   scan: Stopped;

@@ -26,6 +26,7 @@ export function openSearch(options: SearchOptions): Result<Search, Failure<"segm
   const search: Search = {
     isMade: () => isThere(file),
     isIndexed: (key) => read({ do: "hasKey", key }),
+    noteOf: (key) => read({ do: "noteOf", key }),
     async put(pointer, key, extracted, given = {}) {
       const known = await search.point(pointer, key);
       if (!known.ok) return known;

@@ -17,7 +17,7 @@ export function openPut(write: Ask, clock: Clock) {
     pointer: Pointer,
     key: string,
     blocks: readonly Block[],
-    { signal, onProgress }: PutOptions,
+    { signal, onProgress, note }: PutOptions,
   ): Promise<Result<Indexed, SearchFailure>> => {
     last += 1;
     const writing = last;
@@ -33,7 +33,7 @@ export function openPut(write: Ask, clock: Clock) {
       onProgress?.(to / blocks.length);
       from = to;
     }
-    const ended = await write({ do: "end", writing, pointer, now: clock.now() });
+    const ended = await write({ do: "end", writing, pointer, now: clock.now(), note });
     return ended.ok ? ok({ passages: ended.value }) : ended;
   };
 }

@@ -30,6 +30,8 @@ export interface Search {
   isMade(): boolean;
   /** Whether the document need not be read again: `point` is enough. */
   isIndexed(key: string): Promise<Result<boolean, SearchFailure>>;
+  /** What was to be kept with a document. */
+  noteOf(key: string): Promise<Result<string | undefined, SearchFailure>>;
   /** Indexes a document and makes it its owner's; what they had there before is found until this is through. */
   put(
     pointer: Pointer,
@@ -74,6 +76,8 @@ export type SearchFailure = Failure<"index_unavailable">;
 export type QueryFailure = Failure<"pattern_invalid">;
 
 export type PutOptions = {
+  /** Kept with the document, for whoever asks by its key. */
+  readonly note?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The share that is done, from 0 to 1. */
   readonly onProgress?: ((share: number) => void) | undefined;

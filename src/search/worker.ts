@@ -49,7 +49,7 @@ function work(id: number, job: Job): unknown {
     case "add":
       return writing(job.writing).add(job.blocks);
     case "end": {
-      const passages = writing(job.writing).end(job.pointer, job.now);
+      const passages = writing(job.writing).end(job.pointer, job.now, job.note);
       writings.delete(job.writing);
       return passages;
     }
@@ -72,6 +72,8 @@ function work(id: number, job: Job): unknown {
       return writer().unfollow(job.series);
     case "sweep":
       return writer().sweep(job.before);
+    case "noteOf":
+      return reader().noteOf(job.key);
     case "hasKey":
       return reader().hasKey(job.key);
     case "having":

@@ -7,7 +7,7 @@ import { openUpkeep } from "./upkeep.ts";
 
 const dayMs = 86_400_000;
 
-test("unused files are cleaned up every hour and at exit, left-overs at the start too [W10]", async () => {
+test("unused files are cleaned up every hour and at exit, left-overs at the start too; the index every hour [W10][D2]", async () => {
   const { done, upkeep, clock } = makeUpkeep({ days: 7 });
   upkeep.start();
   await settled();
@@ -16,7 +16,7 @@ test("unused files are cleaned up every hour and at exit, left-overs at the star
   await settled();
   clock.move(3_600_000);
   await settled();
-  const hourly = [`clean ${7 * dayMs}`, "sweep"];
+  const hourly = [`clean ${7 * dayMs}`, "sweep", "index"];
   assert.deepEqual(done, ["sweep", ...hourly, ...hourly]);
   await upkeep.close();
   assert.deepEqual([done.slice(-2), clock.timers()], [[`clean ${7 * dayMs}`, "close"], 0]);
@@ -29,7 +29,7 @@ test("with 0 days nothing is ever cleaned up by itself [W10]", async () => {
   clock.move(3_600_000);
   await settled();
   await upkeep.close();
-  assert.deepEqual(done, ["sweep", "sweep", "close"]);
+  assert.deepEqual(done, ["sweep", "sweep", "index", "close"]);
 });
 
 test("whoever only looks cleans nothing up, but what they delete is removed [W10]", async () => {
@@ -47,11 +47,12 @@ test("a clean-up that fails stands in the log and does not stop the next one [W1
   await settled();
   clock.move(3_600_000);
   await settled();
-  assert.deepEqual(done, ["sweep", `clean ${7 * dayMs}`, "sweep"]);
+  assert.deepEqual(done, ["sweep", `clean ${7 * dayMs}`, "sweep", "index"]);
   assert.deepEqual(faults, [
     "the files could not be tidied (sweep)",
     "the files could not be tidied (clean)",
     "the files could not be tidied (sweep)",
+    "the files could not be tidied (index)",
   ]);
 });
 
@@ -64,7 +65,8 @@ test("a clean-up that takes for ever holds the exit up for a second at the most 
   const clock = { ...systemClock, wait };
   const never = () => new Promise<never>(() => {});
   const workspaces = { clean: never, sweep: async () => ({ left: 0 }), close: never };
-  const upkeep = openUpkeep({ workspaces, clock, logger: silent([]), cleanAfterMs: () => dayMs });
+  const tidyIndex = async () => {};
+  const upkeep = openUpkeep({ workspaces, clock, logger: silent([]), tidyIndex, cleanAfterMs: () => dayMs });
   upkeep.start();
   await upkeep.close();
   assert.deepEqual(waits, [500, 500]);
@@ -104,7 +106,9 @@ function makeUpkeep({ days, breaks = false, left = [] }: { days: number; breaks?
     },
     close: async () => void done.push("close"),
   };
-  const upkeep = openUpkeep({ workspaces, clock, logger: silent(faults), cleanAfterMs: () => days * dayMs });
+  const tidyIndex = () => note("index");
+  const cleanAfterMs = () => days * dayMs;
+  const upkeep = openUpkeep({ workspaces, clock, logger: silent(faults), tidyIndex, cleanAfterMs });
   return { done, faults, clock, upkeep };
 }
 

@@ -17,6 +17,8 @@ export type UpkeepOptions = {
   readonly workspaces: Pick<Workspaces, "clean" | "sweep" | "close">;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** What else is to be tidied every hour: the index of documents. */
+  readonly tidyIndex: () => Promise<void>;
   /** For how long nobody used what is moved to the trash; 0 is never. */
   readonly cleanAfterMs: () => number;
 };
@@ -28,8 +30,9 @@ const againMs = [1_000, 2_000, 3_000, 60_000] as const;
 const lastCleanMsMax = 500;
 const closeMsMax = 500;
 
-export function openUpkeep({ workspaces, clock, logger, cleanAfterMs }: UpkeepOptions): Upkeep {
-  const due = new Set<"sweep" | "clean">();
+export function openUpkeep({ workspaces, clock, logger, tidyIndex, cleanAfterMs }: UpkeepOptions): Upkeep {
+  const works = { sweep, clean, index: tidyIndex };
+  const due = new Set<keyof typeof works>();
   let done: Promise<void> = Promise.resolve();
   let cancelTimer: (() => void) | undefined;
   let cancelAgain: (() => void) | undefined;
@@ -56,12 +59,12 @@ export function openUpkeep({ workspaces, clock, logger, cleanAfterMs }: UpkeepOp
   }
 
   /** Asked for again before it began, it is done once. */
-  function queue(what: "sweep" | "clean"): void {
+  function queue(what: keyof typeof works): void {
     if (due.has(what)) return;
     due.add(what);
     const tidied = done.then(() => {
       due.delete(what);
-      return what === "sweep" ? sweep() : clean();
+      return works[what]();
     });
     done = inBackground(logger, `the files could not be tidied (${what})`, tidied);
   }
@@ -69,6 +72,7 @@ export function openUpkeep({ workspaces, clock, logger, cleanAfterMs }: UpkeepOp
   function tick(): void {
     queue("clean");
     queue("sweep");
+    queue("index");
     cancelTimer = clock.after(cleanEveryMs, tick);
   }
 

@@ -3,7 +3,9 @@ import { existsSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { peopledYard } from "../world/callers.ts";
 import { docx, xlsx } from "../world/packed-files.ts";
@@ -215,6 +217,30 @@ test("the details of a file have its receipt: pages, language, what could not be
   } finally {
     await rm(data, { recursive: true, force: true });
   }
+});
+
+test("/clean takes out of the index what nobody used for 30 days, and it is indexed again when it is wanted [D2]", async () => {
+  let later = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + later };
+  await using yard = await startYard({ clock });
+  const { client } = yard;
+  await yard.start("c");
+  await must(client.upload("c", "manual.pdf", manual));
+  const found = async () => (await find(client, "c", "filter")).hits.map(({ path }) => path);
+  const search = async () => (await must(client.call("search", { query: { q: "filter" } }))).items.length;
+  assert.deepEqual([await found(), await search()], [["uploads/manual.pdf"], 1]);
+  const clean = async () => {
+    await must(client.call("cleanWorkspaces", { body: { days: 36_500 } }));
+    const database = new DatabaseSync(join(yard.data, "indexes.db"), { readOnly: true });
+    const contents = database.prepare("SELECT count(*) AS n FROM content").get()?.n;
+    database.close();
+    return contents;
+  };
+  assert.equal(await clean(), 1);
+  later = 31 * 86_400_000;
+  assert.equal(await clean(), 0);
+  assert.deepEqual([await found(), await search()], [["uploads/manual.pdf"], 1]);
+  assert.deepEqual(await yard.faults(), []);
 });
 
 test("a server that is killed while it indexes finds the document after its next start [D2][D4]", async (t) => {

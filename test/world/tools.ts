@@ -45,6 +45,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
       typeOf: () => assert.fail("no file is described here"),
       view: () => assert.fail("no file is shown here"),
       notice: () => {},
+      tidy: async () => {},
       forget: () => {},
       close: async () => {},
     },

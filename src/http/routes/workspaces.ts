@@ -6,13 +6,15 @@ const dayMs = 86_400_000;
 
 type Names = "cleanWorkspaces" | "listTrash" | "restoreTrash";
 
-export function workspaceHandlers({ workspaces, cleanAfterMs }: Parts): Pick<Handlers, Names> {
+export function workspaceHandlers({ workspaces, documents, cleanAfterMs }: Parts): Pick<Handlers, Names> {
   return {
     async cleanWorkspaces({ owner, isLocal, body }) {
       const unusedMs = body.days === undefined ? cleanAfterMs() : body.days * dayMs;
       // The operator cleans up after everybody; all others move only what is their own.
       const whose = isLocal && owner === localOwner ? {} : { owner };
-      return ok({ ...(await workspaces.clean({ unusedMs, ...whose })), days: unusedMs / dayMs });
+      const cleaned = await workspaces.clean({ unusedMs, ...whose });
+      await documents.tidy();
+      return ok({ ...cleaned, days: unusedMs / dayMs });
     },
     async listTrash({ owner }) {
       return ok({ items: await workspaces.trash(owner) });

@@ -51,6 +51,11 @@ export function openReader(database: DatabaseSync) {
         database.exec("COMMIT");
       }
     },
+    /** Undefined where there is none, or no such content. */
+    noteOf(key: string): string | undefined {
+      const note = read("SELECT note FROM content WHERE key = ?").get(key)?.note;
+      return typeof note === "string" ? note : undefined;
+    },
     hasKey: (key: string) => read("SELECT 1 FROM content WHERE key = ?").get(key) !== undefined,
     within: (scope: Scope) => boundsOf(scope, statements),
     best(match: string, bounds: Bounds, countMax: number): { id: number; score: number }[] {

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /** Raise this whenever what is written for the same document changes: the index is made anew then. */
-const layout = 3;
+const layout = 4;
 
 /** Of one content, so many passages at most; those that are only contents are numbered from here on. */
 export const contentsFrom = 2 ** 19;
@@ -17,6 +17,8 @@ const tables = `
     key TEXT UNIQUE,
     passages INTEGER NOT NULL DEFAULT 0,
     used_at INTEGER NOT NULL DEFAULT 0,
+    -- What whoever put it there wants to know of it.
+    note TEXT,
     -- Of an entry of a series: when and by whom it was said.
     said_at INTEGER,
     said_by TEXT

@@ -12,7 +12,7 @@ import { contentsFrom, passagesPerContent } from "./tables.ts";
 export type Writing = {
   add(blocks: readonly Block[]): void;
   /** The document is there, and its owner's; what the owner had under this name before is gone. */
-  end(pointer: Pointer, now: number): number;
+  end(pointer: Pointer, now: number, note?: string): number;
   /** Nobody wants it any more. */
   giveUp(): void;
 };
@@ -90,11 +90,11 @@ function beginWriting(key: string, parts: WritingParts): Writing {
   const rows = rowsOf(content);
   return {
     add: (blocks) => atOnce(() => rows.add(blocks)),
-    end(pointer, now) {
+    end(pointer, now, note) {
       const count = atOnce(() => rows.end());
       const replaced = atOnce(() => {
         const twin = find(key);
-        if (twin === undefined) write(finishSql).run(key, count, now, content);
+        if (twin === undefined) write(finishSql).run(key, count, now, note ?? null, content);
         return pointers.set(pointer, twin ?? content);
       });
       unfinished.delete(content);
@@ -131,7 +131,7 @@ function idsOf({ read }: Statements, sql: string, ...values: number[]): number[]
     .map((row) => Number(row.id));
 }
 
-const finishSql = "UPDATE content SET key = ?, passages = ?, used_at = ? WHERE id = ?";
+const finishSql = "UPDATE content SET key = ?, passages = ?, used_at = ?, note = ? WHERE id = ?";
 const orphanSql = `SELECT id FROM content WHERE key IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM pointer WHERE pointer.content = content.id)`;
 
