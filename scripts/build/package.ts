@@ -1,4 +1,5 @@
 // The package as it is published: what of the clone goes into it as it is, what is made of the sources, and its manifest.
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bundle } from "./bundle.ts";
@@ -7,7 +8,7 @@ import { writeManuals } from "./manuals.ts";
 
 /** What the program and its users read as it is. */
 const taken = [
-  ...["bin", "config", "skills", "tools", "scripts/setup/own-node.mjs", "scripts/setup/words.mjs"],
+  ...["bin", "config", "dist-web", "skills", "tools", "scripts/setup/own-node.mjs", "scripts/setup/words.mjs"],
   ...["CHANGELOG.md", "LICENSE", "README.md", "README.zh-CN.md"],
 ];
 /** What is made. npm takes its manifest, readme and licence without being told. */
@@ -30,6 +31,9 @@ export async function writeMade(root: string, folder: string): Promise<void> {
   const { notice, billOfMaterials } = describeParts(root, await bundle(root, dist));
   writeFileSync(join(folder, "NOTICE"), notice);
   writeFileSync(join(dist, "sbom.cdx.json"), billOfMaterials);
+  // The browser app is made in the clone, and taken from there.
+  const built = spawnSync(process.execPath, [join(root, "scripts", "build-web.mjs")], { encoding: "utf8" });
+  if (built.status !== 0) throw new Error(`the browser app could not be built: ${built.stderr}`);
   writeManuals(dist, readManifest(root).version);
 }
 

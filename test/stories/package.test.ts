@@ -68,6 +68,8 @@ test("npm packs the bundle with what belongs to it, and nothing of the clone bes
     /^dist\/man\/(zh_CN\/man1\/)?agentyard\.1$/,
     /^dist\/sandbox\/(guest|local)\/\w+\.py$/,
     /^dist\/types\/(extend|approvals\/checker-definition|tools\/custom-tool)\.d\.ts$/,
+    /^dist-web\/((index\.html|favicon\.svg|theme\.js)(\.br|\.gz)?|stamp\.txt)$/,
+    /^dist-web\/assets\/[\w.-]+\.(js|css|svg|csv|json|txt)(\.br|\.gz)?$/,
     /^scripts\/setup\/(own-node|words)\.mjs$/,
     /^skills\/[\w-]+\/(SKILL\.md|(scripts|references|assets)\/[\w.-]+|[\w.-]+)$/,
     /^tools\/examples\/count-words\.ts$/,

@@ -71,7 +71,7 @@ function Rows({ opened, view }: RowsProps) {
       <VList
         ref={list}
         className="thread"
-        role="feed"
+        role="region"
         aria-label={words.thread}
         aria-busy={isBusy}
         tabIndex={0}

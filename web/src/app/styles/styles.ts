@@ -8,3 +8,5 @@ import "../../chat/chat.css";
 import "../../markdown/markdown.css";
 import "../../files/files.css";
 import "../../preview/preview.css";
+import "../../chat/cards.css";
+import "../../chat/composer.css";

@@ -1,0 +1,199 @@
+// Runs alone: it has a browser.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { noBrowser, openBrowser, picture, seriousIssues, serveYard, type TestBrowser } from "../world/browser.ts";
+import { modelServer, says } from "../world/model-server.ts";
+import { makeHome } from "../world/program.ts";
+import { modelEnv } from "../world/served.ts";
+import { must, startYard } from "../world/yard.ts";
+
+// The browser app and the server it comes from: addresses, languages, sizes, and a server that goes away.
+
+const skip = noBrowser;
+let browser: TestBrowser;
+before(async () => {
+  if (skip === undefined) browser = await openBrowser();
+});
+after(() => browser?.close());
+
+test("a page that is open while the server is killed and started again goes on by itself, and loses no text [B1][L2][C3]", {
+  skip,
+}, async (t) => {
+  await using model = await modelServer(({ text }) =>
+    text.includes("hold on") && !text.includes("again please")
+      ? { text: "half an answer", fault: { after: 3, kind: "stall" } }
+      : says("a whole answer"),
+  );
+  const home = makeHome(t, { env: modelEnv(model) });
+  const service = home.start("serve", "--port", "0");
+  const [, address = ""] = await service.until("output", /listens on (http:\S+) [\s\S]*Ctrl\+C/);
+  const { port } = new URL(address);
+  const person = await browser.person();
+  t.after(() => person.close());
+  const page = await person.newPage();
+  await page.goto(address);
+  const field = page.getByRole("textbox", { name: "Message" });
+  await field.fill("hold on");
+  await field.press("Enter");
+  await page.getByText("half an").waitFor();
+  await field.fill("typed meanwhile");
+  service.child.kill("SIGKILL");
+  await service.ended;
+  await page.getByText("The server cannot be reached").waitFor();
+  await picture(page, "server-away");
+  assert.equal(await field.inputValue(), "typed meanwhile");
+  await home.start("serve", "--port", port).until("output", /Ctrl\+C/);
+  await page.getByText("The server was started again; the turn goes on.").waitFor();
+  await page.getByText("The server cannot be reached").waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByText(/^Stopped\./).waitFor();
+  await field.fill("again please");
+  await field.press("Enter");
+  await page.getByText("a whole answer").waitFor();
+  assert.deepEqual(browser.complaints(), []);
+});
+
+test("below another path everything works, deep links too [B1]", { skip }, async () => {
+  await using yard = await serveYard({ basePath: "/yard/one" });
+  const person = await browser.person();
+  const page = await person.newPage();
+  await page.goto(`${yard.address}/`);
+  const field = page.getByRole("textbox", { name: "Message" });
+  await field.fill("what time is it?");
+  await field.press("Enter");
+  await page.getByText("fixed rules").waitFor();
+  assert.match(new URL(page.url()).pathname, /^\/yard\/one\/c\/[\w-]{36}$/);
+  await page.reload();
+  await page.getByText("fixed rules").waitFor();
+  await page.getByRole("link", { name: "Inbox" }).click();
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  assert.equal(new URL(page.url()).pathname, "/yard/one/inbox");
+  await page.goBack();
+  await page.getByText("fixed rules").waitFor();
+  await person.close();
+  assert.deepEqual(browser.complaints(), []);
+});
+
+test("it speaks Chinese where the browser does, fits a phone, and keeps nobody out in either theme [B1][P4]", {
+  skip,
+}, async () => {
+  await using yard = await serveYard();
+  for (const colorScheme of ["light", "dark"] as const) {
+    const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+    const person = await browser.person({ ...phone, locale: "zh-CN", colorScheme });
+    const page = await person.newPage();
+    await page.goto(yard.address);
+    await page.getByRole("textbox", { name: "消息" }).fill("现在几点？");
+    await page.getByRole("button", { name: "发送" }).click();
+    await page.getByRole("button", { name: "引用" }).waitFor();
+    await picture(page, `phone-zh-${colorScheme}`);
+    assert.deepEqual(await seriousIssues(page), []);
+    const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    assert.equal(isWide, false, "nothing hangs over the edge");
+    await page.getByRole("button", { name: "对话", exact: true }).click();
+    await page.getByRole("link", { name: "新对话" }).waitFor();
+    await picture(page, `phone-zh-rail-${colorScheme}`);
+    assert.deepEqual(await seriousIssues(page), []);
+    await person.close();
+  }
+  assert.deepEqual(browser.complaints(), []);
+});
+
+test("every page is without a serious fault for those who cannot see or use a mouse, in both themes [B1]", {
+  skip,
+}, async () => {
+  await using model = await modelServer([says("**an answer**"), says("another")]);
+  await using yard = await serveYard({ model });
+  await yard.ask("hello");
+  for (const colorScheme of ["light", "dark"] as const) {
+    const person = await browser.person({ colorScheme });
+    const page = await person.newPage();
+    await page.goto(yard.address);
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+    assert.deepEqual(await seriousIssues(page), []);
+    await picture(page, `new-${colorScheme}`);
+    await page.getByRole("navigation", { name: "Conversations" }).getByText("hello").click();
+    await page.getByRole("button", { name: "Quote" }).waitFor();
+    assert.deepEqual(await seriousIssues(page), []);
+    await picture(page, `chat-${colorScheme}`);
+    for (const place of ["inbox", "tasks", "files", "settings"]) {
+      await page.goto(`${yard.address}/${place}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      assert.deepEqual(await seriousIssues(page), [], place);
+    }
+    await person.close();
+  }
+  assert.deepEqual(browser.complaints(), []);
+});
+
+test("where there are users, a browser is asked to sign in, and comes to the app [B1][C6]", { skip }, async () => {
+  await using yard = await serveYard();
+  await must(yard.client.call("addUser", { body: { id: "ada" } }));
+  const { path } = await must(yard.client.call("makeSignInLink", { params: { user: "ada" } }));
+  const person = await browser.person();
+  const page = await person.newPage();
+  await page.goto(`${yard.address}/inbox`);
+  assert.equal(new URL(page.url()).pathname, "/sign-in");
+  await page.goto(yard.address + path);
+  await page.getByRole("button").click();
+  await page.getByRole("textbox", { name: "Message" }).fill("what time is it?");
+  await page.keyboard.press("Enter");
+  await page.getByText("fixed rules").waitFor();
+  await person.close();
+  assert.deepEqual(browser.complaints(), []);
+});
+
+test("the page and its files come packed, with a strict policy, and are kept as long as they may be [B1]", {
+  skip,
+}, async () => {
+  await using yard = await serveYard({ basePath: "/yard" });
+  const page = await fetch(`${yard.address}/c/some-conversation`);
+  const html = await page.text();
+  assert.match(html, /<base href="\/yard\/">/);
+  const policy = page.headers.get("content-security-policy") ?? "";
+  for (const rule of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "require-trusted-types-for 'script'",
+  ])
+    assert.ok(policy.split("; ").includes(rule), rule);
+  assert.deepEqual([page.status, page.headers.get("cache-control")], [200, "no-store"]);
+  const [, script = ""] = /src="\.\/(assets\/index-[\w-]+\.js)"/.exec(html) ?? [];
+  const ask = (file: string, encoding: string) =>
+    fetch(`${yard.address}/${file}`, { headers: { "accept-encoding": encoding } });
+  const seen = await Promise.all(
+    ["br, gzip", "gzip", "identity", "br;q=0"].map(async (encoding) => {
+      const { status, headers, body } = await ask(script, encoding);
+      await body?.cancel();
+      return [status, headers.get("content-encoding"), headers.get("content-type"), headers.get("cache-control")];
+    }),
+  );
+  const type = "text/javascript; charset=utf-8";
+  const kept = "private, max-age=31536000, immutable";
+  assert.deepEqual(seen, [
+    [200, "br", type, kept],
+    [200, "gzip", type, kept],
+    [200, null, type, kept],
+    [200, null, type, kept],
+  ]);
+  const elsewhere = [
+    "assets/none.js",
+    "assets/..%2findex.html",
+    "assets/%2e%2e%2fstamp.txt",
+    "stamp.txt",
+    "index.html",
+  ];
+  for (const file of elsewhere) assert.equal((await ask(file, "br")).status, 404, file);
+});
+
+test("without a build the address says what to run, in both languages, and deep links lead there [B1][P4]", async () => {
+  await using yard = await startYard({ webDir: join(import.meta.dirname, "nothing-here") });
+  const page = async (language: string) =>
+    (await yard.app.request("/", { headers: { "accept-language": language } })).text();
+  assert.match(await page("en"), /run <code>npm start<\/code>/);
+  assert.match(await page("zh"), /浏览器界面还没有构建/);
+  const deep = await yard.app.request("/c/abc");
+  assert.deepEqual([deep.status, deep.headers.get("location")], [302, "/"]);
+});
