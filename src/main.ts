@@ -19,6 +19,7 @@ import {
 import { findMissing, makeFolder } from "./data-place.ts";
 import type { SlotSettings } from "./models/models.ts";
 import { type Logger, openLogs } from "./observe/observe.ts";
+import { openBrowser } from "./open-browser.ts";
 import { type Failure, makeFailure } from "./protocol/failure.ts";
 import { localOwner } from "./protocol/ids.ts";
 import {
@@ -197,6 +198,7 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
       ...{ logFile: logger.path, recovery, leave: leave.signal, onNotice: notices.listen },
       listening: address === undefined ? undefined : { address, dataDir, isEverywhere: attached.value.isEverywhere },
       servedAt,
+      openBrowser: (url) => openBrowser(url, { platform: process.platform, env }),
       color: streams.output.isTTY === true && !env.NO_COLOR,
       ...surfaceOf(command, config, env),
     });

@@ -45,6 +45,7 @@ const understood: readonly (readonly [line: string, command: object])[] = [
   ["sandbox", { name: "sandbox", host: "127.0.0.1", port: 9100 }],
   ["sandbox --host ::1 --port 0", { name: "sandbox", host: "::1", port: 0 }],
   ["serve", { name: "serve" }],
+  ["serve --open", { name: "serve", opens: true }],
   [
     "serve --host 0.0.0.0 --port 8080 --base-path /yard --data d",
     { name: "serve", host: "0.0.0.0", port: "8080", basePath: "/yard", data: "d" },

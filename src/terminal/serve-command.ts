@@ -25,6 +25,8 @@ export type ServeOptions = {
   /** Where it can be reached, and whose data it is. */
   readonly listening: Listening;
   readonly leave: AbortSignal;
+  /** Opens an address for who sits before the screen; absent where nobody asked for it. */
+  readonly openBrowser?: ((url: string) => void) | undefined;
 };
 
 /** Says where the server is, who may call it and how it ends, and stays until it is told to. */
@@ -35,11 +37,14 @@ export async function serve(options: ServeOptions): Promise<number> {
   const say = (line: string) => output.write(`${asTyped(words, line)}\n`);
   say(texts.listening({ version, address, data, isEverywhere }));
   say(await modelLine(options));
+  say(texts.browser({ address }));
   say(texts.docs({ address }));
-  for (const line of await callerLines(options)) say(line);
+  const { lines, link = `${address}/` } = await callers(options);
+  for (const line of lines) say(line);
   say(texts.terminal({ command: words.command }));
   say(await abilities(options.client, words));
   say(texts.howToEnd());
+  if (output.isTTY === true) options.openBrowser?.(link);
   if (!leave.aborted) {
     const { promise, resolve } = Promise.withResolvers<void>();
     leave.addEventListener("abort", () => resolve());
@@ -59,17 +64,19 @@ async function modelLine({ client, words }: ServeOptions): Promise<string> {
   return chat.model({ id: safeLine(base.id, nameCellsMax), server: safeLine(base.server, nameCellsMax) });
 }
 
+type Callers = { readonly lines: readonly string[]; readonly link?: string };
+
 /** Who may call. A link that signs in is a key: it goes to a screen only, never into a file or a journal. */
-async function callerLines({ client, words, output, listening }: ServeOptions): Promise<string[]> {
+async function callers({ client, words, output, listening }: ServeOptions): Promise<Callers> {
   const { serve: texts } = words.terminal;
   const listed = await client.call("listUsers");
   const users = listed.ok ? listed.value.items : [];
-  if (users.length === 0) return [texts.noUsers()];
+  if (users.length === 0) return { lines: [texts.noUsers()] };
   const lines = [texts.users({ count: users.length })];
   const first = users.find(({ isAdmin }) => isAdmin) ?? users[0];
-  if (output.isTTY !== true || first === undefined) return lines;
+  if (output.isTTY !== true || first === undefined) return { lines };
   const made = await client.call("makeSignInLink", { params: { user: first.id } });
-  if (made.ok)
-    lines.push(texts.signIn({ link: listening.address + made.value.path, until: formatTime(made.value.endsAt) }));
-  return lines;
+  if (!made.ok) return { lines };
+  const link = listening.address + made.value.path;
+  return { lines: [...lines, texts.signIn({ link, until: formatTime(made.value.endsAt) })], link };
 }

@@ -9,6 +9,8 @@ export type ServeCommand = {
   readonly host?: string;
   readonly port?: string;
   readonly basePath?: string;
+  /** Open it in a browser, where there is one. */
+  readonly opens?: true;
 };
 
 const portMax = 65_535;
@@ -24,6 +26,7 @@ export function readServe(typed: Typed, words: TerminalWords): UsageResult<Serve
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     ...(basePath !== undefined && { basePath }),
+    ...(typed.has("open") && { opens: true as const }),
   });
 }
 

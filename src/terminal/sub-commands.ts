@@ -23,6 +23,7 @@ export const options = {
   fix: { type: "boolean" },
   facts: { type: "string", value: "FILE" },
   "base-path": { type: "string", value: "PATH" },
+  open: { type: "boolean" },
   admin: { type: "boolean" },
   "password-stdin": { type: "boolean" },
   "sign-in-as": { type: "string", value: "EMAIL|SUB" },
@@ -46,7 +47,7 @@ export const globalOptions: readonly OptionName[] = ["data", "lang", "help", "ve
 
 export const subCommands = {
   chat: { form: "", options: ["continue", "resume", "slot", "plain", "screen-reader"], words: [] },
-  serve: { form: "", options: ["host", "port", "base-path"], words: [] },
+  serve: { form: "", options: ["host", "port", "base-path", "open"], words: [] },
   run: {
     form: "[MESSAGE… | -]",
     options: ["file", "json", "stream-json", "continue", "resume", "slot", "max-budget", "max-turns"],

@@ -100,6 +100,8 @@ export type CommandParts = Streams & {
   readonly rich?: RichSettings | undefined;
   /** Of `sandbox`: where it can be reached, and whose data it is. */
   readonly listening?: Listening | undefined;
+  /** Opens an address for who sits before the screen. */
+  readonly openBrowser?: ((url: string) => void) | undefined;
   /** Where the server of this data is reached, if there is one. */
   readonly servedAt?: string | undefined;
   /** Who is at the screen takes what the process has to tell meanwhile. */
@@ -148,7 +150,8 @@ export async function runCommand(command: ClientCommand, given: CommandParts): P
     }
     case "serve": {
       const { serve } = await import("./serve-command.ts");
-      return serve({ ...parts, listening: parts.listening ?? { address: "", dataDir: "" } });
+      const openBrowser = command.opens === true ? parts.openBrowser : undefined;
+      return serve({ ...parts, openBrowser, listening: parts.listening ?? { address: "", dataDir: "" } });
     }
     case "user": {
       const { users } = await import("./user-command.ts");

@@ -3,6 +3,7 @@ export const enServe = {
   listening: (p: { version: string; address: string; data: string; isEverywhere: boolean }) =>
     `AgentYard ${p.version} listens on ${p.address}${p.isEverywhere ? " and all other addresses of this machine" : ""} (data: ${p.data})`,
   modelDemo: () => "Model:    demo model: not an AI — `agentyard model` tells how to connect one",
+  browser: (p: { address: string }) => `Browser:  ${p.address}/`,
   docs: (p: { address: string }) => `HTTP API: ${p.address}/docs · OpenAI-compatible: ${p.address}/v1`,
   terminal: (p: { command: string }) => `Terminal: ${p.command} (in another window, on the same data)`,
   noUsers: () => "Callers:  this machine alone, without sign-in; `agentyard user add NAME` asks for one",

@@ -66,6 +66,7 @@ export const enTerminal = {
       host: "Address to listen on (else 127.0.0.1); serve needs a user for others than this machine's own",
       port: "Port to listen on (else 7420, of sandbox 9100); 0 takes a free one",
       "base-path": "Path below which a proxy serves it, such as /yard",
+      open: "Open it in a browser, where somebody sits before a screen (BROWSER=none: never)",
       admin: "add: may see to users, too",
       "password-stdin": "Read the password from standard input",
       "sign-in-as": "add: for whom of the sign-in service: their checked e-mail address, or their `sub`",

@@ -4,6 +4,7 @@ export const zhServe: typeof enServe = {
   listening: (p) =>
     `AgentYard ${p.version} 服务地址：${p.address}${p.isEverywhere ? "，以及本机的其他所有地址" : ""}（数据目录：${p.data}）`,
   modelDemo: () => "模型：演示模型，不是 AI — 用 `agentyard model` 查看如何连接模型",
+  browser: (p) => `浏览器：${p.address}/`,
   docs: (p) => `HTTP API：${p.address}/docs · OpenAI 兼容：${p.address}/v1`,
   terminal: (p) => `终端：${p.command}（在另一个窗口，使用同一份数据）`,
   noUsers: () => "访问者：仅限本机，无需登录；用 `agentyard user add NAME` 启用登录",

@@ -63,6 +63,7 @@ export const zhTerminal: TerminalWords = {
       host: "监听地址（默认 127.0.0.1）；serve 监听本机以外的地址需要先有用户",
       port: "监听端口（默认 7420，sandbox 为 9100）；0 表示任选空闲端口",
       "base-path": "反向代理下的子路径，例如 /yard",
+      open: "在浏览器中打开（仅在本机有屏幕时；BROWSER=none 表示不打开）",
       admin: "add：也可以管理用户",
       "password-stdin": "从标准输入读取密码",
       "sign-in-as": "add：为登录服务中的哪个人：其已验证的邮箱，或其 `sub`",

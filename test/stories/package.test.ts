@@ -30,7 +30,18 @@ const env = { PATH, HOME: place, TMPDIR: place, LANG: "C.UTF-8", AGENTYARD_SETUP
 let packed: Packed;
 
 before(() => {
-  const parts = ["bin", "config", "skills", "tools", "scripts", "src", "package.json", "package-lock.json", ".npmrc"];
+  const parts = [
+    "bin",
+    "config",
+    "skills",
+    "tools",
+    "scripts",
+    "src",
+    "web",
+    "package.json",
+    "package-lock.json",
+    ".npmrc",
+  ];
   for (const part of [...parts, "CHANGELOG.md", "LICENSE", "README.md", "README.zh-CN.md"])
     cpSync(join(root, part), join(clone, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));

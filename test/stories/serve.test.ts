@@ -15,9 +15,10 @@ import { saidOf } from "../world/said.ts";
 test("the server says where it is, who may call and how it ends, answers there, and ends well when told to [P2][C6]", async (t) => {
   const home = makeHome(t);
   const { server, address } = await serve(home);
-  assert.deepEqual(server.written.output.split("\n").slice(0, 5), [
+  assert.deepEqual(server.written.output.split("\n").slice(0, 6), [
     `AgentYard 0.1.0 listens on ${address} (data: ${join(home.folder, "data")})`,
     `Model:    demo model: not an AI — \`${typedHere} model\` tells how to connect one`,
+    `Browser:  ${address}/`,
     `HTTP API: ${address}/docs · OpenAI-compatible: ${address}/v1`,
     `Callers:  this machine alone, without sign-in; \`${typedHere} user add NAME\` asks for one`,
     `Terminal: ${typedHere} (in another window, on the same data)`,

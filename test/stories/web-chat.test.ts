@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { noBrowser, openBrowser, picture, serveYard, type TestBrowser } from "../world/browser.ts";
+import { until } from "../world/events.ts";
 import { type Answer, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 
 // The browser app as people use it: Debian's Chromium against the real server, with a scripted model.
@@ -64,7 +65,7 @@ async function open(
   const page = await person.newPage();
   await page.goto(yard.address);
   // Whoever comes can type at once.
-  await page.waitForFunction(() => document.activeElement?.id === "composer");
+  await page.locator("#composer:focus").waitFor();
   return { person, page, ...handles(page) };
 }
 
@@ -187,7 +188,7 @@ test("two tabs are in step, and so is what was typed in one of them [B1][C3]", {
   await second.say("from the other");
   await answer(/to: from the other/).waitFor();
   await second.field.fill("half a sent");
-  await page.waitForFunction(() => document.querySelector("textarea")?.value === "half a sent");
+  await until("the other tab has it", async () => (await handles(page).field.inputValue()) === "half a sent");
   await page.reload();
   assert.equal(await handles(page).field.inputValue(), "half a sent");
 });
@@ -223,6 +224,8 @@ test("conversations are searched, renamed, pinned, and deleted with a moment to 
   await page.getByRole("searchbox", { name: "Search conversations" }).fill("水");
   await list.getByText("水果").waitFor();
   assert.equal(await list.getByRole("listitem").count(), 1);
+  await page.getByRole("searchbox", { name: "Search conversations" }).fill("pears");
+  await list.getByRole("region", { name: "In messages and files" }).getByText("pears").first().waitFor();
   await page.getByRole("searchbox", { name: "Search conversations" }).fill("");
   await list.getByRole("button", { name: "Menu of 水果" }).click();
   await page.getByRole("menuitem", { name: "Pin" }).click();
@@ -250,7 +253,7 @@ test("everything is done with the keyboard alone [B1]", { skip }, async (t) => {
   await page.keyboard.press("Enter");
   await page.getByRole("region", { name: "Pinned" }).getByText("keys only").waitFor();
   await page.keyboard.press("Alt+ArrowUp");
-  assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ""), /to: keys only/);
+  assert.match(await page.locator("article:focus").innerText(), /to: keys only/);
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
   await picture(page, "keys");

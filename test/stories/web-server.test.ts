@@ -89,7 +89,7 @@ test("it speaks Chinese where the browser does, fits a phone, and keeps nobody o
     await page.getByRole("button", { name: "引用" }).waitFor();
     await picture(page, `phone-zh-${colorScheme}`);
     assert.deepEqual(await seriousIssues(page), []);
-    const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    const isWide = await page.locator("html").evaluate((html) => html.scrollWidth > html.clientWidth);
     assert.equal(isWide, false, "nothing hangs over the edge");
     await page.getByRole("button", { name: "对话", exact: true }).click();
     await page.getByRole("link", { name: "新对话" }).waitFor();

@@ -13,6 +13,7 @@ export const WIRING = [
     "search-documents.ts",
     "secret-key.ts",
     "openable-address.ts",
+    "open-browser.ts",
   ],
 ];
 /** The page: a file imports from its own folder or from folders further down. */
@@ -94,7 +95,13 @@ export const NODE_FILES = ["src/client/socket-fetch.ts", "src/client/socket-path
 /** Libraries of Node that reach outside the process, or around our rules, with the rooms and files of src/ that may. */
 export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["storage/sqlite/", "search/sqlite/"],
-  "node:child_process": ["sandbox/local/", "mcp/child-transport.ts", "workspace/image-programs.ts", "doctor.ts"],
+  "node:child_process": [
+    "sandbox/local/",
+    "mcp/child-transport.ts",
+    "workspace/image-programs.ts",
+    "doctor.ts",
+    "open-browser.ts",
+  ],
   "node:worker_threads": [
     ...["documents/", "extract/threads/", "search/thread.ts", "search/worker.ts"],
     "storage/sqlite/",

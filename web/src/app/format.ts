@@ -28,6 +28,7 @@ function times(language: Language, options: Intl.DateTimeFormatOptions): Intl.Da
 export function durationText(ms: number, language: Language): string {
   const { second, minute, hour } = timeUnits[language];
   const seconds = ms / 1000;
+  if (seconds < 0.1) return `< ${numbers(language, { maximumFractionDigits: 1 }).format(0.1)} ${second}`;
   if (seconds < 10) return `${numbers(language, { maximumFractionDigits: 1 }).format(seconds)} ${second}`;
   if (seconds < 60) return `${Math.round(seconds)} ${second}`;
   const minutes = Math.floor(seconds / 60);

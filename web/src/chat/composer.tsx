@@ -102,19 +102,7 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
           {attached?.button}
           <SlotChoice slot={slot} onChange={setSlot} />
           <span className="composer-gap" />
-          {isRunning && hasText && (
-            <>
-              <Button onClick={() => void send("steer")}>{words.steer}</Button>
-              <Button type="submit">{words.queue}</Button>
-            </>
-          )}
-          {isRunning ? (
-            <button type="button" className="stop-main" disabled={isStopping} onClick={onStop}>
-              {isStopping ? words.stopping : words.stop}
-            </button>
-          ) : (
-            <SendButton isDisabled={!hasText} onSend={() => void send("queue")} />
-          )}
+          <SendButtons {...{ isRunning, isStopping, hasText, onStop }} onSend={(mode) => void send(mode)} />
         </div>
       </div>
       <p className="composer-hint" id="composer-hint">
@@ -124,19 +112,39 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
   );
 }
 
-function SendButton({ isDisabled, onSend }: { readonly isDisabled: boolean; readonly onSend: () => void }) {
+type SendButtonsProps = Pick<FieldProps, "isRunning" | "isStopping" | "onStop"> & {
+  readonly hasText: boolean;
+  readonly onSend: (mode: "queue" | "steer") => void;
+};
+
+/** Stop stands where send does: what runs can always be stopped, whatever is typed. */
+function SendButtons({ isRunning, isStopping, hasText, onStop, onSend }: SendButtonsProps) {
   const words = useWords().chat;
+  if (!isRunning)
+    return (
+      <button
+        type="button"
+        className="send-main"
+        aria-label={words.send}
+        title={words.send}
+        disabled={!hasText}
+        onClick={() => onSend("queue")}
+      >
+        <Icon name="send" />
+      </button>
+    );
   return (
-    <button
-      type="button"
-      className="send-main"
-      aria-label={words.send}
-      title={words.send}
-      disabled={isDisabled}
-      onClick={onSend}
-    >
-      <Icon name="send" />
-    </button>
+    <>
+      {hasText && (
+        <>
+          <Button onClick={() => onSend("steer")}>{words.steer}</Button>
+          <Button onClick={() => onSend("queue")}>{words.queue}</Button>
+        </>
+      )}
+      <button type="button" className="stop-main" disabled={isStopping} onClick={onStop}>
+        {isStopping ? words.stopping : words.stop}
+      </button>
+    </>
   );
 }
 

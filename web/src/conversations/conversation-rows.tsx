@@ -7,6 +7,7 @@ import { useYard } from "../app/yard.ts";
 import { Button } from "../parts/button.tsx";
 import { useWords } from "../words/words.ts";
 import { ConversationMenu } from "./conversation-menu.tsx";
+import { FoundList } from "./found-list.tsx";
 import { groupsOf, isUnread, titleFits } from "./groups.ts";
 
 type RowsProps = { readonly place: Place; readonly onGone: () => void };
@@ -50,6 +51,7 @@ export function ConversationRows({ place, onGone }: RowsProps) {
             </ul>
           </section>
         ))}
+        {query !== "" && <FoundList query={query} onGone={onGone} />}
         {hasMore && query === "" && <Button onClick={() => void conversations.loadMore()}>{words.more}</Button>}
       </nav>
     </>

@@ -11,14 +11,8 @@ export function Menu({ label, entries }: MenuProps) {
   const list = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const items = () => [...(list.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
-  const place = () => {
-    const { current: box } = list;
-    const from = button.current?.getBoundingClientRect();
-    if (box === null || from === undefined) return;
-    const top = Math.min(from.bottom + 4, innerHeight - box.offsetHeight - 8);
-    const left = Math.max(8, Math.min(from.left, innerWidth - box.offsetWidth - 8));
-    box.style.top = `${Math.max(8, top)}px`;
-    box.style.left = `${left}px`;
+  const open = () => {
+    if (list.current !== null && button.current !== null) placeBelow(list.current, button.current);
     items()[0]?.focus();
   };
   const move = (event: KeyboardEvent) => {
@@ -59,7 +53,7 @@ export function Menu({ label, entries }: MenuProps) {
         className="menu"
         onKeyDown={move}
         onToggle={(event) => {
-          if (event.newState === "open") place();
+          if (event.newState === "open") open();
         }}
       >
         {entries.map(({ label: text, run, isDanger }) => (
@@ -80,4 +74,13 @@ export function Menu({ label, entries }: MenuProps) {
       </div>
     </>
   );
+}
+
+/** Below the button, and inside of the window. */
+function placeBelow(box: HTMLElement, button: HTMLElement): void {
+  const from = button.getBoundingClientRect();
+  const top = Math.min(from.bottom + 4, innerHeight - box.offsetHeight - 8);
+  const left = Math.max(8, Math.min(from.left, innerWidth - box.offsetWidth - 8));
+  box.style.top = `${Math.max(8, top)}px`;
+  box.style.left = `${left}px`;
 }
