@@ -95,16 +95,16 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), animations: "disabled", caret: "hide" });
 }
 
-/** What axe-core finds on the page that keeps somebody from using it. */
-export async function seriousIssues(page: Page): Promise<string[]> {
+/** What axe-core finds on the page, or in a part of it, that keeps somebody from using it. */
+export async function seriousIssues(page: Page, within = "html"): Promise<string[]> {
   await page.evaluate(axe.source);
-  return page.evaluate(async () => {
+  return page.evaluate(async (part) => {
     const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+      axe: { run(part: string): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
     };
-    const { violations } = await axe.run();
+    const { violations } = await axe.run(part);
     return violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" · ")}`);
-  });
+  }, within);
 }

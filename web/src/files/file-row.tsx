@@ -54,7 +54,7 @@ export function FileRow({ conversation, files, entry }: FileRowProps) {
 }
 
 /** The browser saves it, as it does with any link. */
-export function save(address: string, name: string): void {
+function save(address: string, name: string): void {
   const link = document.createElement("a");
   link.href = address;
   link.download = name;
@@ -71,7 +71,7 @@ type Removing = {
 const undoMs = 10_000;
 
 /** What it held is kept by the server, so that it can come back. */
-export async function removeFile(
+async function removeFile(
   { client, toasts }: Yard,
   words: Words["files"],
   { conversation, files, path, name }: Removing,

@@ -69,7 +69,12 @@ function Head({ conversation, files, path, details }: HeadProps) {
       <h2 title={path}>{name}</h2>
       <span className="file-note">{details !== undefined && bytesText(details.bytes, language)}</span>
       <label className="preview-select">
-        <input type="checkbox" checked={selected.includes(path)} onChange={() => files.toggle(path)} />
+        <input
+          type="checkbox"
+          aria-label={words.selected}
+          checked={selected.includes(path)}
+          onChange={() => files.toggle(path)}
+        />
         <span>{words.selected}</span>
       </label>
       <a

@@ -168,7 +168,7 @@ function rowAt({ loaded }: Pages, index: number): RowData | undefined {
   return page?.kind === "table" ? page.rows[index % pageItems] : undefined;
 }
 
-const letterPixels = 8;
+const letterPixels = 9;
 const columnPixels = { min: 64, max: 320 };
 
 /** As wide as the first rows ask for; signs of Chinese and the like count twice. */

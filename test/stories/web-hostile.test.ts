@@ -1,0 +1,182 @@
+// Runs alone: it has a browser.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { BrowserContext, Page } from "playwright-core";
+import { noBrowser, openBrowser, picture, serveYard, type TestBrowser } from "../world/browser.ts";
+import { files, markdown, names, scripts } from "../world/hostile-markup.ts";
+import { calls, type ModelServer, modelServer, says } from "../world/model-server.ts";
+import { must, type TestYard } from "../world/yard.ts";
+
+// Nothing that a model, a tool or a file says runs in the page, loads anything, or looks like something of ours.
+
+const skip = noBrowser;
+let browser: TestBrowser;
+let model: ModelServer;
+let yard: TestYard & { readonly address: string };
+let person: BrowserContext;
+let page: Page;
+const left: string[] = [];
+const all = [...scripts, ...markdown];
+
+/** With a NUL it would be no text, and no upload. */
+const inFile = (texts: readonly string[]) => Buffer.from(texts.join("\n").replaceAll("\0", ""));
+
+before(async () => {
+  if (skip !== undefined) return;
+  browser = await openBrowser();
+  const text = all.join("\n\n");
+  model = await modelServer([
+    calls(
+      ["write_file", { path: "outputs/<img src=x onerror=window.hit=1>.txt", content: scripts.join("\n") }],
+      ["read_file", { path: "uploads/all.txt" }],
+    ),
+    { ...says(text), reasoning: scripts.join("\n") },
+  ]);
+  yard = await serveYard({ model, approves: true });
+  person = await browser.person();
+  // What leaves is counted before it could.
+  await person.route(
+    (url) => /^https?:$/.test(url.protocol) && url.hostname !== "127.0.0.1",
+    (route) => {
+      left.push(route.request().url());
+      return route.abort();
+    },
+  );
+  await person.addInitScript(() => {
+    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
+      const seen: unknown = Reflect.get(globalThis, "violations");
+      Reflect.set(globalThis, "violations", [
+        ...(Array.isArray(seen) ? seen : []),
+        `${violatedDirective} ${blockedURI}`,
+      ]);
+    });
+  });
+  page = await person.newPage();
+});
+after(async () => {
+  await person?.close();
+  await yard?.[Symbol.asyncDispose]();
+  await model?.close();
+  await browser?.close();
+});
+
+/** What ran, what left, what the policy had to stop, and what stands in the page that no text may put there. */
+async function harm() {
+  const inPage = await page.evaluate(() => ({
+    hit: Reflect.get(globalThis, "hit"),
+    violations: Reflect.get(globalThis, "violations") ?? [],
+    composers: document.querySelectorAll("#composer").length,
+    styled: document.querySelectorAll(".prose [style]:not(math *), .prose [id]:not(math *)").length,
+    foreign: [...document.querySelectorAll("script, iframe, object, embed, link[rel=prefetch], form")]
+      .filter((element) => element.closest("main, aside") !== null)
+      .filter((element) => !element.matches("form.composer-box, iframe.frame"))
+      .map((element) => element.outerHTML.slice(0, 80)),
+    links: [...document.querySelectorAll("main a[href], aside a[href]")]
+      .filter((link) => link instanceof HTMLAnchorElement && !/^(https?:|mailto:)/.test(link.href))
+      .map((link) => link.outerHTML.slice(0, 120)),
+    pictures: [...document.images]
+      .map(({ src }) => src)
+      .filter((src) => !src.startsWith("data:image/") && new URL(src).host !== location.host),
+  }));
+  return { ...inPage, left: left.slice() };
+}
+
+const harmless = {
+  hit: undefined,
+  violations: [],
+  composers: 1,
+  styled: 0,
+  foreign: [],
+  links: [],
+  pictures: [],
+  left: [],
+};
+
+test(`${all.length} hostile texts in an answer, its reasoning, a tool's arguments and result do nothing [B1]`, {
+  skip,
+}, async () => {
+  const conversation = "hostile";
+  await must(yard.client.call("createConversation", { body: { id: conversation } }));
+  await must(yard.client.upload(conversation, "all.txt", inFile(all)));
+  await page.goto(`${yard.address}/c/${conversation}`);
+  await yard.ask(`look at this: ${scripts.join(" ")}`, { conversation });
+  await page.getByText("＜script＞window.hit=1＜/script＞").last().waitFor();
+  const closed = page.locator(".call-line[aria-expanded=false]");
+  while ((await closed.count()) > 0) await closed.first().click();
+  await page.locator("summary.call-line").first().click();
+  await page.getByText("deep").last().waitFor();
+  // Each link that is there leads to the web, in a window of its own.
+  for (const link of await page.locator(".prose a[target]").all())
+    assert.equal(await link.getAttribute("rel"), "noopener noreferrer nofollow");
+  await picture(page, "hostile-answer");
+  assert.deepEqual(await harm(), harmless);
+});
+
+test("hostile names and contents of files do nothing in the list and in previews [B1][S3]", { skip }, async () => {
+  const conversation = "hostile-files";
+  await must(yard.client.call("createConversation", { body: { id: conversation } }));
+  for (const [name, text] of Object.entries(files))
+    await must(yard.client.upload(conversation, name, Buffer.from(text)));
+  for (const name of names) await must(yard.client.upload(conversation, name, inFile(scripts)));
+  await page.goto(`${yard.address}/c/${conversation}/f`);
+  await page.getByRole("link", { name: "code.js" }).waitFor();
+  await picture(page, "hostile-names");
+  assert.deepEqual(await harm(), harmless);
+  const links = await page.locator(".file-row a.file-name").all();
+  assert.equal(links.length, Object.keys(files).length + names.length);
+  for (const name of [...Object.keys(files).filter((one) => one !== "page.html"), ...names]) {
+    await page.goto(`${yard.address}/c/${conversation}/f/uploads/${encodeURIComponent(name)}`);
+    await page.locator(".picture-box img, .grid-row td, .lines-page, .document .prose").first().waitFor();
+    assert.deepEqual(await harm(), harmless, name);
+    const source = page.getByRole("button", { name: "Source" });
+    if (!(await source.isVisible())) continue;
+    await source.click();
+    await page.locator(".lines-page").first().waitFor();
+    assert.deepEqual(await harm(), harmless, `${name}: source`);
+  }
+});
+
+test("a page in its frame runs in a place of its own: no cookie, no storage, no way out, no way to ours [S3]", {
+  skip,
+}, async () => {
+  await page.goto(`${yard.address}/c/hostile-files/f/uploads/page.html`);
+  const frame = page.frameLocator("iframe.frame");
+  await frame.getByText("ran in its own place").waitFor();
+  assert.deepEqual(await harm(), harmless);
+  const inner = page.frames().find((one) => one.url().includes("files/preview"));
+  const own = await inner?.evaluate(() => {
+    const tried = (work: () => unknown) => {
+      try {
+        return String(work());
+      } catch {
+        return "refused";
+      }
+    };
+    return [origin, tried(() => document.cookie), tried(() => localStorage.length), tried(() => parent.document.title)];
+  });
+  assert.deepEqual(own, ["null", "refused", "refused", "refused"]);
+  await picture(page, "hostile-page");
+  // Opened as a page of its own it has no more rights.
+  for (const name of ["page.html", "drawing.svg"]) {
+    await page.goto(`${yard.address}/api/v1/conversations/hostile-files/files/preview?path=uploads/${name}`);
+    assert.equal(await page.evaluate(() => origin), "null", name);
+  }
+  assert.deepEqual(left, []);
+});
+
+test("whoever looks for harm here would see it", { skip }, async () => {
+  await page.goto(`${yard.address}/c/hostile-files/f`);
+  await page.evaluate(() => {
+    const picture = document.createElement("img");
+    picture.src = "https://evil.example/seen.png";
+    document.querySelector("main")?.append(picture, document.createElement("iframe"));
+    Reflect.set(globalThis, "hit", 1);
+  });
+  await page.waitForFunction(() => Array.isArray(Reflect.get(globalThis, "violations")));
+  const { hit, violations, foreign, pictures } = await harm();
+  assert.deepEqual([hit, foreign.length, pictures], [1, 1, ["https://evil.example/seen.png"]]);
+  assert.match(String(violations), /img-src|script-src/);
+  const other = await person.newPage();
+  await other.goto("https://evil.example/").catch(() => undefined);
+  assert.deepEqual(left, ["https://evil.example/"]);
+});
