@@ -6,7 +6,7 @@ import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
 import type { Random } from "./base/random.ts";
 import { type Fetch, inProcessFetch } from "./client/client.ts";
-import { type Config, readYaml, windowVariableOf } from "./config/config.ts";
+import { type Config, keyVariableOf, readYaml, windowVariableOf } from "./config/config.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { type App, createApp } from "./http/http.ts";
 import { type Log, openLog } from "./log/log.ts";
@@ -19,9 +19,12 @@ import {
   detectServers,
   type FoundServer,
   type Models,
+  openEntering,
   openModels,
   type Resolver,
+  readKeptModels,
 } from "./models/models.ts";
+import type { Endpoint } from "./models/provider.ts";
 import {
   type Logger,
   type Metrics,
@@ -113,7 +116,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   ]);
   const watch = watchTurns(options, { tracer, metrics }, registry);
   const log = openLogPart(options, watch);
-  const { models, notes } = await openModelParts(options, words);
+  const { models, notes, entering, changeModels } = await openModelParts(options, secrets, words);
   const skills = openSkills({ settings: config.skills, shelfDir: join(config.paths.dataDir, "skill-copies"), logger });
   const files = openFileParts(options, skills, log);
   const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
@@ -130,7 +133,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     approvals.change(changed.approvals);
     registry.change(changed.tools);
     skills.change(changed.skills);
-    await models.change(changed.models.slots);
+    await changeModels(changed.models.slots);
     // Servers that are no longer wanted take a moment to end; a turn need not wait for it.
     void inBackground(logger, "MCP servers could not be changed", mcp.change(changed.mcp));
     logger.info("settings were changed and are in effect");
@@ -146,7 +149,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   });
   const app = createApp({
     ...openUserParts(options, () => server),
-    ...{ engine, log, workspaces, storage, models, mcp, clock, ids, version, freshen, tracer, metrics },
+    ...{ engine, log, workspaces, storage, models, entering, mcp, clock, ids, version, freshen, tracer, metrics },
     ...{ sandbox: options.sandbox, operators, documents, lookup, webDir: options.webDir },
     sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
@@ -234,18 +237,23 @@ function openWebPart({ config, clock, network }: YardOptions, settings: WebOptio
   return openWeb({ clock, settings, proxyEnv: () => config.models.proxyEnv, ...network });
 }
 
-async function openModelParts({ config, clock, ids, resolver, logger }: YardOptions, words: Words) {
-  const { slots, proxyEnv, callsMax, idleTimeoutMs, firstDataTimeoutMs } = config.models;
+/** Those of the settings, and those that people entered; what stands in the settings counts first. */
+async function openModelParts({ config, clock, ids, resolver, logger }: YardOptions, secrets: Secrets, words: Words) {
+  const { proxyEnv, callsMax, idleTimeoutMs, firstDataTimeoutMs } = config.models;
+  let fixed = config.models.slots;
+  const kept = await readKeptModels(secrets);
+  for (const [slot, failure] of kept.broken)
+    logger.warn("the model entered for {slot} cannot be used: {code}", { slot, code: failure.code });
   const notes: string[] = [];
+  const makeProvider = (endpoint: Endpoint) => providerFor({ endpoint, clock, ids, proxyEnv });
   const models = await openModels({
-    ...{ slots, clock, resolver, callsMax, idleTimeoutMs, firstDataTimeoutMs },
+    ...{ slots: kept.beside(fixed), clock, resolver, callsMax, idleTimeoutMs, firstDataTimeoutMs, makeProvider },
     onNote(note) {
       const variable = note.slot && windowVariableOf(note.slot);
       const text = words.models.notes[note.code]({ ...note, variable });
       notes.push(text);
       logger.warn(text);
     },
-    makeProvider: (endpoint) => providerFor({ endpoint, clock, ids, proxyEnv }),
     startDemo: () =>
       startDemoServer({
         ...{ clock, ids, timezone: localTimezone(), findServers: () => detectServers({ clock }) },
@@ -253,7 +261,14 @@ async function openModelParts({ config, clock, ids, resolver, logger }: YardOpti
       }),
     describeServer: (baseUrl) => describeServer(baseUrl, { clock }),
   });
-  return { models, notes };
+  const parts = { models, kept, makeProvider, clock, proxyEnv, variableOf: keyVariableOf };
+  return {
+    ...{ models, notes, entering: openEntering({ ...parts, fixed: () => fixed }) },
+    changeModels(slots: typeof fixed) {
+      fixed = slots;
+      return models.change(kept.beside(fixed));
+    },
+  };
 }
 
 /** Tells those who count and trace what is in the log, and how things stand when somebody asks. */

@@ -39,7 +39,7 @@ export { findPlaces } from "./places.ts";
 export type { ConfigFailure } from "./problems.ts";
 export { readYaml } from "./read-yaml.ts";
 export type { ConfigNote } from "./slots.ts";
-export { windowVariableOf } from "./slots.ts";
+export { keyVariableOf, windowVariableOf } from "./slots.ts";
 
 /** Everything that can be set, checked and frozen. */
 export type Config = {

@@ -49,6 +49,11 @@ export function windowVariableOf(slot: Slot): string {
   return slotSettings(slot).contextWindow.variables[0] ?? "";
 }
 
+/** The variable by which people know a slot. */
+export function keyVariableOf(slot: Slot): string {
+  return slotSettings(slot).apiKey.variables[0] ?? "";
+}
+
 type GivenSlot = ReturnType<typeof findSlot>;
 
 /** OpenAI's own variables come as a pair, or not at all: a key must not go to a server that it was not meant for. */

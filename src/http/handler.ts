@@ -6,7 +6,7 @@ import type { Log } from "../log/log.ts";
 import type { Lookup } from "../lookup/lookup.ts";
 import type { Engine } from "../loop/loop.ts";
 import type { Mcp } from "../mcp/mcp.ts";
-import type { Models } from "../models/models.ts";
+import type { Entering, Models } from "../models/models.ts";
 import type { Metrics, Tracer } from "../observe/observe.ts";
 import type { Operators } from "../operators/operators.ts";
 import type { Failure } from "../protocol/failure.ts";
@@ -53,6 +53,8 @@ export type Parts = {
   /** The MCP servers of others. */
   readonly mcp: Omit<Mcp, "close" | "change">;
   readonly models: Pick<Models, "get">;
+  /** Filling their slots while it runs. */
+  readonly entering: Entering;
   readonly documents: Pick<Documents, "search" | "describe" | "tidy" | "view" | "typeOf">;
   readonly lookup: Pick<Lookup, "find">;
   /** All tools that were found for a user, and files that hold none that can be used. */

@@ -219,6 +219,8 @@ const statuses: Statuses = {
 
   message_blank: 422,
   slot_unknown: 422,
+  model_fixed: 409,
+  model_not_entered: 404,
   model_half_set: 422,
   model_auth: 502,
   model_quota: 502,

@@ -5,10 +5,11 @@ import type { ModelNote } from "./note.ts";
 import { describeModel, type ModelDescription, outputLimit } from "./profiles.ts";
 import type { Endpoint, ModelProvider, ModelRequest, PreparedCall } from "./provider.ts";
 import { defaultResolver, type ModelFacts, type Resolver } from "./resolver.ts";
-import { completeSettings, type DescribeServer, noteOn, type SlotSettings } from "./settings.ts";
+import { completeSettings, type DescribeServer, type SlotSettings } from "./settings.ts";
 import { openTurnstiles, type Turnstile } from "./turnstile.ts";
 
 export { bestOffers, describeServer, detectServers, type FoundServer, offeredModels } from "./detect.ts";
+export { type Entering, openEntering, readKeptModels } from "./entered.ts";
 export { estimateTokens } from "./estimate.ts";
 export { modelFailure } from "./model-failure.ts";
 export { NeutralRequest, toModelRequest, toNeutralResult } from "./neutral.ts";
@@ -96,11 +97,7 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   const providers: ModelProvider[] = [];
   const resolver = options.resolver ?? defaultResolver;
 
-  const wanted = Object.values(options.slots);
-  for (const told of await Promise.all(wanted.map((slot) => completeSettings(slot, options.describeServer)))) {
-    fill(told.settings, false);
-    noteIf(told.note);
-  }
+  await fillAll(options.slots);
   let demo: Promise<DemoEndpoint> | undefined;
   if (!models.has("base")) await fillWithDemo();
 
@@ -115,10 +112,7 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
     get: (slot) => models.get(slot) ?? base(),
     list: () => Slot.options.flatMap((slot) => models.get(slot) ?? []),
     async change(slots) {
-      for (const settings of Object.values(slots)) {
-        noteIf(noteOn(settings));
-        fill(settings, false);
-      }
+      await fillAll(slots);
       for (const slot of Slot.options) if (slot !== "base" && slots[slot] === undefined) models.delete(slot);
       if (slots.base === undefined && !base().isDemo) await fillWithDemo();
     },
@@ -127,6 +121,14 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
       await (await demo)?.close();
     },
   };
+
+  async function fillAll(slots: ModelsOptions["slots"]): Promise<void> {
+    const wanted = Object.values(slots);
+    for (const told of await Promise.all(wanted.map((slot) => completeSettings(slot, options.describeServer)))) {
+      fill(told.settings, false);
+      noteIf(told.note);
+    }
+  }
 
   async function fillWithDemo(): Promise<void> {
     demo ??= options.startDemo();

@@ -36,7 +36,7 @@ export async function completeSettings(
 }
 
 /** What the user should know about these settings before the first call. */
-export function noteOn(settings: SlotSettings): ModelNote | undefined {
+function noteOn(settings: SlotSettings): ModelNote | undefined {
   const { windowTokens, windowGuessed } = describeModel(settings);
   if (windowTokens >= agentWindowTokensMin) return undefined;
   return {

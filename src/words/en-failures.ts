@@ -168,6 +168,14 @@ export const enFailures = {
     `There is no model slot ${p.slot}.`,
     `Use one of: ${p.known}.`,
   ],
+  model_fixed: (p: { slot: string; variable: string }) => [
+    `The model of the slot ${p.slot} is set where AgentYard is started, and that counts.`,
+    `Change it there (${p.variable}), or remove it there to enter one here.`,
+  ],
+  model_not_entered: (p: { slot: string }) => [
+    `No model was entered for the slot ${p.slot}.`,
+    "There is nothing to remove.",
+  ],
   model_half_set: (p: { what: string }) => [
     `A model is configured only in part. ${p.what}`,
     "Complete it, or remove these settings to get the demo model.",

@@ -113,6 +113,11 @@ export const zhFailures: FailureWords = {
 
   message_blank: () => ["消息是空的：其中没有可见字符。", "请先写些内容再发送。"],
   slot_unknown: (p) => [`没有名为 ${p.slot} 的模型槽位。`, `可用的槽位有：${p.known}。`],
+  model_fixed: (p) => [
+    `槽位 ${p.slot} 的模型在启动 AgentYard 的地方设置，以那里为准。`,
+    `请在那里修改（${p.variable}），或在那里删除后再在这里填写。`,
+  ],
+  model_not_entered: (p) => [`槽位 ${p.slot} 没有填写过模型。`, "没有可以删除的内容。"],
   model_half_set: (p) => [`模型只配置了一部分。${p.what}`, "请补全配置；如果想用演示模型，请删除这些设置。"],
   model_auth: (p) => [
     `${p.server} 拒绝了用于 ${p.model} 的密钥：${p.said}`,

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { type ModelServer, modelServer, says } from "../world/model-server.ts";
+import { must, startYard } from "../world/yard.ts";
+
+// Models that people enter while it runs: tried in place, kept sealed, in effect at once, and never sent back.
+
+const apiKey = "sk-entered-0123456789-secret";
+let model: ModelServer;
+let data: string;
+before(async () => {
+  model = await modelServer(() => says("entered model here"));
+  data = await mkdtemp(join(tmpdir(), "agentyard-entered-"));
+});
+after(async () => {
+  await model.close();
+  await rm(data, { recursive: true, force: true });
+});
+
+test("a model is entered while it runs, answers the next turn, and is there after a restart [M1][M4]", async () => {
+  const entry = { baseUrl: model.url, model: "entered-1", apiKey };
+  {
+    await using yard = await startYard({ data });
+    const { client } = yard;
+    const empty = await must(client.call("getModel", { params: { slot: "base" } }));
+    assert.deepEqual(
+      { from: empty.from, isDemo: empty.isDemo, baseUrl: empty.baseUrl, hasKey: empty.hasKey },
+      { from: "demo", isDemo: true, baseUrl: null, hasKey: false },
+    );
+    const { conversation, answer: first } = await yard.ask("hello");
+    assert.match(first, /not an AI/);
+    const entered = await must(client.call("enterModel", { params: { slot: "base" }, body: entry }));
+    assert.deepEqual(entered, {
+      ...{ slot: "base", id: "entered-1", server: new URL(model.url).host, isDemo: false },
+      ...{ windowTokens: entered.windowTokens, filled: true, from: "entered", baseUrl: model.url },
+      ...{ api: "chat", hasKey: true, broken: null },
+    });
+    assert.equal((await yard.ask("and now?", { conversation })).answer, "entered model here");
+    const code = await must(client.call("getModel", { params: { slot: "code" } }));
+    assert.deepEqual([code.from, code.id, code.filled], ["base", "entered-1", false]);
+  }
+  assert.ok(!readFileSync(join(data, "sessions.db")).includes(apiKey), "the key stands nowhere in the clear");
+  await using yard = await startYard({ data });
+  assert.equal((await yard.ask("still there?")).answer, "entered model here");
+  assert.equal(model.asked.at(-1)?.headers.authorization, `Bearer ${apiKey}`);
+  // Another model at the same address keeps its key; at another address it does not go along.
+  const changed = { params: { slot: "base" }, body: { baseUrl: model.url, model: "entered-2" } } as const;
+  assert.equal((await must(yard.client.call("enterModel", changed))).hasKey, true);
+  const moved = { params: { slot: "base" }, body: { baseUrl: "http://127.0.0.1:9/v1", model: "entered-2" } } as const;
+  assert.equal((await must(yard.client.call("enterModel", moved))).hasKey, false);
+  const removed = await must(yard.client.call("removeModel", { params: { slot: "base" } }));
+  assert.deepEqual([removed.from, removed.isDemo], ["demo", true]);
+  const again = await yard.client.call("removeModel", { params: { slot: "base" } });
+  assert.equal(again.ok ? "" : again.failure.code, "model_not_entered");
+});
+
+test("what the environment says counts, and is shown but not changed [M1]", async () => {
+  await using yard = await startYard({ model });
+  const { client } = yard;
+  const { from, hasKey } = await must(client.call("getModel", { params: { slot: "base" } }));
+  assert.deepEqual([from, hasKey], ["settings", false]);
+  const body = { baseUrl: "http://127.0.0.1:9/v1", model: "other" };
+  const refused = await client.call("enterModel", { params: { slot: "base" }, body });
+  assert.deepEqual(refused.ok ? "" : [refused.failure.code, refused.failure.status], ["model_fixed", 409]);
+  assert.match(refused.ok ? "" : refused.failure.detail, /MODEL_BASIC_API_KEY/);
+  const kept = await client.call("removeModel", { params: { slot: "base" } });
+  assert.equal(kept.ok ? "" : kept.failure.code, "model_fixed");
+  const unknown = await client.call("getModel", { params: { slot: "huge" } });
+  assert.equal(unknown.ok ? "" : unknown.failure.code, "slot_unknown");
+  for (const baseUrl of [
+    "",
+    "nonsense",
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    `http://x/${"y".repeat(3_000)}`,
+  ]) {
+    const answer = await client.call("testModel", { body: { baseUrl } });
+    assert.equal(answer.ok ? "" : answer.failure.status, 400, baseUrl.slice(0, 40));
+  }
+});
+
+test("a model is tried in place: what it offers, whether it answers, and why not [M4]", async () => {
+  await using yard = await startYard();
+  const { client } = yard;
+  const tried = await must(client.call("testModel", { body: { baseUrl: model.url, model: "m", apiKey } }));
+  assert.equal(tried.checks.find(({ name }) => name === "answers")?.isOk, true);
+  assert.equal(tried.failure, null);
+  assert.ok(tried.totalMs !== null);
+  const away = await must(client.call("testModel", { body: { baseUrl: "http://127.0.0.1:9/v1", model: "m" } }));
+  assert.deepEqual([away.ok, away.failure?.code, away.offered], [false, "model_network", []]);
+  assert.match(away.failure?.detail ?? "", /127\.0\.0\.1:9/);
+  const nameless = await must(client.call("testModel", { body: { baseUrl: "http://127.0.0.1:9/v1" } }));
+  assert.equal(nameless.failure?.code, "model_network");
+});
