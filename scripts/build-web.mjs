@@ -33,6 +33,10 @@ export async function buildWeb() {
       target: "es2023",
       // The polyfill would be a script inside the page, which its policy forbids.
       modulePreload: { polyfill: false },
+      // Schemas ask at their making whether they may be compiled: what forbids it runs in one piece with their library.
+      rolldownOptions: {
+        output: { codeSplitting: { groups: [{ name: "schemas", test: /[\\/]zod[\\/]|before-schemas/ }] } },
+      },
       assetsInlineLimit: 0,
       reportCompressedSize: false,
       chunkSizeWarningLimit: 2000,

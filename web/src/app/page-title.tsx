@@ -8,15 +8,20 @@ import { useYard } from "./yard.ts";
 /** The title of the tab: what is shown, and before it how much waits or is new elsewhere. */
 export function PageTitle() {
   const { shell, conversations: words } = useWords();
-  const { conversations, waiting } = useYard();
+  const { conversations, inbox } = useYard();
   const place = usePlace();
   const { items, seen } = useStore(conversations.view);
-  const decisions = useStore(waiting.decisions);
+  const decisions = useStore(inbox.view).items;
   const open = place.page === "chat" ? place.conversation : undefined;
   const shown = items.find(({ id }) => id === open);
   const fresh = items.filter((item) => item.id !== open && isUnread(item, seen));
   const asked = new Set([...decisions.map(({ conversation }) => conversation), ...fresh.map(({ id }) => id)]).size;
-  const names: Readonly<Record<string, string>> = { inbox: shell.inbox, tasks: shell.tasks, files: shell.files };
+  const names: Readonly<Record<string, string>> = {
+    inbox: shell.inbox,
+    tasks: shell.tasks,
+    files: shell.files,
+    settings: shell.settings,
+  };
   const name = open === undefined ? (names[place.page] ?? "") : shown?.title || words.untitled;
   useEffect(() => {
     document.title = `${asked > 0 ? `(${asked}) ` : ""}${name === "" ? "" : `${name} · `}AgentYard`;

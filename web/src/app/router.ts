@@ -9,6 +9,8 @@ export type Place =
       readonly file?: string | undefined;
       /** Where in the file: `page=3`, `line=12`. */
       readonly spot?: string | undefined;
+      /** What else stands beside the thread. */
+      readonly panel?: "timeline" | undefined;
     }
   | { readonly page: "inbox" }
   | { readonly page: "tasks"; readonly task: string | undefined }
@@ -32,6 +34,7 @@ function placeAt({ pathname, hash }: Pick<Location, "pathname" | "hash">): Place
       return { page: "chat", conversation: undefined };
     case "c":
       if (!second) return { page: "chat", conversation: undefined };
+      if (third === "timeline") return { page: "chat", conversation: second, panel: third };
       if (third !== "f") return { page: "chat", conversation: second };
       return { page: "chat", conversation: second, file: rest.join("/"), spot: decoded(hash.slice(1)) || undefined };
     case "tasks":
@@ -61,6 +64,7 @@ function partsOf(place: Place): readonly string[] {
   switch (place.page) {
     case "chat":
       if (place.conversation === undefined) return [];
+      if (place.panel !== undefined) return ["c", place.conversation, place.panel];
       return [
         "c",
         place.conversation,

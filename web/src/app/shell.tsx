@@ -1,12 +1,11 @@
-import { useCallback, useEffect, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { ChatPage } from "../chat/chat-page.tsx";
 import { Rail } from "../conversations/rail.tsx";
 import { InboxPage } from "../decisions/inbox-page.tsx";
+import { Waiting } from "../decisions/waiting.tsx";
 import { FilesPage } from "../files/files-page.tsx";
-import { FirstRunPage } from "../first-run/first-run-page.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { SettingsPage } from "../settings/settings-page.tsx";
 import { TasksPage } from "../tasks/tasks-page.tsx";
 import { useWords } from "../words/words.ts";
 import { BrokenPart } from "./broken-part.tsx";
@@ -15,6 +14,13 @@ import { Link } from "./link.tsx";
 import { PageTitle } from "./page-title.tsx";
 import { type Place, usePlace } from "./router.ts";
 import { ToastList } from "./toast-list.tsx";
+
+const SettingsPage = lazy(async () => ({
+  default: (await import("../settings/settings-page.tsx")).SettingsPage,
+}));
+const FirstRunPage = lazy(async () => ({
+  default: (await import("../first-run/first-run-page.tsx")).FirstRunPage,
+}));
 
 const narrow = matchMedia("(max-width: 719px)");
 
@@ -32,7 +38,7 @@ export function Shell() {
   const toggleRail = useCallback(() => setRailOpen((isOpen) => !isOpen), []);
   const showRail = useCallback(() => setRailOpen(true), []);
   return (
-    <div className="shell" data-rail={isRailOpen ? "open" : "closed"}>
+    <div className="shell" data-rail={isRailOpen ? "open" : "closed"} data-pane={hasPane(place) ? "open" : undefined}>
       <a className="skip" href="#place">
         {words.skip}
       </a>
@@ -61,8 +67,13 @@ export function Shell() {
       <ToastList />
       <Keys onToggleRail={toggleRail} onShowRail={showRail} />
       <PageTitle />
+      <Waiting place={place} />
     </div>
   );
+}
+
+function hasPane(place: Place): boolean {
+  return place.page === "chat" && (place.file !== undefined || place.panel !== undefined);
 }
 
 type PageProps = { readonly place: Place; readonly isRailOpen: boolean; readonly onToggleRail: () => void };
@@ -76,6 +87,7 @@ function Page({ place, isRailOpen, onToggleRail }: PageProps) {
           conversation={place.conversation}
           file={place.file}
           spot={place.spot}
+          panel={place.panel}
           isRailOpen={isRailOpen}
           onToggleRail={onToggleRail}
         />
@@ -87,9 +99,17 @@ function Page({ place, isRailOpen, onToggleRail }: PageProps) {
     case "files":
       return <FilesPage />;
     case "settings":
-      return <SettingsPage />;
+      return (
+        <Suspense fallback={<main className="page" id="place" />}>
+          <SettingsPage section={place.section} />
+        </Suspense>
+      );
     case "setup":
-      return <FirstRunPage />;
+      return (
+        <Suspense fallback={<main className="page" id="place" />}>
+          <FirstRunPage />
+        </Suspense>
+      );
     case "unknown":
       return (
         <main className="page" id="place">

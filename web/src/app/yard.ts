@@ -1,11 +1,13 @@
 import { createContext, useContext } from "react";
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { ConversationList } from "../conversations/list.ts";
+import { DecisionInbox } from "../decisions/inbox.ts";
 import { type FilesHub, openFilesHub } from "../files/conversation-files.ts";
+import { type Me, openMe } from "../settings/me.ts";
 import { basePath } from "./router.ts";
 import { openSettings, type Settings, type SettingsStore } from "./settings.ts";
+import type { Store } from "./store.ts";
 import { openToasts, type Toasts } from "./toasts.ts";
-import { openWaiting, type Waiting } from "./waiting.ts";
 
 /** What all parts of the page have in common: whom they ask, what is kept here, and where news is told. */
 export type Yard = {
@@ -14,7 +16,8 @@ export type Yard = {
   readonly conversations: ConversationList;
   readonly files: FilesHub;
   readonly toasts: Toasts;
-  readonly waiting: Waiting;
+  readonly inbox: DecisionInbox;
+  readonly me: Store<Me | undefined>;
 };
 
 export function openYard(initial: Settings): Yard {
@@ -36,7 +39,8 @@ export function openYard(initial: Settings): Yard {
   const current = () => client;
   const conversations = new ConversationList(current);
   const files = openFilesHub({ client: current, language: () => settings.get().language });
-  return { client: current, settings, toasts, conversations, files, waiting: openWaiting(current) };
+  const inbox = new DecisionInbox(current);
+  return { client: current, settings, toasts, conversations, files, inbox, me: openMe(current) };
 }
 
 export const YardContext = createContext<Yard | undefined>(undefined);

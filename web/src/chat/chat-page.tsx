@@ -6,8 +6,10 @@ import { useAttached } from "../files/attached.tsx";
 import { DropZone } from "../files/drop-zone.tsx";
 import { FilesButton } from "../files/files-button.tsx";
 import { FilesPanel } from "../files/files-panel.tsx";
+import { Welcome } from "../first-run/welcome.tsx";
 import { FilesOf } from "../markdown/files-of.ts";
 import { IconButton } from "../parts/button.tsx";
+import { TimelinePanel } from "../timeline/timeline-panel.tsx";
 import { useWords } from "../words/words.ts";
 import { type Outgoing, sendFirst, useActions } from "./actions.ts";
 import { Announcer } from "./announcer.tsx";
@@ -15,7 +17,6 @@ import { ChatHead } from "./chat-head.tsx";
 import { Composer, putIntoComposer } from "./composer.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { OpenConversation } from "./conversation.ts";
-import { Greeting } from "./greeting.tsx";
 import { QueueList } from "./queue-list.tsx";
 import { Thread } from "./thread.tsx";
 import { TodoList } from "./todo-list.tsx";
@@ -24,11 +25,12 @@ type ChatPageProps = {
   readonly conversation: string | undefined;
   readonly file: string | undefined;
   readonly spot: string | undefined;
+  readonly panel: "timeline" | undefined;
   readonly isRailOpen: boolean;
   readonly onToggleRail: () => void;
 };
 
-export function ChatPage({ conversation: id, file, spot, isRailOpen, onToggleRail }: ChatPageProps) {
+export function ChatPage({ conversation: id, file, spot, panel, isRailOpen, onToggleRail }: ChatPageProps) {
   const words = useWords();
   const opened = useConversation(id);
   return (
@@ -38,6 +40,7 @@ export function ChatPage({ conversation: id, file, spot, isRailOpen, onToggleRai
           {!isRailOpen && <IconButton icon="rail" label={words.shell.openRail} onClick={onToggleRail} />}
           {opened === undefined ? <h1 className="chat-title">{words.shell.newChat}</h1> : <ChatHead opened={opened} />}
           {id !== undefined && <FilesButton conversation={id} isOpen={file !== undefined} />}
+          {id !== undefined && <TimelineButton conversation={id} isOpen={panel === "timeline"} />}
         </header>
         {id === undefined ? <NewChat /> : opened !== undefined && <OpenChat key={id} opened={opened} />}
       </main>
@@ -49,7 +52,25 @@ export function ChatPage({ conversation: id, file, spot, isRailOpen, onToggleRai
           <ConversationFilesPanel conversation={id} opened={opened} file={file} spot={spot} />
         </aside>
       )}
+      {opened !== undefined && panel === "timeline" && <TimelinePane opened={opened} />}
     </>
+  );
+}
+
+function TimelineButton({ conversation, isOpen }: { readonly conversation: string; readonly isOpen: boolean }) {
+  const words = useWords().timeline;
+  const panel = isOpen ? undefined : "timeline";
+  const toggle = () => go({ page: "chat", conversation, panel });
+  return <IconButton icon="clock" label={words.open} isPressed={isOpen} onClick={toggle} />;
+}
+
+function TimelinePane({ opened }: { readonly opened: OpenConversation }) {
+  const { head } = useStore(opened.view);
+  const close = () => go({ page: "chat", conversation: opened.id });
+  return (
+    <aside className="pane">
+      <TimelinePanel conversation={opened.id} head={head} onClose={close} />
+    </aside>
   );
 }
 
@@ -74,7 +95,7 @@ function NewChat() {
   return (
     <>
       <DropZone onFiles={attached.take} />
-      <Greeting onChoose={(text) => putIntoComposer(text, "replace")} />
+      <Welcome />
       <Composer
         name="new"
         opened={undefined}

@@ -16,7 +16,7 @@ type RailProps = {
 
 export function Rail({ place, onGone, onClose }: RailProps) {
   const { shell } = useWords();
-  const waiting = useStore(useYard().waiting.decisions).length;
+  const waiting = useStore(useYard().inbox.view).items.length;
   const pages: readonly [Place, IconName, string][] = [
     [{ page: "inbox" }, "inbox", shell.inbox],
     [{ page: "tasks", task: undefined }, "tasks", shell.tasks],

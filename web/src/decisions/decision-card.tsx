@@ -1,14 +1,63 @@
+import { useEffect, useMemo } from "react";
+import type { EventOf } from "../../../src/protocol/events.ts";
+import { decisionOf } from "../../../src/protocol/resources.ts";
+import { useStore } from "../app/store.ts";
+import { useYard } from "../app/yard.ts";
 import type { DecisionItem } from "../chat/items.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Time } from "../parts/time.tsx";
+import { useWords } from "../words/words.ts";
+import { EffectView } from "./effect-view.tsx";
+import { OpenDecision } from "./open-decision.tsx";
+import { matchText } from "./reasons.ts";
 
 export type DecisionCardProps = { readonly conversation: string; readonly item: DecisionItem };
 
-/** What a person is asked in a conversation, with its answer once there is one. */
-export function DecisionCard({ item }: DecisionCardProps) {
-  const { asked } = item;
+/** What a person is asked in a conversation; once it is decided, the record of it stays in its place. */
+export function DecisionCard({ conversation, item }: DecisionCardProps) {
+  const { asked, made, at } = item;
+  const { inbox } = useYard();
+  const decision = useMemo(() => decisionOf(conversation, asked, at), [conversation, asked, at]);
+  const isOpen = made === undefined;
+  // The stream hears of it before the inbox does.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever it opens or closes
+  useEffect(() => void inbox.refresh(), [inbox, isOpen]);
+  if (made === undefined) return <OpenDecision decision={decision} />;
+  return <Decided asked={asked} made={made} />;
+}
+
+type DecidedProps = {
+  readonly asked: EventOf<"decision.asked">;
+  readonly made: EventOf<"decision.made">;
+};
+
+function Decided({ asked, made }: DecidedProps) {
+  const words = useWords().decisions;
+  const { me } = useYard();
+  const own = useStore(me)?.user?.id ?? "local";
+  const { verdict, by, reason, answer, rule } = made;
+  const who = by === "rule" ? words.aRule : by === own ? words.you : by;
+  const isNo = verdict === "reject";
+  const what = asked.kind === "approval" ? words.tools(asked.tool) : (asked.question ?? asked.tool);
   return (
-    <section className="card" aria-label={asked.tool}>
-      <strong>{asked.question ?? asked.tool}</strong>
-      <pre>{asked.arguments}</pre>
-    </section>
+    <details className="decided" data-verdict={verdict}>
+      <summary>
+        <Icon name={isNo ? "cross" : "check"} size={16} />
+        <span className="decided-what">{what}</span>
+        <span className="meta">
+          {words.decided[verdict]({ who })} · <Time at={made.at} />
+        </span>
+      </summary>
+      {reason !== undefined && reason !== "" && <p>{words.reasonGiven({ reason })}</p>}
+      {answer !== undefined && <p className="question">{answer}</p>}
+      {rule !== undefined && (
+        <p>
+          {words.ruleStored({ rule: matchText(rule.match, words) })} · {words.scope[rule.scope]}
+        </p>
+      )}
+      {asked.kind === "approval" && (
+        <EffectView tool={asked.tool} written={made.arguments ?? asked.arguments ?? "{}"} />
+      )}
+    </details>
   );
 }

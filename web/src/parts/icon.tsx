@@ -36,6 +36,7 @@ const paths = {
   upload: "M10 12V3M6 6.5L10 3l4 3.5M4 16h12",
   trash: "M4 6h12M8 6V4h4v2M5.5 6l1 10h7l1-10",
   left: "M12 5l-5 5 5 5",
+  chart: "M4 4v12h12M8 13v-3M11.5 13V7M15 13V9",
   steer: "M4 10h9M9 5.5L13.5 10 9 14.5M16.5 5v10",
 } as const;
 

@@ -1,11 +1,4 @@
 export const enChat = {
-  greeting: "What is to be done?",
-  demo: "No model is connected: the demo model answers. It is not an AI, but it drives the real tools.",
-  examples: [
-    "What time is it?",
-    "List the files of this conversation.",
-    "Make a plan with three steps for a weekend trip.",
-  ] as readonly string[],
   placeholder: "Message…",
   placeholderRunning: "Say more while it works…",
   message: "Message",

@@ -29,6 +29,8 @@ export const enShell = {
       ["Esc", "stop the turn, or close what lies above the page"],
       ["↑", "in an empty field: take the last waiting message back"],
       ["Alt ↑ ↓", "from message to message"],
+      ["Alt A", "to what waits for you"],
+      ["Y E N", "allow once, edit, refuse what waits"],
       ["Ctrl K", "search conversations"],
       ["Ctrl B", "show or hide the list"],
       ["N", "new chat"],

@@ -8,6 +8,7 @@ import { enPreview } from "./en-preview.ts";
 import { enSettings } from "./en-settings.ts";
 import { enShell } from "./en-shell.ts";
 import { enTasks } from "./en-tasks.ts";
+import { enTimeline } from "./en-timeline.ts";
 
 export const en = {
   language: "en" as "en" | "zh",
@@ -21,4 +22,5 @@ export const en = {
   firstRun: enFirstRun,
   settings: enSettings,
   tasks: enTasks,
+  timeline: enTimeline,
 };

@@ -1,9 +1,6 @@
 import type { enChat } from "./en-chat.ts";
 
 export const zhChat: typeof enChat = {
-  greeting: "需要做什么？",
-  demo: "还没有连接模型，由演示模型回答。它不是 AI，但会使用真实的工具。",
-  examples: ["现在几点？", "列出这个对话的文件。", "为周末出游做一个三步计划。"],
   placeholder: "输入消息…",
   placeholderRunning: "运行期间也可以继续输入…",
   message: "消息",

@@ -9,6 +9,7 @@ import { zhPreview } from "./zh-preview.ts";
 import { zhSettings } from "./zh-settings.ts";
 import { zhShell } from "./zh-shell.ts";
 import { zhTasks } from "./zh-tasks.ts";
+import { zhTimeline } from "./zh-timeline.ts";
 
 export const zh: Words = {
   language: "zh",
@@ -22,4 +23,5 @@ export const zh: Words = {
   firstRun: zhFirstRun,
   settings: zhSettings,
   tasks: zhTasks,
+  timeline: zhTimeline,
 };

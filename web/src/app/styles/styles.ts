@@ -10,3 +10,6 @@ import "../../files/files.css";
 import "../../preview/preview.css";
 import "../../chat/cards.css";
 import "../../chat/composer.css";
+import "../../decisions/decisions.css";
+import "../../settings/settings.css";
+import "../../timeline/timeline.css";

@@ -1,0 +1,151 @@
+// Runs alone: it has a browser.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { noBrowser, openBrowser, picture, seriousIssues, serveYard, type TestBrowser } from "../world/browser.ts";
+import { modelServer, says } from "../world/model-server.ts";
+import { must } from "../world/yard.ts";
+
+// From nothing to a working chat without documentation; and the settings, in both languages.
+
+const skip = noBrowser;
+let browser: TestBrowser;
+before(async () => {
+  if (skip === undefined) browser = await openBrowser();
+});
+after(() => browser?.close());
+
+test("a newcomer tries an example with the demo model, then enters a model by its key and is answered by it [B1][M4][M5]", {
+  skip,
+}, async () => {
+  await using model = await modelServer(() => says("hello from the model that was entered"));
+  await using yard = await serveYard();
+  const person = await browser.person();
+  const page = await person.newPage();
+  await page.goto(yard.address);
+  await page.getByText("a small program with fixed rules, not an AI").waitFor();
+  await picture(page, "welcome");
+  assert.deepEqual(await seriousIssues(page), []);
+  await page.getByRole("button", { name: "Search documents" }).click();
+  await page.waitForURL(/\/c\//);
+  await page.getByText("25 days of annual leave").first().waitFor();
+  await picture(page, "example-search");
+  await page.goto(`${yard.address}/setup`);
+  await page.getByText("Right now the demo model answers").waitFor();
+  await picture(page, "setup-light");
+  assert.deepEqual(await seriousIssues(page), []);
+  const form = page.locator(".model-form");
+  if (!(await form.isVisible())) await page.getByText("A provider, with a key").click();
+  // An address where nobody is: the server's words, the address, and what to do.
+  await page.getByLabel("Provider").selectOption({ label: "Another one (OpenAI-compatible)" });
+  await page.getByLabel("Address").fill("http://127.0.0.1:9/v1");
+  await page.getByRole("button", { name: "Test" }).click();
+  await form.getByText("127.0.0.1:9", { exact: false }).waitFor();
+  await picture(page, "setup-trouble");
+  await page.getByLabel("Address").fill(model.url);
+  await page.getByLabel("Key").fill("sk-browser-secret-123");
+  await page.getByRole("button", { name: "Test" }).click();
+  await form.getByText("answers and offers 1 model.", { exact: false }).waitFor();
+  assert.equal(await page.getByLabel("Model", { exact: true }).inputValue(), model.wire.model);
+  await page.getByRole("button", { name: "Test" }).click();
+  await form.getByText("It answers", { exact: false }).waitFor();
+  await picture(page, "setup-tested");
+  await page.getByRole("button", { name: "Use this model" }).click();
+  await page
+    .getByRole("status")
+    .filter({ hasText: `${model.wire.model} on ` })
+    .waitFor();
+  assert.equal(await page.getByLabel("Key").inputValue(), "", "the key does not stay in the page");
+  await page.getByRole("link", { name: "Or begin with an empty chat" }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("hello");
+  await page.keyboard.press("Enter");
+  await page.getByText("hello from the model that was entered").waitFor();
+  assert.equal(model.asked.at(-1)?.headers.authorization, "Bearer sk-browser-secret-123");
+  await page.goto(`${yard.address}/settings/models`);
+  await page.getByText("Entered here. · a key is kept").waitFor();
+  assert.ok(!(await page.content()).includes("sk-browser-secret"));
+  await picture(page, "settings-models");
+  assert.deepEqual(await seriousIssues(page), []);
+  await page.getByRole("button", { name: "Remove" }).click();
+  await page.getByText("No model is connected.").waitFor();
+  await person.close();
+  assert.deepEqual(browser.complaints(), []);
+});
+
+test("settings speak the browser's language and the other one, in both themes [B1][P4]", { skip }, async () => {
+  await using yard = await serveYard();
+  await must(yard.client.call("addMemory", { body: { fact: "喜欢绿茶" } }));
+  const person = await browser.person({ locale: "zh-CN", colorScheme: "dark" });
+  const page = await person.newPage();
+  const sections = ["常规", "模型", "权限", "工具", "MCP 服务器", "技能", "记忆", "API 密钥", "用户"];
+  await page.goto(`${yard.address}/settings`);
+  for (const section of sections) {
+    await page.getByRole("link", { name: section, exact: true }).click();
+    await page.getByRole("heading", { level: 2, name: section, exact: true }).waitFor();
+    await page.waitForLoadState("networkidle");
+    assert.deepEqual(await seriousIssues(page), [], section);
+    await picture(page, `settings-zh-${sections.indexOf(section)}`);
+  }
+  await page.getByRole("link", { name: "记忆", exact: true }).click();
+  await page.getByText("喜欢绿茶").waitFor();
+  await page.getByLabel("添加一条").fill("每周一开会");
+  await page.getByRole("button", { name: "记住", exact: true }).click();
+  await page.getByText("每周一开会").waitFor();
+  await page.getByRole("button", { name: "忘记" }).first().click();
+  await page.getByText("喜欢绿茶").waitFor({ state: "detached" });
+  const { items } = await must(yard.client.call("listMemory"));
+  assert.deepEqual(
+    items.map(({ fact }) => fact),
+    ["每周一开会"],
+  );
+  await page.getByRole("link", { name: "常规", exact: true }).click();
+  await page.getByRole("radio", { name: "English" }).check();
+  await page.getByRole("radio", { name: "Light" }).check();
+  await page.getByRole("heading", { name: "General" }).waitFor();
+  assert.deepEqual(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dataset.theme]), [
+    "en",
+    "light",
+  ]);
+  await page.reload();
+  await page.getByRole("heading", { name: "General" }).waitFor();
+  assert.deepEqual(await seriousIssues(page), []);
+  await person.close();
+  assert.deepEqual(browser.complaints(), []);
+});
+
+test("an admin adds a user by the browser, makes a key that is shown once, and takes it back [C6][B1]", {
+  skip,
+}, async () => {
+  await using yard = await serveYard();
+  const person = await browser.person();
+  const page = await person.newPage();
+  await page.goto(`${yard.address}/settings/keys`);
+  await page.getByText("programs need no key", { exact: false }).waitFor();
+  await must(yard.client.call("addUser", { body: { id: "ada", password: "correct horse battery" } }));
+  const link = await must(yard.client.call("makeSignInLink", { params: { user: "ada" } }));
+  await page.goto(`${yard.address}${link.path}`);
+  await page.getByRole("button").click();
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await page.goto(`${yard.address}/settings/users`);
+  await page.getByLabel("Id", { exact: true }).fill("bo");
+  await page.getByRole("button", { name: "Add" }).click();
+  await page.getByText("bo", { exact: true }).first().waitFor();
+  await picture(page, "settings-users");
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByLabel("Name").fill("script");
+  await page.getByRole("button", { name: "Make a key" }).click();
+  const shown = page.locator(".secret");
+  await shown.waitFor();
+  const key = (await shown.textContent()) ?? "";
+  const asked = () => fetch(`${yard.address}/api/v1/conversations`, { headers: { authorization: `Bearer ${key}` } });
+  assert.equal((await asked()).status, 200);
+  await picture(page, "settings-keys");
+  assert.deepEqual(await seriousIssues(page), []);
+  await page.reload();
+  await page.getByText("script").waitFor();
+  assert.ok(!(await page.content()).includes(key), "it is shown once");
+  await page.getByRole("button", { name: "Revoke" }).click();
+  await page.getByText("There are no keys.").waitFor();
+  assert.equal((await asked()).status, 401);
+  await person.close();
+  assert.deepEqual(browser.complaints(), []);
+});

@@ -1,0 +1,37 @@
+import type { enTimeline } from "./en-timeline.ts";
+
+export const zhTimeline: typeof enTimeline = {
+  title: "时间线",
+  open: "各轮的时间线",
+  none: "还没有任何一轮。",
+  turn: (p) => `第 ${p.turn} 轮`,
+  step: (p) => `第 ${p.step} 步`,
+  attempt: (p) => `第 ${p.attempt} 次尝试`,
+  outcome: {
+    done: "完成",
+    failed: "失败",
+    cancelled: "已停止",
+    limit: "达到上限",
+    crashed: "中断",
+    running: "进行中",
+  },
+  model: (p) => `${p.model}（${p.slot}）`,
+  tokens: (p) => `输入 ${p.input}，输出 ${p.output}`,
+  cached: (p) => `${p.percent}% 来自缓存`,
+  first: (p) => `${p.time}后出现第一个字`,
+  wait: "等待过人的决定",
+  stillWaits: "正在等待人的决定",
+  failed: (p) => `调用失败：${p.kind}`,
+  sum: (p) => `${p.steps} 步 · ${p.calls} 次调用 · 输入 ${p.input}，输出 ${p.output}`,
+  compacted: "腾出了空间",
+  call: {
+    ok: "完成",
+    error: "失败",
+    cancelled: "已停止",
+    rejected: "被拒绝",
+    unknown: "结果未知",
+    not_run: "未运行",
+    running: "运行中",
+  },
+  older: "日志较长，只显示最新的部分。",
+};
