@@ -112,8 +112,11 @@ export const fileRoutes = {
     creates: true,
     summary: "Put a file into uploads/; the body is its bytes.",
     params: ById.extend({ name: z.string() }),
-    /** `keep`: a file of the same name stays, and this one becomes `name (2)`. */
-    query: z.object({ keep: z.stringbool().default(false) }),
+    /** `keep`: a file of the same name stays, and this one becomes `name (2)`. `wait`: seconds to wait for its details. */
+    query: z.object({
+      keep: z.stringbool().default(false),
+      wait: z.coerce.number().int().min(0).max(waitSecondsMax).default(0),
+    }),
     body: Empty,
     status: 201,
     takesBytes: true,

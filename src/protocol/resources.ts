@@ -182,6 +182,10 @@ export const FileDetails = z.object({
     .nullable(),
   receipt: FileReceipt.nullable(),
   code: z.string().nullable(),
+  /** The receipt in words, in the language of the caller: pages, characters, tables, language; empty while it is not known. */
+  summary: z.string(),
+  /** What could not be read and what would help, a sentence each; why nothing could. */
+  notes: z.array(z.string()),
 });
 export type FileDetails = z.infer<typeof FileDetails>;
 
@@ -193,6 +197,8 @@ export const UploadedFile = z.object({
   bytes: z.number().int(),
   /** A file of this name was there before and is replaced. */
   replaced: z.boolean(),
+  /** What became of it, where the caller waits for that. */
+  details: FileDetails.optional(),
 });
 export type UploadedFile = z.infer<typeof UploadedFile>;
 

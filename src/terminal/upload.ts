@@ -11,6 +11,7 @@ import { failureText } from "./failure-text.ts";
 import { type LocalFile, type LocalFiles, unreadable } from "./local-files.ts";
 import { progressOf } from "./progress.ts";
 import { safeLine } from "./safe-text.ts";
+import { sayReceipt } from "./say-receipt.ts";
 import type { SentFiles } from "./sent-files.ts";
 import type { Style } from "./style.ts";
 
@@ -66,6 +67,7 @@ export async function uploadFiles(
       sent.push({ file, at: answer.value });
       console.note(uploadedLine(to.name, file, answer.value, parts));
       reports.push(reportOf({ file, at: answer.value }));
+      await sayReceipt(conversation, answer.value, parts);
     } else if (!signal.aborted) reports.push(refused(file.shown, answer.failure, parts));
   }
   return signal.aborted ? { files: await takeBack(conversation, sent, parts) } : conclude(reports, parts);

@@ -12,6 +12,7 @@ import { enMcp } from "./en-mcp.ts";
 import { enMcpServer } from "./en-mcp-server.ts";
 import { enModels } from "./en-models.ts";
 import { enNotes } from "./en-notes.ts";
+import { enReceipts } from "./en-receipts.ts";
 import { enSandbox } from "./en-sandbox.ts";
 import { enSignIn } from "./en-sign-in.ts";
 import { enSkills } from "./en-skills.ts";
@@ -35,6 +36,7 @@ export const en = {
   models: enModels,
   notes: enNotes,
   callers: enCallers,
+  receipts: enReceipts,
   sandbox: enSandbox,
   signIn: enSignIn,
   skills: enSkills,

@@ -13,6 +13,7 @@ import { zhMcp } from "./zh-mcp.ts";
 import { zhMcpServer } from "./zh-mcp-server.ts";
 import { zhModels } from "./zh-models.ts";
 import { zhNotes } from "./zh-notes.ts";
+import { zhReceipts } from "./zh-receipts.ts";
 import { zhSandbox } from "./zh-sandbox.ts";
 import { zhSignIn } from "./zh-sign-in.ts";
 import { zhSkills } from "./zh-skills.ts";
@@ -34,6 +35,7 @@ export const zh: typeof en = {
   models: zhModels,
   notes: zhNotes,
   callers: zhCallers,
+  receipts: zhReceipts,
   sandbox: zhSandbox,
   signIn: zhSignIn,
   skills: zhSkills,

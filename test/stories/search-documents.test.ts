@@ -177,6 +177,8 @@ test("the details of a file have its receipt: pages, language, what could not be
   const details = async ({ client }: { client: Client }, path: string, wait = 60) =>
     must(client.call("describeFile", { params: { id: "c" }, query: { path, wait } }));
   const losses = [{ kind: "pages_without_text", count: 1, places: [{ page: 2 }] }];
+  const ocr =
+    "1 page is a picture (2) without text, a scan say, and cannot be searched: run it through text recognition (OCR) and send it again";
   try {
     {
       await using yard = await startYard({ data });
@@ -190,7 +192,7 @@ test("the details of a file have its receipt: pages, language, what could not be
       await must(client.upload("c", "dot.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex")));
       const { bytes, modifiedAt, indexing, ...rest } = await details(yard, "uploads/scan.pdf");
       assert.deepEqual(rest, {
-        ...{ path: "uploads/scan.pdf", type: "pdf", code: null },
+        ...{ path: "uploads/scan.pdf", type: "pdf", code: null, summary: "2 pages, 21 characters", notes: [ocr] },
         receipt: { parts: { kind: "page", count: 2 }, characters: 21, tables: 0, images: 1, losses },
       });
       assert.ok(bytes > 0 && modifiedAt > 0);
@@ -200,6 +202,20 @@ test("the details of a file have its receipt: pages, language, what could not be
       assert.equal((await details(yard, "uploads/报告.txt", 0)).receipt, null);
       const torn = await details(yard, "uploads/torn.pdf");
       assert.deepEqual([torn.code, torn.indexing?.state, torn.receipt], ["document_damaged", "failed", null]);
+      assert.match(torn.notes.join(), /^uploads\/torn\.pdf cannot be read as PDF: it is damaged/);
+      const chinese = createClient({ fetch: yard.fetch, language: "zh" });
+      const told = await must(
+        chinese.call("describeFile", { params: { id: "c" }, query: { path: "uploads/scan.pdf" } }),
+      );
+      assert.deepEqual(
+        [told.summary, told.notes],
+        ["2 页，21 个字符", ["1 页（2）是没有文字的图片（例如扫描件），无法搜索：请先做文字识别（OCR）再重新发送"]],
+      );
+      const path = "/api/v1/conversations/c/files/uploads/again.pdf?wait=60";
+      const headers = { "content-type": "application/octet-stream" };
+      const sent = await yard.fetch(`http://agentyard${path}`, { method: "PUT", headers, body: manual });
+      const { details: known } = JSON.parse(await sent.text());
+      assert.deepEqual([known.summary, known.notes, known.indexing.state], ["3 pages, 137 characters", [], "indexed"]);
       const image = await details(yard, "uploads/dot.png");
       assert.deepEqual([image.type, image.indexing, image.receipt, image.code], ["image", null, null, null]);
       for (const [path, code] of [

@@ -2,9 +2,11 @@ import { ok } from "../../base/result.ts";
 import type { FileDetails as Described, SearchResult } from "../../documents/documents.ts";
 import { failure } from "../../protocol/failure.ts";
 import type { FileDetails, SearchedFiles } from "../../protocol/resources.ts";
+import type { Language } from "../../words/words.ts";
 import { shownPath } from "../../workspace/workspace.ts";
 import type { Handlers, Parts } from "../handler.ts";
 import { storeOnce } from "../sandbox/stored-before.ts";
+import { toldReceipt } from "../told-receipt.ts";
 
 type Names = "listFiles" | "readFile" | "describeFile" | "searchFiles" | "uploadFile" | "removeFile";
 
@@ -38,12 +40,12 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
       if (stat.value.type === "folder") return failure("not_a_file", { path: shownPath(stat.value.path) });
       return ok({ stat: stat.value, open: (range) => files.stream(path, range) });
     },
-    async describeFile({ owner, params, query: { path, wait }, signal }) {
+    async describeFile({ owner, params, query: { path, wait }, language, signal }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const waitMs = wait * 1_000;
       const described = await documents.describe(engine.files(row.value), path, { waitMs, signal });
-      return described.ok ? ok(toDetails(described.value)) : described;
+      return described.ok ? ok(toDetails(described.value, language)) : described;
     },
     async searchFiles({ owner, params, query: { regex, limit, context, ...wanted }, signal }) {
       const row = await log.find(owner, params.id);
@@ -54,14 +56,21 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
       if (!found.ok) return found;
       return ok(toSearched(found.value));
     },
-    async uploadFile({ owner, params, query, bytes, once }) {
+    async uploadFile({ owner, params, query, bytes, once, language, signal }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const { chunks, announced } = bytes;
       const file = { name: params.name, chunks, keep: query.keep };
       const store = (wanted: typeof file) => engine.upload(row.value, { ...wanted, announcedBytes: announced });
-      if (once?.isRetry !== true) return store(file);
-      return storeOnce(parts, engine.files(row.value), { ...file, folder: "uploads" }, store);
+      const workspace = engine.files(row.value);
+      const stored =
+        once?.isRetry === true
+          ? await storeOnce(parts, workspace, { ...file, folder: "uploads" }, store)
+          : await store(file);
+      if (!stored.ok || query.wait === 0) return stored;
+      const waiting = { waitMs: query.wait * 1_000, signal };
+      const described = await documents.describe(workspace, stored.value.path, waiting);
+      return described.ok ? ok({ ...stored.value, details: toDetails(described.value, language) }) : stored;
     },
     async removeFile({ owner, params, query }) {
       const row = await log.find(owner, params.id);
@@ -83,11 +92,12 @@ function toSearched({ hits, stopped, unsearched, missing, repaired, ...counts }:
   };
 }
 
-function toDetails({ stat, type, indexing, receipt, failure: why }: Described): FileDetails {
+function toDetails({ stat, type, indexing, receipt, failure: why }: Described, language: Language): FileDetails {
   const { path, bytes, modifiedAt } = stat;
   return {
     ...{ path, type, bytes, modifiedAt: Math.trunc(modifiedAt), code: why?.code ?? null },
     indexing: indexing === undefined ? null : indexing,
+    ...toldReceipt({ receipt, failure: why }, language),
     receipt: receipt === undefined ? null : { ...receipt, losses: receipt.losses.map(toLoss) },
   };
 }
