@@ -76,6 +76,10 @@ export const enDemo = {
   changedFile: (before: string, after: string, path: string) =>
     `I changed “${before}” to “${after}” in \`${path}\`. \`/undo\` undoes it.`,
   searchHits: (query: string, hits: string) => `“${query}” stands here:\n\n${hits}`,
+  foundAt: (p: { path: string; place: string; first: string; last: string; heading: string }) => {
+    const where = p.first === p.last ? `${p.place} ${p.first}` : `${p.place}s ${p.first}–${p.last}`;
+    return `\`${p.path}\`, ${where}${p.heading === "" ? "" : ` (${p.heading})`}:`;
+  },
   searchNothing: (query: string) => `I found “${query}” in none of these files.`,
   undo: "I cannot undo anything myself: only you can. `/undo` undoes the last turn, and the files it changed are as they were before.",
   uploaded: (lines: string) => `This came with your message:\n\n${lines}`,

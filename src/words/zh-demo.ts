@@ -65,6 +65,13 @@ export const zhDemo: typeof enDemo = {
   notDeleted: (path) => `\`${path}\` 没有删掉；有这个文件吗？`,
   changedFile: (before, after, path) => `已把 \`${path}\` 里的“${before}”改成“${after}”。用 \`/undo\` 可以撤销。`,
   searchHits: (query, hits) => `“${query}”出现在这些地方：\n\n${hits}`,
+  foundAt: (p) => {
+    const units: Readonly<Record<string, string>> = { page: "页", slide: "张幻灯片", chapter: "章", paragraph: "段" };
+    const unit = units[p.place];
+    const span = p.first === p.last ? p.first : `${p.first}–${p.last}`;
+    const where = unit === undefined ? `工作表 ${p.first}` : `第 ${span} ${unit}`;
+    return `\`${p.path}\` ${where}${p.heading === "" ? "" : `（${p.heading}）`}：`;
+  },
   searchNothing: (query) => `在这些文件里没有找到“${query}”。`,
   undo: "我自己不能撤销任何事，只有您可以：`/undo` 撤销上一个回合，它改动过的文件也会恢复原样。",
   uploaded: (lines) => `收到了这些文件：\n\n${lines}`,

@@ -5,6 +5,7 @@ import { hasMore, type Page, pagesOf, seenFiles, seenLines, textOf } from "./fil
 import { type DemoWords, first, type Intent, paragraphs, resultOf, said, type WantedCall } from "./intent.ts";
 import { profileTable } from "./profile.ts";
 import { profileText } from "./profile-text.ts";
+import { quotationsText } from "./quotations.ts";
 import { fenced, shown } from "./shown-text.ts";
 import { quotedForShell, shell, withoutSkills } from "./skills.ts";
 import { cannotRun, reportCalls, reportsText, unreported } from "./table-report.ts";
@@ -75,7 +76,8 @@ export const fileIntents: readonly Intent[] = [
     answer: ({ text, done }, { words }) => {
       const { query = "" } = searchWish(text) ?? {};
       const result = resultOf(done, "search_file");
-      return result.includes("**") ? words.searchHits(query, fenced(shown(result))) : words.searchNothing(query);
+      if (!result.includes("**")) return words.searchNothing(query);
+      return words.searchHits(query, quotationsText(result, words) ?? fenced(shown(result)));
     },
   },
   {
@@ -204,8 +206,11 @@ function noteOf(text: string, words: DemoWords): { path: string; content: string
   return { path, content: `${content === "" ? words.noteText : content}\n` };
 }
 
+const thatOne =
+  /^(it|(the|this|that|my) (file|document|manual|report|paper|book|pdf|presentation|spreadsheet))$|^(这个|那个|该|这份|那份|这篇|这本)(文件|文档|手册|报告|论文|书|表格|演示文稿)$|^它$/i;
+
 function isOneFile(where: string): boolean {
-  return namesFile(where) || /^(it|(the|this|that|my) file)$|^(这个|那个|该)文件$|^它$/i.test(where);
+  return namesFile(where) || thatOne.test(where);
 }
 
 function isTable(path: string): boolean {

@@ -131,7 +131,7 @@ const searchForms: readonly { form: RegExp; isForFilesOnly: boolean }[] = [
   { form: form(`${please}search\\s+(?:for\\s+)?(?<query>.+)$`), isForFilesOnly: false },
   {
     form: form(
-      `${qing}在\\s*(?<where>.*?)\\s*(?:里面|里|中|内)?\\s*(?:搜索|查找|检索|搜一下|搜)(?:一下)?\\s*(?<query>.+)$`,
+      `${qing}在\\s*(?<where>.*?)\\s*(?:里面|里|中|内)?\\s*(?:搜索|查找|检索|搜一下|搜|找到|找出|找)(?:一下)?\\s*(?<query>.+)$`,
     ),
     isForFilesOnly: true,
   },
@@ -145,7 +145,9 @@ const searchForms: readonly { form: RegExp; isForFilesOnly: boolean }[] = [
 function isPlace(words: string): boolean {
   return (
     namesFile(words) ||
-    /\b(files?|uploads|outputs|temp|it|everything|workspace)\b|文件|附件|全部|所有|它|工作区/i.test(words)
+    /\b(files?|documents?|manual|report|paper|book|pdf|presentation|spreadsheet|uploads|outputs|temp|it|everything|workspace)\b|文件|文档|手册|报告|论文|这本书|表格|演示文稿|附件|全部|所有|它|工作区/i.test(
+      words,
+    )
   );
 }
 
