@@ -41,7 +41,7 @@ import { openSearch, type Search } from "./search/search.ts";
 import { openSecretKey } from "./secret-key.ts";
 import { openSkills, type Skills } from "./skills/skills.ts";
 import type { Storage } from "./storage/storage.ts";
-import { builtins, type CustomTools, openRegistry, type Registry, type Tool } from "./tools/tools.ts";
+import { builtins, type CustomTools, openRegistry, openTransfers, type Registry, type Tool } from "./tools/tools.ts";
 import { openSecrets, openSignInService, openUsers, type Secrets } from "./users/users.ts";
 import { openWeb, type Web, type WebOptions } from "./web/web.ts";
 import { type Words, wordsFor } from "./words/words.ts";
@@ -111,6 +111,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const operators = await openOperatorPart(options, secrets, () => webSettings);
   const mcp = openMcpPart(options, secrets, web);
   const registry = openToolParts(options, web, [
+    { origin: "agent", source: openTransfers(() => agents) },
     { origin: "mcp", source: mcp },
     { origin: "operator", source: operators },
   ]);

@@ -87,6 +87,9 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
     seesImages: false,
     todos: [],
     decision: undefined,
+    handOver: () => {
+      throw new Error("nobody is handed over here");
+    },
     compact: () => Promise.reject(new Error("no room is made here")),
     memory: { memories: async () => [], add: () => Promise.reject(new Error("nothing is remembered here")) },
     furtherTools: async () => ({ onDemand: [], search: () => [] }),

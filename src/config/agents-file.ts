@@ -12,6 +12,7 @@ export type AgentEntry = {
   description?: string | undefined;
   prompt?: string | undefined;
   tools?: readonly string[] | undefined;
+  skills?: readonly string[] | undefined;
   slot?: Slot | undefined;
 };
 
@@ -53,6 +54,9 @@ function readAgent(entry: Entry, name: string, walker: Walker, tools: KnownTools
     ...{ name: take("name"), description: take("description"), prompt: take("prompt") },
     tools: (inside, key) => {
       agent.tools = readTools(inside, key, walker, tools);
+    },
+    skills: (inside, key) => {
+      agent.skills = walker.list(inside, key, "tables")?.flatMap((item) => value(item, key, text)?.value ?? []);
     },
     slot: (inside, key) => {
       agent.slot = value(inside, key, slot)?.value;

@@ -54,13 +54,18 @@ function builtIn(language: Language): AgentRole[] {
   ];
 }
 
-function changed(before: AgentRole | undefined, { id, name, description, prompt, tools, slot }: AgentEntry): AgentRole {
+function changed(
+  before: AgentRole | undefined,
+  { id, name, description, prompt, tools, skills, slot }: AgentEntry,
+): AgentRole {
+  const named = skills ?? before?.skills;
   return {
     id,
     name: name ?? before?.name ?? id,
     description: description ?? before?.description ?? "",
     prompt: prompt ?? before?.prompt,
     tools: tools ?? before?.tools,
+    ...(named === undefined ? {} : { skills: named }),
     slot: slot ?? before?.slot,
   };
 }

@@ -21,16 +21,24 @@ export function recipeEvent(history: History, toolbox: Toolbox, now: RecipeNow):
   const tools = toolBytes([...offered, ...(now.functions ?? [])]);
   const made = systemPrompt(offered, now.size, startedAt, now.own, now);
   if (recipe?.tools === tools && recipe.system === made.system) return undefined;
-  return { type: "recipe.set", cause: causeOf(recipe, tools, now.own), tools, startedAt, ...made };
+  const { role } = now;
+  const cause = recipe === undefined || recipe.role === role ? causeOf(recipe, tools, now.own) : movedTo(role);
+  return { type: "recipe.set", cause, ...(role === undefined ? {} : { role }), tools, startedAt, ...made };
 }
 
 type RecipeNow = AgentParts & {
   readonly at: number;
   readonly size: "full" | "small";
+  /** The agent that the user was handed over to; undefined is the main one. */
+  readonly role?: string | undefined;
   readonly own?: OwnParts | undefined;
   /** The functions of the caller, beside our tools. */
   readonly functions?: readonly ToolDescription[] | undefined;
 };
+
+function movedTo(role: string | undefined): EventBody<"recipe.set">["cause"] {
+  return role === undefined ? "hand_back" : "hand_off";
+}
 
 function causeOf(recipe: Recipe | undefined, tools: string, own: OwnParts = {}): EventBody<"recipe.set">["cause"] {
   if (recipe === undefined) return "start";

@@ -14,8 +14,9 @@ export type OwnParts = {
 export type AgentParts = {
   readonly prompt?: string | undefined;
   readonly callerPart?: string | undefined;
-  /** The list of skills. */
+  /** The lists of skills, and of other agents. */
   readonly skills?: string | undefined;
+  readonly agents?: string | undefined;
 };
 type SystemParts = Pick<EventBody<"recipe.set">, "system" | "instructions" | "notes">;
 type Instructions = Omit<NonNullable<SystemParts["instructions"]>, "at" | "length">;
@@ -29,7 +30,7 @@ export function systemPrompt(
   size: PromptSize,
   startedAt: number,
   { instructions, notes }: OwnParts = {},
-  { prompt, callerPart, skills }: AgentParts = {},
+  { prompt, callerPart, skills, agents }: AgentParts = {},
 ): SystemParts {
   const names = new Set(tools.map((tool) => tool.name));
   const sections = forModels.prompt.filter(
@@ -47,6 +48,7 @@ export function systemPrompt(
   };
   const parts: Partial<SystemParts> = {};
   if (skills !== undefined) add(skills);
+  if (agents !== undefined) add(agents);
   if (instructions !== undefined) {
     const { text, ...about } = instructions;
     parts.instructions = { ...about, ...add(text) };

@@ -46,6 +46,7 @@ const statuses: Statuses = {
   conversation_ambiguous: 409,
   conversation_exists: 409,
   conversation_busy: 409,
+  transfer_refused: 409,
   budget_short: 409,
   budget_spent: 409,
   price_unknown: 409,

@@ -1,4 +1,4 @@
-import { addSpent, type BudgetLimits, nothingSpent, type Spent } from "../protocol/budget.ts";
+import { addSpent, type BudgetLimits, heldFor, nothingSpent, type Spent } from "../protocol/budget.ts";
 import type { EventBody, LogEvent } from "../protocol/events.ts";
 import type { Usage } from "../protocol/message.ts";
 
@@ -65,6 +65,13 @@ export function noteSpending(spending: Spending, event: LogEvent): void {
     case "compacted":
       if (event.usage !== undefined) pay(spending, event, event.usage, event.cost);
       return;
+    case "agent.spawned":
+      if (event.mode === "handoff") charge(spending, event, { agents: 1 });
+      else spending.reserved.set(event.id, heldFor(event.budget ?? {}));
+      return;
+    case "agent.ended":
+      if (spending.reserved.delete(event.id)) charge(spending, event, withItself(event.spent));
+      return;
     case "usage.noted":
       pay(spending, event, event.usage, event.cost);
       return;
@@ -74,6 +81,11 @@ export function noteSpending(spending: Spending, event: LogEvent): void {
     default:
       return;
   }
+}
+
+/** What an agent spent, and the agent that it was. */
+function withItself(spent: Spent = nothingSpent): Spent {
+  return { ...spent, agents: spent.agents + 1 };
 }
 
 function pay(spending: Spending, event: LogEvent, { input, output }: Usage, cost: number | undefined): void {

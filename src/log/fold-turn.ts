@@ -2,6 +2,7 @@ import type { EventOf } from "../protocol/events.ts";
 import { asWritten, type Message } from "../protocol/message.ts";
 import { selectedMessage } from "../words/words.ts";
 import { linkOf } from "./decision-record.ts";
+import { takeOver } from "./fold-hand-off.ts";
 import { setAside, takeBack, userMessage } from "./given-history.ts";
 import type { CallState, DecisionState, History, QueuedMessage } from "./history-state.ts";
 import { noteDecided, noteSaid } from "./keepsakes.ts";
@@ -160,11 +161,18 @@ export function finishCall(history: History, event: EventOf<"call.finished">): v
     addMessage(history, { role: "tool", toolCallId: call.id, text, images, ...(file !== undefined && { file }) }, seq);
   }
   turn.calls = [];
+  addBriefs(history, event.seq);
+}
+
+/** The calls of the answer that handed over have their results: whoever it was handed over to reads what it is to do. */
+export function addBriefs(history: History, seq: number): void {
+  for (const message of takeOver(history.stack)) addMessage(history, message, seq);
 }
 
 export function finishTurn(history: History, event: EventOf<"turn.finished">): void {
   takeBack(history);
   history.turn = undefined;
+  history.stack.length = 0;
   history.decisions.clear();
   history.lastTurn = { turn: event.turn, outcome: event.outcome };
   addCheckpoint(history, event.seq, "", event.at);

@@ -2,6 +2,7 @@ import type { CallOutcome, EventBody, EventOf, FileState, TurnOutcome } from "..
 import type { Image, Message, Slot, ToolCall, ToolDescription, Usage } from "../protocol/message.ts";
 import type { Todo } from "../protocol/todo.ts";
 import { emptySpending, type Spending } from "./fold-budget.ts";
+import type { HandedOver } from "./fold-hand-off.ts";
 import { emptyKeepsakes, type Keepsakes, type SaidLine, type SelectedFiles, type Summary } from "./keepsakes.ts";
 import type { Knowledge } from "./known.ts";
 
@@ -39,6 +40,8 @@ export type History = Knowledge &
     readonly loadedTools: Set<string>;
     /** Skills that were made ready, by name, each as it was the first time. */
     readonly skills: Map<string, LinkedSkill>;
+    /** Whom the user was handed over to in the running turn, one by the other; the last that acts is the one that works. */
+    readonly stack: HandedOver[];
     /** What was spent, rewound events included, and what may be. */
     budget: Spending;
     /** What the running turn hides: it was given another history. */
@@ -73,6 +76,8 @@ export type Recipe = {
   readonly systemMessage: Message;
   readonly descriptions: readonly ToolDescription[];
   readonly startedAt: number;
+  /** Which agent it is for, where the user was handed over to one. */
+  readonly role?: string | undefined;
   /** Which parts of the system message are the user's own. */
   readonly instructions?: EventOf<"recipe.set">["instructions"];
   readonly notes?: EventOf<"recipe.set">["notes"];
@@ -156,6 +161,7 @@ export function emptyHistory(): History {
     agent: undefined,
     loadedTools: new Set(),
     skills: new Map(),
+    stack: [],
     budget: emptySpending(),
     aside: undefined,
     ...emptyKeepsakes(),

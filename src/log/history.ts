@@ -2,8 +2,10 @@ import type { EventOf, LogEvent } from "../protocol/events.ts";
 import { linkOf } from "./decision-record.ts";
 import { emptySpending, noteSpending } from "./fold-budget.ts";
 import { compact } from "./fold-compaction.ts";
+import { handBack, handOver } from "./fold-hand-off.ts";
 import {
   addAnswer,
+  addBriefs,
   addCheckpoint,
   addDecision,
   callsNamed,
@@ -119,13 +121,15 @@ function change(history: History, event: LogEvent): void {
     case "agent.chosen":
       history.agent = agentAfter(history.agent, event);
       return;
+    case "agent.spawned":
+    case "agent.ended":
+      return changeStack(history, event);
     case "tool.loaded":
     case "skill.linked":
       return makeReady(history, event);
     case "checkpoint.saved":
-      return addCheckpoint(history, event.seq, event.name, event.at);
     case "checkpoint.deleted":
-      return forgetCheckpoint(history, event.checkpoint);
+      return changeCheckpoints(history, event);
     case "todo.set":
       history.todos = event.todos;
       return;
@@ -139,6 +143,7 @@ function change(history: History, event: LogEvent): void {
     case "compaction.undone":
       history.counted = undefined; // What was counted since then was counted without what is sent again.
       return;
+    case "agent.mailed":
     case "usage.noted":
     case "budget.set": // See `noteSpending`.
     case "compaction.started":
@@ -148,6 +153,19 @@ function change(history: History, event: LogEvent): void {
     case "conversation.deleted":
       return;
   }
+}
+
+function changeStack(history: History, event: EventOf<"agent.spawned" | "agent.ended">): void {
+  const { stack, turn } = history;
+  if (event.type === "agent.ended") return handBack(stack, event);
+  if (event.mode !== "handoff") return;
+  handOver(stack, event);
+  if (turn?.calls.length === 0) addBriefs(history, event.seq);
+}
+
+function changeCheckpoints(history: History, event: EventOf<"checkpoint.saved" | "checkpoint.deleted">): void {
+  if (event.type === "checkpoint.saved") addCheckpoint(history, event.seq, event.name, event.at);
+  else forgetCheckpoint(history, event.checkpoint);
 }
 
 function makeReady(history: History, event: EventOf<"tool.loaded" | "skill.linked">): void {
@@ -205,7 +223,7 @@ function changeFile(history: History, event: EventOf<"file.changed">): void {
 }
 
 function recipeOf(event: EventOf<"recipe.set">): Recipe {
-  const { system, tools, startedAt, instructions, notes } = event;
+  const { system, tools, startedAt, instructions, notes, role } = event;
   const systemMessage = { role: "system", text: system } as const;
-  return { system, tools, startedAt, instructions, notes, systemMessage, descriptions: JSON.parse(tools) };
+  return { system, tools, startedAt, instructions, notes, role, systemMessage, descriptions: JSON.parse(tools) };
 }

@@ -5,22 +5,27 @@ import type { NewEvent } from "../protocol/events.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { ToolDescription } from "../protocol/message.ts";
 import { type Catalogue, catalogueOf } from "../skills/skills.ts";
-import type { Toolbox } from "../tools/tools.ts";
-import { roleOf } from "./agents.ts";
+import { type Toolbox, transferName } from "../tools/tools.ts";
+import { actingRole, roleOf } from "./agents.ts";
+import { agentCatalogue } from "./hand-off.ts";
 import type { Parts } from "./parts.ts";
 
 type Tools = Pick<Parts, "toolbox" | "agents">;
 type Offering = Tools & Pick<Parts, "models">;
-type Whose = Pick<History, "agent" | "turn" | "loadedTools">;
+type Whose = Pick<History, "agent" | "stack" | "turn" | "loadedTools">;
 
 /** The tools of the agent that works here: what it was not given does not exist for it. */
-export function toolboxOf(history: Pick<History, "agent">, parts: Tools, owner: OwnerId): Toolbox {
+export function toolboxOf(history: Pick<History, "agent" | "stack">, parts: Tools, owner: OwnerId): Toolbox {
   return toolsOf(roleOf(history, parts), parts, owner);
 }
 
-function toolsOf({ tools }: AgentRole, { toolbox }: Pick<Parts, "toolbox">, owner: OwnerId): Toolbox {
+/** Every agent can hand over to every other. */
+function toolsOf(role: AgentRole, { toolbox, agents }: Tools, owner: OwnerId): Toolbox {
   const all = toolbox(owner);
-  return tools === undefined ? all : all.only(tools);
+  const others = agents().filter(({ id }) => id !== role.id);
+  return role.tools === undefined
+    ? all.without([transferName(role)])
+    : all.only([...role.tools, ...others.map(transferName)]);
 }
 
 /** Whether this agent is told of a tool of this name: a function of a caller cannot be called so. */
@@ -51,7 +56,7 @@ export function functionsOf(history: Whose, parts: Offering, owner: OwnerId): To
 
 /** The list of skills for the agent that works here; undefined where it could not read one. */
 export function skillsFor(
-  history: Pick<History, "agent">,
+  history: Pick<History, "agent" | "stack">,
   parts: Offering & Pick<Parts, "skills">,
   owner: OwnerId,
 ): Catalogue | undefined {
@@ -65,8 +70,11 @@ export function recipeNow(
   parts: Offering & Pick<Parts, "skills">,
   now: { readonly at: number; readonly own: OwnParts; readonly owner: OwnerId },
 ): NewEvent | undefined {
-  return recipeEvent(history, toolboxOf(history, parts, now.owner), {
+  const toolbox = toolboxOf(history, parts, now.owner);
+  return recipeEvent(history, toolbox, {
     ...now,
+    role: actingRole(history),
+    agents: agentCatalogue(history, parts, (tool) => isOffered(toolbox, parts, tool, history.loadedTools)),
     size: parts.models.get("base").promptSize,
     prompt: roleOf(history, parts).prompt,
     callerPart: history.turn?.message.program?.instructions,

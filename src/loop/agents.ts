@@ -27,7 +27,7 @@ export function openAgents(parts: Parts): Pick<Engine, "agents" | "chooseAgent">
 export function agentChosen(parts: Parts, named: AgentNamed = {}): ChosenEvent | undefined {
   const { agentId, agentKey, appKey } = named;
   if (agentId === undefined && agentKey === undefined && appKey === undefined) return undefined;
-  return chosenEvent(roleNamed(parts, named).id, named);
+  return chosenEvent(firstNamed(parts, named).id, named);
 }
 
 /** The same fact once more, for a branch. */
@@ -36,20 +36,35 @@ export function agentAgain({ agent }: History): ChosenEvent | undefined {
 }
 
 /** The role that plays the main agent; one that is no longer in `agents.yaml` is played by the main one. */
-export function roleOf({ agent }: Pick<History, "agent">, parts: Pick<Parts, "agents">): AgentRole {
+export function mainRoleOf({ agent }: Pick<History, "agent">, parts: Pick<Parts, "agents">): AgentRole {
   return roleCalled(parts, agent?.role ?? mainRole);
 }
 
-type Now = Pick<History, "agent"> & { readonly turn: OpenTurn };
+/** The role of the agent that works: the main one, or the one that the user was handed over to last. */
+export function roleOf(history: Pick<History, "agent" | "stack">, parts: Pick<Parts, "agents">): AgentRole {
+  const acting = actingRole(history);
+  return acting === undefined ? mainRoleOf(history, parts) : roleCalled(parts, acting);
+}
+
+/** Undefined while the main agent works. */
+export function actingRole({ stack }: Pick<History, "stack">): string | undefined {
+  return stack.findLast(({ isActing }) => isActing)?.role;
+}
+
+export function roleNamed({ agents }: Pick<Parts, "agents">, id: string): AgentRole | undefined {
+  return agents().find((role) => role.id === id);
+}
+
+type Now = Pick<History, "agent" | "stack"> & { readonly turn: OpenTurn };
 
 /** The model for the next step of a turn, as things stand. */
 export function choiceOf(
-  { agent, turn }: Now,
+  { agent, stack, turn }: Now,
   parts: Pick<Parts, "models" | "agents">,
   { isFinal = false } = {},
 ): ModelChoice {
   // What the agent's own model cannot see it must not be given.
-  const usual = turn.hasImages ? undefined : roleOf({ agent }, parts).slot;
+  const usual = turn.hasImages ? undefined : roleOf({ agent, stack }, parts).slot;
   return parts.models.choose({
     preferred: turn.slot ?? usual,
     hasImages: turn.hasImages,
@@ -70,7 +85,7 @@ const plainRole: AgentRole = {
 };
 
 /** The first of the names that there is an agent for, else the main agent: any value is taken. */
-function roleNamed(parts: Parts, { agentId, agentKey, appKey }: AgentNamed): AgentRole {
+function firstNamed(parts: Parts, { agentId, agentKey, appKey }: AgentNamed): AgentRole {
   const roles = parts.agents();
   const found = [agentId, agentKey, appKey].map((name) => roles.find(({ id }) => id === name));
   return found.find((role) => role !== undefined) ?? roleCalled(parts, mainRole);
@@ -90,12 +105,12 @@ async function choose(
   conversation: ConversationRow,
   named: AgentNamed,
 ): Promise<Result<AgentRole, Failure>> {
-  const wanted = roleNamed(parts, named);
+  const wanted = firstNamed(parts, named);
   let role = wanted;
   const stored = await appendSeen(parts, conversation.number, (history) => {
     const { agent } = history;
     const isBegun = agent !== undefined || history.turnsEver > 0;
-    role = isBegun ? roleOf(history, parts) : wanted;
+    role = isBegun ? mainRoleOf(history, parts) : wanted;
     // A conversation that began without an agent id takes any id, except the id of an agent that is not its own.
     const isOther =
       agent?.agentId === undefined ? isAnother(parts, named.agentId, role) : agent.agentId !== named.agentId;

@@ -3,6 +3,7 @@ import type { NewEvent, TurnOutcome } from "../protocol/events.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { errorForModel } from "../tools/tools.ts";
 import { endPrograms } from "./guests.ts";
+import { handBackEvents } from "./hand-off.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { budgetLines } from "./spending.ts";
@@ -21,6 +22,7 @@ export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, f
     .map((decision) => decision.asked.id);
   const row = { lastMessage: snippet(lastText(history)), turns: turn.turn, updatedAt: parts.clock.now() };
   const headBefore = run.committedHead;
+  for (const event of handBackEvents(history, outcome)) run.stage(event);
   const left = budgetLines(history, parts);
   run.stage({ ...finished(turn, outcome, failure), ...(left.length === 0 ? {} : { left }) });
   const isQuiet = history.queue.length === 0;

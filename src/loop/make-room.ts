@@ -126,8 +126,8 @@ export function reportOf(history: History, { compacted, because }: RoomMade, par
   return { strategy, messagesBefore: count, messagesAfter: count, tokensBefore: used, tokensAfter: used };
 }
 
-export function nextModel({ agent, turn }: History, parts: Pick<Parts, "models" | "agents">): Model {
-  return turn === undefined ? parts.models.get("base") : choiceOf({ agent, turn }, parts).model;
+export function nextModel({ turn, ...history }: History, parts: Pick<Parts, "models" | "agents">): Model {
+  return turn === undefined ? parts.models.get("base") : choiceOf({ ...history, turn }, parts).model;
 }
 
 export function exhausted(used: number, { windowTokens: window }: Pick<Reader, "windowTokens">): Failure {

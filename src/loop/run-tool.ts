@@ -19,6 +19,7 @@ import { type CallChanges, watchChanges } from "./call-changes.ts";
 import { type CallLimit, startLimit } from "./call-limit.ts";
 import { type CallPrograms, watchPrograms } from "./call-programs.ts";
 import { placeOf } from "./guests.ts";
+import { handOver } from "./hand-off.ts";
 import { roomInTurn } from "./make-room.ts";
 import { toolMemory } from "./memory.ts";
 import type { Parts } from "./parts.ts";
@@ -152,7 +153,7 @@ async function contextOf(
   const { clock, ids, documents, web } = parts;
   const { signal } = stop;
   const { conversation } = run;
-  const { turn, todos, agent: chosen } = run.history;
+  const { turn, todos } = run.history;
   const { call } = state;
   const agent = undefined;
   const workspace = await parts.workspaces.ofAgent(conversation, agent);
@@ -168,7 +169,7 @@ async function contextOf(
     knownHash: (path, wanted) => knownHash(run.history, { agent, path }, wanted),
     earlierCalls: () => answeredCalls(run.history, toolboxOf(run.history, parts, conversation.owner), tool),
     outputBytesMax: toolBytesMax(run, parts, tool),
-    seesImages: turn !== undefined && choiceOf({ agent: chosen, turn }, parts).slot === "vision",
+    seesImages: turn !== undefined && choiceOf({ ...run.history, turn }, parts).slot === "vision",
     decision: state.decision?.made,
     // A server that is gone asks nobody any more.
     askForm: (form) =>
@@ -176,6 +177,7 @@ async function contextOf(
         askInside(run, parts, { call: call.id, tool, form, signal: AbortSignal.any([signal, limit.over]) }),
       ),
     show: (text) => parts.live.say(conversation.number, call.id, text),
+    handOver: (role, task) => handOver(run, parts, { call: call.id, role, task }),
     compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
     memory: toolMemory(parts, conversation, key),
     async furtherTools() {

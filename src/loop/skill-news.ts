@@ -2,6 +2,7 @@ import { typeOfName } from "../documents/documents.ts";
 import type { QueuedMessage } from "../log/log.ts";
 import { ownWordsOf } from "../protocol/events.ts";
 import type { FoundSkill } from "../skills/skills.ts";
+import { transferName } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import { toolboxOf } from "./agent-tools.ts";
 import { mentionedIn } from "./mentions.ts";
@@ -45,7 +46,10 @@ export async function stageNews(run: Run, parts: Parts, { isFinal }: { isFinal: 
     ...byFile.map(({ skill, file }) => texts.forFile(fileOf(skill), file)),
     ...lacking,
     ...named.tools.map((name) => texts.toolNamed(name)),
-    ...named.agents.map(({ id, description }) => texts.agentNamed(id, description)),
+    ...named.agents.map((agent) => {
+      const tool = toolboxOf(history, parts, owner).find(transferName(agent))?.name;
+      return forModels.handOff.named(agent.id, agent.description, tool);
+    }),
   ];
 }
 

@@ -4,9 +4,10 @@ import { type ModelChoice, modelFailure } from "../models/models.ts";
 import type { ModelAnswer } from "../models/provider.ts";
 import { type EventBody, type NewEvent, ownWordsOf } from "../protocol/events.ts";
 import type { ToolCall } from "../protocol/message.ts";
+import { transferName } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import { functionsOf, recipeNow, toolboxOf } from "./agent-tools.ts";
-import { choiceOf } from "./agents.ts";
+import { actingRole, choiceOf } from "./agents.ts";
 import type { CallReserved } from "./budget.ts";
 import { finishTurn, snippet } from "./finish.ts";
 import { toolLoaded } from "./load-tool.ts";
@@ -24,8 +25,10 @@ import { budgetLines, paidFor, planCall, stepsMaxOf } from "./spending.ts";
 export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: boolean }): Promise<boolean> {
   const { turn } = run.history;
   if (turn === undefined) return false;
-  const choice = choiceOf({ agent: run.history.agent, turn }, parts, { isFinal });
-  if (run.history.recipe === undefined) await stageRecipe(run, parts);
+  const choice = choiceOf({ ...run.history, turn }, parts, { isFinal });
+  // The user may have been handed over in the middle of the turn.
+  const { recipe } = run.history;
+  if (recipe === undefined || recipe.role !== actingRole(run.history)) await stageRecipe(run, parts);
   const paid = planCall(run.history, parts);
   if (paid.next === "none") {
     const outcome = paid.reason.code === "price_unknown" ? "failed" : "limit";
@@ -101,7 +104,8 @@ function stageNamedTools(run: Run, parts: Parts): void {
   const { history, conversation } = run;
   const { owner } = conversation;
   if (history.turn === undefined) return;
-  for (const name of mentionedIn(ownWordsOf(history.turn.message), { history, owner }, parts).tools) {
+  const { tools, agents } = mentionedIn(ownWordsOf(history.turn.message), { history, owner }, parts);
+  for (const name of [...tools, ...agents.map(transferName)]) {
     const loaded = toolLoaded(history, parts, { owner, name });
     if (loaded.ok && loaded.value !== undefined) run.stage(loaded.value);
   }

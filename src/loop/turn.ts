@@ -127,7 +127,7 @@ async function follow(next: Exclude<Next, "rest" | "wait">, run: Run, parts: Par
 
 /** The last answer was asked for because no more steps could be taken, or paid. */
 function isAtLimit({ turn }: History, { limits }: Parts): boolean {
-  return turn !== undefined && turn.isFinal && (!turn.isStuck || turn.step > stepsMaxOf(turn, limits));
+  return turn?.isFinal === true && (!turn.isStuck || turn.step > stepsMaxOf(turn, limits));
 }
 
 /** The process before this one ended in the middle of the turn: counted, so that a turn that kills its process is parked. */

@@ -8,6 +8,8 @@ export type AgentRole = {
   readonly prompt: string | undefined;
   /** Names of the tools that it has; undefined: all. */
   readonly tools: readonly string[] | undefined;
+  /** What it is good at, by the names of skills: others are told so. */
+  readonly skills?: readonly string[] | undefined;
   /** The model slot of its turns, unless the user prefers another. */
   readonly slot: "base" | "reasoning" | "vision" | "code" | "chat" | undefined;
 };

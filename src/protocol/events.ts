@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parsedJson } from "../base/json.ts";
+import { agentEvents } from "./agent-events.ts";
 import { AllowRule, asked } from "./approval.ts";
 import { BudgetLimits, BudgetLine, budgetEvents, ReservedForCall } from "./budget.ts";
 import { CallerPart, GivenMessage, Selection } from "./given.ts";
@@ -52,7 +53,8 @@ const bodies = {
   /** Freezes what every request of this agent starts with. A second one is a known cache loss with a cause. */
   "recipe.set": z.strictObject({
     agent,
-    cause: z.enum(["start", "tools_changed", "prompt_changed", "instructions_changed"]),
+    cause: z.enum(["start", "tools_changed", "prompt_changed", "instructions_changed", "hand_off", "hand_back"]),
+    role: z.string().optional(), // Whom the user was handed over to.
     /** Exactly as sent. */
     system: z.string(),
     /** Canonical JSON of the tool descriptions, exactly as sent. */
@@ -280,6 +282,7 @@ const bodies = {
     agentKey: z.string().optional(),
     appKey: z.string().optional(),
   }),
+  ...agentEvents,
   /** A tool that is on demand is told of in this conversation from its next turn on: somebody named it. */
   "tool.loaded": z.strictObject({ agent, tool: z.string() }),
   "checkpoint.saved": z.strictObject({ name: z.string() }),

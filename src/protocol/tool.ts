@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Where a tool comes from: it is ours, a file of the operator, an MCP server, or a tool box. */
-export const ToolOrigin = z.enum(["builtin", "custom", "mcp", "operator"]);
+export const ToolOrigin = z.enum(["builtin", "agent", "custom", "mcp", "operator"]);
 export type ToolOrigin = z.infer<typeof ToolOrigin>;
 
 /** `loaded`: told of with every request. `on_demand`: found with `find_tools`. `off`: cannot be called. */

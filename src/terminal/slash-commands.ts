@@ -2,6 +2,7 @@ import { makeFailure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
 import type { Words } from "../words/words.ts";
+import { agents } from "./agents-command.ts";
 import { budget, budgetWords } from "./budget-command.ts";
 import { askPerson, type Chat, openStored, sayFailure, startNew } from "./chat-state.ts";
 import { likely } from "./command-line.ts";
@@ -48,6 +49,7 @@ const commands = {
   rules: { form: "[revoke ID]", words: ["revoke"], run: rules },
   tools: { form: "[WORD | load NAME]", words: ["load"], run: tools },
   skills: { form: "[why NAME | install NAME]", words: ["why", "install"], run: skills },
+  agents: { form: "", run: agents },
   mcp: { form: "[SERVER | WORD SERVER]", words: mcpWords, run: mcp },
   queue: { form: "[TEXT]", run: queue },
   unqueue: { form: "[N]", run: unqueue },

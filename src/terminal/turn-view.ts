@@ -97,6 +97,8 @@ export class TurnView implements TurnDisplay {
     if (event.type === "call.started") this.#showCall(event.call);
     if (event.type === "call.finished") this.#showResult(event);
     if (event.type === "recipe.set") this.#showInstructions(event);
+    if (event.type === "agent.spawned" && event.mode === "handoff")
+      this.#console.note(this.#style.dim(turn.handedOver({ name: safeLine(event.name ?? event.role, 64) })));
     if (event.type === "turn.recovered") this.#console.note(this.#style.dim(turn.recovered()));
     if (event.type === "compaction.started") this.#console.note(this.#style.dim(compact.making()));
     if (event.type === "compacted")

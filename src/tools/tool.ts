@@ -95,6 +95,8 @@ export type ToolContext = {
   readonly decision: EventOf<"decision.made"> | undefined;
   /** Makes room in what is sent, before the answer that this call is part of; without an event there was nothing to do. */
   readonly compact: (strategy: "auto" | "compact" | "summarize") => Promise<Result<RoomReport, Failure>>;
+  /** Hands the user over to another agent, by the id of its role. */
+  readonly handOver: (role: string, task: string) => Result<ToolOutput, Failure>;
   /** What the user wants to be known in every conversation. */
   readonly memory: ToolMemory;
   /** Installs what a skill's `requirements.txt` names, in the sandbox of this user. `leftOut`: lines that were not taken. */

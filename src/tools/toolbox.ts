@@ -34,6 +34,8 @@ export interface Toolbox {
   meant(call: ToolCall): ToolCall;
   /** The same with these tools alone. Without `use_tool` among them, a model is told of them all. */
   only(names: readonly string[]): Toolbox;
+  /** The same without these. */
+  without(names: readonly string[]): Toolbox;
 }
 
 export function openToolbox(tools: readonly Tool[], { tellsAll = false } = {}): Toolbox {
@@ -96,6 +98,15 @@ export function openToolbox(tools: readonly Tool[], { tellsAll = false } = {}): 
       if (known !== undefined) return known;
       const own = tools.filter(({ name }) => wanted.includes(name));
       const box = openToolbox(own, { tellsAll: !wanted.includes(wrapper) });
+      boxes.set(key, box);
+      return box;
+    },
+    without(unwanted) {
+      const key = `- ${unwanted.join(" ")}`;
+      const known = boxes.get(key);
+      if (known !== undefined) return known;
+      const own = tools.filter(({ name }) => !unwanted.includes(name));
+      const box = openToolbox(own, { tellsAll });
       boxes.set(key, box);
       return box;
     },

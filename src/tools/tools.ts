@@ -19,6 +19,7 @@ import { searchFile } from "./builtin/search-file.ts";
 import { searchHistory } from "./builtin/search-history.ts";
 import { todoRead } from "./builtin/todo-read.ts";
 import { todoWrite } from "./builtin/todo-write.ts";
+import { openTransfers, transferName } from "./builtin/transfer.ts";
 import { useTool } from "./builtin/use-tool.ts";
 import { googleSearch, webSearch } from "./builtin/web-search.ts";
 import { writeFile } from "./builtin/write-file.ts";
@@ -48,6 +49,8 @@ export type {
 } from "./tool.ts";
 export { allOf, defineTool } from "./tool.ts";
 export { openToolbox, readArguments, type Toolbox, toolBytes } from "./toolbox.ts";
+
+export { openTransfers, transferName };
 
 export const builtins: readonly Tool[] = [
   ...[compactContext, findTools, useTool],

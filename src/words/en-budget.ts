@@ -50,6 +50,14 @@ export const enBudgetFailures = {
       ? "Send another message to go on; each turn has its own budget."
       : "Raise it with /budget, or start a new conversation: /new.",
   ],
+  transfer_refused: (p: { agent: string; because: "acting" | "depth" | "twice"; stack: string; max: number }) => [
+    {
+      acting: `${p.agent} cannot be handed over to: it is at work in this turn already (${p.stack}).`,
+      depth: `${p.agent} cannot be handed over to: ${p.max} agents stand behind one another already (${p.stack}).`,
+      twice: `${p.agent} cannot be handed over to: the user was handed over in the same answer already.`,
+    }[p.because] ?? "",
+    "Answer the user yourself: when you are done, the main agent is back.",
+  ],
   price_unknown: (p: { model: string }) => [
     `A limit of money holds here, and nobody knows what ${p.model} costs: it is not asked.`,
     `Name its price below prices in agentyard.yaml, or limit tokens instead: /budget tokens 200000.`,
@@ -69,4 +77,12 @@ export const enBudget = {
   unknownKind: (p: { word: string; kinds: string }) => `✗ There is no limit of “${p.word}”; use one of: ${p.kinds}.`,
   unfit: (p: { word: string; number: string }) =>
     `✗ “${p.number}” is no limit for ${p.word}; write a number such as /budget ${p.word} 10, or off.`,
+};
+
+/** `/agents`. */
+export const enAgents = {
+  entry: (p: { id: string; name: string; more: string }) => `  @${p.id}  ${p.name} (${p.more})`,
+  allTools: "all tools",
+  tools: (p: { count: number }) => (p.count === 1 ? "1 tool" : `${p.count} tools`),
+  hint: () => "Name one with @ in a message, and you are handed over to it; the main agent is back afterwards.",
 };

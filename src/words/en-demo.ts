@@ -24,6 +24,8 @@ export const enDemo = {
     ["change red to blue in notes.txt", "I read the file, then use `edit_file`"],
     ["delete notes.txt", "I ask for your approval, and delete it only if you say yes"],
     ["undo", "I tell you how to undo what I did"],
+    ["let Simple answer: what time is it", "I hand you over to the agent Simple, and am back afterwards"],
+    ["how much budget is left", "I say what I was told about it"],
     ["do two things at once", "I call two tools side by side"],
     ["ask me something", "I ask you a question and go on with your answer"],
     ["connect a model", "I tell you how to put a real model in my place"],
@@ -127,6 +129,11 @@ export const enDemo = {
     `I followed the skill \`${skill}\`: I read its \`SKILL.md\`, and its scripts ran in the sandbox.`,
   skills: (lines: string) =>
     `Agents have these skills here:\n\n${lines}\n\nI can only follow \`data-analysis\` and \`slides\`; a real model reads any of them when a task fits. \`/skills\` tells more.`,
+  handedBack: "Another agent has answered you.",
+  handedOver: (task: string) =>
+    `You were handed over to me. I was told: “${task}”. I have no rule for that; it takes a real model to answer it.`,
+  noBudget: "No budget is set here that I was told of. `/budget tokens 200k` sets one.",
+  budget: (left: string) => `What I was told last about the budget: ${left}. \`/budget\` has it to the token.`,
   noSkills: "No skill is offered to me here. `/skills` tells which there are, and why.",
   report: {
     file: "report",

@@ -1,5 +1,5 @@
 import { enApprovalsCommand } from "./en-approvals.ts";
-import { enBudget } from "./en-budget.ts";
+import { enAgents, enBudget } from "./en-budget.ts";
 import { enCompact } from "./en-compact.ts";
 import { enDecisions } from "./en-decisions.ts";
 import { enExec, enService } from "./en-exec.ts";
@@ -39,6 +39,7 @@ export const enTerminal = {
       search:
         "Search documents and texts by words, best passages first, with their pages; `--queries` asks many at once",
       sandbox: "Serve the sandbox over HTTP to callers on this machine, until Ctrl+C",
+      agents: "list the agents that you can be handed over to",
       mcp: "Be an MCP server for an IDE or another agent, over standard input and output",
       user: "Who may call the server: users, their passwords, sign-in links and API keys",
       backup: "Copy all data into one file, also while AgentYard runs, and check the copy",
@@ -127,6 +128,7 @@ export const enTerminal = {
   },
   approvals: enApprovalsCommand,
   exec: enExec,
+  agents: enAgents,
   budget: enBudget,
   compact: enCompact,
   memory: enMemory,
@@ -233,6 +235,7 @@ export const enTerminal = {
     emptyAnswer: () => "(The model gave an empty answer.)",
     saidElsewhere: (p: { text: string }) => `You (elsewhere)> ${p.text}`,
     tryingAgain: (p: { attempt: number }) => `↻ Trying again (attempt ${p.attempt})`,
+    handedOver: (p: { name: string }) => `→ You are with ${p.name} now; the main agent is back after its answer.`,
     recovered: () => "↻ The process was restarted; the turn goes on.",
     stopped: () => "■ Stopped",
     /** `why` begins with a colon, or is empty. */

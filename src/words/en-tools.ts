@@ -7,7 +7,7 @@ export const enTools = {
     on_demand: (p: { count: number }) => `On demand, found by the model itself (${p.count}):`,
     off: (p: { count: number }) => `Off (${p.count}):`,
   },
-  origin: { builtin: "built in", custom: "your own file", mcp: "MCP server", operator: "tool box" },
+  origin: { builtin: "built in", agent: "hand-off", custom: "your own file", mcp: "MCP server", operator: "tool box" },
   why: {
     switched_off: (_: Taken) => "switched off in tools.yaml",
     name_taken: (p: Taken) => `left out: another tool has this name (${p.by ?? ""})`,

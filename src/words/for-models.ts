@@ -5,6 +5,7 @@ import { dataBlock } from "./data-for-models.ts";
 import { documentsForModels } from "./documents-for-models.ts";
 import type { FailureWords } from "./en-failures.ts";
 import { filesForModels } from "./files-for-models.ts";
+import { handOffForModels } from "./hand-off-for-models.ts";
 import { mcpForModels } from "./mcp-for-models.ts";
 import { memoryForModels } from "./memory-for-models.ts";
 import { shownName } from "./names.ts";
@@ -199,6 +200,7 @@ export const forModels = {
   documents: documentsForModels,
   code: codeForModels,
   budget: budgetForModels,
+  handOff: handOffForModels,
   compact: compactForModels,
   mcp: mcpForModels,
   memory: memoryForModels,

@@ -17,6 +17,4 @@ export const skillsForModels = {
   installed: (packages: readonly { readonly name: string; readonly version: string }[], leftOut: readonly string[]) =>
     `${packages.length === 0 ? "There was nothing to install." : `Installed: ${packages.map(({ name, version }) => `${name} ${version}`).join(", ")}.`}${leftOut.length === 0 ? "" : `\nNot taken, because they say more than a name and a version (tell the user if you need them):\n${leftOut.map((line) => `- ${shownName(line)}`).join("\n")}`}`,
   toolNamed: (name: string) => `The user named the tool ${name}: use it where it fits.`,
-  agentNamed: (name: string, description: string) =>
-    `The user named the agent ${name}${description === "" ? "" : ` (${description})`}.`,
 } as const;

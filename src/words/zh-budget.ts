@@ -1,4 +1,4 @@
-import { dollars, type enBudget, type enBudgetFailures, seconds } from "./en-budget.ts";
+import { dollars, type enAgents, type enBudget, type enBudgetFailures, seconds } from "./en-budget.ts";
 
 type Kind = Parameters<typeof enBudgetFailures.budget_short>[0]["kind"];
 
@@ -25,6 +25,14 @@ export const zhBudgetFailures: typeof enBudgetFailures = {
     `${p.of === "turn" ? "这个回合" : "这个对话"}的预算已用完：${zhAmount(p.kind, p.limit)}。`,
     p.of === "turn" ? "再发一条消息即可继续；每个回合有各自的预算。" : "请用 /budget 提高预算，或用 /new 开始新对话。",
   ],
+  transfer_refused: (p) => [
+    {
+      acting: `不能转交给 ${p.agent}：它已在这个回合中工作（${p.stack}）。`,
+      depth: `不能转交给 ${p.agent}：已有 ${p.max} 个智能体依次转交（${p.stack}）。`,
+      twice: `不能转交给 ${p.agent}：同一回答中已经转交过一次。`,
+    }[p.because] ?? "",
+    "请直接回答用户；完成后会回到主智能体。",
+  ],
   price_unknown: (p) => [
     `这里设有金额上限，但 ${p.model} 的价格未知，因此没有调用它。`,
     "请在 agentyard.yaml 的 prices 中填写它的价格，或改为限制 token：/budget tokens 200000。",
@@ -43,4 +51,12 @@ export const zhBudget: typeof enBudget = {
   hint: () => "修改：/budget tokens 200k、/budget usd 2、/budget minutes 10；off 表示恢复为设置中的值。",
   unknownKind: (p) => `✗ 没有“${p.word}”这种上限；可用：${p.kinds}。`,
   unfit: (p) => `✗ “${p.number}”不能作为 ${p.word} 的上限；请写数字，例如 /budget ${p.word} 10，或 off。`,
+};
+
+/** `/agents`。 */
+export const zhAgents: typeof enAgents = {
+  entry: (p) => `  @${p.id}  ${p.name}（${p.more}）`,
+  allTools: "全部工具",
+  tools: (p) => `${p.count} 个工具`,
+  hint: () => "在消息中用 @ 指名即可转交给它；之后回到主智能体。",
 };

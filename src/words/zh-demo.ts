@@ -22,6 +22,8 @@ export const zhDemo: typeof enDemo = {
     ["把 notes.txt 里的红改成蓝", "我先读文件，再用 `edit_file` 修改"],
     ["删除 notes.txt", "我先请您批准，您同意之后才删除"],
     ["撤销", "我告诉您怎样撤销我做的事"],
+    ["让 simple 来回答：现在几点", "我把您转交给智能体 simple，之后再回来"],
+    ["预算还剩多少", "我告诉您我所知道的余额"],
     ["同时做两件事", "我并行调用两个工具"],
     ["问我一个问题", "我向您提问，再根据您的回答继续"],
     ["接入模型", "我告诉您怎样换上真正的模型"],
@@ -112,6 +114,11 @@ export const zhDemo: typeof enDemo = {
   followed: (skill) => `我按技能 \`${skill}\` 来做：读了它的 \`SKILL.md\`，并在沙箱里运行了它的脚本。`,
   skills: (lines) =>
     `这里的智能体有这些技能：\n\n${lines}\n\n我只会用 \`data-analysis\` 和 \`slides\`；真正的模型会在任务合适时读取其中任何一个。\`/skills\` 有更多说明。`,
+  handedBack: "另一个智能体已经回答了您。",
+  handedOver: (task) => `已把您转交给我，任务是：“${task}”。我没有对应的规则，这需要真正的模型来回答。`,
+  noBudget: "我没有得到预算方面的提示。用 `/budget tokens 200k` 可以设置。",
+  budget: (left) =>
+    `我最近得知的预算：${left.replaceAll("tokens", "token").replaceAll(" of ", " / ").replaceAll(" left", "（剩余 / 上限）")}。\`/budget\` 显示准确的数字。`,
   noSkills: "这里没有给我提供技能。`/skills` 会说明有哪些技能，以及原因。",
   report: {
     file: "报告",

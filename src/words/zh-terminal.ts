@@ -1,6 +1,6 @@
 import type { TerminalWords } from "./en-terminal.ts";
 import { zhApprovalsCommand } from "./zh-approvals.ts";
-import { zhBudget } from "./zh-budget.ts";
+import { zhAgents, zhBudget } from "./zh-budget.ts";
 import { zhCompact } from "./zh-compact.ts";
 import { zhDecisions } from "./zh-decisions.ts";
 import { zhExec, zhService } from "./zh-exec.ts";
@@ -36,6 +36,7 @@ export const zhTerminal: TerminalWords = {
       exec: "在沙箱中运行代码，给出其输出和退出码",
       search: "按词语搜索文档和文本，给出最合适的段落及其页码；用 `--queries` 一次提多个问题",
       sandbox: "通过 HTTP 向本机的程序提供沙箱，直到按 Ctrl+C",
+      agents: "列出可以转交的智能体",
       mcp: "作为 MCP 服务器，通过标准输入输出供 IDE 或其他智能体使用",
       user: "谁可以访问服务器：用户、密码、登录链接和 API 密钥",
       backup: "把全部数据复制到一个文件并核对，运行中也可以",
@@ -119,6 +120,7 @@ export const zhTerminal: TerminalWords = {
   },
   approvals: zhApprovalsCommand,
   exec: zhExec,
+  agents: zhAgents,
   budget: zhBudget,
   compact: zhCompact,
   memory: zhMemory,
@@ -220,6 +222,7 @@ export const zhTerminal: TerminalWords = {
     emptyAnswer: () => "（模型的回答是空的。）",
     saidElsewhere: (p) => `You（在别处）> ${p.text}`,
     tryingAgain: (p) => `↻ 正在重试（第 ${p.attempt} 次）`,
+    handedOver: (p) => `→ 现在由 ${p.name} 为您服务；它回答之后回到主智能体。`,
     recovered: () => "↻ 进程已重新启动，回合继续。",
     stopped: () => "■ 已停止",
     declined: (p) => `您已拒绝${p.why.replace(/^: /, "：")}`,

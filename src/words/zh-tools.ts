@@ -6,7 +6,7 @@ export const zhTools: ToolWords = {
     on_demand: (p) => `按需使用，由模型自行查找（${p.count}）：`,
     off: (p) => `不可用（${p.count}）：`,
   },
-  origin: { builtin: "内置", custom: "自定义文件", mcp: "MCP 服务器", operator: "工具箱" },
+  origin: { builtin: "内置", agent: "转交", custom: "自定义文件", mcp: "MCP 服务器", operator: "工具箱" },
   why: {
     switched_off: () => "已在 tools.yaml 中关闭",
     name_taken: (p) => `未采用：已有同名工具（${p.by ?? ""}）`,

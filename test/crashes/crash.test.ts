@@ -22,10 +22,11 @@ const promises = {
   uploads: "a file that is sent again is there once, and the ledger ends with it",
   decisions: "what a person decided counts once, and so does what they allowed always",
   secondThoughts: "what was taken back, named and listed counts once, also where the model was too busy at first",
+  handOff: "the user is handed over to another agent once, and the main agent is back once",
 } as const;
 const names = [
   ...(["threeTurns", "roomAndUndo", "branchAndDelete", "functionOfTheCaller", "uploads", "decisions"] as const),
-  "secondThoughts",
+  ...(["secondThoughts", "handOff"] as const),
 ] as const;
 
 /** None of these is where a log ends: the one that is named stands behind it, stored in the same moment. */
@@ -34,6 +35,8 @@ const neverLast = {
   "turn.started": "step.started",
   "skill.linked": "step.started",
   branched: "what was copied",
+  "agent.spawned": "call.finished",
+  "agent.ended": "turn.finished",
   "todo.set": "call.finished",
   "file.known": "call.finished",
 };
@@ -41,6 +44,7 @@ const neverLast = {
 const elsewhere = {
   "compaction.started": "compaction.test.ts",
   "usage.noted": "budgets.test.ts",
+  "agent.mailed": "the tree of agents",
 };
 
 test("whenever the process is killed, everything goes on after the restart and nothing acknowledged is lost [L2][L5][L9][H2][H4][Z2][F3][C5][C6][S6][W12][Q2]", async (t) => {

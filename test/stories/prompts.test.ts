@@ -160,6 +160,7 @@ test("a small model gets the short prompt, the few tools and a worked example; a
           "run_bash_command",
           "search_file",
           "todo_write",
+          "transfer_to_simple",
           "use_tool",
           "write_file",
         ],

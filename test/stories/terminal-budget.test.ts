@@ -16,6 +16,7 @@ const texts = {
     wrongKind: "✗ There is no limit of “coins”",
     wrongNumber: "✗ “-5” is no limit for tokens",
     off: "110 tokens used, no limit",
+    agents: "@simple  Simple (6 tools)",
   },
   zh: {
     nothing: "尚未产生用量。",
@@ -25,6 +26,7 @@ const texts = {
     wrongKind: "✗ 没有“coins”这种上限",
     wrongNumber: "✗ “-5”不能作为 tokens 的上限",
     off: "已用 110 个 token，不限",
+    agents: "@simple  Simple（6 个工具）",
   },
 } as const;
 
@@ -54,6 +56,7 @@ for (const language of ["en", "zh"] as const) {
       { tokens: 200_000, money: 2, ms: 90_000 },
       { money: 2, ms: 90_000 },
     ]);
+    await say("/agents", expected.agents);
     chat.type(`/quit${keys.enter}`);
     await chat.ended;
   });

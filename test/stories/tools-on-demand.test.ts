@@ -221,7 +221,7 @@ test("an agent with an allow list finds and calls nothing that is not on it [T1]
   );
   assert.deepEqual(
     model.asked[0]?.body.tools?.map((tool) => tool.function.name),
-    ["find_tools", "use_tool"],
+    ["find_tools", "transfer_to_general", "transfer_to_simple", "use_tool"],
   );
   const listed = async (conversation: string) =>
     (await must(yard.client.call("listTools", { query: { conversation } }))).items.map(({ name, tier }) => [
@@ -315,14 +315,14 @@ test("a tool that somebody loads is told of from the next turn on, and after a r
 
 const shown = {
   en: [
-    "Told to the model with every request (15):",
+    "Told to the model with every request (17):",
     "On demand, found by the model itself (210):",
     "✓ From the next message on the model is told of mcp__crm__list_member",
     "✗ Nothing was said here yet",
     "No tool has “submarine”",
   ],
   zh: [
-    "每次请求都告诉模型（15）：",
+    "每次请求都告诉模型（17）：",
     "按需使用，由模型自行查找（210）：",
     "✓ 从下一条消息起，模型可以直接使用 mcp__crm__list_member",
     "✗ 这里还没有消息",

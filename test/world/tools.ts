@@ -55,6 +55,7 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
     todos: [],
     decision: undefined,
     compact: async () => assert.fail("no room is made here"),
+    handOver: () => assert.fail("nobody is handed over here"),
     memory: {
       memories: () => assert.fail("nothing is remembered here"),
       add: () => assert.fail("nothing is remembered here"),

@@ -24,6 +24,10 @@ export type TalkFacts = {
   readonly foreignTools: readonly ForeignTool[];
   /** The skills that are listed for it. */
   readonly skills: readonly ListedSkill[];
+  /** Another agent has handed the user over. */
+  readonly isHanded: boolean;
+  /** What is left of the budget, as it was told last. */
+  readonly budget: string | undefined;
   /** The calls of this turn that have a result, in order. */
   readonly done: readonly DoneCall[];
 };
@@ -51,8 +55,8 @@ const otherResultCharactersMax = 8_000;
 
 export function readFacts({ messages, tools, tool_choice }: ChatRequest): TalkFacts {
   const asked = messages.findLastIndex((message) => message.role === "user" && wordsOf(message) !== "");
-  const said = messages.filter(({ role }) => role === "user").map((message) => partsOf(wordsOf(message)));
-  const { text: written, attached, language } = partsOf(wordsOf(messages[asked]));
+  const said = messages.filter(({ role }) => role === "user").map((message) => partsOf(ownWordsOf(message)));
+  const { text: written, attached, language } = partsOf(ownWordsOf(messages[asked]));
   const names = attached.map(({ name }) => name);
   const before = messages.slice(0, Math.max(asked, 0)).filter(({ role }) => role === "user");
   return {
@@ -70,15 +74,33 @@ export function readFacts({ messages, tools, tool_choice }: ChatRequest): TalkFa
         .map(wordsOf)
         .join("\n\n"),
     ),
+    isHanded: handedMark.test(wordsOf(messages[asked])),
+    budget: messages
+      .toReversed()
+      .map((message) => /^Budget: (.*? left)\. /m.exec(rawText(message))?.[1])
+      .find((told) => told !== undefined),
     done: doneCalls(messages.slice(asked + 1)),
   };
 }
 
+/** What stands behind a task that was handed over. */
+const handedMark = /\n\n\(You were handed this by another agent[^\n]*\)$/;
+
+/** Without it. */
+function ownWordsOf(message: Message | undefined): string {
+  return wordsOf(message).replace(handedMark, "").trim();
+}
+
 /** A message without the reminders that AgentYard attaches to it. */
 function wordsOf(message: Message | undefined): string {
+  return rawText(message)
+    .replace(/<system_reminder>[\s\S]*?<\/system_reminder>/g, "")
+    .trim();
+}
+
+function rawText(message: Message | undefined): string {
   const content = message?.content ?? "";
-  const text = typeof content === "string" ? content : content.map((part) => part.text ?? "").join("\n");
-  return text.replace(/<system_reminder>[\s\S]*?<\/system_reminder>/g, "").trim();
+  return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("\n");
 }
 
 const itIn: Readonly<Record<Language, string>> = { en: "it", zh: "它" };

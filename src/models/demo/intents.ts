@@ -1,6 +1,7 @@
 import { connectText } from "./connect.ts";
 import { fileIntents, uploadIntent } from "./file-intents.ts";
 import { foreignCalls, foreignText } from "./foreign-intent.ts";
+import { handedIntent, handOffIntents } from "./hand-off.ts";
 import {
   type DemoWords,
   first,
@@ -22,6 +23,7 @@ export const intents: readonly Intent[] = [
     calls: first(({ text }) => [{ name: "report_number", arguments: { number: Number(/\d+/.exec(text)?.[0] ?? 0) } }]),
     answer: ({ done }) => resultOf(done, "report_number"),
   },
+  ...handOffIntents,
   slidesIntent,
   ...fileIntents,
   {
@@ -99,6 +101,7 @@ export const intents: readonly Intent[] = [
     ),
     answer: (_, { words }) => paragraphs(words.greeting, abilities(words)),
   },
+  handedIntent,
   {
     name: "anything else",
     matches: () => true,

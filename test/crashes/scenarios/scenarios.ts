@@ -1,5 +1,6 @@
 import { decisions, functionOfTheCaller, uploads } from "./callers.ts";
 import { branchAndDelete, roomAndUndo } from "./going-back.ts";
+import { handOff } from "./hand-off.ts";
 import { secondThoughts } from "./second-thoughts.ts";
 import { deadlyTurn, threeTurns } from "./three-turns.ts";
 
@@ -13,4 +14,5 @@ export const scenarios = {
   uploads,
   decisions,
   secondThoughts,
+  handOff,
 };

@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AgentRole } from "../../src/protocol/agent.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
+import { builtInAgents } from "../../src/words/words.ts";
+import { all } from "../world/events.ts";
+import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
+import { must, startYard } from "../world/yard.ts";
+
+// Another agent takes the user over, in the same history, and the main agent is back when it is done.
+
+const role = (id: string, more: Partial<AgentRole> = {}): AgentRole => ({
+  ...{ id, name: id.toUpperCase(), description: `Knows all about ${id}`, prompt: `You are ${id}.`, tools: ["now"] },
+  slot: undefined,
+  ...more,
+});
+const others = ["a", "b", "c", "d", "e"].map((id) => role(id));
+const toolsIn = (asked: { body: { tools?: readonly { function: { name: string } }[] } } | undefined) =>
+  asked?.body.tools?.map((tool) => tool.function.name) ?? [];
+
+test("a hand-off moves the user to another agent with its own words and tools; with the next turn the main agent is back [A3]", async () => {
+  await using model = await modelServer([
+    calls(["transfer_to_simple", { task: "Say hello to Ann." }]),
+    says("Hello, Ann."),
+    says("I am back."),
+  ]);
+  await using yard = await startYard({ model });
+  const { conversation, answer, outcome, events } = await yard.ask("let Simple greet me");
+  assert.deepEqual([answer, outcome], ["Hello, Ann.", "done"]);
+  const [first, second] = model.asked;
+  assert.ok(toolsIn(first).includes("transfer_to_simple") && !toolsIn(first).includes("transfer_to_general"));
+  assert.deepEqual(toolsIn(second), [...builtInAgents.simple.tools, "transfer_to_general"].toSorted());
+  assert.ok(String(second?.body.messages[0]?.content).startsWith(builtInAgents.simple.prompt));
+  const said = second?.body.messages.slice(1).map(({ role, content }) => [role, content]);
+  assert.deepEqual(
+    said?.map(([role]) => role),
+    ["user", "assistant", "tool", "user"],
+  );
+  assert.equal(said?.[2]?.[1], "✓ Transferred to Simple");
+  assert.match(String(said?.[3]?.[1]), /^Say hello to Ann\.\n\n\(You were handed this by another agent/);
+  assert.deepEqual(
+    all(events, "recipe.set").map(({ cause, role }) => [cause, role]),
+    [
+      ["start", undefined],
+      ["hand_off", "simple"],
+    ],
+  );
+  const [spawned] = all(events, "agent.spawned");
+  assert.deepEqual(
+    [spawned?.mode, spawned?.role, spawned?.name, all(events, "agent.ended").map(({ id, outcome }) => [id, outcome])],
+    ["handoff", "simple", "Simple", [[spawned?.id, "done"]]],
+  );
+  assert.deepEqual(
+    events.slice(-3).map(({ type }) => type),
+    ["message.assistant", "agent.ended", "turn.finished"],
+  );
+  const next = await yard.ask("and you?", { conversation });
+  const [third] = model.asked.slice(2);
+  assert.deepEqual([next.answer, toolsIn(third)], ["I am back.", toolsIn(first)]);
+  assert.equal(all(next.events, "recipe.set").at(-1)?.cause, "hand_back");
+  assert.deepEqual(third?.body.messages[0], first?.body.messages[0], "word for word what it was before");
+  const { spent } = await must(yard.client.call("getBudget", { params: { id: conversation } }));
+  assert.equal(spent.agents, 1);
+});
+
+test("who is at work already is not handed over to again, nor anybody behind five, nor two at once; the others of the answer go on [A3]", async () => {
+  const transfer = (id: string): [string, unknown] => [`transfer_to_${id}`, { task: `go to ${id}` }];
+  const answers: Answer[] = [
+    calls(transfer("a"), ["now", {}], transfer("b")),
+    calls(transfer("general")),
+    calls(transfer("b")),
+    calls(transfer("a")),
+    calls(transfer("c")),
+    calls(transfer("d")),
+    calls(transfer("e")),
+    says("enough"),
+  ];
+  await using model = await modelServer(answers);
+  await using yard = await startYard({ model, agents: others });
+  const { answer, events } = await yard.ask("round and round");
+  assert.equal(answer, "enough");
+  const results = all(events, "call.finished").map(({ outcome, failure }) => failure?.params.because ?? outcome);
+  assert.deepEqual(results, ["ok", "ok", "twice", "acting", "ok", "acting", "ok", "ok", "depth"]);
+  assert.ok(
+    all(events, "call.finished").every(({ failure }) => (failure?.code ?? "transfer_refused") === "transfer_refused"),
+  );
+  const wrong = all(events, "call.finished").find(({ failure }) => failure?.params.because === "acting");
+  assert.match(
+    wrong?.text ?? "",
+    /^Error: transfer_refused: General cannot be handed over to: .*general → a\)\. Answer/,
+  );
+  assert.deepEqual(
+    all(events, "agent.ended").map(({ id }) => id),
+    all(events, "agent.spawned")
+      .map(({ id }) => id)
+      .toReversed(),
+    "all of them are back, the last one first",
+  );
+  assert.ok(String(model.asked.at(-1)?.body.messages[0]?.content).startsWith("You are d."));
+});
+
+test("the budget counts agents and how deep they stand, whoever makes them; who may not have one answers itself [A3][A4]", async () => {
+  for (const [limits, kind] of [
+    [{ agents: 1 }, "agents"],
+    [{ depth: 1 }, "depth"],
+  ] as const) {
+    await using model = await modelServer([
+      calls(["transfer_to_a", { task: "one" }]),
+      calls(["transfer_to_b", { task: "two" }]),
+      says("I do it myself."),
+    ]);
+    await using yard = await startYard({ model, agents: others });
+    const { id } = await must(yard.client.call("createConversation", { body: {} }));
+    await must(yard.client.call("setBudget", { params: { id }, body: limits }));
+    const { answer, events } = await yard.ask("go", { conversation: id });
+    assert.equal(answer, "I do it myself.");
+    assert.deepEqual(
+      all(events, "call.finished").map(({ failure }) => failure && [failure.code, failure.params.kind]),
+      [undefined, ["budget_short", kind]],
+    );
+  }
+});
+
+test("a conversation that belongs to another agent can be handed over to the main one; what stops the turn hands back [A3][L6]", async () => {
+  await using model = await modelServer([
+    calls(["transfer_to_simple", { task: "me?" }], ["transfer_to_general", { task: "write code" }]),
+    says("general here"),
+    calls(["transfer_to_general", { task: "again" }]),
+    { text: "never", fault: { after: 0, kind: "stall" } },
+  ]);
+  await using yard = await startYard({ model });
+  const row = await must(yard.engine.create(localOwner, { agent: { agentId: "simple" } }));
+  await must(yard.engine.send(row, { text: "hi", mode: "queue" }));
+  const { answer, events } = await yard.whenAtRest(row.id);
+  assert.equal(answer, "general here");
+  assert.deepEqual(
+    all(events, "call.finished").map(({ failure }) => failure?.code),
+    ["tool_not_found", undefined],
+    "an agent has no tool that leads to itself",
+  );
+  await must(yard.engine.send(row, { text: "again", mode: "queue" }));
+  while (model.asked.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+  await must(yard.engine.cancel(row));
+  const stopped = await yard.whenAtRest(row.id);
+  assert.deepEqual([stopped.outcome, all(stopped.events, "agent.ended").at(-1)?.outcome], ["cancelled", "terminated"]);
+});
+
+test("an agent that is named with @ comes with the way to it, also one that is only told of on demand [A3][L4]", async () => {
+  const many = Array.from({ length: 9 }, (_, n) => role(`agent-${n}`));
+  await using model = await modelServer(() => says("hi"));
+  await using yard = await startYard({ model, agents: many });
+  const { events } = await yard.ask("ask @agent-8 please");
+  const [asked] = model.asked;
+  assert.ok(toolsIn(asked).includes("transfer_to_agent-8") && !toolsIn(asked).includes("transfer_to_agent-7"));
+  assert.deepEqual(
+    all(events, "tool.loaded").map(({ tool }) => tool),
+    ["transfer_to_agent-8"],
+  );
+  const reminder = all(events, "step.started")[0]?.reminder ?? "";
+  assert.match(
+    reminder,
+    /The user named the agent agent-8 \(Knows all about agent-8\): hand over to it with transfer_to_agent-8\./,
+  );
+  const system = String(asked?.body.messages[0]?.content);
+  assert.match(
+    system,
+    /# Agents\n[^\n]*\n- Simple \(transfer_to_simple\): Quick answers[^\n]*\n- AGENT-0 \(transfer_to_agent-0\): Knows/,
+  );
+  const again = await startYard({ model, agents: many });
+  await again.ask("ask @agent-8 please");
+  await again.close();
+  assert.equal(
+    JSON.stringify(model.asked[1]?.body.tools),
+    JSON.stringify(asked?.body.tools),
+    "the same bytes at every start",
+  );
+});
+
+for (const [language, text, expected, left] of [
+  [
+    "en",
+    "let Simple answer: what time is it",
+    /It is|The clock/,
+    /What I was told last about the budget: [\d,]+ tokens of 300,000 tokens left\./,
+  ],
+  [
+    "zh",
+    "让 simple 来回答：现在几点",
+    /现在|时间/,
+    /我最近得知的预算：[\d,]+ token \/ 300,000 token（剩余 \/ 上限）。/,
+  ],
+] as const) {
+  test(`the demo model hands over on request, and says what is left of the budget (${language}) [M5][A3][A4]`, async () => {
+    await using yard = await startYard();
+    const { id } = await must(yard.client.call("createConversation", { body: {} }));
+    await must(yard.client.call("setBudget", { params: { id }, body: { tokens: 300_000 } }));
+    const { answer, events } = await yard.ask(text, { conversation: id });
+    const called = all(events, "message.assistant").flatMap(({ calls = [] }) => calls.map(({ name }) => name));
+    assert.deepEqual(called, ["transfer_to_simple", "now"]);
+    assert.match(answer, expected);
+    const { answer: told } = await yard.ask(language === "en" ? "how much budget is left?" : "预算还剩多少？", {
+      conversation: id,
+    });
+    assert.match(told, left);
+  });
+}
