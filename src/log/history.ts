@@ -86,8 +86,7 @@ function startCall(history: History, { call, class: effect, attempt }: EventOf<"
 function change(history: History, event: LogEvent): void {
   switch (event.type) {
     case "recipe.set":
-      history.recipe = recipeOf(event);
-      return;
+      return void Object.assign(history, { recipe: recipeOf(event) });
     case "message.user":
       history.queue.push(event);
       return;
@@ -134,10 +133,8 @@ function change(history: History, event: LogEvent): void {
       history.todos = event.todos;
       return;
     case "file.known":
-      noteRead(history, event);
-      return noteShown(history, event);
     case "file.changed":
-      return changeFile(history, event);
+      return noteFileEvent(history, event);
     case "step.failed":
       return failStep(history, event);
     case "compaction.undone":
@@ -216,7 +213,11 @@ function linkOfSkill({ turn, because, file }: EventOf<"skill.linked">): LinkedSk
   return { turn, because, ...(file === undefined ? {} : { file }) };
 }
 
-function changeFile(history: History, event: EventOf<"file.changed">): void {
+function noteFileEvent(history: History, event: EventOf<"file.known" | "file.changed">): void {
+  if (event.type === "file.known") {
+    noteRead(history, event);
+    return noteShown(history, event);
+  }
   noteFile(history, event);
   noteGuide(history, event);
   noteChanged(history, event);

@@ -52,6 +52,14 @@ export function openToolbox(tools: readonly Tool[], { tellsAll = false } = {}): 
   const onDemand = sorted.filter((tool) => !isLoaded(tool));
   let index: ToolIndex | undefined;
   const boxes = new Map<string, Toolbox>();
+  // Agents are few, and the same ones again and again.
+  const boxOf = (key: string, isIn: (tool: Tool) => boolean, options: { tellsAll: boolean }) => {
+    const known = boxes.get(key);
+    if (known !== undefined) return known;
+    const box = openToolbox(tools.filter(isIn), options);
+    boxes.set(key, box);
+    return box;
+  };
   const missing = (name: string) => {
     const near = nearNames(name, names).join(", ");
     return failure("tool_not_found", { name: oneLine(name, nameBytesMax), near });
@@ -91,25 +99,9 @@ export function openToolbox(tools: readonly Tool[], { tellsAll = false } = {}): 
         ...(extra === undefined ? {} : { extra }),
       };
     },
-    only(wanted) {
-      // Agents are few, and the same ones again and again.
-      const key = wanted.join(" ");
-      const known = boxes.get(key);
-      if (known !== undefined) return known;
-      const own = tools.filter(({ name }) => wanted.includes(name));
-      const box = openToolbox(own, { tellsAll: !wanted.includes(wrapper) });
-      boxes.set(key, box);
-      return box;
-    },
-    without(unwanted) {
-      const key = `- ${unwanted.join(" ")}`;
-      const known = boxes.get(key);
-      if (known !== undefined) return known;
-      const own = tools.filter(({ name }) => !unwanted.includes(name));
-      const box = openToolbox(own, { tellsAll });
-      boxes.set(key, box);
-      return box;
-    },
+    only: (wanted) =>
+      boxOf(wanted.join(" "), ({ name }) => wanted.includes(name), { tellsAll: !wanted.includes(wrapper) }),
+    without: (unwanted) => boxOf(`- ${unwanted.join(" ")}`, ({ name }) => !unwanted.includes(name), { tellsAll }),
   };
 }
 
