@@ -124,6 +124,8 @@ test("hostile names and contents of files do nothing in the list and in previews
   assert.deepEqual(await harm(), harmless);
   const links = await page.locator(".file-row a.file-name").all();
   assert.equal(links.length, Object.keys(files).length + names.length);
+  // A name that turns itself around is shown as it is: it ends in `.txt`.
+  assert.ok(!(await page.locator("aside").innerText()).includes("\u202e"));
   for (const name of [...Object.keys(files).filter((one) => one !== "page.html"), ...names]) {
     await page.goto(`${yard.address}/c/${conversation}/f/uploads/${encodeURIComponent(name)}`);
     await page.locator(".picture-box img, .grid-row td, .lines-page, .document .prose").first().waitFor();

@@ -107,5 +107,5 @@ export const names: readonly string[] = [
   '"><svg onload=window.hit=1>.csv',
   "javascript:window.hit=1.md",
   "';window.hit=1;'.txt",
-  "‮gpj.exe.txt",
+  "\u202egpj.exe.txt",
 ];

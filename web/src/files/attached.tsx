@@ -10,7 +10,7 @@ import { Icon } from "../parts/icon.tsx";
 import { useWords } from "../words/words.ts";
 import { type ConversationFiles, emptyView, type Upload } from "./conversation-files.ts";
 import { filesIn } from "./dropped.ts";
-import { nameOf } from "./file-names.ts";
+import { shownName } from "./file-names.ts";
 
 const nothing = createStore(emptyView);
 
@@ -88,7 +88,7 @@ async function beginWith({ client, toasts, files, conversations }: Yard, given: 
 
 function SelectedChip({ path, onRemove }: { readonly path: string; readonly onRemove: () => void }) {
   const words = useWords().files;
-  const name = nameOf(path);
+  const name = shownName(path);
   return (
     <li className="attached-chip" title={path}>
       <Icon name="file" size={16} />
@@ -106,7 +106,7 @@ export function UploadChip({ upload, files }: { readonly upload: Upload; readonl
   return (
     <li className="attached-chip" data-state={state}>
       <Icon name={state === "failed" ? "warning" : "upload"} size={16} />
-      <span className="attached-name">{file.name}</span>
+      <span className="attached-name">{shownName(file.name)}</span>
       {state === "failed" ? (
         <span className="attached-why" role="alert">
           {detail ?? shell.lost}

@@ -4,7 +4,7 @@ import { bytesText, fullTimeText, timeText } from "../app/format.ts";
 import { useYard } from "../app/yard.ts";
 import { Button } from "../parts/button.tsx";
 import { useWords } from "../words/words.ts";
-import { nameOf } from "./file-names.ts";
+import { shownName } from "./file-names.ts";
 
 type FileHistoryProps = { readonly conversation: string; readonly path: string; readonly changes: number };
 
@@ -26,7 +26,7 @@ export function FileHistory({ conversation, path, changes }: FileHistoryProps) {
   }, [client, conversation, path, changes, again]);
   const restore = async (seq: number) => {
     const done = await client().call("restoreFile", { params: { id: conversation }, body: { path, seq } });
-    const text = done.ok ? words.restored({ name: nameOf(path) }) : done.failure.detail;
+    const text = done.ok ? words.restored({ name: shownName(path) }) : done.failure.detail;
     toasts.tell({ kind: done.ok ? "news" : "trouble", text });
     setAgain((count) => count + 1);
   };

@@ -9,6 +9,7 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { useWords, type Words } from "../words/words.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
+import { shownName } from "./file-names.ts";
 
 type FileRowProps = { readonly conversation: string; readonly files: ConversationFiles; readonly entry: FileEntry };
 
@@ -16,7 +17,8 @@ export function FileRow({ conversation, files, entry }: FileRowProps) {
   const { files: words, language } = useWords();
   const yard = useYard();
   const { selected, changes } = useStore(files.view);
-  const { path, name, bytes, modifiedAt } = entry;
+  const { path, bytes, modifiedAt } = entry;
+  const name = shownName(path);
   const change = changes.get(path);
   const maker = change === undefined ? "unknown" : change.program === true ? "program" : change.by;
   return (
@@ -40,7 +42,7 @@ export function FileRow({ conversation, files, entry }: FileRowProps) {
       <Menu
         label={words.more({ name })}
         entries={[
-          { label: words.download, run: () => save(downloadAddress(conversation, path), name) },
+          { label: words.download, run: () => save(downloadAddress(conversation, path), entry.name) },
           { label: words.history, run: () => go({ page: "chat", conversation, file: path, spot: "history" }) },
           {
             label: words.remove,

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { FileDetails } from "../../../src/protocol/resources.ts";
-import { nameOf } from "../files/file-names.ts";
+import { shownName } from "../files/file-names.ts";
 import { previewAddress } from "../markdown/files-of.ts";
 import { Button } from "../parts/button.tsx";
 import { useWords } from "../words/words.ts";
@@ -41,19 +41,24 @@ export function Contents({ conversation, path, look, details: { type }, spot, ch
   switch (type) {
     case "image":
     case "svg":
-      return <PictureView address={address} name={nameOf(path)} />;
+      return <PictureView address={address} name={shownName(path)} />;
     case "pdf":
       // Its viewer stands still in a frame with `sandbox`; what is shown there is no page of ours.
       return (
         <iframe
           className="frame"
-          title={nameOf(path)}
+          title={shownName(path)}
           src={`${address}${spot.page === undefined ? "" : `#page=${spot.page}`}`}
         />
       );
     case "html":
       return (
-        <iframe className="frame" title={words.frame({ name: nameOf(path) })} sandbox="allow-scripts" src={address} />
+        <iframe
+          className="frame"
+          title={words.frame({ name: shownName(path) })}
+          sandbox="allow-scripts"
+          src={address}
+        />
       );
     case "csv":
     case "spreadsheet":

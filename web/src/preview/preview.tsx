@@ -6,7 +6,7 @@ import { useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
 import type { ConversationFiles } from "../files/conversation-files.ts";
 import { FileHistory } from "../files/file-history.tsx";
-import { nameOf } from "../files/file-names.ts";
+import { nameOf, shownName } from "../files/file-names.ts";
 import { downloadAddress } from "../markdown/files-of.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useWords } from "../words/words.ts";
@@ -34,10 +34,10 @@ export function Preview({ conversation, files, path, spot, changes }: PreviewPro
     ...{ shown: words.rendered, text: words.text, source: words.source, history: other.history },
   };
   return (
-    <section className="preview" aria-label={nameOf(path)}>
+    <section className="preview" aria-label={shownName(path)}>
       <Head conversation={conversation} files={files} path={path} details={details} />
       {details !== undefined && (
-        <fieldset className="choices" aria-label={nameOf(path)}>
+        <fieldset className="choices" aria-label={shownName(path)}>
           {[...looks, "history" as const].map((one) => (
             <button key={one} type="button" aria-pressed={one === look} onClick={() => setChosen(one)}>
               {labels[one]}
@@ -66,7 +66,7 @@ function Head({ conversation, files, path, details }: HeadProps) {
       <Link to={{ page: "chat", conversation, file: "" }} className="icon-button" label={words.back} title={words.back}>
         <Icon name="left" />
       </Link>
-      <h2 title={path}>{name}</h2>
+      <h2 title={shownName(path)}>{shownName(path)}</h2>
       <span className="file-note">{details !== undefined && bytesText(details.bytes, language)}</span>
       <label className="preview-select">
         <input
