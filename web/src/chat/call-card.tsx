@@ -2,6 +2,7 @@ import { useState } from "react";
 import { bytesText, durationText } from "../app/format.ts";
 import { Link } from "../app/link.tsx";
 import { useStore } from "../app/store.ts";
+import { shownPath } from "../files/file-names.ts";
 import { MadePictures } from "../files/made-pictures.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { useWords } from "../words/words.ts";
@@ -102,12 +103,12 @@ function CallFiles({ opened, item }: CallCardProps) {
       {item.files.map(({ path, change, bytes }) =>
         change === "removed" ? (
           <span key={path} className="file-chip" data-change={change}>
-            <del>{path}</del>
+            <del>{shownPath(path)}</del>
           </span>
         ) : (
           <Link key={path} to={{ page: "chat", conversation: opened.id, file: path }} className="file-chip">
             <Icon name="files" size={16} />
-            {path}
+            {shownPath(path)}
             <span className="file-note">
               {chat.fileChanges[change]} · {bytesText(bytes, language)}
             </span>

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { bytesText, fullTimeText, timeText } from "../app/format.ts";
 import { Link } from "../app/link.tsx";
+import { shownName } from "../files/file-names.ts";
 import { Button, IconButton } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -55,10 +56,10 @@ function UserFiles({ opened, item }: Omit<UserRowProps, "isBusy">) {
       ))}
       {item.files.length > 0 && (
         <span className="call-files">
-          {item.files.map(({ path, name, bytes }) => (
+          {item.files.map(({ path, bytes }) => (
             <Link key={path} to={{ page: "chat", conversation: opened.id, file: path }} className="file-chip">
               <Icon name="files" size={16} />
-              {name}
+              {shownName(path)}
               <span className="file-note">{bytesText(bytes, language)}</span>
             </Link>
           ))}

@@ -25,10 +25,11 @@ export function useAttached(
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (files === undefined) return;
-    files.onUploaded = ({ name, replaced }) => {
-      if (replaced) yard.toasts.tell({ kind: "news", text: words.replaced({ name }) });
+    files.onUploaded = ({ name, path, replaced }) => {
+      if (replaced) yard.toasts.tell({ kind: "news", text: words.replaced({ name: shownName(name) }) });
+      if (conversation !== undefined) void tellLosses(yard, conversation, path);
     };
-  }, [files, yard, words]);
+  }, [files, yard, words, conversation]);
   const take = (given: readonly File[]) => {
     if (given.length === 0) return;
     if (files === undefined) void beginWith(yard, given);
@@ -72,6 +73,16 @@ export function useAttached(
       </>
     ),
   };
+}
+
+const receiptSeconds = 30;
+
+/** What of a file cannot be read is told while somebody can still send a better one. */
+async function tellLosses({ client, toasts }: Yard, conversation: string, path: string): Promise<void> {
+  const query = { path, wait: receiptSeconds };
+  const details = await client().call("describeFile", { params: { id: conversation }, query });
+  if (!details.ok || details.value.notes.length === 0) return;
+  toasts.tell({ kind: "news", text: `${shownName(path)}: ${details.value.notes.join(" ")}` });
 }
 
 /** What was typed so far goes along. */

@@ -3,11 +3,15 @@ export function nameOf(path: string): string {
 }
 
 /** Signs that turn the order of letters around, or that nobody sees: an `.exe` would end in `gpj`, read backwards. */
-const misleading = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const misleading = /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** The name of a file as people are shown it. */
+/** A path as people are shown it. */
+export function shownPath(path: string): string {
+  return path.replaceAll(misleading, "\u{fffd}");
+}
+
 export function shownName(path: string): string {
-  return nameOf(path).replaceAll(misleading, "\u{fffd}");
+  return shownPath(nameOf(path));
 }
 
 export function folderOf(path: string): string {

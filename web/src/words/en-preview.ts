@@ -18,27 +18,10 @@ export const enPreview = {
   frame: (p: { name: string }) => `${p.name}, shown without any rights`,
   fit: "Fit to width",
   fullSize: "Full size",
-  receipt: "What was read of it",
-  parts: {
-    page: (count: number) => `${count} ${count === 1 ? "page" : "pages"}`,
-    sheet: (count: number) => `${count} ${count === 1 ? "sheet" : "sheets"}`,
-    slide: (count: number) => `${count} ${count === 1 ? "slide" : "slides"}`,
-    chapter: (count: number) => `${count} ${count === 1 ? "chapter" : "chapters"}`,
-  },
-  characters: (p: { count: string }) => `${p.count} characters`,
-  tables: (count: number) => `${count} ${count === 1 ? "table" : "tables"}`,
-  images: (count: number) => `${count} ${count === 1 ? "image" : "images"}`,
   indexing: {
     waiting: "waits to be indexed",
     reading: "is being indexed",
     indexed: "searchable",
     failed: "not searchable",
   },
-  losses: {
-    pages_without_text: (count: number) => `${count} without text (a scan needs OCR)`,
-    formulas_without_value: (count: number) => `${count} formulas without a value`,
-    hidden_sheets: (count: number) => `${count} hidden sheets`,
-    type_differs: () => "its content is of another kind than its name says",
-  } as Readonly<Record<string, (count: number) => string>>,
-  otherLoss: (p: { kind: string; count: number }) => `${p.kind.replaceAll("_", " ")}: ${p.count}`,
 };

@@ -20,22 +20,5 @@ export const zhPreview: typeof enPreview = {
   frame: (p) => `${p.name}，以无权限方式显示`,
   fit: "适应宽度",
   fullSize: "原始大小",
-  receipt: "读取情况",
-  parts: {
-    page: (count) => `${count} 页`,
-    sheet: (count) => `${count} 个工作表`,
-    slide: (count) => `${count} 张幻灯片`,
-    chapter: (count) => `${count} 章`,
-  },
-  characters: (p) => `${p.count} 个字符`,
-  tables: (count) => `${count} 个表格`,
-  images: (count) => `${count} 张图片`,
   indexing: { waiting: "等待建立索引", reading: "正在建立索引", indexed: "可搜索", failed: "无法搜索" },
-  losses: {
-    pages_without_text: (count) => `${count} 页没有文字（扫描件需要 OCR）`,
-    formulas_without_value: (count) => `${count} 个公式没有值`,
-    hidden_sheets: (count) => `${count} 个隐藏的工作表`,
-    type_differs: () => "内容与文件名所示的类型不同",
-  },
-  otherLoss: (p) => `${p.kind.replaceAll("_", " ")}：${p.count}`,
 };
