@@ -39,7 +39,6 @@ export const enTerminal = {
       search:
         "Search documents and texts by words, best passages first, with their pages; `--queries` asks many at once",
       sandbox: "Serve the sandbox over HTTP to callers on this machine, until Ctrl+C",
-      agents: "list the agents that you can be handed over to",
       mcp: "Be an MCP server for an IDE or another agent, over standard input and output",
       user: "Who may call the server: users, their passwords, sign-in links and API keys",
       backup: "Copy all data into one file, also while AgentYard runs, and check the copy",
@@ -180,6 +179,7 @@ export const enTerminal = {
       save: "copy a file or folder of this conversation to this machine; -f replaces what is there",
       undo: "undo the last turn and what it did to files",
       compact: "make room: sum up older messages, with FOCUS; show or undo the summary",
+      agents: "list the agents that you can be handed over to",
       budget: "show or set what this conversation may spend: tokens, usd, steps, minutes, agents",
       clean: "put away the files of conversations not used for days, list them, restore them",
       model: "list the models and how to connect one, or prefer a slot",

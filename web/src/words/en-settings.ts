@@ -96,7 +96,7 @@ export const enSettings = {
       on_demand: (p: { count: number }) => `Found on demand (${p.count})`,
       off: (p: { count: number }) => `Off (${p.count})`,
     },
-    origin: { custom: "custom file", mcp: "MCP", operator: "tool box" },
+    origin: { agent: "agent", custom: "custom file", mcp: "MCP", operator: "tool box" },
     why: {
       switched_off: "switched off",
       name_taken: "its name is taken",

@@ -83,7 +83,7 @@ export const zhSettings: typeof enSettings = {
       on_demand: (p) => `按需查找（${p.count}）`,
       off: (p) => `已关闭（${p.count}）`,
     },
-    origin: { custom: "自定义文件", mcp: "MCP", operator: "工具箱" },
+    origin: { agent: "智能体", custom: "自定义文件", mcp: "MCP", operator: "工具箱" },
     why: {
       switched_off: "已关闭",
       name_taken: "名称已被占用",

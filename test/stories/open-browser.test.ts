@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browserCommand } from "./open-browser.ts";
+import { browserCommand } from "../../src/open-browser.ts";
 
 test("a browser is opened where somebody sits before a screen, and nowhere else [B1][P1]", () => {
   const on = (platform: string, env: Record<string, string>) => browserCommand({ platform, env })?.[0];
