@@ -225,3 +225,36 @@ test("limits that make no sense are refused with what is wrong, and setting the 
   const other = await yard.client.call("getBudget", { params: { id: "no-such" } });
   assert.equal(other.ok ? "" : other.failure.code, "conversation_not_found");
 });
+
+test("summaries cost as well, also one that is of no use, and none is asked for that cannot be paid [A4][Z2]", async () => {
+  const summary = Array.from({ length: 7 }, (_, n) => `## ${n + 1}. Part\n- tea`).join("\n");
+  let sums = summary;
+  await using model = await modelServer(({ body }) => {
+    const isSummary = String(body.messages[0]?.content).startsWith("You sum up");
+    return {
+      text: isSummary ? sums : "I see.",
+      usage: { prompt_tokens: isSummary ? 700 : 100, completion_tokens: 10 },
+    };
+  });
+  await using yard = await startYard({ model, env: { AGENTYARD_PRICES: prices(model) } });
+  const { conversation: id } = await yard.ask("question 0");
+  for (let n = 1; n < 10; n += 1) await yard.ask(`question ${n}`, { conversation: id });
+  const compact = () => must(yard.client.call("compactConversation", { params: { id }, body: {} }));
+  const before = (await budgetOf(yard, id)).spent;
+  assert.deepEqual([before.tokens, before.unpriced], [1_100, 0]);
+  sums = "";
+  assert.equal((await compact()).seq, null);
+  assert.deepEqual(
+    all(await yard.events(id), "usage.noted").map(({ usage, cost }) => [usage.input, usage.output, cost]),
+    [[700, 10, 0.0008]],
+  );
+  const useless = (await budgetOf(yard, id)).spent;
+  assert.deepEqual([useless.tokens, useless.steps], [before.tokens + 710, before.steps], "it is no step");
+  const asked = model.asked.length;
+  await must(yard.client.call("setBudget", { params: { id }, body: { tokens: useless.tokens + 300 } }));
+  assert.deepEqual([(await compact()).strategy, model.asked.length], ["fallback", asked]);
+  await must(yard.client.call("setBudget", { params: { id }, body: {} }));
+  sums = summary;
+  assert.equal((await compact()).strategy, "compact");
+  assert.equal((await budgetOf(yard, id)).spent.tokens, useless.tokens + 710);
+});
