@@ -34,6 +34,8 @@ const RUN_PACKAGES = {
 /** And those that tests and benches can use besides. */
 const TEST_PACKAGES = {
   ripgrep: ["rg"],
+  // The drawn terminal is tried in a real one: 0.5 MB to download.
+  tmux: ["tmux"],
   "python3-pip": ["/usr/lib/python3/dist-packages/pip/__init__.py"],
   // Manuals that documents are read from: 3 MB to download.
   "developers-reference": ["/usr/share/developers-reference/developers-reference.pdf"],

@@ -21,6 +21,7 @@ import {
   type DatabaseFacts,
   type DataFacts,
   type DoctorFacts,
+  describeMachine,
   type RecordFacts,
   runDoctor,
   type SandboxFacts,
@@ -45,7 +46,12 @@ export function examine(command: { readonly json: boolean; readonly fix: boolean
   return runDoctor(command, { ...parts, look: () => gatherFacts(parts), run: runInShell });
 }
 
-async function gatherFacts({ loaded, notes, words }: Parts): Promise<DoctorFacts> {
+/** The same in lines, for somebody who is in a chat. */
+export async function examineFor(config: Config, words: Words): Promise<readonly string[]> {
+  return describeMachine(await gatherFacts({ loaded: ok(config), notes: [], words }), words);
+}
+
+async function gatherFacts({ loaded, notes, words }: Pick<Parts, "loaded" | "notes" | "words">): Promise<DoctorFacts> {
   const config = loaded.ok ? loaded.value : undefined;
   const checkers = await loadCheckers(config?.checkers ?? []);
   const custom = openCustomTools({

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Attached, ListenAt } from "./attach.ts";
 import { whenOver } from "./base/background.ts";
 import { systemClock } from "./base/clock.ts";
@@ -17,15 +16,15 @@ import {
   reloadConfig,
 } from "./config/config.ts";
 import { findMissing, makeFolder } from "./data-place.ts";
+import { atScreen } from "./machine.ts";
 import type { SlotSettings } from "./models/models.ts";
 import { type Logger, openLogs } from "./observe/observe.ts";
-import { openBrowser } from "./open-browser.ts";
+import { openAtScreen } from "./open-browser.ts";
 import { type Failure, makeFailure } from "./protocol/failure.ts";
 import { localOwner } from "./protocol/ids.ts";
 import {
   beginCommand,
   type ClientCommand,
-  type CommandParts,
   exitCodes,
   failureText,
   ownCommand,
@@ -121,6 +120,11 @@ async function perform(argv: readonly string[], crash: Crash): Promise<number> {
   }
   if (command.name === "search")
     return (await import("./search-documents.ts")).searchDocuments(command, { words, ...streams });
+  if (command.url !== undefined && command.name !== "model" && command.name !== "approvals" && isClient(command))
+    return (await import("./remote.ts")).useServer(command, {
+      ...{ ...streams, words, version, url: command.url, key: env.AGENTYARD_API_KEY, language: config.language },
+      ...atScreen(command, config, { env, ...streams }),
+    });
   const half = halfSetModel(config, words);
   // A script must not take the demo model's words for an answer of the model it meant.
   if (command.name === "run" && half !== undefined) {
@@ -198,9 +202,8 @@ async function withYard(command: AttachedCommand, { config, words, version, requ
       ...{ logFile: logger.path, recovery, leave: leave.signal, onNotice: notices.listen },
       listening: address === undefined ? undefined : { address, dataDir, isEverywhere: attached.value.isEverywhere },
       servedAt,
-      openBrowser: (url) => openBrowser(url, { platform: process.platform, env }),
-      color: streams.output.isTTY === true && !env.NO_COLOR,
-      ...surfaceOf(command, config, env),
+      openBrowser: (url) => void openAtScreen(url, { platform: process.platform, env }),
+      ...atScreen(command, config, { env, ...streams }),
     });
     if (!listens(command)) await untilOthersAreDone(attached.value, words, leave.signal);
     return code;
@@ -253,22 +256,9 @@ const endSignals = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
 /** What was just ended itself may take a moment to be gone. */
 const othersSaidAfterMs = 300;
 
-/** How a chat looks: as it was asked for, as far as the terminal can. */
-function surfaceOf(
-  command: AttachedCommand,
-  config: Config,
-  env: ConfigRequest["env"],
-): Pick<CommandParts, "hasKeys" | "rich"> {
-  const wanted = (command.name === "chat" ? command.surface : undefined) ?? config.terminal.surface;
-  const hasKeys = env.TERM !== "dumb" && wanted !== "screen_reader";
-  const historyFile = join(config.paths.dataDir, "typed.jsonl");
-  return { hasKeys, rich: wanted === "rich" ? { isAscii: isAsciiOnly(env), historyFile } : undefined };
-}
-
-/** Said by the locale, as far as there is one: most terminals show everything. */
-function isAsciiOnly({ LC_ALL, LC_CTYPE, LANG }: ConfigRequest["env"]): boolean {
-  const locale = LC_ALL || LC_CTYPE || LANG || "";
-  return locale !== "" && !/utf-?8/i.test(locale);
+/** It needs no more than a server to talk to. */
+function isClient(command: AttachedCommand): command is ClientCommand {
+  return command.name !== "backup" && command.name !== "mcp";
 }
 
 /** Looking at something does not set anything going. */

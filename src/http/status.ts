@@ -258,6 +258,7 @@ const statuses: Statuses = {
   setting_invalid: 500,
   usage: 400,
   nobody_to_ask: 409,
+  answer_unfit: 502,
 };
 
 /** The one place where a failure becomes an HTTP status. */

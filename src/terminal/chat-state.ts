@@ -3,6 +3,7 @@ import type { Failure } from "../protocol/failure.ts";
 import type { Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
 import type { SearchHit } from "../protocol/search-routes.ts";
+import type { Language, Words } from "../words/words.ts";
 import { askDecision, type DecisionEnd } from "./decisions.ts";
 import { failureText } from "./failure-text.ts";
 import { formatTime } from "./format.ts";
@@ -10,7 +11,7 @@ import type { LocalPlace } from "./local-files.ts";
 import type { KnownMentions } from "./mentions.ts";
 import { type ConversationParts, OpenConversation } from "./open-conversation.ts";
 import { safeText } from "./safe-text.ts";
-import { lastSaid, readRecent } from "./said-before.ts";
+import { lastSaid, readRecent, type Said } from "./said-before.ts";
 
 /** A chat in progress: what the loop and the commands change. */
 export type Chat = ConversationParts & {
@@ -23,8 +24,24 @@ export type Chat = ConversationParts & {
   /** Where files that are named lie. */
   readonly place: LocalPlace;
   readonly mentions: KnownMentions;
+  /** What only the machine of the person can do; absent in tests and pipes of others. */
+  readonly machine?: Machine | undefined;
+  /** From now on the words are those of another language. */
+  readonly speak: (language: Language) => void;
   /** Decisions that are not to be asked here again: put off (/inbox has them), or made, whenever the event of it comes. */
   readonly dealtWith: Set<string>;
+};
+
+export type Machine = {
+  /** Opens a file with the program that this machine has for it; false where it has none. */
+  open(path: string): Promise<boolean>;
+  /** What the machine can do, in lines. */
+  examine(words: Words): Promise<readonly string[]>;
+  /** Starts this program once more; hears its standard output line by line. */
+  start(
+    args: readonly string[],
+    onLine: (line: string) => void,
+  ): { kill(): void; readonly exited: Promise<number | undefined> };
 };
 
 type Saving = { readonly stop: AbortController; readonly done: Promise<void> };
@@ -49,15 +66,21 @@ export async function openStored(chat: Chat, { id, heading }: Stored): Promise<C
   chat.current.close();
   chat.current = new OpenConversation(chat, { id });
   if (heading !== undefined) chat.console.say(heading);
-  for (const { who, text } of lastSaid(recent, messagesShownMax)) {
-    chat.console.say(chat.style.dim(`${who === "person" ? chat.words.terminal.chat.prompt : ""}${safeText(text)}`));
-  }
+  for (const said of lastSaid(recent, messagesShownMax)) showSaid(chat, said);
   if (filesRemovedAt !== null) {
     const { files } = chat.words.terminal;
     chat.console.say(chat.style.attention(`! ${files.removed({ at: formatTime(filesRemovedAt) })}`));
   }
   chat.current.attach({ head, isRunning: status !== "idle", decisions }, recent);
   return undefined;
+}
+
+function showSaid({ console, style, words }: Chat, { who, text }: Said): void {
+  const isPerson = who === "person";
+  if (console.screen === undefined)
+    return console.say(style.dim(`${isPerson ? words.terminal.chat.prompt : ""}${safeText(text)}`));
+  if (isPerson) console.screen.showSaid(safeText(text));
+  else console.screen.showAnswer(text);
 }
 
 /** Puts a decision to the person, of this conversation or of another. */

@@ -6,9 +6,9 @@ import type { LogEvent } from "../protocol/events.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { hasVisible, type Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
-import type { Words } from "../words/words.ts";
+import { type Language, type Words, wordsFor } from "../words/words.ts";
 import { beginChat, type ChatStart } from "./chat-start.ts";
-import { askPerson, type Chat } from "./chat-state.ts";
+import { askPerson, type Chat, type Machine } from "./chat-state.ts";
 import { lineCompleter } from "./complete-line.ts";
 import type { Console, Input, InputStream, OutputStream, Suggest, TypedLine } from "./console.ts";
 import { exitCodes, exitReasonOfTurn } from "./exit-codes.ts";
@@ -39,6 +39,7 @@ export type ChatOptions = ChatStart & {
   readonly isInteractive: boolean;
   readonly color: boolean;
   readonly place: LocalPlace;
+  readonly machine?: Machine | undefined;
   /** The slot to prefer until /model says otherwise. */
   readonly slot?: Slot | undefined;
   /** Where the process has something to tell meanwhile. */
@@ -66,16 +67,21 @@ const leaveWithinMs = 2_000;
 
 /** The plain terminal. Answers the exit code. */
 export async function chat(options: ChatOptions): Promise<number> {
-  const { client, words, clock, ids, leave, place, slot } = options;
+  const { client, clock, ids, leave, place, slot, machine } = options;
+  // Everybody holds these same words, so that another language is there for all at once.
+  const words = { ...options.words };
+  const speak = (language: Language) => void Object.assign(words, wordsFor(language));
   const mentions = new KnownMentions();
-  const console = openConsole(options, mentions);
+  const console = openConsole({ ...options, words }, mentions);
   const facts = new FactsLine(() => chat);
   const parts = {
     ...{ client, words, clock, ids, console, style: styleFor(options), sentFiles: new SentFiles() },
     onNews: (event: LogEvent) => facts.take(event),
   };
   const current = new OpenConversation(parts);
-  const chat: Chat = { ...parts, place, slot, current, mentions, saving: undefined, found: [], dealtWith: new Set() };
+  const chat: Chat = {
+    ...{ ...parts, place, slot, current, mentions, machine, speak, saving: undefined, found: [], dealtWith: new Set() },
+  };
   options.onNotice?.((line) => console.note(parts.style.attention(`! ${line}`)));
   const end = () => console.end();
   leave.addEventListener("abort", end);

@@ -19,6 +19,13 @@ export function callInWords(tool: string, json: string): string {
   return told[0] ?? (Object.keys(input).length === 0 ? "" : json);
 }
 
+/** All of what a call is about: its program, the file or the address that it names, else its arguments. */
+export function subjectOf(tool: string, json: string): string {
+  const input = parsedObject(json) ?? {};
+  const told = aboutNames.flatMap((name) => (typeof input[name] === "string" ? [input[name]] : []));
+  return codeIn(tool, json)?.code ?? told[0] ?? json;
+}
+
 /** The program of a call, the name of the argument that holds it, and the other arguments. */
 export function codeIn(
   tool: string,

@@ -164,7 +164,34 @@ const refused: readonly (readonly [line: string, what: string])[] = [
   ["search filter a.pdf --limit 0", "--limit cannot be “0”; use one of: 1–100"],
   ["completion tcsh", "completion cannot be “tcsh”; use one of: bash, zsh, fish"],
 ];
-for (const [line, what] of refused) {
+const refusedOfRun: [line: string, what: string][] = [
+  ["run --yes rm-rf! hi", "--yes cannot be “rm-rf!”; use one of: TOOL, TOOL:PATTERN, *"],
+  ["run --url ftp://x hi", "--url cannot be “ftp://x”; use one of: http://…, https://…"],
+  ["run --url http://x --data y hi", "--url and --data do not go together"],
+  ["run --file - hi -", "--file - and - do not go together"],
+  ["--plain --screen-reader", "--plain and --screen-reader do not go together"],
+  ["config --url http://x", "config has no option --url"],
+];
+
+test("what a run may do and where it runs is read in full [P2][U1]", () => {
+  const run = { name: "run", output: "text", message: "hi" } as const;
+  const yes = [
+    { tool: "mark", pattern: undefined, written: "mark" },
+    { tool: "fetch_web", pattern: "https://x/*", written: "fetch_web:https://x/*" },
+  ];
+  assert.deepEqual(parse("run --yes mark -y fetch_web:https://x/* --json-schema s.json hi"), {
+    ok: true,
+    value: { ...run, limits: { yes, answerSchema: "s.json" } },
+  });
+  assert.deepEqual(parse("run --url https://yard.example/x hi"), {
+    ok: true,
+    value: { ...run, url: "https://yard.example/x" },
+  });
+  assert.deepEqual(parse("--plain"), { ok: true, value: { name: "chat", surface: "plain" } });
+  assert.deepEqual(parse("chat --screen-reader"), { ok: true, value: { name: "chat", surface: "screen_reader" } });
+});
+
+for (const [line, what] of [...refused, ...refusedOfRun]) {
   test(`“agentyard ${line}” is refused with what is wrong about it [P2]`, () => {
     const parsed = parse(line);
     const named = ["exec", "serve", "user", "backup", "restore", "search"].find((name) =>

@@ -8,6 +8,7 @@ import { type Language, languages, type TerminalWords } from "../words/words.ts"
 import { type ApprovalsCommand, readApprovals } from "./approvals-line.ts";
 import { type CopyCommand, readCopy } from "./copy-line.ts";
 import { type ExecCommand, readExec, readSandbox, type SandboxCommand } from "./program-commands.ts";
+import { type RunLimits, readRunLimits } from "./run-limits.ts";
 import { readSearch, type SearchCommand } from "./search-line.ts";
 import { readServe, type ServeCommand } from "./serve-line.ts";
 import {
@@ -22,7 +23,7 @@ import {
 } from "./sub-commands.ts";
 import { readUser, type UserCommand } from "./user-line.ts";
 
-export type Command = { readonly data?: string; readonly language?: Language } & (
+export type Command = { readonly data?: string; readonly language?: Language; readonly url?: string } & (
   | { readonly name: "chat"; readonly going?: GoingOn; readonly slot?: Slot; readonly surface?: Surface }
   | {
       readonly name: "run";
@@ -37,6 +38,7 @@ export type Command = { readonly data?: string; readonly language?: Language } &
       readonly isInputAwaited?: true;
       /** What the turn may spend. */
       readonly budget?: BudgetLimits;
+      readonly limits?: RunLimits;
     }
   | { readonly name: "model"; readonly action: "list"; readonly json: boolean }
   | {
@@ -99,7 +101,12 @@ function readLine(argv: readonly string[], words: TerminalWords): UsageResult<Co
   const { value, has } = typed.value;
   const language = languages.find((known) => known === value("lang"));
   const data = value("data");
-  const common = { ...(data !== undefined && { data }), ...(language !== undefined && { language }) };
+  const url = value("url");
+  const common = {
+    ...(data !== undefined && { data }),
+    ...(language !== undefined && { language }),
+    ...(url !== undefined && { url }),
+  };
   if (has("help") || isHelp) return ok({ ...common, name: "help", ...(first !== undefined && { about: name }) });
   if (has("version")) return ok({ ...common, name: "version" });
   const command = readCommand(name, rest, typed.value, words);
@@ -173,6 +180,14 @@ function checkOptions(name: SubCommandName, typed: Typed, words: TerminalWords):
   if (typed.has("plain") && typed.has("screen-reader")) {
     return words.usage.notTogether({ one: "--plain", other: "--screen-reader" });
   }
+  if (typed.values("file").includes("-") && typed.positionals.at(-1) === "-") {
+    return words.usage.notTogether({ one: "--file -", other: "-" });
+  }
+  const url = typed.value("url");
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+    return words.usage.valueUnfit({ name: "--url", value: url, known: "http://…, https://…" });
+  }
+  if (url !== undefined && typed.has("data")) return words.usage.notTogether({ one: "--url", other: "--data" });
   if (typed.has("json") && typed.has("fix")) return words.usage.notTogether({ one: "--json", other: "--fix" });
   if (typed.value("resume")?.trim() === "") return words.usage.idEmpty({ name: "--resume" });
   if (typed.values("file").some((path) => path.trim() === "")) return words.usage.pathEmpty({ name: "--file" });
@@ -208,7 +223,9 @@ function readCommand(
       const budget = readBudget(typed, words);
       if (!budget.ok) return budget;
       const more = { ...(isInputAwaited && { isInputAwaited }), ...(files.length > 0 && { files }) };
-      return ok({ name, output, message, ...more, ...budget.value, ...readGoingOn(typed) });
+      const limits = readRunLimits(typed, words);
+      if (!limits.ok) return limits;
+      return ok({ name, output, message, ...more, ...budget.value, ...limits.value, ...readGoingOn(typed) });
     }
     case "model":
       return readModelCommand(rest, typed, words);

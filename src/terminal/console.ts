@@ -47,6 +47,10 @@ export type RichScreen = {
   showFacts(facts: Facts): void;
   /** Words that were sent and taken back stand in the editor again, before what is typed there. */
   giveBack(text: string): void;
+  /** Words as the person's own. */
+  showSaid(text: string): void;
+  /** An answer that was given before. */
+  showAnswer(text: string): void;
 };
 
 export interface TurnDisplay {

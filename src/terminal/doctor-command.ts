@@ -39,6 +39,11 @@ export async function doctor(
   return code;
 }
 
+/** The same in lines, where somebody asks in a chat. */
+export function doctorLines(facts: DoctorFacts, words: Words): readonly string[] {
+  return asTyped(words, report(diagnose(facts, words), words).join("\n")).split("\n");
+}
+
 const marks = { ok: "✓", degraded: "!", missing: "✗" } as const;
 const cellsMax = 1_000;
 

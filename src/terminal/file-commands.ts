@@ -6,6 +6,7 @@ import { alignColumns } from "./model-view.ts";
 import { ownWords } from "./own-words.ts";
 import { readBytes } from "./read-bytes.ts";
 import { safeLine, safeText } from "./safe-text.ts";
+import { unquoted } from "./unquoted.ts";
 
 const rowsShownMax = 200;
 const linesShownMax = 40;
@@ -107,15 +108,6 @@ export async function files(chat: Chat, argument: string): Promise<undefined> {
       : [`${pathText(at)}${type === "special" ? "" : "/"}`, texts.entry[type], ""],
   );
   sayRows(chat, rows, { isAll: next === null });
-}
-
-function unquoted(path: string): string {
-  return (
-    /^(?:"([^"]+)"|'([^']+)'|“([^”]+)”)$/
-      .exec(path)
-      ?.slice(1)
-      .find((inner) => inner !== undefined) ?? path
-  );
 }
 
 /** Asks nothing: it was typed in full. A person's change is no part of a turn, so undo does not know it. */

@@ -3,11 +3,13 @@ import type { ClientFailure, FollowFrame } from "../client/client.ts";
 import { jsonLine } from "./format.ts";
 import type { RunOptions } from "./run-command.ts";
 import { describeFiles } from "./run-result.ts";
+import { safeLine } from "./safe-text.ts";
 import { styleFor } from "./style.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { TurnView } from "./turn-view.ts";
 import type { FileReport } from "./upload.ts";
 import { WaitingLine } from "./waiting-line.ts";
+import { yesRuleFor } from "./yes-rules.ts";
 
 export type Watch = {
   readonly conversation: string;
@@ -17,6 +19,8 @@ export type Watch = {
   readonly silentUpTo: number;
   /** Not the turn that was asked for: its events are no part of `--stream-json`. */
   readonly isAside: boolean;
+  /** One more turn of the same run: its conversation was named before. */
+  readonly isAgain?: true;
   /** The message that is to be withdrawn when nobody has taken it up at the end. */
   readonly message?: string;
   /** What became of the files that came with it. */
@@ -36,6 +40,7 @@ export async function followTurn(watch: Watch, options: RunOptions): Promise<Wat
   leave.addEventListener("abort", stop);
   if (leave.aborted) stop();
   const { show, close } = makeDisplay(watch, options);
+  const rules = new Yes(watch, options);
   let isCaughtUp = false;
   try {
     for await (const frame of client.follow(watch.conversation, { after: watch.after, signal: following.signal })) {
@@ -44,6 +49,7 @@ export async function followTurn(watch: Watch, options: RunOptions): Promise<Wat
       if (frame.frame === "event") watch.record.take(frame.event);
       show(frame);
       if (isCaughtUp && watch.record.end !== undefined) return {};
+      if (isCaughtUp) await rules.apply();
       const tool = isCaughtUp ? watch.record.needsPerson : undefined;
       if (tool !== undefined && (await isAtRest(watch, options))) return { needsPerson: tool };
     }
@@ -52,6 +58,31 @@ export async function followTurn(watch: Watch, options: RunOptions): Promise<Wat
     leave.removeEventListener("abort", stop);
     following.abort();
     close();
+  }
+}
+
+/** Says yes to what `--yes` allows, once to each. */
+class Yes {
+  readonly #watch: Watch;
+  readonly #options: RunOptions;
+  readonly #said = new Set<string>();
+
+  constructor(watch: Watch, options: RunOptions) {
+    this.#watch = watch;
+    this.#options = options;
+  }
+
+  async apply(): Promise<void> {
+    const { client, command, errors, words } = this.#options;
+    for (const asked of this.#watch.record.asked) {
+      const rule = yesRuleFor(command.limits?.yes ?? [], asked);
+      if (rule === undefined || this.#said.has(asked.id)) continue;
+      this.#said.add(asked.id);
+      const params = { id: this.#watch.conversation, decision: asked.id };
+      const made = await client.call("decide", { params, body: { verdict: "approve" } });
+      const told = { rule: safeLine(rule.written, 80), tool: safeLine(asked.tool, 64) };
+      if (made.ok) errors.write(`${words.terminal.chat.saidYes(told)}\n`);
+    }
   }
 }
 
@@ -78,7 +109,8 @@ function makeDisplay(watch: Watch, options: RunOptions): Display {
   if (command.output === "json") return { show: () => {}, close };
   const isOld = (frame: FollowFrame) => frame.frame === "event" && frame.event.seq <= watch.silentUpTo;
   if (command.output === "stream-json") {
-    if (!watch.isAside) output.write(jsonLine({ frame: "conversation", conversation_id: watch.conversation }));
+    if (!watch.isAside && watch.isAgain !== true)
+      output.write(jsonLine({ frame: "conversation", conversation_id: watch.conversation }));
     const files = describeFiles(watch.files ?? [], words);
     if (files.length > 0) output.write(jsonLine({ frame: "files", files }));
     const show = (frame: FollowFrame) => {

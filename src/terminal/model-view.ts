@@ -30,9 +30,9 @@ export function modelTable({ slots }: Pick<ModelList, "slots">, { terminal }: Wo
 }
 
 /** How to connect a model: local servers that were found, or what to write where. */
-export function connectLines({ slots, found }: ModelList, { terminal }: Words): string[] {
+export function connectLines({ slots, found }: ModelList, { terminal }: Words, { isAll = false } = {}): string[] {
   const { model } = terminal;
-  const isDemo = slots.some((entry) => entry.slot === "base" && entry.isDemo);
+  const isDemo = isAll || slots.some((entry) => entry.slot === "base" && entry.isDemo);
   return [
     ...(found.length > 0 ? [model.found(), ...found.flatMap((server) => serverLines(server, terminal.model))] : []),
     ...(found.length === 0 && isDemo ? [model.noneFound()] : []),

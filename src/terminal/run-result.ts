@@ -20,6 +20,10 @@ export type RunEnd = {
   readonly isSaid?: true;
   /** The tool that waits for a decision. */
   readonly needsPerson?: string | undefined;
+  /** Turns before it, whose answers were not what was asked for. */
+  readonly earlier?: readonly TurnRecord[] | undefined;
+  /** The answer as the value that was asked for; absent where none was. */
+  readonly structured?: { readonly value: unknown } | undefined;
 };
 
 export type CommandFailure = Failure | ClientFailure | StoredFailure;
@@ -28,19 +32,43 @@ type StoredFailure = { readonly code: string; readonly params: object; readonly 
 type RunFinish = TurnOutcome | "waiting";
 
 /** The one object that `run --json` prints. */
-export function describeRun({ conversation, record, failure, files = [], needsPerson }: RunEnd, words: Words) {
+export function describeRun(run: RunEnd, words: Words) {
+  const { conversation, record, failure, files = [], needsPerson, structured } = run;
   const { end } = record;
   const cause = end?.failure ?? failure;
   const fallback = needsPerson !== undefined ? "waiting" : failure !== undefined ? "failed" : "cancelled";
-  const finish: RunFinish = end?.outcome ?? fallback;
+  // An answer that is not what was asked for is none, however well the turn went.
+  const isUnfit = end?.outcome === "done" && failure?.code === "answer_unfit";
+  const finish: RunFinish = isUnfit ? "failed" : (end?.outcome ?? fallback);
   const isBroken = finish === "failed" || finish === "crashed" || finish === "limit";
-  const { answer, reasoning, ...counts } = record.summary();
+  const { answer, reasoning } = record.summary();
+  const counts = countsOf([...(run.earlier ?? []), record]);
   const reason = reasonOf(finish, cause?.code);
   return {
     ...{ conversation_id: conversation, answer, reasoning, finish, ...counts, files: describeFiles(files, words) },
+    ...(structured !== undefined && { structured: structured.value }),
     ...(finish === "waiting" && { decisions: record.openDecisions }),
     error: isBroken && cause !== undefined ? errorOf(cause, words) : null,
     exit: { code: exitCodes[reason], reason },
+  };
+}
+
+/** Of all turns together. */
+function countsOf(records: readonly TurnRecord[]) {
+  const all = records.map((record) => record.summary());
+  const sum = (pick: (usage: (typeof all)[number]["usage"]) => number | undefined) => {
+    const told = all.flatMap(({ usage }) => pick(usage) ?? []);
+    return told.length === 0 ? undefined : told.reduce((total, one) => total + one, 0);
+  };
+  const [cached, reasoning] = [sum((usage) => usage.cached_input), sum((usage) => usage.reasoning)];
+  return {
+    steps: all.reduce((steps, one) => steps + one.steps, 0),
+    tool_calls: all.flatMap((one) => one.tool_calls),
+    usage: {
+      ...{ input: sum(({ input }) => input) ?? 0, output: sum(({ output }) => output) ?? 0 },
+      ...(cached !== undefined && { cached_input: cached }),
+      ...(reasoning !== undefined && { reasoning }),
+    },
   };
 }
 

@@ -1,14 +1,16 @@
 import { makeFailure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
 import type { Decision } from "../protocol/resources.ts";
-import type { Words } from "../words/words.ts";
+import { languages, type Words } from "../words/words.ts";
 import { agents } from "./agents-command.ts";
+import { branch } from "./branch-command.ts";
 import { budget, budgetWords } from "./budget-command.ts";
 import { askPerson, type Chat, openStored, sayFailure, startNew } from "./chat-state.ts";
 import { likely } from "./command-line.ts";
 import { compact } from "./compact-command.ts";
 import type { Suggestion, TypedLine } from "./console.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { exportConversation } from "./export-command.ts";
 import { clean, files, undo } from "./file-commands.ts";
 import { formatTime } from "./format.ts";
 import { inboxLines } from "./inbox-lines.ts";
@@ -16,13 +18,17 @@ import { open, search } from "./lookup-command.ts";
 import { fillPrompt, mcp, mcpWords } from "./mcp-command.ts";
 import { memory } from "./memory-command.ts";
 import { connectLines, modelTable } from "./model-view.ts";
+import { openFile } from "./open-command.ts";
 import { ownWords } from "./own-words.ts";
 import { rules } from "./rules-command.ts";
 import { safeLine } from "./safe-text.ts";
 import { save } from "./save.ts";
 import { sendLine } from "./send-line.ts";
 import { skills } from "./skills-command.ts";
+import { changeLanguage, connect, examine } from "./small-commands.ts";
+import { timeline } from "./timeline-command.ts";
 import { tools } from "./tools-command.ts";
+import { tour } from "./tour.ts";
 
 /** Answers an exit code when the chat is to end. `line` is all that was typed. */
 type Run = (chat: Chat, argument: string, line: TypedLine) => Promise<number | undefined>;
@@ -36,14 +42,21 @@ const commands = {
   load: { form: "ID", run: load },
   current: { form: "", run: showCurrent },
   search: { form: "[--files | --messages] WORDS", words: ["--files", "--messages"], run: search },
-  open: { form: "N", run: open },
+  open: { form: "N | PATH", run: openHitOrFile },
   files: { form: "[PATH | rm PATH]", words: ["rm"], run: files },
   save: { form: "[-f] PATH [TO]", run: save },
   undo: { form: "", run: undo },
   compact: { form: "[FOCUS | show | undo]", words: ["show", "undo"], run: compact },
   budget: { form: "[KIND N | KIND off]…", words: budgetWords, run: budget },
   clean: { form: "[list | restore ID]", words: ["list", "restore"], run: clean },
+  branch: { form: "[N]", run: branch },
+  export: { form: "[-f] [FILE]", run: exportConversation },
+  timeline: { form: "[N]", run: timeline },
   model: { form: "[SLOT]", words: Slot.options, run: chooseModel },
+  connect: { form: "", run: connect },
+  demo: { form: "", run: tour },
+  doctor: { form: "", run: examine },
+  lang: { form: "[en|zh]", words: languages, run: changeLanguage },
   inbox: { form: "[N]", run: openInbox },
   memory: { form: "[add TEXT | edit N TEXT | forget N]", words: ["add", "edit", "forget"], run: memory },
   rules: { form: "[revoke ID]", words: ["revoke"], run: rules },
@@ -238,6 +251,11 @@ async function takeInstead(chat: Chat, line: TypedLine): Promise<number | undefi
   if (isSlashCommand(line.text.trim())) return runSlashCommand(chat, line);
   await sendLine(chat, line, { isQueued: false, line });
   return undefined;
+}
+
+/** A number is a hit of the last search, everything else a file. */
+function openHitOrFile(chat: Chat, argument: string): Promise<undefined> {
+  return /^\d+$/.test(argument) ? open(chat, argument) : openFile(chat, argument);
 }
 
 async function queue(chat: Chat, text: string, line: TypedLine): Promise<undefined> {

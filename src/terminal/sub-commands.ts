@@ -6,6 +6,9 @@ export const options = {
   version: { type: "boolean", short: "v" },
   json: { type: "boolean" },
   "stream-json": { type: "boolean" },
+  yes: { type: "string", short: "y", value: "RULE" },
+  "json-schema": { type: "string", value: "FILE" },
+  url: { type: "string", value: "URL" },
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r", value: "ID" },
   slot: { type: "string", short: "m", value: "SLOT" },
@@ -46,11 +49,14 @@ export const aliases: Readonly<Record<string, OptionName>> = {
 export const globalOptions: readonly OptionName[] = ["data", "lang", "help", "version"];
 
 export const subCommands = {
-  chat: { form: "", options: ["continue", "resume", "slot", "plain", "screen-reader"], words: [] },
+  chat: { form: "", options: ["continue", "resume", "slot", "plain", "screen-reader", "url"], words: [] },
   serve: { form: "", options: ["host", "port", "base-path", "open"], words: [] },
   run: {
     form: "[MESSAGE… | -]",
-    options: ["file", "json", "stream-json", "continue", "resume", "slot", "max-budget", "max-turns"],
+    options: [
+      ...(["file", "json", "stream-json", "json-schema", "yes", "max-budget", "max-turns"] as const),
+      ...(["continue", "resume", "slot", "url"] as const),
+    ],
     words: [],
   },
   model: { form: "[list | test [SLOT]]", options: ["json", "request"], words: ["list", "test"] },
@@ -59,8 +65,8 @@ export const subCommands = {
     options: ["json", "facts"],
     words: ["list", "test", "rules", "revoke"],
   },
-  log: { form: "ID", options: ["json"], words: [] },
-  replay: { form: "ID", options: ["json"], words: [] },
+  log: { form: "ID", options: ["json", "url"], words: [] },
+  replay: { form: "ID", options: ["json", "url"], words: [] },
   config: { form: "", options: ["json"], words: [] },
   doctor: { form: "", options: ["json", "fix"], words: [] },
   exec: { form: "[CODE | -]", options: ["file", "language", "conversation", "timeout", "json"], words: [] },

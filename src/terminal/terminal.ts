@@ -7,10 +7,12 @@ import { makeFailure } from "../protocol/failure.ts";
 import { type Language, type Words, wordsFor } from "../words/words.ts";
 import type { ChatOptions } from "./chat.ts";
 import type { Recovery } from "./chat-start.ts";
+import type { Machine } from "./chat-state.ts";
 import { type Command, languageAsked, parseCommandLine } from "./command-line.ts";
 import { completionScript } from "./completion.ts";
 import type { InputStream, OutputStream } from "./console.ts";
 import type { DoctorParts } from "./doctor-command.ts";
+import type { DoctorFacts } from "./doctor-report.ts";
 import { describeExec } from "./exec-result.ts";
 import { exitCodes, exitReasonOf } from "./exit-codes.ts";
 import { failureText } from "./failure-text.ts";
@@ -25,6 +27,7 @@ import type { Listening } from "./serve-command.ts";
 export { printVerdict } from "./approvals-command.ts";
 export { type BackupReport, openCounter, printBackup, printRestored } from "./backup-command.ts";
 export type { Recovery } from "./chat-start.ts";
+export type { Machine } from "./chat-state.ts";
 export type { CopyCommand } from "./copy-line.ts";
 export type { DatabaseFacts, DataFacts, DoctorFacts, RecordFacts, SandboxFacts, SkillFacts } from "./doctor-report.ts";
 export { exitCodes } from "./exit-codes.ts";
@@ -96,6 +99,8 @@ export type CommandParts = Streams & {
   readonly color: boolean;
   /** False with TERM=dumb, and for who has it read out: lines instead of keys. */
   readonly hasKeys: boolean;
+  /** What only this machine can do for a person at it. */
+  readonly machine?: Machine | undefined;
   /** Present: a chat may be drawn, where there is a terminal for it. */
   readonly rich?: RichSettings | undefined;
   /** Of `sandbox`: where it can be reached, and whose data it is. */
@@ -183,6 +188,12 @@ export async function runDoctor(
 ): Promise<number> {
   const { doctor } = await import("./doctor-command.ts");
   return doctor(command, parts);
+}
+
+/** What the facts about this machine mean, in lines. */
+export async function describeMachine(facts: DoctorFacts, words: Words): Promise<readonly string[]> {
+  const { doctorLines } = await import("./doctor-command.ts");
+  return doctorLines(facts, words);
 }
 
 /** The settings and where each comes from. */

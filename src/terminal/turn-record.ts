@@ -55,6 +55,11 @@ export class TurnRecord {
     return this.#end !== undefined || isBusy ? undefined : this.#asked.values().next().value?.tool;
   }
 
+  /** What nobody has decided yet, as it was asked. */
+  get asked(): readonly EventOf<"decision.asked">[] {
+    return [...this.#asked.values()];
+  }
+
   /** The ids of what nobody has decided yet. */
   get openDecisions(): readonly string[] {
     return [...this.#asked.keys()];

@@ -284,6 +284,10 @@ export const enFailures = {
     `${p.what}.`,
     `\`agentyard ${p.command === undefined ? "" : `${p.command} `}--help\` shows what there is.`,
   ],
+  answer_unfit: (p: { why: string }) => [
+    `The answer does not fit the JSON Schema that was asked for: ${p.why}.`,
+    "Run it again, simplify the schema, or use a stronger model.",
+  ],
   nobody_to_ask: (p: { tool: string }) => [
     `${p.tool} needs a decision and nobody is here to make it.`,
     "Answer it with `agentyard`, then /inbox.",

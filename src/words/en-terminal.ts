@@ -1,5 +1,6 @@
 import { enApprovalsCommand } from "./en-approvals.ts";
 import { enAgents, enBudget } from "./en-budget.ts";
+import { enChatCommands } from "./en-chat-commands.ts";
 import { enCompact } from "./en-compact.ts";
 import { enDecisions } from "./en-decisions.ts";
 import { enExec, enService } from "./en-exec.ts";
@@ -8,6 +9,7 @@ import { enMemory } from "./en-memory.ts";
 import { enRich } from "./en-rich.ts";
 import { enBackups, enServe, enUsers } from "./en-serve.ts";
 import { enTools } from "./en-tools.ts";
+import { enTour } from "./en-tour.ts";
 
 /** What the terminal says. Lines that the requirements fix (`✓ Session reset` and its like) stand here word for word. */
 export const enTerminal = {
@@ -52,6 +54,9 @@ export const enTerminal = {
       version: "Show the version",
       json: "Print JSON instead of text",
       "stream-json": "Print one JSON line per event, the result last",
+      yes: "Allow what fits although it asks: TOOL, TOOL:PATTERN with *, or * for everything; may be repeated",
+      "json-schema": "The answer must be JSON that fits this JSON Schema; `structured` of the object has it",
+      url: "Use the server at this address instead of a data directory; its key is AGENTYARD_API_KEY",
       continue: "Go on with the newest conversation; an interrupted turn is finished first",
       resume: "Go on with the conversation whose id begins with ID",
       slot: "Model slot to prefer: base, reasoning, vision, code or chat (also --model)",
@@ -120,6 +125,7 @@ export const enTerminal = {
     notTogether: (p: { one: string; other: string }) => `${p.one} and ${p.other} do not go together`,
     promptMissing: () => "run needs a message: agentyard run “…”, or text on standard input",
     outputFailed: (p: { why: string }) => `✗ The output cannot be written: ${p.why}`,
+    inputUnreadable: (p: { why: string }) => `Standard input could not be read (${p.why})`,
     nothingToContinue: () => "There is no interrupted turn to go on with, and no message was given",
     rulesHint: () => "`agentyard approvals rules` lists them.",
     listHint: () => "To list them, start `agentyard` and type /sessions.",
@@ -133,6 +139,8 @@ export const enTerminal = {
   memory: enMemory,
   rich: enRich,
   lookup: enLookup,
+  commands: enChatCommands,
+  tour: enTour,
   service: enService,
   serve: enServe,
   users: enUsers,
@@ -149,6 +157,7 @@ export const enTerminal = {
     hint: (p: { hasKeys: boolean }) =>
       `/help shows the commands · Ctrl+C ${p.hasKeys ? "stops a turn, twice leaves" : "leaves"}`,
     inputNotRead: () => "! Standard input is open, but nothing came: it is not read. `-` at the end waits for it.",
+    saidYes: (p: { rule: string; tool: string }) => `✓ Allowed by --yes ${p.rule}: ${p.tool}`,
     leaveHint: () => "(Ctrl+C again to leave)",
     turnGoesOnLater: () => "The running turn goes on at the next start.",
     turnGoesOnThere: (p: { id: string }) => `The turn there goes on; /load ${p.id} comes back to it.`,
@@ -174,7 +183,7 @@ export const enTerminal = {
       load: "go on with a conversation, by the beginning of its id",
       current: "show the current conversation",
       search: "find words in the files and messages of all conversations",
-      open: "go to hit N of the last search",
+      open: "go to hit N of the last search, or open a copy of a file of this conversation",
       files: "list the files of this conversation, show the beginning of one, or remove one",
       save: "copy a file or folder of this conversation to this machine; -f replaces what is there",
       undo: "undo the last turn and what it did to files",
@@ -183,6 +192,13 @@ export const enTerminal = {
       budget: "show or set what this conversation may spend: tokens, usd, steps, minutes, agents",
       clean: "put away the files of conversations not used for days, list them, restore them",
       model: "list the models and how to connect one, or prefer a slot",
+      branch: "go on in a new conversation with the same history, all of it or up to turn N",
+      export: "write what was said here into a file: Markdown, or all events if it ends with .jsonl",
+      timeline: "show what took how long in the last turn, or in turn N",
+      connect: "tell how to connect a model, and which were found on this machine",
+      demo: "make a tour of two minutes: a table, a decision, a crash and a recovery",
+      doctor: "tell what this machine can do, and how to get the rest",
+      lang: "change the language of this terminal",
       inbox: "list what waits for a decision, or open entry N",
       memory: "list what agents are told in every conversation; add, edit or forget a memory",
       rules: "list what is allowed always, or revoke a rule",

@@ -186,6 +186,7 @@ export const zhFailures: FailureWords = {
       ? "用 `agentyard --help` 查看可用的命令。"
       : `用 \`agentyard ${p.command} --help\` 查看用法。`,
   ],
+  answer_unfit: (p) => [`回答不符合要求的 JSON Schema：${p.why}。`, "请重新运行、简化 schema，或换用更强的模型。"],
   nobody_to_ask: (p) => [
     `${p.tool} 需要有人确认，但现在没有人可以回应。`,
     "请运行 `agentyard`，然后输入 /inbox 处理。",

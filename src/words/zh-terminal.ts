@@ -1,6 +1,7 @@
 import type { TerminalWords } from "./en-terminal.ts";
 import { zhApprovalsCommand } from "./zh-approvals.ts";
 import { zhAgents, zhBudget } from "./zh-budget.ts";
+import { zhChatCommands } from "./zh-chat-commands.ts";
 import { zhCompact } from "./zh-compact.ts";
 import { zhDecisions } from "./zh-decisions.ts";
 import { zhExec, zhService } from "./zh-exec.ts";
@@ -9,6 +10,7 @@ import { zhMemory } from "./zh-memory.ts";
 import { zhRich } from "./zh-rich.ts";
 import { zhBackups, zhServe, zhUsers } from "./zh-serve.ts";
 import { zhTools } from "./zh-tools.ts";
+import { zhTour } from "./zh-tour.ts";
 
 export const zhTerminal: TerminalWords = {
   gap: "",
@@ -49,6 +51,9 @@ export const zhTerminal: TerminalWords = {
       version: "显示版本",
       json: "输出 JSON 而不是文字",
       "stream-json": "每个事件输出一行 JSON，最后一行是结果",
+      yes: "即使需要询问也允许符合的调用：TOOL、TOOL:PATTERN（可用 *），或用 * 表示全部；可重复",
+      "json-schema": "回答必须是符合此 JSON Schema 的 JSON；见对象中的 structured",
+      url: "使用此地址的服务器，而不是数据目录；密钥取自 AGENTYARD_API_KEY",
       continue: "继续最近的对话；中断的回合会先完成",
       resume: "继续 id 以 ID 开头的对话",
       slot: "优先使用的模型槽位：base、reasoning、vision、code 或 chat（也可写作 --model）",
@@ -112,6 +117,7 @@ export const zhTerminal: TerminalWords = {
     notTogether: (p) => `${p.one} 和 ${p.other} 不能同时使用`,
     promptMissing: () => "run 需要一条消息：agentyard run “……”，或从标准输入给出",
     outputFailed: (p) => `✗ 无法写出结果：${p.why}`,
+    inputUnreadable: (p) => `无法读取标准输入（${p.why}）`,
     nothingToContinue: () => "没有中断的回合可以继续，也没有给出消息",
     rulesHint: () => "用 `agentyard approvals rules` 查看全部规则。",
     listHint: () => "要查看全部对话，请启动 `agentyard` 并输入 /sessions。",
@@ -125,6 +131,8 @@ export const zhTerminal: TerminalWords = {
   memory: zhMemory,
   rich: zhRich,
   lookup: zhLookup,
+  commands: zhChatCommands,
+  tour: zhTour,
   service: zhService,
   serve: zhServe,
   users: zhUsers,
@@ -139,6 +147,7 @@ export const zhTerminal: TerminalWords = {
     modelDemo: () => "模型：演示模型，并不是 AI；输入 /model 了解如何接入真正的模型",
     hint: (p) => `/help 查看命令 · Ctrl+C ${p.hasKeys ? "停止当前回合，连按两次退出" : "退出"}`,
     inputNotRead: () => "! 标准输入开着，但没有内容传来，因此不读取。末尾写 `-` 可以一直等它。",
+    saidYes: (p) => `✓ 已由 --yes ${p.rule} 允许：${p.tool}`,
     leaveHint: () => "（再按一次 Ctrl+C 退出）",
     turnGoesOnLater: () => "正在进行的回合会在下次启动时继续。",
     turnGoesOnThere: (p) => `那边的回合仍在继续；用 /load ${p.id} 可以回去。`,
@@ -162,7 +171,7 @@ export const zhTerminal: TerminalWords = {
       load: "按 id 的开头继续某个对话",
       current: "显示当前对话",
       search: "在所有对话的文件和消息里查找词语",
-      open: "打开上次搜索的第 N 处",
+      open: "打开上次搜索的第 N 处，或在本机打开这个对话中某个文件的副本",
       files: "列出本对话的文件，查看某个文件的开头，或删除文件",
       save: "把本对话的文件或文件夹复制到本机；-f 表示覆盖已有文件",
       undo: "撤销上一个回合，连同它对文件的改动",
@@ -171,6 +180,13 @@ export const zhTerminal: TerminalWords = {
       budget: "查看或设置这个对话的预算：tokens、usd、steps、minutes、agents",
       clean: "收起多日未用的对话文件、列出它们、恢复它们",
       model: "列出模型和接入方法，或优先使用某个槽位",
+      branch: "在新对话中继续，历史相同：全部，或到第 N 个回合为止",
+      export: "把这里的对话写入文件：Markdown；文件名以 .jsonl 结尾则写入全部事件",
+      timeline: "显示最近一个回合（或第 N 个回合）各部分用了多久",
+      connect: "说明怎样接入模型，以及本机上找到了哪些",
+      doctor: "说明这台机器能做什么，以及怎样补齐其余部分",
+      demo: "两分钟的导览：一张表格、一个决定、一次崩溃与恢复",
+      lang: "切换终端的语言",
       inbox: "列出等待决定的事项，或打开第 N 项",
       memory: "列出每个对话都会告诉智能体的事；添加、修改或忘记一条",
       rules: "列出始终允许的事项，或收回一条",

@@ -24,6 +24,7 @@ export const packages = {
   "poppler-utils": "/usr/bin/pdftotext",
   "poppler-data": "/usr/share/poppler/cMap",
   ripgrep: "/usr/bin/rg",
+  tmux: "/usr/bin/tmux",
   "python3-pip": "/usr/lib/python3/dist-packages/pip/__init__.py",
   "developers-reference": "/usr/share/developers-reference/developers-reference.pdf",
   "debian-reference-zh-cn": "/usr/share/debian-reference/debian-reference.zh-cn.pdf",

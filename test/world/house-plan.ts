@@ -2,7 +2,17 @@
 
 /** The wiring stands above all: the command, the process, and the parts put together. It alone knows the adapters. */
 export const WIRING = [
-  ...["main.ts", "doctor.ts", "model-test.ts", "approvals-test.ts", "backup-commands.ts", "restore.ts", "backup.ts"],
+  ...[
+    "main.ts",
+    "machine.ts",
+    "remote.ts",
+    "doctor.ts",
+    "model-test.ts",
+    "approvals-test.ts",
+    "backup-commands.ts",
+    "restore.ts",
+    "backup.ts",
+  ],
   ...[
     "extend.ts",
     "attach.ts",
@@ -102,6 +112,7 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
     "mcp/child-transport.ts",
     "workspace/image-programs.ts",
     "doctor.ts",
+    "machine.ts",
     "open-browser.ts",
   ],
   "node:worker_threads": [

@@ -5,7 +5,7 @@ import { spawn } from "@lydell/node-pty";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import type { Client } from "../../src/client/client.ts";
-import { type ClientCommand, type Recovery, runCommand } from "../../src/terminal/terminal.ts";
+import { type ClientCommand, type Machine, type Recovery, runCommand } from "../../src/terminal/terminal.ts";
 import { type Language, wordsFor } from "../../src/words/words.ts";
 
 /** What a test does at a terminal: looks for text that has not been looked for yet, and types. */
@@ -100,17 +100,33 @@ type ChatSetting = {
   readonly command?: Partial<ClientCommand & { name: "chat" }>;
   readonly recovery?: Recovery;
   readonly clock?: Clock;
+  readonly machine?: Machine;
 };
 
 /** A chat in a terminal of the test's own process. */
-export function startChat({ client, place, language = "en", command, recovery, clock = systemClock }: ChatSetting) {
+export function startChat({
+  client,
+  place,
+  language = "en",
+  command,
+  recovery,
+  clock = systemClock,
+  machine,
+}: ChatSetting) {
   const terminal = openTestTerminal();
   const leave = new AbortController();
   const ended = runCommand(
     { name: "chat", ...command },
     {
       ...{ ...terminal.streams, client, words: wordsFor(language), clock, ids: systemIds, version: "0.0.0", recovery },
-      ...{ logFile: "logs/today.log", color: false, hasKeys: true, leave: leave.signal, place: place ?? emptyPlace },
+      ...{
+        logFile: "logs/today.log",
+        color: false,
+        hasKeys: true,
+        leave: leave.signal,
+        place: place ?? emptyPlace,
+        machine,
+      },
     },
   );
   return { ...terminal, ended, leave: () => leave.abort() };

@@ -30,6 +30,9 @@ export class Page implements Component {
   /** The lines of the kept blocks that were left out when all was drawn anew. */
   #skip = 0;
   #heights: number[] = [];
+  /** Whether each block ends with an empty line, and whether what was before the first one did. */
+  #blankEnds: boolean[] = [];
+  #isBlankBefore = true;
   #linesBefore = 0;
   #drawn: { readonly width: number; readonly rows: number; readonly lines: readonly string[] } | undefined;
 
@@ -69,7 +72,12 @@ export class Page implements Component {
     const rows = this.#options.rows();
     const all: string[] = [];
     const first = this.#firstSeen();
-    this.#heights = this.#blocks.map((block) => this.#draw(block, width, all));
+    this.#blankEnds = [];
+    this.#heights = this.#blocks.map((block) => {
+      const height = this.#draw(block, width, all);
+      this.#blankEnds.push(this.#isBlankAt(all));
+      return height;
+    });
     for (const block of this.#below) this.#draw(block, width, all);
     const isOtherSize = this.#drawn?.width !== width || this.#drawn.rows !== rows;
     const above = this.#options.linesAbove();
@@ -97,6 +105,8 @@ export class Page implements Component {
     if (count === 0 || this.#blocks.slice(count).some(({ isImage }) => isImage === true)) return 0;
     const unseen = Math.min(this.#skip, height);
     const forgotten = height - unseen;
+    this.#isBlankBefore = this.#blankEnds[count - 1] ?? true;
+    this.#blankEnds = this.#blankEnds.slice(count);
     this.#blocks = this.#blocks.slice(count);
     this.#heights = this.#heights.slice(count);
     this.#skip -= unseen;
@@ -128,9 +138,13 @@ export class Page implements Component {
   /** Answers how many lines it has; between two blocks one empty line is enough. */
   #draw(block: Block, width: number, all: string[]): number {
     const lines = block.render(width);
-    const isDouble = lines[0] === "" && (all.length === 0 || all.at(-1) === "");
+    const isDouble = lines[0] === "" && this.#isBlankAt(all);
     for (const line of isDouble ? lines.slice(1) : lines) all.push(this.#fit(line, width));
     return isDouble ? lines.length - 1 : lines.length;
+  }
+
+  #isBlankAt(all: readonly string[]): boolean {
+    return all.length === 0 ? this.#isBlankBefore : all.at(-1) === "";
   }
 
   /** The renderer breaks down at a line that is too wide. */

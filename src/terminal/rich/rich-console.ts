@@ -14,6 +14,7 @@ import type {
 } from "../console.ts";
 import type { JobControl } from "../job-control.ts";
 import type { Style } from "../style.ts";
+import { Answer } from "./answer.ts";
 import { GrowingBlock, saidBlock, textBlock, wrapped } from "./blocks.ts";
 import type { Foldable } from "./cards.ts";
 import { History } from "./history.ts";
@@ -24,6 +25,7 @@ import { PromptEditor } from "./prompt-editor.ts";
 import { RichView } from "./rich-view.ts";
 import { Screen } from "./screen.ts";
 import { statusLine, waitingLines } from "./status-line.ts";
+import { Suspension } from "./suspension.ts";
 
 export type RichOptions = {
   readonly words: Words;
@@ -50,7 +52,7 @@ export class RichConsole implements Console {
   readonly #editor: PromptEditor;
   readonly #history: History;
   readonly #choice: KeyChoice;
-  readonly #forgetJobControl: (() => void) | undefined;
+  readonly #suspension: Suspension;
   readonly #arrived: Input[] = [];
   readonly #foldables: Foldable[] = [];
   #search: HistorySearch | undefined;
@@ -61,7 +63,6 @@ export class RichConsole implements Console {
   #facts: Facts | undefined;
   #isWakeWanted = false;
   #isBetweenKeys = false;
-  #chunk = "";
   #isClosed = false;
 
   constructor(options: RichOptions) {
@@ -69,7 +70,7 @@ export class RichConsole implements Console {
     this.#options = options;
     this.#history = new History(options.history);
     this.#choice = new KeyChoice(clock, () => this.#screen.changed());
-    this.#screen = new Screen({ clock, isAscii, onKey: (data) => this.#onKey(data) });
+    this.#screen = new Screen({ clock, isAscii, onKey: (data) => this.#onKey(data), onEnd: () => this.end() });
     this.#editor = new PromptEditor({
       ...{ renderer: this.#screen.renderer, style, suggest, pasteLabel: words.terminal.rich.pasteLabel },
       onChange: () => this.#onTyped(),
@@ -81,8 +82,10 @@ export class RichConsole implements Console {
       showWaiting: (messages) => this.#show(() => (this.#waiting = messages)),
       showFacts: (facts) => this.#show(() => (this.#facts = facts)),
       giveBack: (text) => this.#giveBack(text),
+      showSaid: (text) => this.#echo(text, ""),
+      showAnswer: (text) => this.#showAnswer(text),
     };
-    this.#forgetJobControl = jobControl?.onContinue(() => this.#resume());
+    this.#suspension = new Suspension(this.#screen, jobControl, clock);
     // An address is to be seen, not hidden behind other words.
     setCapabilityOverrides({ hyperlinks: false });
     this.#open();
@@ -156,28 +159,16 @@ export class RichConsole implements Console {
 
   close(): void {
     this.#isClosed = true;
-    this.#forgetJobControl?.();
+    this.#suspension.end();
     this.#choice.end();
-    process.stdin.off("data", this.#noteChunk);
-    process.stdin.off("end", this.#onInputEnd);
-    process.stdin.off("error", this.#onInputEnd);
     this.#screen.close();
   }
 
   #open(): void {
-    // Before the listener that makes keys of it.
-    process.stdin.on("data", this.#noteChunk);
-    process.stdin.on("end", this.#onInputEnd);
-    process.stdin.on("error", this.#onInputEnd); // The terminal was closed.
     this.#screen.setBelow([{ render: (width) => this.#renderBelow(width) }]);
     this.#screen.focus(this.#editor.component);
     this.#screen.open();
   }
-
-  readonly #noteChunk = (data: string | Buffer) => {
-    this.#chunk = data.toString();
-  };
-  readonly #onInputEnd = () => this.end();
 
   #show(change: () => unknown): void {
     change();
@@ -197,6 +188,13 @@ export class RichConsole implements Console {
   #add(block: Block): void {
     this.#growing = undefined;
     this.#screen.add(block);
+  }
+
+  #showAnswer(text: string): void {
+    const answer = new Answer({ style: this.#options.style, onBlock: (block) => this.#add(block) });
+    answer.add(text);
+    answer.finish();
+    this.#screen.changed();
   }
 
   #addFoldable(card: Foldable): void {
@@ -242,7 +240,7 @@ export class RichConsole implements Console {
     if (this.#search !== undefined) return false;
     if (matchesKey(data, "ctrl+c") || matchesKey(data, "escape")) return this.#onStop(data);
     if (matchesKey(data, "ctrl+d") && !this.#isTyped()) return this.#take(() => this.#deliver({ kind: "end" }));
-    if (matchesKey(data, "ctrl+z")) return this.#take(() => this.#suspend());
+    if (matchesKey(data, "ctrl+z")) return this.#take(() => this.#suspension.begin());
     if (matchesKey(data, "ctrl+l")) return this.#take(() => this.#screen.redraw());
     if (matchesKey(data, "ctrl+o")) return this.#take(() => this.#unfold());
     if (matchesKey(data, "alt+up")) return this.#take(() => this.#deliver({ kind: "takeBack" }));
@@ -275,7 +273,7 @@ export class RichConsole implements Console {
   /** Only the one key that somebody pressed at what they see is a choice; the rest of a sentence is not. */
   #choose(data: string): boolean {
     const key = (decodeKittyPrintable(data) ?? data).toLowerCase();
-    const isChoice = this.#choice.take({ isAlone: this.#chunk === data });
+    const isChoice = this.#choice.take({ isAlone: this.#screen.isAlone(data) });
     if (key === "/") return false;
     if (!isChoice || !this.#reading?.options.keys?.includes(key)) return true;
     this.#deliver({ kind: "key", key });
@@ -358,18 +356,6 @@ export class RichConsole implements Console {
     const others = this.#arrived.filter(({ kind }) => kind !== "line");
     this.#arrived.splice(0, this.#arrived.length, ...others);
     this.#editor.clear();
-  }
-
-  #suspend(): void {
-    const { jobControl } = this.#options;
-    if (jobControl === undefined) return;
-    this.#screen.giveBack();
-    jobControl.stop();
-    this.#resume();
-  }
-
-  #resume(): void {
-    if (!this.#isClosed) this.#screen.takeAgain();
   }
 
   #wakeWhenFree(): void {

@@ -8,6 +8,8 @@ type Options = {
   readonly isAscii: boolean;
   /** A key before anybody else has it; true: it was taken. */
   readonly onKey: (data: string) => boolean;
+  /** The terminal was closed. */
+  readonly onEnd: () => void;
 };
 
 const pasteStart = "\u001b[200~";
@@ -26,9 +28,12 @@ export class Screen {
   /** On which row our first line stood at first; undefined until the terminal has told. */
   #firstRow: number | undefined;
   #isFirstRowAsked = false;
+  readonly #onEnd: () => void;
+  #chunk = "";
   #isOpen = false;
 
-  constructor({ clock, isAscii, onKey }: Options) {
+  constructor({ clock, isAscii, onKey, onEnd }: Options) {
+    this.#onEnd = onEnd;
     this.#terminal = new OwnTerminal({ clock, rowsAbove: () => this.#rowsAbove() });
     this.renderer = new TuiMainScreen(this.#terminal, true);
     this.#page = new Page({
@@ -48,8 +53,16 @@ export class Screen {
     return this.#terminal.columns;
   }
 
+  /** Nothing else came with it: a person pressed one key, nobody typed on or pasted. */
+  isAlone(data: string): boolean {
+    return this.#chunk === data;
+  }
+
   open(): void {
     this.#isOpen = true;
+    // Before the listener that makes keys of it.
+    process.stdin.on("data", this.#noteChunk);
+    for (const event of ["end", "error"]) process.stdin.on(event, this.#onEnd);
     this.renderer.start();
     this.#isFirstRowAsked = true;
     this.#terminal.write(whereIsTheCursor);
@@ -64,6 +77,8 @@ export class Screen {
     this.renderer.renderNow();
     this.#leave();
     process.off("exit", this.#restore);
+    process.stdin.off("data", this.#noteChunk);
+    for (const event of ["end", "error"]) process.stdin.off(event, this.#onEnd);
   }
 
   /** As another program needs the terminal. */
@@ -107,6 +122,10 @@ export class Screen {
     this.#page.forgetDrawn();
     this.renderer.renderNow(true);
   }
+
+  readonly #noteChunk = (data: string | Buffer) => {
+    this.#chunk = data.toString();
+  };
 
   /** Without a word to anybody when the process ends: the rest of it is gone already. */
   readonly #restore = () => this.#leave();

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { until } from "../world/events.ts";
+import { folderWith } from "../world/folder.ts";
+import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
+import { modelEnv } from "../world/served.ts";
+import { cannotDraw, openTmux, type TmuxWindow } from "../world/tmux.ts";
+
+const table =
+  "# Title\n\nSome **bold** words.\n\n| 区域 | Amount |\n| --- | ---: |\n| 华东 | 12 |\n| North | 9 |\n\n- one\n- two";
+const many = Array.from({ length: 60 }, (_, index) => `Line number ${index + 1} of a long answer.`).join("\n\n");
+
+/** Answers by what was said last. */
+function answer({ body }: AskedRequest): Answer {
+  const last = body.messages.at(-1);
+  const said = typeof last?.content === "string" ? last.content : JSON.stringify(last?.content);
+  if (last?.role === "tool") return says("The tool has answered.");
+  if (said.includes("table")) return { ...says(table), reasoning: "I think about tables first." };
+  if (said.includes("write it")) return calls(["write_file", { path: "uploads/mine.txt", content: "new" }]);
+  if (said.includes("long answer")) return says(many);
+  if (said.includes("slowly")) return { ...says("word ".repeat(3_000)), paceMs: 40 };
+  return says(`You said ${said.length} characters.`);
+}
+
+const idle = /^ready · .*test-model/m;
+
+test("the drawn terminal: typing, menus, Markdown, a decision, stopping, a paste, other widths, and its end [U1][L6][L7][H2]", {
+  skip: cannotDraw,
+}, async (t) => {
+  const folder = folderWith(t, { "data.csv": "a,b\n1,2\n", "notes.md": "hello" });
+  await using model = await modelServer(answer);
+  const data = join(folder, "yard");
+  const window = await openTmux(t).open({ args: ["--data", data], cwd: folder, env: modelEnv(model) });
+  await greets(window);
+  await completes(window);
+  await drawsMarkdown(window);
+  await decides(window);
+  await stopsAndTakesBack(window);
+  await pastes(window);
+  await keepsEachLineOnce(window);
+  await remembers(window, data);
+});
+
+/** The greeting, the editor, the real cursor at the caret, also behind Chinese. */
+async function greets(window: TmuxWindow): Promise<void> {
+  await window.waitFor(idle);
+  assert.match(
+    await window.screen(),
+    /before-the-program\nAgentYard \d.*\nConversation: [0-9a-f-]{36}\nLog file: .*\nModel: /,
+  );
+  await window.type("你好，世界 hello");
+  await window.waitFor(/你好，世界 hello/);
+  assert.deepEqual({ ...(await window.cursor()), row: 0 }, { column: 16, row: 0, isShown: true, above: 0 });
+  await window.press("Left", "Left", "BSpace");
+  await window.waitFor(/你好，世界 heo|你好，世界 hllo|你好，世界 helo/);
+  assert.equal((await window.cursor()).column, 13);
+  await window.press("C-c");
+  await window.waitFor(/Ctrl\+C again to leave/);
+}
+
+/** Menus with what each entry is; one that is taken, one that is left. */
+async function completes(window: TmuxWindow): Promise<void> {
+  await window.type("/ti");
+  await window.waitFor(/→ \/timeline \[N\] +show what took how long/);
+  await window.press("Tab");
+  await window.waitFor(/^\/timeline *$/m);
+  await window.press("Enter");
+  await window.waitFor(/No turn has run here yet\./);
+  await window.type("look at #da");
+  await window.waitFor(/→ #data\.csv/);
+  await window.press("Escape");
+  await until("the menu is closed", async () => !/→ #data\.csv/.test(await window.screen()));
+  await window.press("C-u");
+  await window.type("@write_f");
+  await window.waitFor(/→ @write_file +\S+/);
+  await window.press("Tab");
+  await window.waitFor(/^@write_file *$/m);
+  await window.press("C-u");
+}
+
+/** Two lines, an answer as Markdown, a thought that opens. */
+async function drawsMarkdown(window: TmuxWindow): Promise<void> {
+  await window.type("a table");
+  await window.press("C-j");
+  await window.type("please");
+  await window.press("Enter");
+  const drawn = await window.waitFor(/• two|- two[\s\S]*ready/);
+  assert.match(drawn, /› a table\n {2}please\n/);
+  assert.match(drawn, /▸ thought \(5 words\)\n/);
+  assert.match(drawn, /Some bold words\./);
+  assert.match(drawn, /│ 区域 +│ Amount │/);
+  await window.press("C-o");
+  await window.waitFor(/▾ thought \(5 words\)\n {2}I think about tables first\./);
+  await window.press("C-o");
+}
+
+/** A decision by a single key; what is typed meanwhile answers nothing. */
+async function decides(window: TmuxWindow): Promise<void> {
+  await window.waitFor(idle);
+  await window.type("write it");
+  await window.press("Enter");
+  await window.waitFor(/\? Approval needed: write_file[\s\S]*\[y\] approve/);
+  await window.waitFor(/^waiting for you · 1 decision waits/m);
+  await window.press("y");
+  await window.waitFor(/✓ Approved[\s\S]*✓ write_file uploads\/mine\.txt[\s\S]*The tool has answered\.[\s\S]*ready/);
+}
+
+/** A turn is steered, a message waits for the next one and comes back; Esc stops, and what nobody has read comes back, too. */
+async function stopsAndTakesBack(window: TmuxWindow): Promise<void> {
+  await window.type("slowly");
+  await window.press("Enter");
+  await window.waitFor(/word word[\s\S]*working/);
+  await window.type("afterwards this");
+  await window.press("Tab");
+  await window.waitFor(/↳ next turn: afterwards this\n +Alt\+Up/);
+  await window.press("M-Up");
+  await window.waitFor(/^afterwards this *$/m);
+  await window.press("Enter");
+  await window.waitFor(/↳ next step: afterwards this\n/);
+  await window.press("Escape");
+  await window.waitFor(/■ Stopped/);
+  await window.waitFor(/^afterwards this *$/m);
+  await window.press("C-u");
+}
+
+/** 2,000 lines are one piece and one message. */
+async function pastes(window: TmuxWindow): Promise<void> {
+  const lines = Array.from({ length: 2_000 }, (_, index) => `pasted ${index + 1}`).join("\n");
+  await window.paste(`${lines}\n`);
+  await window.waitFor(/^\[paste #1 \+2000 lines\]/m);
+  await window.press("Enter");
+  await window.waitFor(new RegExp(`You said ${lines.length} characters\\.`));
+}
+
+/** A long answer stands once in the scrollback, what was there before us is there, and so after other widths. */
+async function keepsEachLineOnce(window: TmuxWindow): Promise<void> {
+  await window.type("a long answer");
+  await window.press("Enter");
+  await window.waitFor(/Line number 60 of a long answer\.[\s\S]*ready/);
+  const everyLine = async () => {
+    const text = await window.scrollback();
+    return Array.from(
+      { length: 60 },
+      (_, index) => text.match(new RegExp(`Line number ${index + 1} of`, "g"))?.length ?? 0,
+    );
+  };
+  assert.deepEqual(new Set(await everyLine()), new Set([1]));
+  assert.equal((await window.scrollback()).match(/before-the-program/g)?.length, 1);
+  await window.resize(40, 30);
+  await window.waitFor(/^─{40}\n/m);
+  await window.resize(100, 20);
+  await window.waitFor(/^─{100}\n/m);
+  assert.ok(
+    (await everyLine()).every((count) => count >= 1),
+    "nothing is lost",
+  );
+  assert.equal((await window.scrollback()).match(/before-the-program/g)?.length, 1);
+  const screen = await window.screen();
+  assert.equal(screen.match(/Line number 60 of/g)?.length, 1);
+}
+
+/** What was typed is found again, and kept for the next time. */
+async function remembers(window: TmuxWindow, data: string): Promise<void> {
+  await window.press("C-r");
+  await window.waitFor(/What you typed here before/);
+  await window.type("tab plea");
+  await window.waitFor(/→ a table please/);
+  await window.press("Enter");
+  await window.waitFor(/^a table\nplease/m);
+  await window.press("C-c");
+  await window.waitFor(/Ctrl\+C again to leave/);
+  await window.type("/quit");
+  await window.press("Enter");
+  await window.waitFor(/ended with 0/);
+  assert.equal((await window.cursor()).isShown, true);
+  const kept = readFileSync(join(data, "typed.jsonl"), "utf8").trimEnd().split("\n");
+  assert.deepEqual(
+    kept.map((line) => JSON.parse(line).text).filter((text) => text.length < 20),
+    ["/timeline", "a table\nplease", "write it", "slowly", "afterwards this", "a long answer", "/quit"],
+  );
+}
+
+test("two terminals on one conversation; /load of what is there and what is not; /reset; /clean; 40 columns in Chinese [U1][L9][P4]", {
+  skip: cannotDraw,
+}, async (t) => {
+  const folder = folderWith(t, { "a.txt": "a" });
+  await using model = await modelServer(answer);
+  const tmux = openTmux(t);
+  const opening = { cwd: folder, env: modelEnv(model) };
+  const first = await tmux.open({ ...opening, args: ["--data", join(folder, "yard")] });
+  await first.waitFor(/^ready · .*test-model/m);
+  await first.type("hello");
+  await first.press("Enter");
+  await first.waitFor(/You said 5 characters\.[\s\S]*ready/);
+  const id = /Conversation: ([0-9a-f-]{36})/.exec(await first.screen())?.[1] ?? "";
+
+  const second = await tmux.open({
+    ...opening,
+    args: ["--data", join(folder, "yard"), "--lang", "zh", "--resume", id.slice(0, 8)],
+    columns: 40,
+  });
+  await second.waitFor(/› hello[\s\S]*You said 5 characters\.[\s\S]*^就绪/m);
+  await second.type("write it");
+  await second.press("Enter");
+  await first.waitFor(/You \(elsewhere\)> write it[\s\S]*Approval needed[\s\S]*\[y\] approve/);
+  await second.waitFor(/\[y\]/);
+  await first.press("n");
+  await first.waitFor(/reason/i);
+  await first.type("not now");
+  await first.press("Enter");
+  await second.waitFor(/The tool has answered\./);
+  for (const line of (await second.screen()).split("\n")) assert.ok(line.length <= 40, line);
+
+  const say = async (line: string, wanted: RegExp) => {
+    await first.type(line);
+    await first.press("Enter");
+    return first.waitFor(wanted);
+  };
+  await first.waitFor(/^ready/m);
+  await say("/new", /✓ New conversation: /);
+  await say("once more", /You said 9 characters\.[\s\S]*ready/);
+  await say("/load ", /Which one\?/);
+  await say("/load zzzz", /✗ Session not found: zzzz/);
+  await say(`/load ${id}`, new RegExp(`✓ Loaded session: ${id}`));
+  await say("/clean", /✓ Cleaned up 0 old workspaces/);
+  await say("/reset", /✓ Session reset/);
+  await second.waitFor(/已在别处|对话已在别处重置|重置/);
+  await first.press("C-d");
+  await first.waitFor(/ended with 0/);
+  await second.press("C-c");
+  await second.press("C-c");
+  await second.waitFor(/ended with 130/);
+});
