@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { AgentRole } from "../../src/protocol/agent.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { builtInAgents } from "../../src/words/words.ts";
-import { all } from "../world/events.ts";
+import { all, until } from "../world/events.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -139,7 +139,7 @@ test("a conversation that belongs to another agent can be handed over to the mai
     "an agent has no tool that leads to itself",
   );
   await must(yard.engine.send(row, { text: "again", mode: "queue" }));
-  while (model.asked.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until("the agent that was handed over to is asked", () => model.asked.length === 4);
   await must(yard.engine.cancel(row));
   const stopped = await yard.whenAtRest(row.id);
   assert.deepEqual([stopped.outcome, all(stopped.events, "agent.ended").at(-1)?.outcome], ["cancelled", "terminated"]);
