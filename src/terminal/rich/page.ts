@@ -15,6 +15,8 @@ type Options = {
   readonly isAscii: boolean;
 };
 
+type Anew = { readonly width: number; readonly rows: number; readonly first: number; readonly live: number };
+
 /** So many screens of what was said are kept, to be drawn anew when the window changes. */
 const screensKept = 3;
 
@@ -78,12 +80,15 @@ export class Page implements Component {
       this.#blankEnds.push(this.#isBlankAt(all));
       return height;
     });
+    const body = all.length;
     for (const block of this.#below) this.#draw(block, width, all);
     const isOtherSize = this.#drawn?.width !== width || this.#drawn.rows !== rows;
     const above = this.#options.linesAbove();
     const isAnew = this.#isRedrawn || isOtherSize || all.length - this.#skip <= above;
     this.#isRedrawn = false;
-    if (isAnew) this.#skip = this.#drawn === undefined ? 0 : this.#firstAnew(all.length, { width, rows, first });
+    if (isAnew)
+      this.#skip =
+        this.#drawn === undefined ? 0 : this.#firstAnew(all.length, { width, rows, first, live: all.length - body });
     const lines = all.slice(this.#skip);
     this.#linesBefore = this.#drawn?.lines.length ?? 0;
     if (!isAnew) for (let at = 0; at < above; at += 1) lines[at] = this.#drawn?.lines[at] ?? "";
@@ -129,8 +134,10 @@ export class Page implements Component {
    * From which line on all is drawn anew: as much as fits. In a window that became wider more would fit, but what has
    * left the screen stays where it is: there it would stand twice.
    */
-  #firstAnew(lines: number, { width, rows, first }: { width: number; rows: number; first: number }): number {
-    const fitting = Math.max(0, lines - rows);
+  #firstAnew(lines: number, { width, rows, first, live }: Anew): number {
+    // A window that became lower may have lost its last rows in place of its first ones: that many more are drawn.
+    const isLower = this.#drawn !== undefined && rows < this.#drawn.rows;
+    const fitting = Math.max(0, lines - rows - (isLower ? live : 0));
     const isWider = this.#drawn !== undefined && width > this.#drawn.width;
     return isWider ? Math.max(fitting, sum(this.#heights.slice(0, first))) : fitting;
   }
