@@ -11,6 +11,7 @@ const benches: Record<string, string> = {
   retrieval: "retrieval.ts",
   sandbox: "sandbox.ts",
   start: "start.ts",
+  web: "web.ts",
 };
 
 const [name = "", ...options] = process.argv.slice(2);

@@ -1,12 +1,9 @@
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { ChatPage } from "../chat/chat-page.tsx";
 import { Rail } from "../conversations/rail.tsx";
-import { InboxPage } from "../decisions/inbox-page.tsx";
 import { Waiting } from "../decisions/waiting.tsx";
-import { FilesPage } from "../files/files-page.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { TasksPage } from "../tasks/tasks-page.tsx";
 import { useWords } from "../words/words.ts";
 import { BrokenPart } from "./broken-part.tsx";
 import { Keys } from "./keys.tsx";
@@ -15,12 +12,12 @@ import { PageTitle } from "./page-title.tsx";
 import { type Place, usePlace } from "./router.ts";
 import { ToastList } from "./toast-list.tsx";
 
-const SettingsPage = lazy(async () => ({
-  default: (await import("../settings/settings-page.tsx")).SettingsPage,
-}));
-const FirstRunPage = lazy(async () => ({
-  default: (await import("../first-run/first-run-page.tsx")).FirstRunPage,
-}));
+// The chat is loaded first; other pages when somebody goes there.
+const InboxPage = lazy(async () => ({ default: (await import("../decisions/inbox-page.tsx")).InboxPage }));
+const FilesPage = lazy(async () => ({ default: (await import("../files/files-page.tsx")).FilesPage }));
+const FirstRunPage = lazy(async () => ({ default: (await import("../first-run/first-run-page.tsx")).FirstRunPage }));
+const SettingsPage = lazy(async () => ({ default: (await import("../settings/settings-page.tsx")).SettingsPage }));
+const TasksPage = lazy(async () => ({ default: (await import("../tasks/tasks-page.tsx")).TasksPage }));
 
 const narrow = matchMedia("(max-width: 719px)");
 
@@ -61,7 +58,9 @@ export function Shell() {
           </main>
         )}
       >
-        <Page place={place} isRailOpen={isRailOpen} onToggleRail={toggleRail} />
+        <Suspense fallback={<main className="page" id="place" />}>
+          <Page place={place} isRailOpen={isRailOpen} onToggleRail={toggleRail} />
+        </Suspense>
       </BrokenPart>
       <PageBar place={place} onChats={toggleRail} />
       <ToastList />
@@ -99,17 +98,9 @@ function Page({ place, isRailOpen, onToggleRail }: PageProps) {
     case "files":
       return <FilesPage />;
     case "settings":
-      return (
-        <Suspense fallback={<main className="page" id="place" />}>
-          <SettingsPage section={place.section} />
-        </Suspense>
-      );
+      return <SettingsPage section={place.section} />;
     case "setup":
-      return (
-        <Suspense fallback={<main className="page" id="place" />}>
-          <FirstRunPage />
-        </Suspense>
-      );
+      return <FirstRunPage />;
     case "unknown":
       return (
         <main className="page" id="place">

@@ -1,11 +1,10 @@
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { go } from "../app/router.ts";
 import { createStore, useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
 import { useAttached } from "../files/attached.tsx";
 import { DropZone } from "../files/drop-zone.tsx";
 import { FilesButton } from "../files/files-button.tsx";
-import { FilesPanel } from "../files/files-panel.tsx";
 import { Welcome } from "../first-run/welcome.tsx";
 import { FilesOf } from "../markdown/files-of.ts";
 import { IconButton } from "../parts/button.tsx";
@@ -20,6 +19,9 @@ import { OpenConversation } from "./conversation.ts";
 import { QueueList } from "./queue-list.tsx";
 import { Thread } from "./thread.tsx";
 import { TodoList } from "./todo-list.tsx";
+
+/** What is in files is drawn by much: it is loaded when somebody looks at them. */
+const FilesPanel = lazy(async () => ({ default: (await import("../files/files-panel.tsx")).FilesPanel }));
 
 type ChatPageProps = {
   readonly conversation: string | undefined;
@@ -84,7 +86,11 @@ type PanelProps = {
 /** Files appear as agents make them. */
 function ConversationFilesPanel({ opened, ...panel }: PanelProps) {
   const changes = useStore(opened?.filesChanged ?? noChanges);
-  return <FilesPanel {...panel} changes={changes} />;
+  return (
+    <Suspense fallback={null}>
+      <FilesPanel {...panel} changes={changes} />
+    </Suspense>
+  );
 }
 
 const noChanges = createStore(0);
