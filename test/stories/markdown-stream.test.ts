@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { blocksOf } from "../../web/src/markdown/parse.ts";
-import { GrowingText, type Parsed, parseWhole } from "../../web/src/markdown/stream.ts";
+import { GrowingText, type Parsed, parseWhole, ReadTexts } from "../../web/src/markdown/stream.ts";
 
 // Answers come in pieces; what was finished once is not read again.
 
@@ -57,6 +57,16 @@ test("finished blocks stay the same objects, so that nothing of them is drawn ag
 test("a link that is explained at the end of a text is one when the text is finished [B1]", () => {
   const { groups } = parseWhole("See [the page][1].\n\n[1]: https://example.com\n");
   assert.match(JSON.stringify(groups), /"href":"https:\/\/example\.com"/);
+});
+
+test("the end of an answer is no new text, unless something is explained in it [B1]", () => {
+  const texts = new ReadTexts();
+  const [plain, linked] = ["One.\n\nTwo.", "See [it].\n\n[it]: https://example.com"];
+  for (const text of [plain, linked]) texts.grown(text, new GrowingText().grow(text));
+  const types = ({ groups }: Parsed) => groups.flatMap(({ blocks }) => blocks.map(({ type }) => type));
+  assert.deepEqual(types(texts.whole(plain)), types(parseWhole(plain)));
+  assert.match(JSON.stringify(texts.whole(linked)), /"type":"link"/);
+  assert.equal(texts.whole(linked), texts.whole(linked));
 });
 
 test("maths is told from money, and what nests thousands deep is text [B1]", () => {

@@ -59,7 +59,7 @@ test("a CSV is uploaded, asked about, its plot appears and is downloaded [B1][F3
   await shown(page, "sales-chart.png").waitFor();
   await picture(page, "files-list");
   assert.match((await page.locator(".file-row", { hasText: "sales-chart.png" }).textContent()) ?? "", /agent|program/);
-  assert.deepEqual(await seriousIssues(page, "aside"), []);
+  assert.deepEqual(await seriousIssues(page, "aside.pane"), []);
   await shown(page, "sales-chart.png").click();
   await page.locator(".picture-box img").waitFor();
   await picture(page, "files-picture");
@@ -88,7 +88,7 @@ test("what may not come in says why, in the server's words, and can be taken off
   await why.waitFor();
   assert.match((await why.textContent()) ?? "", /程序\.exe/);
   await picture(page, "files-refused-zh");
-  assert.deepEqual(await seriousIssues(page, "aside"), []);
+  assert.deepEqual(await seriousIssues(page, "aside.pane"), []);
   await page.locator(".files .attached-chip").getByRole("button", { name: "从列表中移除" }).click();
   await why.waitFor({ state: "detached" });
   // Dropped anywhere on the page.
@@ -132,7 +132,7 @@ test("a table of 100,000 rows scrolls to its end, and a line or page that is nam
   await page.locator(".grid-box").evaluate((box) => box.scrollTo(0, box.scrollHeight));
   await page.getByText("名称 99999", { exact: true }).waitFor();
   assert.ok((await page.locator(".grid-row").count()) < 120, "only what is seen is there");
-  assert.deepEqual(await seriousIssues(page, "aside"), []);
+  assert.deepEqual(await seriousIssues(page, "aside.pane"), []);
   await page.goto(`${yard.address}/c/${id}/f/uploads/code.py#line%3D2500`);
   await page.getByText('x2499 = "2499"').waitFor();
   await picture(page, "preview-code");
@@ -166,7 +166,7 @@ test("a deleted file comes back, and so does an earlier state [W12][F3]", { skip
   await page.getByText("the second one").waitFor();
   await page.getByRole("button", { name: "History", exact: true }).click();
   await picture(page, "files-history");
-  assert.deepEqual(await seriousIssues(page, "aside"), []);
+  assert.deepEqual(await seriousIssues(page, "aside.pane"), []);
   await page.getByRole("button", { name: "Restore this state" }).last().click();
   await page.getByText("a.txt is again as it was.").waitFor();
   await page.getByRole("button", { name: "Preview", exact: true }).click();
@@ -183,11 +183,11 @@ test("files on a phone, in the dark, in Chinese [B1][P4]", { skip }, async () =>
   await page.goto(`${yard.address}/c/large/f`);
   await shown(page, "large.csv").waitFor();
   await picture(page, "files-phone");
-  assert.deepEqual(await seriousIssues(page, "aside"), []);
+  assert.deepEqual(await seriousIssues(page, "aside.pane"), []);
   await shown(page, "large.csv").click();
   await page.getByText("名称 0", { exact: true }).waitFor();
   await picture(page, "preview-phone");
-  assert.deepEqual(await seriousIssues(page, "aside"), []);
+  assert.deepEqual(await seriousIssues(page, "aside.pane"), []);
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "no way sideways");
   // The text of a document, where there is no viewer for it.
   await page.goto(`${yard.address}/c/large/f/uploads/report.pdf`);

@@ -125,7 +125,7 @@ test("hostile names and contents of files do nothing in the list and in previews
   const links = await page.locator(".file-row a.file-name").all();
   assert.equal(links.length, Object.keys(files).length + names.length);
   // A name that turns itself around is shown as it is: it ends in `.txt`.
-  assert.ok(!(await page.locator("aside").innerText()).includes("\u202e"));
+  assert.ok(!(await page.locator("aside.pane").innerText()).includes("\u202e"));
   for (const name of [...Object.keys(files).filter((one) => one !== "page.html"), ...names]) {
     await page.goto(`${yard.address}/c/${conversation}/f/uploads/${encodeURIComponent(name)}`);
     await page.locator(".picture-box img, .grid-row td, .lines-page, .document .prose").first().waitFor();
@@ -168,6 +168,7 @@ test("a page in its frame runs in a place of its own: no cookie, no storage, no 
 
 test("whoever looks for harm here would see it", { skip }, async () => {
   await page.goto(`${yard.address}/c/hostile-files/f`);
+  await page.locator("aside.pane").waitFor();
   await page.evaluate(() => {
     const picture = document.createElement("img");
     picture.src = "https://evil.example/seen.png";

@@ -2,6 +2,7 @@ import { memo, useEffect, useState } from "react";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { useWords } from "../words/words.ts";
 import type { Piece } from "./highlight.ts";
+import { whenIdle } from "./idle.ts";
 
 type CodeBlockProps = { readonly code: string; readonly language: string; readonly isOpen: boolean };
 
@@ -54,10 +55,4 @@ export function CodeText({ code, language }: { readonly code: string; readonly l
       </span>
     ),
   );
-}
-
-/** Not every browser can say when it has nothing to do. */
-function whenIdle(work: () => void): void {
-  if ("requestIdleCallback" in globalThis) requestIdleCallback(work, { timeout: 500 });
-  else setTimeout(work, 0);
 }

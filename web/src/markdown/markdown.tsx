@@ -1,8 +1,8 @@
-import { memo, useEffect, useMemo, useRef, useState } from "react";
+import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useWords } from "../words/words.ts";
 import { Block } from "./block.tsx";
 import type { Token } from "./parse.ts";
-import { type Group, GrowingText, parseWhole } from "./stream.ts";
+import { type Group, GrowingText, ReadTexts } from "./stream.ts";
 
 export type MarkdownProps = {
   readonly text: string;
@@ -34,16 +34,37 @@ export const Markdown = memo(function Markdown({ text, isOpen = false }: Markdow
   );
 });
 
+const texts = new ReadTexts();
+
 function Finished({ text }: { readonly text: string }) {
-  const { groups } = useMemo(() => parseWhole(text), [text]);
-  return groups.map((group) => <Blocks key={group.id} group={group} isOpen={false} />);
+  const { groups } = useMemo(() => texts.whole(text), [text]);
+  // A long text is drawn from its end on, which is what is seen when it is finished; the rest follows when there is time.
+  const from = useDeferredValue(0, Math.max(0, groups.length - groupsAtOnce));
+  return groups.map((group) =>
+    group.id >= from ? (
+      <Blocks key={group.id} group={group} isOpen={false} />
+    ) : (
+      <div key={group.id} className="prose-group" style={{ height: heightOf(group) }} />
+    ),
+  );
+}
+
+const groupsAtOnce = 2;
+const letters = { perLine: 80, linePixels: 24 };
+
+/** What a group may come to, until it is drawn. */
+function heightOf({ blocks }: Group): number {
+  const lines = blocks.reduce((sum, { raw }) => sum + raw.split("\n").length + raw.length / letters.perLine, 0);
+  return Math.round(lines * letters.linePixels * 0.8);
 }
 
 function Growing({ text: newest }: { readonly text: string }) {
   const growing = useRef<GrowingText>(undefined);
   growing.current ??= new GrowingText();
   const text = usePaced(newest, growing.current);
-  const { groups, tail } = growing.current.grow(text);
+  const parsed = growing.current.grow(text);
+  const { groups, tail } = parsed;
+  useEffect(() => texts.grown(text, parsed), [text, parsed]);
   return (
     <>
       {groups.map((group) => (

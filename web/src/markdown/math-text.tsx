@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { whenIdle } from "./idle.ts";
 
 type MathTextProps = { readonly tex: string; readonly isBlock: boolean };
 
@@ -19,8 +20,11 @@ export function MathText({ tex, isBlock }: MathTextProps) {
     if (tex.length > texCharactersMax) return;
     let isWanted = true;
     void import("./maths.ts").then(({ renderMaths }) => {
-      const made = isWanted ? renderMaths(tex, { ...limits, displayMode: isBlock }) : undefined;
-      if (made !== undefined) place.current?.replaceChildren(made);
+      // One by one: a text may have hundreds of them.
+      whenIdle(() => {
+        const made = isWanted ? renderMaths(tex, { ...limits, displayMode: isBlock }) : undefined;
+        if (made !== undefined) place.current?.replaceChildren(made);
+      });
     });
     return () => {
       isWanted = false;

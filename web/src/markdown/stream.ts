@@ -49,7 +49,42 @@ export class GrowingText {
   }
 }
 
-/** A text that is finished: read as a whole, so that links which are explained at its end are known. */
+/** A link that is explained somewhere in the text: where it is used, it is one only when all is read together. */
+const explained = /^ {0,3}\[[^\]\n]+\]:/m;
+const keptMax = 40;
+
+/** Texts that were read: who scrolls back meets them again, and the end of an answer is no new text. */
+export class ReadTexts {
+  readonly #kept = new Map<string, Parsed>();
+
+  /** A text that is finished: read as a whole, so that links which are explained at its end are known. */
+  whole(text: string): Parsed {
+    const known = this.#kept.get(text);
+    if (known !== undefined) return known;
+    const parsed = parseWhole(text);
+    this.#keep(text, parsed);
+    return parsed;
+  }
+
+  /** What was read while it grew counts as read, as far as that is the same. */
+  grown(text: string, { groups, tail }: Parsed): void {
+    if (text === "" || explained.test(text)) return;
+    this.#kept.delete(this.#growing);
+    this.#growing = text;
+    this.#keep(text, { groups: [...groups, { id: groups.length, blocks: tail }], tail: [] });
+  }
+
+  #growing = "";
+
+  #keep(text: string, parsed: Parsed): void {
+    this.#kept.set(text, parsed);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= keptMax) break;
+      this.#kept.delete(oldest);
+    }
+  }
+}
+
 export function parseWhole(text: string): Parsed {
   const blocks = blocksOf(text);
   const groups: Group[] = [];
