@@ -8,6 +8,7 @@ const benches: Record<string, string> = {
   engine: "engine/engine.ts",
   files: "files.ts",
   http: "http.ts",
+  markdown: "markdown.ts",
   retrieval: "retrieval.ts",
   sandbox: "sandbox.ts",
   start: "start.ts",

@@ -102,7 +102,7 @@ test("the short form of the documents bench agrees with pdftotext and prints wha
 test("a bench that does not exist is refused with those that do", () => {
   const { status, stderr } = spawnSync(process.execPath, [bench, "nothing"], { encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /context, documents, engine, files, http, retrieval, sandbox, start/);
+  assert.match(stderr, /context, documents, engine, files, http, markdown, retrieval, sandbox, start/);
 });
 
 test("the short form of the http bench streams, uploads and ends every chat, and prints what it is held against [C3][S3]", () => {
