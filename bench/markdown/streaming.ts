@@ -11,7 +11,7 @@ export async function measureStreaming(
   { textBytes }: Sizes,
 ): Promise<readonly Figure[]> {
   const text = markdownOf(textBytes);
-  say({ text: `${text}\n\nThe end of it.`, splitBytes: 4_096, paceMs: 1 });
+  say({ text: `${text}\n\nThe end of it.`, paceMs: 0 });
   await page.goto(address);
   const tasks = await tasksDuring(page, async () => {
     await page.getByRole("textbox", { name: "Message" }).fill("go on");

@@ -1,8 +1,10 @@
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { useYard } from "../app/yard.ts";
 import { FilesOf } from "../markdown/files-of.ts";
-import { Preview } from "../preview/preview.tsx";
 import { FileList } from "./file-list.tsx";
+
+/** Loaded when the first file is looked at. */
+const Preview = lazy(async () => ({ default: (await import("../preview/preview.tsx")).Preview }));
 
 export type FilesPanelProps = {
   readonly conversation: string;
@@ -26,14 +28,16 @@ export function FilesPanel({ conversation, file, spot, changes = 0 }: FilesPanel
       {file === undefined || file === "" ? (
         <FileList key={conversation} conversation={conversation} files={own} />
       ) : (
-        <Preview
-          key={`${conversation}/${file}`}
-          conversation={conversation}
-          files={own}
-          path={file}
-          spot={spot}
-          changes={changes}
-        />
+        <Suspense>
+          <Preview
+            key={`${conversation}/${file}`}
+            conversation={conversation}
+            files={own}
+            path={file}
+            spot={spot}
+            changes={changes}
+          />
+        </Suspense>
       )}
     </FilesOf>
   );
