@@ -9,6 +9,9 @@ import { isWebBuilt, root, stampFile, webStamp } from "./setup/web-stamp.mjs";
 /** What a browser gets packed; images are packed already. */
 const PACKED = /\.(js|css|html|svg|json)$/;
 
+/** Of the finished folder: the packages of which something is in it, for whoever passes it on with their licences. */
+const packagesFile = "packages.json";
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildWeb();
 
 /** Does nothing where all is as it was. The finished folder takes the place of the old one at once. */
@@ -18,6 +21,7 @@ export async function buildWeb() {
   const made = join(root, `dist-web.${process.pid}`);
   const { build } = await import("vite");
   const { default: react } = await import("@vitejs/plugin-react");
+  const packages = new Set();
   await build({
     configFile: false,
     root: join(root, "web"),
@@ -25,7 +29,7 @@ export async function buildWeb() {
     // Its warnings are about a script that is a file of its own on purpose.
     logLevel: "error",
     clearScreen: false,
-    plugins: [react()],
+    plugins: [react(), namePackages(packages)],
     define: { "process.env.NODE_ENV": '"production"' },
     build: {
       outDir: made,
@@ -43,12 +47,26 @@ export async function buildWeb() {
     },
   });
   for (const file of filesBelow(made)) pack(file);
+  writeFileSync(join(made, packagesFile), JSON.stringify([...packages].sort()));
   writeFileSync(join(made, stampFile), stamp);
   const place = join(root, "dist-web");
   const old = join(root, `dist-web.${process.pid}.old`);
   if (existsSync(place)) renameSync(place, old);
   renameSync(made, place);
   rmSync(old, { recursive: true, force: true });
+}
+
+function namePackages(packages) {
+  return {
+    name: "name-packages",
+    generateBundle(_options, bundle) {
+      const modules = Object.values(bundle).flatMap((part) => Object.keys(part.modules ?? {}));
+      for (const id of modules) {
+        const [, folder] = /\/(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)/.exec(id) ?? [];
+        if (folder !== undefined) packages.add(folder);
+      }
+    },
+  };
 }
 
 function pack(file) {

@@ -16,11 +16,14 @@ type Part = Manifest & {
   readonly texts: readonly string[];
 };
 
-/** `folders`: the packages that were bundled. */
+/** `folders`: the packages that were bundled, some of them perhaps twice. */
 export function describeParts(root: string, folders: readonly string[]): { notice: string; billOfMaterials: string } {
   const own: Manifest = readJson(join(root, "package.json"));
   const lock: Lock = readJson(join(root, "package-lock.json"));
-  const parts = folders.map((folder) => readPart(folder, lock));
+  const read = folders.map((folder) => readPart(folder, lock));
+  const parts = [...new Map(read.map((part) => [purl(part), part])).values()].sort((a, b) =>
+    purl(a) < purl(b) ? -1 : 1,
+  );
   return {
     notice: noticeOf(own, parts),
     billOfMaterials: `${JSON.stringify(billOf(own, parts, lock), undefined, 2)}\n`,

@@ -12,7 +12,18 @@ export async function writeTypings(root: string, folder: string): Promise<void> 
     "--outDir",
     join(folder, "dist", "types"),
   ];
-  const like = ["--ignoreConfig", "--module", "nodenext", "--target", "es2025", "--types", "node", "--strict"];
+  const like = [
+    "--ignoreConfig",
+    "--incremental",
+    "false",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2025",
+    "--types",
+    "node",
+    "--strict",
+  ];
   const args = [...emit, ...like, "--rewriteRelativeImportExtensions", "--verbatimModuleSyntax", "src/extend.ts"];
   await promisify(execFile)(join(root, "node_modules", ".bin", "tsc"), args, { cwd: root });
 }
