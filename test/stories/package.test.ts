@@ -79,7 +79,7 @@ test("npm packs the bundle with what belongs to it, and nothing of the clone bes
     /^dist\/sandbox\/(guest|local)\/\w+\.py$/,
     /^dist\/types\/(extend|approvals\/checker-definition|tools\/custom-tool)\.d\.ts$/,
     /^dist-web\/(index\.html|favicon\.svg|theme\.js)(\.br|\.gz)?$/,
-    /^dist-web\/assets\/[\w.-]+\.(js|css|svg|csv|json|txt)(\.br|\.gz)?$/,
+    /^dist-web\/assets\/[\w.-]+\.(js|css|svg|csv|json|txt|woff2)(\.br|\.gz)?$/,
     /^scripts\/setup\/(own-node|words)\.mjs$/,
     /^skills\/[\w-]+\/(SKILL\.md|(scripts|references|assets)\/[\w.-]+|[\w.-]+)$/,
     /^tools\/examples\/count-words\.ts$/,
