@@ -52,7 +52,7 @@ test("a CSV is uploaded, asked about, its plot appears and is downloaded [B1][F3
   const plot = page.locator("img[alt^='outputs/']").first();
   await plot.waitFor({ timeout: 120_000 });
   await page.getByText("There are no gaps.").waitFor();
-  assert.ok(await plot.evaluate((image) => image instanceof HTMLImageElement && image.naturalWidth > 100));
+  assert.ok(await plot.evaluate("(image) => image.naturalWidth > 100"));
   await picture(page, "files-plot");
   // It stands in the list at once, said to be the agent's.
   await page.getByRole("link", { name: "Files", exact: true }).last().click();
@@ -92,11 +92,11 @@ test("what may not come in says why, in the server's words, and can be taken off
   await page.locator(".files .attached-chip").getByRole("button", { name: "从列表中移除" }).click();
   await why.waitFor({ state: "detached" });
   // Dropped anywhere on the page.
-  await page.evaluate(() => {
+  await page.evaluate(`
     const dropped = new DataTransfer();
-    dropped.items.add(new File(["一,二\n1,2"], "拖入.csv"));
+    dropped.items.add(new File(["一,二\\n1,2"], "拖入.csv"));
     dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
-  });
+  `);
   await shown(page, "拖入.csv").waitFor();
   await person.close();
   // The refusal is an answer with an error's status: browsers write a line about each.
@@ -129,7 +129,7 @@ test("a table of 100,000 rows scrolls to its end, and a line or page that is nam
   await page.getByText("名称 0", { exact: true }).waitFor();
   await page.getByText("100,000 rows, 3 columns").waitFor();
   await picture(page, "preview-table");
-  await page.locator(".grid-box").evaluate((box) => box.scrollTo(0, box.scrollHeight));
+  await page.locator(".grid-box").evaluate("(box) => box.scrollTo(0, box.scrollHeight)");
   await page.getByText("名称 99999", { exact: true }).waitFor();
   assert.ok((await page.locator(".grid-row").count()) < 120, "only what is seen is there");
   assert.deepEqual(await seriousIssues(page, "aside.pane"), []);
@@ -188,7 +188,7 @@ test("files on a phone, in the dark, in Chinese [B1][P4]", { skip }, async () =>
   await page.getByText("名称 0", { exact: true }).waitFor();
   await picture(page, "preview-phone");
   assert.deepEqual(await seriousIssues(page, "aside.pane"), []);
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "no way sideways");
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true, "no way sideways");
   // The text of a document, where there is no viewer for it.
   await page.goto(`${yard.address}/c/large/f/uploads/report.pdf`);
   await page.locator(".document").getByText("first page").waitFor();

@@ -42,15 +42,12 @@ before(async () => {
       return route.abort();
     },
   );
-  await person.addInitScript(() => {
-    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
-      const seen: unknown = Reflect.get(globalThis, "violations");
-      Reflect.set(globalThis, "violations", [
-        ...(Array.isArray(seen) ? seen : []),
-        `${violatedDirective} ${blockedURI}`,
-      ]);
-    });
-  });
+  await person.addInitScript(`
+    globalThis.violations = [];
+    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+      violations.push(violatedDirective + " " + blockedURI),
+    );
+  `);
   page = await person.newPage();
 });
 after(async () => {
@@ -60,25 +57,38 @@ after(async () => {
   await browser?.close();
 });
 
-/** What ran, what left, what the policy had to stop, and what stands in the page that no text may put there. */
-async function harm() {
-  const inPage = await page.evaluate(() => ({
-    hit: Reflect.get(globalThis, "hit"),
-    violations: Reflect.get(globalThis, "violations") ?? [],
-    composers: document.querySelectorAll("#composer").length,
-    styled: document.querySelectorAll(".prose [style]:not(math *), .prose [id]:not(math *)").length,
-    foreign: [...document.querySelectorAll("script, iframe, object, embed, link[rel=prefetch], form")]
-      .filter((element) => element.closest("main, aside") !== null)
-      .filter((element) => !element.matches("form.composer-box, iframe.frame"))
+type Harm = {
+  readonly hit: unknown;
+  readonly violations: readonly string[];
+  readonly composers: number;
+  readonly styled: number;
+  readonly foreign: readonly string[];
+  readonly links: readonly string[];
+  readonly pictures: readonly string[];
+};
+
+/** Runs in the page: what ran there, what the policy had to stop, and what stands there that no text may put there. */
+const look = `(() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  return {
+    hit: globalThis.hit,
+    violations,
+    composers: all("#composer").length,
+    styled: all(".prose [style]:not(math *), .prose [id]:not(math *)").length,
+    foreign: all("script, iframe, object, embed, link[rel=prefetch], form")
+      .filter((element) => element.closest("main, aside.pane") && !element.matches("form.composer-box, iframe.frame"))
       .map((element) => element.outerHTML.slice(0, 80)),
-    links: [...document.querySelectorAll("main a[href], aside a[href]")]
-      .filter((link) => link instanceof HTMLAnchorElement && !/^(https?:|mailto:)/.test(link.href))
+    links: all("main a[href], aside.pane a[href]")
+      .filter(({ href }) => !/^(https?:|mailto:)/.test(href))
       .map((link) => link.outerHTML.slice(0, 120)),
     pictures: [...document.images]
       .map(({ src }) => src)
       .filter((src) => !src.startsWith("data:image/") && new URL(src).host !== location.host),
-  }));
-  return { ...inPage, left: left.slice() };
+  };
+})()`;
+
+async function harm() {
+  return { ...(await page.evaluate<Harm>(look)), left: left.slice() };
 }
 
 const harmless = {
@@ -146,8 +156,8 @@ test("a page in its frame runs in a place of its own: no cookie, no storage, no 
   await frame.getByText("ran in its own place").waitFor();
   assert.deepEqual(await harm(), harmless);
   const inner = page.frames().find((one) => one.url().includes("files/preview"));
-  const own = await inner?.evaluate(() => {
-    const tried = (work: () => unknown) => {
+  const own = await inner?.evaluate(`(() => {
+    const tried = (work) => {
       try {
         return String(work());
       } catch {
@@ -155,13 +165,13 @@ test("a page in its frame runs in a place of its own: no cookie, no storage, no 
       }
     };
     return [origin, tried(() => document.cookie), tried(() => localStorage.length), tried(() => parent.document.title)];
-  });
+  })()`);
   assert.deepEqual(own, ["null", "refused", "refused", "refused"]);
   await picture(page, "hostile-page");
   // Opened as a page of its own it has no more rights.
   for (const name of ["page.html", "drawing.svg"]) {
     await page.goto(`${yard.address}/api/v1/conversations/hostile-files/files/preview?path=uploads/${name}`);
-    assert.equal(await page.evaluate(() => origin), "null", name);
+    assert.equal(await page.evaluate("origin"), "null", name);
   }
   assert.deepEqual(left, []);
 });
@@ -169,13 +179,13 @@ test("a page in its frame runs in a place of its own: no cookie, no storage, no 
 test("whoever looks for harm here would see it", { skip }, async () => {
   await page.goto(`${yard.address}/c/hostile-files/f`);
   await page.locator("aside.pane").waitFor();
-  await page.evaluate(() => {
+  await page.evaluate(`
     const picture = document.createElement("img");
     picture.src = "https://evil.example/seen.png";
-    document.querySelector("main")?.append(picture, document.createElement("iframe"));
-    Reflect.set(globalThis, "hit", 1);
-  });
-  await page.waitForFunction(() => Array.isArray(Reflect.get(globalThis, "violations")));
+    document.querySelector("main").append(picture, document.createElement("iframe"));
+    globalThis.hit = 1;
+  `);
+  await page.waitForFunction("violations.length > 0");
   const { hit, violations, foreign, pictures } = await harm();
   assert.deepEqual([hit, foreign.length, pictures], [1, 1, ["https://evil.example/seen.png"]]);
   assert.match(String(violations), /img-src|script-src/);
