@@ -1,6 +1,3 @@
-// First: what comes after it makes schemas.
-import "./app/before-schemas.ts";
-
 import { createRoot } from "react-dom/client";
 import "./app/styles/styles.ts";
 import { App } from "./app/app.tsx";
