@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FileView } from "../../src/protocol/file-view-routes.ts";
+import { gather } from "../world/file-doors.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
@@ -153,7 +154,7 @@ test("a file has a history, and an earlier state or a deleted file comes back wi
   ]);
   const read = async () => {
     const file = await must(yard.client.download(conversation, "outputs/a.txt"));
-    return Buffer.concat(await Array.fromAsync(file.chunks)).toString("utf8");
+    return (await gather(file.chunks)).toString("utf8");
   };
   const restore = async (seq: number, path = "outputs/a.txt") =>
     yard.client.call("restoreFile", { params: at, body: { path, seq } });
@@ -192,6 +193,6 @@ test("an upload that replaces a file leaves its earlier content in its history [
     ],
   );
   await must(yard.client.call("restoreFile", { params, body: { path: "uploads/a.txt", seq: items[1]?.seq ?? 0 } }));
-  const [line] = await Array.fromAsync((await must(yard.client.download("c", "uploads/a.txt"))).chunks);
-  assert.equal(Buffer.from(line ?? []).toString("utf8"), "first");
+  const { chunks } = await must(yard.client.download("c", "uploads/a.txt"));
+  assert.equal((await gather(chunks)).toString("utf8"), "first");
 });

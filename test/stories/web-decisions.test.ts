@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { BrowserContext, Page } from "playwright-core";
+import type { EventOf } from "../../src/protocol/events.ts";
 import { noBrowser, openBrowser, picture, seriousIssues, serveYard, type TestBrowser } from "../world/browser.ts";
 import { type AskedRequest, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
@@ -47,7 +48,7 @@ const madeIn = async (id: string) =>
   (await yard.events(id)).flatMap((event) =>
     event.type === "decision.made" ? [{ verdict: event.verdict, ...pick(event) }] : [],
   );
-const pick = ({ reason, arguments: edited, answer }: { reason?: string; arguments?: string; answer?: string }) => ({
+const pick = ({ reason, arguments: edited, answer }: EventOf<"decision.made">) => ({
   ...(reason !== undefined && { reason }),
   ...(edited !== undefined && { edited }),
   ...(answer !== undefined && { answer }),
@@ -152,7 +153,7 @@ test("the inbox has what waits in all conversations; answered in one tab it clos
   const [inbox, chat] = [await person.newPage(), await openAt(second.conversation)];
   await inbox.goto(`${yard.address}/inbox`);
   await inbox.getByText("2 waiting", { exact: true }).first().waitFor();
-  await inbox.waitForFunction(() => /^\(\d+\) /.test(document.title));
+  await inbox.waitForFunction(String.raw`/^\(\d+\) /.test(document.title)`);
   const badge = inbox.locator(".rail-link .badge");
   assert.match((await badge.textContent()) ?? "", /^2/);
   await chat.getByRole("region", { name: "Needs approval: run a command" }).waitFor();

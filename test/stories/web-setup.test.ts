@@ -101,7 +101,7 @@ test("settings speak the browser's language and the other one, in both themes [B
   await page.getByRole("radio", { name: "English" }).check();
   await page.getByRole("radio", { name: "Light" }).check();
   await page.getByRole("heading", { name: "General" }).waitFor();
-  assert.deepEqual(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dataset.theme]), [
+  assert.deepEqual(await page.evaluate("[document.documentElement.lang, document.documentElement.dataset.theme]"), [
     "en",
     "light",
   ]);
