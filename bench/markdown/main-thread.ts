@@ -12,7 +12,6 @@ const Event = z.object({
 
 /** How long each task of the page's main thread took during some work, in milliseconds of processor time: a busy machine does not count. */
 export async function tasksDuring(page: Page, work: () => Promise<void>): Promise<number[]> {
-  const session = await page.context().newCDPSession(page);
   const browser = await page.context().browser()?.newBrowserCDPSession();
   if (browser === undefined) throw new Error("there is no browser to trace");
   const events: z.infer<typeof Event>[] = [];
@@ -32,7 +31,7 @@ export async function tasksDuring(page: Page, work: () => Promise<void>): Promis
   await work();
   await browser.send("Tracing.end");
   await isOver;
-  await session.detach();
+  await browser.detach();
   const main = new Set(
     events
       .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
