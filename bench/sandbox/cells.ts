@@ -64,6 +64,10 @@ async function openTool(world: World, sizes: Sizes): Promise<(name: string, inpu
   };
 }
 
+function noAgents(): never {
+  throw new Error("there are no other agents here");
+}
+
 function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspace: Workspace }): ToolContext {
   return {
     signal: new AbortController().signal,
@@ -93,6 +97,12 @@ function contextAt({ sandbox }: World, place: ProgramPlace & { readonly workspac
     compact: () => Promise.reject(new Error("no room is made here")),
     memory: { memories: async () => [], add: () => Promise.reject(new Error("nothing is remembered here")) },
     furtherTools: async () => ({ onDemand: [], search: () => [] }),
+    agents: {
+      delegate: noAgents,
+      spawn: noAgents,
+      send: noAgents,
+      terminate: noAgents,
+    },
     installPackages: () => Promise.reject(new Error("there are no skills here")),
     askForm: async () => ({ action: "cancel" }),
     show: () => {},

@@ -20,8 +20,8 @@ export function onlyUnseen(after: number | string): Unseen {
   let cursor = String(after);
   let seq = Number.parseInt(cursor, 10);
   let isCaughtUp = false;
-  let attempt = "";
-  let shown = { text: 0, reasoning: 0 };
+  /** By agent, the main one under `root`: which answer it writes, and how much of it was let through. */
+  const answers = new Map<string, { attempt: string; text: number; reasoning: number }>();
   const said = new Map<string, number>();
 
   function passEvent({ event }: Extract<StreamFrame, { frame: "event" }>): EventFrame | undefined {
@@ -29,15 +29,16 @@ export function onlyUnseen(after: number | string): Unseen {
     seq = event.seq;
     if (event.type === "call.finished") said.clear();
     // Also where an attempt that died with its process is tried again under the same number.
-    if (event.type === "step.started" && event.agent === undefined) shown = { text: 0, reasoning: 0 };
+    if (event.type === "step.started") answers.delete(typeof event.agent === "string" ? event.agent : "root");
     // A type that only a newer server knows is passed over.
     return isLogEvent(event) ? { frame: "event", event } : undefined;
   }
 
   function passDelta(delta: Delta): Delta | undefined {
-    const its = `${delta.turn}/${delta.step}/${delta.attempt}`;
-    if (its !== attempt) shown = { text: 0, reasoning: 0 };
-    attempt = its;
+    const attempt = `${delta.turn}/${delta.step}/${delta.attempt}`;
+    const before = answers.get(delta.agent ?? "root");
+    const shown = before?.attempt === attempt ? before : { attempt, text: 0, reasoning: 0 };
+    answers.set(delta.agent ?? "root", shown);
     const known = Math.max(0, shown[delta.kind] - delta.offset);
     if (known >= delta.text.length) return undefined;
     shown[delta.kind] = delta.offset + delta.text.length;
@@ -46,9 +47,10 @@ export function onlyUnseen(after: number | string): Unseen {
 
   /** A part of what programs say may be missing, but nothing comes twice. */
   function passOutput(output: Output): Output | undefined {
-    const known = Math.max(0, (said.get(output.call) ?? 0) - output.offset);
+    const key = `${output.agent ?? ""} ${output.call}`;
+    const known = Math.max(0, (said.get(key) ?? 0) - output.offset);
     if (known >= output.text.length) return undefined;
-    said.set(output.call, output.offset + output.text.length);
+    said.set(key, output.offset + output.text.length);
     return { ...output, offset: output.offset + known, text: output.text.slice(known) };
   }
 

@@ -53,6 +53,9 @@ export type Config = {
   readonly logs: { readonly level: LogLevel };
   readonly loop: {
     readonly stepsMax: number;
+    readonly agentStepsMax: number;
+    readonly agentsAtOnceMax: number;
+    readonly crashesMax: number;
     readonly parallelCallsMax: number;
     /** Attempts at one model call, the first one included. */
     readonly attemptsMax: number;
@@ -151,6 +154,9 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     logs: { level: reader.read(settings.logLevel) },
     loop: {
       stepsMax: reader.read(settings.stepsMax),
+      agentStepsMax: reader.read(settings.agentStepsMax),
+      agentsAtOnceMax: reader.read(settings.agentsAtOnceMax),
+      crashesMax: reader.read(settings.crashesMax),
       parallelCallsMax: reader.read(settings.parallelCallsMax),
       attemptsMax: reader.read(settings.attemptsMax),
       toolTimeoutMs: 1_000 * reader.read(settings.toolTimeoutSeconds),

@@ -77,6 +77,24 @@ export const settings = {
   secretKey: { variables: ["AGENTYARD_KEY"], kind: sealKey, isSecret: true, isFixed: true },
 
   stepsMax: { variables: ["MAX_LOOPS"], key: "loop.steps_max", kind: wholeNumber(1, 1_000), default: 100 },
+  agentStepsMax: {
+    variables: ["AGENTYARD_AGENT_STEPS_MAX"],
+    key: "loop.agent_steps_max",
+    kind: wholeNumber(1, 1_000),
+    default: 50,
+  },
+  agentsAtOnceMax: {
+    variables: ["AGENTYARD_AGENTS_AT_ONCE_MAX"],
+    key: "loop.agents_at_once_max",
+    kind: wholeNumber(1, 256),
+    default: 8,
+  },
+  crashesMax: {
+    variables: ["AGENTYARD_CRASHES_MAX"],
+    key: "loop.crashes_max",
+    kind: wholeNumber(1, 1_000),
+    default: 3,
+  },
   parallelCallsMax: {
     variables: ["AGENTYARD_PARALLEL_CALLS_MAX"],
     key: "loop.parallel_calls_max",

@@ -1,7 +1,7 @@
 import type { LogEvent } from "../protocol/events.ts";
 import type { StreamFrame } from "../protocol/resources.ts";
 import { StreamCursor } from "../protocol/stream.ts";
-import { type Attempt, attemptAfter, isSameAttempt } from "./attempt.ts";
+import { type Attempt, type Attempts, attemptAfter, isSameAttempt, noteAttempt } from "./attempt.ts";
 import { wholeCharacters } from "./whole-characters.ts";
 
 /** What a reader has: the log up to a place, and of what is not in the log yet how many characters. */
@@ -63,18 +63,21 @@ export type PlacedFrame = {
 /** Where one reader is. */
 export type StreamPlace = {
   readonly cursor: () => string;
-  /** Which answer was being written at this place. */
-  readonly open: () => Attempt | undefined;
+  /** Which answer was being written at this place, by the main agent unless another is named. */
+  readonly open: (agent?: string) => Attempt | undefined;
   /** What of a frame this reader lacks, in pieces that fit into one event each. */
   readonly pass: (body: OutgoingFrame) => PlacedFrame[];
 };
 
 type EventFrame = { readonly frame: "event"; readonly event: LogEvent };
+type Delta = Extract<StreamFrame, { frame: "delta" }>;
 type OutgoingFrame = EventFrame | Exclude<StreamFrame, { frame: "event" | "part" }>;
 
-export function openPlace(start: Cursor, openAtStart: Attempt | undefined): StreamPlace {
+export function openPlace(start: Cursor, openAtStart: Attempt | undefined, others: Attempts = new Map()): StreamPlace {
   let { seq, answer } = start;
   let open: Attempt | undefined = answer ?? openAtStart;
+  /** What the reader has of the answers of other agents: who comes back gets these from their beginning. */
+  const heard = new Map<string, OpenAnswer>();
   const outputs = new Map(start.outputs);
   const cursor = () => cursorText({ seq, answer, outputs });
   const placed = (body: StreamFrame): PlacedFrame => ({ frame: body.frame, body, id: cursor() });
@@ -82,7 +85,8 @@ export function openPlace(start: Cursor, openAtStart: Attempt | undefined): Stre
   function passEvent(body: EventFrame): PlacedFrame[] {
     const { event } = body;
     seq = event.seq;
-    if (event.type === "call.finished") outputs.delete(event.call);
+    if (event.type === "call.finished") outputs.delete(saidBy(event));
+    noteAttempt(others, event);
     const next = attemptAfter(open, event);
     // What was said in an attempt that ended, or died with its process, is of no use any more: the log tells.
     if (next === undefined || open === undefined || !isSameAttempt(next, open)) answer = undefined;
@@ -90,7 +94,9 @@ export function openPlace(start: Cursor, openAtStart: Attempt | undefined): Stre
     return [placed(body)];
   }
 
-  function passDelta(body: Extract<StreamFrame, { frame: "delta" }>): PlacedFrame[] {
+  function passDelta(body: Delta): PlacedFrame[] {
+    if (body.agent !== undefined)
+      return piecesHeard(heard, body, body.agent).map((piece) => placed({ ...body, ...piece }));
     const { turn, step, attempt, kind } = body;
     const known = answer !== undefined && isSameAttempt(answer, body) ? answer : none;
     return lacking(body, known[kind]).map((piece) => {
@@ -101,15 +107,16 @@ export function openPlace(start: Cursor, openAtStart: Attempt | undefined): Stre
   }
 
   function passOutput(body: Extract<StreamFrame, { frame: "output" }>): PlacedFrame[] {
-    return lacking(body, outputs.get(body.call) ?? 0).map((piece) => {
-      outputs.set(body.call, piece.offset + piece.text.length);
+    const key = saidBy(body);
+    return lacking(body, outputs.get(key) ?? 0).map((piece) => {
+      outputs.set(key, piece.offset + piece.text.length);
       return placed({ ...body, ...piece });
     });
   }
 
   return {
     cursor,
-    open: () => open,
+    open: (agent) => (agent === undefined ? open : others.get(agent)),
     pass(body) {
       switch (body.frame) {
         case "event":
@@ -131,6 +138,22 @@ export function openPlace(start: Cursor, openAtStart: Attempt | undefined): Stre
 }
 
 const none = { reasoning: 0, text: 0 };
+
+/** Of the answer of another agent than the main one. */
+function piecesHeard(heard: Map<string, OpenAnswer>, body: Delta, agent: string): Piece[] {
+  const { turn, step, attempt, kind } = body;
+  const before = heard.get(agent);
+  const known = before !== undefined && isSameAttempt(before, body) ? before : none;
+  const pieces = lacking(body, known[kind]);
+  const last = pieces.at(-1);
+  if (last !== undefined) heard.set(agent, { turn, step, attempt, ...known, [kind]: last.offset + last.text.length });
+  return pieces;
+}
+
+/** Calls of two agents may have the same id. */
+function saidBy({ agent, call }: { readonly agent?: string | undefined; readonly call: string }): string {
+  return agent === undefined ? call : `${agent}/${call}`;
+}
 
 /** Each becomes at most six bytes: an event stays below its limit whatever is in it. */
 const pieceCharactersMax = 10_000;

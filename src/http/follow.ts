@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../log/log.ts";
 import type { Engine } from "../loop/loop.ts";
 import type { ConversationRow } from "../storage/storage.ts";
-import { type Attempt, attemptAfter } from "./attempt.ts";
+import { type Attempt, type Attempts, attemptAfter, noteAttempt } from "./attempt.ts";
 import { every, makeBell, pingMs } from "./bell.ts";
 import { type Cursor, openPlace, type PlacedFrame } from "./cursor.ts";
 import { gatherLiveText } from "./live-text.ts";
@@ -35,7 +35,8 @@ export async function* follow(view: View): AsyncGenerator<PlacedFrame[], void, u
   try {
     const headAtStart = await log.headOf(number);
     news.note(headAtStart);
-    const place = openPlace(after, after.answer ?? (await attemptAt(log, number, after.seq)));
+    const begun = await attemptsAt(log, number, after.seq);
+    const place = openPlace(after, after.answer ?? begun.own, begun.others);
     let sent = after.seq;
     let isCaughtUp = false;
     while (!signal.aborted) {
@@ -61,7 +62,7 @@ export async function* follow(view: View): AsyncGenerator<PlacedFrame[], void, u
       } else if (text.isTooMuch()) {
         return yield place.pass({ frame: "behind", after: place.cursor() });
       } else {
-        const frames = text.take(place.open()).flatMap((frame) => place.pass(frame));
+        const frames = text.take(place.open).flatMap((frame) => place.pass(frame));
         if (news.isPingDue()) frames.push(...place.pass({ frame: "ping" }));
         if (frames.length > 0) yield frames;
         else await news.heard();
@@ -72,11 +73,17 @@ export async function* follow(view: View): AsyncGenerator<PlacedFrame[], void, u
   }
 }
 
-/** Which answer was being written at a place in the log, as far as the page before it tells. */
-async function attemptAt(log: View["log"], number: number, place: number): Promise<Attempt | undefined> {
-  if (place === 0) return undefined;
+/** Which answers were being written at a place in the log, as far as the page before it tells. */
+async function attemptsAt(
+  log: View["log"],
+  number: number,
+  place: number,
+): Promise<{ readonly own: Attempt | undefined; readonly others: Attempts }> {
+  const others: Attempts = new Map();
+  if (place === 0) return { own: undefined, others };
   const page = await log.read(number, { after: Math.max(0, place - pageEvents), limit: pageEvents, upTo: place });
-  return page.reduce(attemptAfter, undefined);
+  for (const event of page) noteAttempt(others, event);
+  return { own: page.reduce(attemptAfter, undefined), others };
 }
 
 /** All that a stream may wait for. */

@@ -7,7 +7,7 @@ type Output = Extract<LiveFrame, { frame: "output" }>;
 type LiveText = {
   readonly add: (frame: LiveFrame) => void;
   /** What gathered for this attempt, if it is the one that is being written, and what programs said. */
-  readonly take: (open: Attempt | undefined) => LiveFrame[];
+  readonly take: (openOf: (agent?: string) => Attempt | undefined) => LiveFrame[];
   /** More gathered since counting began or the last take than may wait for its reader: from then on nothing does. */
   readonly isTooMuch: () => boolean;
   readonly startCounting: () => void;
@@ -21,6 +21,8 @@ const outputCharactersMax = 16_000;
 /** Gathers the text of the newest attempt until its reader takes it: many deltas become one frame. */
 export function gatherLiveText(): LiveText {
   let gathered: Delta[] = [];
+  /** Of other agents than the main one: of what nobody takes, only the newest attempt is kept. */
+  const others = new Map<string, Delta[]>();
   let outputs = new Map<string, Output>();
   let characters = 0;
   let isCounting = false;
@@ -28,7 +30,13 @@ export function gatherLiveText(): LiveText {
   return {
     add(delta) {
       if (delta.frame === "output") {
-        outputs.set(delta.call, joined(outputs.get(delta.call), delta));
+        const key = `${delta.agent ?? ""} ${delta.call}`;
+        outputs.set(key, joined(outputs.get(key), delta));
+        return;
+      }
+      if (delta.agent !== undefined) {
+        if (!isTooMuch()) others.set(delta.agent, withPiece(others.get(delta.agent) ?? [], delta));
+        characters += delta.text.length;
         return;
       }
       const last = gathered.at(-1);
@@ -42,10 +50,17 @@ export function gatherLiveText(): LiveText {
         gathered[gathered.length - 1] = { ...last, text: last.text + delta.text };
       } else gathered.push(delta);
     },
-    take(open) {
+    take(openOf) {
+      const open = openOf();
       const first = gathered[0];
-      const said = [...outputs.values()];
+      const said: LiveFrame[] = [...outputs.values()];
       outputs = new Map();
+      for (const [agent, pieces] of others) {
+        const its = openOf(agent);
+        if (its === undefined || pieces[0] === undefined || !isSameAttempt(pieces[0], its)) continue;
+        said.push(...pieces);
+        others.delete(agent);
+      }
       if (open === undefined || first === undefined || !isSameAttempt(first, open)) return said;
       const taken = gathered;
       gathered = [];
@@ -58,6 +73,13 @@ export function gatherLiveText(): LiveText {
       characters = 0;
     },
   };
+}
+
+function withPiece(pieces: readonly Delta[], delta: Delta): Delta[] {
+  const last = pieces.at(-1);
+  if (last === undefined || !isSameAttempt(last, delta)) return [delta];
+  const goesOn = last.kind === delta.kind && last.offset + last.text.length === delta.offset;
+  return goesOn ? [...pieces.slice(0, -1), { ...last, text: last.text + delta.text }] : [...pieces, delta];
 }
 
 function joined(before: Output | undefined, next: Output): Output {

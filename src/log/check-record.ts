@@ -141,6 +141,8 @@ function faultIn(row: RecordRow, read: Read, beside: Beside): RecordFault["what"
     case "step.started":
       return checkGoesOn(row, type, read);
     case "turn.finished":
+      forget(read, bodyOf(row, type)?.agent);
+      return undefined;
     case "rewound":
       read.waiting.clear();
       return undefined;
@@ -158,9 +160,21 @@ function checkGoesOn(
   if (read.waiting.size === 0) return undefined;
   const event = bodyOf(row, type);
   if (event === undefined) return "unreadable";
-  if (event.type === "call.started") return read.waiting.delete(event.call) ? "made_missing" : undefined;
-  read.waiting.clear();
-  return event.final === true ? undefined : "made_missing";
+  if (event.type === "call.started")
+    return read.waiting.delete(callOf(event.agent, event.call)) ? "made_missing" : undefined;
+  return forget(read, event.agent) && event.final !== true ? "made_missing" : undefined;
+}
+
+/** Calls of two agents may have the same id. */
+function callOf(agent: string | undefined, call: string): string {
+  return JSON.stringify([agent ?? "root", call]);
+}
+
+/** An agent goes on or ends; true where it waited for a decision. */
+function forget({ waiting }: Read, agent: string | undefined): boolean {
+  const own = [...waiting.keys()].filter((key) => key.startsWith(`${JSON.stringify([agent ?? "root"]).slice(0, -1)},`));
+  for (const key of own) waiting.delete(key);
+  return own.length > 0;
 }
 
 function checkAsked(row: RecordRow, read: Read, { isOld }: Beside): RecordFault["what"] | undefined {
@@ -168,7 +182,11 @@ function checkAsked(row: RecordRow, read: Read, { isOld }: Beside): RecordFault[
   if (event === undefined) return "unreadable";
   const hash = askedHash(event);
   read.asked.set(event.id, { hash, bytes: argumentsHash(decidedOn(event, {})), isMade: false });
-  read.waiting.set(event.call, { id: event.id, seq: row.seq, isAskedOfPerson: event.kind !== "function" });
+  read.waiting.set(callOf(event.agent, event.call), {
+    id: event.id,
+    seq: row.seq,
+    isAskedOfPerson: event.kind !== "function",
+  });
   const isKept = event.hash === undefined ? isOld(event.id) : event.hash === hash;
   if (!isKept) return "asked_changed";
   return isInTime(event) ? undefined : "time_changed";

@@ -136,10 +136,16 @@ export function addDecision(history: History, event: EventOf<"decision.asked">):
 
 export function makeDecision(history: History, event: EventOf<"decision.made">): void {
   const state = history.decisions.get(event.id);
-  if (state === undefined || state.made !== undefined) return;
+  const isOthers = event.agent !== history.self?.id;
+  if (!isOthers && (state === undefined || state.made !== undefined)) return;
+  history.lastDecision = linkOf(event);
+  if (isOthers || state === undefined) return;
   state.made = event;
   noteDecided(history, state.asked, event);
-  history.lastDecision = linkOf(event);
+}
+
+export function startCall(history: History, event: EventOf<"call.started">): void {
+  for (const state of callsNamed(history, event.call)) state.started = { class: event.class, attempt: event.attempt };
 }
 
 /** Results go to the model in the order of the calls, so they wait here until the last one is in. */
@@ -173,6 +179,11 @@ export function finishTurn(history: History, event: EventOf<"turn.finished">): v
   takeBack(history);
   history.turn = undefined;
   history.stack.length = 0;
+  // Agents end with the turn that made them, and so does what they had to say.
+  history.children.clear();
+  history.awaited.clear();
+  const waiting = history.queue.filter(({ from }) => from === undefined);
+  history.queue.splice(0, history.queue.length, ...waiting);
   history.decisions.clear();
   history.lastTurn = { turn: event.turn, outcome: event.outcome };
   addCheckpoint(history, event.seq, "", event.at);

@@ -46,7 +46,36 @@ export type History = Knowledge &
     budget: Spending;
     /** What the running turn hides: it was given another history. */
     aside: Aside | undefined;
+    /** Whose history it is; undefined is the main agent's. */
+    readonly self: AgentSelf | undefined;
+    /** The agents that it made in the running turn, by id. */
+    readonly children: Map<string, ChildState>;
+    /** Agents that it waits to hear from before it ends. */
+    readonly awaited: Set<string>;
+    /** It is to end as soon as it can: somebody stopped it. `by`: the agent that did; undefined is a person. */
+    ending: { readonly by: string | undefined } | undefined;
+    /** Its work is over. */
+    isOver: boolean;
+    /** Its answer was too short, and it was asked for more. */
+    isAskedForMore: boolean;
   };
+
+/** The histories of all agents of a conversation, by id; those that have ended among them. */
+export type Tree = { readonly root: History; readonly agents: Map<string, History> };
+
+/** What an agent was made as. */
+export type AgentSelf = Pick<EventBody<"agent.spawned">, "id" | "mode" | "brief" | "loops" | "context" | "budget"> & {
+  readonly parent: string;
+  /** From the main agent down to it, by their ids. */
+  readonly path: readonly string[];
+  readonly role: string;
+  readonly name: string;
+};
+
+export type ChildState = {
+  readonly spawned: EventOf<"agent.spawned">;
+  ended: EventOf<"agent.ended"> | undefined;
+};
 
 export type LinkedSkill = Pick<EventBody<"skill.linked">, "turn" | "because" | "file">;
 
@@ -83,7 +112,8 @@ export type Recipe = {
   readonly notes?: EventOf<"recipe.set">["notes"];
 };
 
-export type QueuedMessage = EventOf<"message.user">;
+/** `from`: the agent whose mail it is; undefined where a person said it, or where it is what the agent was made for. */
+export type QueuedMessage = EventOf<"message.user"> & { readonly from?: string | undefined };
 export type DecisionState = { readonly asked: EventOf<"decision.asked">; made: EventOf<"decision.made"> | undefined };
 export type CheckpointState = {
   readonly seq: number;
@@ -128,6 +158,8 @@ export type CallState = {
   readonly call: ToolCall;
   decision: DecisionState | undefined;
   started: { readonly class: EventOf<"call.started">["class"]; readonly attempt: number } | undefined;
+  /** The agent whose answer is its result. */
+  worker?: ChildState | undefined;
   result:
     | {
         readonly outcome: CallOutcome;
@@ -139,8 +171,14 @@ export type CallState = {
     | undefined;
 };
 
-export function emptyHistory(): History {
+export function emptyHistory(self?: AgentSelf): History {
   return {
+    self,
+    children: new Map(),
+    awaited: new Set(),
+    ending: undefined,
+    isOver: false,
+    isAskedForMore: false,
     head: 0,
     turnsEver: 0,
     recipe: undefined,

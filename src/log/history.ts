@@ -1,5 +1,6 @@
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import { linkOf } from "./decision-record.ts";
+import { applyAgents, askToStop, beginAgent } from "./fold-agents.ts";
 import { emptySpending, noteSpending } from "./fold-budget.ts";
 import { compact } from "./fold-compaction.ts";
 import { handBack, handOver } from "./fold-hand-off.ts";
@@ -8,21 +9,29 @@ import {
   addBriefs,
   addCheckpoint,
   addDecision,
-  callsNamed,
   failStep,
   finishCall,
   finishTurn,
   forgetCheckpoint,
   makeDecision,
+  startCall,
   startStep,
   startTurn,
   takeFromQueue,
 } from "./fold-turn.ts";
 import { moveAside } from "./given-history.ts";
 import { moveGuides, noteGuide } from "./guides.ts";
-import { type AgentChosen, emptyHistory, type History, type LinkedSkill, type Recipe } from "./history-state.ts";
+import {
+  type AgentChosen,
+  emptyHistory,
+  type History,
+  type LinkedSkill,
+  type Recipe,
+  type Tree,
+} from "./history-state.ts";
 import { moveKeepsakes, noteFile, noteRead } from "./keepsakes.ts";
 import { moveShown, noteChanged, noteShown } from "./known.ts";
+import { reaches, readersOf } from "./reaches.ts";
 
 /**
  * The events that count: what lies between a `rewound` and its target is left out. Whose agent the conversation is stays,
@@ -54,18 +63,48 @@ export function agentAfter(
   return { ...named, ...known };
 }
 
-/** A compaction that was undone has never been; the rest of the log stands as it is. */
+/** The main agent's history. */
 export function foldHistory(events: readonly LogEvent[]): History {
   const history = emptyHistory();
+  for (const event of countingEvents(events)) applyEvent(history, event);
+  return withRewound(history, events);
+}
+
+/** The histories of all agents. One of them begins with what its parent had when it made it. */
+export function foldTree(events: readonly LogEvent[]): Tree {
+  const tree: Tree = { root: emptyHistory(), agents: new Map() };
+  for (const event of countingEvents(events)) applyToTree(tree, event);
+  withRewound(tree.root, events);
+  for (const history of tree.agents.values()) history.lastDecision = tree.root.lastDecision;
+  return tree;
+}
+
+/** Moves all histories on by one event. */
+export function applyToTree({ root, agents }: Tree, event: LogEvent): void {
+  for (const id of readersOf(event, agents.keys())) {
+    const history = id === "root" ? root : agents.get(id);
+    if (history !== undefined) applyEvent(history, event);
+  }
+  if (event.type !== "agent.spawned" || event.mode === "handoff") return;
+  const parent = event.agent === undefined ? root : agents.get(event.agent);
+  if (parent !== undefined) agents.set(event.id, beginAgent(parent, event));
+}
+
+/** A compaction that was undone has never been; the rest of the log stands as it is. */
+function countingEvents(events: readonly LogEvent[]): LogEvent[] {
   const counting = effectiveEvents(events);
   const undone = new Set(counting.map((event) => (event.type === "compaction.undone" ? event.compacted : undefined)));
-  for (const event of counting) if (event.type !== "compacted" || !undone.has(event.seq)) applyEvent(history, event);
-  // Rewound ones count as well: going back leaves what a person put there, and gives no money back.
+  return counting.filter((event) => event.type !== "compacted" || !undone.has(event.seq));
+}
+
+/** Rewound ones count as well: going back leaves what a person put there, and gives no money back. */
+function withRewound(history: History, events: readonly LogEvent[]): History {
   history.guides.clear();
   history.budget = emptySpending();
   for (const event of events) {
-    noteSpending(history.budget, event);
-    if (event.type === "turn.started") history.turnsEver = Math.max(history.turnsEver, event.turn);
+    if (reaches(event, undefined)) noteSpending(history.budget, event);
+    if (event.type === "turn.started" && event.agent === undefined)
+      history.turnsEver = Math.max(history.turnsEver, event.turn);
     if (event.type === "decision.made") history.lastDecision = linkOf(event);
     if (event.type === "file.changed") noteGuide(history, event);
   }
@@ -75,12 +114,9 @@ export function foldHistory(events: readonly LogEvent[]): History {
 /** Moves the history on by one event. A way back needs the whole log again: see `foldHistory`. */
 export function applyEvent(history: History, event: LogEvent): void {
   history.head = Math.max(history.head, event.seq);
+  if (!reaches(event, history.self?.id)) return;
   noteSpending(history.budget, event);
   change(history, event);
-}
-
-function startCall(history: History, { call, class: effect, attempt }: EventOf<"call.started">): void {
-  for (const state of callsNamed(history, call)) state.started = { class: effect, attempt };
 }
 
 function change(history: History, event: LogEvent): void {
@@ -88,19 +124,16 @@ function change(history: History, event: LogEvent): void {
     case "recipe.set":
       return void Object.assign(history, { recipe: recipeOf(event) });
     case "message.user":
-      history.queue.push(event);
-      return;
+      return void history.queue.push(event);
     case "message.withdrawn":
-      takeFromQueue(history, event.id);
-      return;
+      return void takeFromQueue(history, event.id);
     case "turn.started":
       return startTurn(history, event);
     case "turn.recovered":
       if (history.turn) Object.assign(history.turn, { epoch: event.epoch, recoveries: history.turn.recoveries + 1 });
       return;
     case "cancel.asked":
-      if (history.turn?.turn === event.turn) history.turn.cancelAsked = true;
-      return;
+      return askToStop(history, event);
     case "step.started":
       return startStep(history, event);
     case "message.assistant":
@@ -120,9 +153,6 @@ function change(history: History, event: LogEvent): void {
     case "agent.chosen":
       history.agent = agentAfter(history.agent, event);
       return;
-    case "agent.spawned":
-    case "agent.ended":
-      return changeStack(history, event);
     case "tool.loaded":
     case "skill.linked":
       return makeReady(history, event);
@@ -137,10 +167,13 @@ function change(history: History, event: LogEvent): void {
       return noteFileEvent(history, event);
     case "step.failed":
       return failStep(history, event);
+    case "agent.spawned":
+    case "agent.mailed":
+    case "agent.ended":
+      return changeAgents(history, event);
     case "compaction.undone":
       history.counted = undefined; // What was counted since then was counted without what is sent again.
       return;
-    case "agent.mailed":
     case "usage.noted":
     case "budget.set": // See `noteSpending`.
     case "compaction.started":
@@ -150,6 +183,11 @@ function change(history: History, event: LogEvent): void {
     case "conversation.deleted":
       return;
   }
+}
+
+function changeAgents(history: History, event: EventOf<"agent.spawned" | "agent.mailed" | "agent.ended">): void {
+  applyAgents(history, event);
+  if (event.type !== "agent.mailed") changeStack(history, event);
 }
 
 function changeStack(history: History, event: EventOf<"agent.spawned" | "agent.ended">): void {
@@ -176,23 +214,33 @@ const orderFree: ReadonlySet<LogEvent["type"]> = new Set([
   "cancel.asked",
   "decision.made",
   "agent.chosen",
+  "agent.mailed",
+  "agent.ended",
   "tool.loaded",
   "budget.set",
   "conversation.renamed",
 ]);
 
-function isOrderFree(event: LogEvent): boolean {
-  return event.type === "file.changed" ? event.by === "upload" || event.by === "person" : orderFree.has(event.type);
+function isOrderFree(event: LogEvent, self: string | undefined): boolean {
+  if (event.type !== "file.changed") return orderFree.has(event.type);
+  return event.by === "upload" || event.by === "person" || event.agent !== self;
 }
 
 /**
- * Takes in events of others that turned out to stand in the log between `after` and events already applied. False when
- * their order matters: then the log must be folded anew.
+ * Takes in events of others that turned out to stand in the log between `after` and events already applied, `count` of
+ * them in all, of which `events` reach this agent. False when their order matters: then the log must be folded anew.
  */
-export function insertEvents(history: History, after: number, events: readonly LogEvent[]): boolean {
-  const isLate = (event: LogEvent) => event.type === "decision.made" && !history.decisions.has(event.id);
-  if (!events.every((event) => isOrderFree(event) && !isLate(event))) return false;
-  const moved = (seq: number) => (seq > after ? seq + events.length : seq);
+export function insertEvents(
+  history: History,
+  after: number,
+  events: readonly LogEvent[],
+  count = events.length,
+): boolean {
+  const self = history.self?.id;
+  const isLate = (event: LogEvent) =>
+    event.type === "decision.made" && event.agent === self && !history.decisions.has(event.id);
+  if (!events.every((event) => isOrderFree(event, self) && !isLate(event))) return false;
+  const moved = (seq: number) => (seq > after ? seq + count : seq);
   for (const [index, seq] of history.seqs.entries()) history.seqs[index] = moved(seq);
   for (const [index, { seq, parent, ...point }] of history.checkpoints.entries()) {
     history.checkpoints[index] = { ...point, seq: moved(seq), parent: parent === null ? null : moved(parent) };
@@ -204,7 +252,7 @@ export function insertEvents(history: History, after: number, events: readonly L
   moveKeepsakes(history, moved);
   moveGuides(history, moved);
   moveAside(history, moved);
-  history.head += events.length;
+  history.head += count;
   for (const event of events) applyEvent(history, event);
   return true;
 }
@@ -219,6 +267,7 @@ function noteFileEvent(history: History, event: EventOf<"file.known" | "file.cha
     return noteShown(history, event);
   }
   noteFile(history, event);
+  if (event.agent !== history.self?.id && event.by === "tool") return; // Another agent's: this one has not seen it.
   noteGuide(history, event);
   noteChanged(history, event);
 }

@@ -21,7 +21,6 @@ test("an agent knows what it has read, written or got with a message, and nothin
   assert.deepEqual(known, {
     ":uploads/a.csv": "h1 whole",
     ":outputs/read.md": "h3 whole",
-    "worker:outputs/read.md": "h4 whole",
     ":outputs/written.md": "h6 whole",
   });
 });

@@ -12,18 +12,20 @@ import {
 } from "../protocol/events.ts";
 import type { EncodedEvent, SideRows, Storage, StorageFailure, StoredEvent } from "../storage/storage.ts";
 import { type Conversations, openConversations } from "./conversations.ts";
-import { applyEvent, effectiveEvents, foldHistory, insertEvents } from "./history.ts";
-import type { History } from "./history-state.ts";
+import { applyEvent, effectiveEvents, foldHistory, foldTree, insertEvents } from "./history.ts";
+import type { History, Tree } from "./history-state.ts";
 import { openSharing } from "./share-recipes.ts";
 
 export { checkRecord, checkRules } from "./check-record.ts";
 export { argumentsHash, askedHash, chained, decidedOn, linkOf, madeHash } from "./decision-record.ts";
+export { beginAgent } from "./fold-agents.ts";
 export { runningMs } from "./fold-budget.ts";
-export { agentAfter, applyEvent, foldHistory } from "./history.ts";
+export { agentAfter, applyEvent, applyToTree, foldHistory } from "./history.ts";
 export type * from "./history-state.ts";
 export { emptyHistory } from "./history-state.ts";
 export type * from "./keepsakes.ts";
 export { knownHash } from "./known.ts";
+export { readersOf } from "./reaches.ts";
 
 /** The rules of the event log over any storage: checked when written, in order when read, folded the same way everywhere. */
 export interface Log extends Conversations {
@@ -37,12 +39,14 @@ export interface Log extends Conversations {
   headOf(number: number): Promise<number>;
   onAppend(number: number, listener: (lastSeq: number) => void): () => void;
 
-  /** The fold of the whole log, or of the log as it stood at `upTo`. */
+  /** The main agent's fold of the whole log, or of the log as it stood at `upTo`. */
   history(number: number, upTo?: number): Promise<History>;
+  /** The same for all agents. */
+  tree(number: number, upTo?: number): Promise<Tree>;
   /** Moves a history on; the answer is false when it needs to be folded anew. */
   apply(history: History, event: LogEvent): boolean;
-  /** Takes in what others appended between `after` and events already applied; false as above. */
-  insert(history: History, after: number, events: readonly LogEvent[]): boolean;
+  /** Takes in what others appended between `after` and events already applied: `count` in all; false as above. */
+  insert(history: History, after: number, events: readonly LogEvent[], count?: number): boolean;
   /** What counts of the log up to a place, rewound parts left out. */
   effective(number: number, upTo: number): Promise<LogEvent[]>;
 }
@@ -101,6 +105,12 @@ export function openLog(options: LogOptions): Log {
       const history = share(foldHistory(events));
       history.head = head; // Also where the last record cannot be read.
       return history;
+    },
+    async tree(number, upTo) {
+      const { events, head } = await readAll(number, upTo);
+      const tree = foldTree(events);
+      for (const history of [tree.root, ...tree.agents.values()]) share(history).head = head;
+      return tree;
     },
     effective: async (number, upTo) => effectiveEvents((await readAll(number, upTo)).events),
     insert: insertEvents,

@@ -30,6 +30,7 @@ export function toolsIn(events: readonly LogEvent[]): Map<string, string> {
 export function saidBy(event: LogEvent, toolOf: (call: string) => string | undefined): Said[] {
   const { at, seq } = event;
   if (event.type === "message.user") return [{ seq, at, who: "user", text: ownWordsOf(event) }];
+  if ("agent" in event && event.agent !== undefined) return []; // Other agents talk among themselves.
   if (event.type === "message.assistant") return event.text === "" ? [] : [{ seq, at, who: "agent", text: event.text }];
   return event.type === "call.finished" ? resultSaid(event, toolOf(event.call)) : [];
 }

@@ -6,18 +6,30 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { ToolDescription } from "../protocol/message.ts";
 import { type Catalogue, catalogueOf } from "../skills/skills.ts";
 import { type Toolbox, transferName } from "../tools/tools.ts";
+import { forModels } from "../words/words.ts";
 import { actingRole, roleOf } from "./agents.ts";
 import { agentCatalogue } from "./hand-off.ts";
 import type { Parts } from "./parts.ts";
+import { stepsMaxOf } from "./spending.ts";
 
 type Tools = Pick<Parts, "toolbox" | "agents">;
 type Offering = Tools & Pick<Parts, "models">;
-type Whose = Pick<History, "agent" | "stack" | "turn" | "loadedTools">;
+type Whose = Pick<History, "agent" | "stack" | "self" | "turn" | "loadedTools">;
 
 /** The tools of the agent that works here: what it was not given does not exist for it. */
-export function toolboxOf(history: Pick<History, "agent" | "stack">, parts: Tools, owner: OwnerId): Toolbox {
-  return toolsOf(roleOf(history, parts), parts, owner);
+export function toolboxOf(history: Pick<History, "agent" | "stack" | "self">, parts: Tools, owner: OwnerId): Toolbox {
+  const all = toolsOf(roleOf(history, parts), parts, owner);
+  const { self } = history;
+  if (self === undefined) return all;
+  // Whoever works for another agent has no user to hand over.
+  const transfers = parts.agents().map(transferName);
+  return all.without([...(self.mode === "worker" ? notForWorkers : notForTasks), ...transfers]);
 }
+
+/** A worker gives nothing away: who gave it the work waits for it. */
+const notForWorkers = ["delegate_task", "spawn_agent", "send_message", "terminate_agent"];
+/** What was said elsewhere is not for a task: it sees nothing outside of it. */
+const notForTasks = ["search_history"];
 
 /** Every agent can hand over to every other. */
 function toolsOf(role: AgentRole, { toolbox, agents }: Tools, owner: OwnerId): Toolbox {
@@ -56,18 +68,33 @@ export function functionsOf(history: Whose, parts: Offering, owner: OwnerId): To
 
 /** The list of skills for the agent that works here; undefined where it could not read one. */
 export function skillsFor(
-  history: Pick<History, "agent" | "stack">,
+  history: Pick<History, "agent" | "stack" | "self">,
   parts: Offering & Pick<Parts, "skills">,
   owner: OwnerId,
 ): Catalogue | undefined {
-  if (toolboxOf(history, parts, owner).find("read_file") === undefined) return undefined;
+  const canRead = toolboxOf(history, parts, owner).find("read_file") !== undefined;
+  if (!canRead || history.self?.mode === "task") return undefined;
   return catalogueOf(parts.skills.usable(), parts.models.get("base").windowTokens);
+}
+
+/** How the agent works, in place of the main agent's own words; undefined leaves those as they are. */
+function promptOf(history: History, parts: Pick<Parts, "agents" | "limits">): string | undefined {
+  const { prompt } = roleOf(history, parts);
+  const { self } = history;
+  if (self === undefined) return prompt;
+  const stepsMax = stepsMaxOf(history, parts.limits);
+  const { name, role, parent } = self;
+  const own =
+    self.mode === "worker"
+      ? forModels.agents.worker(stepsMax)
+      : forModels.agents.task({ name, role, stepsMax, hasOwnFiles: parent === "root" });
+  return prompt === undefined ? own : forModels.agents.asRole(own, prompt);
 }
 
 /** What requests of this turn start with, if it must be set or has changed. */
 export function recipeNow(
   history: History,
-  parts: Offering & Pick<Parts, "skills">,
+  parts: Offering & Pick<Parts, "skills" | "limits">,
   now: { readonly at: number; readonly own: OwnParts; readonly owner: OwnerId },
 ): NewEvent | undefined {
   const toolbox = toolboxOf(history, parts, now.owner);
@@ -76,7 +103,7 @@ export function recipeNow(
     role: actingRole(history),
     agents: agentCatalogue(history, parts, (tool) => isOffered(toolbox, parts, tool, history.loadedTools)),
     size: parts.models.get("base").promptSize,
-    prompt: roleOf(history, parts).prompt,
+    prompt: promptOf(history, parts),
     callerPart: history.turn?.message.program?.instructions,
     functions: functionsOf(history, parts, now.owner),
     skills: skillsFor(history, parts, now.owner)?.text,

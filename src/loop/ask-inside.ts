@@ -3,6 +3,7 @@ import { askedHash } from "../log/log.ts";
 import type { EventBody, EventOf, LogEvent } from "../protocol/events.ts";
 import { readForm } from "../protocol/form.ts";
 import type { FormAnswer, FormAsked, Tool } from "../tools/tools.ts";
+import { askedBy } from "./ask-person.ts";
 import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
@@ -23,6 +24,7 @@ export async function askInside(
   const { turn } = run.history;
   if (turn === undefined || signal.aborted) return { action: "cancel" };
   const body: EventBody<"decision.asked"> = {
+    ...askedBy(run.history.self),
     ...{ turn: turn.turn, id: parts.ids.hex(decisionCharacters), call, tool: tool.name, kind: "elicitation" },
     ...{ question: form.question, fields: [...form.fields], time: parts.clock.now() },
     ...(form.context === undefined ? {} : { context: form.context }),

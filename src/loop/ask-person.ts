@@ -1,6 +1,6 @@
 import type { Verdict } from "../approvals/approvals.ts";
 import { derivedHex } from "../base/ids.ts";
-import { argumentsHash, askedHash, chained } from "../log/log.ts";
+import { type AgentSelf, argumentsHash, askedHash, chained } from "../log/log.ts";
 import type { AllowRule } from "../protocol/approval.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import type { ToolCall } from "../protocol/message.ts";
@@ -14,6 +14,8 @@ type Place = {
   readonly turn: number;
   readonly step: number;
   readonly time: number;
+  /** Who asks; undefined is the main agent. */
+  readonly self: AgentSelf | undefined;
 };
 
 /**
@@ -21,14 +23,14 @@ type Place = {
  * `instead`: the decision that it takes the place of.
  */
 export function askedAbout(
-  { conversation, turn, step, time }: Place,
+  { conversation, turn, step, time, self }: Place,
   call: ToolCall,
   { tool, opened, verdict, scripts }: Judged,
   instead?: string,
 ): AskedEvent | undefined {
-  const place = [conversation.id, String(turn), String(step), call.id];
+  const place = [conversation.id, ...(self === undefined ? [] : [self.id]), String(turn), String(step), call.id];
   const id = derivedHex(12, ...place, ...(instead === undefined ? [] : [instead]));
-  const about = { turn, id, call: call.id, tool: tool.name, time };
+  const about = { ...askedBy(self), turn, id, call: call.id, tool: tool.name, time };
   if (opened.ask?.kind === "question") return hashed({ ...about, ...opened.ask });
   if (verdict.verdict === "allow" && verdict.rule === undefined) return undefined;
   return hashed({
@@ -41,6 +43,11 @@ export function askedAbout(
   });
 }
 
+/** As a question says who asks it. */
+export function askedBy(self: AgentSelf | undefined): { readonly agent?: string; readonly path?: string[] } {
+  return self === undefined ? {} : { agent: self.id, path: [...self.path] };
+}
+
 /** The answer of an "allow always" that is stored. */
 export function madeByRule(
   asked: EventBody<"decision.asked">,
@@ -48,7 +55,8 @@ export function madeByRule(
   { previous, time }: { readonly previous: string; readonly time: number },
 ): MadeEvent {
   const bytes = argumentsHash(asked.arguments ?? "");
-  const made = { id: asked.id, verdict: "approve", by: "rule", rule, argumentsHash: bytes, time } as const;
+  const of = asked.agent === undefined ? {} : { agent: asked.agent };
+  const made = { ...of, id: asked.id, verdict: "approve", by: "rule", rule, argumentsHash: bytes, time } as const;
   return { type: "decision.made", ...chained(asked, made, previous) };
 }
 

@@ -48,7 +48,7 @@ function copiedEvents(events: readonly LogEvent[], before: number): NewEvent[] {
   const dropped = new Set<LogEvent["type"]>(["rewound", "branched", "checkpoint.deleted", "agent.chosen"]);
   const taken = new Set(events.flatMap(takenUp));
   const kept = events.filter(
-    (event) => !dropped.has(event.type) && (event.type !== "message.user" || taken.has(event.id)),
+    (event) => !dropped.has(event.type) && isForRoot(event) && (event.type !== "message.user" || taken.has(event.id)),
   );
   const placeOf = new Map(kept.map((event, index) => [event.seq, before + 1 + index]));
   // A message that was given with another one stands before the log.
@@ -59,6 +59,13 @@ function copiedEvents(events: readonly LogEvent[], before: number): NewEvent[] {
     const trims = event.trims?.map(({ seq, ...trim }) => ({ ...trim, seq: placeNow(seq) }));
     return { ...event, upTo: placeNow(event.upTo), ...(trims === undefined ? {} : { trims }) };
   });
+}
+
+/** Other agents have ended by then: a branch has what they left to the main agent, and what they did to its files. */
+function isForRoot(event: LogEvent): boolean {
+  if (event.type === "agent.mailed") return event.to === "root" || event.agent === undefined;
+  if (event.type === "file.changed") return event.workspace === undefined;
+  return !("agent" in event) || event.agent === undefined;
 }
 
 /** The content that undo would give back; of a task's files a branch has none. */

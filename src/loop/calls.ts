@@ -6,6 +6,7 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { OpenedCall } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import { toolboxOf } from "./agent-tools.ts";
+import { workerResult } from "./agents/worker-result.ts";
 import { askedAbout, madeByRule } from "./ask-person.ts";
 import { asDecided, inOrder } from "./call-order.ts";
 import { denied } from "./denied.ts";
@@ -20,8 +21,9 @@ import { spentNow, stepsMaxOf } from "./spending.ts";
 export function hasRunnableCalls(turn: OpenTurn, parts: Pick<Parts, "toolbox" | "approvals">, owner: OwnerId): boolean {
   const isBehind = inOrder(turn.calls, parts, owner);
   return turn.calls.some((state) => {
-    const { result, decision } = state;
-    return result === undefined && !isBehind(state) && (decision === undefined || decision.made !== undefined);
+    const { result, decision, worker } = state;
+    if (result !== undefined || isBehind(state) || (worker !== undefined && worker.ended === undefined)) return false;
+    return decision === undefined || decision.made !== undefined;
   });
 }
 
@@ -81,12 +83,14 @@ async function judgeCalls(
   if (turn === undefined || turn.cancelAsked || run.signal.aborted) return judged;
   const toolbox = toolboxOf(run.history, parts, conversation.owner);
   for (const state of callsToPlan(run, parts, running)) {
-    if (isDecidedWithoutRules(state, turn, parts, run) || isFunction(state, run, parts)) continue;
+    if (isDecidedWithoutRules(state, run, parts) || isFunction(state, run, parts)) continue;
     const call = asDecided(state);
     const key = JSON.stringify([call.id, call.arguments, isTainted]);
     const earlier = known.get(key);
     const now =
-      earlier === undefined ? await judgeCall(parts, { conversation, toolbox, history: run.history }, call) : undefined;
+      earlier === undefined
+        ? await judgeCall(parts, { conversation, agent: run.agent, toolbox, history: run.history }, call)
+        : undefined;
     const found = earlier ?? (now?.ok ? now.value : now?.failure);
     if (found === undefined) continue;
     judged.set(call.id, found);
@@ -172,7 +176,11 @@ function planCall(
 ): { event: NewEvent } | Start | undefined {
   const { call, decision, started } = state;
   const settle = (outcome: CallOutcome, reason: Failure) => ({ event: settled(call.id, outcome, reason) });
-  const end = endWithoutRules(state, turn, parts, run);
+  if (state.worker !== undefined) {
+    const event = workerResult(run, parts, state);
+    return event && { event };
+  }
+  const end = endWithoutRules(state, run, parts);
   if (end !== undefined) return { event: end };
   if (isFunction(state, run, parts)) {
     const event = planFunction(run, parts, state);
@@ -193,8 +201,8 @@ function planCall(
   return { state, tool, opened, attempt: (started?.attempt ?? 0) + 1 };
 }
 
-function placeIn({ conversation }: Run, { turn, step }: OpenTurn, time: number) {
-  return { conversation, turn, step, time };
+function placeIn({ conversation, history }: Run, { turn, step }: OpenTurn, time: number) {
+  return { conversation, turn, step, time, self: history.self };
 }
 
 /** Nobody has decided yet, or about scripts that had other texts then. */
@@ -214,25 +222,22 @@ function isAboutThis(state: CallState, { ask }: OpenedCall): boolean {
   return runs === decidedOn(asked, made) && made.argumentsHash === argumentsHash(runs);
 }
 
-function isDecidedWithoutRules(state: CallState, turn: OpenTurn, parts: Parts, run: Run): boolean {
+function isDecidedWithoutRules(state: CallState, run: Run, parts: Parts): boolean {
   const isOpen = state.decision !== undefined && state.decision.made === undefined;
-  return isOpen || endWithoutRules(state, turn, parts, run) !== undefined;
+  return isOpen || state.worker !== undefined || endWithoutRules(state, run, parts) !== undefined;
 }
 
 /** The end of a call that ends whatever the rules say. */
-function endWithoutRules(
-  { call, started, decision }: CallState,
-  turn: OpenTurn,
-  parts: Parts,
-  { history }: Run,
-): NewEvent | undefined {
+function endWithoutRules({ call, started, decision }: CallState, run: Run, parts: Parts): NewEvent | undefined {
+  const { turn } = run.history;
   const { name: tool } = call;
+  if (turn === undefined) return undefined;
   // Started by a process that is gone: it may or may not have happened, and only its class says whether it may happen again.
   if (started?.class === "unsafe") return settled(call.id, "unknown", makeFailure("tool_interrupted", { tool }));
   const notRun = (why: string, because: "steps" | "budget") =>
     settled(call.id, "not_run", makeFailure("tool_not_run", { tool, why, because }));
-  if (turn.step >= stepsMaxOf(turn, parts.limits)) return notRun(forModels.stepLimit, "steps");
-  if (spentNow(history, parts) !== undefined) return notRun(forModels.budget.usedUp, "budget");
+  if (turn.step >= stepsMaxOf(run.history, parts.limits)) return notRun(forModels.stepLimit, "steps");
+  if (spentNow(run.history, parts) !== undefined) return notRun(forModels.budget.usedUp, "budget");
   if (call.invalid && turn.isCut) return settled(call.id, "error", makeFailure("tool_arguments_cut", { tool }));
   if (isStuck(turn.finished, call))
     return settled(call.id, "not_run", makeFailure("tool_repeated", { tool, times: sameCallsMax + 1 }));

@@ -3,12 +3,12 @@ import type { History } from "../log/log.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { CompactReport } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { isAtWork } from "./agents/at-work.ts";
 import type { Driver } from "./driver.ts";
 import type { Engine } from "./loop.ts";
 import { makeRoomIn, reportOf, roomEvents } from "./make-room.ts";
 import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
-import { nextOf } from "./turn.ts";
 
 /** What people do about the window: make room now, and send everything again. Not in the middle of a turn. */
 export function openCompactions(parts: Parts, driver: Driver): Pick<Engine, "compact" | "undoCompaction"> {
@@ -43,7 +43,9 @@ export function openCompactions(parts: Parts, driver: Driver): Pick<Engine, "com
         const undone = new Set(
           events.map((event) => (event.type === "compaction.undone" ? event.compacted : undefined)),
         );
-        const newest = events.findLast((event) => event.type === "compacted" && !undone.has(event.seq));
+        const newest = events.findLast(
+          (event) => event.type === "compacted" && event.agent === undefined && !undone.has(event.seq),
+        );
         if (newest === undefined) return failure("compaction_not_found", {});
         const { number, owner } = conversation;
         const stored = await appendSeen(parts, number, () =>
@@ -57,9 +59,9 @@ export function openCompactions(parts: Parts, driver: Driver): Pick<Engine, "com
 
 /** The history of a conversation that rests, or waits for a person. */
 async function standing(parts: Parts, { number, id, owner }: ConversationRow): Promise<Result<History, Failure>> {
-  const history = await parts.log.history(number);
-  const isStill = history.turn === undefined || nextOf(history, parts, owner) === "wait";
-  return isStill ? ok(history) : failure("conversation_busy", { id });
+  const tree = await parts.log.tree(number);
+  const isStill = tree.root.turn === undefined || !isAtWork(tree, parts, owner);
+  return isStill ? ok(tree.root) : failure("conversation_busy", { id });
 }
 
 /** Nothing was said and answered since. */

@@ -1,6 +1,6 @@
 import { whenOver } from "../base/background.ts";
 import { failed, ok, type Result } from "../base/result.ts";
-import { argumentsHash, chained, type DecisionState, decidedOn, type History } from "../log/log.ts";
+import { argumentsHash, chained, type DecisionState, decidedOn, type History, type Tree } from "../log/log.ts";
 import type { AllowRule } from "../protocol/approval.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
@@ -12,7 +12,7 @@ import { toolboxOf } from "./agent-tools.ts";
 import { type MadeEvent, madeByRule } from "./ask-person.ts";
 import { denied } from "./denied.ts";
 import type { Driver } from "./driver.ts";
-import { judgeCall } from "./judge-calls.ts";
+import { type JudgedPlace, judgeCall } from "./judge-calls.ts";
 import type { DecisionMade, Engine, Verdict } from "./loop.ts";
 import { appendSeen, soon } from "./messages.ts";
 import type { Parts } from "./parts.ts";
@@ -58,8 +58,8 @@ async function decide(
   if (!prepared.ok) return prepared;
   const { rule } = prepared.value;
   const others: string[] = [];
-  const stored = await appendSeen(parts, conversation.number, (history) => {
-    const events = decisionsMade(parts, conversation.owner, history, { ...said, ...prepared.value });
+  const stored = await appendSeen(parts, conversation.number, (_, tree) => {
+    const events = decisionsMade(parts, conversation.owner, tree, { ...said, ...prepared.value });
     if (!events.ok) return events;
     const decided = events.value.map((made) => made.id);
     others.splice(0, others.length, ...decided.slice(1));
@@ -90,19 +90,16 @@ async function prepare(
 ): Promise<Result<Prepared, Failure>> {
   const none = { rule: undefined, covered: new Set<string>(), scripts: undefined };
   if (verdict.verdict !== "edit" && verdict.always === undefined) return ok(none);
-  const history = await parts.log.history(conversation.number);
-  const state = history.decisions.get(id);
-  if (state === undefined) return failure("decision_not_found", { id });
+  const tree = await parts.log.tree(conversation.number);
+  const history = historiesOf(tree).find(({ decisions }) => decisions.has(id));
+  const state = history?.decisions.get(id);
+  if (history === undefined || state === undefined) return failure("decision_not_found", { id });
   const fits = checkVerdict(parts, conversation.owner, state, verdict);
   if (!fits.ok) return fits;
   const { asked } = state;
   if (verdict.verdict === "edit") {
     const call = { id: asked.call, name: asked.tool, arguments: verdict.arguments ?? "" };
-    const judged = await judgeCall(
-      parts,
-      { conversation, toolbox: toolboxOf(history, parts, conversation.owner), history },
-      call,
-    );
+    const judged = await judgeCall(parts, placeOf(parts, conversation, history), call);
     if (!judged.ok) return judged;
     // Whoever edits has said yes to what they wrote; what nobody may do stays forbidden.
     if (judged.value.verdict.verdict === "deny") return failed(denied(asked.tool, judged.value.verdict));
@@ -110,7 +107,7 @@ async function prepare(
   }
   const rule = await newRule(parts, conversation, asked, verdict);
   if (!rule.ok) return rule;
-  const covered = await coveredBy(parts, conversation, history, rule.value);
+  const covered = await coveredBy(parts, conversation, tree, rule.value);
   return ok({ ...none, rule: rule.value, covered: new Set(covered.map((open) => open.asked.id)) });
 }
 
@@ -135,29 +132,47 @@ const ruleIdCharacters = 8;
 async function coveredBy(
   parts: Parts,
   conversation: ConversationRow,
-  history: History,
+  tree: Tree,
   rule: AllowRule,
 ): Promise<DecisionState[]> {
-  const { decisions } = history;
-  const toolbox = toolboxOf(history, parts, conversation.owner);
   const covered: DecisionState[] = [];
-  for (const state of decisions.values()) {
-    const { asked, made } = state;
-    if (made !== undefined || asked.kind !== "approval" || asked.tool !== rule.tool) continue;
-    const call = { id: asked.call, name: asked.tool, arguments: asked.arguments ?? "" };
-    const judged = await judgeCall(parts, { conversation, toolbox, history }, call, [rule]);
-    if (judged.ok && judged.value.verdict.rule?.id === rule.id) covered.push(state);
+  for (const history of historiesOf(tree)) {
+    for (const state of history.decisions.values()) {
+      const { asked, made } = state;
+      if (made !== undefined || asked.kind !== "approval" || asked.tool !== rule.tool) continue;
+      const call = { id: asked.call, name: asked.tool, arguments: asked.arguments ?? "" };
+      const judged = await judgeCall(parts, placeOf(parts, conversation, history), call, [rule]);
+      if (judged.ok && judged.value.verdict.rule?.id === rule.id) covered.push(state);
+    }
   }
   return covered;
+}
+
+function placeOf(parts: Parts, conversation: ConversationRow, history: History): JudgedPlace {
+  return {
+    ...{ conversation, history, agent: history.self?.id },
+    toolbox: toolboxOf(history, parts, conversation.owner),
+  };
+}
+
+/** What any agent of the conversation asked stands in the same list. */
+function historiesOf({ root, agents }: Tree): History[] {
+  return [root, ...agents.values()];
+}
+
+function decisionsIn(tree: Tree): Map<string, DecisionState> {
+  return new Map(historiesOf(tree).flatMap(({ decisions }) => [...decisions]));
 }
 
 /** The decision itself, then those about the same, then those that its rule answers: each names the one before it. */
 function decisionsMade(
   parts: Parts,
   owner: OwnerId,
-  { decisions, lastDecision }: History,
+  tree: Tree,
   { id, verdict, rule, covered, scripts }: Said & Prepared,
 ): Result<MadeEvent[], Failure> {
+  const { lastDecision } = tree.root;
+  const decisions = decisionsIn(tree);
   const state = decisions.get(id);
   if (state === undefined) return failure("decision_not_found", { id });
   const said = checkVerdict(parts, owner, state, verdict);
@@ -172,7 +187,8 @@ function decisionsMade(
   const saySo = ({ asked }: DecisionState, made: Pick<EventBody<"decision.made">, "rule">) => {
     const bytes = argumentsHash(decidedOn(asked, said.value));
     const ran = scripts === undefined ? {} : { scripts };
-    const body = { id: asked.id, by: verdict.by, ...said.value, ...ran, ...made, argumentsHash: bytes, time };
+    const of = asked.agent === undefined ? {} : { agent: asked.agent };
+    const body = { ...of, id: asked.id, by: verdict.by, ...said.value, ...ran, ...made, argumentsHash: bytes, time };
     add({ type: "decision.made", ...chained(asked, body, previous) });
   };
   saySo(state, rule === undefined ? {} : { rule });
@@ -201,11 +217,12 @@ async function applyElsewhere(
   places.delete(conversation.number);
   const made: string[] = [];
   for (const place of places.values()) {
-    const covered = await coveredBy(parts, place, await parts.log.history(place.number), rule);
+    const covered = await coveredBy(parts, place, await parts.log.tree(place.number), rule);
     if (covered.length === 0) continue;
     const answered: string[] = [];
-    const stored = await appendSeen(parts, place.number, ({ decisions, lastDecision }) => {
-      let previous = lastDecision;
+    const stored = await appendSeen(parts, place.number, (_, tree) => {
+      const decisions = decisionsIn(tree);
+      let previous = tree.root.lastDecision;
       const events: MadeEvent[] = [];
       for (const { asked } of covered) {
         if (decisions.get(asked.id)?.made !== undefined || !decisions.has(asked.id)) continue;

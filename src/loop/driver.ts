@@ -2,15 +2,19 @@ import { inBackground } from "../base/background.ts";
 import { failed, type Result } from "../base/result.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { ConversationRow, StorageFailure } from "../storage/storage.ts";
+import { driveTree } from "./agents/drive-tree.ts";
+import { stageEnds } from "./agents/end-agent.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
 import type { Parts } from "./parts.ts";
-import { openRun, type Run } from "./run.ts";
-import { driveTurns, startTurn } from "./turn.ts";
+import type { Run } from "./run.ts";
+import { openTenure, type Tenure } from "./tenure.ts";
+import { startTurn } from "./turn.ts";
 
 /** Keeps at most one run per conversation going. */
 export interface Driver {
   /** Something may be to be done: starts a run, or lets the running one look again. A lost wake costs a moment only. */
   wake(conversation: ConversationRow): void;
+  /** The main agent's run. */
   running(number: number): Run | undefined;
   /** Resolves when no run has the conversation any more. */
   ended(number: number): Promise<void>;
@@ -27,7 +31,7 @@ export interface Driver {
 /** Appends with this epoch, so that nothing is stored once another process has the conversation. */
 type BetweenTurns<T> = (lease: { readonly epoch: number }) => Promise<Result<T, Failure>>;
 
-type Entry = { run: Run | undefined; isWoken: boolean; isStopped: boolean; ended: Promise<void> };
+type Entry = { tenure: Tenure | undefined; isWoken: boolean; isStopped: boolean; ended: Promise<void> };
 
 /** How long after storage refused to serve a conversation it is tried again. */
 const retryMs = 2_000;
@@ -46,7 +50,7 @@ export function openDriver(parts: Parts): Driver {
     const running = entries.get(number);
     if (running !== undefined) running.isWoken = true;
     if (running !== undefined || isClosing) return;
-    const entry: Entry = { run: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
+    const entry: Entry = { tenure: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
     entries.set(number, entry);
     const driven = drive(parts, conversation, holder, entry).catch((error) => {
       // Storage itself broke down: that must not end the process. It is taken up at the next message or start.
@@ -67,7 +71,7 @@ export function openDriver(parts: Parts): Driver {
       await Promise.race([entries.get(number)?.ended, clock.wait(holdPauseMs)]);
     }
     if (entries.has(number) || isClosing) return busy(conversation);
-    const entry: Entry = { run: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
+    const entry: Entry = { tenure: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
     entries.set(number, entry);
     const worked = withLease(parts, conversation, holder, work);
     const letGo = () => {
@@ -81,13 +85,13 @@ export function openDriver(parts: Parts): Driver {
   const stop = async (entry: Entry | undefined) => {
     if (entry === undefined) return;
     entry.isStopped = true;
-    entry.run?.stop("closing");
+    entry.tenure?.close();
     await entry.ended;
   };
 
   return {
     wake,
-    running: (number) => entries.get(number)?.run,
+    running: (number) => entries.get(number)?.tenure?.root,
     ended: (number) => entries.get(number)?.ended ?? Promise.resolve(),
     hold,
     stop: (number) => stop(entries.get(number)),
@@ -133,24 +137,25 @@ function busy({ id }: ConversationRow) {
 
 /** False when storage did not serve: nothing is lost, but somebody has to look again. */
 async function drive(parts: Parts, conversation: ConversationRow, holder: string, entry: Entry): Promise<boolean> {
-  const opened = await openRun(parts, conversation, holder);
+  const opened = await openTenure(parts, conversation, holder);
   if (!opened.ok) {
     parts.logger.warn(`cannot take up conversation ${conversation.id}`, { code: opened.failure.code });
     return opened.failure.code === "conversation_not_found";
   }
-  const run = opened.value;
-  entry.run = run;
-  if (entry.isStopped) run.stop("closing");
+  const tenure = opened.value;
+  const { root: run } = tenure;
+  entry.tenure = tenure;
+  if (entry.isStopped) tenure.close();
   try {
     do {
       entry.isWoken = false;
-      await driveTurns(run, parts);
+      await driveTree(tenure, parts);
     } while (entry.isWoken && !run.signal.aborted);
-    return run.failure === undefined || (await endUnstored(run, parts, run.failure));
+    return tenure.failure === undefined || (await endUnstored(run, parts, tenure.failure));
   } catch (error) {
     return await endBroken(run, parts, error);
   } finally {
-    await run.release();
+    await tenure.release();
   }
 }
 
@@ -163,6 +168,7 @@ async function endUnstored(run: Run, parts: Parts, failure: StorageFailure): Pro
   if (failure.code === "fenced" || failure.code === "conversation_not_found") return true;
   await run.startOver();
   if (run.history.turn === undefined) startTurn(run);
+  stageEnds(run);
   closeCalls(run, "tool_interrupted");
   return finishTurn(run, parts, "failed", failure);
 }
@@ -173,6 +179,7 @@ async function endBroken(run: Run, parts: Parts, error: unknown): Promise<boolea
   parts.logger.error(`turn failed (${id})`, { error, conversation: run.conversation.id });
   try {
     await run.startOver();
+    stageEnds(run);
     closeCalls(run, "tool_interrupted");
     return await finishTurn(run, parts, "failed", makeFailure("internal", { id }));
   } catch (second) {

@@ -1,7 +1,8 @@
 import { ok, type Result } from "../base/result.ts";
 import { receiveUpload } from "../documents/documents.ts";
 import { fileChanged, type NewEvent } from "../protocol/events.ts";
-import type { Failure } from "../protocol/failure.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import { shownId } from "../protocol/ids.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -9,10 +10,15 @@ import type { Parts } from "./parts.ts";
 /** What people do to the files of a conversation, at any time. Each change has its line in the ledger. */
 export function openFiles(
   parts: Parts,
-): Pick<Engine, "files" | "upload" | "removeFile" | "emptyFolder" | "noteChanges"> {
+): Pick<Engine, "files" | "agentFiles" | "upload" | "removeFile" | "emptyFolder" | "noteChanges"> {
   const { workspaces, documents } = parts;
   return {
     files: (conversation) => workspaces.ofConversation(conversation),
+
+    async agentFiles(conversation, agent) {
+      const files = await workspaces.ofAgent(conversation, agent);
+      return files.ok ? files : failure("agent_unknown", { name: shownId(agent) });
+    },
 
     async upload(conversation, { folder = "uploads", policy = parts.uploads, ...upload }) {
       const workspace = workspaces.ofConversation(conversation);

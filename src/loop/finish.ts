@@ -1,9 +1,11 @@
-import type { History, OpenTurn } from "../log/log.ts";
+import type { OpenTurn } from "../log/log.ts";
 import type { NewEvent, TurnOutcome } from "../protocol/events.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { errorForModel } from "../tools/tools.ts";
+import { endChildren, endOf } from "./agents/end-agent.ts";
 import { endPrograms } from "./guests.ts";
 import { handBackEvents } from "./hand-off.ts";
+import { lastText, snippet } from "./last-text.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { budgetLines } from "./spending.ts";
@@ -13,21 +15,25 @@ import { budgetLines } from "./spending.ts";
  * False when it could not be stored.
  */
 export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, failure?: Failure): Promise<boolean> {
+  if (run.history.turn === undefined && run.agent === undefined) return true;
+  if (!(await endChildren(run))) return false;
+  await endPrograms(parts, run);
   const { history } = run;
   const { turn } = history;
-  if (turn === undefined) return true;
-  await endPrograms(parts, run);
+  const ends = await endOf(run, parts, { outcome, failure });
   const decided = [...history.decisions.values()]
     .filter((decision) => decision.made === undefined)
     .map((decision) => decision.asked.id);
-  const row = { lastMessage: snippet(lastText(history)), turns: turn.turn, updatedAt: parts.clock.now() };
   const headBefore = run.committedHead;
+  const row = { lastMessage: snippet(lastText(history)), turns: turn?.turn ?? 0, updatedAt: parts.clock.now() };
   for (const event of handBackEvents(history, outcome)) run.stage(event);
   const left = budgetLines(history, parts);
-  run.stage({ ...finished(turn, outcome, failure), ...(left.length === 0 ? {} : { left }) });
+  if (turn !== undefined) run.stage({ ...finished(turn, outcome, failure), ...(left.length === 0 ? {} : { left }) });
+  for (const event of ends) run.stage(event);
   const isQuiet = history.queue.length === 0;
-  const stored = await run.commit({ row, decided, ...(isQuiet ? { wake: { doneAtHead: headBefore } } : {}) });
-  if (stored.ok) {
+  const rootRows = { row, ...(isQuiet ? { wake: { doneAtHead: headBefore } } : {}) };
+  const stored = await run.commit({ decided, ...(run.agent === undefined ? rootRows : {}) });
+  if (stored.ok && run.agent === undefined) {
     parts.logger.info(`Session ${run.conversation.id} saved (${history.messages.length} messages)`, {
       conversation: run.conversation.id,
     });
@@ -41,18 +47,6 @@ function finished(
   failure: Failure | undefined,
 ): Extract<NewEvent, { type: "turn.finished" }> {
   return { type: "turn.finished", turn: turn.turn, outcome, ...(failure === undefined ? {} : { failure }) };
-}
-
-const snippetCharacters = 120;
-
-export function snippet(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= snippetCharacters ? line : `${line.slice(0, snippetCharacters - 1)}…`;
-}
-
-/** What was said last, for the list. */
-export function lastText(history: History): string {
-  return history.messages.findLast((message) => message.role !== "tool")?.text ?? "";
 }
 
 /** Every call gets a result, whatever happens: providers refuse a history where one is missing. */

@@ -8,8 +8,8 @@ import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 
 /** Where the main agent's programs run, and the user's. */
-export function placeOf({ owner, number }: ConversationRow, workspace: Workspace): ProgramPlace {
-  return { owner, conversation: number, workspace, agent: "root" };
+export function placeOf({ owner, number }: ConversationRow, workspace: Workspace, agent = "root"): ProgramPlace {
+  return { owner, conversation: number, workspace, agent };
 }
 
 /** The conversation's own files. */
@@ -39,10 +39,25 @@ function usedPython({ messages }: History): boolean {
   );
 }
 
-/** What programs left running ends with the turn; what they did to files since their calls ended is told with its end. */
+/**
+ * What programs left running ends with the turn; what they did to files since their calls ended is told with its end. Of
+ * an agent that shares its files only its own Python ends; a task's sandbox goes with the task.
+ */
 export async function endPrograms(parts: Parts, run: Run): Promise<void> {
   const { conversation, history } = run;
   if (history.turn === undefined || history.turn.finished.length === 0) return;
+  if (run.agent !== undefined) return endAgentPrograms(parts, run, run.agent);
   for (const change of await parts.sandbox.endTurn(rootPlace(parts, conversation)))
     run.stage(fileChanged(change, { by: "tool", program: true }));
+}
+
+async function endAgentPrograms(parts: Parts, run: Run, agent: string): Promise<void> {
+  const { conversation } = run;
+  const workspace = await parts.workspaces.ofAgent(conversation, agent);
+  if (!workspace.ok) return;
+  const place = placeOf(conversation, workspace.value, agent);
+  if (workspace.value.kind !== "task" || workspace.value.id !== agent) return parts.sandbox.reset(place);
+  for (const change of await parts.sandbox.endTurn(place))
+    run.stage(fileChanged(change, { by: "tool", program: true, workspace: agent }));
+  await parts.sandbox.leavePlace(place);
 }

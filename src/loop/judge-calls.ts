@@ -6,7 +6,7 @@ import type { Failure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { OpenedCall, Tool, Toolbox } from "../tools/tools.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import { noWorkspace, type Workspace } from "../workspace/workspace.ts";
 import { isNamedAddress } from "./named-addresses.ts";
 import type { Parts } from "./parts.ts";
 import { readRules } from "./rules.ts";
@@ -22,6 +22,8 @@ export type Judged = {
 
 export type JudgedPlace = {
   readonly conversation: ConversationRow;
+  /** Who calls; undefined is the main agent. */
+  readonly agent?: string | undefined;
   /** What the agent has that calls. */
   readonly toolbox: Toolbox;
   /** What was said, and whether the conversation has read text from outside. */
@@ -31,7 +33,7 @@ export type JudgedPlace = {
 /** Asks the rules about one call. `always`: what counts as allowed besides what is stored. */
 export async function judgeCall(
   parts: Parts,
-  { conversation, toolbox, history }: JudgedPlace,
+  { conversation, agent, toolbox, history }: JudgedPlace,
   call: ToolCall,
   always: readonly AllowRule[] = [],
 ): Promise<Result<Judged & { readonly hasScripts: boolean }, Failure>> {
@@ -42,7 +44,8 @@ export async function judgeCall(
   const own = opened.ask?.kind === "approval" ? { reason: opened.ask.reason, risk: opened.ask.risk } : undefined;
   const { outward } = tool;
   const judged = { tool: tool.name, class: tool.class, outward, arguments: input, written: call.arguments, own };
-  const workspace = parts.workspaces.ofConversation(conversation);
+  const files = await parts.workspaces.ofAgent(conversation, agent);
+  const workspace = files.ok ? files.value : noWorkspace(conversation.id, files.failure);
   const root = rootOf(workspace);
   const read = await readScripts(workspace, (scripts) => parts.approvals.scriptsOf(judged, { root, scripts }));
   const facts: CallFacts = {

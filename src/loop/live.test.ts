@@ -9,7 +9,7 @@ test("what a running program says has its place in all it said, however little o
   const live = openLive();
   const heard: LiveFrame[] = [];
   live.listen(1, (frame) => heard.push(frame));
-  for (const text of ["a".repeat(saidCharactersMax), "bc", "d"]) live.say(1, "call", text);
+  for (const text of ["a".repeat(saidCharactersMax), "bc", "d"]) live.say({ number: 1 }, "call", text);
   const offsets = heard.map((frame) => frame.frame === "output" && frame.offset);
   assert.deepEqual(offsets, [0, saidCharactersMax, saidCharactersMax + 2]);
   const later: LiveFrame[] = [];

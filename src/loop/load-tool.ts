@@ -30,7 +30,7 @@ export function openLoadTool(parts: Parts): Pick<Engine, "loadTool" | "agentTool
  * of it anyway.
  */
 export function toolLoaded(
-  history: Pick<History, "agent" | "stack" | "loadedTools">,
+  history: Pick<History, "agent" | "stack" | "self" | "loadedTools">,
   parts: Pick<Parts, "toolbox" | "agents" | "models">,
   { owner, name }: { readonly owner: OwnerId; readonly name: string },
 ): Result<NewEvent | undefined, Failure> {

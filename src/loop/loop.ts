@@ -1,5 +1,6 @@
 import type { Result } from "../base/result.ts";
 import type { AgentRole } from "../protocol/agent.ts";
+import type { AgentInfo } from "../protocol/agent-routes.ts";
 import type { AllowRule, RuleScope } from "../protocol/approval.ts";
 import type { Budget, BudgetLimits } from "../protocol/budget.ts";
 import type { Failure } from "../protocol/failure.ts";
@@ -24,6 +25,7 @@ import type { ConversationRow } from "../storage/storage.ts";
 import type { Language } from "../words/words.ts";
 import type { FileChange, Workspace } from "../workspace/workspace.ts";
 import { tellsOf } from "./agent-tools.ts";
+import { openAgentTree } from "./agents/agent-tree.ts";
 import { openAgents } from "./agents.ts";
 import { openBranch } from "./branch.ts";
 import { openBudgets } from "./budgets.ts";
@@ -33,6 +35,7 @@ import { openDecisions } from "./decisions.ts";
 import { openDriver } from "./driver.ts";
 import { openFileHistory } from "./file-history.ts";
 import { openFiles } from "./files.ts";
+import { openGates } from "./gates.ts";
 import { openLive } from "./live.ts";
 import { openLoadTool } from "./load-tool.ts";
 import { openMarks } from "./marks.ts";
@@ -111,6 +114,12 @@ export interface Engine {
   ): Promise<{ items: MentionItem[]; total: number }>;
   /** The agents there are; the main one first. */
   agents(): readonly AgentRole[];
+  /** Who works in a conversation, and for whom; the main agent first. */
+  agentTree(conversation: ConversationRow): Promise<AgentInfo[]>;
+  /** Ends one of them by id or name, with all that work for it. Answered when that is stored; it ends in a moment. */
+  stopAgent(conversation: ConversationRow, agent: string): Promise<Result<{ agent: string }, Failure>>;
+  /** The files that an agent works with. */
+  agentFiles(conversation: ConversationRow, agent: string): Promise<Result<Workspace, Failure>>;
   /** Whether this agent is told of a tool of this name itself. */
   tellsOf(owner: OwnerId, agent: AgentRole, name: string): boolean;
   /** The only tools of the agent that works here; `undefined` where it has all of them. */
@@ -282,8 +291,8 @@ export type DecisionMade = { readonly decision: string; readonly seq: number; re
 export type LiveFrame = Extract<StreamFrame, { frame: "delta" | "output" }>;
 
 /** `limits` may be changed by its owner: what it says counts from the next step on. */
-export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
-  const parts: Parts = { ...options, live: openLive(), marks: openMarks(options.ids) };
+export function openEngine(options: Omit<Parts, "live" | "marks" | "gates">): Engine {
+  const parts: Parts = { ...options, live: openLive(), marks: openMarks(options.ids), gates: openGates() };
   const driver = openDriver(parts);
   const messages = openMessages(parts, driver);
   return {
@@ -291,6 +300,7 @@ export function openEngine(options: Omit<Parts, "live" | "marks">): Engine {
     send: namingUnknown(parts, messages.send),
     ...openSayAgain(parts, driver),
     ...openAgents(parts),
+    ...openAgentTree(parts, driver),
     ...openLoadTool(parts),
     ...openDecisions(parts, driver),
     ...openRules(parts),

@@ -19,7 +19,7 @@ export type Mentioned = {
 };
 
 type Known = Pick<Parts, "skills" | "agents" | "toolbox">;
-type Whose = { readonly history: Pick<History, "agent" | "stack">; readonly owner: OwnerId };
+type Whose = { readonly history: Pick<History, "agent" | "stack" | "self">; readonly owner: OwnerId };
 
 const nearMax = 3;
 

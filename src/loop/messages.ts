@@ -1,6 +1,6 @@
 import { ok, type Result } from "../base/result.ts";
 import { attachedText, describeAttached, isCode } from "../documents/documents.ts";
-import type { History } from "../log/log.ts";
+import type { History, Tree } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow, SideRows } from "../storage/storage.ts";
@@ -53,7 +53,7 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, Names> 
       });
       if (!stored.ok || stopped.turn === null) return stored.ok ? ok(stopped) : stored;
       const run = driver.running(conversation.number);
-      if (run?.history.turn?.turn === stopped.turn) run.stop("cancel");
+      if (run?.history.turn?.turn === stopped.turn) run.stop();
       driver.wake(conversation);
       return ok(stopped);
     },
@@ -142,20 +142,27 @@ export const looksMax = 50;
  * is acknowledged is then true. Looks again when it has moved.
  */
 export async function appendSeen(
-  { log }: Parts,
+  { log, gates }: Parts,
   number: number,
-  plan: (history: History) => Result<Planned, Failure>,
+  plan: (history: History, tree: Tree) => Result<Planned, Failure>,
 ): Promise<Result<{ readonly lastSeq: number }, Failure>> {
-  for (let looks = 1; ; looks += 1) {
-    const history = await log.history(number);
-    const planned = plan(history);
+  const look = async (): Promise<Result<{ readonly lastSeq: number }, Failure>> => {
+    const tree = await log.tree(number);
+    const { head } = tree.root;
+    const planned = plan(tree.root, tree);
     if (!planned.ok) return planned;
     const { events, ...options } = planned.value;
-    if (events.length === 0 && options.with === undefined) return ok({ lastSeq: history.head });
-    const stored = await log.append(number, events, { expectedHead: history.head, ...options });
+    if (events.length === 0 && options.with === undefined) return ok({ lastSeq: head });
+    return log.append(number, events, { expectedHead: head, ...options });
+  };
+  for (let looks = 1; ; looks += 1) {
+    // Many agents at work never leave a log alone for long enough.
+    const stored = looks > looksAmongMax ? await gates.alone(number, look) : await look();
     if (stored.ok || stored.failure.code !== "log_moved" || looks === looksMax) return stored;
   }
 }
+
+const looksAmongMax = 3;
 
 /** Written with a fact that asks for work: found again after a crash, whatever the clock says then. */
 export const soon: SideRows = { wake: { notBefore: 0 } };

@@ -17,6 +17,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { Toolbox } from "../tools/tools.ts";
 import type { Web } from "../web/web.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
+import type { Gates } from "./gates.ts";
 import type { Live } from "./live.ts";
 import type { Marks } from "./marks.ts";
 
@@ -40,6 +41,7 @@ export type Parts = {
   readonly sandbox: Sandbox;
   readonly live: Live;
   readonly marks: Marks;
+  readonly gates: Gates;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly random: Random;
@@ -55,8 +57,11 @@ export type Parts = {
 };
 
 export type LoopLimits = {
-  /** Model calls of one turn. */
+  /** Model calls of one turn, and those of an agent that another one made. */
   readonly stepsMax: number;
+  readonly agentStepsMax: number;
+  /** Agents of one conversation that work at the same time; others wait until one of them waits or ends. */
+  readonly agentsAtOnceMax: number;
   /** Attempts at one model call. */
   readonly attemptsMax: number;
   /** First pause before another attempt; doubled each time, up to the longest one. */
@@ -84,6 +89,8 @@ export type LoopLimits = {
 
 export const defaultLimits: LoopLimits = {
   stepsMax: 100,
+  agentStepsMax: 50,
+  agentsAtOnceMax: 8,
   attemptsMax: 4,
   retryDelayMs: 500,
   retryDelayMsMax: 60_000,

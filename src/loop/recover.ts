@@ -1,9 +1,9 @@
 import { inBackground } from "../base/background.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { isAsking, isAtWork } from "./agents/at-work.ts";
 import type { Driver } from "./driver.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { nextOf } from "./turn.ts";
 
 const wakesMax = 10_000;
 
@@ -19,9 +19,10 @@ export async function recoverTurns(
   for (const { number } of await storage.dueWakes(wakesMax)) {
     const conversation = await storage.conversationByNumber(number);
     if (conversation === undefined) continue;
-    const history = await log.history(number);
+    const tree = await log.tree(number);
+    const { root: history } = tree;
     // Who waits for a person goes on when that person decides, not because a process has started.
-    if (nextOf(history, parts, conversation.owner) === "wait") continue;
+    if (history.turn !== undefined && isAsking(tree) && !isAtWork(tree, parts, conversation.owner)) continue;
     const [newest] = await storage.readBack(number, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
     const isOld = clock.now() - (newest?.at ?? 0) > options.ageMsMax;
     (isOld && history.turn !== undefined ? older : due).push(conversation);

@@ -1,5 +1,5 @@
 import { ownPartsOf, requestOf } from "../context/context.ts";
-import { emptyHistory, type History } from "../log/log.ts";
+import { applyToTree, emptyHistory, type History, type Tree } from "../log/log.ts";
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import type { ReplayReport } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
@@ -13,25 +13,32 @@ import { type Next, nextOf } from "./turn.ts";
  */
 export async function replayConversation(parts: Parts, conversation: ConversationRow): Promise<ReplayReport> {
   const events = await parts.log.effective(conversation.number, Number.MAX_SAFE_INTEGER);
-  let history = emptyHistory();
+  let tree: Tree = { root: emptyHistory(), agents: new Map() };
   const differences: ReplayReport["differences"] = [];
   const report = { turns: 0, steps: 0, differences };
   for (const event of events) {
+    const history = () => whose(tree, event);
     const expected = expectedMoves(event);
-    const next = nextOf(history, parts, conversation.owner);
+    const next = nextOf(history(), parts, conversation.owner);
     if (expected !== undefined && !expected.includes(next))
       differences.push({ seq: event.seq, what: "move", recorded: event.type, now: next });
-    if (event.type === "recipe.set") compareRecipe(parts, conversation, history, event, differences);
+    if (event.type === "recipe.set") compareRecipe(parts, conversation, history(), event, differences);
     // Sent again from here on; until here it was left out.
-    if (event.type === "compaction.undone") history = await parts.log.history(conversation.number, event.seq);
-    else parts.log.apply(history, event);
+    if (event.type === "compaction.undone") tree = await parts.log.tree(conversation.number, event.seq);
+    else applyToTree(tree, event);
     if (event.type === "turn.started") report.turns += 1;
     if (event.type === "step.started") {
       report.steps += 1;
-      compareRequest(parts, conversation, history, event, differences);
+      compareRequest(parts, conversation, history(), event, differences);
     }
   }
   return report;
+}
+
+/** The history of the agent that an event is of. */
+function whose({ root, agents }: Tree, event: LogEvent): History {
+  const agent = "agent" in event ? event.agent : undefined;
+  return (agent === undefined ? undefined : agents.get(agent)) ?? root;
 }
 
 /** From which moves an event can come; undefined where people or chance decide. */

@@ -13,6 +13,7 @@ import {
 } from "../tools/tools.ts";
 import { noWorkspace } from "../workspace/workspace.ts";
 import { toolboxOf } from "./agent-tools.ts";
+import { toolAgents } from "./agents/tool-agents.ts";
 import { choiceOf } from "./agents.ts";
 import { askInside } from "./ask-inside.ts";
 import { type CallChanges, watchChanges } from "./call-changes.ts";
@@ -41,10 +42,10 @@ export async function runTool(run: Run, parts: Parts, start: Start): Promise<Fin
   const { call } = start.state;
   const stop = new AbortController();
   const changes = watchChanges(call.id, stop.signal);
-  const { number } = run.conversation;
+  const whose = { number: run.conversation.number, agent: run.agent };
   const programs = watchPrograms(parts.sandbox, {
     ...{ call: call.id, stop: stop.signal, logger: parts.logger },
-    show: ({ text }) => parts.live.say(number, call.id, text),
+    show: ({ text }) => parts.live.say(whose, call.id, text),
   });
   try {
     const events = await runWithin(run, parts, { ...start, stop, changes, programs });
@@ -55,7 +56,7 @@ export async function runTool(run: Run, parts: Parts, start: Start): Promise<Fin
     const crashed = settled(call.id, "error", makeFailure("tool_crashed", { tool: call.name }));
     return { call: call.id, events: [...changes.untold([]), ...programs.untold([]), crashed] };
   } finally {
-    parts.live.endSaying(number, call.id);
+    parts.live.endSaying(whose, call.id);
   }
 }
 
@@ -87,7 +88,10 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
     const outcome = end.failure.code === "tool_cancelled" ? "cancelled" : isStale ? "not_run" : "error";
     return [...changes.untold([]), ...programs.untold([]), { ...settled(call.id, outcome, end.failure), durationMs }];
   }
-  const { isRefusal, events = [] } = end.value;
+  const { isRefusal, events = [], worker } = end.value;
+  const told = [...events, ...changes.untold(events), ...programs.untold(events)];
+  // What it waits for is an event of its own: that is the result.
+  if (worker !== undefined) return told;
   const result: NewEvent = {
     type: "call.finished",
     call: call.id,
@@ -95,7 +99,7 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
     ...(await resultOf(run, parts, { call, tool, output: end.value })),
     durationMs,
   };
-  return [...events, ...changes.untold(events), ...programs.untold(events), result];
+  return [...told, result];
 }
 
 /** The end of a call that gave no result of its own. */
@@ -152,19 +156,18 @@ async function contextOf(
 ): Promise<ToolContext> {
   const { clock, ids, documents, web } = parts;
   const { signal } = stop;
-  const { conversation } = run;
+  const { conversation, agent } = run;
   const { turn, todos } = run.history;
   const { call } = state;
-  const agent = undefined;
   const workspace = await parts.workspaces.ofAgent(conversation, agent);
   const files = workspace.ok ? workspace.value : noWorkspace(conversation.id, workspace.failure);
-  const key = `${conversation.id}/${turn?.turn}/${turn?.step}/${call.id}`;
+  const key = `${conversation.id}/${agent === undefined ? "" : `${agent}/`}${turn?.turn}/${turn?.step}/${call.id}`;
   return {
     ...{ signal, clock, ids, documents, web, todos, agent, key },
     call: call.id,
     workspace: changes.over(files),
     // The files themselves: what a program does to them is found by looking.
-    sandbox: programs.at({ ...placeOf(conversation, files), agent: agent ?? "root" }),
+    sandbox: programs.at(placeOf(conversation, files, agent)),
     // Looked up when it is asked for: calls that ran before this one may have changed it.
     knownHash: (path, wanted) => knownHash(run.history, { agent, path }, wanted),
     earlierCalls: () => answeredCalls(run.history, toolboxOf(run.history, parts, conversation.owner), tool),
@@ -176,7 +179,7 @@ async function contextOf(
       limit.without(() =>
         askInside(run, parts, { call: call.id, tool, form, signal: AbortSignal.any([signal, limit.over]) }),
       ),
-    show: (text) => parts.live.say(conversation.number, call.id, text),
+    show: (text) => parts.live.say({ number: conversation.number, agent }, call.id, text),
     handOver: (role, task) => handOver(run, parts, { call: call.id, role, task }),
     compact: (strategy) => roomInTurn(run, parts, { strategy, signal }),
     memory: toolMemory(parts, conversation, key),
@@ -184,6 +187,7 @@ async function contextOf(
       await parts.lookUpTools(conversation.owner, signal);
       return toolboxOf(run.history, parts, conversation.owner);
     },
+    agents: toolAgents(run, parts, { call: call.id, workspace: files, noting: changes.over }),
     installPackages: (skill) => installFor(parts, conversation.owner, skill),
     searchHistory: (wanted) => searchHistory(parts, conversation, { ...wanted, signal }),
   };

@@ -1,77 +1,51 @@
 import { assert } from "../base/assert.ts";
-import { inBackground } from "../base/background.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
-import type { NewEvent } from "../protocol/events.ts";
+import { type LogEvent, type NewEvent, ofAgent } from "../protocol/events.ts";
 import type { ConversationRow, SideRows, StorageFailure } from "../storage/storage.ts";
 import type { Parts } from "./parts.ts";
-
-/** Takes up a conversation: claims its lease and folds its log. `fenced` while another process has it. */
-export async function openRun(
-  parts: Parts,
-  conversation: ConversationRow,
-  holder: string,
-): Promise<Result<Run, StorageFailure>> {
-  const lease = await parts.storage.claimLease(conversation.number, holder, parts.limits.leaseMs);
-  if (!lease.ok) return lease;
-  const history = await parts.log.history(conversation.number);
-  return ok(new Run(parts, { conversation, history, holder, ...lease.value }));
-}
-
-type RunStart = {
-  readonly conversation: ConversationRow;
-  readonly history: History;
-  readonly holder: string;
-  readonly epoch: number;
-  readonly wasAbandoned: boolean;
-};
+import type { Tenure } from "./tenure.ts";
 
 /**
- * One conversation in the hands of this process: its lease, its history, and the events that are about to be stored.
- * Staged events count in the history at once and become durable together with the next commit, so that a step costs
- * two commits. Whoever stages must commit before anything is done or shown.
+ * One agent of a conversation that this process has: its history, and the events that are about to be stored. Staged
+ * events count in the history at once and become durable together with the next commit, so that a step costs two
+ * commits. Whoever stages must commit before anything is done or shown.
  */
 export class Run {
+  readonly tenure: Tenure;
+  /** Undefined is the main agent. */
+  readonly agent: string | undefined;
   readonly conversation: ConversationRow;
   readonly epoch: number;
-  /** The process before this one ended in the middle of something. */
-  readonly wasAbandoned: boolean;
+  /** Something came in since it was last driven. */
+  hasNews = true;
+  /** The process before this one ended while it was at work, and nobody has noted that yet. */
+  wasAbandoned = false;
   readonly #parts: Parts;
-  readonly #holder: string;
-  readonly #unlisten: () => void;
   #history: History;
-  /** The log as far as the history has it for sure, and as far as it is known to go. */
+  /** The log as far as the history has what reaches it. */
   #committedHead: number;
-  #knownHead: number;
   #staged: NewEvent[] = [];
-  #failure: StorageFailure | undefined;
+  /** What others wrote that reaches this agent, in the order of the log. */
+  #news: LogEvent[] = [];
   #controller = new AbortController();
-  #renewedAt: number;
-  #cancelRenewal: () => void;
   #wakeForeign: (() => void) | undefined;
 
-  constructor(parts: Parts, { conversation, history, holder, epoch, wasAbandoned }: RunStart) {
+  constructor(parts: Parts, tenure: Tenure, history: History) {
     this.#parts = parts;
-    this.conversation = conversation;
-    this.epoch = epoch;
-    this.wasAbandoned = wasAbandoned;
-    this.#holder = holder;
+    this.tenure = tenure;
+    this.agent = history.self?.id;
+    this.conversation = tenure.conversation;
+    this.epoch = tenure.epoch;
     this.#history = history;
     this.#committedHead = history.head;
-    this.#knownHead = history.head;
-    this.#renewedAt = parts.clock.monotonic();
-    this.#unlisten = parts.log.onAppend(conversation.number, (lastSeq) => {
-      this.#knownHead = Math.max(this.#knownHead, lastSeq);
-      this.#wakeForeign?.();
-    });
-    this.#cancelRenewal = this.#renewLater();
   }
 
   get history(): History {
     return this.#history;
   }
 
-  /** Fires when the turn must stop: cancelled, fenced, storage failed, or the process ends. */
+  /** Fires when the agent must stop: cancelled, fenced, storage failed, or the process ends. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -82,14 +56,15 @@ export class Run {
   }
 
   stage(event: NewEvent): void {
+    const own = this.#own(event);
     // A place in the log for now; put right when another's event turns out to stand before it.
-    this.#parts.log.apply(this.#history, { ...event, seq: this.#history.head + 1, at: this.#parts.clock.now() });
-    this.#staged.push(event);
+    this.#parts.log.apply(this.#history, { ...own, seq: this.#history.head + 1, at: this.#parts.clock.now() });
+    this.#staged.push(own);
   }
 
   /** Completes the event staged last, in fields that the history does not look at. */
   amend(event: NewEvent): void {
-    this.#staged[this.#staged.length - 1] = event;
+    this.#staged[this.#staged.length - 1] = this.#own(event);
   }
 
   /**
@@ -101,102 +76,136 @@ export class Run {
     const events = this.#staged;
     this.#staged = [];
     if (events.length === 0 && side === undefined) return ok({ foreign: 0 });
-    const expectedHead = isExact ? this.#committedHead : undefined;
-    const options = { epoch: this.epoch, expectedHead, with: side };
-    const stored = await this.#parts.log.append(this.conversation.number, events, options);
+    const seenUpTo = isExact ? this.#committedHead : undefined;
+    const stored = await this.tenure.append(this, { events, side: this.#withAgents(events, side), seenUpTo });
     if (!stored.ok && stored.failure.code === "log_moved") await this.startOver();
-    else if (!stored.ok) {
-      this.#failure = stored.failure;
-      this.#controller.abort(stored.failure.code);
-    }
+    else if (!stored.ok) this.tenure.fail(stored.failure);
     if (!stored.ok) return stored;
     const { lastSeq } = stored.value;
-    const foreign = lastSeq - events.length - this.#committedHead;
-    assert(foreign >= 0, "the log only grows");
-    if (foreign > 0) await this.#takeInBefore(foreign, lastSeq);
+    const before = lastSeq - events.length;
+    assert(before >= this.#committedHead, "the log only grows");
+    const foreign = before > this.#committedHead ? await this.#takeInBefore(before, lastSeq) : 0;
     assert(this.#history.head === lastSeq, "the history stands at the head of the log");
     this.#committedHead = lastSeq;
-    this.#knownHead = Math.max(this.#knownHead, lastSeq);
+    this.#dropNews(lastSeq);
     return ok({ foreign });
   }
 
   /** Why nothing could be stored, if that ended the run. */
   get failure(): StorageFailure | undefined {
-    return this.#failure;
+    return this.tenure.failure;
   }
 
   /** Back to what is in the log: what was staged when storing failed never happened. */
   async startOver(): Promise<void> {
     this.#staged = [];
-    this.#history = await this.#parts.log.history(this.conversation.number);
+    this.#history = await this.#fold();
     this.#committedHead = this.#history.head;
-    this.#knownHead = Math.max(this.#knownHead, this.#committedHead);
+    this.#dropNews(this.#committedHead);
   }
 
   /** Takes in what others have appended. */
   async catchUp(): Promise<void> {
     assert(this.#staged.length === 0, "staged events are committed before others are taken in");
-    const upTo = this.#knownHead;
+    const upTo = this.tenure.knownHead;
     if (upTo <= this.#committedHead) return;
-    const { log } = this.#parts;
-    const { number } = this.conversation;
-    const events = await log.read(number, { after: this.#committedHead, limit: Number.MAX_SAFE_INTEGER, upTo });
-    const isFolded = events.every((event) => log.apply(this.#history, event));
-    if (!isFolded) this.#history = await log.history(number, upTo);
+    await this.tenure.tellUpTo(upTo);
+    const isFolded = this.#takeNews(upTo).every((event) => this.#parts.log.apply(this.#history, event));
+    if (!isFolded) this.#history = await this.#fold(upTo);
     this.#committedHead = Math.max(this.#history.head, upTo);
     this.#history.head = this.#committedHead;
   }
 
-  /** Resolves at the next append by somebody else. */
+  /** Somebody else wrote what reaches this agent. */
+  hear(event: LogEvent): void {
+    if (event.seq <= this.#committedHead) return;
+    const place = this.#news.findLastIndex(({ seq }) => seq <= event.seq);
+    if (this.#news[place]?.seq !== event.seq) this.#news.splice(place + 1, 0, event);
+    // The main agent is stopped by whoever asks for it.
+    if (event.type === "cancel.asked" && this.agent !== undefined && this.#history.ending === undefined) this.stop();
+    this.hasNews = true;
+    this.#wakeForeign?.();
+    this.tenure.ring();
+  }
+
+  /** Whether there is something that an exact commit could not have known of. */
+  hasNewsSince(place: number): boolean {
+    return this.#news.some(({ seq, type }) => seq > place && !harmless.has(type));
+  }
+
+  /** Resolves when somebody else has written what reaches this agent. */
   nextForeign(): Promise<void> {
-    if (this.#knownHead > this.#committedHead) return Promise.resolve();
+    if (this.#news.length > 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#wakeForeign = resolve;
     });
   }
 
-  /** Whether the lease was renewed recently enough to do something that cannot be undone. */
   isLeaseFresh(): boolean {
-    return this.#parts.clock.monotonic() - this.#renewedAt < this.#parts.limits.leaseMs * 0.8;
+    return this.tenure.isLeaseFresh();
   }
 
-  /** `cancel` stops the running turn, after which `goOn` lets the next one run; `closing` stops the run for good. */
-  stop(reason: "cancel" | "closing"): void {
+  /** Stops the running turn, after which `goOn` lets it be ended, and the next one run. */
+  stop(): void {
+    this.goOn();
+    this.#controller.abort("cancel");
+  }
+
+  /** Stops the run for good. */
+  halt(reason: string): void {
     this.goOn();
     this.#controller.abort(reason);
+    this.#wakeForeign?.();
+    this.tenure.ring();
   }
 
   goOn(): void {
     if (this.#controller.signal.reason === "cancel") this.#controller = new AbortController();
   }
 
-  async release(): Promise<void> {
-    this.#cancelRenewal();
-    this.#unlisten();
-    await this.#parts.storage.releaseLease(this.conversation.number, { holder: this.#holder, epoch: this.epoch });
+  /** Others appended between our last commit and this one: their events come first in the log. */
+  async #takeInBefore(before: number, lastSeq: number): Promise<number> {
+    await this.tenure.tellUpTo(before);
+    const news = this.#takeNews(before);
+    const after = this.#committedHead;
+    const isInserted = this.#parts.log.insert(this.#history, after, news, before - after);
+    if (!isInserted) this.#history = await this.#fold(lastSeq);
+    return news.length;
   }
 
-  /** Others appended between our last commit and this one: their events come first in the log. */
-  async #takeInBefore(foreign: number, lastSeq: number): Promise<void> {
+  /** The end of an agent is its parent's. */
+  #own(event: NewEvent): NewEvent {
+    return this.agent === undefined || event.type === "agent.ended" ? event : ofAgent(event, this.agent);
+  }
+
+  #takeNews(upTo: number): LogEvent[] {
+    const count = this.#news.findLastIndex(({ seq }) => seq <= upTo) + 1;
+    return this.#news.splice(0, count).filter(({ seq }) => seq > this.#committedHead);
+  }
+
+  #dropNews(upTo: number): void {
+    this.#news = this.#news.filter(({ seq }) => seq > upTo);
+  }
+
+  async #fold(upTo?: number): Promise<History> {
     const { log } = this.#parts;
     const { number } = this.conversation;
-    const after = this.#committedHead;
-    const events = await log.read(number, { after, limit: foreign, upTo: after + foreign });
-    const isInserted = events.length === foreign && log.insert(this.#history, after, events);
-    if (!isInserted) this.#history = await log.history(number, lastSeq);
+    if (this.agent === undefined) return log.history(number, upTo);
+    const history = (await log.tree(number, upTo)).agents.get(this.agent);
+    assert(history !== undefined, "an agent that works stands in the log");
+    return history;
   }
 
-  #renewLater(): () => void {
-    const { clock, limits, logger } = this.#parts;
-    const what = `the lease of ${this.conversation.id} was not renewed`;
-    return clock.after(limits.leaseMs / 3, () => void inBackground(logger, what, this.#renew()));
-  }
-
-  async #renew(): Promise<void> {
-    const lease = { holder: this.#holder, epoch: this.epoch, ttlMs: this.#parts.limits.leaseMs };
-    this.#cancelRenewal = this.#renewLater();
-    if (await this.#parts.storage.renewLease(this.conversation.number, lease))
-      this.#renewedAt = this.#parts.clock.monotonic();
-    else this.#controller.abort("fenced");
+  /** Whose files a new agent works with is stored with the event that makes it. */
+  #withAgents(events: readonly NewEvent[], side: SideRows | undefined): SideRows | undefined {
+    const agents = events.flatMap((event) => {
+      if (event.type !== "agent.spawned" || event.mode === "handoff") return [];
+      const { id, agent: parent = "root", mode } = event;
+      return [this.#parts.workspaces.agentRow({ agent: id, parent, isTask: mode === "task" })];
+    });
+    return agents.length === 0 ? side : { ...side, agents };
   }
 }
+
+/** Nobody takes it back, and nothing that is staged rests on it. */
+const harmless: ReadonlySet<LogEvent["type"]> = new Set(["agent.mailed", "agent.ended", "file.changed"]);

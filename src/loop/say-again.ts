@@ -4,7 +4,7 @@ import { type EventOf, type LogEvent, type NewEvent, ownWordsOf } from "../proto
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { Driver } from "./driver.ts";
-import { lastText, snippet } from "./finish.ts";
+import { lastText, snippet } from "./last-text.ts";
 import type { Engine, SaidAgain } from "./loop.ts";
 import { looksMax, soon } from "./messages.ts";
 import type { Parts } from "./parts.ts";
@@ -65,7 +65,9 @@ async function placeBefore(
   id: string,
 ): Promise<Result<{ readonly said: Said; readonly to: number }, Failure>> {
   const events = await log.effective(number, Number.MAX_SAFE_INTEGER);
-  const start = events.findLastIndex((event) => event.type === "turn.started" && event.message === id);
+  const start = events.findLastIndex(
+    (event) => event.type === "turn.started" && event.agent === undefined && event.message === id,
+  );
   const isSaid = (event: LogEvent): event is Said => event.type === "message.user" && event.id === id;
   const said = start < 0 ? undefined : events.slice(0, start).findLast(isSaid);
   const started = events[start];

@@ -60,6 +60,7 @@ const noIndex: Parts["lookup"] = {
 const never = () => assert.fail("only read");
 const unused: Parts["log"] = {
   ...{ append: never, read: never, headOf: never, onAppend: never, history: never, apply: never, insert: never },
+  tree: never,
   ...{ effective: never, createConversation: never, find: never, findByPrefix: never, list: never, rename: never },
   markRead: never,
 };

@@ -19,7 +19,8 @@ export async function stageNews(run: Run, parts: Parts, { isFinal }: { isFinal: 
   const { history } = run;
   const { owner } = run.conversation;
   const { turn } = history;
-  if (turn === undefined) return [];
+  // Skills lie in the conversation's files, which a task does not see.
+  if (turn === undefined || history.self?.mode === "task") return [];
   const joining = isFinal ? [] : history.queue.filter(({ mode }) => mode === "steer");
   const messages = turn.step === 0 ? [turn.message, ...joining] : joining;
   if (messages.length === 0) return [];

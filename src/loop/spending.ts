@@ -51,8 +51,9 @@ function turnLimits({ message }: OpenTurn, { budgets }: LoopLimits): BudgetLimit
 }
 
 /** Model calls of this turn, before the one that sums up. */
-export function stepsMaxOf(turn: OpenTurn, { stepsMax }: LoopLimits): number {
-  return Math.min(stepsMax, turn.message.budget?.steps ?? stepsMax);
+export function stepsMaxOf({ self, turn }: Pick<History, "self" | "turn">, limits: LoopLimits): number {
+  const usual = self === undefined ? limits.stepsMax : (self.loops ?? limits.agentStepsMax);
+  return Math.min(usual, turn?.message.budget?.steps ?? usual);
 }
 
 function sinceStart(spent: Spent, before: Spent): Spent {
@@ -99,7 +100,7 @@ export function planCall(history: History, parts: Payer): CallPlan {
 export function budgetLines(history: History, parts: Pick<Parts, "limits" | "clock">): BudgetLine[] {
   const { whole, turn } = standingOf(history, parts);
   const open = history.turn;
-  const steps = open?.message.budget?.steps === undefined ? undefined : stepsMaxOf(open, parts.limits);
+  const steps = open?.message.budget?.steps === undefined ? undefined : stepsMaxOf(history, parts.limits);
   const stepsLeft =
     steps === undefined ? {} : { limits: { steps }, left: { steps: Math.max(0, steps - (open?.step ?? 0)) } };
   const purses: { limits?: BudgetLimits; left?: BudgetLimits }[] = [

@@ -1,18 +1,21 @@
 import { tokenStatus, windowOf } from "../context/context.ts";
 import { type Conversation, type ConversationState, decisionOf } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { isAtWork } from "./agents/at-work.ts";
 import { describeBudget } from "./budgets.ts";
 import { nextModel } from "./make-room.ts";
 import type { Parts } from "./parts.ts";
-import { nextOf } from "./turn.ts";
 
 /** What a surface shows beside the history, read from the fold. */
 export async function describeState(parts: Parts, conversation: ConversationRow): Promise<ConversationState> {
-  const history = await parts.log.history(conversation.number);
+  const tree = await parts.log.tree(conversation.number);
+  const history = tree.root;
   const { turn } = history;
   const model = nextModel(history, parts);
-  const open = [...history.decisions.values()].filter(({ made }) => made === undefined);
-  const isWaiting = turn !== undefined && nextOf(history, parts, conversation.owner) === "wait";
+  const all = [history, ...tree.agents.values()].flatMap(({ decisions }) => [...decisions.values()]);
+  const open = all.filter(({ made }) => made === undefined);
+  // Where nobody is asked and nobody works, somebody is about to be told so.
+  const isWaiting = turn !== undefined && open.length > 0 && !isAtWork(tree, parts, conversation.owner);
   return {
     conversation: conversationOf(conversation),
     status: isWaiting ? "waiting" : turn === undefined && history.queue.length === 0 ? "idle" : "running",

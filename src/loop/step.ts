@@ -1,5 +1,5 @@
 import { reminderFor, requestOf, tokenStatus, windowOf } from "../context/context.ts";
-import type { OpenTurn } from "../log/log.ts";
+import type { History, OpenTurn } from "../log/log.ts";
 import { type ModelChoice, modelFailure } from "../models/models.ts";
 import type { ModelAnswer } from "../models/provider.ts";
 import { type EventBody, type NewEvent, ownWordsOf } from "../protocol/events.ts";
@@ -9,7 +9,8 @@ import { forModels } from "../words/words.ts";
 import { functionsOf, recipeNow, toolboxOf } from "./agent-tools.ts";
 import { actingRole, choiceOf } from "./agents.ts";
 import type { CallReserved } from "./budget.ts";
-import { finishTurn, snippet } from "./finish.ts";
+import { finishTurn } from "./finish.ts";
+import { snippet } from "./last-text.ts";
 import { toolLoaded } from "./load-tool.ts";
 import { mentionedIn } from "./mentions.ts";
 import { readMemories, readOwnParts } from "./own-parts.ts";
@@ -41,20 +42,22 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   const isStart = turn.step === 1 && turn.attempt === 1;
   // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.
   const isExact = isStart || joined.length > 0;
-  const stored = await run.commit(isStart ? titleRow(run, parts) : undefined, { isExact });
+  const isShown = isStart && run.agent === undefined;
+  const stored = await run.commit(isShown ? titleRow(run, parts) : undefined, { isExact });
   if (!stored.ok || run.history.turn?.turn !== turn.turn) return false;
 
-  const { number } = run.conversation;
+  const { agent } = run;
+  const whose = { number: run.conversation.number, agent };
   const time = stopwatch(parts);
-  parts.live.begin(number, { turn: turn.turn, step: turn.step, attempt: turn.attempt });
+  parts.live.begin(whose, { turn: turn.turn, step: turn.step, attempt: turn.attempt });
   const answer = await call.send(
     {
-      text: (delta) => parts.live.add(number, "text", time.heard(delta)),
-      reasoning: (delta) => parts.live.add(number, "reasoning", time.heard(delta)),
+      text: (delta) => parts.live.add(whose, "text", time.heard(delta)),
+      reasoning: (delta) => parts.live.add(whose, "reasoning", time.heard(delta)),
     },
     run.signal,
   );
-  parts.live.end(number);
+  parts.live.end(whose);
   const took = time.took();
   if (run.signal.aborted) {
     return keepCutAnswer(run, turn, answer, { ...took, ...paidFor(choice.model, answer.usage, parts) });
@@ -134,7 +137,7 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, ne
     ? undefined
     : reminderFor(history, {
         ...{ at, tokens, memories, news, budget: budgetLines(history, parts) },
-        instruction: isFinal ? finalInstruction(turn, parts) : undefined,
+        instruction: isFinal ? finalInstruction(history, parts) : undefined,
       });
   const joined = isFinal
     ? []
@@ -154,7 +157,7 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, ne
   const call = model.prepare({
     ...requestOf(history),
     toolChoice: isFinal ? "none" : "auto",
-    cacheKey: conversation.id,
+    cacheKey: run.agent === undefined ? conversation.id : `${conversation.id} ${run.agent}`,
     owner: conversation.owner,
     outputTokensMax: reserved?.outputTokensMax,
   });
@@ -167,10 +170,12 @@ function heldFor({ tokens, money }: CallReserved): NonNullable<EventBody<"step.s
   return { tokens, ...(money === undefined ? {} : { money }) };
 }
 
-function finalInstruction(turn: OpenTurn, { limits }: Parts): string {
-  const stepsMax = stepsMaxOf(turn, limits);
-  if (turn.step >= stepsMax) return forModels.finalizeAtLimit(stepsMax);
-  return turn.isStuck ? forModels.finalize : forModels.budget.finalize;
+function finalInstruction(history: History, { limits }: Parts): string {
+  const stepsMax = stepsMaxOf(history, limits);
+  const isAtLimit = (history.turn?.step ?? 0) >= stepsMax;
+  if (history.self !== undefined) return forModels.agents.finalize(isAtLimit ? stepsMax : undefined);
+  if (isAtLimit) return forModels.finalizeAtLimit(stepsMax);
+  return history.turn?.isStuck ? forModels.finalize : forModels.budget.finalize;
 }
 
 /** The list shows a conversation by its first words until it has a title of its own. */

@@ -52,15 +52,15 @@ export function boundedText(run: Run, parts: Parts, text: string): string {
  * no line in the ledger, and what is undone leaves it where it is, in temp/, until that is emptied.
  */
 async function keep(
-  { conversation, history }: Run,
+  { conversation, history, agent }: Run,
   parts: Parts,
   { call, tool, text }: { call: ToolCall; tool: Tool; text: string },
 ): Promise<{ file?: string; blob?: string }> {
   const { turn } = history;
   const place = (turn?.calls.findIndex((state) => state.call.id === call.id) ?? 0) + 1;
   const name = `${turn?.turn}-${turn?.step}-${tool.name.replaceAll(/[^\w-]/g, "_")}${place > 1 ? `-${place}` : ""}`;
-  const path = `temp/results/${name}.txt`;
-  const workspace = await parts.workspaces.ofAgent(conversation, undefined);
+  const path = `temp/results/${agent === undefined ? "" : `${agent}-`}${name}.txt`;
+  const workspace = await parts.workspaces.ofAgent(conversation, agent);
   const written = workspace.ok ? await workspace.value.write(path, text) : workspace;
   if (written.ok) return { file: path };
   parts.logger.warn("a long result could not be put into a file", { code: written.failure.code });

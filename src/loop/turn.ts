@@ -1,8 +1,11 @@
 import { unreachable } from "../base/assert.ts";
 import { needsRoom, sendableTokens, tokenStatus } from "../context/context.ts";
-import type { History } from "../log/log.ts";
+import type { History, OpenTurn } from "../log/log.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
+import { endUnstarted } from "./agents/end-agent.ts";
+import { askForMore, isTooShort } from "./agents/fuller-result.ts";
+import { openChildren } from "./agents/seats.ts";
 import { hasRunnableCalls, runCalls } from "./calls.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
 import { prewarm } from "./guests.ts";
@@ -28,11 +31,16 @@ export async function driveTurns(run: Run, parts: Parts): Promise<void> {
       isStaged = false;
     }
     if (!isStaged) await run.catchUp();
-    if (run.history.turn?.cancelAsked) run.goOn();
+    if (run.history.turn?.cancelAsked || run.history.ending !== undefined) run.goOn();
     if (run.signal.aborted) return;
     const next = nextOf(run.history, parts, run.conversation.owner);
-    if (next === "rest" || next === "wait") return;
-    isStaged = await follow(next, run, parts);
+    if (next !== "rest" && next !== "wait") isStaged = await follow(next, run, parts);
+    else if (!isStaged) return;
+    else {
+      // Who waits for another agent has said something first.
+      if (!(await run.commit()).ok) return;
+      isStaged = false;
+    }
   }
 }
 
@@ -47,7 +55,9 @@ export type Next =
   | "exhausted"
   | "step"
   | "finalize"
-  | "finish";
+  | "more"
+  | "finish"
+  | "end";
 
 /** What comes next [L1]: answer open calls first, then the limit, then room, then the model, then the end. */
 export function nextOf(
@@ -56,28 +66,46 @@ export function nextOf(
   owner: OwnerId,
 ): Next {
   const { turn, messages } = history;
+  if (history.isOver) return "rest";
+  if (turn === undefined && history.ending !== undefined) return "end";
   if (turn === undefined) return history.queue.length > 0 ? "start" : "rest";
   if (turn.cancelAsked) return "cancel";
   if (turn.recoveries >= parts.limits.crashesMax) return "park";
   if (turn.calls.length > 0) return hasRunnableCalls(turn, parts, owner) ? "tools" : "wait";
   if (messages.at(-1)?.role === "assistant" && !turn.isStepOpen) {
-    const isSteered = !turn.isFinal && history.queue.some((message) => message.mode === "steer");
-    return isSteered && !isAtEnd(history, parts) ? roomOr("step", history, parts) : "finish";
+    return afterAnswer(history, turn, parts);
   }
   return roomOr(isAtEnd(history, parts) ? "finalize" : "step", history, parts);
+}
+
+/** The newest answer has no calls: what came in meanwhile goes on with the turn, and so do agents that still work for it. */
+function afterAnswer(
+  history: History,
+  turn: OpenTurn,
+  parts: Pick<Parts, "limits" | "clock" | "models" | "agents">,
+): "step" | "compact" | "exhausted" | "more" | "wait" | "finish" {
+  if (turn.isFinal || isAtEnd(history, parts)) return "finish";
+  const isSteered = history.queue.some((message) => message.mode === "steer");
+  if (isSteered) return roomOr("step", history, parts);
+  if (openChildren(history).length > 0 || history.awaited.size > 0) return "wait";
+  return isTooShort(history) ? "more" : "finish";
 }
 
 /** The next answer is the last one. */
 function isAtEnd(history: History, parts: Pick<Parts, "limits" | "clock" | "models" | "agents">): boolean {
   const { turn } = history;
   if (turn === undefined || turn.isStepOpen) return turn?.isFinal === true;
-  return turn.step >= stepsMaxOf(turn, parts.limits) || turn.isStuck || planCall(history, parts).next !== "step";
+  return turn.step >= stepsMaxOf(history, parts.limits) || turn.isStuck || planCall(history, parts).next !== "step";
 }
 
 /** Room is made twice at the most before the model has answered: what does not help then never will. */
 const compactionsMax = 2;
 
-function roomOr(next: "step" | "finalize", history: History, parts: Pick<Parts, "models" | "agents" | "limits">): Next {
+function roomOr<T extends "step" | "finalize">(
+  next: T,
+  history: History,
+  parts: Pick<Parts, "models" | "agents" | "limits">,
+): T | "compact" | "exhausted" {
   const { turn } = history;
   if (turn === undefined || parts.limits.messagesKeptMax === 0) return next;
   const reader = readerOf(history, parts);
@@ -93,7 +121,7 @@ function roomOr(next: "step" | "finalize", history: History, parts: Pick<Parts, 
 async function follow(next: Exclude<Next, "rest" | "wait">, run: Run, parts: Parts): Promise<boolean> {
   switch (next) {
     case "start":
-      prewarm(parts, run);
+      if (run.agent === undefined) prewarm(parts, run);
       await parts.beforeTurn();
       startTurn(run);
       await stageRecipe(run, parts); // How full the window is depends on it.
@@ -109,8 +137,14 @@ async function follow(next: Exclude<Next, "rest" | "wait">, run: Run, parts: Par
     case "exhausted":
       await finishTurn(run, parts, "failed", exhaustedNow(run, parts));
       return false;
+    case "more":
+      run.stage(askForMore(run));
+      return true;
     case "finish":
       await finishTurn(run, parts, isAtLimit(run.history, parts) ? "limit" : "done");
+      return false;
+    case "end":
+      await endUnstarted(run, parts);
       return false;
     case "cancel":
       closeCalls(run, "tool_cancelled");
@@ -126,14 +160,17 @@ async function follow(next: Exclude<Next, "rest" | "wait">, run: Run, parts: Par
 }
 
 /** The last answer was asked for because no more steps could be taken, or paid. */
-function isAtLimit({ turn }: History, { limits }: Parts): boolean {
-  return turn?.isFinal === true && (!turn.isStuck || turn.step > stepsMaxOf(turn, limits));
+function isAtLimit(history: History, { limits }: Parts): boolean {
+  const { turn } = history;
+  return turn?.isFinal === true && (!turn.isStuck || turn.step > stepsMaxOf(history, limits));
 }
 
 /** The process before this one ended in the middle of the turn: counted, so that a turn that kills its process is parked. */
 async function noteCrash(run: Run, parts: Parts): Promise<void> {
   const { turn } = run.history;
-  if (turn === undefined || !run.wasAbandoned || isWaiting(run, parts)) return;
+  const isCrash = run.wasAbandoned;
+  run.wasAbandoned = false;
+  if (turn === undefined || !isCrash || isWaiting(run, parts)) return;
   run.stage({ type: "turn.recovered", turn: turn.turn, epoch: run.epoch });
   await run.commit();
 }

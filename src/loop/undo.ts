@@ -33,7 +33,7 @@ async function takeBack(
   { epoch }: { readonly epoch: number },
 ): Promise<Result<UndoReport, Failure>> {
   const events = await parts.log.effective(conversation.number, Number.MAX_SAFE_INTEGER);
-  const start = events.findLastIndex((event) => event.type === "turn.started");
+  const start = events.findLastIndex((event) => event.type === "turn.started" && event.agent === undefined);
   const started = events[start];
   if (started?.type !== "turn.started") return failure("nothing_to_undo", {});
   const isAnswered = (event: LogEvent) => event.type === "message.user" && event.id === started.message;

@@ -105,7 +105,8 @@ const bodies = {
   }),
   /** The process ended in the middle of the turn and another goes on with it; three of these park the turn. */
   "turn.recovered": z.strictObject({ agent, turn: z.number().int(), epoch: z.number().int() }),
-  "cancel.asked": z.strictObject({ agent, turn: z.number().int() }),
+  /** Of another agent than the main one: it ends. `by`: the agent that wants it; absent where a person does. */
+  "cancel.asked": z.strictObject({ agent, turn: z.number().int(), by: z.string().optional() }),
   "step.started": z.strictObject({
     agent,
     turn: z.number().int(),
@@ -172,12 +173,15 @@ const bodies = {
     scripts: z.string().optional(),
     /** The decision that no longer counts because those texts have changed; `arguments` are those that it was about. */
     instead: z.string().optional(),
+    /** From the main agent down to the one that asks; absent where it is the main agent itself. */
+    path: z.array(z.string()).optional(),
     /** When; it is also the time of the event. Absent in logs from before it was kept, as is the hash. */
     time: z.number().int().optional(),
     /** Over all of this, so that what nobody answered can be checked, too. Absent in logs from before it was kept. */
     hash: z.string().optional(),
   }),
   "decision.made": z.strictObject({
+    agent,
     id: z.string(),
     verdict: z.enum(["approve", "reject", "edit", "answer"]),
     /** A user; `rule` when an "allow always" answered. */
@@ -365,6 +369,12 @@ const eventTypes: ReadonlySet<string> = new Set(Object.keys(bodies));
 
 export function isEventType(type: string): type is EventType {
   return eventTypes.has(type);
+}
+
+/** The same event of this agent, where it does not say whose it is. */
+export function ofAgent(event: NewEvent, agent: string): NewEvent {
+  // The schema of its type has the field.
+  return "agent" in bodies[event.type].shape ? ({ agent, ...event } as NewEvent) : event;
 }
 
 /** The body of an event that is to be written, checked in full; throws, because only our own mistake can make a bad one. */

@@ -9,6 +9,9 @@ const hitsMax = 100;
 const waitSecondsMax = 60;
 const searchedCharactersMax = 1_000;
 
+/** Whose files: those that this agent works with; the conversation's own where none is named. */
+const ofAgent = z.string().default("root");
+
 /** What any path in a request may be refused with. */
 export const fileFailures = [
   "path_traversal_blocked",
@@ -53,10 +56,11 @@ export const fileRoutes = {
       limit: z.coerce.number().int().min(1).max(listedMax).default(listedMax),
       /** The last name of the page before. */
       after: z.string().optional(),
+      agent: ofAgent,
     }),
     body: Empty,
     status: 200,
-    failures: ["conversation_not_found", ...fileFailures],
+    failures: ["conversation_not_found", "agent_unknown", ...fileFailures],
     answer: z.object({ path: z.string(), items: z.array(FileEntry), next: z.string().nullable() }),
   },
   readFile: {
@@ -65,11 +69,11 @@ export const fileRoutes = {
     scope: "files",
     summary: "The bytes of a file; takes a Range header.",
     params: ById,
-    query: z.object({ path: z.string() }),
+    query: z.object({ path: z.string(), agent: ofAgent }),
     body: Empty,
     status: 200,
     givesBytes: true,
-    failures: ["conversation_not_found", ...fileFailures, "range_unfit"],
+    failures: ["conversation_not_found", "agent_unknown", ...fileFailures, "range_unfit"],
     answer: Empty,
   },
   describeFile: {

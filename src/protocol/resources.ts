@@ -29,10 +29,10 @@ export type Decision = z.infer<typeof Decision>;
 /** A decision that the log has open, as surfaces see it. */
 export function decisionOf(
   conversation: string,
-  { agent, ...open }: Pick<Decision, "id" | keyof typeof asked> & { readonly agent?: string | undefined },
+  { path = ["root"], ...open }: Pick<Decision, "id" | keyof typeof asked> & { readonly path?: string[] | undefined },
   at: number,
 ): Decision {
-  return Decision.parse({ ...open, conversation, path: agent === undefined ? ["root"] : ["root", agent], at });
+  return Decision.parse({ ...open, conversation, path, at });
 }
 
 /** How full the model's window is: the provider's own count for the last request, estimated for what came since. */
@@ -263,6 +263,8 @@ export const StreamFrame = z.discriminatedUnion("frame", [
   /** Text of the running answer; `offset` counts UTF-16 units since the start of this attempt. */
   z.object({
     frame: z.literal("delta"),
+    /** Who writes it; absent for the main agent. */
+    agent: z.string().optional(),
     turn: z.number(),
     step: z.number(),
     attempt: z.number(),
@@ -271,7 +273,13 @@ export const StreamFrame = z.discriminatedUnion("frame", [
     text: z.string(),
   }),
   /** What a running program of a call says; `offset` counts UTF-16 units since it began. Pieces may be missing. */
-  z.object({ frame: z.literal("output"), call: z.string(), offset: z.number(), text: z.string() }),
+  z.object({
+    frame: z.literal("output"),
+    agent: z.string().optional(),
+    call: z.string(),
+    offset: z.number(),
+    text: z.string(),
+  }),
   /** Everything stored when the stream was opened has been sent. */
   z.object({ frame: z.literal("caught_up"), head: z.number() }),
   /** The reader was too slow: open the stream again after this place. The last frame. */

@@ -26,6 +26,8 @@ export interface Guests {
   endTurn(place: ProgramPlace): Promise<readonly FileChange[]>;
   /** Resolves when those that match are gone, those that are just being started included. */
   end(match: (place: ProgramPlace) => boolean, why: string): Promise<void>;
+  /** The same for the one at this place. */
+  endAt(place: ProgramPlace, why: string): Promise<void>;
   count(): number;
 }
 
@@ -154,6 +156,10 @@ export function openGuests(options: GuestsOptions): Guests {
       for (const entry of [...state.live.values()].filter(({ place }) => match(place)))
         void endEntry(state, entry, why);
       await Promise.all([...state.ending].filter(([, place]) => match(place)).map(([gone]) => gone));
+    },
+    async endAt(place, why) {
+      const entry = state.live.get(keyOf(place));
+      if (entry !== undefined) await endEntry(state, entry, why);
     },
     count: () => state.live.size,
   };

@@ -38,6 +38,8 @@ export interface Sandbox {
   endTurn(place: ProgramPlace): Promise<readonly FileChange[]>;
   /** Ends the guests of a conversation; before its files are moved or removed. */
   leave(conversation: number): Promise<void>;
+  /** Ends the guest at one place: its files stay, and nobody uses it any more. */
+  leavePlace(place: ProgramPlace): Promise<void>;
   /** Does now what is otherwise done by and by: ends sessions past their time and what dead processes left behind. */
   sweep(): Promise<{ readonly processes: number; readonly groups: number; readonly mounts: number }>;
   /** Executions and guests by state, for health and metrics. */

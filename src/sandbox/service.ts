@@ -67,8 +67,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const prepared = await programs.prepare(place, wanted);
       return prepared.ok ? prepared.value.start() : prepared;
     },
-    reset: guests.reset,
-    endTurn: guests.endTurn,
+    ...{ reset: guests.reset, endTurn: guests.endTurn },
+    leavePlace: (place) => guests.endAt(place, "left"),
     leave: (conversation) => endAll(parts, (whose) => whose.conversation === conversation, "left"),
     async sweep() {
       await sessions.sweep();

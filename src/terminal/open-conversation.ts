@@ -283,7 +283,9 @@ export class OpenConversation {
   }
 
   #fold(event: LogEvent): void {
-    if (event.type === "turn.started") {
+    const isOthers = "agent" in event && event.agent !== undefined;
+    if (event.type === "agent.ended") this.#forgetAsked(event.id);
+    if (event.type === "turn.started" && !isOthers) {
       this.#isTurnOpen = true;
       this.#forgetWaiting(event.message);
     }
@@ -294,11 +296,16 @@ export class OpenConversation {
     if (event.type === "decision.asked" && !isForRule)
       this.#decisions.set(event.id, decisionOf(this.id, event, event.at));
     if (event.type === "decision.made") this.#close(event);
-    if (event.type === "turn.finished") {
+    if (event.type === "turn.finished" && !isOthers) {
       this.#isTurnOpen = false;
       this.#decisions.clear();
       this.#lastEnd = { outcome: event.outcome, failureCode: event.failure?.code };
     }
+  }
+
+  /** An agent that has ended waits for nobody. */
+  #forgetAsked(agent: string): void {
+    for (const [id, { path }] of this.#decisions) if (path.at(-1) === agent) this.#decisions.delete(id);
   }
 
   #close({ id, verdict, by, rule }: EventOf<"decision.made">): void {

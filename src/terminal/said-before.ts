@@ -37,7 +37,7 @@ export function lastSaid(events: readonly LogEvent[], countMax: number): readonl
   let said: (Said & { seq: number })[] = [];
   for (const event of events) {
     if (event.type === "message.user") said.push({ who: "person", text: saidText(event.text), seq: event.seq });
-    if (event.type === "message.assistant" && event.text !== "")
+    if (event.type === "message.assistant" && event.agent === undefined && event.text !== "")
       said.push({ who: "agent", text: event.text, seq: event.seq });
     if (event.type === "rewound") said = said.filter(({ seq }) => seq <= event.to);
   }

@@ -10,6 +10,7 @@ export class TurnRecord {
   /** What was used to make room, and by attempts that failed. */
   #summaries: Usage[] = [];
   #steps = new Set<number>();
+  /** What goes on without a person, of any agent: model calls, and calls of tools that no agent does the work of. */
   #running = new Set<string>();
   #asked = new Map<string, EventOf<"decision.asked">>();
   #seq = 0;
@@ -23,16 +24,32 @@ export class TurnRecord {
   take(event: LogEvent): void {
     this.#seq = event.seq;
     if (event.type === "turn.started" && event.agent === undefined) this.#start(event);
-    if (this.#turn === undefined || this.#end !== undefined || ("agent" in event && event.agent !== undefined)) return;
+    if (this.#turn === undefined || this.#end !== undefined) return;
+    this.#takeWork(event);
+    if (event.type === "decision.asked") this.#asked.set(event.id, event);
+    if (event.type === "decision.made") this.#asked.delete(event.id);
+    if ("agent" in event && event.agent !== undefined) return;
     if (event.type === "step.started") this.#steps.add(event.step);
     if (event.type === "message.assistant") this.#answers.push(event);
     const isPaidFor = event.type === "compacted" || event.type === "usage.noted" || event.type === "step.failed";
     if (isPaidFor && event.usage !== undefined) this.#summaries.push(event.usage);
-    if (event.type === "call.started") this.#running.add(event.call);
-    if (event.type === "call.finished") this.#running.delete(event.call);
-    if (event.type === "decision.asked") this.#asked.set(event.id, event);
-    if (event.type === "decision.made") this.#asked.delete(event.id);
     if (event.type === "turn.finished") this.#end = event;
+  }
+
+  #takeWork(event: LogEvent): void {
+    if (event.type === "agent.ended") {
+      for (const [id, { agent }] of this.#asked) if (agent === event.id) this.#asked.delete(id);
+      for (const key of [...this.#running]) if (key.startsWith(`${event.id} `)) this.#running.delete(key);
+    }
+    if (event.type === "agent.spawned" && event.mode !== "handoff") {
+      // Whoever waits for a worker does nothing meanwhile; the worker does.
+      this.#running.delete(callOf(event.agent, event.call ?? ""));
+      this.#running.add(stepOf(event.id));
+    }
+    if (event.type === "step.started") this.#running.add(stepOf(event.agent));
+    if (event.type === "message.assistant") this.#running.delete(stepOf(event.agent));
+    if (event.type === "call.started") this.#running.add(callOf(event.agent, event.call));
+    if (event.type === "call.finished") this.#running.delete(callOf(event.agent, event.call));
   }
 
   get isBegun(): boolean {
@@ -50,7 +67,7 @@ export class TurnRecord {
 
   /** The tool for which a person is needed, when nothing else goes on, as far as the events up to here tell. */
   get needsPerson(): string | undefined {
-    const asking = new Set([...this.#asked.values()].map(({ call }) => call));
+    const asking = new Set([...this.#asked.values()].map(({ agent, call }) => callOf(agent, call)));
     const isBusy = [...this.#running].some((call) => !asking.has(call));
     return this.#end !== undefined || isBusy ? undefined : this.#asked.values().next().value?.tool;
   }
@@ -86,6 +103,15 @@ export class TurnRecord {
     this.#running.clear();
     this.#asked.clear();
   }
+}
+
+/** Calls of two agents may have the same id. */
+function callOf(agent: string | undefined, call: string): string {
+  return `${agent ?? "root"} call ${call}`;
+}
+
+function stepOf(agent: string | undefined): string {
+  return `${agent ?? "root"} step`;
 }
 
 /** The arguments as the object that the model wrote, else their text as it is. */

@@ -1,6 +1,7 @@
 import type { FollowFrame } from "../client/client.ts";
 import type { EventOf, LogEvent } from "../protocol/events.ts";
 import { failureWords, type Words } from "../words/words.ts";
+import { AgentLines } from "./agent-lines.ts";
 import { type CallResult, callResult } from "./call-result.ts";
 import { firstCodeLine } from "./code-call.ts";
 import { compactionLines, SentLengths } from "./compaction-lines.ts";
@@ -36,6 +37,7 @@ export class TurnView implements TurnDisplay {
   /** Turns that were begun and not gone back behind. */
   #turns: EventOf<"turn.started">[] = [];
   readonly #sent = new SentLengths();
+  readonly #agents: AgentLines;
   #isUndoNews = false;
   #shown = nothingShown;
   #lastFailure = "";
@@ -48,15 +50,18 @@ export class TurnView implements TurnDisplay {
     this.#style = style;
     this.#isOwn = isOwn;
     this.#isOwnReturn = isOwnReturn;
+    this.#agents = new AgentLines({ words, style });
   }
 
   show(frame: FollowFrame): void {
-    if (frame.frame === "delta" && this.#console.isInteractive) this.#showDelta(frame);
+    // Answers of several agents at once would be torn into each other: theirs are shown when they are complete.
+    if (frame.frame === "delta" && frame.agent === undefined && this.#console.isInteractive) this.#showDelta(frame);
     if (frame.frame === "event") this.#showEvent(frame.event);
   }
 
   /** An event that stands on the screen already, or need not: its calls are known when their results come. */
   learn(event: LogEvent): void {
+    if ("agent" in event && event.agent !== undefined) return;
     this.#sent.learn(event);
     if (event.type === "message.assistant") for (const call of event.calls ?? []) this.#tools.set(call.id, call);
     if (event.type === "turn.started" && event.agent === undefined) this.#turns.push(event);
@@ -87,6 +92,11 @@ export class TurnView implements TurnDisplay {
     this.learn(event);
     if (event.type === "file.changed") return this.#showChange(event);
     this.#endChanges();
+    const others = this.#agents.linesOf(event);
+    if (others !== undefined) {
+      for (const line of others) this.#console.note(line);
+      return;
+    }
     const { turn, compact } = this.#words.terminal;
     if (event.type === "message.user" && !this.#isOwn(event.id)) {
       this.#console.note(turn.saidElsewhere({ text: safeText(saidText(event.text)) }));

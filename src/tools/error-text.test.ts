@@ -101,6 +101,17 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
     ["{}", "tool_arguments_unfit"],
     ['{"query": "a", "max_results": 0}', "tool_arguments_unfit"],
   ],
+  delegate_task: [
+    ["{}", "tool_arguments_unfit"],
+    ['{"task": " "}', "tool_arguments_unfit"],
+    ['{"task": "a", "max_loops": 0}', "tool_arguments_unfit"],
+  ],
+  spawn_agent: [
+    ['{"role": "a"}', "tool_arguments_unfit"],
+    [JSON.stringify({ role: "a", task: "b", files: Array.from({ length: 101 }, () => "c") }), "tool_arguments_unfit"],
+  ],
+  send_message: [['{"to": "parent"}', "tool_arguments_unfit"]],
+  terminate_agent: [["{}", "tool_arguments_unfit"]],
   find_tools: [
     ["{}", "tool_arguments_unfit"],
     ['{"query": ""}', "tool_arguments_unfit"],
@@ -168,6 +179,15 @@ const skillFailures: readonly Failure[] = [
   makeFailure("installer_missing", { manager: "pip" }),
 ];
 
+/** What other agents are not there for. */
+const agentFailures: readonly Failure[] = [
+  makeFailure("agent_unknown", { name: "alpha" }),
+  makeFailure("agent_ended", { name: "alpha" }),
+  makeFailure("agent_out_of_reach", { name: "alpha" }),
+  makeFailure("agent_not_yours", { name: "alpha" }),
+  makeFailure("hand_over_too_many", { count: 501, max: 500 }),
+];
+
 /** What the list of memories can refuse. */
 const memoryFailures: readonly Failure[] = [makeFailure("memory_full", { max: 100 }), makeFailure("memory_secret", {})];
 
@@ -201,6 +221,7 @@ const worldly = [
   ...fileFailures,
   ...sandboxFailures,
   ...skillFailures,
+  ...agentFailures,
   ...memoryFailures,
   ...webFailures,
   ...loopFailures,

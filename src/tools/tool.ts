@@ -105,6 +105,7 @@ export type ToolContext = {
   readonly askForm: (form: FormAsked) => Promise<FormAnswer>;
   /** Shows people how far it is, while it runs; nothing of it is stored. */
   readonly show: (text: string) => void;
+  readonly agents: ToolAgents;
   /** What was said in this conversation and in the user's others. */
   readonly searchHistory: (wanted: HistoryQuery) => Promise<HistoryHits>;
   /** The tools of this agent that it is not told of with every request; those of servers are asked for first. */
@@ -113,6 +114,24 @@ export type ToolContext = {
     search(query: string, hitsMax: number): readonly Tool[];
   }>;
 };
+
+/** The agents of this conversation, as far as this one deals with them. What it does is events, stored with the result. */
+export type ToolAgents = {
+  /** Gives work to an agent whose answer is the result of this call. */
+  delegate(wanted: { readonly task: string; readonly loops: number }): Result<AgentDone, Failure>;
+  /** Makes an agent that works beside this one. `files`: paths that are copied into its workspace. */
+  spawn(wanted: {
+    readonly role: string;
+    readonly name?: string | undefined;
+    readonly brief: string;
+    readonly files?: readonly string[];
+  }): Promise<Result<AgentDone, Failure>>;
+  /** `awaits`: this agent does not end before it hears from the other one. */
+  send(wanted: { readonly to: string; readonly text: string; readonly awaits: boolean }): Result<AgentDone, Failure>;
+  /** Ends an agent of its own, and all that it has made. */
+  terminate(wanted: { readonly agent: string }): Result<AgentDone, Failure>;
+};
+export type AgentDone = Pick<ToolOutput, "text" | "events" | "worker">;
 
 export type SkillPackages = {
   readonly installed: readonly { readonly name: string; readonly version: string }[];
@@ -184,6 +203,8 @@ export type ToolOutput = {
   readonly images?: readonly Image[] | undefined;
   /** Stored together with the result. */
   readonly events?: readonly NewEvent[] | undefined;
+  /** There is no result yet: it is the answer of this agent, which `events` make. */
+  readonly worker?: string | undefined;
   /** Which parts of `text` others wrote, in order; left out, all of it where the tool says so, and none otherwise. */
   readonly outside?: readonly Outside[] | undefined;
 };

@@ -1,5 +1,6 @@
 import { askHuman } from "./builtin/ask-human.ts";
 import { compactContext } from "./builtin/compact-context.ts";
+import { delegateTask } from "./builtin/delegate-task.ts";
 import { editFile } from "./builtin/edit-file.ts";
 import { executeCode } from "./builtin/execute-code.ts";
 import { fetchWeb } from "./builtin/fetch-web.ts";
@@ -17,6 +18,9 @@ import { remember } from "./builtin/remember.ts";
 import { runBashCommand } from "./builtin/run-bash-command.ts";
 import { searchFile } from "./builtin/search-file.ts";
 import { searchHistory } from "./builtin/search-history.ts";
+import { sendMessage } from "./builtin/send-message.ts";
+import { spawnAgent } from "./builtin/spawn-agent.ts";
+import { terminateAgent } from "./builtin/terminate-agent.ts";
 import { todoRead } from "./builtin/todo-read.ts";
 import { todoWrite } from "./builtin/todo-write.ts";
 import { openTransfers, transferName } from "./builtin/transfer.ts";
@@ -32,6 +36,7 @@ export { foreignSchema } from "./foreign-schema.ts";
 export { boundOutput, cutAround, endsOf, headOf, outputBytes, outputBytesMax, shortened } from "./output.ts";
 export { type LeftOut, openRegistry, type Registry, type ToolSetting, toolsMax } from "./registry.ts";
 export type {
+  AgentDone,
   Ask,
   FormAnswer,
   FormAsked,
@@ -42,6 +47,7 @@ export type {
   Outside,
   RoomReport,
   Tool,
+  ToolAgents,
   ToolContext,
   ToolMemory,
   ToolOutput,
@@ -58,5 +64,6 @@ export const builtins: readonly Tool[] = [
   ...[readFile, writeFile, editFile, listFiles, findFiles, searchFile, getWorkspaceInfo],
   ...[executeCode, runBashCommand, installPackages],
   ...[remember, recall, searchHistory],
+  ...[delegateTask, spawnAgent, sendMessage, terminateAgent],
   ...[fetchWeb, httpFetch, webSearch, googleSearch, jinaReader],
 ];

@@ -1,4 +1,5 @@
 import { clientFailures } from "./client-failures.ts";
+import { enAgentFailures } from "./en-agent-failures.ts";
 import { enBudgetFailures } from "./en-budget.ts";
 import { enChatFailures } from "./en-chat-failures.ts";
 import { enContextFailures } from "./en-context-failures.ts";
@@ -38,6 +39,7 @@ export const enFailures = {
   ...enWebFailures,
   ...enSecretFailures,
   ...enOperatorFailures,
+  ...enAgentFailures,
   ...enMcpFailures,
   bad_request: (p: { what: string; rule?: keyof typeof rules | "missing" }) =>
     p.rule === "missing"

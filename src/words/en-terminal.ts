@@ -8,6 +8,7 @@ import { enLookup } from "./en-lookup.ts";
 import { enMemory } from "./en-memory.ts";
 import { enRich } from "./en-rich.ts";
 import { enBackups, enServe, enUsers } from "./en-serve.ts";
+import { enTeam } from "./en-team.ts";
 import { enTools } from "./en-tools.ts";
 import { enTour } from "./en-tour.ts";
 
@@ -188,7 +189,7 @@ export const enTerminal = {
       save: "copy a file or folder of this conversation to this machine; -f replaces what is there",
       undo: "undo the last turn and what it did to files",
       compact: "make room: sum up older messages, with FOCUS; show or undo the summary",
-      agents: "list the agents that you can be handed over to",
+      agents: "list the agents that you can be handed over to, and who works for whom in this conversation; stop one",
       budget: "show or set what this conversation may spend: tokens, usd, steps, minutes, agents",
       clean: "put away the files of conversations not used for days, list them, restore them",
       model: "list the models and how to connect one, or prefer a slot",
@@ -245,6 +246,7 @@ export const enTerminal = {
     tookBack: (p: { text: string }) => `✓ Withdrawn: ${p.text}`,
     noSuchEntry: (p: { number: string }) => `✗ There is no entry ${p.number}.`,
   },
+  team: enTeam,
   turn: {
     thinking: () => "thinking…",
     waiting: (p: { seconds: number }) => `… waiting for the model (${p.seconds} s)`,

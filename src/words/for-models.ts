@@ -11,6 +11,7 @@ import { memoryForModels } from "./memory-for-models.ts";
 import { shownName } from "./names.ts";
 import { networkForPrograms } from "./network-for-programs.ts";
 import { skillsForModels } from "./skills-for-models.ts";
+import { teamForModels } from "./team-for-models.ts";
 import { toolsForModels } from "./tools-for-models.ts";
 import { webForModels } from "./web-for-models.ts";
 
@@ -180,6 +181,11 @@ const nextSteps: Readonly<Partial<Record<keyof FailureWords | "permission_denied
   installer_missing: "Do without these packages, and tell the user.",
   pattern_invalid: "Call find_files with a simpler pattern, or search_file without use_regex.",
   decision_broken: "Do not try it again; tell the user that the record of decisions does not fit this call.",
+  agent_unknown: 'Call send_message with the name or id that spawn_agent gave you, or with {"to": "parent"}.',
+  agent_ended: "Use what it said at its end; if more is needed: Call spawn_agent with another task.",
+  agent_out_of_reach: 'Call send_message with {"to": "parent"}, or with an agent of your own task.',
+  agent_not_yours: 'Call send_message with {"to": "parent"} and say what should end.',
+  hand_over_too_many: "Call spawn_agent again with fewer files, or with the folder that is needed.",
   memory_full: "Tell the user that the list is full: /memory shows it and takes out what is no longer true.",
   memory_secret: "Do not try it in another form; tell the user that secrets belong into .env.",
   web_address_refused: webForModels.next.refused,
@@ -205,6 +211,7 @@ export const forModels = {
   mcp: mcpForModels,
   memory: memoryForModels,
   network: networkForPrograms,
+  agents: teamForModels,
   tools: toolsForModels,
   skills: skillsForModels,
   web: webForModels,

@@ -1,5 +1,6 @@
 import { clientFailures } from "./client-failures.ts";
 import type { AddressFault, FailureWords, StorageFault } from "./en-failures.ts";
+import { zhAgentFailures } from "./zh-agent-failures.ts";
 import { zhBudgetFailures } from "./zh-budget.ts";
 import { zhChatFailures } from "./zh-chat-failures.ts";
 import { zhContextFailures } from "./zh-context-failures.ts";
@@ -37,6 +38,7 @@ export const zhFailures: FailureWords = {
   ...zhWebFailures,
   ...zhSecretFailures,
   ...zhOperatorFailures,
+  ...zhAgentFailures,
   ...zhMcpFailures,
   bad_request: (p) =>
     p.rule === "missing"

@@ -9,6 +9,7 @@ import { zhLookup } from "./zh-lookup.ts";
 import { zhMemory } from "./zh-memory.ts";
 import { zhRich } from "./zh-rich.ts";
 import { zhBackups, zhServe, zhUsers } from "./zh-serve.ts";
+import { zhTeam } from "./zh-team.ts";
 import { zhTools } from "./zh-tools.ts";
 import { zhTour } from "./zh-tour.ts";
 
@@ -176,7 +177,7 @@ export const zhTerminal: TerminalWords = {
       save: "把本对话的文件或文件夹复制到本机；-f 表示覆盖已有文件",
       undo: "撤销上一个回合，连同它对文件的改动",
       compact: "压缩较早的消息，可指定重点；查看或撤销摘要",
-      agents: "列出可以转交的智能体",
+      agents: "列出可以转交的智能体，以及本对话中谁为谁工作；停止其中一个",
       budget: "查看或设置这个对话的预算：tokens、usd、steps、minutes、agents",
       clean: "收起多日未用的对话文件、列出它们、恢复它们",
       model: "列出模型和接入方法，或优先使用某个槽位",
@@ -232,6 +233,7 @@ export const zhTerminal: TerminalWords = {
     tookBack: (p) => `✓ 已撤回：${p.text}`,
     noSuchEntry: (p) => `✗ 没有第 ${p.number} 项。`,
   },
+  team: zhTeam,
   turn: {
     thinking: () => "思考中……",
     waiting: (p) => `… 正在等待模型（${p.seconds} 秒）`,

@@ -1,6 +1,6 @@
 import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
-import type { AgentRow, Storage, StorageFailure, WorkspaceRow } from "../storage/storage.ts";
+import type { AgentRow, SideRows, Storage, StorageFailure, WorkspaceRow } from "../storage/storage.ts";
 import { boundedMap } from "./bounded-map.ts";
 import { type Layout, taskFolder } from "./layout.ts";
 import type { FileFailure } from "./one-workspace.ts";
@@ -13,7 +13,13 @@ export type Assignments = {
   assign(number: number, made: NewAgent): Promise<Result<void, FileFailure | StorageFailure>>;
 };
 
-export type NewAgent = { readonly agent: string; readonly parent: string };
+/** `isTask`: true unless said otherwise; a worker shares the files of whoever made it. */
+export type NewAgent = { readonly agent: string; readonly parent: string; readonly isTask?: boolean | undefined };
+
+/** What is stored of an agent. */
+export function agentRow({ agent, parent, isTask = true }: NewAgent): NonNullable<SideRows["agents"]>[number] {
+  return { id: agent, parent, folder: isTask && parent === "root" ? taskFolder(agent) : undefined };
+}
 type NotAssigned = Extract<FileFailure, { code: "workspace_not_assigned" }>;
 
 /** Answers that are remembered, over all conversations. */
@@ -36,13 +42,13 @@ export function openAssignments(storage: Storage, { hostPath }: Pick<Layout, "ho
 
   return {
     find,
-    async assign(number, { agent, parent }) {
+    async assign(number, made) {
+      const { agent, parent } = made;
       if (isTop(agent) || hostPath(taskFolder(agent)) === undefined)
         return failure("workspace_not_assigned", { agent });
       const above = await find(number, parent);
       if (!above.ok) return above;
-      const folder = parent === "root" ? taskFolder(agent) : undefined;
-      const stored = await storage.append({ number, events: [], with: { agents: [{ id: agent, parent, folder }] } });
+      const stored = await storage.append({ number, events: [], with: { agents: [agentRow(made)] } });
       if (!stored.ok) return stored;
       // An id that another conversation has was passed over; its files are not ours to see.
       const found = await find(number, agent);

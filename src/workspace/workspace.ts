@@ -6,9 +6,9 @@ import { ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { FileState } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import type { ConversationRow, Storage, StorageFailure } from "../storage/storage.ts";
+import type { ConversationRow, SideRows, Storage, StorageFailure } from "../storage/storage.ts";
 import { type ArchiveWanted, archive } from "./archive.ts";
-import { type NewAgent, openAssignments } from "./assignments.ts";
+import { agentRow, type NewAgent, openAssignments } from "./assignments.ts";
 import { openBooks } from "./books.ts";
 import { checkDisk } from "./check.ts";
 import { type Copied, copyFiles, copyKept } from "./copy.ts";
@@ -60,6 +60,8 @@ export interface Workspaces {
   taskOf(conversation: ConversationRow, agent: string): Promise<Result<Workspace, FileFailure>>;
   /** Records an agent of the tree; one that root makes gets a workspace of its own, whose folder its first write makes. */
   assignTask(conversation: ConversationRow, made: NewAgent): Promise<Result<void, FileFailure | StorageFailure>>;
+  /** The same, to be stored together with the event that makes the agent. */
+  agentRow(made: NewAgent): NonNullable<SideRows["agents"]>[number];
   /** A branch begins with the files of its parent, and with those `earlier` contents of them that are still kept. */
   copy(
     from: ConversationRow,
@@ -173,6 +175,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       return ok(views.ofTask(found.value));
     },
     assignTask: ({ number }, made) => assignments.assign(number, made),
+    agentRow,
     async copy(from, to, earlier = []) {
       const created = await this.create(to);
       if (!created.ok) return created;

@@ -21,12 +21,13 @@ const promises = {
   functionOfTheCaller: "a program that runs functions of its own gets one answer to its question",
   uploads: "a file that is sent again is there once, and the ledger ends with it",
   decisions: "what a person decided counts once, and so does what they allowed always",
+  smallCompany: "agents that give work to agents go on, each with what it knows, and none is made or told twice",
   secondThoughts: "what was taken back, named and listed counts once, also where the model was too busy at first",
   handOff: "the user is handed over to another agent once, and the main agent is back once",
 } as const;
 const names = [
   ...(["threeTurns", "roomAndUndo", "branchAndDelete", "functionOfTheCaller", "uploads", "decisions"] as const),
-  ...(["secondThoughts", "handOff"] as const),
+  ...(["secondThoughts", "handOff", "smallCompany"] as const),
 ] as const;
 
 /** None of these is where a log ends: the one that is named stands behind it, stored in the same moment. */

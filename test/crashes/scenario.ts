@@ -76,17 +76,22 @@ export async function say(
   const { id, text, turns, files } = message;
   const sent = { id: `m-${text}`.slice(0, 64), text, mode: "queue" as const, ...(files && { files }) };
   await must(yard.client.call("sendMessage", { params: { id }, body: sent }));
-  if ((await count(yard, id, "turn.finished")) >= turns) return;
+  if ((await yard.events(id)).filter(isEndOfTurn).length >= turns) return;
   const stop = new AbortController();
   let ended = 0;
   for await (const frame of yard.client.follow(id, { after: 0, signal: stop.signal })) {
     if (frame.frame === "failed") throw new Error(frame.failure.code);
     if (frame.frame !== "event") continue;
-    if (frame.event.type === "turn.finished") ended += 1;
+    if (isEndOfTurn(frame.event)) ended += 1;
     if (ended >= turns) break;
     await act(frame.event);
   }
   stop.abort();
+}
+
+/** Agents that others made have turns of their own. */
+function isEndOfTurn(event: LogEvent): boolean {
+  return event.type === "turn.finished" && event.agent === undefined;
 }
 
 export async function count(yard: TestYard, id: string, type: LogEvent["type"]): Promise<number> {

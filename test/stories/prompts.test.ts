@@ -152,7 +152,16 @@ test("a small model gets the short prompt, the few tools and a worked example; a
         ...["read_file", "search_file", "write_file"],
       ],
       [
-        ...["ask_human", "compact_context", "edit_file", "execute_code", "fetch_web", "find_files", "find_tools"],
+        ...[
+          "ask_human",
+          "compact_context",
+          "delegate_task",
+          "edit_file",
+          "execute_code",
+          "fetch_web",
+          "find_files",
+          "find_tools",
+        ],
         ...[
           "list_files",
           "read_file",

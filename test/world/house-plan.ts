@@ -89,6 +89,7 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   terminal: ["rich", "."],
   http: ["docs", "routes", "openai", "chat", "operators", "sandbox", "."],
   tools: ["builtin", "edit", "."],
+  loop: ["agents ."],
   approvals: ["code shell ."],
   sandbox: ["local", "guest", ".", "network"],
   models: ["demo", "openai", "responses", "anthropic", "google", "wire", "."],

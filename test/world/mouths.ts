@@ -31,6 +31,9 @@ export const mouths: Readonly<Record<string, string>> = {
   "src/http/sandbox/multipart.ts#pump":
     "what ends a form while it is sent is that it broke off; the parser is another's",
   "src/http/docs/page.mjs#send": "runs in the browser: the page shows it where the answer would stand",
+  "src/loop/agents/drive-tree.ts#driveOne": "the agent ends as failed, with an id that the log file has; others go on",
+  "src/loop/agents/drive-tree.ts#driveTree":
+    "not even that could be stored: everybody stops, and the turn ends as failed",
   "src/loop/driver.ts#drive": "the turn ends as failed, with an id that the log file has",
   "src/loop/driver.ts#endBroken": "not even that could be stored: the log has it, the conversation is left open",
   "src/loop/driver.ts#wake": "storage itself broke down: the log has it, the conversation is left open",

@@ -49,6 +49,7 @@ export function noSandbox(): Sandbox {
     prewarm: () => {},
     endTurn: async () => [],
     leave: async () => {},
+    leavePlace: async () => {},
     sweep: async () => ({ processes: 0, groups: 0, mounts: 0 }),
     load: () => ({ guests: 0, running: 0, waiting: 0 }),
     close: async () => {},

@@ -60,6 +60,12 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
       memories: () => assert.fail("nothing is remembered here"),
       add: () => assert.fail("nothing is remembered here"),
     },
+    agents: {
+      delegate: () => assert.fail("no agent is made here"),
+      spawn: () => assert.fail("no agent is made here"),
+      send: () => assert.fail("no agent is written to here"),
+      terminate: () => assert.fail("no agent is ended here"),
+    },
     furtherTools: async () => ({ onDemand: [], search: () => [] }),
     installPackages: () => assert.fail("there are no skills here"),
     askForm: async () => assert.fail("nobody is asked here"),

@@ -26,16 +26,16 @@ export async function writingYard(options: TestYardOptions = {}): Promise<Writin
     listeners: listeners.held,
     append: async ({ number }, ...events) => void (await must(yard.log.append(number, events))),
     say({ number }, frame) {
-      if (frame.frame === "output") return live.say(number, frame.call, frame.text);
+      if (frame.frame === "output") return live.say({ number }, frame.call, frame.text);
       const { turn, step, attempt, kind, text } = frame;
       const now = `${number} ${turn} ${step} ${attempt}`;
-      if (now !== place) live.begin(number, { turn, step, attempt });
+      if (now !== place) live.begin({ number }, { turn, step, attempt });
       place = now;
-      live.add(number, kind, text);
+      live.add({ number }, kind, text);
     },
     endAnswer({ number }) {
       place = "";
-      live.end(number);
+      live.end({ number });
     },
   };
 }

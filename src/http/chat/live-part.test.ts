@@ -10,7 +10,7 @@ const attempt = { turn: 1, step: 1, attempt: 1 };
 function writing() {
   const live = openLive();
   let readers = 0;
-  live.begin(1, attempt);
+  live.begin({ number: 1 }, attempt);
   return {
     live(...heard: Parameters<typeof live.listen>) {
       const stop = live.listen(...heard);
@@ -20,7 +20,7 @@ function writing() {
         stop();
       };
     },
-    write: (piece: string) => live.add(1, "text", piece),
+    write: (piece: string) => live.add({ number: 1 }, "text", piece),
     readers: () => readers,
   };
 }

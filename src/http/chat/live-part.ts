@@ -21,7 +21,7 @@ export function openLivePart(engine: Pick<Engine, "live">, number: number, ring:
 
   function hear(frame: LiveFrame): void {
     // What programs say is shown once they are done.
-    if (frame.frame === "output") return;
+    if (frame.frame === "output" || frame.agent !== undefined) return;
     held += frame.text.length;
     const [first] = pieces;
     // The text of an older attempt is of no use any more: its end is in the log.

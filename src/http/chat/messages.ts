@@ -57,7 +57,7 @@ function stateOf(message: string, events: readonly LogEvent[]): { state: Answer[
   const open = new Set<string>();
   let state: Answer["state"] = "queued";
   for (const event of events) {
-    if ("agent" in event && event.agent !== undefined) continue;
+    if (isOthers(event)) continue;
     if (event.type === "turn.started" && event.message === message) state = "running";
     if (state !== "running") continue;
     if (event.type === "decision.asked") open.add(event.id);
@@ -66,6 +66,12 @@ function stateOf(message: string, events: readonly LogEvent[]): { state: Answer[
     if (event.type === "turn.finished") state = event.outcome;
   }
   return { state, isAsking: open.size > 0 };
+}
+
+/** What other agents do is their own, but for what they ask a person. */
+function isOthers(event: LogEvent): boolean {
+  const isDecision = event.type === "decision.asked" || event.type === "decision.made";
+  return "agent" in event && event.agent !== undefined && !isDecision;
 }
 
 type Answer = {
@@ -89,7 +95,7 @@ function answersIn(
   }
   let open: Answer | undefined;
   for (const event of events) {
-    if ("agent" in event && event.agent !== undefined) continue;
+    if (isOthers(event)) continue;
     if (event.type === "turn.started") {
       open = answers.get(event.message);
       if (open !== undefined) open.state = "running";

@@ -66,7 +66,9 @@ export class OwnEvents {
   }
 
   #isOwn(event: LogEvent): boolean {
-    if ("agent" in event && event.agent !== undefined) return false;
+    // What any agent of the turn asks a person counts; all else of theirs is their own.
+    if (event.type === "decision.asked" && event.agent !== undefined) return this.isStarted;
+    if ("agent" in event && event.agent !== undefined && event.type !== "decision.made") return false;
     switch (event.type) {
       case "message.user":
       case "message.withdrawn":

@@ -16,7 +16,9 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
     async listFiles({ owner, params, query }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
-      const listing = await engine.files(row.value).list(query.path, { hidden: query.hidden });
+      const files = await engine.agentFiles(row.value, query.agent);
+      if (!files.ok) return files;
+      const listing = await files.value.list(query.path, { hidden: query.hidden });
       if (!listing.ok) return listing;
       const { path, entries } = listing.value;
       const { after = "", limit } = query;
@@ -31,10 +33,12 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
       }));
       return ok({ path, items, next: isLast ? null : (page.at(-1)?.name ?? null) });
     },
-    async readFile({ owner, params, query: { path } }) {
+    async readFile({ owner, params, query: { path, agent } }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
-      const files = engine.files(row.value);
+      const found = await engine.agentFiles(row.value, agent);
+      if (!found.ok) return found;
+      const files = found.value;
       const stat = await files.stat(path);
       if (!stat.ok) return stat;
       if (stat.value.type === "folder") return failure("not_a_file", { path: shownPath(stat.value.path) });

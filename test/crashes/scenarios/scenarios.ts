@@ -1,4 +1,5 @@
 import { decisions, functionOfTheCaller, uploads } from "./callers.ts";
+import { company, smallCompany } from "./company.ts";
 import { branchAndDelete, roomAndUndo } from "./going-back.ts";
 import { handOff } from "./hand-off.ts";
 import { secondThoughts } from "./second-thoughts.ts";
@@ -15,4 +16,6 @@ export const scenarios = {
   decisions,
   secondThoughts,
   handOff,
+  smallCompany,
+  company,
 };

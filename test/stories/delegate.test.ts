@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import type { EventOf, LogEvent } from "../../src/protocol/events.ts";
+import { withoutMarks } from "../../src/words/words.ts";
+import { firstOf, lastOf, report } from "../world/company.ts";
+import { type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
+
+const isAgents = (event: LogEvent) => "agent" in event && event.agent !== undefined;
+const endsIn = (events: readonly LogEvent[]) =>
+  events.filter((event): event is EventOf<"agent.ended"> => event.type === "agent.ended");
+const resultsIn = (events: readonly LogEvent[]) =>
+  events.flatMap((event) => (event.type === "call.finished" && !isAgents(event) ? [event] : []));
+
+test("workers do their parts side by side with the same files; each answers once, and one that fails harms no other [A2][L5][L8]", async () => {
+  const both = Promise.withResolvers<void>();
+  const begun = new Set<string>();
+  await using model = await modelServer((request) => {
+    const first = firstOf(request);
+    const last = lastOf(request);
+    if (first.startsWith("go")) {
+      if (last.role === "tool") return says("all parts are in");
+      const parts = ["write", "read", "break", "loop"].map((name): [string, unknown] => [
+        "delegate_task",
+        { task: `${name} it`, ...(name === "loop" ? { max_loops: 2 } : {}) },
+      ]);
+      return calls(["todo_write", { todos: [{ content: "mine", status: "pending" }] }], ...parts);
+    }
+    // None of the first two answers before both have asked: they are at work at the same time.
+    if (["write", "read"].some((name) => first.startsWith(name)) && last.role === "user" && !begun.has(first)) {
+      begun.add(first);
+      if (begun.size === 2) both.resolve();
+      const call = first.startsWith("write")
+        ? calls(["write_file", { path: "outputs/part.txt", content: "part" }])
+        : calls(["todo_read", {}], ["list_files", { path: "uploads" }]);
+      return { ...call, heldUntil: both.promise };
+    }
+    if (first.startsWith("break")) return { status: 401, body: "{}" };
+    if (first.startsWith("loop") && request.body.tool_choice !== "none") return calls(["now", {}]);
+    return says(report(`${first}: ${last.text.slice(0, 40)}`));
+  });
+  await using yard = await startYard({ model });
+  const row = await yard.start("c");
+  await must(yard.engine.upload(row, { name: "data.txt", keep: false, chunks: bytes("abc") }));
+  const { answer, outcome, events } = await yard.ask("go", { conversation: "c" });
+  assert.deepEqual({ answer, outcome }, { answer: "all parts are in", outcome: "done" });
+  const asked = events.flatMap((event) => (event.type === "message.assistant" ? (event.calls ?? []) : []));
+  const [, ...results] = asked.flatMap(({ id }) => resultsIn(events).filter(({ call }) => call === id));
+  const told = results.map(({ text, outcome }) => ({ ...JSON.parse(withoutMarks(text)), outcome }));
+  const contexts = told.map(({ context_id }) => context_id);
+  assert.ok(contexts.every((context) => /^subagent-[0-9a-f]{8}$/.test(context)) && new Set(contexts).size === 4);
+  assert.deepEqual(
+    told.map(({ ok, loops, outcome, result, error }) => [
+      ok,
+      loops,
+      outcome,
+      result?.slice(0, 15) ?? error?.slice(0, 9),
+    ]),
+    [
+      [true, 2, "ok", "write it: Succe"],
+      [true, 2, "ok", "read it: [FILE]"],
+      [false, 1, "error", "127.0.0.1"],
+      [true, 3, "ok", "loop it: Error:"],
+    ],
+  );
+  assert.deepEqual(
+    endsIn(events)
+      .map(({ outcome }) => outcome)
+      .toSorted(),
+    ["done", "done", "failed", "limit"],
+  );
+  const todos = events.find(
+    (event) => event.type === "call.finished" && isAgents(event) && /list is empty/.test(event.text),
+  );
+  assert.ok(todos, "a worker has a list of its own");
+  const read = await yard.engine.files(row).read("outputs/part.txt");
+  assert.equal(read.ok && read.value.bytes.toString(), "part");
+  assert.deepEqual(await yard.faults(), []);
+});
+
+test("a worker cannot delegate, spawn or write to others, and is told only of its task [A2]", async () => {
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("go")) {
+      if (lastOf(request).role === "tool") return says("ok");
+      return calls(["delegate_task", { task: "inner" }]);
+    }
+    if (lastOf(request).role === "tool") return says(report(lastOf(request).text));
+    return calls(["delegate_task", { task: "nested" }], ["spawn_agent", { role: "a", task: "b" }]);
+  });
+  await using yard = await startYard({ model });
+  const { events } = await yard.ask("go and remember the colour blue");
+  const inner = events.filter((event) => event.type === "call.finished" && isAgents(event));
+  assert.deepEqual(
+    inner.map((event) => event.type === "call.finished" && event.failure?.code),
+    ["tool_not_found", "tool_not_found"],
+  );
+  assert.equal(events.filter(({ type }) => type === "agent.spawned").length, 1);
+  const asked = model.asked.filter((request) => firstOf(request).startsWith("inner"));
+  const names = asked[0]?.body.tools?.map((tool) => tool.function.name) ?? [];
+  assert.ok(names.includes("read_file") && !names.some((name) => ["delegate_task", "spawn_agent"].includes(name)));
+  assert.ok(asked.every(({ text }) => !text.includes("colour blue")));
+});
+
+test("an answer below 200 characters is asked for once more, and never twice [A2]", async () => {
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("go"))
+      return lastOf(request).role === "tool" ? says("ok") : calls(["delegate_task", { task: "be brief" }]);
+    return says(`short ${request.body.messages.length}`);
+  });
+  await using yard = await startYard({ model });
+  const { events } = await yard.ask("go");
+  const more = events.filter((event) => event.type === "agent.mailed");
+  assert.deepEqual(
+    more.map((event) => event.type === "agent.mailed" && [event.kind, /请提供更详细的摘要/.test(event.text)]),
+    [["more", true]],
+  );
+  assert.equal(JSON.parse(resultsIn(events)[0]?.text ?? "").result, "short 4");
+});
+
+test("the requests of each agent begin with those before, byte for byte [L3]", async () => {
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("go"))
+      return lastOf(request).role === "tool"
+        ? says("ok")
+        : calls(["delegate_task", { task: "one" }], ["delegate_task", { task: "two" }]);
+    const steps = request.body.messages.filter(({ role }) => role === "assistant").length;
+    return steps < 3
+      ? calls(["todo_write", { todos: [{ content: `s${steps}`, status: "pending" }] }])
+      : says(report("end"));
+  });
+  await using yard = await startYard({ model });
+  await yard.ask("go");
+  const bytesOf = model.messageBytes();
+  const byAgent = Map.groupBy(model.asked.keys(), (index) => firstOf(model.asked[index] as AskedRequest).slice(0, 3));
+  assert.equal(byAgent.size, 3);
+  for (const indexes of byAgent.values()) {
+    const requests = indexes.map((index) => bytesOf[index]?.slice(0, -1) ?? "");
+    assert.ok(requests.length > 1);
+    for (const [index, request] of requests.slice(1).entries()) assert.ok(request.startsWith(requests[index] ?? "-"));
+  }
+});
+
+test("what a worker asks a person stands in the one inbox with the way to it, outlives a restart, and its answer counts [A2][H4][L2]", async () => {
+  await using model = await modelServer((request) => {
+    const last = lastOf(request);
+    if (firstOf(request).startsWith("go"))
+      return last.role === "tool" ? says(`told: ${last.text}`) : calls(["delegate_task", { task: "ask them" }]);
+    return last.role === "tool"
+      ? says(report(`they said ${last.text}`))
+      : calls(["ask_human", { question: "Which one?" }]);
+  });
+  const first = await startYard({ model });
+  const { data } = first;
+  await first.start("c");
+  const waiting = await first.ask("go", { conversation: "c" });
+  assert.equal(waiting.status, "waiting");
+  const { agent } = waiting.events.find((event) => event.type === "decision.asked") as EventOf<"decision.asked">;
+  await first.close();
+  for (let start = 0; start < 4; start += 1) {
+    // Who waits does not count as crashed, however often the process ends.
+    const yard = await startYard({ model, data });
+    assert.equal((await yard.whenAtRest("c")).status, "waiting");
+    await yard.close();
+  }
+  await using yard = await startYard({ model, data });
+  const { items } = await must(yard.client.call("listDecisions", {}));
+  assert.deepEqual(
+    items.map(({ path, question }) => [path, question]),
+    [[["root", agent], "Which one?"]],
+  );
+  const { decisions } = await must(yard.client.call("getState", { params: { id: "c" } }));
+  assert.deepEqual(decisions, items);
+  const asked = model.asked.length;
+  const params = { id: "c", decision: items[0]?.id ?? "" };
+  await must(yard.client.call("decide", { params, body: { verdict: "answer", answer: "the second" } }));
+  const { answer, events } = await yard.whenAtRest("c");
+  assert.match(answer, /they said the second/);
+  assert.equal(events.filter(({ type }) => type === "agent.spawned").length, 1);
+  assert.equal(model.asked.length, asked + 2, "no step that was taken is asked for again");
+  assert.deepEqual((await must(yard.client.call("listDecisions", {}))).items, []);
+});
+
+test("stopping the turn stops everything below within a second, and the next turn works [L6][A2]", async () => {
+  const held = Promise.withResolvers<void>();
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("go") && lastOf(request).text === "again") return says("fresh");
+    if (firstOf(request).startsWith("go"))
+      return calls(["delegate_task", { task: "slow one" }], ["delegate_task", { task: "ask one" }]);
+    if (firstOf(request).startsWith("ask")) return calls(["ask_human", { question: "And?" }]);
+    return { ...says("never"), heldUntil: held.promise };
+  });
+  await using yard = await startYard({ model });
+  await yard.start("c");
+  await must(yard.client.call("sendMessage", { params: { id: "c" }, body: { text: "go", mode: "queue" } }));
+  await whenSeen(yard, "c", (event) => event.type === "decision.asked");
+  const before = systemClock.monotonic();
+  await must(yard.client.call("cancelTurn", { params: { id: "c" } }));
+  const { outcome, events } = await yard.whenAtRest("c");
+  const tookMs = systemClock.monotonic() - before;
+  held.resolve();
+  assert.equal(outcome, "cancelled");
+  assert.ok(tookMs < 5_000, `it took ${tookMs} ms`);
+  assert.deepEqual(
+    endsIn(events).map(({ outcome }) => outcome),
+    ["terminated", "terminated"],
+  );
+  assert.deepEqual((await must(yard.client.call("listDecisions", {}))).items, []);
+  assert.equal((await yard.ask("again", { conversation: "c" })).answer, "fresh");
+  const undone = await must(yard.client.call("undoTurn", { params: { id: "c" } }));
+  assert.equal(undone.message, "again");
+});
+
+async function whenSeen(yard: TestYard, id: string, isIt: (event: LogEvent) => boolean): Promise<void> {
+  const stop = new AbortController();
+  for await (const frame of yard.client.follow(id, { after: 0, signal: stop.signal }))
+    if (frame.frame === "event" && isIt(frame.event)) return stop.abort();
+}
+
+async function* bytes(text: string) {
+  yield Buffer.from(text);
+}
