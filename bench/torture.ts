@@ -6,6 +6,11 @@ const root = join(import.meta.dirname, "..");
 const powerCuts = { AGENTYARD_POWER_CUTS: "10" };
 const proofs: { readonly what: string; readonly file: string; readonly env: Record<string, string> }[] = [
   { what: "200 kills at random moments", file: "test/crashes/crash.test.ts", env: { AGENTYARD_RANDOM_KILLS: "200" } },
+  {
+    what: "20 kills of a company of agents",
+    file: "test/crashes/company-kills.test.ts",
+    env: { AGENTYARD_COMPANY_KILLS: "20" },
+  },
   { what: "power cuts of a log that is written", file: "test/crashes/power-cut-log.test.ts", env: powerCuts },
   { what: "power cuts of a first start and a migration", file: "test/crashes/power-cut-start.test.ts", env: powerCuts },
   { what: "power cuts of a server at work", file: "test/crashes/power-cut-serve.test.ts", env: powerCuts },
