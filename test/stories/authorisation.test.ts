@@ -310,7 +310,8 @@ async function furnish(
   const things = { conversation, memory, execution, upload, session: "sess-ann", trash, response, box, tool, ...asked };
   const others = { checkpoint: String(checkpoint), user: "ann", key: keyId };
   const named = { ...things, ...others, name: "a.txt", path: "a.txt", service: "agent-app", app_key: "app" };
-  const more = { agent_key: "general", version: "v1", model: "general", skill: "pdf", slot: "code", ...ofServers };
+  const roles = { agent: "nobody", agent_key: "general", model: "general" };
+  const more = { ...roles, version: "v1", skill: "pdf", slot: "code", ...ofServers };
   const ofBox = box === "" ? { tool: "now" } : { box_id: box, tool_id: tool };
   return {
     conversation,
