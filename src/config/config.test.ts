@@ -180,7 +180,8 @@ type Options = {
 /** False: this setting cannot be given there. */
 function give(options: Options, place: (typeof places)[number], setting: Setting<unknown>, value: string): boolean {
   const variable = setting.variables.at(-1) ?? "";
-  const yaml = (setting.key ?? "").split(".").reduceRight((inner, key) => `{ ${key}: ${inner} }`, value);
+  const written = value.includes(",") ? JSON.stringify(value) : value;
+  const yaml = (setting.key ?? "").split(".").reduceRight((inner, key) => `{ ${key}: ${inner} }`, written);
   if (place === "flag" && setting.flag !== undefined) options.flags[setting.flag] = value;
   else if (place === "environment") options.env[variable] = value;
   else if (place === ".env") options[".env"] = `# a comment\n${variable}=${value}\n`;
