@@ -17,8 +17,7 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const files = await engine.agentFiles(row.value, query.agent);
-      if (!files.ok) return files;
-      const listing = await files.value.list(query.path, { hidden: query.hidden });
+      const listing = files.ok ? await files.value.list(query.path, { hidden: query.hidden }) : files;
       if (!listing.ok) return listing;
       const { path, entries } = listing.value;
       const { after = "", limit } = query;
@@ -36,13 +35,11 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
     async readFile({ owner, params, query: { path, agent } }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
-      const found = await engine.agentFiles(row.value, agent);
-      if (!found.ok) return found;
-      const files = found.value;
-      const stat = await files.stat(path);
-      if (!stat.ok) return stat;
+      const files = await engine.agentFiles(row.value, agent);
+      const stat = files.ok ? await files.value.stat(path) : files;
+      if (!files.ok || !stat.ok) return files.ok ? stat : files;
       if (stat.value.type === "folder") return failure("not_a_file", { path: shownPath(stat.value.path) });
-      return ok({ stat: stat.value, open: (range) => files.stream(path, range) });
+      return ok({ stat: stat.value, open: (range) => files.value.stream(path, range) });
     },
     async describeFile({ owner, params, query: { path, wait }, language, signal }) {
       const row = await log.find(owner, params.id);
