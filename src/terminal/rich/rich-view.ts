@@ -44,14 +44,16 @@ export class RichView implements TurnDisplay {
 
   learn(event: LogEvent): void {
     this.#lines.learn(event);
+    if (isOthers(event)) return;
     this.#learnArguments(event);
     if (event.type === "message.assistant") for (const call of event.calls ?? []) this.#tools.set(call.id, call);
   }
 
   show(frame: FollowFrame): void {
-    if (frame.frame === "delta") this.#showDelta(frame);
-    else if (frame.frame === "output") this.#showOutput(frame);
-    else if (frame.frame !== "event") this.#lines.show(frame);
+    // Other agents are shown in lines with their names, when what they say is complete.
+    if (frame.frame === "delta" && frame.agent === undefined) this.#showDelta(frame);
+    else if (frame.frame === "output" && frame.agent === undefined) this.#showOutput(frame);
+    else if (frame.frame !== "event" || isOthers(frame.event)) this.#lines.show(frame);
     else this.#showEvent(frame.event);
     this.#place.changed();
   }
@@ -197,3 +199,7 @@ const imageTypes: ReadonlyMap<string, string> = new Map([
   ["gif", "image/gif"],
   ["webp", "image/webp"],
 ]);
+
+function isOthers(event: LogEvent): boolean {
+  return "agent" in event && event.agent !== undefined;
+}

@@ -43,13 +43,15 @@ export function openLive(): LiveText {
   return {
     writing,
     outputOf,
-    addText({ turn, step, attempt, kind, text }) {
+    addText({ agent, turn, step, attempt, kind, text }) {
+      if (agent !== undefined) return; // Only the main agent talks with the user.
       const key = `${turn}/${step}/${attempt}`;
       const before = next?.key === key ? next : { key, text: "", reasoning: "" };
       next = { ...before, [kind]: before[kind] + text };
       showSoon();
     },
-    addOutput({ call, text }) {
+    addOutput({ agent, call, text }) {
+      if (agent !== undefined) return;
       const store = outputOf(call);
       store.set((store.get() + text).slice(-outputCharactersMax));
     },
