@@ -5,7 +5,7 @@ import type { Extracted, ExtractFailure, Extractor } from "../extract/extract.ts
 import type { Receipt } from "../extract/extracted.ts";
 import type { Logger } from "../observe/observe.ts";
 import { failure } from "../protocol/failure.ts";
-import { isOfKey, type Pointer, type Search, type SearchFailure } from "../search/search.ts";
+import type { Pointer, Search, SearchFailure } from "../search/search.ts";
 import type { FileFailure, FileStat, Workspace } from "../workspace/workspace.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
@@ -104,7 +104,7 @@ export function openLibrary({ search, extractor, logger }: Parts): Library {
           const { state, done, of, failure: why, receipt } = entry;
           return { state, done, of, failure: why, receipt };
         },
-        holds: (hit) => entry.state === "indexed" && entry.key !== undefined && isOfKey(hit, entry.key),
+        holds: (hit) => entry.state === "indexed" && entry.key !== undefined && search.isOfKey(hit, entry.key),
       };
     },
     async forget(workspace, path) {

@@ -1,4 +1,5 @@
 import type { Place } from "../extract/extracted.ts";
+import { keyCharacters } from "./hit-id.ts";
 import { isRepairable, type Repair, repairWord } from "./repair.ts";
 import type { Bounds, Scope } from "./sqlite/bounds.ts";
 import { contentOf, ordinalOf, type Reader, type StoredPassage } from "./sqlite/reading.ts";
@@ -97,13 +98,6 @@ export function hitOf(passage: StoredPassage, bounds: Bounds, reader: Reader): O
   };
 }
 
-/** Whether a hit was found in the content with this key. */
-export function isOfKey(hit: string, key: string): boolean {
-  return hit.startsWith(`${key.slice(0, keyCharacters)}-`);
-}
-
-/** Of a key that is a hash, enough to tell all documents of a yard apart. */
-const keyCharacters = 16;
 const nothing = { hits: [], total: 0, missing: [], repaired: [], loosened: [] };
 
 type Fitted = Pick<Found, "missing" | "repaired" | "loosened"> & { readonly query: Query };

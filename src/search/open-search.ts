@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { openAccess } from "./access.ts";
+import { isOfKey } from "./hit-id.ts";
 import { readPattern } from "./pattern.ts";
 import { openPut } from "./put.ts";
 import type { FindOptions, Search, SearchOptions } from "./search.ts";
@@ -25,6 +26,7 @@ export function openSearch(options: SearchOptions): Result<Search, Failure<"segm
 
   const search: Search = {
     isMade: () => isThere(file),
+    isOfKey,
     isIndexed: (key) => read({ do: "hasKey", key }),
     noteOf: (key) => read({ do: "noteOf", key }),
     async put(pointer, key, extracted, given = {}) {

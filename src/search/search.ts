@@ -10,7 +10,7 @@ import type { Pointer } from "./sqlite/pointers.ts";
 import type { Followed, Gap, NewEntries, Series } from "./sqlite/series.ts";
 import type { Segmentation } from "./text/segment.ts";
 
-export { type Found, type Hit, isOfKey, type PlainHit } from "./find.ts";
+export type { Found, Hit, PlainHit } from "./find.ts";
 export type { EntryHit, Having } from "./having.ts";
 export { openSearch } from "./open-search.ts";
 export type { Stopped } from "./scan.ts";
@@ -28,6 +28,8 @@ export type { Segmentation } from "./text/segment.ts";
 export interface Search {
   /** Whether there is an index: nobody opens one only to take something out of it. */
   isMade(): boolean;
+  /** Whether a hit was found in the content with this key. */
+  isOfKey(hit: string, key: string): boolean;
   /** Whether the document need not be read again: `point` is enough. */
   isIndexed(key: string): Promise<Result<boolean, SearchFailure>>;
   /** What was to be kept with a document. */

@@ -142,6 +142,7 @@ test("a client leaves a connection that has fallen silent and comes back", async
   await settle();
   clock.move(60_000);
   assert.equal(short(await first), "lost: network");
+  assert.equal(short(await nextOf(frames)), "found");
   assert.equal(short(await nextOf(frames)), 1);
   const next = nextOf(frames);
   await settle();
@@ -193,7 +194,7 @@ test("a client says once that the server is away, and goes on when it is back [C
     seen.push(short(frame));
     if (frame.frame === "caught_up") break;
   }
-  assert.deepEqual(seen, ["lost: network", 1, "caught_up"]);
+  assert.deepEqual(seen, ["lost: network", "found", 1, "caught_up"]);
 });
 
 test("deleting a conversation ends its streams, and the client says why [S6]", async () => {
