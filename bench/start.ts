@@ -1,10 +1,13 @@
 // What starting costs: a turn of the demo model with ten MCP servers configured, one of which hangs, against one with none;
 // and before the product itself starts: `npm start` with nothing to set up against an empty npm script
-// with an empty pre-step, and `agentyard --version` against a Node that does nothing. All in one run, taken in turns.
+// with an empty pre-step; and `agentyard --version` and the way to the prompt of a chat, of the package as it is published and
+// of the clone, against a Node that does nothing. All in one run, taken in turns.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { spawn } from "@lydell/node-pty";
+import { writePackage } from "../scripts/build/package.ts";
 
 const ROUNDS = 10;
 const root = join(import.meta.dirname, "..");
@@ -20,16 +23,24 @@ for (const [name, servers] of [["none", {}] as const, ["ten", tenServers()] as c
   writeFileSync(join(folder, name, "config", "mcp_servers.yaml"), JSON.stringify({ servers }));
 }
 try {
-  const [empty, ours, nothing, version] = medians([
+  const packed = join(folder, "package");
+  await writePackage(root, packed);
+  const [empty, ours, nothing, version, packedVersion, prompt, packedPrompt] = await medians([
     () => run("npm", "run", "--silent", "empty"),
     () => run("npm", "run", "--silent", "ours"),
     () => run(process.execPath, "-e", "0"),
     () => run(process.execPath, join(root, "bin", "agentyard.mjs"), "--version"),
+    () => run(process.execPath, join(packed, "bin", "agentyard.mjs"), "--version"),
+    () => untilPrompt(root),
+    () => untilPrompt(packed),
   ]);
-  const [without, withServers] = medians([() => run(...turnIn("none")), () => run(...turnIn("ten"))]);
+  const [without, withServers] = await medians([() => run(...turnIn("none")), () => run(...turnIn("ten"))]);
   print("a turn with ten MCP servers", withServers, "a turn without", without, 1.1);
   print("npm start, nothing to set up", ours, "empty npm script with pre-step", empty, 1.2);
-  print("agentyard --version", version, "node -e 0", nothing, 2);
+  print("agentyard --version, package", packedVersion, "node -e 0", nothing, 6);
+  print("agentyard --version, clone", version, "node -e 0", nothing, 2);
+  print("agentyard to its prompt, package", packedPrompt, "node -e 0", nothing, 6);
+  print("agentyard to its prompt, clone", prompt, "node -e 0", nothing, 12);
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -50,8 +61,13 @@ function turnIn(name: string): [program: string, ...args: string[]] {
 }
 
 /** In turns, so that a busy moment of the machine falls on all alike. */
-function medians(jobs: (() => number)[]): number[] {
-  const rounds = Array.from({ length: ROUNDS + 1 }, () => jobs.map((job) => job())).slice(1);
+async function medians(jobs: (() => number | Promise<number>)[]): Promise<number[]> {
+  const rounds: number[][] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const times: number[] = [];
+    for (const job of jobs) times.push(await job());
+    if (round > 0) rounds.push(times);
+  }
   return jobs.map((_, index) => rounds.map((round) => round[index] ?? 0).sort((a, b) => a - b)[ROUNDS / 2] ?? 0);
 }
 
@@ -60,6 +76,28 @@ function run(program: string, ...args: string[]): number {
   const { status, stderr } = spawnSync(program, args, { cwd: folder, env, encoding: "utf8" });
   if (status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${status}: ${stderr}`);
   return performance.now() - startedAt;
+}
+
+/** Until the editor of a chat stands there: then its status line says that it is ready. */
+async function untilPrompt(program: string): Promise<number> {
+  const place = join(folder, "chat");
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [join(program, "bin", "agentyard.mjs")], {
+    ...{ name: "xterm-256color", cols: 100, rows: 40, cwd: folder },
+    env: { ...env, AGENTYARD_CONFIG: place, AGENTYARD_DATA: join(place, "data"), LANG: "C.UTF-8" },
+  });
+  const exited = new Promise<void>((resolve) => child.onExit(() => resolve()));
+  let screen = "";
+  const ms = await new Promise<number>((resolve, reject) => {
+    child.onData((text) => {
+      screen += text;
+      if (screen.includes("ready")) resolve(performance.now() - startedAt);
+    });
+    void exited.then(() => reject(new Error(`the chat ended: ${screen}`)));
+  });
+  child.kill();
+  await exited;
+  return ms;
 }
 
 function print(what: string, ms = 0, against: string, base = 0, target: number): void {
