@@ -36,8 +36,9 @@ export function fileHandlers(parts: Parts): Pick<Handlers, Names> {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const files = await engine.agentFiles(row.value, agent);
-      const stat = files.ok ? await files.value.stat(path) : files;
-      if (!files.ok || !stat.ok) return files.ok ? stat : files;
+      if (!files.ok) return files;
+      const stat = await files.value.stat(path);
+      if (!stat.ok) return stat;
       if (stat.value.type === "folder") return failure("not_a_file", { path: shownPath(stat.value.path) });
       return ok({ stat: stat.value, open: (range) => files.value.stream(path, range) });
     },
