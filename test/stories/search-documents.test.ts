@@ -215,7 +215,7 @@ test("the details of a file have its receipt: pages, language, what could not be
       const headers = { "content-type": "application/octet-stream" };
       const sent = await yard.fetch(`http://agentyard${path}`, { method: "PUT", headers, body: manual });
       const { details: known } = JSON.parse(await sent.text());
-      assert.deepEqual([known.summary, known.notes, known.indexing.state], ["3 pages, 137 characters", [], "indexed"]);
+      assert.deepEqual([known.summary, known.notes, known.indexing.state], ["3 pages, 140 characters", [], "indexed"]);
       const image = await details(yard, "uploads/dot.png");
       assert.deepEqual([image.type, image.indexing, image.receipt, image.code], ["image", null, null, null]);
       for (const [path, code] of [
