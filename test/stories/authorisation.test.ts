@@ -172,7 +172,6 @@ test("whoever has the right key comes in [C6][S7]", async () => {
       wanted: { conversation_id: own.conversation },
     });
     if (status >= 400 && refusals.test(text)) return `${status} ${text.slice(0, 300)}`;
-    // A turn that waits for her is hers as well.
     const isHers = status < 300 || text.includes('"conversation_busy"');
     if (found.test(route.path) && !isHers) return `it is theirs, and ${status} ${text.slice(0, 300)}`;
     return status < 500 || status === 503 ? true : `${status} ${text.slice(0, 300)}`;
@@ -312,9 +311,8 @@ async function furnish(
   const things = { conversation, memory, execution, upload, session: "sess-ann", trash, response, box, tool, ...asked };
   const others = { checkpoint: String(checkpoint), user: "ann", key: keyId };
   const named = { ...things, ...others, name: "a.txt", path: "a.txt", service: "agent-app", app_key: "app" };
-  const roles = { agent: "nobody", agent_key: "general", model: "general" };
-  const more = { ...roles, version: "v1", skill: "pdf", slot: "code", ...ofServers };
-  const ofBox = box === "" ? { tool: "now" } : { box_id: box, tool_id: tool };
+  const more = { agent: "nobody", agent_key: "general", version: "v1", skill: "pdf", slot: "code", ...ofServers };
+  const ofBox = { model: "general", ...(box === "" ? { tool: "now" } : { box_id: box, tool_id: tool }) };
   return {
     conversation,
     things: new Set(Object.values({ ...things, ...others }).filter((thing) => thing !== "")),
