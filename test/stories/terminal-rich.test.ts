@@ -48,7 +48,7 @@ async function greets(window: TmuxWindow): Promise<void> {
   await window.waitFor(idle);
   assert.match(
     await window.screen(),
-    /before-the-program\nAgentYard \d.*\nConversation: [0-9a-f-]{36}\nLog file: .*\nModel: /,
+    /before-the-program\nAgentYard \d.*\nConversation: [0-9a-f-]{36}\nLog file:[^:]*\nModel: /,
   );
   await window.type("你好，世界 hello");
   await window.waitFor(/你好，世界 hello/);
