@@ -32,7 +32,7 @@ export const enDocumentFailures = {
   ],
   document_reader_crashed: (p: { name: string }) => [
     `${p.name} could not be read: its reader broke down.`,
-    "Other files are not affected. Save it anew in the program that made it; the log file says more.",
+    "Other files are not affected. Save it anew in the program that made it; the operator has the details in the log file.",
   ],
   document_stopped: (p: { name: string }) => [
     `${p.name} was not read to its end.`,

@@ -29,7 +29,7 @@ export const zhDocumentFailures: typeof enDocumentFailures = {
   ],
   document_reader_crashed: (p) => [
     `无法读取 ${p.name}：读取程序崩溃了。`,
-    "其他文件不受影响。请用原来的程序重新保存；日志文件里有更多信息。",
+    "其他文件不受影响。请用原来的程序重新保存；运维人员可以在日志文件中查看详情。",
   ],
   document_stopped: (p) => [`${p.name} 没有读完。`, "读取被停止了，请重新发起。"],
 };

@@ -45,7 +45,6 @@ const neverLast = {
 const elsewhere = {
   "compaction.started": "compaction.test.ts",
   "usage.noted": "budgets.test.ts",
-  "agent.mailed": "the tree of agents",
 };
 
 test("whenever the process is killed, everything goes on after the restart and nothing acknowledged is lost [L2][L5][L9][H2][H4][Z2][F3][C5][C6][S6][W12][Q2]", async (t) => {

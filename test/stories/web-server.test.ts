@@ -62,15 +62,15 @@ test("below another path everything works, deep links too [B1]", { skip }, async
   const field = page.getByRole("textbox", { name: "Message" });
   await field.fill("what time is it?");
   await field.press("Enter");
-  await page.getByText("fixed rules").waitFor();
+  await page.getByText("I am AgentYard's demo model").waitFor();
   assert.match(new URL(page.url()).pathname, /^\/yard\/one\/c\/[\w-]{36}$/);
   await page.reload();
-  await page.getByText("fixed rules").waitFor();
+  await page.getByText("I am AgentYard's demo model").waitFor();
   await page.getByRole("link", { name: "Inbox" }).click();
   await page.getByRole("heading", { name: "Inbox" }).waitFor();
   assert.equal(new URL(page.url()).pathname, "/yard/one/inbox");
   await page.goBack();
-  await page.getByText("fixed rules").waitFor();
+  await page.getByText("I am AgentYard's demo model").waitFor();
   await person.close();
   assert.deepEqual(browser.complaints(), []);
 });
