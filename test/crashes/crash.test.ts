@@ -36,8 +36,6 @@ const neverLast = {
   "turn.started": "step.started",
   "skill.linked": "step.started",
   branched: "what was copied",
-  "agent.spawned": "call.finished",
-  "agent.ended": "turn.finished",
   "todo.set": "call.finished",
   "file.known": "call.finished",
 };

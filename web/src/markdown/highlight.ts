@@ -87,7 +87,9 @@ export function highlight(code: string, language: string): readonly Piece[] | un
   if (hljs.getLanguage(name) === undefined) return undefined;
   try {
     const { _emitter } = hljs.highlight(code, { language: name, ignoreIllegals: true });
-    return _emitter instanceof PieceEmitter ? _emitter.pieces : undefined;
+    const pieces = _emitter instanceof PieceEmitter ? _emitter.pieces : [];
+    // Where the library breaks down inside, it hands over what it has: colours are not worth a lost word.
+    return pieces.map(({ text }) => text).join("") === code ? pieces : undefined;
   } catch {
     return undefined;
   }

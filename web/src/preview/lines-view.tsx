@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { CodeText } from "../markdown/code-block.tsx";
 import { useWords } from "../words/words.ts";
 import { countOf } from "./counts.ts";
@@ -22,6 +22,13 @@ export function LinesView({ conversation, path, language, spot, changes }: Lines
   const { preview: words, language: spoken } = useWords();
   const { seen, box } = useWindow();
   const place = useRef<HTMLElement>(null);
+  const hold = useCallback(
+    (element: HTMLElement | null) => {
+      place.current = element;
+      return box(element);
+    },
+    [box],
+  );
   const first = Math.max(0, (spot.line ?? 1) - 1);
   const { first: known, loaded, failure, want } = usePages({ conversation, path, plain: true, first }, changes);
   const total = known?.kind === "text" ? known.total : 0;
@@ -43,10 +50,7 @@ export function LinesView({ conversation, path, language, spot, changes }: Lines
   return (
     <>
       <section
-        ref={(element) => {
-          place.current = element;
-          return box(element);
-        }}
+        ref={hold}
         className="lines-box"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys.
         tabIndex={0}

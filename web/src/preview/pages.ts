@@ -74,13 +74,14 @@ export function useWindow(): {
   const box = useMemo(
     () => (element: HTMLElement | null) => {
       if (element === null) return undefined;
-      const look = () =>
-        setSeen({
-          top: element.scrollTop,
-          left: element.scrollLeft,
-          height: element.clientHeight,
-          width: element.clientWidth,
-        });
+      const look = () => {
+        const { scrollTop: top, scrollLeft: left, clientHeight: height, clientWidth: width } = element;
+        setSeen((before) =>
+          before.top === top && before.left === left && before.height === height && before.width === width
+            ? before
+            : { top, left, height, width },
+        );
+      };
       const resized = new ResizeObserver(look);
       resized.observe(element);
       element.addEventListener("scroll", look, { passive: true });
