@@ -38,7 +38,7 @@ export const PAGE = (
 ).split(" ");
 /** The rooms of the browser app, below web/src/. They import each other's files as they need them. */
 export const WEB_ROOMS =
-  "app chat conversations files preview markdown decisions settings first-run tasks timeline parts words".split(" ");
+  "app chat conversations files preview markdown decisions settings first-run timeline parts words".split(" ");
 /** Folders without a front file: one file per word. */
 export const OPEN = ["protocol", "base"];
 /**

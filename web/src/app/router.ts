@@ -13,7 +13,6 @@ export type Place =
       readonly panel?: "timeline" | undefined;
     }
   | { readonly page: "inbox" }
-  | { readonly page: "tasks"; readonly task: string | undefined }
   | { readonly page: "files" }
   | { readonly page: "settings"; readonly section: string | undefined }
   | { readonly page: "setup" }
@@ -37,8 +36,6 @@ function placeAt({ pathname, hash }: Pick<Location, "pathname" | "hash">): Place
       if (third === "timeline") return { page: "chat", conversation: second, panel: third };
       if (third !== "f") return { page: "chat", conversation: second };
       return { page: "chat", conversation: second, file: rest.join("/"), spot: decoded(hash.slice(1)) || undefined };
-    case "tasks":
-      return { page: "tasks", task: second || undefined };
     case "settings":
       return { page: "settings", section: second || undefined };
     case "inbox":
@@ -70,8 +67,6 @@ function partsOf(place: Place): readonly string[] {
         place.conversation,
         ...(place.file === undefined ? [] : ["f", ...place.file.split("/").filter((part) => part !== "")]),
       ];
-    case "tasks":
-      return place.task === undefined ? ["tasks"] : ["tasks", place.task];
     case "settings":
       return place.section === undefined ? ["settings"] : ["settings", place.section];
     case "unknown":

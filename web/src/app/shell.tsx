@@ -17,7 +17,6 @@ const InboxPage = lazy(async () => ({ default: (await import("../decisions/inbox
 const FilesPage = lazy(async () => ({ default: (await import("../files/files-page.tsx")).FilesPage }));
 const FirstRunPage = lazy(async () => ({ default: (await import("../first-run/first-run-page.tsx")).FirstRunPage }));
 const SettingsPage = lazy(async () => ({ default: (await import("../settings/settings-page.tsx")).SettingsPage }));
-const TasksPage = lazy(async () => ({ default: (await import("../tasks/tasks-page.tsx")).TasksPage }));
 
 const narrow = matchMedia("(max-width: 719px)");
 
@@ -93,8 +92,6 @@ function Page({ place, isRailOpen, onToggleRail }: PageProps) {
       );
     case "inbox":
       return <InboxPage />;
-    case "tasks":
-      return <TasksPage />;
     case "files":
       return <FilesPage />;
     case "settings":
@@ -117,7 +114,6 @@ function PageBar({ place, onChats }: { readonly place: Place; readonly onChats: 
   const words = useWords().shell;
   const entries: readonly [Place, IconName, string][] = [
     [{ page: "inbox" }, "inbox", words.inbox],
-    [{ page: "tasks", task: undefined }, "tasks", words.tasks],
     [{ page: "files" }, "files", words.files],
   ];
   return (

@@ -26,7 +26,7 @@ function effective(events: readonly LogEvent[]): LogEvent[] {
 /** Moves the fold on by one event. A way back needs the whole part again: see `foldEvents`. */
 export function applyEvent(folded: Folded, event: LogEvent): void {
   folded.head = Math.max(folded.head, event.seq);
-  // What agents of tasks do is shown where their tasks are.
+  // The chat is with the main agent; of the others it shows what they ask.
   if ("agent" in event && event.agent !== undefined && event.type !== "decision.asked") return;
   if (applyTurnEvent(folded, event) || applyCallEvent(folded, event)) return;
   if (event.type === "todo.set") folded.todos = event.todos;

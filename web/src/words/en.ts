@@ -7,7 +7,6 @@ import { enMarkdown } from "./en-markdown.ts";
 import { enPreview } from "./en-preview.ts";
 import { enSettings } from "./en-settings.ts";
 import { enShell } from "./en-shell.ts";
-import { enTasks } from "./en-tasks.ts";
 import { enTimeline } from "./en-timeline.ts";
 
 export const en = {
@@ -21,6 +20,5 @@ export const en = {
   preview: enPreview,
   firstRun: enFirstRun,
   settings: enSettings,
-  tasks: enTasks,
   timeline: enTimeline,
 };

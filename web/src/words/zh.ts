@@ -8,7 +8,6 @@ import { zhMarkdown } from "./zh-markdown.ts";
 import { zhPreview } from "./zh-preview.ts";
 import { zhSettings } from "./zh-settings.ts";
 import { zhShell } from "./zh-shell.ts";
-import { zhTasks } from "./zh-tasks.ts";
 import { zhTimeline } from "./zh-timeline.ts";
 
 export const zh: Words = {
@@ -22,6 +21,5 @@ export const zh: Words = {
   preview: zhPreview,
   firstRun: zhFirstRun,
   settings: zhSettings,
-  tasks: zhTasks,
   timeline: zhTimeline,
 };
