@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef } from "react";
+import { useEffect } from "react";
 import { CodeText } from "../markdown/code-block.tsx";
 import { useWords } from "../words/words.ts";
 import { countOf } from "./counts.ts";
@@ -20,15 +20,7 @@ const linePixels = 20;
 /** A text line by line, of any length. Colours are found page by page: a comment that begins far above may lack its own. */
 export function LinesView({ conversation, path, language, spot, changes }: LinesViewProps) {
   const { preview: words, language: spoken } = useWords();
-  const { seen, box } = useWindow();
-  const place = useRef<HTMLElement>(null);
-  const hold = useCallback(
-    (element: HTMLElement | null) => {
-      place.current = element;
-      return box(element);
-    },
-    [box],
-  );
+  const { seen, box, place } = useWindow();
   const first = Math.max(0, (spot.line ?? 1) - 1);
   const { first: known, loaded, failure, want } = usePages({ conversation, path, plain: true, first }, changes);
   const total = known?.kind === "text" ? known.total : 0;
@@ -40,7 +32,7 @@ export function LinesView({ conversation, path, language, spot, changes }: Lines
   useEffect(() => {
     if (total > 0 && spot.line !== undefined && place.current !== null)
       place.current.scrollTop = Math.max(0, spot.line - 4) * linePixels;
-  }, [spot.line, total]);
+  }, [spot.line, total, place]);
   if (failure !== undefined && known === undefined)
     return <Trouble detail={failure} onRetry={() => want(first, first)} />;
   if (known === undefined) return <p className="about">{words.loading}</p>;
@@ -50,7 +42,7 @@ export function LinesView({ conversation, path, language, spot, changes }: Lines
   return (
     <>
       <section
-        ref={hold}
+        ref={box}
         className="lines-box"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys.
         tabIndex={0}

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "react";
+import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import type { FileView } from "../../../src/protocol/file-view-routes.ts";
 import { createStore, type Store, useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
@@ -69,10 +69,14 @@ export function usePages({ conversation, path, sheet, plain, first = 0 }: Wanted
 export function useWindow(): {
   readonly seen: { readonly top: number; readonly left: number; readonly height: number; readonly width: number };
   readonly box: (element: HTMLElement | null) => (() => void) | undefined;
+  /** The box itself, once it is there. */
+  readonly place: RefObject<HTMLElement | null>;
 } {
   const [seen, setSeen] = useState({ top: 0, left: 0, height: 600, width: 800 });
+  const place = useRef<HTMLElement>(null);
   const box = useMemo(
     () => (element: HTMLElement | null) => {
+      place.current = element;
       if (element === null) return undefined;
       const look = () => {
         const { scrollTop: top, scrollLeft: left, clientHeight: height, clientWidth: width } = element;
@@ -92,5 +96,5 @@ export function useWindow(): {
     },
     [],
   );
-  return { seen, box };
+  return { seen, box, place };
 }

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { useWords } from "../words/words.ts";
 import { countOf } from "./counts.ts";
 import { type Pages, pageItems, usePages, useWindow, type ViewOf } from "./pages.ts";
@@ -59,8 +59,7 @@ type GridProps = { readonly first: ViewOf<"table">; readonly pages: Pages; reado
 
 function Grid({ first, pages, row }: GridProps) {
   const words = useWords().preview;
-  const { seen, box } = useWindow();
-  const place = useRef<HTMLElement>(null);
+  const { seen, box, place } = useWindow();
   const { headRows, total, columns } = first;
   const { starts, width } = useMemo(() => layoutOf(first), [first]);
   const from = Math.max(0, Math.floor(seen.top / rowPixels) - moreRows);
@@ -70,7 +69,7 @@ function Grid({ first, pages, row }: GridProps) {
   useEffect(() => {
     if (row !== undefined && place.current !== null)
       place.current.scrollTop = Math.max(0, row - headRows - 3) * rowPixels;
-  }, [row, headRows]);
+  }, [row, headRows, place]);
   const left = seen.left;
   const right = left + seen.width;
   const firstColumn = Math.max(0, starts.findIndex((start) => start > left - numberPixels) - 1);
@@ -79,10 +78,7 @@ function Grid({ first, pages, row }: GridProps) {
   const head = headRows > 0 ? rowAt(pages, 0)?.cells : undefined;
   return (
     <section
-      ref={(element) => {
-        place.current = element;
-        return box(element);
-      }}
+      ref={box}
       className="grid-box"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys.
       tabIndex={0}
