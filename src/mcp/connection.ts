@@ -51,6 +51,7 @@ export class Connection {
   #starting: Promise<Result<Dialled, Failure>> | undefined;
   #failure: Failure | undefined;
   #tools: readonly ToolDefinition[] | undefined;
+  #kept: Promise<void> = Promise.resolve();
   #failuresInARow = 0;
   #readySince = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
@@ -144,6 +145,7 @@ export class Connection {
     const dialled = this.#dialled;
     this.#dialled = undefined;
     await dialled?.close();
+    await this.#kept;
   }
 
   async #start(): Promise<Result<Dialled, Failure>> {
@@ -221,8 +223,9 @@ export class Connection {
     const { known, clock, logger, server, onTools } = this.#parts;
     const isSame = this.#tools !== undefined && JSON.stringify(this.#tools) === JSON.stringify(tools);
     const { generation = "legacy" } = this;
-    const written = known.write({ at: clock.now(), generation, tools: [...tools] });
-    void inBackground(logger, "the tools of an MCP server could not be kept", written, { server: server.id });
+    const learned = { at: clock.now(), generation, tools: [...tools] };
+    const written = this.#kept.then(() => known.write(learned));
+    this.#kept = inBackground(logger, "the tools of an MCP server could not be kept", written, { server: server.id });
     if (isSame) return;
     this.#tools = tools;
     onTools();

@@ -18,6 +18,7 @@ test("a user signs in to a server by a link, and stays signed in after a restart
   assert.equal((await place.ready("far", other)).state, "sign_in_needed");
 
   const { dataDir, secrets } = place;
+  await place.mcp.close();
   const later = await startMcp(t, [address("far", account.url)], { dataDir, secrets });
   assert.equal(textOf(await later.call("mcp__far__whoami")), "known");
   const out = await later.mcp.signOut(localOwner, "far");
