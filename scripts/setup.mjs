@@ -41,7 +41,7 @@ const TEST_PACKAGES = {
   "developers-reference": ["/usr/share/developers-reference/developers-reference.pdf"],
   "debian-reference-zh-cn": ["/usr/share/debian-reference/debian-reference.zh-cn.pdf"],
   // The browser that the tests of the browser app drive: 100 MB to download.
-  chromium: ["/usr/bin/chromium"],
+  "chromium-headless-shell": ["/usr/bin/chromium-headless-shell"],
 };
 
 // The stamp is what was installed: the lock file itself, and for which machine. A hash of it would be shorter, but

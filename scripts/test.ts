@@ -20,6 +20,9 @@ interface Count {
 /** Half a second of a file's processor time is its start; more files than this, and the lanes end at different times. */
 const sharingMax = 8;
 
+/** One more than the cores of the smallest machine: stories wait for processes, pages and time for a third of theirs. */
+const lanes = 3;
+
 const root = join(import.meta.dirname, "..");
 const startedAt = performance.now();
 const { values, positionals } = parseArgs({
@@ -41,12 +44,12 @@ try {
 }
 
 async function runParts(env: NodeJS.ProcessEnv): Promise<Count[]> {
-  // The units are one process, so that beside the checks they cost little time; what they say comes after them.
+  // The units are one process, so that beside the checks they cost little time; what they say comes last.
   const units = runTests("units", ["src/**/*.test.ts", "test/*.test.ts"], ["--test-isolation=none"], env);
   const counts: Count[] = isFiltered ? [] : [{ ...(await runChecks({ env, except: "house" })), skipped: 0 }];
-  counts.push((await units).tell());
   const behaviour = "test/{stories,contracts,crashes,attacks}/**/*.test.ts";
-  counts.push((await runTests("behaviour", [behaviour], ["--test-concurrency=2"], env, "shared")).tell());
+  counts.push((await runTests("behaviour", [behaviour], [`--test-concurrency=${lanes}`], env, "shared")).tell());
+  counts.push((await units).tell());
   return counts;
 }
 
@@ -115,18 +118,20 @@ async function runTests(
   };
 }
 
-/** Files that import a few of these each; those that need a process of their own are left as they are. */
+/**
+ * Files that import a few of these each, and first of all, because the longest are among them, those that need a process
+ * of their own. The test runner goes by their names.
+ */
 function shareProcesses(files: readonly string[]): string[] {
   const alone = files.filter(runsAlone);
   const sharing = files.filter((file) => !alone.includes(file));
-  const groups: string[] = [];
-  for (let at = 0; at < sharing.length; at += sharingMax) {
-    const group = join(temporary, `group-${groups.length + 1}.test.mjs`);
-    const lines = sharing.slice(at, at + sharingMax).map((file) => `import "${pathToFileURL(join(root, file))}";\n`);
-    writeFileSync(group, lines.join(""));
-    groups.push(group);
-  }
-  return [...groups, ...alone];
+  const groups = alone.map((file) => [file]);
+  for (let at = 0; at < sharing.length; at += sharingMax) groups.push(sharing.slice(at, at + sharingMax));
+  return groups.map((group, index) => {
+    const importing = join(temporary, `group-${String(index + 1).padStart(3, "0")}.test.mjs`);
+    writeFileSync(importing, group.map((file) => `import "${pathToFileURL(join(root, file))}";\n`).join(""));
+    return importing;
+  });
 }
 
 function runsAlone(file: string): boolean {

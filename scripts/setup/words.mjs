@@ -54,7 +54,7 @@ const en = {
     "python3-pip": "the tests of package installation use it",
     "developers-reference": "the tests read this manual",
     "debian-reference-zh-cn": "the tests read this manual, which is in Chinese",
-    chromium: "the tests of the browser app run in it (a download of about 100 MB)",
+    "chromium-headless-shell": "the tests of the browser app run in it (a download of about 80 MB)",
   },
   webFailed: (lines) =>
     `The browser app could not be built:\n${lines}\nAgentYard starts without it. To try again: node scripts/build-web.mjs`,
@@ -117,7 +117,7 @@ const zh = {
     "python3-pip": "安装软件包的测试要用到它",
     "developers-reference": "测试要读取这本手册",
     "debian-reference-zh-cn": "测试要读取这本中文手册",
-    chromium: "浏览器界面的测试在其中运行（约下载 100 MB）",
+    "chromium-headless-shell": "浏览器界面的测试在其中运行（约下载 80 MB）",
   },
   webFailed: (lines) => `浏览器界面构建失败：\n${lines}\n没有它也能启动。要重试，请执行：node scripts/build-web.mjs`,
   programsProgress: (seconds, line) => `  ${seconds} 秒：${line}`,

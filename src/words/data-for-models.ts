@@ -65,6 +65,7 @@ function closedAt({ from, to, begin, end: mark }: DataBlock, end: number): { mar
 
 /** Our own tags in what others wrote: they mean nothing there, and are written so that they cannot be mistaken. */
 export function withoutOurTags(text: string): string {
+  if (!text.includes("<")) return text; // Making the pattern ready costs more than most starts have for it.
   return text.replaceAll(ourTag, "<$<slash>\u00b7$<name>");
 }
 

@@ -4,7 +4,14 @@ import { fake, makeClone, type PackageName, packageNames, quiet } from "../world
 
 // The packages of the system that AgentYard uses, on machines that have them, lack them, or may not install them.
 
-const testNames = ["ripgrep", "tmux", "python3-pip", "developers-reference", "debian-reference-zh-cn", "chromium"];
+const testNames = [
+  "ripgrep",
+  "tmux",
+  "python3-pip",
+  "developers-reference",
+  "debian-reference-zh-cn",
+  "chromium-headless-shell",
+];
 const runNames = packageNames.filter((name) => !testNames.includes(name));
 const command = (names: readonly string[]) => `apt-get install -y --no-install-recommends ${names.join(" ")}`;
 const patience = "-o Acquire::Retries=0 -o Acquire::http::Timeout=15 -o DPkg::Lock::Timeout=60";

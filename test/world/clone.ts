@@ -28,7 +28,7 @@ export const packages = {
   "python3-pip": "/usr/lib/python3/dist-packages/pip/__init__.py",
   "developers-reference": "/usr/share/developers-reference/developers-reference.pdf",
   "debian-reference-zh-cn": "/usr/share/debian-reference/debian-reference.zh-cn.pdf",
-  chromium: "/usr/bin/chromium",
+  "chromium-headless-shell": "/usr/bin/chromium-headless-shell",
 } as const;
 export type PackageName = keyof typeof packages;
 export const packageNames: readonly PackageName[] = Object.keys(packages).filter(isPackage);

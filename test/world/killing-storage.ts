@@ -58,5 +58,16 @@ const reads: ReadonlySet<string> = new Set<keyof Storage>([
   ...(["agentsOf", "unusedWorkspaces", "orphanedWorkspaces", "listTrash", "findTrash", "expiredTrash"] as const),
   ...(["findSession", "listSessions", "findExecution", "ownerOfExecution", "listExecutions"] as const),
   ...(["openExecutions", "findUser", "findUserBySubject", "listUsers", "ownsAnything", "findKey"] as const),
-  ...(["listKeys", "findSignIn", "copyTo", "count", "check", "close"] as const),
+  ...([
+    "listKeys",
+    "findSignIn",
+    "findSecret",
+    "listSecrets",
+    "listToolboxes",
+    "listBoxTools",
+    "copyTo",
+    "count",
+    "check",
+    "close",
+  ] as const),
 ]);
