@@ -165,6 +165,7 @@ const statuses: Statuses = {
   agent_ended: 409,
   agent_out_of_reach: 403,
   agent_not_yours: 403,
+  mail_in_circles: 409,
   hand_over_too_many: 422,
   run_not_found: 404,
   sandbox_session_create_failed: 500,

@@ -1,4 +1,5 @@
 import type { EventOf } from "../protocol/events.ts";
+import { noteCircle, noteMail, noteWork } from "./fold-mail.ts";
 import { callsNamed } from "./fold-turn.ts";
 import { type AgentSelf, emptyHistory, type History, type QueuedMessage } from "./history-state.ts";
 
@@ -53,6 +54,7 @@ function selfOf(parent: History, event: EventOf<"agent.spawned">): AgentSelf {
 }
 
 function addChild(history: History, event: EventOf<"agent.spawned">): void {
+  noteWork(history, event.seq);
   if (event.mode === "handoff") return;
   const child = { spawned: event, ended: undefined };
   history.children.set(event.id, child);
@@ -64,12 +66,14 @@ function addChild(history: History, event: EventOf<"agent.spawned">): void {
 function takeMail(history: History, event: EventOf<"agent.mailed">): void {
   const { agent: from = "root", to, id, text, kind, awaits, untrusted, seq, at } = event;
   const self = history.self?.id ?? "root";
+  noteMail(history, self, event);
   if (to !== self) {
     if (awaits) history.awaited.add(to);
     return;
   }
   history.awaited.delete(from);
   if (kind === "silence") history.awaited.clear();
+  if (kind === "circle") noteCircle(history, event.failure);
   if (kind === "more") history.isAskedForMore = true;
   if (untrusted) history.isTainted = true;
   const message: QueuedMessage = {
@@ -83,7 +87,10 @@ function takeMail(history: History, event: EventOf<"agent.mailed">): void {
 /** Of a child: its answer is there. Of the agent itself: nothing comes any more. */
 function endAgent(history: History, event: EventOf<"agent.ended">): void {
   const child = history.children.get(event.id);
-  if (child !== undefined) child.ended ??= event;
+  if (child !== undefined) {
+    child.ended ??= event;
+    noteWork(history, event.seq);
+  }
   history.awaited.delete(event.id);
   if (history.self?.id !== event.id) return;
   history.isOver = true;

@@ -3,6 +3,7 @@ import { asWritten, type Message } from "../protocol/message.ts";
 import { selectedMessage } from "../words/words.ts";
 import { linkOf } from "./decision-record.ts";
 import { takeOver } from "./fold-hand-off.ts";
+import { forgetMails, noteCircle, noteWork } from "./fold-mail.ts";
 import { setAside, takeBack, userMessage } from "./given-history.ts";
 import type { CallState, DecisionState, History, QueuedMessage } from "./history-state.ts";
 import { noteDecided, noteSaid } from "./keepsakes.ts";
@@ -156,8 +157,10 @@ export function finishCall(history: History, event: EventOf<"call.finished">): v
     if (state.result !== undefined) continue;
     state.result = { outcome, text, images, file, seq };
     turn?.finished.push({ name: state.call.name, arguments: state.call.arguments, text });
+    if (state.call.name !== "send_message") noteWork(history, seq);
   }
   if (event.untrusted) history.isTainted = true;
+  noteCircle(history, event.failure);
   if (turn !== undefined && event.failure?.code === "tool_repeated") turn.isStuck = true;
   if (turn !== undefined && images !== undefined && images.length > 0) turn.hasImages = true;
   if (turn === undefined || !turn.calls.every((state) => state.result !== undefined)) return;
@@ -182,6 +185,7 @@ export function finishTurn(history: History, event: EventOf<"turn.finished">): v
   // Agents end with the turn that made them, and so does what they had to say.
   history.children.clear();
   history.awaited.clear();
+  forgetMails(history);
   const waiting = history.queue.filter(({ from }) => from === undefined);
   history.queue.splice(0, history.queue.length, ...waiting);
   history.decisions.clear();

@@ -3,12 +3,14 @@ import type { Image, Message, Slot, ToolCall, ToolDescription, Usage } from "../
 import type { Todo } from "../protocol/todo.ts";
 import { emptySpending, type Spending } from "./fold-budget.ts";
 import type { HandedOver } from "./fold-hand-off.ts";
+import { type Correspondence, noCorrespondence } from "./fold-mail.ts";
 import { emptyKeepsakes, type Keepsakes, type SaidLine, type SelectedFiles, type Summary } from "./keepsakes.ts";
 import type { Knowledge } from "./known.ts";
 
 /** What the log amounts to right now: the fold of all events that were not rewound. */
 export type History = Knowledge &
-  Keepsakes & {
+  Keepsakes &
+  Correspondence & {
     head: number;
     /** Turns ever started, rewound ones included: turn numbers never come twice. */
     turnsEver: number;
@@ -203,6 +205,7 @@ export function emptyHistory(self?: AgentSelf): History {
     budget: emptySpending(),
     aside: undefined,
     ...emptyKeepsakes(),
+    ...noCorrespondence(),
     known: new Map(),
     unread: new Map(),
   };

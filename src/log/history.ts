@@ -4,6 +4,7 @@ import { applyAgents, askToStop, beginAgent } from "./fold-agents.ts";
 import { emptySpending, noteSpending } from "./fold-budget.ts";
 import { compact } from "./fold-compaction.ts";
 import { handBack, handOver } from "./fold-hand-off.ts";
+import { moveMails, noteWork } from "./fold-mail.ts";
 import {
   addAnswer,
   addBriefs,
@@ -124,6 +125,7 @@ function change(history: History, event: LogEvent): void {
     case "recipe.set":
       return void Object.assign(history, { recipe: recipeOf(event) });
     case "message.user":
+      noteWork(history, event.seq);
       return void history.queue.push(event);
     case "message.withdrawn":
       return void takeFromQueue(history, event.id);
@@ -252,6 +254,7 @@ export function insertEvents(
   moveKeepsakes(history, moved);
   moveGuides(history, moved);
   moveAside(history, moved);
+  moveMails(history, moved);
   history.head += count;
   for (const event of events) applyEvent(history, event);
   return true;

@@ -1,12 +1,8 @@
-/** What agents of a conversation did, in order: `to` and `text` where it was mail to another agent, without them where it was work. */
-export type Deed = { readonly agent: string; readonly to?: string | undefined; readonly text?: string | undefined };
+/** What agents of a conversation did, in order: `to` and `words` where it was mail to another agent, without them where it was work. */
+export type Deed = { readonly agent: string; readonly to?: string | undefined; readonly words?: string | undefined };
 
-/** Which agents only write to each other, and by what it is seen. */
-export type Bouncing = {
-  readonly agents: readonly string[];
-  readonly because: "same_mail" | "only_mail";
-  readonly times: number;
-};
+/** By what it is seen that two agents only write to each other. */
+export type Bouncing = { readonly because: "same_mail" | "only_mail"; readonly times: number };
 
 /** The same mail so often among so many is a circle. */
 const sameMailMax = 3;
@@ -20,31 +16,27 @@ const mailsMax = 12;
  *
  * Same mail: three times the same words from the same agent to the same other, among the last ten mails of the two.
  * Only mail: twelve mails between two agents without a deed of either of them in between: no call of a tool, no agent
- * made or ended, no word of the user.
+ * made or ended, no word of the user. What they write to others is none.
  */
 export function bouncingIn(deeds: readonly Deed[]): Bouncing | undefined {
   const newest = deeds.at(-1);
   if (newest?.to === undefined) return undefined;
   const two = [newest.agent, newest.to];
-  const isOfTwo = ({ agent }: Deed) => two.includes(agent);
   const isBetween = ({ agent, to }: Deed) =>
     to !== undefined && to !== agent && two.includes(agent) && two.includes(to);
-  const mails = deeds.filter(isBetween).slice(-windowMax);
-  const same = mails.filter((mail) => isSame(mail, newest)).length;
-  if (same >= sameMailMax) return { agents: two, because: "same_mail", times: same };
-  const own = deeds.filter(isOfTwo);
-  const lastWork = own.findLastIndex((deed) => !isBetween(deed));
-  const idle = own.length - 1 - lastWork;
-  return idle >= mailsMax ? { agents: two, because: "only_mail", times: idle } : undefined;
-}
-
-/** Blanks, capital letters and numbers that count up make no news. */
-function isSame(one: Deed, other: Deed): boolean {
-  return one.agent === other.agent && one.to === other.to && plain(one.text) === plain(other.text);
+  const isWork = ({ agent, to }: Deed) => to === undefined && two.includes(agent);
+  const same = deeds
+    .filter(isBetween)
+    .slice(-windowMax)
+    .filter(({ agent, words }) => agent === newest.agent && words !== undefined && words === newest.words).length;
+  if (same >= sameMailMax) return { because: "same_mail", times: same };
+  const idle = deeds.slice(deeds.findLastIndex(isWork) + 1).filter(isBetween).length;
+  return idle >= mailsMax ? { because: "only_mail", times: idle } : undefined;
 }
 
 const comparedCharacters = 2_000;
 
-function plain(text = ""): string {
+/** What a mail says: blanks, capital letters and numbers that count up make no news. */
+export function plainWords(text: string): string {
   return text.slice(0, comparedCharacters).toLowerCase().replaceAll(/\d+/g, "#").replaceAll(/\s+/g, " ").trim();
 }

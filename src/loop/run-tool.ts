@@ -88,7 +88,7 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
     const outcome = end.failure.code === "tool_cancelled" ? "cancelled" : isStale ? "not_run" : "error";
     return [...changes.untold([]), ...programs.untold([]), { ...settled(call.id, outcome, end.failure), durationMs }];
   }
-  const { isRefusal, events = [], worker } = end.value;
+  const { isRefusal, reason, events = [], worker } = end.value;
   const told = [...events, ...changes.untold(events), ...programs.untold(events)];
   // What it waits for is an event of its own: that is the result.
   if (worker !== undefined) return told;
@@ -96,6 +96,7 @@ async function runWithin(run: Run, parts: Parts, start: Running): Promise<readon
     type: "call.finished",
     call: call.id,
     outcome: isRefusal ? "error" : "ok",
+    ...(reason === undefined ? {} : { failure: reason }),
     ...(await resultOf(run, parts, { call, tool, output: end.value })),
     durationMs,
   };

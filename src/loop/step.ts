@@ -7,6 +7,7 @@ import type { ToolCall } from "../protocol/message.ts";
 import { transferName } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import { functionsOf, recipeNow, toolboxOf } from "./agent-tools.ts";
+import { endsInCircle } from "./agents/circle.ts";
 import { actingRole, choiceOf } from "./agents.ts";
 import type { CallReserved } from "./budget.ts";
 import { finishTurn } from "./finish.ts";
@@ -139,9 +140,11 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, ne
         ...{ at, tokens, memories, news, budget: budgetLines(history, parts) },
         instruction: isFinal ? finalInstruction(history, parts) : undefined,
       });
-  const joined = isFinal
-    ? []
-    : history.queue.filter((message) => message.mode === "steer").map((message) => message.id);
+  // Who ends because of a circle reads so.
+  const joined =
+    isFinal && endsInCircle(history) === undefined
+      ? []
+      : history.queue.filter((message) => message.mode === "steer").map((message) => message.id);
   const place = { turn: turn.turn, step: isRetry ? turn.step : turn.step + 1, attempt: isRetry ? turn.attempt + 1 : 1 };
   const started: EventBody<"step.started"> & { type: "step.started" } = {
     type: "step.started",

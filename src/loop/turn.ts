@@ -3,6 +3,7 @@ import { needsRoom, sendableTokens, tokenStatus } from "../context/context.ts";
 import type { History, OpenTurn } from "../log/log.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
+import { endsInCircle } from "./agents/circle.ts";
 import { endUnstarted } from "./agents/end-agent.ts";
 import { askForMore, isTooShort } from "./agents/fuller-result.ts";
 import { openChildren } from "./agents/seats.ts";
@@ -83,8 +84,11 @@ function afterAnswer(
   history: History,
   turn: OpenTurn,
   parts: Pick<Parts, "limits" | "clock" | "models" | "agents">,
-): "step" | "compact" | "exhausted" | "more" | "wait" | "finish" {
-  if (turn.isFinal || isAtEnd(history, parts)) return "finish";
+): "step" | "finalize" | "compact" | "exhausted" | "more" | "wait" | "finish" {
+  if (turn.isFinal) return "finish";
+  // Who waited for another one may have said nothing of its work yet.
+  if (endsInCircle(history) !== undefined && canPayLast(history, parts)) return roomOr("finalize", history, parts);
+  if (isAtEnd(history, parts)) return "finish";
   const isSteered = history.queue.some((message) => message.mode === "steer");
   if (isSteered) return roomOr("step", history, parts);
   if (openChildren(history).length > 0 || history.awaited.size > 0) return "wait";
@@ -95,7 +99,13 @@ function afterAnswer(
 function isAtEnd(history: History, parts: Pick<Parts, "limits" | "clock" | "models" | "agents">): boolean {
   const { turn } = history;
   if (turn === undefined || turn.isStepOpen) return turn?.isFinal === true;
-  return turn.step >= stepsMaxOf(history, parts.limits) || turn.isStuck || planCall(history, parts).next !== "step";
+  if (turn.isStuck || endsInCircle(history) !== undefined) return true;
+  return turn.step >= stepsMaxOf(history, parts.limits) || planCall(history, parts).next !== "step";
+}
+
+/** An answer is there already: another one only where it costs nobody a limit. */
+function canPayLast(history: History, parts: Pick<Parts, "limits" | "clock" | "models" | "agents">): boolean {
+  return planCall(history, parts).next !== "none";
 }
 
 /** Room is made twice at the most before the model has answered: what does not help then never will. */
@@ -140,9 +150,11 @@ async function follow(next: Exclude<Next, "rest" | "wait">, run: Run, parts: Par
     case "more":
       run.stage(askForMore(run));
       return true;
-    case "finish":
-      await finishTurn(run, parts, isAtLimit(run.history, parts) ? "limit" : "done");
+    case "finish": {
+      const circle = endsInCircle(run.history);
+      await finishTurn(run, parts, circle !== undefined || isAtLimit(run.history, parts) ? "limit" : "done", circle);
       return false;
+    }
     case "end":
       await endUnstarted(run, parts);
       return false;

@@ -35,9 +35,14 @@ export const agentEvents = {
     text: z.string(),
     /**
      * `result`, `failure`, `silence`: how the work of the sender ended; `silence` also where an answer will never come.
-     * `more`: its answer was too short, and is asked for once more. A message where it is left out.
+     * `more`: its answer was too short, and is asked for once more. `circle`: the two only write to each other; what the
+     * sender had to say was not delivered. A message where it is left out.
      */
-    kind: z.enum(["message", "result", "failure", "silence", "more"]).optional(),
+    kind: z.enum(["message", "result", "failure", "silence", "more", "circle"]).optional(),
+    /** By which circle it is known. */
+    failure: StoredFailure.optional(),
+    /** A hash of what was said, without numbers, blanks and capital letters: mails that have the same say the same. */
+    words: z.string().optional(),
     /** The sender does not end before it hears from `to`. */
     awaits: z.literal(true).optional(),
     /** The sender has read text from outside: data, not orders. */

@@ -185,6 +185,7 @@ const agentFailures: readonly Failure[] = [
   makeFailure("agent_ended", { name: "alpha" }),
   makeFailure("agent_out_of_reach", { name: "alpha" }),
   makeFailure("agent_not_yours", { name: "alpha" }),
+  makeFailure("mail_in_circles", { from: "alpha", to: "beta", because: "same_mail", times: 3 }),
   makeFailure("hand_over_too_many", { count: 501, max: 500 }),
 ];
 

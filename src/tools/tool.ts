@@ -131,7 +131,7 @@ export type ToolAgents = {
   /** Ends an agent of its own, and all that it has made. */
   terminate(wanted: { readonly agent: string }): Result<AgentDone, Failure>;
 };
-export type AgentDone = Pick<ToolOutput, "text" | "events" | "worker">;
+export type AgentDone = Pick<ToolOutput, "text" | "events" | "worker" | "isRefusal" | "reason">;
 
 export type SkillPackages = {
   readonly installed: readonly { readonly name: string; readonly version: string }[];
@@ -200,6 +200,8 @@ export type ToolOutput = {
   readonly text: string;
   /** It was not done, and `text` says why: a refusal that has events, or more to show than a failure can say in a line. */
   readonly isRefusal?: true | undefined;
+  /** Why it was not done, where something follows from that. */
+  readonly reason?: Failure | undefined;
   readonly images?: readonly Image[] | undefined;
   /** Stored together with the result. */
   readonly events?: readonly NewEvent[] | undefined;

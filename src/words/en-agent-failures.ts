@@ -16,6 +16,12 @@ export const enAgentFailures = {
     `The agent ${p.name} was not made by whoever wants to end it.`,
     "Only those above an agent can end it: tell them by a message.",
   ],
+  mail_in_circles: (p: { from: string; to: string; because: string; times: number }): [string, string] => [
+    `${p.from} and ${p.to} only write to each other (${
+      p.because === "same_mail" ? `the same message ${p.times} times` : `${p.times} messages, and no work in between`
+    }). The last message was not delivered, and agents that do so are ended.`,
+    "Give such work to one agent, or say in one message all that the other needs.",
+  ],
   hand_over_too_many: (p: { count: number; max: number }): [string, string] => [
     `${p.count} files or more are to be handed over; ${p.max} can be.`,
     "Name the files or folders that are really needed.",

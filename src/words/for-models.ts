@@ -185,6 +185,7 @@ const nextSteps: Readonly<Partial<Record<keyof FailureWords | "permission_denied
   agent_ended: "Use what it said at its end; if more is needed: Call spawn_agent with another task.",
   agent_out_of_reach: 'Call send_message with {"to": "parent"}, or with an agent of your own task.',
   agent_not_yours: 'Call send_message with {"to": "parent"} and say what should end.',
+  mail_in_circles: "Do not write to it again; answer with what you have, or tell the user what is missing.",
   hand_over_too_many: "Call spawn_agent again with fewer files, or with the folder that is needed.",
   memory_full: "Tell the user that the list is full: /memory shows it and takes out what is no longer true.",
   memory_secret: "Do not try it in another form; tell the user that secrets belong into .env.",

@@ -59,6 +59,8 @@ It goes to your parent, which knows nothing of your steps. Write so that it stan
     "\nIt works beside you. What it has to say arrives as a message by itself; your turn does not end before it has ended.",
   mail: ({ name, id, said, awaits }: Who & { readonly said: string; readonly awaits: boolean }) =>
     `[Message from the agent ${name} (${id})${awaits ? "; it waits for your answer: send_message" : ""}]\n${said}`,
+  circle: (name: string) =>
+    `[You and the agent ${name} only write to each other. By a fixed rule that ends here: what it had to say was not delivered.]`,
   sent: (name: string, awaits: boolean) =>
     `Delivered to ${name}.${awaits ? " You do not end before it answers." : " An answer, if there is one, arrives by itself."}`,
   terminated: (name: string) => `${name} is being ended, with everything that works for it.`,
@@ -69,7 +71,7 @@ It goes to your parent, which knows nothing of your steps. Write so that it stan
       failed: "failed",
       terminated: "was stopped",
     }[outcome];
-    const words = said.trim() === "" ? (why === "" ? "It said nothing." : why) : said;
+    const words = [said.trim(), why].filter((part) => part !== "").join("\n") || "It said nothing.";
     const files =
       folder === undefined ? "" : `\nIts files are in ${folder}/${leftOut === 0 ? "" : `; ${leftOut} were left out`}.`;
     return `[The agent ${name} (${id}) ${how}]\n${words}${files}`;

@@ -23,11 +23,12 @@ const promises = {
   decisions: "what a person decided counts once, and so does what they allowed always",
   smallCompany: "agents that give work to agents go on, each with what it knows, and none is made or told twice",
   secondThoughts: "what was taken back, named and listed counts once, also where the model was too busy at first",
+  circles: "agents that only write to each other are ended by the rule, once, and their siblings go on",
   handOff: "the user is handed over to another agent once, and the main agent is back once",
 } as const;
 const names = [
   ...(["threeTurns", "roomAndUndo", "branchAndDelete", "functionOfTheCaller", "uploads", "decisions"] as const),
-  ...(["secondThoughts", "handOff", "smallCompany"] as const),
+  ...(["secondThoughts", "handOff", "circles", "smallCompany"] as const),
 ] as const;
 
 /** None of these is where a log ends: the one that is named stands behind it, stored in the same moment. */

@@ -10,6 +10,8 @@ export type Scenario = {
   /** What the model says: a function of the request, so that a repeated request gets the same answer. */
   readonly answer: (request: AskedRequest) => Answer;
   readonly env?: Readonly<Record<string, string>>;
+  /** Agents work side by side: how often each of them is told something depends on who comes first. */
+  readonly varies?: true;
   readonly tools?: (data: string) => readonly Tool[];
   /**
    * The people's part, repeated after a restart as a client would: under the same ids and keys, and what has neither is

@@ -93,7 +93,7 @@ function workerAnswer(request: AskedRequest, name: string, { tasks, workers }: S
   return says(report(`worker ${name} wrote`));
 }
 
-function textOf({ body }: AskedRequest): string {
+export function textOf({ body }: AskedRequest): string {
   return body.messages
     .filter(({ role }) => role !== "system")
     .map(({ content, tool_calls: made = [] }) => `${content} ${made.map((call) => call.function.arguments).join(" ")}`)

@@ -9,6 +9,7 @@ import { roleOf } from "../agents.ts";
 import { makeAgent } from "../make-agent.ts";
 import type { Parts } from "../parts.ts";
 import type { Run } from "../run.ts";
+import { closedCircle, wordsOf } from "./circle.ts";
 import { handOver } from "./hand-over.ts";
 
 type Place = {
@@ -43,10 +44,19 @@ export function toolAgents(run: Run, parts: Parts, { call, workspace, noting }: 
       const { agent: from = "root", conversation, history } = run;
       const { turn = 0, step = 0 } = history.turn ?? {};
       const id = `mail-${derivedHex(12, conversation.id, from, String(turn), String(step), call)}`;
+      const words = wordsOf(text);
+      const circle = closedCircle(run, { id, to: found.value.id, words });
+      if (circle !== undefined) return ok(circle);
       const sender = { name: history.self?.name ?? "root", id: from };
       const said = history.isTainted ? parts.marks.wrap(sender.name, text) : text;
       const mail: NewEvent = {
-        ...{ type: "agent.mailed", to: found.value.id, id, text: forModels.agents.mail({ ...sender, said, awaits }) },
+        ...{
+          type: "agent.mailed",
+          to: found.value.id,
+          id,
+          text: forModels.agents.mail({ ...sender, said, awaits }),
+          words,
+        },
         ...(awaits ? { awaits } : {}),
         ...(history.isTainted ? { untrusted: true } : {}),
       };

@@ -13,5 +13,7 @@ export const sendMessage = defineTool({
     wait_for_answer: z.boolean().optional().describe("True: do not end before it has answered."),
   }),
   otherNames: { message: "text", content: "text", payload: "text", recipient: "to", agent: "to", agent_id: "to" },
+  // One after the other, so that the reader has them in this order.
+  order: ({ to }) => `mail ${to}`,
   run: ({ to, text, wait_for_answer: awaits = false }, { agents }) => agents.send({ to, text, awaits }),
 });

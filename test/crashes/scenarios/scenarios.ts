@@ -1,4 +1,5 @@
 import { decisions, functionOfTheCaller, uploads } from "./callers.ts";
+import { circles } from "./circles.ts";
 import { company, smallCompany } from "./company.ts";
 import { branchAndDelete, roomAndUndo } from "./going-back.ts";
 import { handOff } from "./hand-off.ts";
@@ -16,6 +17,7 @@ export const scenarios = {
   decisions,
   secondThoughts,
   handOff,
+  circles,
   smallCompany,
   company,
 };
