@@ -46,6 +46,7 @@ test("when the disk is full, who took the most of it is ended, and the others go
       skills: undefined,
       uid: undefined,
       marks: {},
+      release() {},
     } as const;
     const nothing = noWorkspace(id, makeFailure("workspace_not_assigned", { agent: "root" }));
     const measure = async () => ok(measured.get(id) ?? of(100));

@@ -18,19 +18,27 @@ export async function openGuest(host: Host, order: GuestOrder): Promise<Result<G
   }
 }
 
-async function open(host: Host, order: GuestOrder): Promise<Result<Guest, GuestFailure>> {
+/** A folder is put in its place once. */
+const triesMax = 2;
+
+async function open(host: Host, order: GuestOrder, tries = triesMax): Promise<Result<Guest, GuestFailure>> {
   const { provider, ids, logger } = host;
   const mounted = order.place.workspace === undefined ? ok(nothing) : await mountOf(order.place.workspace);
   if (!mounted.ok) return mounted;
+  const { release, ...mount } = mounted.value;
   const { limits, env } = order.session;
   const id = ids.hex(16);
   const { owner } = order.place;
   const ways = { network: host.network.wayOut(owner), packages: await host.folderOf(owner) };
-  const opened = await provider.open({ id, ...mounted.value, ...ways, limits, env });
+  const opened = await provider.open({ id, ...mount, ...ways, limits, env });
   if (opened.ok) {
-    if (mounted.value.workspace !== undefined) host.onMounted?.(owner, true);
+    if (mount.workspace !== undefined) host.onMounted?.(owner, true);
+    void opened.value.ended.then(release);
     return opened;
   }
+  release();
+  // Something was written to the task in this moment, and its folder is in another place by now: there it is found.
+  if (tries > 1 && (await hasMoved(order.place.workspace, mount))) return open(host, order, tries - 1);
   const { why, said } = opened.failure;
   if (why === "wrong_workspace") host.onMounted?.(owner, false);
   logger.warn("a sandbox could not be started", { guest: id, why, said });
@@ -38,13 +46,21 @@ async function open(host: Host, order: GuestOrder): Promise<Result<Guest, GuestF
 }
 
 type Mount = Pick<GuestWanted, "workspace" | "uid">;
-const nothing: Mount = { workspace: undefined, uid: undefined };
+type Mounted = Mount & { readonly release: () => void };
+const nothing: Mounted = { workspace: undefined, uid: undefined, release() {} };
 
-async function mountOf(workspace: Workspace): Promise<Result<Mount, GuestFailure>> {
+async function mountOf(workspace: Workspace): Promise<Result<Mounted, GuestFailure>> {
   const found = await workspace.guestFolder();
   if (!found.ok) return fileRefusal(found.failure);
-  const { uid, ...mounted } = found.value;
-  return ok({ workspace: mounted, uid });
+  const { uid, release, ...mounted } = found.value;
+  return ok({ workspace: mounted, uid, release });
+}
+
+async function hasMoved(workspace: Workspace | undefined, mount: Mount): Promise<boolean> {
+  const now = await workspace?.guestFolder();
+  if (now?.ok !== true) return false;
+  now.value.release();
+  return now.value.folder !== mount.workspace?.folder;
 }
 
 /** What keeps a program from being run, in the words that are known for it. */

@@ -14,11 +14,13 @@ export type Books = {
   readonly counts: Map<string, Count>;
   /** Removals that go on, by the name that their folders have in the staging folder. */
   readonly removals: Set<string>;
+  /** Folders that wait for the first write of a program, by how many guests have them; see `openWaiting`. */
+  readonly held: Map<string, number>;
 };
 
 export function openBooks(): Books {
   const maps = { usage: new Map(), kept: new Map(), seen: new Map(), counts: new Map() };
-  return { locks: openLocks(), ...maps, removals: new Set() };
+  return { locks: openLocks(), ...maps, removals: new Set(), held: new Map() };
 }
 
 /** The folder was moved away, or another one has its place. */

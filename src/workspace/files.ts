@@ -26,6 +26,7 @@ import { withNear } from "./near.ts";
 import type { FileContent, FileFailure, Workspace, WorkspaceLimits } from "./one-workspace.ts";
 import { parsePath, parseWritable, shownPath } from "./path.ts";
 import { inSkill, type SkillCopies } from "./skill-links.ts";
+import type { Waiting } from "./waiting.ts";
 import { beginLook, leaveLook, lookAhead, tellChanges } from "./watch-programs.ts";
 
 /** Where one workspace lies on this machine. Host paths stay inside workspace/. */
@@ -37,6 +38,8 @@ export type HostPlace = {
   readonly uid: number | undefined;
   /** Makes the folder and what belongs in it; called before a write that finds none. */
   make(): Promise<Result<void, FileFailure>>;
+  /** Where programs write before there is a folder; undefined where it is there from the beginning. */
+  readonly waiting?: Waiting | undefined;
   /** Called after each operation that succeeded: cheap. */
   used(): void;
   /** Asked before each operation where files may lie in an image; undefined: they lie in the folder. */

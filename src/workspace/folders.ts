@@ -10,6 +10,7 @@ import type { Logger } from "../observe/observe.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { ConversationRow, Storage, StorageFailure, WorkspaceRow } from "../storage/storage.ts";
 import type { DiskFault } from "../words/words.ts";
+import type { Books } from "./books.ts";
 import { boundedMap } from "./bounded-map.ts";
 import { attempt } from "./faults.ts";
 import type { HostPlace } from "./files.ts";
@@ -20,6 +21,7 @@ import { layOut } from "./metadata.ts";
 import type { FileFailure } from "./one-workspace.ts";
 import { guestUid } from "./owner.ts";
 import { makeSafeFolder, syncNames } from "./safe-folder.ts";
+import { makeTaskFolder, openWaiting } from "./waiting.ts";
 
 /** Where the files of a conversation or task lie, made when something is written. */
 export type Places = {
@@ -40,6 +42,7 @@ export type PlacesOptions = {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly layout: Layout;
+  readonly books: Books;
 };
 
 /** Uses of one workspace are recorded this often at the most. */
@@ -64,7 +67,11 @@ export function openPlaces(options: PlacesOptions): Places {
     const uid = guestUid(options.layout.dataDir, row.ordinal);
     const { images } = options;
     const findImage = images && (() => imageFor(images, { ...options, name: row.folder, folder }));
-    const place = { folder, keptFolder: kept, uid, make, findImage, used: recorder(options, row.folder, pending) };
+    const { books, layout } = options;
+    const mayBegin = () => checkAlive(options, row);
+    const waiting = row.kind === "task" ? openWaiting({ folder, ...layout, books, mayBegin }) : undefined;
+    const used = recorder(options, row.folder, pending);
+    const place = { folder, keptFolder: kept, uid, make, findImage, waiting, used };
     places.set(key, place);
     return ok(place);
   }
@@ -139,9 +146,8 @@ type Making = PlacesOptions & { readonly row: WorkspaceRow; readonly folder: str
 /** Recorded first: a folder that no row knows of would never be cleaned up. */
 async function makeHome(making: Making): Promise<Result<void, FileFailure>> {
   const { storage, clock, row, folder, images } = making;
-  const conversation = await storage.conversationByNumber(row.number);
-  if (conversation === undefined || conversation.deletedAt !== undefined)
-    return failure("workspace_not_assigned", { agent: row.id });
+  const alive = await checkAlive(making, row);
+  if (!alive.ok) return alive;
   const now = clock.now();
   const recorded = await storage.updateWorkspace(row.folder, { madeAt: now, usedAt: now, cleanedAt: null });
   if (!recorded.ok) return failed(asFileFailure(recorded.failure, row.id));
@@ -151,10 +157,18 @@ async function makeHome(making: Making): Promise<Result<void, FileFailure>> {
     return image.value.isMade ? ok(undefined) : makeImage(images, row);
   return attempt("write", ".", async () => {
     makeSafeFolder(dirname(folder));
-    if (row.kind === "task") makeTaskFolder(folder);
+    if (row.kind === "task") makeTaskFolder(making.layout.stagingFolder, folder);
     else makeConversationFolder(making);
     await syncEntries(dirname(folder));
   });
+}
+
+/** Nothing is made for a conversation that was deleted. */
+async function checkAlive({ storage }: PlacesOptions, row: WorkspaceRow): Promise<Result<void, FileFailure>> {
+  const conversation = await storage.conversationByNumber(row.number);
+  if (conversation === undefined || conversation.deletedAt !== undefined)
+    return failure("workspace_not_assigned", { agent: row.id });
+  return ok(undefined);
 }
 
 async function makeImage(images: Images, row: WorkspaceRow): Promise<Result<void, FileFailure>> {
@@ -162,15 +176,6 @@ async function makeImage(images: Images, row: WorkspaceRow): Promise<Result<void
   const made = await images.make(row.folder, layOutFor);
   const opened = made.ok ? await images.open(row.folder) : made;
   return opened.ok ? ok(undefined) : failure("write_failed", { path: ".", why: opened.failure });
-}
-
-/** In one step that another writer cannot repeat: a folder moved onto an empty one would take that writer's away. */
-function makeTaskFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o755 });
-  } catch (error) {
-    if (systemCode(error) !== "EEXIST") throw error;
-  }
 }
 
 /** Laid out in the staging folder and then moved, so that there is the whole of it or nothing. */

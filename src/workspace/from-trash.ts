@@ -9,7 +9,7 @@ import type { DiskFault } from "../words/words.ts";
 import { inFolder, openFolder, openRoot, statIn } from "./descend.ts";
 import { attempt, Refused } from "./faults.ts";
 import type { Home } from "./homes.ts";
-import { trashFolder } from "./layout.ts";
+import { isTaskFolder, trashFolder } from "./layout.ts";
 import { notTheUsers } from "./metadata.ts";
 import type { FileFailure } from "./one-workspace.ts";
 import { ungive } from "./owner.ts";
@@ -71,6 +71,7 @@ async function findRow({ storage }: TrashParts, owner: OwnerId, id: string): Pro
 async function giveBack(parts: TrashParts, row: TrashRow): Promise<string[] | undefined> {
   const { homes } = parts;
   const [from, to] = [trashFolder(row.id), row.folder];
+  if (isTaskFolder(to)) homes.settle(to);
   // A crash or a full disk after the move back, the last time.
   if (!homes.has(from) && !homes.has(to)) return undefined;
   const beside = !homes.has(from) ? [] : homes.has(to) ? await unite(parts, row) : await bringBack(parts, row);

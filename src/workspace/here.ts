@@ -15,6 +15,8 @@ export type Here = HostPlace & { readonly image?: FoundImage | undefined };
 
 /** Nothing is waited for between the answer and the first look at the files: an image stays mounted that long. */
 export async function findHere(place: HostPlace, operation: Operation): Promise<Result<Here, FileFailure>> {
+  const arrived = await place.waiting?.arrive(place.make);
+  if (arrived?.ok === false) return arrived;
   if (place.findImage === undefined) return ok(place);
   const image = await place.findImage();
   if (image.ok)

@@ -7,11 +7,14 @@ import { type Books, forgetFolder } from "./books.ts";
 import { attemptDisk } from "./faults.ts";
 import { runProgram } from "./image-programs.ts";
 import type { Images } from "./images.ts";
-import type { Layout } from "./layout.ts";
+import { isTaskFolder, type Layout } from "./layout.ts";
 import { removeTree } from "./remove-tree.ts";
+import { endWaiting } from "./waiting.ts";
 
 /** What lies under the names of rows: plain folders, and images where there are any. Names that are not ours name nothing. */
 export interface Homes {
+  /** A task's folder that waits for the first write of a program is put in its place. */
+  settle(name: string): void;
   has(name: string): boolean;
   /** Where its files are, an image mounted; undefined when there is nothing. */
   open(name: string): Promise<Result<Home | undefined, DiskFault>>;
@@ -41,6 +44,10 @@ export function openHomes({ layout, images, books, ids }: HomesOptions): Homes {
     return folder !== undefined && isThere(folder) ? folder : undefined;
   };
   return {
+    settle(name) {
+      const folder = layout.hostPath(name);
+      if (folder !== undefined) endWaiting(layout.stagingFolder, folder);
+    },
     has: (name) => isImage(name) || folderOf(name) !== undefined,
     async open(name) {
       const opened = images === undefined || !isImage(name) ? ok(undefined) : await images.open(name);
@@ -63,6 +70,7 @@ export function openHomes({ layout, images, books, ids }: HomesOptions): Homes {
     },
     async remove(name, isOver) {
       const gone = images !== undefined && isImage(name) ? await images.remove(name) : ok(undefined);
+      if (isTaskFolder(name)) this.settle(name);
       const folder = folderOf(name);
       if (!gone.ok || folder === undefined) return gone;
       return removeTree(folder, { stagingFolder: layout.stagingFolder, ids, books, isOver });

@@ -35,6 +35,10 @@ export function taskFolder(agent: string): string {
   return `workspaces/${agent}`;
 }
 
+export function isTaskFolder(folder: string): boolean {
+  return folder.startsWith(taskFolder(""));
+}
+
 /** Earlier contents of the files of a workspace. */
 export function keptFolder(folder: string): string {
   return `kept/${folder}`;

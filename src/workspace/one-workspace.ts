@@ -54,7 +54,10 @@ export interface Workspace {
    * what no folder tells of.
    */
   measure(options?: MeasureOptions): Promise<Result<Measured, FileFailure>>;
-  /** Where a sandbox finds these files; made when they are not there. Host paths: for the sandbox alone. */
+  /**
+   * Where a sandbox finds these files; made when they are not there. That of a task waits elsewhere until a program has
+   * written something. Host paths: for the sandbox alone.
+   */
   guestFolder(): Promise<Result<GuestFolder, FileFailure>>;
 
   /**
@@ -216,6 +219,8 @@ export type GuestFolder = {
   readonly uid: number | undefined;
   /** Which folders these are, by name, `.` for all: from the descriptors that uploads go through. */
   readonly marks: Readonly<Record<string, string>>;
+  /** Nobody mounts it any more, or it was not mounted after all. */
+  release(): void;
 };
 
 /** `path`: from this root on; `prefix`: what leads to the root, to be put before every path that is found. */

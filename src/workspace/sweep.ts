@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import type { TrashRow, WorkspaceRow } from "../storage/storage.ts";
-import { namesIn } from "./faults.ts";
+import { attemptDisk, namesIn } from "./faults.ts";
 import type { Incoming } from "./incoming.ts";
-import { keptFolder, trashFolder } from "./layout.ts";
+import { keptFolder, taskFolder, trashFolder } from "./layout.ts";
 import { isLeftBehind } from "./remove-tree.ts";
 import { eachRow, nothingRemoved, removeFolder, type TrashParts } from "./trash.ts";
+import { removeEmpty, waitingFor } from "./waiting.ts";
 import type { Swept } from "./workspace.ts";
 
 /** How long something may lie in the staging folder while this process runs. */
@@ -22,6 +23,7 @@ export function openSweep(parts: TrashParts & { readonly incoming: Pick<Incoming
     const expired = await removeExpired(parts);
     await finishMoves(parts);
     const orphans = await removeOrphans(parts);
+    await endWaits(parts);
     const staged = await removeStaged(parts, seenAt);
     await parts.incoming.sweep();
     return { left: expired + orphans + staged };
@@ -193,6 +195,24 @@ async function removeNamed(parts: TrashParts, folder: string, { isOver }: Attemp
   return removed.ok;
 }
 
+/** What programs of a process before us wrote is put in its place; what waited in vain goes. */
+async function endWaits({ storage, clock, layout, books, homes, logger }: TrashParts): Promise<void> {
+  for (const name of namesIn(layout.stagingFolder)) {
+    const agent = waitingFor(name);
+    const path = join(layout.stagingFolder, name);
+    if (agent === undefined || books.held.has(path)) continue;
+    const ended = await attemptDisk(async () => {
+      if (removeEmpty(path)) return;
+      const now = clock.now();
+      const folder = taskFolder(agent);
+      await storage.updateWorkspace(folder, { madeAt: now, usedAt: now, cleanedAt: null });
+      homes.settle(folder);
+    });
+    if (!ended.ok)
+      logger.warn("what programs of {agent} wrote is not in its place yet: {why}", { agent, why: ended.failure });
+  }
+}
+
 /** Drafts of files after their time, and at once what a removal left. Answers how much of that is still left. */
 async function removeStaged(parts: TrashParts, seenAt: Map<string, number>): Promise<number> {
   const { clock, layout, logger, books } = parts;
@@ -203,6 +223,7 @@ async function removeStaged(parts: TrashParts, seenAt: Map<string, number>): Pro
     if (parts.isClosing()) return left;
     const since = seenAt.get(name) ?? clock.monotonic();
     seenAt.set(name, since);
+    if (waitingFor(name) !== undefined) continue;
     if (!isLeftBehind(name, books) && clock.monotonic() - since < stagedMsMax) continue;
     const removed = await removeFolder(parts, join(layout.stagingFolder, name), beginAttempt(parts).isOver);
     if (removed.ok) continue;

@@ -140,7 +140,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const layout = layoutOf(options.dataDir);
   const [inUse, books] = [openInUse(), openBooks()];
   const images = hasImages(options) ? openImages({ ...options, layout, books }) : undefined;
-  const places = openPlaces({ ...options, layout, images });
+  const places = openPlaces({ ...options, layout, images, books });
   const assignments = openAssignments(storage, layout);
   const views = openViews({ ...options, stagingFolder: layout.stagingFolder, places, books, inUse });
   let isClosing = false;

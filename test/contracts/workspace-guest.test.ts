@@ -32,7 +32,7 @@ test("a sandbox finds the folders of a conversation and of a task made, and know
       }),
     );
   assert.deepEqual(
-    [conversation, task].map(({ uid, ...rest }) => ({ ...rest, hasUid: uid !== undefined })),
+    [conversation, task].map(({ uid, release, ...rest }) => ({ ...rest, hasUid: uid !== undefined })),
     [
       {
         folder: ground.path("workspace", "c-1"),
@@ -43,7 +43,7 @@ test("a sandbox finds the folders of a conversation and of a task made, and know
         hasUid: isRoot,
       },
       {
-        folder: ground.path("workspaces", "agent-1"),
+        folder: ground.path("staging", "wait-agent-1"),
         inside: "/workspace/agent-1",
         writable: "all",
         skills: undefined,
