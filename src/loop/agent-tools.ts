@@ -21,13 +21,11 @@ export function toolboxOf(history: Pick<History, "agent" | "stack" | "self">, pa
   const all = toolsOf(roleOf(history, parts), parts, owner);
   const { self } = history;
   if (self === undefined) return all;
-  // Whoever works for another agent has no user to hand over.
-  const transfers = parts.agents().map(transferName);
-  return all.without([...(self.mode === "worker" ? notForWorkers : notForTasks), ...transfers]);
+  return all.without(self.mode === "worker" ? notForWorkers : notForTasks);
 }
 
 /** A worker gives nothing away: who gave it the work waits for it. */
-const notForWorkers = ["delegate_task", "spawn_agent", "send_message", "terminate_agent"];
+const notForWorkers = ["delegate_task", "call_agent", "spawn_agent", "send_message", "terminate_agent"];
 /** What was said elsewhere is not for a task: it sees nothing outside of it. */
 const notForTasks = ["search_history"];
 

@@ -1,28 +1,27 @@
-import { derivedHex } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
 import type { EventBody, NewEvent, TurnOutcome } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { type ToolOutput, transferName } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
+import { asAgent } from "./agents/seats.ts";
 import { mainRoleOf, roleNamed, roleOf } from "./agents.ts";
-import { reserve } from "./budget.ts";
+import { makeAgent } from "./make-agent.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
-import { standingOf } from "./spending.ts";
 
 /** The main agent and those it handed over to, one by the other. */
 const stackMax = 5;
-const idCharacters = 12;
 
 type Wanted = { readonly call: string; readonly role: string; readonly task: string };
 
 /**
- * Hands the user over to another agent, which goes on in the same history with its own words and tools. Refused where it
+ * Hands over to another agent, which goes on in the same history with its own words and tools: it answers whoever would
+ * have been answered, the user or the agent that gave the work. Refused where it
  * stands on the stack already, or where that is as high as it may be: then whoever asked answers itself.
  */
 export function handOver(run: Run, parts: Parts, { call, role, task }: Wanted): Result<ToolOutput, Failure> {
-  const { conversation, history } = run;
+  const { history } = run;
   const agent = roleNamed(parts, role);
   if (agent === undefined) return failure("agent_not_found", { id: role });
   const { name } = agent;
@@ -32,28 +31,15 @@ export function handOver(run: Run, parts: Parts, { call, role, task }: Wanted): 
   if (history.stack.some(({ isActing }) => !isActing)) return refused("twice");
   if (stack.includes(role)) return refused("acting");
   if (stack.length >= stackMax) return refused("depth");
-  const { left } = standingOf(history, parts);
-  const depth = left.depth === undefined ? {} : { depth: Math.max(0, left.depth - history.stack.length) };
-  const held = reserve({ ...pick(left), ...depth }, { agents: 0, depth: 0 });
-  if (!held.ok) return held;
-  const { turn = 0, step = 0 } = history.turn ?? {};
-  const place = [conversation.owner, conversation.id, String(turn), String(step), call];
-  const spawned: NewEvent = {
-    type: "agent.spawned",
-    ...{ id: `handoff-${derivedHex(idCharacters, ...place)}`, mode: "handoff", call, role, name },
-    brief: forModels.handOff.brief(task),
-  };
-  return ok({ text: forModels.handOff.done(name), events: [spawned] });
+  const brief = forModels.handOff.brief(task, history.self !== undefined);
+  const spawned = makeAgent(run, parts, { mode: "handoff", call, role, name, brief });
+  return spawned.ok ? ok({ text: forModels.handOff.done(name), events: [spawned.value] }) : spawned;
 }
 
-/** Of these kinds alone a hand-off takes something. */
-function pick({ agents }: { readonly agents?: number | undefined }) {
-  return agents === undefined ? {} : { agents };
-}
-
-/** The turn is over: the main agent is back. The last one on the stack goes first. */
-export function handBackEvents({ stack }: History, outcome: TurnOutcome): NewEvent[] {
-  return stack.toReversed().map(({ id }) => ({ type: "agent.ended", id, outcome: ends[outcome] }));
+/** The turn is over: whoever handed over first is back. The last one on the stack goes first. */
+export function handBackEvents({ stack, self }: History, outcome: TurnOutcome): NewEvent[] {
+  const whose = asAgent(self?.id ?? "root");
+  return stack.toReversed().map(({ id }) => ({ type: "agent.ended", ...whose, id, outcome: ends[outcome] }));
 }
 
 const ends: Readonly<Record<TurnOutcome, EventBody<"agent.ended">["outcome"]>> = {
@@ -69,7 +55,7 @@ const descriptionCharactersMax = 160;
 
 /** Whom the agent that works here can hand over to, for its system message; undefined where there is nobody, or no tool for it. */
 export function agentCatalogue(
-  history: Pick<History, "agent" | "stack">,
+  history: Pick<History, "agent" | "stack" | "self">,
   parts: Pick<Parts, "agents">,
   isOffered: (tool: string) => boolean,
 ): string | undefined {
@@ -80,5 +66,5 @@ export function agentCatalogue(
     const description = agent.description.replaceAll(/\s+/g, " ").slice(0, descriptionCharactersMax);
     return forModels.handOff.entry(transferName(agent), { ...agent, description });
   });
-  return forModels.handOff.catalogue(lines);
+  return forModels.handOff.catalogue(lines, history.self !== undefined);
 }

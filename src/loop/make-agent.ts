@@ -1,5 +1,6 @@
 import { derivedHex } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
+import type { BudgetLimits } from "../protocol/budget.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import type { Failure } from "../protocol/failure.ts";
 import { asAgent } from "./agents/seats.ts";
@@ -24,7 +25,7 @@ const contextCharacters = 8;
 export function makeAgent(run: Run, parts: Parts, wanted: AgentWanted): Result<Spawned, Failure> {
   const { conversation, history, agent = "root" } = run;
   const { mode, call = "", role, brief, loops } = wanted;
-  const held = reserve(standingOf(history, parts).left, wanted.budget ?? {});
+  const held = heldFor(run, parts, wanted);
   if (!held.ok) return held;
   const budget = Object.keys(held.value).length === 0 ? undefined : held.value;
   const { turn = 0, step = 0 } = history.turn ?? {};
@@ -35,11 +36,26 @@ export function makeAgent(run: Run, parts: Parts, wanted: AgentWanted): Result<S
     ...asAgent(agent),
     ...{ id, mode, role, brief },
     ...(wanted.call === undefined ? {} : { call }),
-    name: mode === "worker" ? id : nameFor(run, id, wanted.name ?? role),
+    name: nameOf(run, id, wanted),
     ...(loops === undefined ? {} : { loops }),
     ...(budget === undefined ? {} : { budget }),
     ...(mode === "worker" ? { context: `subagent-${derivedHex(contextCharacters, ...place)}` } : {}),
   });
+}
+
+/** Whoever is handed over to takes a place of its own, and spends what the one before it had left. */
+function heldFor({ history }: Run, parts: Parts, { mode, budget = {} }: AgentWanted): Result<BudgetLimits, Failure> {
+  const { left } = standingOf(history, parts);
+  // Those on the stack stand one behind the other.
+  const depth = left.depth === undefined ? {} : { depth: Math.max(0, left.depth - history.stack.length) };
+  if (mode !== "handoff") return reserve({ ...left, ...depth }, budget);
+  const agents = left.agents === undefined ? {} : { agents: left.agents };
+  const held = reserve({ ...agents, ...depth }, { agents: 0, depth: 0 });
+  return held.ok ? ok({}) : held;
+}
+
+function nameOf(run: Run, id: string, { mode, role, name = role }: AgentWanted): string {
+  return mode === "worker" ? id : mode === "handoff" ? name : nameFor(run, id, name);
 }
 
 const nameCharactersMax = 40;

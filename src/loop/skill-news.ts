@@ -48,8 +48,9 @@ export async function stageNews(run: Run, parts: Parts, { isFinal }: { isFinal: 
     ...lacking,
     ...named.tools.map((name) => texts.toolNamed(name)),
     ...named.agents.map((agent) => {
-      const tool = toolboxOf(history, parts, owner).find(transferName(agent))?.name;
-      return forModels.handOff.named(agent.id, agent.description, tool);
+      const toolbox = toolboxOf(history, parts, owner);
+      const [transfer, call] = [transferName(agent), "call_agent"].map((name) => toolbox.find(name)?.name);
+      return forModels.handOff.named(agent.id, agent.description, { transfer, call });
     }),
   ];
 }

@@ -109,7 +109,8 @@ function stageNamedTools(run: Run, parts: Parts): void {
   const { owner } = conversation;
   if (history.turn === undefined) return;
   const { tools, agents } = mentionedIn(ownWordsOf(history.turn.message), { history, owner }, parts);
-  for (const name of [...tools, ...agents.map(transferName)]) {
+  const forAgents = agents.length === 0 ? [] : [...agents.map(transferName), "call_agent", "delegate_task"];
+  for (const name of [...tools, ...forAgents]) {
     const loaded = toolLoaded(history, parts, { owner, name });
     if (loaded.ok && loaded.value !== undefined) run.stage(loaded.value);
   }

@@ -20,9 +20,10 @@ export class AgentLines {
   /** Undefined where the event is the main agent's own. */
   linesOf(event: LogEvent): string[] | undefined {
     // Who is handed over to is the main agent for a while.
-    if (event.type === "agent.spawned" && event.mode === "handoff") return undefined;
+    if (event.type === "agent.spawned" && event.mode === "handoff") return this.#handedOver(event);
     if (event.type === "agent.spawned") this.#names.set(event.id, shownName(event));
-    if (event.type === "agent.ended" && event.id.startsWith("handoff-")) return undefined;
+    if (event.type === "agent.ended" && event.id.startsWith("handoff-"))
+      return event.agent === undefined ? undefined : [];
     const { team: texts } = this.#words.terminal;
     switch (event.type) {
       case "agent.spawned":
@@ -34,6 +35,11 @@ export class AgentLines {
       default:
         return "agent" in event && event.agent !== undefined ? this.#workOf(event, event.agent) : undefined;
     }
+  }
+
+  #handedOver({ agent, name, role }: EventOf<"agent.spawned">): string[] | undefined {
+    if (agent === undefined) return undefined;
+    return [this.#line(agent, this.#words.terminal.turn.handedOver({ name: safeLine(name ?? role, 64) }))];
   }
 
   #workOf(event: LogEvent, agent: string): string[] {

@@ -117,8 +117,12 @@ export type ToolContext = {
 
 /** The agents of this conversation, as far as this one deals with them. What it does is events, stored with the result. */
 export type ToolAgents = {
-  /** Gives work to an agent whose answer is the result of this call. */
-  delegate(wanted: { readonly task: string; readonly loops: number }): Result<AgentDone, Failure>;
+  /** Gives work to an agent whose answer is the result of this call. `role`: that of the caller unless said otherwise. */
+  delegate(wanted: {
+    readonly task: string;
+    readonly loops: number;
+    readonly role?: string | undefined;
+  }): Result<AgentDone, Failure>;
   /** Makes an agent that works beside this one. `files`: paths that are copied into its workspace. */
   spawn(wanted: {
     readonly role: string;

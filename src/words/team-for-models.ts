@@ -9,6 +9,7 @@ type Ended = Who & {
 
 /** What agents read that others made, and what is said between them. */
 export const teamForModels = {
+  briefed: "All that it needs to know.",
   /** In place of how the main agent works. */
   worker: (stepsMax: number) =>
     `You are a worker of AgentYard: another agent gave you one task, which is the first message. You share its files. Stay in the task; do no side work.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { EventOf, LogEvent } from "../../src/protocol/events.ts";
-import { withoutMarks } from "../../src/words/words.ts";
+import { builtInAgents, withoutMarks } from "../../src/words/words.ts";
 import { firstOf, lastOf, report } from "../world/company.ts";
 import { type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -100,6 +100,52 @@ test("a worker cannot delegate, spawn or write to others, and is told only of it
   const names = asked[0]?.body.tools?.map((tool) => tool.function.name) ?? [];
   assert.ok(names.includes("read_file") && !names.some((name) => ["delegate_task", "spawn_agent"].includes(name)));
   assert.ok(asked.every(({ text }) => !text.includes("colour blue")));
+});
+
+test("a named agent does a part with its own words and tools and the same files, and its answer comes back; it cannot give work on [A2][T1][T2][W3]", async () => {
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("go"))
+      return lastOf(request).role === "tool"
+        ? says("ok")
+        : calls(
+            ["call_agent", { agent_id: "simple", task: "inner", max_loops: 7 }],
+            ["call_agent", { agent_id: "nobody", task: "inner" }],
+          );
+    if (lastOf(request).role === "tool") return says(report("written"));
+    return calls(
+      ["write_file", { path: "outputs/part.txt", content: "part" }],
+      ["call_agent", { agent_id: "general", task: "nested" }],
+      ["run_bash_command", { command: "true" }],
+    );
+  });
+  await using yard = await startYard({ model });
+  const row = await yard.start("c");
+  const { events } = await yard.ask("go", { conversation: "c" });
+  const [wrong, right] = resultsIn(events).toSorted((a, b) => (a.outcome < b.outcome ? -1 : 1));
+  assert.match(wrong?.text ?? "", /agent_id: .*"general"\|"simple"/);
+  const { ok, result, context_id: context, loops } = JSON.parse(withoutMarks(right?.text ?? "{}"));
+  assert.deepEqual([ok, result, loops], [true, report("written"), 2]);
+  const [made, ...others] = events.flatMap((event) => (event.type === "agent.spawned" ? [event] : []));
+  assert.deepEqual(
+    [made?.mode, made?.role, made?.context, made?.loops, others.length],
+    ["worker", "simple", context, 7, 0],
+  );
+  const inner = model.asked.find((request) => firstOf(request).startsWith("inner"));
+  assert.ok(String(inner?.body.messages[0]?.content).includes(builtInAgents.simple.prompt));
+  assert.deepEqual(
+    inner?.body.tools?.map((tool) => tool.function.name),
+    [...builtInAgents.simple.tools, "transfer_to_general"].toSorted(),
+  );
+  const failures = events.flatMap((event) =>
+    event.type === "call.finished" && isAgents(event) && event.failure ? [event.failure.code] : [],
+  );
+  assert.deepEqual(
+    failures,
+    ["tool_not_found", "tool_not_found"],
+    "it has what its role has, and nothing to give work on",
+  );
+  const read = await yard.engine.files(row).read("outputs/part.txt");
+  assert.equal(read.ok && read.value.bytes.toString(), "part");
 });
 
 test("an answer below 200 characters is asked for once more, and never twice [A2]", async () => {

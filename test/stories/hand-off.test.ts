@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { AgentRole } from "../../src/protocol/agent.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { builtInAgents } from "../../src/words/words.ts";
+import { firstOf, lastOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
@@ -154,12 +155,12 @@ test("an agent that is named with @ comes with the way to it, also one that is o
   assert.ok(toolsIn(asked).includes("transfer_to_agent-8") && !toolsIn(asked).includes("transfer_to_agent-7"));
   assert.deepEqual(
     all(events, "tool.loaded").map(({ tool }) => tool),
-    ["transfer_to_agent-8"],
+    ["transfer_to_agent-8", "call_agent"],
   );
   const reminder = all(events, "step.started")[0]?.reminder ?? "";
   assert.match(
     reminder,
-    /The user named the agent agent-8 \(Knows all about agent-8\): hand over to it with transfer_to_agent-8\./,
+    /The user named the agent agent-8 \(Knows all about agent-8\): hand over to it with transfer_to_agent-8, or have it do a part with call_agent\./,
   );
   const system = String(asked?.body.messages[0]?.content);
   assert.match(
@@ -174,6 +175,38 @@ test("an agent that is named with @ comes with the way to it, also one that is o
     JSON.stringify(asked?.body.tools),
     "the same bytes at every start",
   );
+});
+
+test("an agent that works for another one hands its task over, too: the other answers in its place, and is back with its end [A3][W3]", async () => {
+  await using model = await modelServer((request) => {
+    const { role: speaker, text } = lastOf(request);
+    if (firstOf(request).startsWith("draw")) {
+      if (!text.includes("as A does") && speaker === "user") return calls(["transfer_to_a", { task: "draw it as A does" }]);
+      return speaker === "tool"
+        ? says("a drew it")
+        : calls(["write_file", { path: "outputs/drawing.txt", content: "o" }]);
+    }
+    if (text.startsWith("[")) return says(`told: ${text.split("\n")[1]}`);
+    return speaker === "tool" ? says("waiting") : calls(["spawn_agent", { role: "painter", task: "draw" }]);
+  });
+  await using yard = await startYard({ model, agents: [role("a", { tools: ["write_file"] })] });
+  const { answer, events } = await yard.ask("go");
+  assert.equal(answer, "told: a drew it");
+  const [painter, a] = all(events, "agent.spawned");
+  assert.deepEqual([painter?.mode, a?.mode, a?.agent, a?.role], ["task", "handoff", painter?.id, "a"]);
+  const drawing = model.asked.filter((request) => firstOf(request).startsWith("draw"));
+  assert.ok(toolsIn(drawing[0]).includes("transfer_to_a"));
+  assert.match(String(drawing[0]?.body.messages[0]?.content), /whom you can hand your task over to/);
+  assert.deepEqual(toolsIn(drawing[1]), ["transfer_to_general", "transfer_to_simple", "write_file"]);
+  assert.match(String(drawing[1]?.body.messages[0]?.content), /You are a\./);
+  assert.deepEqual(
+    all(events, "agent.ended").map(({ agent, id, outcome, folder }) => [agent, id, outcome, folder]),
+    [
+      [painter?.id, a?.id, "done", undefined],
+      [undefined, painter?.id, "done", "outputs/painter"],
+    ],
+  );
+  assert.equal(all(events, "agent.ended").at(-1)?.spent?.agents, 1, "who was handed over to counts");
 });
 
 for (const [language, text, expected, left] of [

@@ -316,14 +316,14 @@ test("a tool that somebody loads is told of from the next turn on, and after a r
 const shown = {
   en: [
     "Told to the model with every request (18):",
-    "On demand, found by the model itself (213):",
+    "On demand, found by the model itself (214):",
     "✓ From the next message on the model is told of mcp__crm__list_member",
     "✗ Nothing was said here yet",
     "No tool has “submarine”",
   ],
   zh: [
     "每次请求都告诉模型（18）：",
-    "按需使用，由模型自行查找（213）：",
+    "按需使用，由模型自行查找（214）：",
     "✓ 从下一条消息起，模型可以直接使用 mcp__crm__list_member",
     "✗ 这里还没有消息",
     "没有名称或说明中包含“submarine”的工具",

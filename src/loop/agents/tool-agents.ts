@@ -22,8 +22,7 @@ type Place = {
 /** The agents of a conversation, as a call of one of them deals with them. All of it is events that are stored with its result. */
 export function toolAgents(run: Run, parts: Parts, { call, workspace, noting }: Place): ToolAgents {
   return {
-    delegate({ task, loops }) {
-      const { role } = roleNow(run, parts);
+    delegate({ task, loops, role = roleNow(run, parts) }) {
       const spawned = makeAgent(run, parts, { mode: "worker", call, role, brief: task, loops });
       return spawned.ok ? ok({ text: "", events: [spawned.value], worker: spawned.value.id }) : spawned;
     },
@@ -77,8 +76,8 @@ export function toolAgents(run: Run, parts: Parts, { call, workspace, noting }: 
   };
 }
 
-function roleNow(run: Run, parts: Parts): { readonly role: string } {
-  return { role: run.history.self?.role ?? roleOf(run.history, parts).id };
+function roleNow(run: Run, parts: Parts): string {
+  return run.history.self?.role ?? roleOf(run.history, parts).id;
 }
 
 type Given = Omit<Place, "call"> & { readonly agent: string; readonly files: readonly string[] };

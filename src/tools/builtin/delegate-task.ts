@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { defineTool } from "../tool.ts";
 
-const loopsDefault = 50;
+/** Of a worker that nobody gave another number. */
+export const loopsDefault = 50;
+export const loopsMax = 200;
 
 export const delegateTask = defineTool({
   name: "delegate_task",
@@ -10,7 +12,7 @@ export const delegateTask = defineTool({
   class: "idempotent",
   input: z.object({
     task: z.string().trim().min(1).max(40_000).describe("All that the worker needs to know."),
-    max_loops: z.number().int().min(1).max(200).optional().describe("Steps that it may take. Left out: 50."),
+    max_loops: z.number().int().min(1).max(loopsMax).optional().describe("Steps that it may take. Left out: 50."),
   }),
   otherNames: { prompt: "task", description: "task", instructions: "task", loops: "max_loops", max_steps: "max_loops" },
   run: ({ task, max_loops: loops = loopsDefault }, { agents }) => agents.delegate({ task, loops }),

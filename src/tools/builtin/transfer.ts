@@ -3,6 +3,7 @@ import type { AgentRole } from "../../protocol/agent.ts";
 import { forModels } from "../../words/words.ts";
 import type { ToolSource } from "../foreign.ts";
 import { defineTool, type Tool } from "../tool.ts";
+import { callAgentTool } from "./call-agent.ts";
 
 /** Of more agents than these a model is not told with every request. */
 const toldMax = 8;
@@ -13,18 +14,24 @@ export function transferName({ id }: Pick<AgentRole, "id">): string {
   return `transfer_to_${id.replaceAll(/[^A-Za-z0-9_-]/g, "_")}`.slice(0, nameCharactersMax);
 }
 
-/** `transfer_to_{id}` for each agent there is, in the order of the settings; the same tools as long as these are the same. */
+/** `transfer_to_{id}` for each agent there is, in the order of the settings, and `call_agent`; the same as long as these are. */
 export function openTransfers(agents: () => readonly AgentRole[]): ToolSource {
   let known: readonly AgentRole[] | undefined;
   let made: readonly Tool[] = [];
   return {
     tools() {
       const now = agents();
-      if (now !== known) made = now.map((agent, place) => transferTool(agent, { isTold: place < toldMax }));
+      if (now !== known) made = toolsFor(now);
       known = now;
       return made;
     },
   };
+}
+
+function toolsFor(agents: readonly AgentRole[]): Tool[] {
+  const call = callAgentTool(agents);
+  const transfers = agents.map((agent, place) => transferTool(agent, { isTold: place < toldMax }));
+  return call === undefined ? transfers : [...transfers, call];
 }
 
 function transferTool(agent: AgentRole, { isTold }: { isTold: boolean }): Tool {
