@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
 const benches: Record<string, string> = {
+  agents: "agents.ts",
   context: "context.ts",
   documents: "documents.ts",
   engine: "engine/engine.ts",

@@ -45,6 +45,20 @@ test("a child gets what it asks for, or half of what is left; more than that is 
     assert.equal(refused({ [kind]: 0 }, {})[0], "budget_short", `nothing is made of nothing: ${kind}`);
 });
 
+test("a parent that may have two hundred agents makes thirty, and each of the first ones makes some itself [A4]", () => {
+  const children: number[] = [];
+  for (let left = 200; children.length < 30; ) {
+    const made = reserve({ agents: left }, {});
+    if (!made.ok) break;
+    children.push(made.value.agents ?? 0);
+    left -= 1 + (made.value.agents ?? 0);
+  }
+  assert.equal(children.length, 30);
+  assert.deepEqual([children[0], children.at(-1)], [9, 1]);
+  assert.deepEqual(reserve({ agents: 9 }, {}), { ok: true, value: { agents: 1 } });
+  assert.deepEqual(reserve({ agents: 1 }, {}), { ok: true, value: { agents: 0 } });
+});
+
 test("the tighter of two budgets holds, and what is named stands over what is usual [A4]", () => {
   assert.deepEqual(tightest({ tokens: 5, steps: 1 }, { tokens: 3, ms: 9 }), { tokens: 3, steps: 1, ms: 9 });
   assert.deepEqual(withLimits({ steps: 100, agents: 8 }, { steps: 200 }), { steps: 200, agents: 8 });

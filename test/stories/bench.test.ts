@@ -99,10 +99,24 @@ test("the short form of the documents bench agrees with pdftotext and prints wha
   assert.match(stdout, /, characters that differ: 0\.\d\d %$/m);
 });
 
+test("the short form of the agents bench makes a tree, sends its messages, and prints what it is held against [A1][A4]", () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bench, "agents", "--short"], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  const names = stdout.split("\n").flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
+  assert.deepEqual(names, [
+    "memory of an idle agent, 12 in a tree",
+    "a message to an agent that waits, 12 in a tree",
+    "a step, 12 agents in a tree, 2 of each, processor",
+    "a step, 12 agents in a tree, 2 of each, by the clock",
+    "All figures",
+  ]);
+  assert.doesNotMatch(stdout, /target/);
+});
+
 test("a bench that does not exist is refused with those that do", () => {
   const { status, stderr } = spawnSync(process.execPath, [bench, "nothing"], { encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /context, documents, engine, files, http, markdown, retrieval, sandbox, start/);
+  assert.match(stderr, /agents, context, documents, engine, files, http, markdown, retrieval, sandbox, start/);
 });
 
 test("the short form of the http bench streams, uploads and ends every chat, and prints what it is held against [C3][S3]", () => {
