@@ -26,6 +26,11 @@ export const enDemo = {
     ["undo", "I tell you how to undo what I did"],
     ["let Simple answer: what time is it", "I hand you over to the agent Simple, and am back afterwards"],
     ["how much budget is left", "I say what I was told about it"],
+    [
+      "split my files among three workers",
+      "I make three agents with `spawn_agent`; each looks into its part, and I write one report of their notes",
+    ],
+    ["have a worker do this: read notes.txt", "I give it to a worker with `delegate_task`, and tell what it answers"],
     ["do two things at once", "I call two tools side by side"],
     ["ask me something", "I ask you a question and go on with your answer"],
     ["connect a model", "I tell you how to put a real model in my place"],
@@ -129,6 +134,29 @@ export const enDemo = {
     `I followed the skill \`${skill}\`: I read its \`SKILL.md\`, and its scripts ran in the sandbox.`,
   skills: (lines: string) =>
     `Agents have these skills here:\n\n${lines}\n\nI can only follow \`data-analysis\` and \`slides\`; a real model reads any of them when a task fits. \`/skills\` tells more.`,
+  delegated: (p: { steps: number; said: string }) => `A worker did it in ${plural(p.steps, "step")}:\n\n${p.said}`,
+  notDelegated: (why: string) => `The worker did not come to its end${why === "" ? "" : ` (${why})`}.`,
+  company: {
+    /** The first line of what a worker is told, by which it knows its work. */
+    order: "Look into each of these files, and write notes on them for a report:",
+    role: "reader of files",
+    worker: (number: number) => `worker-${number}`,
+    path: "outputs/report.md",
+    title: "# Report of the company",
+    begun: (lines: string) =>
+      `The company is at work. Each worker has files of its own, and leaves notes:\n\n${lines}\n\n\`/agents\` shows them; what they write is put together when all are done.`,
+    given: (p: { name: string; files: number }) => `- \`${p.name}\`: ${plural(p.files, "file")}`,
+    underWay: (p: { done: number; of: number }) => `${p.done} of ${p.of} are done.`,
+    done: (p: { path: string; workers: number; good: number }) =>
+      `The report is in \`${p.path}\`: ${p.good === p.workers ? `all ${p.workers}` : `${p.good} of ${p.workers}`} workers came to their end, and their notes are in it. They lie in \`outputs/\`, too, in a folder for each worker. What the files mean is not in it: that takes a real model.`,
+    nothing: "No report was written: there are no notes that could be read.",
+    failed: (isDone: boolean): string => (isDone ? "Its notes could not be read." : "It did not come to its end."),
+    note: (p: { path: string; lines: number; words: number; begin: string }) =>
+      `\`${p.path}\`: ${plural(p.lines, "line")}, ${plural(p.words, "word")}. It begins: “${p.begin}”`,
+    unread: (path: string, code: string) => `\`${path}\` could not be read (${code}).`,
+    noted: (p: { files: number; path: string }) =>
+      `Result: notes on ${plural(p.files, "file")} are written. Files: ${p.path} - the notes. Open points: none.`,
+  },
   handedBack: "Another agent has answered you.",
   handedOver: (task: string) =>
     `You were handed over to me. I was told: “${task}”. I have no rule for that; it takes a real model to answer it.`,

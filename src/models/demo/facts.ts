@@ -30,6 +30,8 @@ export type TalkFacts = {
   readonly budget: string | undefined;
   /** The calls of this turn that have a result, in order. */
   readonly done: readonly DoneCall[];
+  /** The agents that ended in this turn, and told so. */
+  readonly ended: readonly { readonly name: string; readonly isDone: boolean }[];
 };
 
 export type AttachedFile = { readonly name: string; readonly path: string; readonly type: string };
@@ -54,8 +56,8 @@ const resultCharactersMax: Readonly<Record<string, number>> = {
 const otherResultCharactersMax = 8_000;
 
 export function readFacts({ messages, tools, tool_choice }: ChatRequest): TalkFacts {
-  const asked = messages.findLastIndex((message) => message.role === "user" && wordsOf(message) !== "");
-  const said = messages.filter(({ role }) => role === "user").map((message) => partsOf(ownWordsOf(message)));
+  const asked = messages.findLastIndex((message) => isUsers(message) && wordsOf(message) !== "");
+  const said = messages.filter(isUsers).map((message) => partsOf(ownWordsOf(message)));
   const { text: written, attached, language } = partsOf(ownWordsOf(messages[asked]));
   const names = attached.map(({ name }) => name);
   const before = messages.slice(0, Math.max(asked, 0)).filter(({ role }) => role === "user");
@@ -80,8 +82,21 @@ export function readFacts({ messages, tools, tool_choice }: ChatRequest): TalkFa
       .map((message) => /^Budget: (.*? left)\. /m.exec(rawText(message))?.[1])
       .find((told) => told !== undefined),
     done: doneCalls(messages.slice(asked + 1)),
+    ended: messages.slice(asked + 1).flatMap((message) => {
+      const [, name, how] = endMark.exec(wordsOf(message)) ?? [];
+      return message.role !== "user" || name === undefined ? [] : [{ name, isDone: how === "is done" }];
+    }),
   };
 }
+
+/** What agents write to each other comes as a message of the user. */
+function isUsers(message: Message): boolean {
+  return message.role === "user" && !mailMark.test(wordsOf(message));
+}
+
+const mailMark =
+  /^\[(?:The agent|Message from the agent|No answer will come from) |^Your answer is too short for somebody/;
+const endMark = /^\[The agent (\S+) \(\S+\) ([^\]]+)\]/;
 
 /** What stands behind a task that was handed over. */
 const handedMark = /\n\n\(You were handed this by another agent[^\n]*\)$/;

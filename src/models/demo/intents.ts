@@ -1,4 +1,6 @@
+import { companyIntent, companyWorkerIntent } from "./company.ts";
 import { connectText } from "./connect.ts";
+import { delegateIntent } from "./delegate.ts";
 import { fileIntents, uploadIntent } from "./file-intents.ts";
 import { foreignCalls, foreignText } from "./foreign-intent.ts";
 import { handedIntent, handOffIntents } from "./hand-off.ts";
@@ -23,6 +25,9 @@ export const intents: readonly Intent[] = [
     calls: first(({ text }) => [{ name: "report_number", arguments: { number: Number(/\d+/.exec(text)?.[0] ?? 0) } }]),
     answer: ({ done }) => resultOf(done, "report_number"),
   },
+  companyWorkerIntent,
+  delegateIntent,
+  companyIntent,
   ...handOffIntents,
   slidesIntent,
   ...fileIntents,

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { LogEvent } from "../../src/protocol/events.ts";
+import { all } from "../world/events.ts";
+import { must, type Rested, startYard, type TestYard } from "../world/yard.ts";
+
+const files = {
+  "north.csv": "month,sales\nMay,10\nJune,32\n",
+  "south.csv": "month,sales\nMay,5\nJune,7\n",
+  "memo.txt": "Tea sells well in the north.\nCocoa does not.\n",
+  "计划.md": "# 明年的计划\n\n多卖茶。\n",
+};
+
+/** The main agent's own words, in their order. */
+const saidBy = (events: readonly LogEvent[], agent?: string) =>
+  all(events, "message.assistant").flatMap((event) => (event.agent === agent && event.text !== "" ? [event.text] : []));
+
+async function filled(yard: TestYard, names: readonly (keyof typeof files)[] = Object.keys(files).filter(isName)) {
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  for (const name of names) await must(yard.client.upload(id, name, Buffer.from(files[name])));
+  return id;
+}
+
+const isName = (name: string): name is keyof typeof files => name in files;
+
+function made(yard: TestYard, { conversation }: Rested, path: string): string {
+  return readFileSync(join(yard.data, "workspace", conversation, path), "utf8");
+}
+
+/** They are made side by side: which is the first in the log is chance. */
+const teamIn = (events: readonly LogEvent[]) =>
+  all(events, "agent.spawned").toSorted((a, b) => (a.name ?? "").localeCompare(b.name ?? ""));
+
+test("the demo model runs a small company: three agents share the files, and their notes become one report [M5][A1][W13]", async () => {
+  await using yard = await startYard();
+  const rested = await yard.ask("Split my files among three workers and collect a report.", {
+    conversation: await filled(yard),
+  });
+  const { events, outcome } = rested;
+  assert.equal(outcome, "done");
+  const team = teamIn(events);
+  assert.deepEqual(
+    team.map(({ mode, name, brief }) => [mode, name, /Files handed to you: (.*)$/.exec(brief)?.[1]]),
+    [
+      ["task", "worker-1", "uploads/memo.txt, uploads/计划.md"],
+      ["task", "worker-2", "uploads/north.csv"],
+      ["task", "worker-3", "uploads/south.csv"],
+    ],
+  );
+  assert.deepEqual(
+    all(events, "agent.ended").map(({ outcome: how, folder }) => [how, folder?.replace(/\d$/, "")]),
+    team.map(() => ["done", "outputs/worker-"]),
+  );
+  const report = made(yard, rested, "outputs/report.md");
+  assert.match(
+    report,
+    /^# Report of the company\n\n## worker-1\n\n`uploads\/memo\.txt`: 2 lines, 9 words\. It begins: /,
+  );
+  assert.match(
+    report,
+    /## worker-2\n\n`uploads\/north\.csv`: 2 rows, 1 column of numbers\.[\s\S]*\| sales \| 2 \| 10 \| 32 /,
+  );
+  assert.equal(made(yard, rested, "outputs/worker-3/notes.md").includes("| sales | 2 | 5 | 7 | 6 | 12 |"), true);
+  const [first = "", ...others] = saidBy(events);
+  assert.match(first, /not an AI[\s\S]*The company is at work[\s\S]*- `worker-2`: 1 file\n/);
+  assert.match(others.at(-1) ?? "", /^The report is in `outputs\/report\.md`: all 3 workers came to their end/);
+  assert.deepEqual(saidBy(events, team[0]?.id).length, 1);
+});
+
+test("演示模型开一家小公司：三个工作者分头看文件，合成一份报告 [M5][A1][P4]", async () => {
+  await using yard = await startYard();
+  const rested = await yard.ask("把我的文件分给三个工作者，汇总成一份报告", { conversation: await filled(yard) });
+  const { events } = rested;
+  assert.deepEqual(
+    teamIn(events).map(({ name }) => name),
+    ["工作者-1", "工作者-2", "工作者-3"],
+  );
+  assert.match(
+    made(yard, rested, "outputs/报告.md"),
+    /^# 公司报告\n\n## 工作者-1\n\n`uploads\/memo\.txt`：2 行，9 个词。/,
+  );
+  assert.match(rested.answer, /^报告在 `outputs\/报告\.md`：3 个工作者全部做完/);
+});
+
+test("a company of as many as were asked for; without files there is none; a single worker does one thing [M5][A1][A2]", async () => {
+  await using yard = await startYard();
+  const two = await yard.ask("divide these files among 2 agents", {
+    conversation: await filled(yard, ["north.csv", "south.csv", "memo.txt"]),
+  });
+  assert.deepEqual(
+    teamIn(two.events).map(({ name }) => name),
+    ["worker-1", "worker-2"],
+  );
+  const none = await yard.ask("run a small company on my files");
+  assert.match(none.answer, /There is no file in `uploads\/`/);
+  assert.equal(all(none.events, "agent.spawned").length, 0);
+  const one = await yard.ask("have a worker do this: read north.csv", {
+    conversation: await filled(yard, ["north.csv"]),
+  });
+  const [worker] = all(one.events, "agent.spawned");
+  assert.deepEqual([worker?.mode, worker?.brief], ["worker", "read north.csv"]);
+  assert.match(
+    one.answer,
+    /not an AI[\s\S]*A worker did it in \d+ steps?:\n\n`uploads\/north\.csv`:\n\n```\nmonth,sales\n/,
+  );
+  const zh = await yard.ask("让一个工作者来做：读取 north.csv", { conversation: one.conversation });
+  assert.match(zh.answer, /^工作者用 \d+ 步做完了：\n\n[\s\S]*`uploads\/north\.csv` 的内容：/);
+});
