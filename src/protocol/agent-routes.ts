@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Purse } from "./budget.ts";
 import { Slot } from "./message.ts";
 import { ById, Empty, type Route } from "./route.ts";
 
@@ -33,6 +34,12 @@ const AgentInfo = z.object({
   /** What it said at its end, and where its files were put. */
   result: z.string().nullable(),
   folder: z.string().nullable(),
+  /** When it was made, and where in the log that stands; of the main agent the beginning of both. */
+  madeAt: z.number(),
+  seq: z.number().int(),
+  endedAt: z.number().nullable(),
+  /** What it may spend with all that it makes, what it has, and what is left. */
+  budget: Purse,
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 

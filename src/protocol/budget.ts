@@ -67,7 +67,7 @@ export const Spent = z.strictObject({
 });
 export type Spent = Readonly<z.infer<typeof Spent>>;
 
-const Purse = z.object({ limits: BudgetLimits, spent: Spent, left: BudgetLimits });
+export const Purse = z.object({ limits: BudgetLimits, spent: Spent, left: BudgetLimits });
 
 /** How things stand with the money of a conversation: what holds, what was spent, what is left. */
 export const Budget = Purse.extend({

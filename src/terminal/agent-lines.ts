@@ -6,6 +6,11 @@ import type { Style } from "./style.ts";
 const lineCharacters = 200;
 const linesMax = 12;
 
+/** A message between agents without the line that says who writes. */
+export function mailText(text: string): string {
+  return withoutMarks(text.replace(/^\[[^\n]*\]\n/, ""));
+}
+
 /** What agents do that another one made, in lines with their names before them: several may be at work at once. */
 export class AgentLines {
   readonly #words: Words;
@@ -69,7 +74,7 @@ export class AgentLines {
   #mail({ agent = "root", to, text, kind = "message" }: EventOf<"agent.mailed">): string[] {
     if (kind !== "message") return [];
     const name = to === "root" ? to : (this.#names.get(to) ?? to);
-    return [this.#line(agent, `→ ${safeLine(name, 64)}: ${safeLine(withoutMarks(text), lineCharacters)}`)];
+    return [this.#line(agent, `→ ${safeLine(name, 64)}: ${safeLine(mailText(text), lineCharacters)}`)];
   }
 
   #failure(failure: { readonly code: string; readonly params: object }): string {

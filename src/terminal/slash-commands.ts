@@ -62,7 +62,7 @@ const commands = {
   rules: { form: "[revoke ID]", words: ["revoke"], run: rules },
   tools: { form: "[WORD | load NAME]", words: ["load"], run: tools },
   skills: { form: "[why NAME | install NAME]", words: ["why", "install"], run: skills },
-  agents: { form: "[stop NAME]", words: ["stop"], run: agents },
+  agents: { form: "[NAME | stop NAME]", words: ["stop"], run: agents },
   mcp: { form: "[SERVER | WORD SERVER]", words: mcpWords, run: mcp },
   queue: { form: "[TEXT]", run: queue },
   unqueue: { form: "[N]", run: unqueue },

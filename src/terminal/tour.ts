@@ -12,7 +12,7 @@ import { tourTable } from "./tour-table.ts";
 /** How the person left the tour: out of it, or out of the program. */
 type Left = "tour" | "program";
 
-/** `/demo`: real files, a real sandbox, a real decision and a real crash, in a conversation of its own. */
+/** `/demo`: real files, a real sandbox, a real worker, a real decision and a real crash, in a conversation of its own. */
 export async function tour(chat: Chat): Promise<number | undefined> {
   const { console, words } = chat;
   const { tour: texts } = words.terminal;
@@ -22,7 +22,11 @@ export async function tour(chat: Chat): Promise<number | undefined> {
   const folder = await mkdtemp(join(tmpdir(), "agentyard-tour-"));
   try {
     await writeFile(join(folder, "sales.csv"), tourTable());
-    const left = (await showTable(chat, folder)) ?? (await showDecision(chat)) ?? (await showCrash(chat, folder));
+    const left =
+      (await showTable(chat, folder)) ??
+      (await showWorker(chat)) ??
+      (await showDecision(chat)) ??
+      (await showCrash(chat, folder));
     console.say(left === undefined ? texts.end() : texts.left());
     return left === "program" ? exitCodes.done : undefined;
   } finally {
@@ -61,6 +65,15 @@ async function showTable(chat: Chat, folder: string): Promise<Left | undefined> 
   const shown = made.slice(0, 5).map((path) => safeLine(path, 80));
   console.say(style.dim(made.length > 0 ? texts.tableDone({ files: shown.join(", ") }) : texts.tableBare()));
   return undefined;
+}
+
+async function showWorker(chat: Chat): Promise<Left | undefined> {
+  const { console, style, words } = chat;
+  const { tour: texts } = words.terminal;
+  console.say(style.strong(texts.worker()));
+  const left = await say(chat, texts.say.worker);
+  if (left === undefined) console.say(style.dim(texts.workerDone()));
+  return left;
 }
 
 async function showDecision(chat: Chat): Promise<Left | undefined> {

@@ -14,5 +14,12 @@ export const enTeam = {
   tokens: (p: { count: number }) => `${p.count} tokens`,
   begins: (p: { task: string }) => `begins: ${p.task}`,
   stopping: (p: { name: string }) => `✓ ${p.name} is being stopped.`,
-  usage: () => "✗ Use: /agents, or /agents stop NAME",
+  mails: (p: { count: number }) => (p.count === 1 ? "1 message" : `${p.count} messages`),
+  left: (p: { left: string; limit: string }) => `${p.left} of ${p.limit} left`,
+  hint: () => "/agents NAME tells all of one; /agents stop NAME ends it.",
+  task: () => "Task:",
+  messages: () => "Messages:",
+  files: () => "Files of its own:",
+  answer: () => "Answer:",
+  usage: () => "✗ Use: /agents, /agents NAME, or /agents stop NAME",
 };

@@ -15,5 +15,12 @@ export const zhTeam: typeof enTeam = {
   tokens: ({ count }) => `${count} token`,
   begins: ({ task }) => `开始：${task}`,
   stopping: ({ name }) => `✓ 正在停止 ${name}。`,
-  usage: () => "✗ 用法：/agents，或 /agents stop 名称",
+  mails: ({ count }) => `${count} 条消息`,
+  left: ({ left, limit }) => `剩余 ${left} / ${limit}`,
+  hint: () => "/agents 名称 查看其中一个的全部情况；/agents stop 名称 停止它。",
+  task: () => "任务：",
+  messages: () => "消息：",
+  files: () => "它自己的文件：",
+  answer: () => "回答：",
+  usage: () => "✗ 用法：/agents、/agents 名称，或 /agents stop 名称",
 };

@@ -10,6 +10,7 @@ import type { Driver } from "../driver.ts";
 import type { Engine } from "../loop.ts";
 import { appendSeen, soon } from "../messages.ts";
 import type { Parts } from "../parts.ts";
+import { standingOf } from "../spending.ts";
 import { nextOf } from "../turn.ts";
 
 /** What people see of the agents of a conversation, and how they stop one. */
@@ -47,12 +48,14 @@ async function describeTree(parts: Parts, conversation: ConversationRow): Promis
   const tree = await parts.log.tree(number);
   const events = await parts.log.effective(number, tree.root.head);
   const spent = spentBy(events);
+  const begun = new Map(events.flatMap((event) => (event.type === "agent.spawned" ? [[event.id, event]] : [])));
   const ends = new Map(events.flatMap((event) => (event.type === "agent.ended" ? [[event.id, event]] : [])));
   const main: AgentInfo = {
     ...{ id: "root", name: "root", parent: null, mode: "main", role: roleOf(tree.root, parts).id, brief: "" },
     state: stateOf(parts, conversation, tree.root, undefined),
     ...(spent.get("root") ?? nothing),
     ...{ workspace: null, context: null, result: null, folder: null },
+    ...{ madeAt: conversation.createdAt, seq: 0, endedAt: null, budget: standingOf(tree.root, parts).whole },
   };
   const others = [...tree.agents].flatMap(([id, history]): AgentInfo[] => {
     const { self } = history;
@@ -66,6 +69,8 @@ async function describeTree(parts: Parts, conversation: ConversationRow): Promis
         ...(spent.get(id) ?? nothing),
         workspace: workspaceOf(tree, id),
         ...{ result: ended?.result ?? null, folder: ended?.folder ?? null },
+        ...{ madeAt: begun.get(id)?.at ?? 0, seq: begun.get(id)?.seq ?? 0, endedAt: ended?.at ?? null },
+        budget: standingOf(history, parts).whole,
       },
     ];
   });

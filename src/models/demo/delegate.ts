@@ -1,5 +1,7 @@
 import { parsedObject } from "../../base/json.ts";
+import type { TalkFacts } from "./facts.ts";
 import { first, type Intent, resultOf } from "./intent.ts";
+import { replaceMentions } from "./mentions.ts";
 
 /** `have a worker do this: …`, `让一个工作者来做：…`; what comes behind the colon is its task. */
 const wanted =
@@ -14,7 +16,7 @@ function taskIn(text: string): string | undefined {
 export const delegateIntent: Intent = {
   name: "delegate",
   matches: (text) => taskIn(text) !== undefined,
-  calls: first(({ text }) => [{ name: "delegate_task", arguments: { task: taskIn(text) ?? text } }]),
+  calls: first((facts) => [{ name: "delegate_task", arguments: { task: taskOf(facts) } }]),
   answer: ({ done }, { words }) => {
     const { ok, result, error, loops } = parsedObject(resultOf(done, "delegate_task")) ?? {};
     const steps = typeof loops === "number" ? loops : 0;
@@ -23,6 +25,14 @@ export const delegateIntent: Intent = {
       : words.notDelegated(String(error ?? ""));
   },
 };
+
+/** A worker sees nothing but its task: files that came along are named by where they lie. */
+function taskOf({ text, written, attached }: TalkFacts): string {
+  const names = attached.map(({ name }) => name);
+  const paths = attached.map(({ path }) => path).join(", ");
+  const whole = attached.length === 0 ? text : replaceMentions(written, names, ` ${paths} `).trim();
+  return taskIn(whole) ?? text;
+}
 
 /** The worker says in its first answer what it is; here that was said already. */
 function withoutIntroduction(said: string, introduction: string): string {

@@ -29,7 +29,7 @@ export class OwnTerminal implements Terminal {
 
   start(onInput: (data: string) => void, onResize: () => void): void {
     this.#size = this.#measure();
-    this.#inner.start(onInput, () => {
+    this.#inner.start(typedEarly(onInput), () => {
       this.#forget();
       this.#forget = this.#options.clock.after(resizeQuietMs, () => {
         this.#size = this.#measure();
@@ -107,4 +107,23 @@ export class OwnTerminal implements Terminal {
     const clear = Array.from({ length: rows }, (_, row) => `\u001b[${row + 1};1H\u001b[2K`).join("");
     return `\u001b[${rows};1H${"\n".repeat(saved)}${clear}\u001b[H`;
   }
+}
+
+/**
+ * Who types before the editor is there types into a terminal that makes line feeds of Enter: they all come at once, as
+ * the first input. The last line feed among them is Enter; one before it may be from several lines that were pasted.
+ */
+function typedEarly(onInput: (data: string) => void): (data: string) => void {
+  let first: string[] | undefined;
+  let isOver = false;
+  const tell = () => {
+    isOver = true;
+    const last = first?.lastIndexOf("\n") ?? -1;
+    for (const [index, data] of (first ?? []).entries()) onInput(index === last ? "\r" : data);
+  };
+  return (data) => {
+    if (isOver) return onInput(data);
+    if (first === undefined) queueMicrotask(tell);
+    first = [...(first ?? []), data];
+  };
 }
