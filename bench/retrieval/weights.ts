@@ -45,7 +45,7 @@ export function crossValidate(proposals: Proposals): string[] {
 function choose(proposals: Proposals): Weights {
   let [best, bestWorth] = [weights, worthOf(proposals, weights)];
   for (const part of Object.keys(weights)) {
-    if (part === "score") continue;
+    if (part === "score" || part === "worth") continue;
     for (const step of steps) {
       const tried = { ...best, [part]: step };
       const worth = worthOf(proposals, tried);

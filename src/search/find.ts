@@ -4,9 +4,10 @@ import { isRepairable, type Repair, repairWord } from "./repair.ts";
 import type { Bounds, Scope } from "./sqlite/bounds.ts";
 import { contentOf, ordinalOf, type Reader, type StoredPassage } from "./sqlite/reading.ts";
 import { anyOf, loosened, matchOf, parseQuery, partsOf, type Query, type Term, type Unit } from "./text/query.ts";
-import { type Features, openRanking, rarityOf, totalOf, unitsOf } from "./text/rank.ts";
+import { type Features, openRanking, totalOf, unitsOf } from "./text/rank.ts";
 import type { CutRun } from "./text/runs.ts";
 import { snippetOf } from "./text/snippet.ts";
+import { tellingOf } from "./text/telling.ts";
 
 /** A passage that answers, with all that is needed to show, cite and open it. */
 export type Hit = {
@@ -143,10 +144,9 @@ type Ranked = { readonly passage: StoredPassage; readonly features: Features; re
 
 /** The best of the index, in the order of what speaks for them. */
 function rankWithin(query: Query, bounds: Bounds, reader: Reader) {
-  const counts = unitsOf(query).map((unit) => passagesWith(unit, reader));
-  const all = reader.passagesInAll();
-  const rarities = counts.map((count) => rarityOf(count, all));
-  const { weigh, mark } = openRanking(query, rarities);
+  const units = unitsOf(query);
+  const counts = units.map((unit) => passagesWith(unit, reader));
+  const { weigh, mark } = openRanking(query, tellingOf(units, counts, reader.passagesInAll()));
   const asked = rarerOnly(query, counts, reader.shareOf(bounds));
   const candidates = reader
     .best(matchOf(asked), bounds, candidatesMax)

@@ -1,7 +1,7 @@
 import { fold } from "./fold.ts";
 import { anyOfRuns, type CutRun, indexedText, runPattern } from "./runs.ts";
 import { stem } from "./stem.ts";
-import { englishStopWords, partsWithoutStopWords } from "./stop-words.ts";
+import { coreOf, englishStopWords, partsWithoutStopWords } from "./stop-words.ts";
 
 /** What somebody looks for, as the index is asked. */
 export type Query = {
@@ -30,6 +30,8 @@ export type Unit = {
   /** What marks it in a text: the stems of one or more words in a row, or characters. */
   readonly stems?: readonly string[];
   readonly characters?: string;
+  /** Perhaps it is no part of what is meant. */
+  readonly isWeak?: true;
 };
 
 /** More than anybody asks for, and still quick. */
@@ -119,7 +121,14 @@ function termsOf(words: readonly string[], cutRun: CutRun, leavesOut: boolean): 
 
 function runTerms(run: string, cutRun: CutRun, leavesOut: boolean): Term[] {
   const parts = leavesOut ? partsWithoutStopWords(run) : [run];
-  return parts.map((part) => ({ said: part, units: runUnits(part, cutRun) }));
+  return parts.map((part) => {
+    const core = coreOf(part);
+    const units = runUnits(part, cutRun);
+    return {
+      said: part,
+      units: units.map((unit) => (core.includes(unit.characters ?? "") ? unit : { ...unit, isWeak: true as const })),
+    };
+  });
 }
 
 function runUnits(run: string, cutRun: CutRun): readonly Unit[] {

@@ -16,6 +16,8 @@ export type Candidate = {
 export type Features = {
   /** The index's score, against that of the best. */
   readonly score: number;
+  /** The same by what each word tells, which the index does not know of pairs of characters. */
+  readonly worth: number;
   /** How much of what was asked for its own heading has. */
   readonly title: number;
   /** The same for all of it and the headings above it. */
@@ -26,6 +28,8 @@ export type Features = {
   readonly exactTitle: number;
   /** How near to each other neighbours of the question stand. */
   readonly proximity: number;
+  /** How much of what was asked for stands together in one place. */
+  readonly density: number;
   /** It is written like the question: in letters, simplified or traditional characters. */
   readonly script: number;
   /** It says enough: the index prefers what is short, down to a heading alone. */
@@ -36,26 +40,28 @@ export type Weights = { readonly [Feature in keyof Features]: number };
 
 /** Chosen by cross-validation over documents: `npm run bench retrieval -- --only weights`, docs/decisions/0064. */
 export const weights: Weights = {
-  score: 1,
+  score: 0.5,
+  worth: 0.5,
   title: 0.2,
   coverage: 0.2,
   phrase: 0.2,
   exactTitle: 0.3,
   proximity: 0.3,
+  density: 0.2,
   script: 0.45,
   length: 0.3,
 };
 
 const enoughUnits = 400;
 
-/** `rarities`: what each unit of the query tells, by how rare it is. */
-export function openRanking(query: Query, rarities: readonly number[]) {
+/** `telling`: what each unit of the query tells. */
+export function openRanking(query: Query, telling: readonly number[]) {
   const units = unitsOf(query);
   const mark = openMarker(units);
   const script = scriptOf(query.written);
-  const share = (marks: readonly Mark[]) => shareOf(new Set(marks.map(({ unit }) => unit)), rarities);
+  const share = (marks: readonly Mark[]) => shareOf(new Set(marks.map(({ unit }) => unit)), telling);
 
-  const featuresOf = ({ path, text }: Candidate, score: number): Features => {
+  const featuresOf = ({ path, text, score }: Candidate): Features => {
     const title = path.at(-1) ?? "";
     const [foldedTitle, folded] = [fold(title), fold(text)];
     const marks = mark(folded);
@@ -63,11 +69,13 @@ export function openRanking(query: Query, rarities: readonly number[]) {
     const above = mark(fold(path.slice(0, -1).join("\n")));
     return {
       score,
+      worth: worthOf([marks, inTitle, above], text.length, telling),
       title: share(inTitle),
       coverage: share([...marks, ...inTitle, ...above]),
       phrase: hasWhole(folded, query.whole) ? 1 : 0,
       exactTitle: titleIs(foldedTitle, query.whole) ? 1 : 0,
       proximity: proximityOf(marks, units.length),
+      density: densityOf(marks, telling),
       script: script === undefined || script === scriptOf(text) ? 1 : 0,
       length: Math.min(1, unitsIn(text) / enoughUnits),
     };
@@ -76,8 +84,10 @@ export function openRanking(query: Query, rarities: readonly number[]) {
   return {
     /** What speaks for each. */
     weigh(candidates: readonly Candidate[]): Features[] {
-      const best = Math.max(...candidates.map(({ score }) => score), Number.MIN_VALUE);
-      return candidates.map((candidate) => featuresOf(candidate, candidate.score / best));
+      const all = candidates.map(featuresOf);
+      const best = Math.max(...all.map(({ score }) => score), Number.MIN_VALUE);
+      const most = Math.max(...all.map(({ worth }) => worth), Number.MIN_VALUE);
+      return all.map((each) => ({ ...each, score: each.score / best, worth: each.worth / most }));
     },
     mark,
   };
@@ -90,25 +100,67 @@ export function unitsOf({ terms, required }: Query): readonly Unit[] {
 export function totalOf(features: Features, by: Weights = weights): number {
   return (
     by.score * features.score +
+    by.worth * features.worth +
     by.title * features.title +
     by.coverage * features.coverage +
     by.phrase * features.phrase +
     by.exactTitle * features.exactTitle +
     by.proximity * features.proximity +
+    by.density * features.density +
     by.script * features.script +
     by.length * features.length
   );
 }
 
-/** How telling a word is that stands in so many of all passages. */
-export function rarityOf(passages: number, all: number): number {
-  return Math.log(1 + (Math.max(all, passages) - passages + 0.5) / (passages + 0.5));
+function shareOf(found: ReadonlySet<number>, telling: readonly number[]): number {
+  const has = telling.reduce((sum, more, unit) => sum + (found.has(unit) ? more : 0), 0);
+  return has / Math.max(sumOf(telling), Number.MIN_VALUE);
 }
 
-function shareOf(found: ReadonlySet<number>, rarities: readonly number[]): number {
-  const all = rarities.reduce((sum, rarity) => sum + rarity, 0);
-  const has = rarities.reduce((sum, rarity, unit) => sum + (found.has(unit) ? rarity : 0), 0);
-  return all === 0 ? 0 : has / all;
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
+
+/** BM25: what is said again tells less each time, and in a long text less than in a short one. */
+const saturation = 1.2;
+const lengthShare = 0.3;
+const usualCharacters = 700;
+/** How much more a word counts in the own heading, and in those above it, than in the text. */
+const [titleTimes, aboveTimes] = [2, 1];
+
+function worthOf(
+  [inText, inTitle, above]: readonly [readonly Mark[], readonly Mark[], readonly Mark[]],
+  characters: number,
+  telling: readonly number[],
+): number {
+  const times = telling.map(() => 0);
+  const add = (marks: readonly Mark[], each: number) => {
+    for (const { unit } of marks) times[unit] = (times[unit] ?? 0) + each;
+  };
+  add(inText, 1 / (1 - lengthShare + (lengthShare * characters) / usualCharacters));
+  add(inTitle, titleTimes);
+  add(above, aboveTimes);
+  return sumOf(times.map((count, unit) => ((telling[unit] ?? 0) * count * (saturation + 1)) / (count + saturation)));
+}
+
+/** Two sentences or three. */
+const placeCharacters = 300;
+
+function densityOf(marks: readonly Mark[], telling: readonly number[]): number {
+  const inOrder = marks.toSorted((one, other) => one.start - other.start);
+  const counts = telling.map(() => 0);
+  let [has, most, first] = [0, 0, 0];
+  for (const { unit, start } of inOrder) {
+    if (counts[unit] === 0) has += telling[unit] ?? 0;
+    counts[unit] = (counts[unit] ?? 0) + 1;
+    for (let head = inOrder[first]; head !== undefined && start - head.start > placeCharacters; head = inOrder[first]) {
+      counts[head.unit] = (counts[head.unit] ?? 1) - 1;
+      if (counts[head.unit] === 0) has -= telling[head.unit] ?? 0;
+      first += 1;
+    }
+    most = Math.max(most, has);
+  }
+  return most / Math.max(sumOf(telling), Number.MIN_VALUE);
 }
 
 function hasWhole(folded: string, whole: string): boolean {

@@ -4,7 +4,7 @@ const english = `a about above across after again against all almost along alrea
   does doesn doing don done down during each either else enough ever every few find for from further get gets getting give given
   gives go goes got had hadn has hasn have haven having he her here hers him his how however i if in instead into is isn it
   its itself just kind know let like ll made make makes many may me means might more most much must my myself need needs neither
-  no nor not of off often on once one only onto or other others otherwise our out over own per please possible purpose put rather
+  no nor not of off often on once one only onto or other others otherwise our out over per please possible purpose put rather
   re really s same say says see seem seems shall she should shouldn show since so some somebody someone something sort still such t take takes
   tell than that the their them then there these they thing things this those though through thus to too toward under until up
   upon us use used uses using ve very via want wants was wasn way ways we were what whatever when where whether which while who
@@ -28,17 +28,18 @@ export function partsWithoutStopWords(run: string): readonly string[] {
   return run
     .replaceAll(chineseFrames, " ")
     .split(" ")
-    .map(withoutSinglesAtEnds)
-    .filter((part) => part !== "");
+    .filter((part) => [...part].some((character) => !chineseSingles.has(character)));
 }
 
 /** Most words are two characters long, and many begin or end with one of these: so many are left alone. */
 const wordCharacters = 2;
 
-/** The end first: what stands behind a word is rarely a part of one (中国的), what stands before often is. */
-function withoutSinglesAtEnds(part: string): string {
+/**
+ * What is surely meant: without the characters at its ends that are words by themselves, but may belong to one (上海). The
+ * end first: what stands behind a word is rarely a part of it (中国的), what stands before often is.
+ */
+export function coreOf(part: string): string {
   const characters = [...part];
-  if (characters.every((character) => chineseSingles.has(character))) return "";
   while (characters.length > wordCharacters && chineseSingles.has(characters.at(-1) ?? "")) characters.pop();
   while (characters.length > wordCharacters && chineseSingles.has(characters[0] ?? "")) characters.shift();
   return characters.join("");
