@@ -13,6 +13,7 @@ import type { McpServerSettings } from "./mcp/mcp.ts";
 import { isRunning } from "./observe/observe.ts";
 import { readBwrap } from "./sandbox/local/bwrap.ts";
 import { openLocalSandbox } from "./sandbox/local/local.ts";
+import { findSegmenter } from "./search/search.ts";
 import { findSkills } from "./skills/skills.ts";
 import { lookAtDatabase } from "./storage/sqlite/look-at-database.ts";
 import { lookAtRecord } from "./storage/sqlite/look-at-record.ts";
@@ -78,7 +79,7 @@ async function gatherFacts({ loaded, notes, words }: Pick<Parts, "loaded" | "not
       ...{ slot, model },
       server: URL.parse(baseUrl)?.host ?? baseUrl,
     })),
-    ...(config === undefined ? {} : { search: lookForSearch(config) }),
+    ...(config === undefined ? {} : { search: lookForSearch(config), documents: lookAtDocuments(config) }),
     images: config?.workspace.disk === "image" ? await lookAtImages(config.paths.dataDir) : undefined,
     sandbox: await lookAtSandbox(words),
   };
@@ -217,6 +218,15 @@ function lookAtDecisions({ paths }: Config): DoctorFacts["decisions"] {
 function lookForSearch({ web }: Config): NonNullable<DoctorFacts["search"]> {
   const provider = openWeb({ clock: systemClock, settings: () => web, proxyEnv: () => ({}) }).provider();
   return { service: provider && searchServices[provider].name };
+}
+
+/** Whether the model answers is seen when documents are indexed. */
+function lookAtDocuments({ documents }: Config): NonNullable<DoctorFacts["documents"]> {
+  const { segmentation, embedding } = documents;
+  return {
+    segmenter: findSegmenter(segmentation),
+    embedding: embedding && { model: embedding.model, server: URL.parse(embedding.baseUrl)?.host ?? "" },
+  };
 }
 
 /** One is mounted, where it would be if the directory is there. */

@@ -342,8 +342,9 @@ function reloader(
 
 /** What is missing where somebody began to configure the main model and the demo model would stand in for it. */
 function halfSetModel({ notes, models }: Config, words: Words): string | undefined {
-  if (models.slots.base !== undefined || notes.length === 0) return undefined;
-  return notes.map((note) => noteText(note, words, [])).join(" ");
+  const about = notes.filter(({ code }) => code !== "embedding_incomplete");
+  if (models.slots.base !== undefined || about.length === 0) return undefined;
+  return about.map((note) => noteText(note, words, [])).join(" ");
 }
 
 /** What the user should know before anything is asked; where no model was named, what the server has to offer. */
@@ -366,6 +367,8 @@ function noteText(note: ConfigNote, { notes }: Words, offered: readonly string[]
       return notes.model_id_missing({ ...note, offered: offered.slice(0, offeredMax).join(", ") });
     case "slot_without_key":
       return notes.slot_without_key(note);
+    case "embedding_incomplete":
+      return notes.embedding_incomplete(note);
     case "variable_unknown":
       return notes.variable_unknown(note);
   }

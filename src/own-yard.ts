@@ -15,6 +15,7 @@ import { isEverywhere, openableAddress } from "./openable-address.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import { openLocalSandbox } from "./sandbox/local/local.ts";
 import { openSandbox } from "./sandbox/sandbox.ts";
+import { findSegmenter } from "./search/search.ts";
 import type { OwnerLock } from "./storage/sqlite/owner-lock.ts";
 import { openSqlite } from "./storage/sqlite/sqlite.ts";
 import type { Storage } from "./storage/storage.ts";
@@ -174,6 +175,8 @@ async function openForOwner({ config, listenAt }: AttachOptions, { committed: on
   const { checkers: files, workspace, paths, storage } = config;
   const checkers = await loadCheckers(files);
   if (!checkers.ok) return checkers;
+  const segmenter = findSegmenter(config.documents.segmentation);
+  if (!segmenter.ok) return segmenter;
   const images = workspace.disk === "image" ? await probeImages(paths.dataDir) : ok(undefined);
   if (!images.ok) return images;
   const unfinished = findUnfinished(paths);

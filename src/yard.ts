@@ -14,6 +14,7 @@ import { openLookup } from "./lookup/lookup.ts";
 import { defaultLimits, type Engine, type LoopLimits, openEngine } from "./loop/loop.ts";
 import { type Mcp, openMcp } from "./mcp/mcp.ts";
 import { startDemoServer } from "./models/demo/demo.ts";
+import { openAiEmbeddings } from "./models/embedding/embedding.ts";
 import {
   describeServer,
   detectServers,
@@ -302,7 +303,7 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
   const { disk } = config.workspace;
   const shared = { dataDir, storage, clock, ids, logger };
   const workspaces = openWorkspaces({ ...shared, limits, disk, leave, skills: skills.shelf });
-  const index = openIndex(dataDir, clock);
+  const index = openIndex({ config, clock, logger });
   const documents = openDocuments({ clock, logger, search: index });
   return {
     ...{ workspaces, index, documents, uploads },
@@ -318,9 +319,23 @@ function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOpt
 }
 
 /** Nothing is opened before somebody has a document, or searches. */
-function openIndex(dataDir: string, clock: Clock): Search {
-  const opened = openSearch({ file: join(dataDir, "indexes.db"), clock });
-  assert(opened.ok, "the usual segmentation needs no package");
+function openIndex({ config, clock, logger }: Pick<YardOptions, "config" | "clock" | "logger">): Search {
+  const { segmentation, embedding, embeddingCharactersPerDay: charactersPerDayMax } = config.documents;
+  const { proxyEnv } = config.models;
+  const opened = openSearch({
+    ...{ file: join(config.paths.dataDir, "indexes.db"), clock, segmentation },
+    meaning: embedding && {
+      ...{ embedder: openAiEmbeddings({ settings: embedding, clock, proxyEnv }), charactersPerDayMax },
+      logger,
+      onTrouble: (trouble) =>
+        trouble.why === "limit"
+          ? logger.warn("as much as a day may cost was sent to the embedding model; the rest follows tomorrow", trouble)
+          : logger.warn("the embedding model does not answer: {kind} {because} {said}; searches go by words alone", {
+              ...{ kind: trouble.error.kind, because: trouble.error.because ?? "", said: trouble.error.message },
+            }),
+    },
+  });
+  assert(opened.ok, "whether there is a segmenter is asked before a yard is opened");
   return opened.value;
 }
 

@@ -22,6 +22,7 @@ import { findPlaces, type Places, type Surroundings } from "./places.ts";
 import { type ConfigFailure, type Problem, toFailures } from "./problems.ts";
 import { readAgents } from "./read-agents.ts";
 import { type BudgetsRead, readBudgets } from "./read-budgets.ts";
+import { type DocumentSettings, readDocuments } from "./read-documents.ts";
 import { readMcp } from "./read-mcp.ts";
 import { readRules } from "./read-rules.ts";
 import { readNetwork, readSandbox } from "./read-sandbox.ts";
@@ -73,6 +74,7 @@ export type Config = {
   /** `cleanAfterMs`: how long nobody must have used a workspace before its files are moved to the trash; 0 is never. */
   readonly workspace: { readonly limits: WorkspaceLimits; readonly cleanAfterMs: number; readonly disk: Disk };
   readonly uploads: UploadPolicy;
+  readonly documents: DocumentSettings;
   readonly sandbox: SandboxSettings;
   readonly network: NetworkSettings;
   readonly server: ServerSettings;
@@ -145,6 +147,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   const checkers: ConfigFile[] = [];
   for (const folder of places.checkerFolders) checkers.push(...(await programsIn(folder, reader.problems)));
   const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
+  const { documents, notes: documentNotes } = readDocuments(reader, places);
   const config: Config = {
     language,
     terminal: { surface: reader.read(settings.surface) },
@@ -164,7 +167,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     context: readContext(reader),
     ...readBudgets(reader, places),
     workspace: readWorkspace(reader),
-    ...readPrograms(reader),
+    ...{ ...readPrograms(reader), documents },
     server: readServer(reader, places),
     web: readWeb(reader, places),
     traces,
@@ -181,7 +184,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     },
     approvals: rules,
     ...{ agents, tools, toolFolders: places.toolFolders, skills, mcp: mcp.servers, checkers },
-    notes: [...notes, ...noteUnknown(variables.map(([name]) => name))],
+    notes: [...notes, ...documentNotes, ...noteUnknown(variables.map(([name]) => name))],
     secrets: [...secretsAmong(variables), ...traceSecrets(traces), ...mcp.secrets],
     readings: reader.readings,
     rows: [...ruleRows, ...agentRows, ...toolRows, ...skillRows, ...mcp.rows],
@@ -237,10 +240,10 @@ export async function reloadConfig(
     if (before.value !== reading.value) waiting.push(nameOf(reading.setting));
     return before;
   });
-  const { paths, storage, secretKey, logs, checkers, traces } = config;
+  const { paths, storage, secretKey, logs, checkers, traces, documents } = config;
   const workspace = { ...fresh.value.workspace, disk: config.workspace.disk };
   const server = changeServer(config.server, fresh.value.server);
-  const kept = { paths, storage, secretKey, logs, checkers, workspace, server, traces, readings };
+  const kept = { paths, storage, secretKey, logs, checkers, workspace, server, traces, documents, readings };
   return ok({ config: deepFreeze({ ...fresh.value, ...kept }), waiting });
 }
 

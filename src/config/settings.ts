@@ -5,6 +5,7 @@ import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
 import { languages } from "../words/words.ts";
 import { budgetSettings } from "./budget-settings.ts";
 import { contextSettings } from "./context-settings.ts";
+import { documentSettings } from "./document-settings.ts";
 import {
   baseUrl,
   choice,
@@ -184,6 +185,8 @@ export const settings = {
     kind: endings,
     default: defaultUploadPolicy.types,
   },
+
+  ...documentSettings,
 
   modelCallsMax: {
     variables: ["AGENTYARD_MODEL_CALLS_MAX"],

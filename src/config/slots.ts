@@ -2,6 +2,7 @@ import { nearest } from "../base/nearest.ts";
 import type { SlotSettings } from "../models/models.ts";
 import { apiUrls } from "../models/profile.ts";
 import { Slot } from "../protocol/message.ts";
+import { embeddingPrefix } from "./document-settings.ts";
 import type { Reader } from "./reader.ts";
 import { knownVariables, openAiSettings, slotPrefixes, slotSettings } from "./settings.ts";
 
@@ -11,6 +12,8 @@ export type ConfigNote =
   | { readonly code: "model_id_missing"; readonly slot: Slot; readonly variable: string; readonly model: string }
   /** The slot has settings, but neither a key (it goes into `variable`) nor a local server: it is not used. */
   | { readonly code: "slot_without_key"; readonly slot: Slot; readonly variable: string }
+  /** A model for embeddings is named in part: `variable` is missing, and words alone decide. */
+  | { readonly code: "embedding_incomplete"; readonly variable: string }
   /** Looks like a variable of a slot and is none. */
   | { readonly code: "variable_unknown"; readonly name: string; readonly near: string };
 
@@ -38,7 +41,7 @@ export function readSlots(reader: Reader, { isTrusted }: { readonly isTrusted: b
 /** Names that begin like a variable of a slot, but end in a way that nobody reads. */
 export function noteUnknown(names: readonly string[]): ConfigNote[] {
   const known = knownVariables();
-  const prefixes = Object.values(slotPrefixes).flat();
+  const prefixes = [...Object.values(slotPrefixes).flat(), embeddingPrefix];
   return names
     .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)) && !known.has(name))
     .map((name) => ({ code: "variable_unknown", name, near: nearest(name, known, 1)[0] ?? name }));

@@ -2,7 +2,7 @@ import type { Result } from "../base/result.ts";
 import type { Unsearched } from "../documents/documents.ts";
 import type { Place } from "../extract/extract.ts";
 import type { OwnerId } from "../protocol/ids.ts";
-import type { EntryHit, Found, QueryFailure, SearchFailure } from "../search/search.ts";
+import type { EntryHit, Found, MeaningState, QueryFailure, SearchFailure } from "../search/search.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 
 export { openLookup } from "./open-lookup.ts";
@@ -39,6 +39,8 @@ export type LookedUp = Pick<Found, "total" | "missing" | "repaired"> & {
   readonly unsearched: readonly (Unsearched & { readonly conversation: string })[];
   /** More files than one search looks at: those of the conversations that were used last were taken. */
   readonly isPartial: boolean;
+  /** How far the ranking by meaning is; undefined where words alone decide. */
+  readonly meaning: MeaningState | undefined;
 };
 
 export type LookupHit = {

@@ -55,7 +55,9 @@ export function openLookup(parts: Parts): Lookup {
       const found = await look(scopeOf(owner, wanted), wanted, rows);
       if (!found.ok) return found;
       const { unsearched = [], isPartial = false } = taken ?? {};
-      return ok({ ...found.value, conversationsBehind: followed.value, unsearched, isPartial });
+      const state = await search.meaning(owner);
+      const meaning = state.ok ? state.value : undefined;
+      return ok({ ...found.value, conversationsBehind: followed.value, unsearched, isPartial, meaning });
     },
     async said(owner, { words, except, hitsMax, signal }) {
       const rows = await rowsOf(log, owner);

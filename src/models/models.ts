@@ -9,6 +9,7 @@ import { completeSettings, type DescribeServer, type SlotSettings } from "./sett
 import { openTurnstiles, type Turnstile } from "./turnstile.ts";
 
 export { bestOffers, describeServer, detectServers, type FoundServer, offeredModels } from "./detect.ts";
+export type { Embedder, EmbeddingSettings } from "./embedder.ts";
 export { type Entering, openEntering, readKeptModels } from "./entered.ts";
 export { estimateTokens } from "./estimate.ts";
 export { modelFailure } from "./model-failure.ts";
@@ -16,6 +17,7 @@ export { NeutralRequest, toModelRequest, toNeutralResult } from "./neutral.ts";
 export type { ModelNote, ServerKind } from "./note.ts";
 export { costOf, type Price, type PriceTable, priceOf } from "./prices.ts";
 export { describeModel } from "./profiles.ts";
+export type { ModelError } from "./provider.ts";
 export type { ModelFacts, Resolver } from "./resolver.ts";
 export type { SlotSettings } from "./settings.ts";
 export { type Trial, tryModel } from "./trial.ts";

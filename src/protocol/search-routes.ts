@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ModelErrorKind } from "./message.ts";
 import { DocumentPlace } from "./resources.ts";
 import { Empty, type Route } from "./route.ts";
 
@@ -49,6 +50,15 @@ export const SearchAnswer = z.object({
   ),
   /** There are more files than one search looks at, or looking took too long. */
   isPartial: z.boolean(),
+  /** Where there is an embedding model: how many passages it has seen, and what keeps it from its work. */
+  meaning: z
+    .object({
+      passages: z.number().int(),
+      embedded: z.number().int(),
+      /** `limit`: a day costs no more. Otherwise the kind of failure of its server. */
+      trouble: z.union([z.literal("limit"), ModelErrorKind]).optional(),
+    })
+    .optional(),
 });
 export type SearchAnswer = z.infer<typeof SearchAnswer>;
 

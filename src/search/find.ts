@@ -44,6 +44,9 @@ export type Found = {
   readonly loosened: readonly string[];
 };
 
+/** What is asked for as a vector, and the model that it is of. */
+export type Meant = { readonly vector: Float32Array; readonly model: string };
+
 export type FindLimits = { readonly hitsMax: number; readonly snippetCharacters: number };
 
 /** What the index proposes is looked at more closely up to this. */
@@ -56,11 +59,16 @@ const fittingMsMax = 2_000;
 
 export type FindParts = { readonly reader: Reader; readonly cutRun: CutRun; readonly monotonic: () => number };
 
+export type FindWanted = {
+  readonly query: string;
+  readonly scope: Scope;
+  readonly limits: FindLimits;
+  readonly meant?: Meant | undefined;
+};
+
 /** Undefined: the query says nothing that can be looked for. */
 export function find(
-  text: string,
-  scope: Scope,
-  { hitsMax, snippetCharacters }: FindLimits,
+  { query: text, scope, limits: { hitsMax, snippetCharacters }, meant }: FindWanted,
   parts: FindParts,
 ): (Found & { readonly used: readonly number[] }) | undefined {
   const { reader, cutRun } = parts;
@@ -70,8 +78,9 @@ export function find(
     if (unitsOf(asked).length === 0) return undefined;
     if (bounds.isEmpty) return { ...nothing, missing: saidIn(asked), used: [] };
     const { query, ...changes } = fitQuery(asked, bounds, parts);
-    if (unitsOf(query).length === 0) return { ...nothing, ...changes, used: [] };
-    const ranked = rankWithin(query, bounds, reader);
+    const near = nearTo(asked, meant, bounds, reader);
+    if (unitsOf(query).length === 0 && near.length === 0) return { ...nothing, ...changes, used: [] };
+    const ranked = rankWithin(query, near, bounds, reader);
     const shown = onePerPageFirst(ranked.passages).slice(0, hitsMax);
     return {
       hits: shown.map(({ passage, features, score }) => ({
@@ -142,26 +151,52 @@ function saidIn({ terms, required }: Query): string[] {
 
 type Ranked = { readonly passage: StoredPassage; readonly features: Features; readonly score: number };
 
-/** The best of the index, in the order of what speaks for them. */
-function rankWithin(query: Query, bounds: Bounds, reader: Reader) {
+/** Who quotes, leaves out or names a heading wants just that, whatever else means the same. */
+function nearTo({ required, excluded }: Query, meant: Meant | undefined, bounds: Bounds, reader: Reader) {
+  if (meant === undefined || required.length > 0 || excluded.length > 0) return [];
+  return reader.nearest(meant.vector, meant.model, bounds, candidatesMax);
+}
+
+/** The best of the index, in the order of what speaks for them; `near` are those that mean it, the nearest first. */
+function rankWithin(query: Query, near: readonly number[], bounds: Bounds, reader: Reader) {
   const units = unitsOf(query);
   const counts = units.map((unit) => passagesWith(unit, reader));
   const { weigh, mark } = openRanking(query, tellingOf(units, counts, reader.passagesInAll()));
   const asked = rarerOnly(query, counts, reader.shareOf(bounds));
-  const candidates = reader
-    .best(matchOf(asked), bounds, candidatesMax)
-    .map(({ id, score }) => ({ ...reader.passage(id), score }));
+  const best = counts.length === 0 ? [] : reader.best(matchOf(asked), bounds, candidatesMax);
+  const found = new Set(best.map(({ id }) => id));
+  const others = near.filter((id) => !found.has(id)).map((id) => ({ id, score: 0 }));
+  const candidates = [...best, ...others].map(({ id, score }) => ({ ...reader.passage(id), score }));
   const weighed = weigh(candidates);
   const passages = candidates.flatMap((passage, index): Ranked[] => {
     const features = weighed[index];
     return features === undefined ? [] : [{ passage, features, score: totalOf(features) }];
   });
-  const isAll = asked === query && passages.length < candidatesMax;
+  const byWords = passages.filter(({ passage }) => found.has(passage.id)).toSorted(byScore);
+  const isAll = asked === query && best.length < candidatesMax;
   return {
     mark,
-    passages: passages.toSorted((one, other) => other.score - one.score),
-    total: isAll ? passages.length : reader.count(matchOf(query), bounds, totalMax),
+    passages: near.length === 0 ? byWords : fused(passages, [byWords.map(({ passage }) => passage.id), near]),
+    total: isAll ? passages.length : Math.max(passages.length, reader.count(matchOf(query), bounds, totalMax)),
   };
+}
+
+function byScore(one: Ranked, other: Ranked): number {
+  return other.score - one.score;
+}
+
+/** The usual one: the larger, the less the first places of each ranking count against the later ones. */
+const fusionConstant = 60;
+
+/** By the places in all rankings together: scores of different kinds cannot be added, places can. */
+function fused(passages: readonly Ranked[], rankings: readonly (readonly number[])[]): Ranked[] {
+  const scores = new Map<number, number>();
+  // Who is first in all of them has 1.
+  const most = (fusionConstant + 1) / rankings.length;
+  for (const ranking of rankings)
+    for (const [place, id] of ranking.entries())
+      scores.set(id, (scores.get(id) ?? 0) + most / (fusionConstant + 1 + place));
+  return passages.map((each) => ({ ...each, score: scores.get(each.passage.id) ?? 0 })).toSorted(byScore);
 }
 
 /** Words in a row are at most as frequent as the rarest of them. */

@@ -1,10 +1,11 @@
 import type { Block } from "../extract/extracted.ts";
-import type { FindLimits, Found, PlainHit } from "./find.ts";
+import type { FindLimits, Found, Meant, PlainHit } from "./find.ts";
 import type { Having, HavingQuery } from "./having.ts";
 import type { ScanLimits, Stopped } from "./scan.ts";
 import type { Scope } from "./sqlite/bounds.ts";
 import type { Pointer } from "./sqlite/pointers.ts";
 import type { Followed, Gap, NewEntries, Series } from "./sqlite/series.ts";
+import type { Kept, Spending, Unembedded, VectorState } from "./sqlite/vectors.ts";
 import type { Segmentation } from "./text/segment.ts";
 
 /** What a thread is started with. */
@@ -36,13 +37,24 @@ type WritingJob =
   | { readonly do: "followed"; readonly owner: string; readonly now: number }
   | { readonly do: "cutGap"; readonly series: Series; readonly gap: Gap }
   | { readonly do: "unfollow"; readonly series: Series }
+  | { readonly do: "unembedded"; readonly model: string; readonly countMax: number }
+  | ({ readonly do: "spend" } & Spending)
+  | { readonly do: "keepVectors"; readonly model: string; readonly pieces: readonly Kept[] }
   | { readonly do: "sweep"; readonly before: number };
 
 /** What threads that read are asked. `beats` is memory that both sides see. */
 type ReadingJob =
   | { readonly do: "hasKey" | "noteOf"; readonly key: string }
   | { readonly do: "having"; readonly query: HavingQuery }
-  | { readonly do: "find"; readonly query: string; readonly scope: Scope; readonly limits: FindLimits }
+  | { readonly do: "hasVectors" }
+  | { readonly do: "vectorState"; readonly owner: string }
+  | {
+      readonly do: "find";
+      readonly query: string;
+      readonly scope: Scope;
+      readonly limits: FindLimits;
+      readonly meant?: Meant | undefined;
+    }
   | {
       readonly do: "scan";
       readonly pattern: RegExp;
@@ -68,11 +80,16 @@ export type Answers = {
   followed: Followed[];
   cutGap: undefined;
   unfollow: undefined;
+  unembedded: Unembedded[];
+  spend: boolean;
+  keepVectors: undefined;
   sweep: number;
   close: undefined;
   hasKey: boolean;
   noteOf: string | undefined;
   having: Having;
+  hasVectors: boolean;
+  vectorState: VectorState;
   find: (Found & { readonly used: readonly number[] }) | undefined;
   scan: Stopped;
 };

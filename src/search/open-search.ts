@@ -4,11 +4,12 @@ import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { openAccess } from "./access.ts";
 import { isOfKey } from "./hit-id.ts";
+import { openMeaning } from "./meaning.ts";
 import { readPattern } from "./pattern.ts";
 import { openPut } from "./put.ts";
 import type { FindOptions, Search, SearchOptions } from "./search.ts";
 import { isThere } from "./sqlite/tables.ts";
-import { cutRunBy } from "./text/segment.ts";
+import { cutRunBy, type Segmentation } from "./text/segment.ts";
 
 /** What was not looked at for so long is made again when it is wanted. */
 const unusedMsMax = 30 * 24 * 60 * 60 * 1000;
@@ -19,10 +20,18 @@ const queryCharactersMax = 1_000;
 /** Fails where the segmentation needs a package that is not installed. */
 export function openSearch(options: SearchOptions): Result<Search, Failure<"segmenter_missing">> {
   const { file, clock, segmentation = "bigram" } = options;
-  if (cutRunBy(segmentation) === undefined) return failure("segmenter_missing", { segmentation });
+  const segmenter = findSegmenter(segmentation);
+  if (!segmenter.ok) return segmenter;
   const { write, read, find, scan, close } = openAccess({ file, segmentation }, clock);
   const used = openUsed(clock, (contents) => write({ do: "markUsed", contents, now: clock.now() }));
   const put = openPut(write, clock);
+  const meaning = options.meaning && openMeaning({ ...options.meaning, write, read, clock });
+  /** Whoever brings something in does not wait for its vectors. */
+  const waking = async <T>(work: Promise<T>): Promise<T> => {
+    const done = await work;
+    meaning?.wake();
+    return done;
+  };
 
   const search: Search = {
     isMade: () => isThere(file),
@@ -32,19 +41,22 @@ export function openSearch(options: SearchOptions): Result<Search, Failure<"segm
     async put(pointer, key, extracted, given = {}) {
       const known = await search.point(pointer, key);
       if (!known.ok) return known;
-      return known.value ? ok({ passages: 0 }) : put(pointer, key, extracted.blocks, given);
+      return known.value ? ok({ passages: 0 }) : waking(put(pointer, key, extracted.blocks, given));
     },
     point: (pointer, key) => write({ do: "point", pointer, key, now: clock.now() }),
     drop: (pointer) => write({ do: "drop", pointer, isPrefix: false }),
     dropBelow: (pointer) => write({ do: "drop", pointer, isPrefix: true }),
-    follow: (series, more) => write({ do: "follow", series, more, now: clock.now() }),
+    follow: (series, more) => waking(write({ do: "follow", series, more, now: clock.now() })),
     followed: (owner) => write({ do: "followed", owner, now: clock.now() }),
     cutGap: (series, gap) => write({ do: "cutGap", series, gap }),
     unfollow: (series) => write({ do: "unfollow", series }),
     having: (query) => read({ do: "having", query }),
     async find(query, scope, given = {}) {
       if (query.length > queryCharactersMax) return tooLong(query);
-      const found = await find({ do: "find", query, scope, limits: limitsOf(given) });
+      meaning?.wake();
+      const vector = await meaning?.vectorOf(query);
+      const meant = vector && meaning && { vector, model: meaning.model };
+      const found = await find({ do: "find", query, scope, limits: limitsOf(given), meant });
       if (!found.ok) return found;
       if (found.value === undefined) return failure("pattern_invalid", { pattern: query, why: "empty" });
       const { used: contents, ...answer } = found.value;
@@ -55,16 +67,24 @@ export function openSearch(options: SearchOptions): Result<Search, Failure<"segm
       const compiled = readPattern(pattern);
       return compiled.ok ? scan(compiled.value, scope, limitsOf(given), given.signal) : compiled;
     },
+    meaning: async (owner) => (meaning === undefined ? ok(undefined) : meaning.state(owner)),
     async sweep() {
       await used.flush();
+      meaning?.wake();
       return write({ do: "sweep", before: clock.now() - unusedMsMax });
     },
     async close() {
+      await meaning?.close();
       await used.flush();
       await close();
     },
   };
   return ok(search);
+}
+
+/** Whether there is what cuts Chinese in this way. */
+export function findSegmenter(segmentation: Segmentation): Result<undefined, Failure<"segmenter_missing">> {
+  return cutRunBy(segmentation) === undefined ? failure("segmenter_missing", { segmentation }) : ok(undefined);
 }
 
 function limitsOf({ hitsMax = 10, snippetCharacters = 300 }: Partial<FindOptions>) {

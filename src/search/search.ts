@@ -4,6 +4,7 @@ import type { Extracted } from "../extract/extracted.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { Found, PlainHit } from "./find.ts";
 import type { Having, HavingQuery } from "./having.ts";
+import type { MeaningOptions, MeaningState } from "./meaning.ts";
 import type { Stopped } from "./scan.ts";
 import type { Scope } from "./sqlite/bounds.ts";
 import type { Pointer } from "./sqlite/pointers.ts";
@@ -12,7 +13,8 @@ import type { Segmentation } from "./text/segment.ts";
 
 export type { Found, Hit, PlainHit } from "./find.ts";
 export type { EntryHit, Having } from "./having.ts";
-export { openSearch } from "./open-search.ts";
+export type { MeaningState } from "./meaning.ts";
+export { findSegmenter, openSearch } from "./open-search.ts";
 export type { Stopped } from "./scan.ts";
 export type { Scope } from "./sqlite/bounds.ts";
 export type { Pointer } from "./sqlite/pointers.ts";
@@ -69,6 +71,8 @@ export interface Search {
     scope: Scope,
     limits?: Partial<FindOptions>,
   ): Promise<Result<Matched, SearchFailure | QueryFailure>>;
+  /** How far the second ranking is with what is an owner's; undefined where there is none. */
+  meaning(owner: string): Promise<Result<MeaningState | undefined, SearchFailure>>;
   /** Removes what nobody points at and what nobody used for 30 days. Answers how many documents. */
   sweep(): Promise<Result<number, SearchFailure>>;
   close(): Promise<void>;
@@ -103,5 +107,7 @@ export type SearchOptions = {
   /** In the data directory. Made where it is not there. */
   readonly file: string;
   readonly clock: Clock;
-  readonly segmentation?: Segmentation;
+  readonly segmentation?: Segmentation | undefined;
+  /** Adds a second ranking, by what passages mean. */
+  readonly meaning?: MeaningOptions | undefined;
 };

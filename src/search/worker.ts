@@ -70,6 +70,16 @@ function work(id: number, job: Job): unknown {
       return writer().cutGap(job.series, job.gap);
     case "unfollow":
       return writer().unfollow(job.series);
+    case "unembedded":
+      return writer().unembedded(job.model, job.countMax);
+    case "spend":
+      return writer().spend(job);
+    case "keepVectors":
+      return writer().keepVectors(job.model, job.pieces);
+    case "vectorState":
+      return reader().vectorState(job.owner);
+    case "hasVectors":
+      return reader().hasVectors();
     case "sweep":
       return writer().sweep(job.before);
     case "noteOf":
@@ -79,7 +89,7 @@ function work(id: number, job: Job): unknown {
     case "having":
       return findHaving(job.query, { reader: reader(), monotonic });
     case "find":
-      return find(job.query, job.scope, job.limits, { reader: reader(), cutRun, monotonic });
+      return find(job, { reader: reader(), cutRun, monotonic });
     case "scan":
       return scan(job.pattern, job.scope, job.limits, {
         reader: reader(),

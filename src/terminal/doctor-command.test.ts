@@ -84,6 +84,11 @@ test("each shortcoming has its line, its advice and its weight [P2][X3]", () => 
     [{ decisions: { ok: false, failure: makeFailure("storage_busy", {}) } }, [["decisions", "missing"]]],
     [{ decisions: ok({ decisions: 2, faults: [fault], more: 0 }) }, [["decisions", "missing"]]],
     [{ models: [] }, [["model", "degraded"]]],
+    [{ documents: { segmenter: ok(undefined), embedding: undefined } }, []],
+    [
+      { documents: { segmenter: failure("segmenter_missing", { segmentation: "jieba" }), embedding: undefined } },
+      [["documents", "missing"]],
+    ],
     [{ images: failure("images_unusable", { why: "no_root", said: "" }) }, [["images", "missing"]]],
     [
       { sandbox: missing },

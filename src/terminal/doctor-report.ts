@@ -30,6 +30,11 @@ export type DoctorFacts = {
   readonly decisions: Result<RecordFacts, Failure> | undefined;
   /** The slots that are filled. */
   readonly models: readonly { readonly slot: string; readonly model: string; readonly server: string }[];
+  /** How documents are searched: whether their Chinese can be cut, and the model for embeddings. Absent as above. */
+  readonly documents?: {
+    readonly segmenter: Result<undefined, Failure>;
+    readonly embedding: { readonly model: string; readonly server: string } | undefined;
+  };
   /** Who searches the web, for people; undefined where nobody is set. Absent where the settings are broken. */
   readonly search?: { readonly service: string | undefined };
   /** Whether workspaces can be images; undefined where they are not meant to be. */
@@ -110,6 +115,7 @@ export function diagnose(facts: DoctorFacts, words: Words): readonly Check[] {
     ...(facts.database === undefined ? [] : [diagnoseDatabase(facts.database, words)]),
     ...(facts.decisions === undefined ? [] : diagnoseRecord(facts.decisions, words)),
     ...(facts.problems.length > 0 ? [] : diagnoseModels(facts, words)),
+    ...diagnoseDocuments(facts, words),
     ...(facts.search === undefined ? [] : [diagnoseSearch(facts.search, words)]),
     ...(facts.images === undefined ? [] : [diagnoseImages(facts.images, words)]),
     ...diagnoseSandbox(facts, words),
@@ -176,6 +182,13 @@ function diagnoseRecord(record: Result<RecordFacts, Failure>, words: Words): Che
 function diagnoseModels({ models }: DoctorFacts, { doctor }: Words): Check[] {
   const filled = models.map((model) => fine("model", doctor.model(model)));
   return models.some(({ slot }) => slot === "base") ? filled : [lesser("model", doctor.modelDemo()), ...filled];
+}
+
+function diagnoseDocuments({ documents }: DoctorFacts, words: Words): Check[] {
+  if (documents === undefined) return [];
+  const { segmenter, embedding } = documents;
+  if (!segmenter.ok) return [lacking("documents", failureWords(words, segmenter.failure))];
+  return [fine("documents", embedding ? words.doctor.embedding(embedding) : words.doctor.embeddingNone())];
 }
 
 function diagnoseImages(images: Result<void, Failure>, words: Words): Check {

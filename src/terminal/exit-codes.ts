@@ -73,6 +73,7 @@ const reasons: Readonly<Record<string, ExitReason>> = {
   data_missing: "configuration",
   data_unusable: "configuration",
   images_unusable: "configuration",
+  segmenter_missing: "configuration",
   model_half_set: "configuration",
   model_auth: "configuration",
   model_quota: "model_unavailable",

@@ -56,6 +56,11 @@ const faults: Readonly<
     /^s .* another address \(x\)\. Set that as the base URL/,
     /^s 要求改用其他地址（x）。.*设为服务地址/,
   ],
+  no_vectors: [
+    "protocol",
+    /^s sent something other than one vector .* \(x\)\. Name a model for embeddings/,
+    /^s 没有为每段文本返回一个数值向量（x）。请改用嵌入模型/,
+  ],
   unsendable: [
     "bad_request",
     /^s was not asked: .* \(x\)\. Check the API key/,
@@ -72,7 +77,10 @@ for (const [because, [kind, en, zh]] of Object.entries(faults) as [ModelFault, (
     assert.doesNotMatch(failureText(wordsFor("en"), wordless) + failureText(wordsFor("zh"), wordless), /[(（]x?[)）]/);
     // Only where the address may be wrong is it to be looked at.
     const isAddress = /URL/.test(failureWordsOverHttp(wordsFor("en"), failure)[1]);
-    assert.equal(isAddress, kind === "network" || ["foreign", "redirected", "unsendable"].includes(because));
+    assert.equal(
+      isAddress,
+      kind === "network" || ["foreign", "redirected", "unsendable", "no_vectors"].includes(because),
+    );
     const isAddressInChinese = /地址/.test(failureWordsOverHttp(wordsFor("zh"), failure)[1]);
     assert.equal(isAddressInChinese, isAddress);
   });

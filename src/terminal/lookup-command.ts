@@ -61,7 +61,7 @@ function sayHit({ console, current, style, words }: Chat, number: number, hit: S
 
 function sayNotes({ console, style, words }: Chat, answer: SearchAnswer): void {
   const texts = words.terminal.lookup;
-  const { missing, repaired, conversationsBehind: count, unsearched, isPartial } = answer;
+  const { missing, repaired, conversationsBehind: count, unsearched, isPartial, meaning } = answer;
   const notes = [
     ...repaired.map(({ said, meant }) => texts.repaired({ said: safeLine(said, 40), meant: safeLine(meant, 40) })),
     ...(missing.length === 0 ? [] : [texts.missing({ words: safeLine(missing.join(", "), lineCells) })]),
@@ -71,6 +71,10 @@ function sayNotes({ console, style, words }: Chat, answer: SearchAnswer): void {
       return state === "failed" ? texts.unread({ path, code }) : texts.waiting({ path, done, of });
     }),
     ...(isPartial ? [texts.partial()] : []),
+    ...(meaning?.trouble === undefined ? [] : [texts.meaningTrouble({ why: meaning.trouble })]),
+    ...(meaning && meaning.trouble === undefined && meaning.embedded < meaning.passages
+      ? [texts.meaningBehind(meaning)]
+      : []),
   ];
   for (const note of notes) console.say(style.attention(`  ! ${note}`));
 }

@@ -70,6 +70,10 @@ export const enDoctor = {
     "No model is connected; the demo model answers, which is not an AI.",
     "Write MODEL_BASIC_API_KEY, MODEL_BASIC_BASE_URL and MODEL_BASIC_ID into .env; `agentyard model` finds local servers.",
   ],
+  embedding: (p: { model: string; server: string }) =>
+    `Search in documents: by words and by meaning, with ${p.model} (${p.server})`,
+  embeddingNone: () =>
+    "Search in documents: by words (MODEL_EMBEDDING_… in .env adds meaning; see docs/use/documents.md)",
   search: (p: { service: string }) => `Web search: ${p.service}`,
   searchNone: () =>
     "Web search: none (a key in .env, such as BRAVE_API_KEY, or SEARXNG_URL switches it on; see docs/use/web.md)",

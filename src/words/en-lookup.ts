@@ -35,6 +35,13 @@ export const enLookup = {
     `${p.path} is still being indexed${p.of > 0 ? ` (${p.done} of ${p.of})` : ""}: search again in a moment`,
   unread: (p: { path: string; code: string }) => `${p.path} was not searched (${p.code})`,
   partial: () => "There are more files than one search looks at: those of the latest conversations were searched.",
+  /** `why`: `limit`, or the kind of failure of the server. */
+  meaningTrouble: (p: { why: string }) =>
+    p.why === "limit"
+      ? "searched by words alone where the embedding model has not been yet: it has had as much as a day may cost"
+      : `searched by words alone: the embedding model does not answer (${p.why})`,
+  meaningBehind: (p: { embedded: number; passages: number }) =>
+    `the embedding model is still at work (${p.embedded} of ${p.passages} passages): the rest was searched by words`,
   noSearch: () => "✗ There is nothing to open: /search comes first.",
   noSuch: (p: { number: string; count: number }) =>
     `✗ There is no hit ${p.number}; the last search has 1 to ${p.count}.`,

@@ -11,7 +11,8 @@ export type ModelFault =
   | "too_long"
   | "too_many_calls"
   | "redirected"
-  | "unsendable";
+  | "unsendable"
+  | "no_vectors";
 
 /** `said`: what the server or the system says, in its own words. A log of before there were causes has ours there, too. */
 export type ModelTrouble = { model: string; server: string; said: string; because?: ModelFault };
@@ -42,6 +43,10 @@ const modelFaults: Readonly<Record<ModelFault, { readonly what: string; readonly
   unsendable: {
     what: "was not asked: the key or the address has characters that HTTP cannot carry",
     next: "Check the API key and the base URL.",
+  },
+  no_vectors: {
+    what: "sent something other than one vector of numbers for each text",
+    next: "Name a model for embeddings, and not one that chats.",
   },
 };
 

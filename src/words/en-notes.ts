@@ -4,6 +4,8 @@ export const enNotes = {
     `No model is named for the ${note.slot} slot, so ${note.model} is used, whose window is small. Name another with ${note.variable}=…${note.offered === "" ? "" : ` The server offers: ${note.offered}`}`,
   slot_without_key: (note: { slot: string; variable: string }) =>
     `The ${note.slot} slot has settings but no key and is not used. Add ${note.variable}=…`,
+  embedding_incomplete: (note: { variable: string }) =>
+    `The model for embeddings is set in part and is not used: words alone decide in searches. Add ${note.variable}=…`,
   variable_unknown: (note: { name: string; near: string }) => `${note.name} is not known. Did you mean ${note.near}?`,
   logs_off: (note: { why: string }) => `The log file cannot be written (${note.why}); going on without it.`,
   settings_unusable: (note: { why: string }) => `Changed settings are not used, those before stay: ${note.why}`,

@@ -57,6 +57,9 @@ export const zhDoctor: typeof enDoctor = {
     "还没有接入模型；由演示模型回答，它不是 AI。",
     "请在 .env 中写入 MODEL_BASIC_API_KEY、MODEL_BASIC_BASE_URL 和 MODEL_BASIC_ID；`agentyard model` 会查找本机的模型服务器。",
   ],
+  embedding: (p) => `文档搜索：按词语和语义，使用 ${p.model}（${p.server}）`,
+  embeddingNone: () =>
+    "文档搜索：按词语（在 .env 中设置 MODEL_EMBEDDING_… 可加上语义；见 docs/use/documents.zh-CN.md）",
   search: (p) => `网络搜索：${p.service}`,
   searchNone: () =>
     "网络搜索：未设置（在 .env 中设置 BRAVE_API_KEY 等密钥或 SEARXNG_URL 即可启用，参见 docs/use/web.md）",

@@ -29,6 +29,11 @@ export const zhLookup: typeof enLookup = {
   waiting: (p) => `${p.path} 正在编入索引${p.of > 0 ? `（${p.done}/${p.of}）` : ""}：请稍后再搜索`,
   unread: (p) => `没有搜索 ${p.path}（${p.code}）`,
   partial: () => "文件太多，一次搜索看不完：已搜索最近的对话中的文件。",
+  meaningTrouble: (p) =>
+    p.why === "limit"
+      ? "今天发送给嵌入模型的内容已达上限：其余部分只按词语搜索"
+      : `只按词语搜索：嵌入模型没有回答（${p.why}）`,
+  meaningBehind: (p) => `嵌入模型仍在处理（${p.embedded}/${p.passages} 段）：其余部分只按词语搜索`,
   noSearch: () => "✗ 没有可打开的结果：请先用 /search 搜索。",
   noSuch: (p) => `✗ 没有第 ${p.number} 处；上次搜索有 1 到 ${p.count}。`,
   gone: () => "✗ 它已经不在了：请重新搜索。",

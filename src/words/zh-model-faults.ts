@@ -23,6 +23,10 @@ const modelFaults: Readonly<Record<ModelFault, { readonly what: string; readonly
     what: "没有收到请求：密钥或地址中含有 HTTP 无法传送的字符",
     next: "请检查 API 密钥和服务地址。",
   },
+  no_vectors: {
+    what: "没有为每段文本返回一个数值向量",
+    next: "请改用嵌入模型，而不是对话模型。",
+  },
 };
 
 export function modelTrouble({ server, said, because }: ModelTrouble, otherwise: [string, string]): [string, string] {

@@ -103,6 +103,50 @@ test("settings of models that do not do what was meant are pointed out [M1]", as
   ]);
 });
 
+test("a model for embeddings is read from its own variables, and pointed out where a part of it is missing [D3]", async (t) => {
+  const place = makePlace(t);
+  const read = async (env: Record<string, string>) => {
+    const { documents, notes } = await place.load({
+      env: { MODEL_BASIC_API_KEY: "sk-base", MODEL_BASIC_ID: "m", ...env },
+    });
+    return [documents.embedding, notes];
+  };
+  const key = { MODEL_EMBEDDING_API_KEY: "sk-embed" };
+  const model = { MODEL_EMBEDDING_ID: "embed-1" };
+  assert.deepEqual(await read({}), [undefined, []]);
+  assert.deepEqual(await read({ ...key, ...model, MODEL_EMBEDDING_DIMENSIONS: "256" }), [
+    { baseUrl: "https://api.openai.com/v1", apiKey: "sk-embed", model: "embed-1", dimensions: 256 },
+    [],
+  ]);
+  assert.deepEqual(await read({ ...model, MODEL_EMBEDDING_BASE_URL: "http://127.0.0.1:11434/v1" }), [
+    { baseUrl: "http://127.0.0.1:11434/v1", apiKey: undefined, model: "embed-1", dimensions: undefined },
+    [],
+  ]);
+  const incomplete = (variable: string) => [undefined, [{ code: "embedding_incomplete", variable }]];
+  assert.deepEqual(await read(key), incomplete("MODEL_EMBEDDING_ID"));
+  assert.deepEqual(
+    await read({ ...model, MODEL_EMBEDDING_BASE_URL: "https://embed.example/v1" }),
+    incomplete("MODEL_EMBEDDING_API_KEY"),
+  );
+  assert.deepEqual(await read({ MODEL_EMBEDDING_APIKEY: "sk" }), [
+    undefined,
+    [{ code: "variable_unknown", name: "MODEL_EMBEDDING_APIKEY", near: "MODEL_EMBEDDING_API_KEY" }],
+  ]);
+  const mistakes = await place.mistakes({ env: { MODEL_EMBEDDING_DIMENSIONS: "1", AGENTYARD_SEGMENTATION: "thulac" } });
+  assert.deepEqual(
+    mistakes
+      .map((mistake) => /MODEL_EMBEDDING_DIMENSIONS|AGENTYARD_SEGMENTATION/.exec(JSON.stringify(mistake))?.[0])
+      .sort(),
+    ["AGENTYARD_SEGMENTATION", "MODEL_EMBEDDING_DIMENSIONS"],
+  );
+});
+
+test("the folder of somebody else cannot have the user's documents sent to its server [D3][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write(".env", "MODEL_EMBEDDING_BASE_URL=http://collector.example/v1\nMODEL_EMBEDDING_ID=embed-1\n");
+  assert.equal((await foreign.load({ env: {} })).documents.embedding, undefined);
+});
+
 test("a folder of somebody else cannot have the user's key sent to its server [M1][Q1]", async (t) => {
   const env = { MODEL_BASIC_API_KEY: "sk-mine" };
   const foreign = makePlace(t, { isClone: false });

@@ -80,6 +80,7 @@ export const ADAPTERS_OF_ADAPTERS = {
   "src/models/anthropic/": "src/models/wire/",
   "src/models/google/": "src/models/wire/",
   "src/models/responses/": "src/models/wire/",
+  "src/models/embedding/": "src/models/wire/",
 };
 /**
  * All rooms inside a room, from the top down; `.` are the files beside them, the front file stands above all. In approvals/
@@ -92,7 +93,7 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   loop: ["agents ."],
   approvals: ["code shell ."],
   sandbox: ["local", "guest", ".", "network"],
-  models: ["demo", "openai", "responses", "anthropic", "google", "wire", "."],
+  models: ["demo", "openai", "responses", "anthropic", "google", "embedding", "wire", "."],
   search: [".", "sqlite", "text"],
   storage: ["sqlite", "."],
   extract: ["threads", "pdf", "office", "pages", "plain", "packed", "."],

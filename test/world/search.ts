@@ -2,35 +2,37 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import type { Block } from "../../src/extract/extracted.ts";
-import { openSearch, type Pointer, type Search, type Segmentation } from "../../src/search/search.ts";
+import { openSearch, type Pointer, type Search, type SearchOptions } from "../../src/search/search.ts";
 
 export type SearchPlace = {
   readonly search: Search;
   readonly file: string;
   /** Another one on the same file, after the first was closed. */
-  again(options?: { segmentation?: Segmentation }): Promise<Search>;
+  again(options?: Pick<SearchOptions, "segmentation" | "meaning">): Promise<Search>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /** An index in a folder of its own. */
-export function searchPlace(options: { clock?: Clock; segmentation?: Segmentation } = {}): SearchPlace {
+export function searchPlace(
+  options: Partial<Pick<SearchOptions, "clock" | "segmentation" | "meaning">> = {},
+): SearchPlace {
   const { clock = systemClock } = options;
   const folder = mkdtempSync(join(tmpdir(), "agentyard-search-"));
   const file = join(folder, "data", "search.db");
-  const open = (segmentation = options.segmentation) => {
-    const opened = openSearch({ file, clock, ...(segmentation === undefined ? {} : { segmentation }) });
+  const open = ({ segmentation, meaning }: Pick<SearchOptions, "segmentation" | "meaning">) => {
+    const opened = openSearch({ file, clock, segmentation, meaning });
     assert.ok(opened.ok);
     return opened.value;
   };
-  let current = open();
+  let current = open(options);
   return {
     search: current,
     file,
     async again(given = {}) {
       await current.close();
-      current = open(given.segmentation);
+      current = open({ ...options, ...given });
       return current;
     },
     async [Symbol.asyncDispose]() {

@@ -20,9 +20,10 @@ export function searchHandlers({ log, lookup }: Parts): Pick<Handlers, "search">
   };
 }
 
-function toAnswer({ hits, missing, repaired, unsearched, ...rest }: LookedUp): SearchAnswer {
+function toAnswer({ hits, missing, repaired, unsearched, meaning, ...rest }: LookedUp): SearchAnswer {
   return {
     ...rest,
+    ...(meaning && { meaning: toMeaning(meaning) }),
     items: hits.map(toHit),
     missing: [...missing],
     repaired: repaired.map(({ said, meant }) => ({ said, meant })),
@@ -32,6 +33,11 @@ function toAnswer({ hits, missing, repaired, unsearched, ...rest }: LookedUp): S
         : [{ conversation, path, state, done, of, ...(why !== undefined && { code: why.code }) }],
     ),
   };
+}
+
+function toMeaning({ passages, embedded, trouble }: NonNullable<LookedUp["meaning"]>) {
+  if (trouble === undefined) return { passages, embedded };
+  return { passages, embedded, trouble: trouble.why === "limit" ? trouble.why : trouble.error.kind };
 }
 
 function toHit({ conversation: { id, title }, ...hit }: LookupHit): SearchHit {

@@ -6,11 +6,11 @@ import { createReading, type ReadingOptions } from "./reading.ts";
 import type { Cut } from "./receive.ts";
 import { type BodyForm, createStreamForm } from "./stream.ts";
 
-export interface BodyReader {
+export interface BodyReader<Answer = ModelAnswer> {
   /** Feeds bytes. Once an answer comes back the call is over, and the rest of the body does not matter. */
-  read(bytes: Uint8Array): ModelAnswer | undefined;
+  read(bytes: Uint8Array): Answer | undefined;
   /** The body is over: ended by the server, or cut for the reason given. */
-  end(cut?: Cut): ModelAnswer;
+  end(cut?: Cut): Answer;
 }
 
 export type BodyOptions = ReadingOptions & {

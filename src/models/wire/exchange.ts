@@ -8,8 +8,9 @@ import { startWatchdog, type Watchdog } from "./watchdog.ts";
 /** How long the orderly end of a body may take once the answer is complete; after that the connection is given up. */
 const endGraceMs = 50;
 
-export type Exchange =
-  | { readonly type: "answered"; readonly answer: ModelAnswer }
+/** `Answer`: what comes of a body, of most calls the answer of a model. */
+export type Exchange<Answer = ModelAnswer> =
+  | { readonly type: "answered"; readonly answer: Answer }
   | {
       readonly type: "refused";
       /** Any but a success. */
@@ -20,9 +21,9 @@ export type Exchange =
   | { readonly type: "broken"; readonly why: string; readonly code: string; readonly isReused: boolean }
   | { readonly type: "aborted" };
 
-export type ExchangeOptions = {
+export type ExchangeOptions<Answer = ModelAnswer> = {
   readonly start: () => ClientRequest;
-  readonly openBody: (headers: IncomingHttpHeaders, watchdog: Watchdog) => BodyReader;
+  readonly openBody: (headers: IncomingHttpHeaders, watchdog: Watchdog) => BodyReader<Answer>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly firstDataTimeoutMs: number;
@@ -34,7 +35,9 @@ export type ExchangeOptions = {
  * One request and what came back. When this settles nothing of it is left: no timer, no listener on the signal, and the
  * connection is either back in the pool or gone.
  */
-export function exchange(options: ExchangeOptions): Promise<Exchange> {
+export function exchange<Answer extends Fallible = ModelAnswer>(
+  options: ExchangeOptions<Answer>,
+): Promise<Exchange<Answer>> {
   if (options.signal.aborted) return Promise.resolve({ type: "aborted" });
   try {
     return converse(options.start(), options);
@@ -47,7 +50,12 @@ export function exchange(options: ExchangeOptions): Promise<Exchange> {
   }
 }
 
-function converse(request: ClientRequest, options: ExchangeOptions): Promise<Exchange> {
+type Fallible = Pick<ModelAnswer, "error">;
+
+function converse<Answer extends Fallible>(
+  request: ClientRequest,
+  options: ExchangeOptions<Answer>,
+): Promise<Exchange<Answer>> {
   const { signal } = options;
   return new Promise((resolve, reject) => {
     const watchdog = startWatchdog(options.clock, options, onStall);
@@ -61,7 +69,7 @@ function converse(request: ClientRequest, options: ExchangeOptions): Promise<Exc
       if (keep === "nothing") request.destroy();
     }
 
-    function settle(outcome: Exchange, keep: "connection" | "nothing"): void {
+    function settle(outcome: Exchange<Answer>, keep: "connection" | "nothing"): void {
       cleanUp(keep);
       resolve(outcome);
     }
@@ -99,13 +107,13 @@ function converse(request: ClientRequest, options: ExchangeOptions): Promise<Exc
   });
 }
 
-type Settle = (outcome: Exchange, keep: "connection" | "nothing") => void;
+type Settle<Answer> = (outcome: Exchange<Answer>, keep: "connection" | "nothing") => void;
 
-function listenerFor(
+function listenerFor<Answer extends Fallible>(
   response: IncomingMessage,
-  { openBody, errorBytesMax }: ExchangeOptions,
+  { openBody, errorBytesMax }: ExchangeOptions<Answer>,
   watchdog: Watchdog,
-  settle: Settle,
+  settle: Settle<Answer>,
 ): BodyListener {
   const { statusCode: status = 0, headers } = response;
   if (status >= 200 && status < 300) return answerListener(openBody(headers, watchdog), watchdog, settle);
@@ -113,8 +121,12 @@ function listenerFor(
   return refusalListener(errorBytesMax, (body, keep) => settle({ type: "refused", status, headers, body }, keep));
 }
 
-function answerListener(reader: BodyReader, watchdog: Watchdog, settle: Settle): BodyListener {
-  let answer: ModelAnswer | undefined;
+function answerListener<Answer extends Fallible>(
+  reader: BodyReader<Answer>,
+  watchdog: Watchdog,
+  settle: Settle<Answer>,
+): BodyListener {
+  let answer: Answer | undefined;
   return {
     data(bytes) {
       if (answer !== undefined) return;

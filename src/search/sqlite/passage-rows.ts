@@ -32,7 +32,10 @@ export function insertPassage(
 
 /** In small steps; a kill in between leaves rows that nobody sees, and that the next start removes. */
 export function removeContent({ read, write, atOnce }: Statements, content: number): void {
-  atOnce(() => write("UPDATE content SET key = NULL WHERE id = ?").run(content));
+  atOnce(() => {
+    write("UPDATE content SET key = NULL WHERE id = ?").run(content);
+    write("DELETE FROM vector WHERE content = ?").run(content);
+  });
   const [from, to] = [content * passagesPerContent, (content + 1) * passagesPerContent];
   for (;;) {
     const rows = read("SELECT id FROM passage WHERE id >= ? AND id < ? LIMIT ?").all(from, to, removedAtOnce);

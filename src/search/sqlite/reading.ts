@@ -5,6 +5,7 @@ import { openCounts } from "./counts.ts";
 import { overlapCharacters } from "./passage-rows.ts";
 import { openStatements, type Statements } from "./statements.ts";
 import { contentsFrom, passagesPerContent } from "./tables.ts";
+import { openVectorReading } from "./vectors.ts";
 
 export type StoredPassage = {
   readonly id: number;
@@ -98,6 +99,7 @@ export function openReader(database: DatabaseSync) {
       return rows.map((row) => ({ kind: String(row.kind), place: String(row.place) }));
     },
     ...openEntries(statements),
+    ...openVectorReading(statements),
     keyOf: (id: number) => String(read("SELECT key FROM content WHERE id = ?").get(contentOf(id))?.key),
     close: () => database.close(),
   };

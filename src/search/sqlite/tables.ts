@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /** Raise this whenever what is written for the same document changes: the index is made anew then. */
-const layout = 4;
+const layout = 5;
 
 /** Of one content, so many passages at most; those that are only contents are numbered from here on. */
 export const contentsFrom = 2 ** 19;
@@ -21,7 +21,9 @@ const tables = `
     note TEXT,
     -- Of an entry of a series: when and by whom it was said.
     said_at INTEGER,
-    said_by TEXT
+    said_by TEXT,
+    -- So many of its passages have vectors, from the first one on.
+    embedded INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   -- What grows entry by entry, and how far it was followed; what nobody asks for any more goes as a whole.
   CREATE TABLE series (
@@ -55,6 +57,19 @@ const tables = `
   CREATE VIRTUAL TABLE trigram USING fts5 (
     body, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram'
   );
+  CREATE TABLE vector (
+    content INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    -- Of some passages that follow each other. What is read in every search stands before the rest.
+    signs BLOB NOT NULL,
+    numbers BLOB NOT NULL,
+    PRIMARY KEY (content, first)
+  ) STRICT;
+  CREATE TABLE vector_model (
+    name TEXT NOT NULL, size INTEGER NOT NULL, day INTEGER NOT NULL, characters INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO vector_model VALUES ('', 0, 0, 0);
+  CREATE INDEX content_unembedded ON content (id) WHERE key IS NOT NULL AND embedded < passages;
 `;
 
 /**

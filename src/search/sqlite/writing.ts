@@ -7,6 +7,7 @@ import { openPointers, type Pointer, type Pointers } from "./pointers.ts";
 import { openSeries } from "./series.ts";
 import { openStatements, type Statements } from "./statements.ts";
 import { contentsFrom, passagesPerContent } from "./tables.ts";
+import { openVectorWriting } from "./vectors.ts";
 
 /** A document on its way into the index, unseen until `end`. */
 export type Writing = {
@@ -38,6 +39,7 @@ export function openWriter(database: DatabaseSync, cutRun: CutRun) {
 
   return {
     ...series,
+    ...openVectorWriting(statements),
     begin: (key: string): Writing =>
       beginWriting(key, { statements, pointers, unfinished, removeIfOrphan, find, rowsOf }),
     /** Whether there was such a document to point at. */
