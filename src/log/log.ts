@@ -25,7 +25,7 @@ export type * from "./history-state.ts";
 export { emptyHistory } from "./history-state.ts";
 export type * from "./keepsakes.ts";
 export { knownHash } from "./known.ts";
-export { readersOf } from "./reaches.ts";
+export { reaches, readersOf } from "./reaches.ts";
 
 /** The rules of the event log over any storage: checked when written, in order when read, folded the same way everywhere. */
 export interface Log extends Conversations {

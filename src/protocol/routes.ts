@@ -241,6 +241,8 @@ export const routes = {
     query: z.object({
       after: z.coerce.number().int().min(0).default(0),
       limit: z.coerce.number().int().min(1).max(1000).default(200),
+      /** Of these events only those that mean something to this agent: its own, mail to it, and its end. */
+      agent: z.string().optional(),
     }),
     body: Empty,
     status: 200,

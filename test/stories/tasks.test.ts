@@ -63,6 +63,8 @@ test("a task works beside its parent with files of its own, asks, is answered, a
     ],
   );
   assert.deepEqual([items[1]?.steps, items[1]?.tokens.input], [5, 500]);
+  assert.deepEqual([items[1]?.seq, items[1]?.budget.spent.steps, items[1]?.budget.limits.depth], [spawned?.seq, 5, 4]);
+  assert.deepEqual(await readOf(yard, id, spawned?.seq ?? 1), ["agent.spawned", "agent.mailed", "agent.ended"]);
   const listed = await must(yard.client.call("listFiles", { params: { id: "c" }, query: { agent: id, path: "." } }));
   assert.deepEqual(
     listed.items.map(({ name }) => name),
@@ -83,6 +85,14 @@ test("a task works beside its parent with files of its own, asks, is answered, a
   ]);
   assert.deepEqual(filesOf(yard, "c"), {});
 });
+
+/** What `?agent=` reads besides what the agent did itself; all of it begins with its beginning and ends with the word to its parent. */
+async function readOf(yard: TestYard, agent: string, seq: number): Promise<string[]> {
+  const query = { agent, after: seq - 1, limit: 1_000 };
+  const { items } = await must(yard.client.call("readEvents", { params: { id: "c" }, query }));
+  assert.deepEqual([items[0]?.type, items.at(-1)?.type], ["agent.spawned", "agent.mailed"]);
+  return items.flatMap((event) => ("agent" in event && event.agent === agent ? [] : [event.type]));
+}
 
 test("agents reach those of their own task and nobody else's; what has ended, or is not theirs, is refused [A1]", async () => {
   const quick = Promise.withResolvers<void>();

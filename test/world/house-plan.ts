@@ -38,7 +38,7 @@ export const PAGE = (
 ).split(" ");
 /** The rooms of the browser app, below web/src/. They import each other's files as they need them. */
 export const WEB_ROOMS =
-  "app chat conversations files preview markdown decisions settings first-run timeline parts words".split(" ");
+  "app chat conversations files preview markdown decisions settings first-run tasks timeline parts words".split(" ");
 /** Folders without a front file: one file per word. */
 export const OPEN = ["protocol", "base"];
 /**
@@ -53,7 +53,7 @@ export const FREE_FILES = [
   // The few words that a client has of its own, without the whole catalogue: a browser loads them.
   "src/words/client-failures.ts",
   // Why a call needs a decision: the browser says the same.
-  ...["src/words/en-approvals.ts", "src/words/zh-approvals.ts"],
+  ...["src/words/en-approvals.ts", "src/words/zh-approvals.ts", "src/words/en-team.ts", "src/words/zh-team.ts"],
   "src/sandbox/provider.ts",
   "src/workspace/files-below.ts",
   "src/extract/extracted.ts",

@@ -1,4 +1,6 @@
 import { ok } from "../../base/result.ts";
+import { reaches } from "../../log/log.ts";
+import type { LogEvent } from "../../protocol/events.ts";
 import { readCursor } from "../cursor.ts";
 import { follow } from "../follow.ts";
 import type { Handlers, Parts } from "../handler.ts";
@@ -12,7 +14,9 @@ export function eventHandlers({ engine, log, clock, logger }: Parts): Pick<Handl
       if (!row.ok) return row;
       const head = await log.headOf(row.value.number);
       const upTo = query.after + query.limit;
-      const items = await log.read(row.value.number, { ...query, upTo });
+      const { after, limit, agent } = query;
+      const page = await log.read(row.value.number, { after, limit, upTo });
+      const items = agent === undefined ? page : page.filter((event) => isAbout(event, agent));
       return ok({ items, next: upTo < head ? upTo : null });
     },
     async followEvents({ owner, params, query, lastEventId = "", gone, closing, requestId }) {
@@ -32,6 +36,11 @@ export function eventHandlers({ engine, log, clock, logger }: Parts): Pick<Handl
       );
     },
   };
+}
+
+/** The event that made an agent is its parent's, and the beginning of its own. */
+function isAbout(event: LogEvent, agent: string): boolean {
+  return (event.type === "agent.spawned" && event.id === agent) || reaches(event, agent);
 }
 
 const beginning = { seq: 0, answer: undefined, outputs: new Map() };

@@ -59,3 +59,9 @@ export function timeText(at: number, language: Language): string {
 export function fullTimeText(at: number, language: Language): string {
   return times(language, { dateStyle: "full", timeStyle: "long" }).format(at);
 }
+
+/** US dollars, by the cent; of less than a cent what there is. */
+export function moneyText(dollars: number, language: Language): string {
+  const maximumFractionDigits = dollars !== 0 && dollars < 0.01 ? 5 : 2;
+  return numbers(language, { style: "currency", currency: "USD", maximumFractionDigits }).format(dollars);
+}

@@ -40,6 +40,7 @@ export function Keys({ onToggleRail, onShowRail }: KeysProps) {
 
 const places = {
   i: { page: "inbox" },
+  t: { page: "tasks", conversation: undefined },
   f: { page: "files" },
   s: { page: "settings", section: undefined },
 } as Readonly<Record<string, Parameters<typeof go>[0]>>;

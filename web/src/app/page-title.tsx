@@ -18,6 +18,7 @@ export function PageTitle() {
   const asked = new Set([...decisions.map(({ conversation }) => conversation), ...fresh.map(({ id }) => id)]).size;
   const names: Readonly<Record<string, string>> = {
     inbox: shell.inbox,
+    tasks: shell.tasks,
     files: shell.files,
     settings: shell.settings,
   };

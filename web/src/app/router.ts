@@ -14,6 +14,13 @@ export type Place =
     }
   | { readonly page: "inbox" }
   | { readonly page: "files" }
+  | {
+      readonly page: "tasks";
+      /** Undefined: the one where something happens. */
+      readonly conversation: string | undefined;
+      /** The one that is looked at. */
+      readonly agent?: string | undefined;
+    }
   | { readonly page: "settings"; readonly section: string | undefined }
   | { readonly page: "setup" }
   | { readonly page: "unknown" };
@@ -38,6 +45,8 @@ function placeAt({ pathname, hash }: Pick<Location, "pathname" | "hash">): Place
       return { page: "chat", conversation: second, file: rest.join("/"), spot: decoded(hash.slice(1)) || undefined };
     case "settings":
       return { page: "settings", section: second || undefined };
+    case "tasks":
+      return { page: "tasks", conversation: second || undefined, agent: third || undefined };
     case "inbox":
     case "files":
     case "setup":
@@ -69,6 +78,8 @@ function partsOf(place: Place): readonly string[] {
       ];
     case "settings":
       return place.section === undefined ? ["settings"] : ["settings", place.section];
+    case "tasks":
+      return ["tasks", ...[place.conversation, place.agent].filter((part) => part !== undefined)];
     case "unknown":
       return [];
     case "inbox":

@@ -16,6 +16,7 @@ import { ToastList } from "./toast-list.tsx";
 const InboxPage = lazy(async () => ({ default: (await import("../decisions/inbox-page.tsx")).InboxPage }));
 const FilesPage = lazy(async () => ({ default: (await import("../files/files-page.tsx")).FilesPage }));
 const FirstRunPage = lazy(async () => ({ default: (await import("../first-run/first-run-page.tsx")).FirstRunPage }));
+const TasksPage = lazy(async () => ({ default: (await import("../tasks/tasks-page.tsx")).TasksPage }));
 const SettingsPage = lazy(async () => ({ default: (await import("../settings/settings-page.tsx")).SettingsPage }));
 
 const narrow = matchMedia("(max-width: 719px)");
@@ -71,6 +72,7 @@ export function Shell() {
 }
 
 function hasPane(place: Place): boolean {
+  if (place.page === "tasks") return place.agent !== undefined;
   return place.page === "chat" && (place.file !== undefined || place.panel !== undefined);
 }
 
@@ -94,6 +96,8 @@ function Page({ place, isRailOpen, onToggleRail }: PageProps) {
       return <InboxPage />;
     case "files":
       return <FilesPage />;
+    case "tasks":
+      return <TasksPage conversation={place.conversation} agent={place.agent} />;
     case "settings":
       return <SettingsPage section={place.section} />;
     case "setup":
@@ -114,6 +118,7 @@ function PageBar({ place, onChats }: { readonly place: Place; readonly onChats: 
   const words = useWords().shell;
   const entries: readonly [Place, IconName, string][] = [
     [{ page: "inbox" }, "inbox", words.inbox],
+    [{ page: "tasks", conversation: undefined }, "tasks", words.tasks],
     [{ page: "files" }, "files", words.files],
   ];
   return (

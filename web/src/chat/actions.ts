@@ -17,6 +17,8 @@ export type Outgoing = {
 export type Actions = {
   readonly send: (message: Outgoing) => Promise<boolean>;
   readonly stop: () => Promise<boolean>;
+  /** Ends one agent, with all that work for it; the others go on. */
+  readonly stopAgent: (agent: string) => Promise<boolean>;
   readonly withdraw: (message: string) => Promise<boolean>;
   /** Has a message answered anew, in other words where some are given. */
   readonly sayAgain: (message: string, text?: string) => Promise<boolean>;
@@ -53,6 +55,10 @@ function actionsIn({ client, toasts, conversations }: Yard, opened: OpenConversa
       const stopped = await client().call("cancelTurn", { params });
       // It ended by itself meanwhile.
       return (!stopped.ok && stopped.failure.code === "turn_not_running") || isDone(stopped);
+    },
+    async stopAgent(agent) {
+      const stopped = await client().call("stopAgent", { params: { id, agent } });
+      return (!stopped.ok && stopped.failure.code === "agent_ended") || isDone(stopped);
     },
     withdraw: async (message) => isDone(await client().call("withdrawMessage", { params: { id, message } })),
     sayAgain: async (message, text) =>

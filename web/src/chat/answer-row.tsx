@@ -43,7 +43,7 @@ function lastLine(text: string): string {
 
 /** The answer while it is written. It is not read aloud word by word: its end is announced. */
 export function LiveRow({ opened }: { readonly opened: OpenConversation }) {
-  const writing = useStore(opened.live.writing);
+  const writing = useStore(opened.live.writingOf());
   const { run, decisions } = useStore(opened.view);
   const words = useWords().chat;
   if (writing === undefined) {

@@ -35,7 +35,7 @@ export function CallCard({ opened, item }: CallCardProps) {
         <CallTime item={item} />
         <Icon name="right" size={16} />
       </button>
-      {isRunning && !isOpen && <LiveOutput opened={opened} call={item.call} lines={4} />}
+      {isRunning && !isOpen && <LiveOutput opened={opened} item={item} lines={4} />}
       {isOpen && <CallBody opened={opened} item={item} />}
       {item.state !== "ok" && item.failure !== undefined && (
         <p className="call-failure">
@@ -68,7 +68,7 @@ function CallBody({ opened, item }: CallCardProps) {
           <pre>{text.slice(0, resultCharactersMax)}</pre>
         </div>
       ))}
-      {item.state === "running" && <LiveOutput opened={opened} call={item.call} lines={20} />}
+      {item.state === "running" && <LiveOutput opened={opened} item={item} lines={20} />}
       {result !== "" && (
         <div>
           <span className="call-label">{words.result}</span>
@@ -80,12 +80,12 @@ function CallBody({ opened, item }: CallCardProps) {
   );
 }
 
-type LiveOutputProps = { readonly opened: OpenConversation; readonly call: string; readonly lines: number };
+type LiveOutputProps = CallCardProps & { readonly lines: number };
 
 /** The end of what a running program says. */
-function LiveOutput({ opened, call, lines }: LiveOutputProps) {
+function LiveOutput({ opened, item, lines }: LiveOutputProps) {
   const words = useWords().chat;
-  const output = useStore(opened.live.outputOf(call));
+  const output = useStore(opened.live.outputOf(item.call, item.agent));
   if (output === "") return null;
   return (
     <div className="call-output">
@@ -100,10 +100,10 @@ function CallFiles({ opened, item }: CallCardProps) {
   if (item.files.length === 0 && item.images.length === 0) return null;
   return (
     <div className="call-files">
-      {item.files.map(({ path, change, bytes }) =>
-        change === "removed" ? (
+      {item.files.map(({ path, change, bytes, workspace }) =>
+        change === "removed" || workspace !== undefined ? (
           <span key={path} className="file-chip" data-change={change}>
-            <del>{shownPath(path)}</del>
+            {change === "removed" ? <del>{shownPath(path)}</del> : shownPath(path)}
           </span>
         ) : (
           <Link key={path} to={{ page: "chat", conversation: opened.id, file: path }} className="file-chip">
@@ -115,7 +115,7 @@ function CallFiles({ opened, item }: CallCardProps) {
           </Link>
         ),
       )}
-      <MadePictures conversation={opened.id} files={item.files} />
+      <MadePictures conversation={opened.id} files={item.files.filter(({ workspace }) => workspace === undefined)} />
       {item.images.map(({ mime, base64 }) => (
         <img key={base64.slice(-40)} className="call-image" alt={item.name} src={imageAddress(mime, base64)} />
       ))}

@@ -1,7 +1,9 @@
 import { countText, durationText } from "../app/format.ts";
+import { Link } from "../app/link.tsx";
 import { useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
 import { ConversationMenu } from "../conversations/conversation-menu.tsx";
+import { amountText, shareOf } from "../parts/budget-lines.tsx";
 import { useWords } from "../words/words.ts";
 import { useActions } from "./actions.ts";
 import type { ConversationView, OpenConversation } from "./conversation.ts";
@@ -22,6 +24,7 @@ export function ChatHead({ opened }: { readonly opened: OpenConversation }) {
       </h1>
       <RunStatus view={view} />
       <span className="composer-gap" />
+      <BudgetMeter view={view} conversation={opened.id} />
       <TokenMeter view={view} />
       {view.phase === "ready" && (
         <ConversationMenu
@@ -48,6 +51,30 @@ function RunStatus({ view }: { readonly view: ConversationView }) {
       {state}
       {step} · {durationText(since ?? 0, language)}
     </span>
+  );
+}
+
+type BudgetMeterProps = { readonly view: ConversationView; readonly conversation: string };
+
+/** What is nearest to its limit, of the conversation or of the turn that runs; nothing where there is no limit. */
+function BudgetMeter({ view, conversation }: BudgetMeterProps) {
+  const words = useWords();
+  const budget = view.state?.budget;
+  if (budget === undefined) return null;
+  const shares = [budget, ...(budget.turn === null ? [] : [budget.turn])].flatMap(shareOf);
+  const nearest = shares.filter(({ kind }) => kind !== "agents").toSorted((a, b) => b.share - a.share)[0];
+  if (nearest === undefined) return null;
+  const { kind, spent, limit, share } = nearest;
+  const text = words.chat.budgetUsed({
+    kind: words.team.budgetKinds[kind],
+    spent: amountText(kind, spent, words),
+    limit: amountText(kind, limit, words),
+  });
+  return (
+    <Link className="tokens" to={{ page: "tasks", conversation, agent: "root" }} title={text}>
+      <meter aria-label={text} min={0} max={1} high={0.8} optimum={0} value={share} />
+      <span aria-hidden="true">{amountText(kind, Math.max(0, limit - spent), words)}</span>
+    </Link>
   );
 }
 

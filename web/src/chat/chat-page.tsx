@@ -1,4 +1,5 @@
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useEffect } from "react";
+import { Link } from "../app/link.tsx";
 import { go } from "../app/router.ts";
 import { createStore, useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
@@ -8,6 +9,7 @@ import { FilesButton } from "../files/files-button.tsx";
 import { Welcome } from "../first-run/welcome.tsx";
 import { FilesOf } from "../markdown/files-of.ts";
 import { IconButton } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { TimelinePanel } from "../timeline/timeline-panel.tsx";
 import { useWords } from "../words/words.ts";
 import { type Outgoing, sendFirst, useActions } from "./actions.ts";
@@ -15,10 +17,11 @@ import { Announcer } from "./announcer.tsx";
 import { ChatHead } from "./chat-head.tsx";
 import { Composer, putIntoComposer } from "./composer.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
-import { OpenConversation } from "./conversation.ts";
+import type { OpenConversation } from "./conversation.ts";
 import { QueueList } from "./queue-list.tsx";
 import { Thread } from "./thread.tsx";
 import { TodoList } from "./todo-list.tsx";
+import { useConversation } from "./use-conversation.ts";
 
 /** What is in files is drawn by much: it is loaded when somebody looks at them. */
 const FilesPanel = lazy(async () => ({ default: (await import("../files/files-panel.tsx")).FilesPanel }));
@@ -42,6 +45,7 @@ export function ChatPage({ conversation: id, file, spot, panel, isRailOpen, onTo
           {!isRailOpen && <IconButton icon="rail" label={words.shell.openRail} onClick={onToggleRail} />}
           {opened === undefined ? <h1 className="chat-title">{words.shell.newChat}</h1> : <ChatHead opened={opened} />}
           {id !== undefined && <FilesButton conversation={id} isOpen={file !== undefined} />}
+          {opened !== undefined && <TasksLink opened={opened} />}
           {id !== undefined && <TimelineButton conversation={id} isOpen={panel === "timeline"} />}
         </header>
         {id === undefined ? <NewChat /> : opened !== undefined && <OpenChat key={id} opened={opened} />}
@@ -56,6 +60,23 @@ export function ChatPage({ conversation: id, file, spot, panel, isRailOpen, onTo
       )}
       {opened !== undefined && panel === "timeline" && <TimelinePane opened={opened} />}
     </>
+  );
+}
+
+/** Only where others than the main agent have worked. */
+function TasksLink({ opened }: { readonly opened: OpenConversation }) {
+  const words = useWords().team;
+  const { team } = useStore(opened.view);
+  if (team.size === 0) return null;
+  return (
+    <Link
+      className="icon-button"
+      to={{ page: "tasks", conversation: opened.id }}
+      title={words.title}
+      label={words.title}
+    >
+      <Icon name="tasks" />
+    </Link>
   );
 }
 
@@ -150,19 +171,6 @@ function OpenChat({ opened }: { readonly opened: OpenConversation }) {
       )}
     </>
   );
-}
-
-/** The conversation of the address, followed as long as it is shown. */
-function useConversation(id: string | undefined): OpenConversation | undefined {
-  const { client } = useYard();
-  const [opened, setOpened] = useState<OpenConversation>();
-  useEffect(() => {
-    if (id === undefined) return setOpened(undefined);
-    const made = new OpenConversation(id, client);
-    setOpened(made);
-    return () => made.close();
-  }, [id, client]);
-  return opened?.id === id ? opened : undefined;
 }
 
 /** What was looked at is no longer new; the list has its title as soon as it has one. */

@@ -1,4 +1,5 @@
 import type { Client, ClientFailure, FollowFrame } from "../../../src/client/client.ts";
+import type { AgentInfo } from "../../../src/protocol/agent-routes.ts";
 import { isEventType, type LogEvent } from "../../../src/protocol/events.ts";
 import type { ConversationState } from "../../../src/protocol/resources.ts";
 import { createStore } from "../app/store.ts";
@@ -7,6 +8,7 @@ import { emptyFold, type Folded, type Queued, type Run } from "./fold-state.ts";
 import type { Item } from "./items.ts";
 import { openLive } from "./live.ts";
 import { preludeOf } from "./prelude.ts";
+import type { Member } from "./team.ts";
 
 /** What of the log is read at a time: enough for a few screens. */
 const pageEvents = 300;
@@ -29,11 +31,12 @@ export type ConversationView = {
   readonly state: ConversationState | undefined;
   readonly tokensUsed: number;
   readonly head: number;
+  readonly team: ReadonlyMap<string, Member>;
 };
 
 const emptyView: ConversationView = {
   ...{ phase: "loading", failure: undefined, lostAt: undefined, items: [], hasOlder: false, queue: [], todos: [] },
-  ...{ run: undefined, decisions: [], title: "", state: undefined, tokensUsed: 0, head: 0 },
+  ...{ run: undefined, decisions: [], title: "", state: undefined, tokensUsed: 0, head: 0, team: new Map() },
 };
 
 /** Reads the end of its log, then follows it until it is closed. */
@@ -110,7 +113,8 @@ export class OpenConversation {
     const page = await this.#readPage(Math.max(0, state.head - pageEvents));
     if (this.#closing.signal.aborted) return;
     this.#events = page.filter(({ seq }) => seq <= state.head);
-    this.#prelude = preludeOf(state, this.#events);
+    this.#prelude = preludeOf(state, this.#events, await this.#unknownAgents());
+    if (this.#closing.signal.aborted) return;
     this.#refold();
     this.#publish({
       ...{ phase: "ready", state, lostAt: undefined },
@@ -141,7 +145,14 @@ export class OpenConversation {
     else applyEvent(this.#folded, event);
     this.live.hear(event);
     this.#publishSoon();
+    if (event.type === "message.assistant" && this.#isPaid()) void this.refresh();
     if (event.type === "turn.finished" || event.type === "compacted" || event.type === "rewound") void this.refresh();
+  }
+
+  /** There is a limit to what may be spent: each step takes some of it. */
+  #isPaid(): boolean {
+    const { limits = {}, turn = null } = this.view.get().state?.budget ?? {};
+    return [limits, turn?.limits ?? {}].some(({ tokens, money, steps, ms }) => [tokens, money, steps, ms].some(Number));
   }
 
   #refold(): void {
@@ -159,18 +170,28 @@ export class OpenConversation {
   }
 
   #publish(changed: Partial<ConversationView> = {}): void {
-    const { items, todos, run, decisions, title, isDeleted, tokensUsed, head } = this.#folded;
+    const { items, todos, run, decisions, title, isDeleted, tokensUsed, head, team } = this.#folded;
     const queue = [...this.#folded.queue, ...this.#sending];
     const before = this.view.get();
     this.view.set({
       ...before,
       ...{ items: items.slice(), queue, todos, run, decisions, head },
+      team: new Map(team),
       hasOlder: (this.#events[0]?.seq ?? 1) > 1,
       title: title ?? before.title,
       tokensUsed: tokensUsed ?? before.tokensUsed,
       ...(isDeleted && { phase: "deleted" }),
       ...changed,
     });
+  }
+
+  /** Agents that work in this part of the log and were made before it. */
+  async #unknownAgents(): Promise<AgentInfo[]> {
+    const made = new Set(this.#events.flatMap((event) => (event.type === "agent.spawned" ? [event.id] : [])));
+    const isUnknown = (event: LogEvent) => "agent" in event && event.agent !== undefined && !made.has(event.agent);
+    if (!this.#events.some(isUnknown)) return [];
+    const answer = await this.#client().call("listConversationAgents", { params: { id: this.id } });
+    return answer.ok ? answer.value.items.filter(({ id }) => !made.has(id)) : [];
   }
 
   async #readPage(after: number): Promise<LogEvent[]> {

@@ -1,6 +1,7 @@
 import type { EventOf, LogEvent } from "../../../src/protocol/events.ts";
 import type { Todo } from "../../../src/protocol/todo.ts";
 import type { Item, UserItem } from "./items.ts";
+import type { Member } from "./team.ts";
 
 /** A turn that runs. */
 export type Run = {
@@ -29,12 +30,14 @@ export type Folded = {
   /** What the newest request and its answer took of the window. */
   tokensUsed: number | undefined;
   head: number;
+  /** Agents that others made, by id, in the order they were made. A member is replaced when something about it changes. */
+  team: Map<string, Member>;
 };
 
 export function emptyFold(): Folded {
   return {
     ...{ items: [], queue: [], todos: [], run: undefined, decisions: [] },
-    ...{ title: undefined, isDeleted: false, tokensUsed: undefined, head: 0 },
+    ...{ title: undefined, isDeleted: false, tokensUsed: undefined, head: 0, team: new Map() },
   };
 }
 

@@ -1,7 +1,8 @@
 import type { EventOf, LogEvent } from "../../../src/protocol/events.ts";
 import { ownWordsOf } from "../../../src/protocol/events.ts";
-import { applyCallEvent } from "./fold-calls.ts";
+import { applyCallEvent, dropDecisions } from "./fold-calls.ts";
 import { add, callKey, change, emptyFold, type Folded, placed } from "./fold-state.ts";
+import { applyTeamEvent } from "./fold-team.ts";
 import type { CallItem, Item, UserItem } from "./items.ts";
 
 /** The fold of a part of the log that ends at its head. What lies between a way back and its target is left out. */
@@ -26,8 +27,11 @@ function effective(events: readonly LogEvent[]): LogEvent[] {
 /** Moves the fold on by one event. A way back needs the whole part again: see `foldEvents`. */
 export function applyEvent(folded: Folded, event: LogEvent): void {
   folded.head = Math.max(folded.head, event.seq);
-  // The chat is with the main agent; of the others it shows what they ask.
-  if ("agent" in event && event.agent !== undefined && event.type !== "decision.asked") return;
+  if (!applyTeamEvent(folded, event, applyOwn)) applyOwn(folded, event);
+}
+
+/** An event of the agent whose fold it is. */
+function applyOwn(folded: Folded, event: LogEvent): void {
   if (applyTurnEvent(folded, event) || applyCallEvent(folded, event)) return;
   if (event.type === "todo.set") folded.todos = event.todos;
   if (event.type === "conversation.renamed") folded.title = event.title;
@@ -119,8 +123,9 @@ function addAnswer(folded: Folded, event: EventOf<"message.assistant">): void {
   for (const call of calls)
     add(folded, {
       ...{ kind: "call", key: callKey(turn, call.id), seq: event.seq, at: event.at, turn, call: call.id },
+      agent: event.agent,
       ...{ name: call.name, arguments: call.arguments, state: "asked", durationMs: undefined },
-      ...{ result: "", images: [], failure: undefined, file: undefined, files: [] },
+      ...{ result: "", images: [], failure: undefined, file: undefined, files: [], agents: [] },
     });
 }
 
@@ -145,7 +150,7 @@ function finish(folded: Folded, event: EventOf<"turn.finished">): void {
     answer: last?.kind === "answer" ? last.text : "",
   });
   folded.run = undefined;
-  folded.decisions = folded.decisions.filter((asked) => asked.turn !== turn || asked.agent !== undefined);
+  dropDecisions(folded, (asked) => asked.turn === turn && asked.agent === event.agent);
 }
 
 function isOpenCall(item: Item, turn: number): item is CallItem {

@@ -45,12 +45,16 @@ export type FileChange = {
   readonly path: string;
   readonly change: "made" | "changed" | "removed";
   readonly bytes: number;
+  /** The task whose files these are; undefined: the conversation's own. */
+  readonly workspace: string | undefined;
 };
 
 export type CallItem = {
   readonly kind: "call";
   readonly key: string;
   readonly seq: number;
+  /** Whose it is; undefined: the main agent's. */
+  readonly agent: string | undefined;
   readonly turn: number;
   readonly call: string;
   readonly name: string;
@@ -65,6 +69,8 @@ export type CallItem = {
   readonly failure: LoggedFailure | undefined;
   readonly file: string | undefined;
   readonly files: readonly FileChange[];
+  /** Agents that it made. */
+  readonly agents: readonly string[];
 };
 
 export type DecisionItem = {
@@ -74,6 +80,8 @@ export type DecisionItem = {
   readonly at: number;
   readonly asked: EventOf<"decision.asked">;
   readonly made: EventOf<"decision.made"> | undefined;
+  /** Whoever asked has ended: nobody waits for it any more. */
+  readonly isGone: boolean;
 };
 
 export type CompactionItem = {
@@ -83,6 +91,18 @@ export type CompactionItem = {
   readonly at: number;
   readonly event: EventOf<"compacted">;
   readonly isUndone: boolean;
+};
+
+/** What one agent wrote to another. */
+export type MailItem = {
+  readonly kind: "mail";
+  readonly key: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly from: string;
+  readonly to: string;
+  /** As the reader was told it. */
+  readonly text: string;
 };
 
 /** A line about what happened; `failure` says why. */
@@ -113,4 +133,4 @@ export type EndItem = {
   readonly answer: string;
 };
 
-export type Item = UserItem | AnswerItem | CallItem | DecisionItem | CompactionItem | NoticeItem | EndItem;
+export type Item = UserItem | AnswerItem | CallItem | DecisionItem | CompactionItem | NoticeItem | MailItem | EndItem;

@@ -6,9 +6,10 @@ import { createStore, type Store } from "../app/store.ts";
 export type Writing = { readonly key: string; readonly text: string; readonly reasoning: string };
 
 export type LiveText = {
-  readonly writing: Store<Writing | undefined>;
+  /** What the main agent, or another one, is writing. */
+  readonly writingOf: (agent?: string) => Store<Writing | undefined>;
   /** What the program of a running call has said so far. */
-  readonly outputOf: (call: string) => Store<string>;
+  readonly outputOf: (call: string, agent?: string) => Store<string>;
   readonly addText: (delta: Extract<FollowFrame, { frame: "delta" }>) => void;
   readonly addOutput: (output: Extract<FollowFrame, { frame: "output" }>) => void;
   readonly hear: (event: LogEvent) => void;
@@ -17,9 +18,10 @@ export type LiveText = {
 const outputCharactersMax = 20_000;
 
 export function openLive(): LiveText {
-  const writing = createStore<Writing | undefined>(undefined);
+  const writings = new Map<string, Store<Writing | undefined>>();
   const outputs = new Map<string, Store<string>>();
-  let next: Writing | undefined;
+  /** What is to be shown in the next frame, by who writes it. */
+  const next = new Map<string, Writing>();
   let isPlanned = false;
 
   /** As often as the screen is drawn, however fast it comes. A page that nobody sees draws nothing. */
@@ -28,41 +30,49 @@ export function openLive(): LiveText {
     isPlanned = true;
     const show = () => {
       isPlanned = false;
-      writing.set(next);
+      for (const [who, writing] of next) writingOf(who).set(writing);
     };
     if (document.hidden) setTimeout(show, 100);
     else requestAnimationFrame(show);
   }
 
-  function outputOf(call: string): Store<string> {
-    const known = outputs.get(call) ?? createStore("");
-    outputs.set(call, known);
+  function writingOf(agent = "root"): Store<Writing | undefined> {
+    const known = writings.get(agent) ?? createStore<Writing | undefined>(undefined);
+    writings.set(agent, known);
+    return known;
+  }
+
+  /** Calls of several agents may have the same id. */
+  function outputOf(call: string, agent = "root"): Store<string> {
+    const key = `${agent}/${call}`;
+    const known = outputs.get(key) ?? createStore("");
+    outputs.set(key, known);
     return known;
   }
 
   return {
-    writing,
+    writingOf,
     outputOf,
-    addText({ agent, turn, step, attempt, kind, text }) {
-      if (agent !== undefined) return; // Only the main agent talks with the user.
+    addText({ agent = "root", turn, step, attempt, kind, text }) {
       const key = `${turn}/${step}/${attempt}`;
-      const before = next?.key === key ? next : { key, text: "", reasoning: "" };
-      next = { ...before, [kind]: before[kind] + text };
+      const known = next.get(agent);
+      const before = known?.key === key ? known : { key, text: "", reasoning: "" };
+      next.set(agent, { ...before, [kind]: before[kind] + text });
       showSoon();
     },
     addOutput({ agent, call, text }) {
-      if (agent !== undefined) return;
-      const store = outputOf(call);
+      const store = outputOf(call, agent);
       store.set((store.get() + text).slice(-outputCharactersMax));
     },
     hear(event) {
-      if ("agent" in event && event.agent !== undefined) return;
-      if (event.type === "call.finished") outputs.delete(event.call);
+      const { agent = "root" } = "agent" in event ? event : {};
+      if (event.type === "call.finished") outputs.delete(`${agent}/${event.call}`);
       const isOver = ["step.started", "message.assistant", "step.failed", "turn.finished"].includes(event.type);
-      if (!isOver) return;
-      next = undefined;
+      const who = event.type === "agent.ended" ? event.id : agent;
+      if (!isOver && event.type !== "agent.ended") return;
+      next.delete(who);
       // At once: the finished message takes its place in the same frame.
-      writing.set(undefined);
+      writingOf(who).set(undefined);
     },
   };
 }

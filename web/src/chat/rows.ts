@@ -32,6 +32,6 @@ export function rowsOf(items: readonly Item[]): Row[] {
 }
 
 /** It went well, and made nothing that somebody would look for. */
-function isQuiet({ state, files, images }: CallItem): boolean {
-  return state === "ok" && files.length === 0 && images.length === 0;
+function isQuiet({ state, files, images, agents }: CallItem): boolean {
+  return state === "ok" && files.length === 0 && images.length === 0 && agents.length === 0;
 }

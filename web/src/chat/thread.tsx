@@ -1,4 +1,15 @@
-import { memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import {
+  lazy,
+  memo,
+  type ReactNode,
+  type RefObject,
+  Suspense,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { VList, type VListHandle } from "virtua";
 import { useStore } from "../app/store.ts";
 import { DecisionCard } from "../decisions/decision-card.tsx";
@@ -11,7 +22,8 @@ import { CallGroup } from "./call-group.tsx";
 import { CompactionRow } from "./compaction-row.tsx";
 import type { ConversationView, OpenConversation } from "./conversation.ts";
 import { EndRow } from "./end-row.tsx";
-import type { Item } from "./items.ts";
+import type { CallItem, Item } from "./items.ts";
+import { MailRow } from "./mail-row.tsx";
 import { NoticeRow } from "./notice-row.tsx";
 import { type Row, rowsOf } from "./rows.ts";
 import { UserRow } from "./user-row.tsx";
@@ -203,6 +215,22 @@ function isSame(before: ThreadRowProps, after: ThreadRowProps): boolean {
   return isSameRow && before.isBusy === after.isBusy && before.isLast === after.isLast;
 }
 
+/** Loaded when the first call makes one. */
+const AgentTree = lazy(async () => ({ default: (await import("./agent-tree.tsx")).AgentTree }));
+
+function CallWithAgents({ opened, item }: { readonly opened: OpenConversation; readonly item: CallItem }) {
+  return (
+    <>
+      <CallCard opened={opened} item={item} />
+      {item.agents.length > 0 && (
+        <Suspense>
+          <AgentTree opened={opened} ids={item.agents} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
 type ItemRowProps = Omit<ThreadRowProps, "row"> & { readonly item: Item };
 
 function ItemRow({ item, opened, isBusy, isLast }: ItemRowProps) {
@@ -212,13 +240,15 @@ function ItemRow({ item, opened, isBusy, isLast }: ItemRowProps) {
     case "answer":
       return <AnswerRow item={item} />;
     case "call":
-      return <CallCard opened={opened} item={item} />;
+      return <CallWithAgents opened={opened} item={item} />;
     case "decision":
       return <DecisionCard conversation={opened.id} item={item} />;
     case "compaction":
       return <CompactionRow opened={opened} item={item} canUndo={!isBusy} />;
     case "notice":
       return <NoticeRow item={item} />;
+    case "mail":
+      return <MailRow item={item} team={opened.view.get().team} />;
     case "end":
       return <EndRow opened={opened} item={item} isLast={isLast} />;
   }

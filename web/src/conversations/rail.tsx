@@ -19,6 +19,7 @@ export function Rail({ place, onGone, onClose }: RailProps) {
   const waiting = useStore(useYard().inbox.view).items.length;
   const pages: readonly [Place, IconName, string][] = [
     [{ page: "inbox" }, "inbox", shell.inbox],
+    [{ page: "tasks", conversation: undefined }, "tasks", shell.tasks],
     [{ page: "files" }, "files", shell.files],
   ];
   return (

@@ -6,7 +6,7 @@ import { useYard } from "../app/yard.ts";
 import type { DecisionItem } from "../chat/items.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Time } from "../parts/time.tsx";
-import { useWords } from "../words/words.ts";
+import { useWords, type Words } from "../words/words.ts";
 import { EffectView } from "./effect-view.tsx";
 import { OpenDecision } from "./open-decision.tsx";
 import { matchText } from "./reasons.ts";
@@ -15,15 +15,31 @@ export type DecisionCardProps = { readonly conversation: string; readonly item: 
 
 /** What a person is asked in a conversation; once it is decided, the record of it stays in its place. */
 export function DecisionCard({ conversation, item }: DecisionCardProps) {
-  const { asked, made, at } = item;
+  const { asked, made, at, isGone } = item;
   const { inbox } = useYard();
   const decision = useMemo(() => decisionOf(conversation, asked, at), [conversation, asked, at]);
-  const isOpen = made === undefined;
+  const isOpen = made === undefined && !isGone;
   // The stream hears of it before the inbox does.
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever it opens or closes
   useEffect(() => void inbox.refresh(), [inbox, isOpen]);
-  if (made === undefined) return <OpenDecision decision={decision} />;
-  return <Decided asked={asked} made={made} />;
+  if (made !== undefined) return <Decided asked={asked} made={made} />;
+  return isGone ? <Gone asked={asked} /> : <OpenDecision decision={decision} />;
+}
+
+/** Whoever asked was stopped. */
+function Gone({ asked }: { readonly asked: EventOf<"decision.asked"> }) {
+  const words = useWords().decisions;
+  return (
+    <p className="decided-line">
+      <Icon name="stop" size={16} />
+      <span className="decided-what">{whatOf(asked, words)}</span>
+      <span className="meta">{words.gone}</span>
+    </p>
+  );
+}
+
+function whatOf({ kind, tool, question }: EventOf<"decision.asked">, words: Words["decisions"]): string {
+  return kind === "approval" ? words.tools(tool) : (question ?? tool);
 }
 
 type DecidedProps = {
@@ -38,12 +54,11 @@ function Decided({ asked, made }: DecidedProps) {
   const { verdict, by, reason, answer, rule } = made;
   const who = by === "rule" ? words.aRule : by === own ? words.you : by;
   const isNo = verdict === "reject";
-  const what = asked.kind === "approval" ? words.tools(asked.tool) : (asked.question ?? asked.tool);
   return (
     <details className="decided" data-verdict={verdict}>
       <summary>
         <Icon name={isNo ? "cross" : "check"} size={16} />
-        <span className="decided-what">{what}</span>
+        <span className="decided-what">{whatOf(asked, words)}</span>
         <span className="meta">
           {words.decided[verdict]({ who })} · <Time at={made.at} />
         </span>

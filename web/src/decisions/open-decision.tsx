@@ -3,6 +3,7 @@ import { asksForWords } from "../../../src/protocol/approval.ts";
 import type { Decision } from "../../../src/protocol/resources.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useWords } from "../words/words.ts";
+import { AgentPath } from "./agent-path.tsx";
 import { ApprovalActions } from "./approval-actions.tsx";
 import { EffectView } from "./effect-view.tsx";
 import { FormAnswer } from "./form-answer.tsx";
@@ -36,7 +37,7 @@ export function OpenDecision({ decision }: OpenDecisionProps) {
           </span>
         )}
       </header>
-      {path.length > 1 && <p className="meta">{words.askedBy({ path: path.join(" › ") })}</p>}
+      {path.length > 1 && <AgentPath decision={decision} />}
       {isApproval && <EffectView tool={tool} written={decision.arguments ?? "{}"} />}
       {!isApproval && <p className="question">{decision.question}</p>}
       {context !== undefined && context !== "" && <p className="context">{context}</p>}

@@ -9,8 +9,10 @@ export function previewAddress(conversation: string, path: string): string {
   return `${filesAddress(conversation)}/preview?path=${encodeURIComponent(path)}`;
 }
 
-export function downloadAddress(conversation: string, path: string): string {
-  return `${filesAddress(conversation)}/content?path=${encodeURIComponent(path)}`;
+/** `agent`: of the files that this one works with, where they are not the conversation's own. */
+export function downloadAddress(conversation: string, path: string, agent?: string): string {
+  const whose = agent === undefined ? "" : `&agent=${encodeURIComponent(agent)}`;
+  return `${filesAddress(conversation)}/content?path=${encodeURIComponent(path)}${whose}`;
 }
 
 export function archiveAddress(conversation: string, path: string): string {

@@ -20,6 +20,7 @@ const paths = {
   right: "M8 5l5 5-5 5",
   check: "M4.5 10.5l3.5 3.5 7.5-8",
   cross: "M6 6l8 8M14 6l-8 8",
+  working: "M10 4a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM10 9a1 1 0 1 1 0 2 1 1 0 0 1 0-2z",
   clock: "M10 4a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM10 7v3.5l2 1.5",
   copy: "M7 7h9v9H7zM4 13V4h9",
   again: "M15.5 8A6 6 0 1 0 16 11.5M16 4v4h-4",

@@ -42,6 +42,8 @@ export const enChat = {
   tokens: (p: { count: string }) => `${p.count} tokens`,
   tokensUsed: (p: { used: string; window: string; percent: number }) =>
     `${p.used} of ${p.window} tokens of the model's window are used (${p.percent} %)`,
+  budgetUsed: (p: { kind: string; spent: string; limit: string }) =>
+    `Budget: ${p.spent} of ${p.limit} spent (${p.kind.toLowerCase()})`,
   running: "running",
   waitsForYou: "waiting for you",
   step: (p: { step: number }) => `step ${p.step}`,

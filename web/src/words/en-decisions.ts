@@ -71,6 +71,7 @@ export const enDecisions = {
     choice: "choose one of these.",
     choices: "choose among these.",
   },
+  gone: "nobody waits for this any more",
   you: "you",
   aRule: "a rule of yours",
   decided: {

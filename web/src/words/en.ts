@@ -7,6 +7,7 @@ import { enMarkdown } from "./en-markdown.ts";
 import { enPreview } from "./en-preview.ts";
 import { enSettings } from "./en-settings.ts";
 import { enShell } from "./en-shell.ts";
+import { enTeam } from "./en-team.ts";
 import { enTimeline } from "./en-timeline.ts";
 
 export const en = {
@@ -20,5 +21,6 @@ export const en = {
   preview: enPreview,
   firstRun: enFirstRun,
   settings: enSettings,
+  team: enTeam,
   timeline: enTimeline,
 };

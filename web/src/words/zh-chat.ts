@@ -41,6 +41,7 @@ export const zhChat: typeof enChat = {
   quote: "引用",
   tokens: (p) => `${p.count} 个 token`,
   tokensUsed: (p) => `已用 ${p.used}，模型窗口共 ${p.window} 个 token（${p.percent} %）`,
+  budgetUsed: (p) => `预算：已用 ${p.spent} / ${p.limit}（${p.kind}）`,
   running: "运行中",
   waitsForYou: "等待您处理",
   step: (p) => `第 ${p.step} 步`,

@@ -71,6 +71,7 @@ export const zhDecisions: typeof enDecisions = {
     choice: "请从中选择一项。",
     choices: "请从中选择。",
   },
+  gone: "不再需要决定",
   you: "您",
   aRule: "您的规则",
   decided: {

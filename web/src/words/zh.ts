@@ -8,6 +8,7 @@ import { zhMarkdown } from "./zh-markdown.ts";
 import { zhPreview } from "./zh-preview.ts";
 import { zhSettings } from "./zh-settings.ts";
 import { zhShell } from "./zh-shell.ts";
+import { zhTeam } from "./zh-team.ts";
 import { zhTimeline } from "./zh-timeline.ts";
 
 export const zh: Words = {
@@ -21,5 +22,6 @@ export const zh: Words = {
   preview: zhPreview,
   firstRun: zhFirstRun,
   settings: zhSettings,
+  team: zhTeam,
   timeline: zhTimeline,
 };
