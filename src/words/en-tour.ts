@@ -15,7 +15,8 @@ export const enTour = {
   tableDone: (p: { files: string }) => `Made in the sandbox: ${p.files}. /files lists them, /open PATH opens one.`,
   tableBare: () => "No chart was made: the sandbox or its libraries are missing. /doctor tells what to install.",
   worker: () => "2 of 4 · A piece of work goes to another agent, which has the same files and a window of its own.",
-  workerDone: () => "Only its answer came back. Several can work side by side; /agents shows who does what, and stops one.",
+  workerDone: () =>
+    "Only its answer came back. Several can work side by side; /agents shows who does what, and stops one.",
   decision: () => "3 of 4 · What deletes a file asks you first. Look at what would run, then press y or n.",
   decisionDone: () => "That is in the log with who decided, and /undo would bring the file back.",
   crash: () =>

@@ -181,7 +181,8 @@ test("an agent that works for another one hands its task over, too: the other an
   await using model = await modelServer((request) => {
     const { role: speaker, text } = lastOf(request);
     if (firstOf(request).startsWith("draw")) {
-      if (!text.includes("as A does") && speaker === "user") return calls(["transfer_to_a", { task: "draw it as A does" }]);
+      if (!text.includes("as A does") && speaker === "user")
+        return calls(["transfer_to_a", { task: "draw it as A does" }]);
       return speaker === "tool"
         ? says("a drew it")
         : calls(["write_file", { path: "outputs/drawing.txt", content: "o" }]);

@@ -37,7 +37,7 @@ test("every command in the drawn terminal, with the demo model: what each says s
 type Say = ReturnType<typeof speaker>;
 
 async function looksAround(window: TmuxWindow, say: Say): Promise<void> {
-  await say("/help", \/quit +leave[\s\S]*^ready/m);
+  await say("/help", /\/quit +leave[\s\S]*^ready/m);
   await say("/current", /Current session: [0-9a-f-]{36}\n +at rest · demo/);
   await say("/model", / base +demo[\s\S]*\/model SLOT prefers/);
   await say("/connect", /`agentyard model test` tries it/);
