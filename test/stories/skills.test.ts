@@ -82,7 +82,7 @@ test("a skill, a tool and an agent that the user names are told once, and the me
   assert.deepEqual(reminderOf(model.asked[0])?.split("\n"), [
     "The user named a skill: read skills/pdf-forms/SKILL.md before you begin, and follow it.",
     "The user named the tool search_file: use it where it fits.",
-    "The user named the agent simple (Quick answers and small work on files. Runs no code.): hand over to it with transfer_to_simple.",
+    "The user named the agent simple (Quick answers and small work on files. Runs no code.): hand over to it with transfer_to_simple, or have it do a part with call_agent.",
   ]);
   assert.deepEqual(
     all(events, "skill.linked").map(({ turn, skill, because }) => [turn, skill, because]),
