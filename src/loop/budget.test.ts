@@ -41,6 +41,11 @@ test("a child gets what it asks for, or half of what is left; more than that is 
   assert.deepEqual(refused(left, { tokens: 1_001 }), ["budget_short", { kind: "tokens", wanted: 1_001, left: 1_000 }]);
   assert.deepEqual(refused(left, { agents: 4 }), ["budget_short", { kind: "agents", wanted: 5, left: 4 }]);
   assert.deepEqual(refused(left, { depth: 2 }), ["budget_short", { kind: "depth", wanted: 3, left: 2 }]);
+  assert.deepEqual(
+    refused({ steps: 1 }, {}),
+    ["budget_short", { kind: "steps", wanted: 2, left: 1 }],
+    "the last is its own",
+  );
   for (const kind of ["tokens", "money", "steps", "ms", "agents", "depth"] as const)
     assert.equal(refused({ [kind]: 0 }, {})[0], "budget_short", `nothing is made of nothing: ${kind}`);
 });

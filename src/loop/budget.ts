@@ -55,13 +55,14 @@ export function reserve(left: BudgetLimits, wanted: BudgetLimits): Result<Budget
   for (const kind of budgetKinds) {
     const [has, wants = least(kind)] = [left[kind], wanted[kind]];
     if (has === undefined) continue;
-    const costs = wants + (kind === "agents" || kind === "depth" ? 1 : 0);
+    // The agent itself, and its place; and a step for whoever makes it, to say what came of it.
+    const costs = wants + (kind === "agents" || kind === "depth" || kind === "steps" ? 1 : 0);
     if (costs > has) return failure("budget_short", { kind, wanted: costs, left: has });
   }
   return ok(limits);
 }
 
-/** Nobody works with less. The agent itself, and its place, come on top. */
+/** Nobody works with less. */
 function least(kind: BudgetKind): number {
   return kind === "money" ? Number.MIN_VALUE : kind === "agents" || kind === "depth" ? 0 : 1;
 }

@@ -63,6 +63,7 @@ export async function runCalls(run: Run, parts: Parts): Promise<boolean> {
     for (const { call, events } of finished.splice(0)) {
       running.delete(call);
       for (const event of events) run.stage(event);
+      run.expected.delete(call);
     }
     if (run.history.turn?.calls.length === 0) return true;
   }

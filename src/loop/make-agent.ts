@@ -1,6 +1,6 @@
 import { derivedHex } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
-import type { BudgetLimits } from "../protocol/budget.ts";
+import { type BudgetLimits, heldFor } from "../protocol/budget.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import type { Failure } from "../protocol/failure.ts";
 import { asAgent } from "./agents/seats.ts";
@@ -25,13 +25,13 @@ const contextCharacters = 8;
 export function makeAgent(run: Run, parts: Parts, wanted: AgentWanted): Result<Spawned, Failure> {
   const { conversation, history, agent = "root" } = run;
   const { mode, call = "", role, brief, loops } = wanted;
-  const held = heldFor(run, parts, wanted);
+  const held = heldBy(run, parts, wanted);
   if (!held.ok) return held;
   const budget = Object.keys(held.value).length === 0 ? undefined : held.value;
   const { turn = 0, step = 0 } = history.turn ?? {};
   const place = [conversation.owner, conversation.id, agent, String(turn), String(step), call];
   const id = `${mode}-${derivedHex(idCharacters, ...place)}`;
-  return ok({
+  const spawned: Spawned = {
     type: "agent.spawned",
     ...asAgent(agent),
     ...{ id, mode, role, brief },
@@ -40,12 +40,22 @@ export function makeAgent(run: Run, parts: Parts, wanted: AgentWanted): Result<S
     ...(loops === undefined ? {} : { loops }),
     ...(budget === undefined ? {} : { budget }),
     ...(mode === "worker" ? { context: `subagent-${derivedHex(contextCharacters, ...place)}` } : {}),
-  });
+  };
+  run.expected.set(call, spawned);
+  return ok(spawned);
+}
+
+function expectedBeside({ expected }: Run, call: string | undefined): Spawned[] {
+  return [...expected].flatMap(([other, spawned]) => (other === call ? [] : [spawned]));
 }
 
 /** Whoever is handed over to takes a place of its own, and spends what the one before it had left. */
-function heldFor({ history }: Run, parts: Parts, { mode, budget = {} }: AgentWanted): Result<BudgetLimits, Failure> {
-  const { left } = standingOf(history, parts);
+function heldBy(run: Run, parts: Parts, { mode, call, budget = {} }: AgentWanted): Result<BudgetLimits, Failure> {
+  const { history } = run;
+  const others = expectedBeside(run, call).map((other) =>
+    other.mode === "handoff" ? { agents: 1 } : heldFor(other.budget ?? {}),
+  );
+  const { left } = standingOf(history, parts, others);
   // Those on the stack stand one behind the other.
   const depth = left.depth === undefined ? {} : { depth: Math.max(0, left.depth - history.stack.length) };
   if (mode !== "handoff") return reserve({ ...left, ...depth }, budget);
@@ -69,8 +79,9 @@ function nameFor({ tenure }: Run, id: string, wanted: string): string {
     .replaceAll(/^-+|-+$/g, "")
     .slice(0, nameCharactersMax);
   const taken = new Set(["root", "user", "parent"]);
-  for (const { history } of tenure.runs.values())
-    for (const { spawned } of history.children.values()) if (spawned.id !== id) taken.add(spawned.name ?? spawned.id);
+  for (const { history, expected } of tenure.runs.values())
+    for (const spawned of [...[...history.children.values()].map((child) => child.spawned), ...expected.values()])
+      if (spawned.id !== id) taken.add(spawned.name ?? spawned.id);
   const base = plain === "" ? "task" : plain;
   for (let count = 1; ; count += 1) {
     const name = count === 1 ? base : `${base}-${count}`;

@@ -19,6 +19,11 @@ export class Run {
   readonly epoch: number;
   /** Something came in since it was last driven. */
   hasNews = true;
+  /**
+   * By call: an agent that it is about to make. Calls of one answer run side by side, and what one of them takes is gone
+   * for the others before its event is staged.
+   */
+  readonly expected = new Map<string, Extract<NewEvent, { type: "agent.spawned" }>>();
   /** The process before this one ended while it was at work, and nobody has noted that yet. */
   wasAbandoned = false;
   readonly #parts: Parts;
@@ -99,6 +104,7 @@ export class Run {
   /** Back to what is in the log: what was staged when storing failed never happened. */
   async startOver(): Promise<void> {
     this.#staged = [];
+    this.expected.clear();
     this.#history = await this.#fold();
     this.#committedHead = this.#history.head;
     this.#dropNews(this.#committedHead);

@@ -26,12 +26,16 @@ export type Standing = {
   readonly left: BudgetLimits;
 };
 
-/** What may be spent, what was, and what is left at this moment. */
-export function standingOf(history: History, { limits, clock }: Pick<Parts, "limits" | "clock">): Standing {
+/** What may be spent, what was, and what is left at this moment. `more`: what others are about to take. */
+export function standingOf(
+  history: History,
+  { limits, clock }: Pick<Parts, "limits" | "clock">,
+  more: readonly BudgetLimits[] = [],
+): Standing {
   const { budget, turn } = history;
   const spent = addSpent(spentOf(history), { ms: runningMs(budget, clock.now()) });
   // What is on its way may cost all that was held back for it.
-  const held = [...reservedOf(history), ...(budget.asked === undefined ? [] : [budget.asked])];
+  const held = [...reservedOf(history), ...more, ...(budget.asked === undefined ? [] : [budget.asked])];
   const purseOf = (limits: BudgetLimits, spent: Spent) => ({ limits, spent, left: leftOf(limits, spent, held) });
   const whole = purseOf(wholeLimits(history, limits), spent);
   if (turn === undefined) return { whole, turn: undefined, left: whole.left };
@@ -173,7 +177,7 @@ function keepingLast(left: BudgetLimits, step: Wanted, final: Wanted, turn: Open
     const last = costOf({ input: 0, output: lastAnswerTokens }, final.price);
     kept.money = share(left.money, Math.max(input, costOf({ input: inputTokens, output: 0 }, final.price)), last);
   }
-  if (left.steps !== undefined) kept.steps = left.steps - 1;
+  if (left.steps !== undefined) kept.steps = Math.max(0, left.steps - 1);
   if (left.ms !== undefined) {
     const wrapUpMs = Math.min(wrapUpMsMax, (turn.message.budget?.ms ?? left.ms) * wrapUpShare);
     kept.ms = turn.step > 0 ? Math.max(0, Math.floor(left.ms - wrapUpMs)) : left.ms;
