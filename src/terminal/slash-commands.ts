@@ -187,9 +187,12 @@ async function showCurrent(chat: Chat): Promise<undefined> {
   const { client, console, current, words } = chat;
   const { command, chat: texts } = words.terminal;
   if (current.isGone) return void console.say(command.noCurrent());
+  const state = current.isStored ? await client.call("getState", { params: { id: current.id } }) : undefined;
+  // Deleted elsewhere in this moment: its stream has not told so yet.
+  if (state?.ok === false && state.failure.code === "conversation_not_found")
+    return void console.say(command.noCurrent());
   console.say(command.current({ id: current.id }));
-  if (!current.isStored) return;
-  const state = await client.call("getState", { params: { id: current.id } });
+  if (state === undefined) return;
   if (!state.ok) return sayFailure(chat, state.failure);
   const { status, model, tokens } = state.value;
   const percent = Math.round((100 * tokens.used) / tokens.window);

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type ModelServer, modelServer, says } from "../world/model-server.ts";
+import { type Answer, type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { agentyard, keys, openPty } from "../world/pty.ts";
 
 // The whole program, started by its entry, in a real pseudo-terminal.
@@ -59,18 +59,23 @@ test("the same in Chinese, by the locale alone [P4]", async (t) => {
   assert.doesNotMatch(program.raw(), /\u001b\[[\d;]*m/, "NO_COLOR: no colour codes");
 });
 
-test("Ctrl+C stops a streaming answer; at rest, twice, it leaves with 130 [L6] [U1]", async (t) => {
-  await using model = await modelServer([
-    { text: "one two three four", fault: { after: 4, kind: "stall" } },
-    says("Fine."),
-  ]);
+test("Ctrl+C stops a streaming answer within a second; at rest, twice, it leaves with 130 [L6] [U1]", async (t) => {
+  const stalls: Answer = { text: "one two three four", fault: { after: 4, kind: "stall" } };
+  await using model = await modelServer([stalls, stalls, stalls, says("Fine.")]);
   const program = openProgram(t, { model });
   await program.waitFor("You> ");
-  program.type(`count${keys.enter}`);
-  await program.waitFor("three ");
-  program.type(keys.interrupt);
-  await program.waitFor("■ Stopped");
-  await program.waitFor("You> ");
+  // A busy machine only adds: the quickest of three tells.
+  const times: number[] = [];
+  for (let count = 1; count <= 3; count += 1) {
+    program.type(`count${keys.enter}`);
+    await program.waitFor("three ");
+    const pressedAt = performance.now();
+    program.type(keys.interrupt);
+    await program.waitFor("■ Stopped");
+    times.push(performance.now() - pressedAt);
+    await program.waitFor("You> ");
+  }
+  assert.ok(Math.min(...times) < 1_000, `stopped after ${times.join(", ")} ms`);
   program.type(`and now?${keys.enter}`);
   await program.waitFor("Fine.");
   await program.waitFor("You> ");

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
+import { makeHome } from "../world/program.ts";
 import { modelEnv } from "../world/served.ts";
 import { cannotDraw, openTmux, type TmuxWindow } from "../world/tmux.ts";
 
@@ -190,14 +191,16 @@ async function remembers(window: TmuxWindow, data: string): Promise<void> {
   );
 }
 
-test("two terminals on one conversation; /load of what is there and what is not; /reset; /clean; 40 columns in Chinese [U1][L9][P4]", {
+test("two terminals and a browser on one conversation; /load of what is there and what is not; /reset; /clean; 40 columns in Chinese [U1][L9][P4]", {
   skip: cannotDraw,
 }, async (t) => {
-  const folder = folderWith(t, { "a.txt": "a" });
   await using model = await modelServer(answer);
+  const home = makeHome(t, { env: modelEnv(model) });
+  const browser = browserOf(await home.serve());
   const tmux = openTmux(t);
-  const opening = { cwd: folder, env: modelEnv(model) };
-  const first = await tmux.open({ ...opening, args: ["--data", join(folder, "yard")] });
+  const opening = { cwd: home.folder };
+  const data = ["--data", join(home.folder, "data")];
+  const first = await tmux.open({ ...opening, args: data });
   await first.waitFor(/^ready · .*test-model/m);
   await first.type("hello");
   await first.press("Enter");
@@ -206,7 +209,7 @@ test("two terminals on one conversation; /load of what is there and what is not;
 
   const second = await tmux.open({
     ...opening,
-    args: ["--data", join(folder, "yard"), "--lang", "zh", "--resume", id.slice(0, 8)],
+    args: [...data, "--lang", "zh", "--resume", id.slice(0, 8)],
     columns: 40,
   });
   await second.waitFor(/› hello[\s\S]*You said 5 characters\.[\s\S]*^就绪/m);
@@ -221,12 +224,19 @@ test("two terminals on one conversation; /load of what is there and what is not;
   await second.waitFor(/The tool has answered\./);
   for (const line of (await second.screen()).split("\n")) assert.ok(line.length <= 40, line);
 
+  // What a browser sends, and decides, both see.
+  await browser("POST", `conversations/${id}/messages`, { text: "write it, says the browser" });
+  await first.waitFor(/You \(elsewhere\)> write it, says the browser[\s\S]*\[y\] approve/);
+  const { items } = await browser("GET", "decisions");
+  await browser("POST", `conversations/${id}/decisions/${items[0].id}`, { verdict: "approve" });
+  await first.waitFor(/says the browser[\s\S]*✓ write_file uploads\/mine\.txt[\s\S]*^ready/m);
+  await second.waitFor(/says the[\s\S]*✓ write_file[\s\S]*^就绪/m);
+
   const say = async (line: string, wanted: RegExp) => {
     await first.type(line);
     await first.press("Enter");
     return first.waitFor(wanted);
   };
-  await first.waitFor(/^ready/m);
   await say("/new", /✓ New conversation: /);
   await say("once more", /You said 9 characters\.[\s\S]*ready/);
   await say("/load ", /Which one\?/);
@@ -235,9 +245,24 @@ test("two terminals on one conversation; /load of what is there and what is not;
   await say("/clean", /✓ Cleaned up 0 old workspaces/);
   await say("/reset", /✓ Session reset/);
   await second.waitFor(/已在别处|对话已在别处重置|重置/);
+  await browser("DELETE", `conversations/${id}`);
+  await say("/current", /No active session/);
+  await say(`/load ${id}`, new RegExp(`✗ Session not found: ${id}`));
   await first.press("C-d");
   await first.waitFor(/ended with 0/);
   await second.press("C-c");
   await second.press("C-c");
   await second.waitFor(/ended with 130/);
 });
+
+/** A client of the HTTP API at the address of a server, as the page in a browser is one. */
+function browserOf(address: string) {
+  return async (method: string, path: string, body?: object) => {
+    const sent =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const response = await fetch(`${address}/api/v1/${path}`, { method, ...sent });
+    const text = await response.text();
+    assert.ok(response.ok, `${method} ${path}: ${text}`);
+    return text === "" ? {} : JSON.parse(text);
+  };
+}
