@@ -1,15 +1,25 @@
 // What starting costs: a turn of the demo model with ten MCP servers configured, one of which hangs, against one with none;
 // and before the product itself starts: `npm start` with nothing to set up against an empty npm script
 // with an empty pre-step; and `agentyard --version` and the way to the prompt of a chat, of the package as it is published and
-// of the clone, against a Node that does nothing. All in one run, taken in turns.
+// of the clone, with 10,000 conversations in the database, against a Node that does nothing. All in one run, taken in turns.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { spawn } from "@lydell/node-pty";
 import { writePackage } from "../scripts/build/package.ts";
+import { systemClock } from "../src/base/clock.ts";
+import { systemIds } from "../src/base/ids.ts";
+import { openLog } from "../src/log/log.ts";
+import { localOwner } from "../src/protocol/ids.ts";
+import { openSqlite } from "../src/storage/sqlite/sqlite.ts";
+import { must } from "./must.ts";
 
 const ROUNDS = 10;
+const CONVERSATIONS = 10_000;
+/** Until what a start left to be done is done. */
+const IDLE_MS = 3_000;
 const root = join(import.meta.dirname, "..");
 const bin = join(root, "node_modules", ".bin");
 const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
@@ -25,6 +35,9 @@ for (const [name, servers] of [["none", {}] as const, ["ten", tenServers()] as c
 try {
   const packed = join(folder, "package");
   await writePackage(root, packed);
+  const data = join(folder, "chat", "data");
+  mkdirSync(data, { recursive: true });
+  await fill(join(data, "sessions.db"));
   const [empty, ours, nothing, version, packedVersion, prompt, packedPrompt] = await medians([
     () => run("npm", "run", "--silent", "empty"),
     () => run("npm", "run", "--silent", "ours"),
@@ -41,6 +54,8 @@ try {
   print("agentyard --version, clone", version, "node -e 0", nothing, 2);
   print("agentyard to its prompt, package", packedPrompt, "node -e 0", nothing, 6);
   print("agentyard to its prompt, clone", prompt, "node -e 0", nothing, 12);
+  for (const [what, program] of [["package", packed] as const, ["clone", root] as const])
+    console.log(`idle at its prompt, ${what}: ${(await idleMb(program)).toFixed(0)} MB`);
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -78,8 +93,40 @@ function run(program: string, ...args: string[]): number {
   return performance.now() - startedAt;
 }
 
-/** Until the editor of a chat stands there: then its status line says that it is ready. */
+/** Conversations with a title and something said, as a long life leaves them. */
+async function fill(path: string): Promise<void> {
+  const storage = must(openSqlite({ path, clock: systemClock }));
+  const onBrokenRecord = () => {
+    throw new Error("a record cannot be read");
+  };
+  const log = openLog({ storage, clock: systemClock, ids: systemIds, checksReads: false, onBrokenRecord });
+  const make = async (_: unknown, index: number) => {
+    const { number } = must(await log.createConversation(localOwner, { title: `Conversation ${index}` }));
+    must(await log.append(number, [{ type: "conversation.renamed", title: `Talk ${index}` }]));
+  };
+  await Promise.all(Array.from({ length: CONVERSATIONS }, make));
+  await storage.close();
+}
+
 async function untilPrompt(program: string): Promise<number> {
+  const { ms, child, exited } = await openPrompt(program);
+  child.kill();
+  await exited;
+  return ms;
+}
+
+/** What the process holds in memory once nothing is to be done any more. */
+async function idleMb(program: string): Promise<number> {
+  const { child, exited } = await openPrompt(program);
+  await pause(IDLE_MS);
+  const kb = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]);
+  child.kill();
+  await exited;
+  return kb / 1024;
+}
+
+/** Until the editor of a chat stands there: then its status line says that it is ready. */
+async function openPrompt(program: string) {
   const place = join(folder, "chat");
   const startedAt = performance.now();
   const child = spawn(process.execPath, [join(program, "bin", "agentyard.mjs")], {
@@ -95,9 +142,7 @@ async function untilPrompt(program: string): Promise<number> {
     });
     void exited.then(() => reject(new Error(`the chat ended: ${screen}`)));
   });
-  child.kill();
-  await exited;
-  return ms;
+  return { ms, child, exited };
 }
 
 function print(what: string, ms = 0, against: string, base = 0, target: number): void {
