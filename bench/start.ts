@@ -2,11 +2,15 @@
 // and before the product itself starts: `npm start` with nothing to set up against an empty npm script
 // with an empty pre-step; and `agentyard --version` and the way to the prompt of a chat, of the package as it is published and
 // of the clone, with 10,000 conversations in the database, against a Node that does nothing. All in one run, taken in turns.
+//
+//   -- --only prompt  the way to the prompt alone
+//   -- --rounds N     how often each is taken; 10 unless said otherwise
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import { spawn } from "@lydell/node-pty";
 import { writePackage } from "../scripts/build/package.ts";
 import { systemClock } from "../src/base/clock.ts";
@@ -16,7 +20,9 @@ import { localOwner } from "../src/protocol/ids.ts";
 import { openSqlite } from "../src/storage/sqlite/sqlite.ts";
 import { must } from "./must.ts";
 
-const ROUNDS = 10;
+const options = { only: { type: "string" }, rounds: { type: "string", default: "10" } } as const;
+const { only, rounds: wanted } = parseArgs({ options }).values;
+const ROUNDS = Number(wanted);
 const CONVERSATIONS = 10_000;
 /** Until what a start left to be done is done. */
 const IDLE_MS = 3_000;
@@ -38,26 +44,33 @@ try {
   const data = join(folder, "chat", "data");
   mkdirSync(data, { recursive: true });
   await fill(join(data, "sessions.db"));
-  const [empty, ours, nothing, version, packedVersion, prompt, packedPrompt] = await medians([
-    () => run("npm", "run", "--silent", "empty"),
-    () => run("npm", "run", "--silent", "ours"),
+  if (only === undefined) await measureCommands(packed);
+  const [nothing, prompt, packedPrompt] = await medians([
     () => run(process.execPath, "-e", "0"),
-    () => run(process.execPath, join(root, "bin", "agentyard.mjs"), "--version"),
-    () => run(process.execPath, join(packed, "bin", "agentyard.mjs"), "--version"),
     () => untilPrompt(root),
     () => untilPrompt(packed),
   ]);
-  const [without, withServers] = await medians([() => run(...turnIn("none")), () => run(...turnIn("ten"))]);
-  print("a turn with ten MCP servers", withServers, "a turn without", without, 1.1);
-  print("npm start, nothing to set up", ours, "empty npm script with pre-step", empty, 1.2);
-  print("agentyard --version, package", packedVersion, "node -e 0", nothing, 6);
-  print("agentyard --version, clone", version, "node -e 0", nothing, 2);
   print("agentyard to its prompt, package", packedPrompt, "node -e 0", nothing, 6);
   print("agentyard to its prompt, clone", prompt, "node -e 0", nothing, 12);
   for (const [what, program] of [["package", packed] as const, ["clone", root] as const])
     console.log(`idle at its prompt, ${what}: ${(await idleMb(program)).toFixed(0)} MB`);
 } finally {
   rmSync(folder, { recursive: true });
+}
+
+async function measureCommands(packed: string): Promise<void> {
+  const [empty, ours, nothing, version, packedVersion] = await medians([
+    () => run("npm", "run", "--silent", "empty"),
+    () => run("npm", "run", "--silent", "ours"),
+    () => run(process.execPath, "-e", "0"),
+    () => run(process.execPath, join(root, "bin", "agentyard.mjs"), "--version"),
+    () => run(process.execPath, join(packed, "bin", "agentyard.mjs"), "--version"),
+  ]);
+  const [without, withServers] = await medians([() => run(...turnIn("none")), () => run(...turnIn("ten"))]);
+  print("a turn with ten MCP servers", withServers, "a turn without", without, 1.1);
+  print("npm start, nothing to set up", ours, "empty npm script with pre-step", empty, 1.2);
+  print("agentyard --version, package", packedVersion, "node -e 0", nothing, 6);
+  print("agentyard --version, clone", version, "node -e 0", nothing, 2);
 }
 
 /** Nine that answer and one that never does. What they offer is known after the first round, which does not count. */
@@ -83,7 +96,7 @@ async function medians(jobs: (() => number | Promise<number>)[]): Promise<number
     for (const job of jobs) times.push(await job());
     if (round > 0) rounds.push(times);
   }
-  return jobs.map((_, index) => rounds.map((round) => round[index] ?? 0).sort((a, b) => a - b)[ROUNDS / 2] ?? 0);
+  return jobs.map((_, index) => rounds.map((round) => round[index] ?? 0).sort((a, b) => a - b)[ROUNDS >> 1] ?? 0);
 }
 
 function run(program: string, ...args: string[]): number {

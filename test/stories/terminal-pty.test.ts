@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { type Answer, type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { agentyard, keys, openPty } from "../world/pty.ts";
 
@@ -69,10 +70,10 @@ test("Ctrl+C stops a streaming answer within a second; at rest, twice, it leaves
   for (let count = 1; count <= 3; count += 1) {
     program.type(`count${keys.enter}`);
     await program.waitFor("three ");
-    const pressedAt = performance.now();
+    const pressedAt = systemClock.monotonic();
     program.type(keys.interrupt);
     await program.waitFor("■ Stopped");
-    times.push(performance.now() - pressedAt);
+    times.push(systemClock.monotonic() - pressedAt);
     await program.waitFor("You> ");
   }
   assert.ok(Math.min(...times) < 1_000, `stopped after ${times.join(", ")} ms`);
