@@ -77,9 +77,10 @@ function linesOf(pdfium: Pdfium, text: number, count: number): Line[] {
   for (let start = 0; start < written.length; ) {
     const feed = written.indexOf("\n", start);
     const end = feed === -1 ? written.length : feed;
-    const line = lineOf(pdfium, text, { written: written.slice(start, end), at: counted });
+    const characters = isWide ? [...written.slice(start, end)] : written.slice(start, end);
+    const line = lineOf(pdfium, text, { characters, at: counted });
     if (line !== undefined) lines.push(line);
-    counted += isWide ? [...written.slice(start, end + 1)].length : end + 1 - start;
+    counted += characters.length + 1;
     start = end + 1;
   }
   return lines;
@@ -96,18 +97,21 @@ function textOf({ call, memory }: Pdfium, text: number, count: number): string {
 }
 
 /** `at`: where it begins in the text of the page, in characters. */
-function lineOf(pdfium: Pdfium, text: number, { written, at }: { written: string; at: number }): Line | undefined {
-  const characters = [...written];
-  const first = characters.findIndex(isShown);
-  const last = characters.findLastIndex(isShown);
-  if (first === -1) return undefined;
-  const place = (index: number) => pdfium.call("FPDFText_GetCharIndexFromTextIndex", text, at + index);
-  const begin = place(first);
-  const end = place(last);
+type Written = { readonly characters: ArrayLike<string>; readonly at: number };
+
+function lineOf(pdfium: Pdfium, text: number, { characters, at }: Written): Line | undefined {
+  const first = nextShown(characters, 0);
+  if (first >= characters.length) return undefined;
+  const last = lastShown(characters);
+  const begin = pdfium.quick.charIndex(text, at + first);
+  const end = pdfium.quick.charIndex(text, at + last);
+  // PDFium counts what is not shown as well; mostly there is nothing of it within a line.
+  const isStraight = begin >= 0 && end - begin === last - first;
+  const place = (index: number) => (isStraight ? begin + index - first : pdfium.quick.charIndex(text, at + index));
   const head = boxOf(pdfium, text, begin);
   const tail = boxOf(pdfium, text, end);
   const size = sizeOf(pdfium, text, begin, head);
-  const middle = characters.findIndex((character, index) => index >= (first + last) / 2 && isShown(character));
+  const middle = nextShown(characters, Math.ceil((first + last) / 2));
   const font = fontOf(pdfium, text, [begin, place(middle), end]);
   let words = "";
   const stops: Stop[] = [];
@@ -115,10 +119,10 @@ function lineOf(pdfium: Pdfium, text: number, { written, at }: { written: string
     const character = characters[index] ?? "";
     if (isShown(character)) words += character === broken ? "" : character;
     else if (isShown(characters[index - 1] ?? "")) {
-      const next = sidesOf(pdfium, text, place(nextShown(characters, index)));
-      const gap = next.left - sidesOf(pdfium, text, place(index - 1)).right;
+      const left = sideOf(pdfium, text, place(nextShown(characters, index)), "left");
+      const gap = left - sideOf(pdfium, text, place(index - 1), "right");
       words += font.isFixed ? blanks(gap, size) : gap > gapSizesMin * size ? "\t" : " ";
-      if (gap > stopSizesMin * size && !font.isFixed) stops.push({ at: words.length, left: next.left });
+      if (gap > stopSizesMin * size && !font.isFixed) stops.push({ at: words.length, left });
     }
   }
   return {
@@ -139,16 +143,23 @@ function blanks(gap: number, size: number): string {
 /** PDFium writes it in place of a hyphen that stands there only for the end of the line. */
 const broken = "\ufffe";
 
-/** Asked for every character of a file: plain letters are told without a pattern. */
+/** Asked for every character of a file: plain letters, kana and Chinese are told without a pattern. */
 function isShown(character: string): boolean {
   const code = character.charCodeAt(0);
-  if (code > 0x20 && code < 0x7f) return true;
+  if ((code > 0x20 && code < 0x7f) || (code >= 0x3041 && code <= 0x9fff)) return true;
   return character === broken || !/[\s\p{Cc}]/u.test(character);
 }
 
-function nextShown(characters: readonly string[], from: number): number {
+/** From there on; behind the end where there is none. */
+function nextShown(characters: ArrayLike<string>, from: number): number {
   let index = from;
-  while (!isShown(characters[index] ?? "x")) index += 1;
+  while (index < characters.length && !isShown(characters[index] ?? "")) index += 1;
+  return index;
+}
+
+function lastShown(characters: ArrayLike<string>): number {
+  let index = characters.length - 1;
+  while (index > 0 && !isShown(characters[index] ?? "")) index -= 1;
   return index;
 }
 
@@ -157,11 +168,10 @@ const gapSizesMin = 1.8;
 /** What is narrower separates words and nothing else. */
 const stopSizesMin = 0.55;
 
-function sidesOf({ call, memory, scratch }: Pdfium, text: number, index: number): Pick<Box, "left" | "right"> {
-  if (index < 0) return { left: 0, right: 0 };
-  call("FPDFText_GetCharBox", text, index, scratch, scratch + 8, scratch + 16, scratch + 24);
-  const view = new DataView(memory.buffer, scratch, 16);
-  return { left: view.getFloat64(0, true), right: view.getFloat64(8, true) };
+function sideOf({ quick, memory, scratch }: Pdfium, text: number, index: number, side: "left" | "right"): number {
+  if (index < 0) return 0;
+  quick.charBox(text, index, scratch, scratch + 8, scratch + 16, scratch + 24);
+  return new Float64Array(memory.buffer, scratch, 2)[side === "left" ? 0 : 1] ?? 0;
 }
 
 type Box = { readonly left: number; readonly right: number; readonly baseline: number; readonly height: number };
@@ -196,8 +206,13 @@ const fontNameBytes = 256;
 
 /** A line is of a kind when its ends and its middle are: single words of it may be of any. */
 function fontOf(pdfium: Pdfium, text: number, places: readonly number[]): Pick<Line, "isFixed" | "isBold"> {
-  const fonts = places.map((place) => fontAt(pdfium, text, place));
-  return { isFixed: fonts.every(({ isFixed }) => isFixed), isBold: fonts.every(({ isBold }) => isBold) };
+  let [isFixed, isBold] = [true, true];
+  for (const place of places) {
+    const font = fontAt(pdfium, text, place);
+    [isFixed, isBold] = [isFixed && font.isFixed, isBold && font.isBold];
+    if (!isFixed && !isBold) break;
+  }
+  return { isFixed, isBold };
 }
 
 function fontAt({ call, memory, scratch }: Pdfium, text: number, index: number): Pick<Line, "isFixed" | "isBold"> {

@@ -9,6 +9,13 @@ export type Pdfium = {
   readonly memory: Memory;
   /** A place for small answers, in `memory`. */
   readonly scratch: number;
+  /** What is asked for every word of a file, without the way through a list of arguments. */
+  readonly quick: Quick;
+};
+
+export type Quick = {
+  readonly charBox: (text: number, index: number, left: number, right: number, bottom: number, top: number) => number;
+  readonly charIndex: (text: number, index: number) => number;
 };
 
 // Of the platform, but not in the library of types that we compile with, which is without a browser.
@@ -41,19 +48,32 @@ export async function loadPdfium(): Promise<Pdfium> {
   });
   assert(found !== undefined, "PDFium is an instance");
   const { exports } = found;
-  const functions = new Map<string, (...values: readonly number[]) => unknown>();
+  const functions = new Map<string, (...values: readonly number[]) => number>();
   const call = (name: string, ...values: readonly number[]) => {
     let known = functions.get(name);
     if (known === undefined) {
       const exported = exports[name];
-      assert(typeof exported === "function", `PDFium has ${name}`);
-      known = (...given) => Reflect.apply(exported, undefined, given);
+      assert(isFunction(exported), `PDFium has ${name}`);
+      known = exported;
       functions.set(name, known);
     }
     return Number(known(...values));
   };
   call("FPDF_InitLibrary");
-  return { call, memory: memoryOf(found), scratch: call("malloc", scratchBytes) };
+  return { call, memory: memoryOf(found), scratch: call("malloc", scratchBytes), quick: quickOf(exports) };
+}
+
+function quickOf({
+  FPDFText_GetCharBox: charBox,
+  FPDFText_GetCharIndexFromTextIndex: charIndex,
+}: Instance["exports"]): Quick {
+  assert(isFunction(charBox) && isFunction(charIndex), "PDFium knows the places of characters");
+  return { charBox, charIndex };
+}
+
+/** What PDFium exports takes and gives numbers. */
+function isFunction(value: unknown): value is (...values: readonly number[]) => number {
+  return typeof value === "function";
 }
 
 function memoryOf({ exports: { memory } }: Instance): Memory {
