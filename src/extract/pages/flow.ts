@@ -31,6 +31,8 @@ type State = {
   readonly at: () => Place;
   readonly list: BlockList;
   readonly tables: Table[];
+  /** Tables in the last of these that are read as text. */
+  deeper: number;
   readonly opened: { readonly name: string; readonly isContents: boolean }[];
   line: string;
   /** Where the line began. */
@@ -46,7 +48,7 @@ type State = {
 /** `at`: where the parser is now. `isContents`: all of it only names what stands elsewhere. */
 export function openFlow({ at, isContents = false }: { at: () => Place; isContents?: boolean }): Flow {
   const state: State = {
-    ...{ at, list: openBlockList(), tables: [], opened: [], line: "", from: at(), title: "" },
+    ...{ at, list: openBlockList(), tables: [], deeper: 0, opened: [], line: "", from: at(), title: "" },
     ...{ skips: 0, code: 0, lists: 0, contents: isContents ? 1 : 0, images: 0 },
   };
   return {
@@ -71,7 +73,7 @@ export function openFlow({ at, isContents = false }: { at: () => Place; isConten
     },
     end() {
       flushOpen(state);
-      while (state.tables.length > 0) endTable(state);
+      while (state.deeper > 0 || state.tables.length > 0) endTable(state);
     },
   };
 }
@@ -90,9 +92,8 @@ function openTag(state: State, name: string, attributes: Readonly<Record<string,
   else if (name === "img") state.images += 1;
   else if (name === "pre") state.code += 1;
   else if (name === "ul" || name === "ol") state.lists += 1;
-  else if (name === "table" && state.tables.length < tablesMax)
-    state.tables.push({ rows: [], cell: undefined, from: state.at() });
-  else openCell(state.tables.at(-1), name);
+  else if (name === "table") openTable(state);
+  else if (state.deeper === 0) openCell(state.tables.at(-1), name);
 }
 
 function closeTag(state: State, name: string): void {
@@ -108,7 +109,7 @@ function closeTag(state: State, name: string): void {
   if (name === "pre") state.code = Math.max(state.code - 1, 0);
   else if (name === "ul" || name === "ol") state.lists = Math.max(state.lists - 1, 0);
   else if (name === "table") endTable(state);
-  else if (name === "td" || name === "th") endCell(state.tables.at(-1));
+  else if ((name === "td" || name === "th") && state.deeper === 0) endCell(state.tables.at(-1));
 }
 
 function flushOpen(state: State): void {
@@ -127,7 +128,16 @@ function flush(state: State, kind: Block["kind"], level?: number): void {
   else list.push({ kind, text: kind === "list" ? `- ${text}` : text, ...(level === undefined ? {} : { level }), from });
 }
 
+function openTable(state: State): void {
+  if (state.tables.length < tablesMax) state.tables.push({ rows: [], cell: undefined, from: state.at() });
+  else state.deeper += 1;
+}
+
 function endTable(state: State): void {
+  if (state.deeper > 0) {
+    state.deeper -= 1;
+    return;
+  }
   const table = state.tables.pop();
   const block = table === undefined ? undefined : tableBlock(table);
   const above = state.tables.at(-1)?.cell;

@@ -53,6 +53,23 @@ test("tables are tables, also inside of tables; what lists the contents is that 
   );
 });
 
+test("tables nine deep and deeper lose nothing of what they say [D1]", async () => {
+  const depth = 12;
+  const opened = Array.from({ length: depth }, (_, index) => `<table><tr><td>before ${index}<td>`).join("");
+  const closed = Array.from({ length: depth }, (_, index) => `</td></tr><tr><td>after ${depth - 1 - index}</table>`);
+  const { blocks } = await html(`${opened}inmost${closed.join("")}<p>End`);
+  assert.deepEqual(
+    blocks.map(({ kind }) => kind),
+    ["table", "paragraph"],
+  );
+  const said = blocks[0]?.text ?? "";
+  const all = Array.from({ length: depth }, (_, index) => [`before ${index}`, `after ${index}`]).flat();
+  assert.deepEqual(
+    [...all, "inmost"].filter((words) => !new RegExp(`\\b${words}\\b`).test(said)),
+    [],
+  );
+});
+
 test("an encoding follows from the mark, then from what the page says, then from its bytes [D1]", async () => {
   // 中文 in GBK, Chinese enough to be told apart from other encodings.
   const gbk = Buffer.from("d6d0cec4b5c4cec4b5b5a3acbfc9d2d4b1bbd5fdc8b7b5d8b6c1c8a1a1a3", "hex");

@@ -18,8 +18,8 @@ const bandRepeatedShareMin = 0.6;
 export function runningHeads(pages: readonly PdfPage[]): ReadonlySet<Line> {
   const body = bodySize(pages.flatMap(({ lines }) => lines));
   const edges = pages.map((page) => edgesOf(page).filter(({ size }) => size < titleSize * body));
-  const repeated = repeatedKeys(edges);
-  const isRepeated = (line: Line) => repeated.has(keyOf(line));
+  const repeated = repeatedLines(edges);
+  const isRepeated = (line: Line) => repeated.has(line);
   const bands = new Map<number, { repeated: number; all: number }>();
   for (const line of edges.flat()) {
     const band = bands.get(bandOf(line)) ?? { repeated: 0, all: 0 };
@@ -32,17 +32,20 @@ export function runningHeads(pages: readonly PdfPage[]): ReadonlySet<Line> {
   return new Set(edges.flat().filter((line) => isRepeated(line) || (pages.length >= pagesMin && isBand(line))));
 }
 
-function repeatedKeys(edges: readonly (readonly Line[])[]): ReadonlySet<string> {
+function repeatedLines(edges: readonly (readonly Line[])[]): ReadonlySet<Line> {
   const runs = new Map<string, { last: number; count: number }>();
+  const keys = new Map<Line, readonly string[]>();
   const found = new Set<string>();
-  for (const [page, lines] of edges.entries())
-    for (const key of new Set(lines.map(keyOf))) {
+  for (const [page, lines] of edges.entries()) {
+    for (const line of lines) keys.set(line, keysOf(line, page));
+    for (const key of new Set(lines.flatMap((line) => keys.get(line) ?? []))) {
       const run = runs.get(key);
       const count = run !== undefined && page - run.last <= pagesApartMax ? run.count + 1 : 1;
       runs.set(key, { last: page, count });
       if (count >= pagesMin) found.add(key);
     }
-  return found;
+  }
+  return new Set([...keys].filter(([, all]) => all.some((key) => found.has(key))).map(([line]) => line));
 }
 
 function edgesOf({ lines, height }: PdfPage): readonly Line[] {
@@ -57,12 +60,31 @@ function bandOf({ baseline }: Line): number {
   return Math.round(baseline / bandPoints);
 }
 
-/** Text with its height on the page, and with its numbers masked. */
-function keyOf(line: Line): string {
-  const text = line.text
-    .toLowerCase()
-    .replaceAll(/\b[ivxlc]+\b/g, "#")
-    .replaceAll(/\d+/g, "#")
-    .replaceAll(/\s+/g, " ");
-  return `${bandOf(line)} ${text}`;
+/** More numbers stand in no running head. */
+const numbersMax = 8;
+
+/**
+ * Text with its height on the page: as it is, and with each of its numbers as how far it is from the page's own place. Only
+ * what is the same on other pages, or counts on with them, is a running head: rows of a table differ by their numbers, too.
+ */
+function keysOf(line: Line, page: number): readonly string[] {
+  const text = line.text.toLowerCase().replaceAll(/\s+/g, " ");
+  const band = bandOf(line);
+  const numbers = [...text.matchAll(/\d+|\b[ivxlc]+\b/g)].slice(0, numbersMax);
+  return [
+    `${band} ${text}`,
+    ...numbers.map(({ 0: number, index }) => {
+      const apart = numberOf(number) - page;
+      return `${band} ${text.slice(0, index)}#${apart}#${text.slice(index + number.length)}`;
+    }),
+  ];
+}
+
+const romanDigits: Readonly<Record<string, number>> = { i: 1, v: 5, x: 10, l: 50, c: 100 };
+
+/** Of digits, or as the first pages of books are numbered. */
+function numberOf(written: string): number {
+  if (/^\d/.test(written)) return Number(written);
+  const digits = Array.from(written, (digit) => romanDigits[digit] ?? 0);
+  return digits.reduce((sum, digit, index) => sum + (digit < (digits[index + 1] ?? 0) ? -digit : digit), 0);
 }

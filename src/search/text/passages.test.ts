@@ -23,6 +23,15 @@ const paragraph = (text: string, page: number, to = page): Block => ({
   to: { page: to },
 });
 
+test("a NUL in a text is a blank in its passage [D2]", () => {
+  const maker = openPassageMaker();
+  const made = [...maker.add({ kind: "paragraph", text: "before\0behind", from: {} }), ...maker.end()];
+  assert.deepEqual(
+    made.map(({ text }) => text),
+    ["before behind"],
+  );
+});
+
 test("a section is a passage under its headings, over the pages that its text really lies on [D2]", () => {
   const passages = passagesOf([
     heading("1 Tools", 1, 3),

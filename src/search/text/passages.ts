@@ -37,7 +37,8 @@ export function openPassageMaker(): PassageMaker {
 
   const flush = (runsOn = false): Passage[] => {
     const [first, last] = [parts[0], parts.at(-1)];
-    const text = parts.map((part) => part.text).join("\n");
+    // A NUL ends a text for some who read it; to people it is nothing.
+    const text = parts.map((part) => part.text.replaceAll("\0", " ")).join("\n");
     parts = [];
     units = 0;
     hasText = false;
