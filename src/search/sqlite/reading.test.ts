@@ -54,3 +54,25 @@ test("a pattern walks over the rows of the own documents only, be they one, a fe
   reader.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+test("of the words with one beginning, so many are gone through at most, in their order [D3]", () => {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-search-"));
+  const path = join(folder, "search.db");
+  const written = openForWriting(path, "bigram");
+  const writing = openWriter(written, cutIntoPairs).begin("key");
+  writing.add(blocksOf("kokc koka kokb kokdddd other kokb"));
+  writing.end(file("ann", "a"), 0);
+  written.close();
+  const reader = openReader(new DatabaseSync(path));
+  const words = (walkedMax: number) =>
+    reader.wordsLike({ beginning: "kok", lengths: [4, 5], walkedMax }).map(({ term }) => term);
+  assert.deepEqual(
+    [words(2), words(4)],
+    [
+      ["koka", "kokb"],
+      ["koka", "kokb", "kokc"],
+    ],
+  );
+  reader.close();
+  rmSync(folder, { recursive: true, force: true });
+});
