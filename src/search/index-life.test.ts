@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { chmodSync, closeSync, existsSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -194,4 +204,17 @@ test("every two characters of a Chinese text are found, and nothing that was del
     }),
     { numRuns: 40 },
   );
+});
+
+test("who indexes gives way to the thread that serves everybody [D4]", {
+  skip: process.platform !== "linux",
+}, async () => {
+  await using place = searchPlace();
+  await putText(place.search, file("ann", "a.txt"), "walrus", "a");
+  const threads = readdirSync("/proc/self/task").map((id) => {
+    const [, name = "", rest = ""] = /\((.*)\) (.*)$/s.exec(readFileSync(`/proc/self/task/${id}/stat`, "utf8")) ?? [];
+    return { name, nice: Number(rest.split(" ")[16]) };
+  });
+  const isBehind = ({ name, nice }: { name: string; nice: number }) => name === "search" && nice >= 3;
+  assert.ok(threads.some(isBehind), JSON.stringify(threads));
 });

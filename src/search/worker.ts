@@ -1,3 +1,4 @@
+import { getPriority, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../base/assert.ts";
 import { systemClock } from "../base/clock.ts";
@@ -12,6 +13,9 @@ import { openWriter, type Writer, type Writing } from "./sqlite/writing.ts";
 import { cutRunBy } from "./text/segment.ts";
 
 // It is the wiring of its thread, so it hands the clock down as main.ts does.
+/** Half as much of a full processor as the others get, and all of one that nobody else wants. */
+const backSteps = 3;
+const lowestPriority = 19;
 const port = parentPort;
 assert(port !== null, "worker runs in a thread of its own");
 const task: ThreadTask = workerData;
@@ -104,10 +108,16 @@ function work(id: number, job: Job): unknown {
 
 function writer(): Writer {
   if (writes === undefined) {
+    giveWay();
     const database = openForWriting(task.file, task.segmentation);
     writes = { database, writer: openWriter(database, cutRun) };
   }
   return writes.writer;
+}
+
+/** Whoever writes an index has time: turns and searches come first. Only on Linux does this count for a thread alone. */
+function giveWay(): void {
+  if (process.platform === "linux") setPriority(Math.min(getPriority() + backSteps, lowestPriority));
 }
 
 function reader(): Reader {

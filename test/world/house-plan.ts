@@ -153,7 +153,11 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   ],
   "node:tls": ["web/"],
   "node:dns": ["web/"],
-  "node:os": ["config/", "terminal/", "sandbox/local/", "web/", ...WIRING],
+  "node:os": [
+    ...["config/", "terminal/", "sandbox/local/", "web/", ...WIRING],
+    // Threads that give way to others.
+    ...["search/worker.ts", "extract/threads/extract-worker.ts"],
+  ],
   // Loads what the operator wrote; asks for memory back.
   "node:vm": ["approvals/checkers.ts", "http/garbage.ts"],
   "node:v8": ["http/garbage.ts"],
