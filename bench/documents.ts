@@ -2,9 +2,15 @@
 import { measureAgreement } from "./documents/agreement.ts";
 import { measureFormats } from "./documents/formats.ts";
 import { full, short } from "./documents/sizes.ts";
+import { measureStack } from "./documents/stack.ts";
 import { measureStalls } from "./documents/stalls.ts";
 import { openWorld } from "./documents/world.ts";
 import { runParts } from "./run-parts.ts";
 
-const parts = { agreement: measureAgreement, formats: measureFormats, stalls: measureStalls };
+const parts = {
+  agreement: measureAgreement,
+  formats: measureFormats,
+  stack: measureStack,
+  stalls: measureStalls,
+};
 await runParts({ name: "documents", full, short, parts, openWorld });

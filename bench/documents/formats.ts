@@ -38,7 +38,7 @@ async function measure({ folder, extract }: World, format: keyof typeof atMost, 
   return { what, unit: "ms", value, against: { what: "Python's", value: rival }, atMost: atMost[format] };
 }
 
-function python(...job: readonly string[]): string | undefined {
+export function python(...job: readonly string[]): string | undefined {
   const done = spawnSync("/usr/bin/python3", [script, ...job], { encoding: "utf8" });
   return done.status === 0 ? done.stdout : undefined;
 }

@@ -6,7 +6,26 @@ export type Sizes = {
   readonly paragraphs: number;
   readonly tables: number;
   readonly rows: number;
+  /** Of the mixed corpus. */
+  readonly stackManuals: number;
+  readonly htmlPages: number;
 };
 
-export const full: Sizes = { rounds: 3, manuals: 20, paragraphs: 5_000, tables: 200, rows: 50_000 };
-export const short: Sizes = { rounds: 1, manuals: 1, paragraphs: 50, tables: 2, rows: 50 };
+export const full: Sizes = {
+  rounds: 3,
+  manuals: 20,
+  paragraphs: 5_000,
+  tables: 200,
+  rows: 50_000,
+  stackManuals: 22,
+  htmlPages: 20,
+};
+export const short: Sizes = {
+  rounds: 1,
+  manuals: 1,
+  paragraphs: 50,
+  tables: 2,
+  rows: 50,
+  stackManuals: 1,
+  htmlPages: 1,
+};

@@ -12,10 +12,12 @@ export async function measureStalls({ manuals, extract }: World, sizes: Sizes): 
     name: "long.txt",
     bytes: Buffer.from("A paragraph of a very long text, and nothing else.\n\n".repeat(sizes.rows * 4)),
   };
+  // Read and unpacked before: what the bench does itself is no stall of the product.
+  const files = [text, ...manuals(sizes.manuals).slice(-4)];
   await extract({ name: "warm.txt", bytes: Buffer.from("warm") });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  await Promise.all([text, ...manuals(sizes.manuals).slice(-4)].map(extract));
+  await Promise.all(files.map(extract));
   delay.disable();
   return [
     { what: "longest stall of the event loop", unit: "ms", value: delay.max / 1e6, atMost: stallMsMost },

@@ -2,39 +2,15 @@
 porter, all words needed; the stemmed column first, the segmented one where that finds nothing. Reads one JSON object,
 writes for each query and scope the best ten as [document, page]."""
 import json
-import logging
 import re
 import sqlite3
 import sys
 
-import jieba
+from design import TABLE, chunks_of, cut
 
-jieba.setLogLevel(logging.ERROR)
 given = json.load(sys.stdin)
 database = sqlite3.connect(":memory:")
-database.execute(
-    "CREATE VIRTUAL TABLE chunk USING fts5 (text, text_jieba, document UNINDEXED, page UNINDEXED,"
-    " tokenize = 'porter unicode61')"
-)
-
-
-def chunks_of(text):
-    parts, current = [], ""
-    for paragraph in re.split(r"\n\s*\n", text):
-        for sentence in re.split(r"(?<=[.!?。！？])\s*", paragraph.strip()):
-            while len(sentence) > 400:
-                parts.append(sentence[:400])
-                sentence = sentence[320:]
-            if len(current) + len(sentence) > 400:
-                parts.append(current)
-                current = current[-80:]
-            current += " " + sentence
-    return [part for part in parts + [current] if part.strip()]
-
-
-def cut(text):
-    return " ".join(word for word in jieba.cut(text) if word.strip())
-
+database.execute(TABLE)
 
 for document, pages in given["manuals"].items():
     for number, page in enumerate(pages, 1):

@@ -1,0 +1,126 @@
+/** From the bytes of a mixed corpus to an index of it: ours against the documented design in Python, on the same files. */
+import { spawnSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
+import { openSearch } from "../../src/search/search.ts";
+import { type Figure, timed } from "../figure.ts";
+import { must } from "../must.ts";
+import { openCorpus } from "../retrieval/corpus.ts";
+import { python } from "./formats.ts";
+import type { Sizes } from "./sizes.ts";
+import type { World } from "./world.ts";
+
+/** Of their time; PDFium in WASM against MuPDF as native code. */
+const atMost = { all: 1 / 1.8, pdf: 1 / 0.33, twoPdf: 1 / 0.6, other: 1, size: 0.65 };
+const script = join(import.meta.dirname, "stack.py");
+const htmlManual = "debian-reference-en/usr/share/debian-reference/*.en.html";
+
+type Theirs = {
+  readonly ms: number;
+  readonly readingMs: Readonly<Record<string, number>>;
+  readonly bytes: number;
+  readonly megabytes: number;
+};
+
+export async function measureStack(world: World, sizes: Sizes): Promise<Figure[]> {
+  const corpus = join(import.meta.dirname, "..", "results", "corpus");
+  const { manuals, pythonPath } = openCorpus(corpus);
+  const files = makeFiles(world.folder, manuals.slice(0, sizes.stackManuals), corpus, sizes);
+  const theirs = runTheirs(world.folder, files, pythonPath);
+  // Theirs begins to count when its libraries are loaded, so ours does too.
+  const [smallest] = files.toSorted((one, other) => statSync(one).size - statSync(other).size).filter(isPdf);
+  if (smallest !== undefined) await Promise.all([1, 2].map(() => readAll(world, [smallest], 1)));
+  const [one, two] = [await indexAll(world, files, 1), await indexAll(world, files, 2)];
+  const seconds = (ms: number) => ms / 1_000;
+  const against = (value: number | undefined) =>
+    value === undefined ? {} : { against: { what: "Python's", value: seconds(value) } };
+  const readingOf = (kind: string, ms: number, what: string, most: number): Figure => ({
+    ...{ what, unit: "s", value: seconds(ms), atMost: most, ...against(theirs?.readingMs[kind]) },
+  });
+  const pdfs = files.filter(isPdf);
+  return [
+    { what: "files of the mixed corpus", unit: "", value: files.length },
+    { what: "read and indexed, one file at a time", unit: "s", value: seconds(one.ms), ...against(theirs?.ms) },
+    {
+      ...{ what: "read and indexed, two at a time", unit: "s", value: seconds(two.ms), atMost: atMost.all },
+      ...against(theirs?.ms),
+    },
+    ...["docx", "xlsx", "html"].map((kind) =>
+      readingOf(kind, one.readingMs[kind] ?? 0, `reading ${kind.toUpperCase()}, one thread`, atMost.other),
+    ),
+    readingOf("pdf", one.readingMs.pdf ?? 0, "reading all PDFs, one thread", atMost.pdf),
+    readingOf("pdf", await timed(() => readAll(world, pdfs, 2)), "reading all PDFs, two threads", atMost.twoPdf),
+    {
+      ...{ what: "size of the index, with its trigrams", unit: "MB", value: two.bytes / 2 ** 20, atMost: atMost.size },
+      ...(theirs && { against: { what: "Python's", value: theirs.bytes / 2 ** 20 } }),
+    },
+    {
+      ...{ what: "memory, threads and all", unit: "MB", value: process.resourceUsage().maxRSS / 1_024 },
+      ...(theirs && { against: { what: "Python's", value: theirs.megabytes } }),
+    },
+  ];
+}
+
+function isPdf(file: string): boolean {
+  return file.endsWith(".pdf");
+}
+
+function makeFiles(
+  folder: string,
+  manuals: ReturnType<typeof openCorpus>["manuals"],
+  corpus: string,
+  sizes: Sizes,
+): readonly string[] {
+  const place = join(folder, "mixed");
+  mkdirSync(place);
+  for (const { name, bytes } of manuals) writeFileSync(join(place, `${name}.pdf`), bytes);
+  python("make_docx", join(place, "long.docx"), String(sizes.paragraphs), String(sizes.tables));
+  python("make_xlsx", join(place, "long.xlsx"), String(sizes.rows));
+  for (const page of globSync(htmlManual, { cwd: corpus }).slice(0, sizes.htmlPages))
+    cpSync(join(corpus, page), join(place, basename(page)));
+  return globSync("*", { cwd: place }).map((name) => join(place, name));
+}
+
+/** Undefined where one of its libraries is not there. */
+function runTheirs(folder: string, files: readonly string[], pythonPath: string): Theirs | undefined {
+  const done = spawnSync("/usr/bin/python3", [script, join(folder, "theirs.db"), ...files], {
+    ...{ encoding: "utf8", env: { PYTHONPATH: pythonPath }, maxBuffer: 2 ** 24 },
+  });
+  if (done.status === 0) return JSON.parse(done.stdout);
+  console.error(`python3-fitz, python3-docx, python3-openpyxl and python3-lxml are needed: ${done.stderr.slice(-300)}`);
+  return undefined;
+}
+
+async function indexAll(world: World, files: readonly string[], atOnce: number) {
+  const file = join(world.folder, `ours-${atOnce}.db`);
+  const search = must(openSearch({ file, clock: systemClock }));
+  const readingMs: Record<string, number> = {};
+  const ms = await timed(() =>
+    inTurn(files, atOnce, async (path) => {
+      const bytes = readFileSync(path);
+      const kind = path.slice(path.lastIndexOf(".") + 1);
+      const began = performance.now();
+      const extracted = await world.extract({ name: basename(path), bytes });
+      readingMs[kind] = (readingMs[kind] ?? 0) + performance.now() - began;
+      must(await search.put({ owner: "bench", kind: "file", place: path }, path, extracted));
+    }),
+  );
+  await search.close();
+  return { ms, readingMs, bytes: statSync(file).size };
+}
+
+function readAll(world: World, files: readonly string[], atOnce: number): Promise<void> {
+  return inTurn(files, atOnce, async (path) => {
+    await world.extract({ name: basename(path), bytes: readFileSync(path) });
+  });
+}
+
+/** So many at once, in their order. */
+async function inTurn(files: readonly string[], atOnce: number, work: (path: string) => Promise<void>): Promise<void> {
+  const waiting = files.values();
+  const one = async () => {
+    for (const path of waiting) await work(path);
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+}
