@@ -13,7 +13,7 @@ import { type Extractor, openExtractor } from "./extract/extract.ts";
 import type { Receipt } from "./extract/extracted.ts";
 import { openLogs } from "./observe/observe.ts";
 import { type Failure, failure, makeFailure } from "./protocol/failure.ts";
-import { type Hit, openSearch, type Search } from "./search/search.ts";
+import { type Hit, openSearch, patternIn, type Search } from "./search/search.ts";
 import {
   exitCodeOfFiles,
   exitCodes,
@@ -66,18 +66,32 @@ async function answer(
 ): Promise<number> {
   if ("file" in asked) printUnread(files, parts);
   for (const { id, query } of queries) {
-    const found = await search.find(query, scope, { hitsMax: limit, snippetCharacters: passageCharactersMax });
+    const found = await find(search, query, limit);
     // A query without a word that could be looked for has no answer.
     const isEmpty = !found.ok && found.failure.code === "pattern_invalid" && found.failure.params.why === "empty";
     if (!found.ok && !isEmpty) return refuse(found.failure, parts);
-    const results = found.ok ? found.value.hits.map(passageOf) : [];
+    const results = found.ok ? found.value.map(passageOf) : [];
     if (!("file" in asked)) return printSearch({ results, files }, { ...parts, json });
     printSearchLine({ id, results }, parts.output);
   }
   return exitCodeOfFiles(files);
 }
 
-function passageOf({ documents, from, to, headings, score, snippet }: Hit): SearchedPassage {
+type FoundHit = Omit<Hit, "features">;
+
+/** By words, or by a pattern between slashes: what that finds has no rank, and comes in its order. */
+async function find(search: Search, query: string, hitsMax: number) {
+  const limits = { hitsMax, snippetCharacters: passageCharactersMax };
+  const pattern = patternIn(query);
+  if (pattern === undefined) {
+    const found = await search.find(query, scope, limits);
+    return found.ok ? ok<readonly FoundHit[]>(found.value.hits) : found;
+  }
+  const matched = await search.match(pattern, scope, limits);
+  return matched.ok ? ok(matched.value.hits.map((hit): FoundHit => ({ ...hit, score: 1 }))) : matched;
+}
+
+function passageOf({ documents, from, to, headings, score, snippet }: FoundHit): SearchedPassage {
   const first = from.page ?? from.slide ?? null;
   return {
     path: documents[0]?.place ?? "",

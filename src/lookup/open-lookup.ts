@@ -54,10 +54,12 @@ export function openLookup(parts: Parts): Lookup {
       if (!followed.ok) return followed;
       const found = await look(scopeOf(owner, wanted), wanted, rows);
       if (!found.ok) return found;
-      const { unsearched = [], isPartial = false } = taken ?? {};
+      const { isStopped, ...looked } = found.value;
+      const { unsearched = [] } = taken ?? {};
+      const isPartial = isStopped || taken?.isPartial === true;
       const state = await search.meaning(owner);
       const meaning = state.ok ? state.value : undefined;
-      return ok({ ...found.value, conversationsBehind: followed.value, unsearched, isPartial, meaning });
+      return ok({ ...looked, conversationsBehind: followed.value, unsearched, isPartial, meaning });
     },
     async said(owner, { words, except, hitsMax, signal }) {
       const rows = await rowsOf(log, owner);

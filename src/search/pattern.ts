@@ -3,6 +3,11 @@ import { type Failure, failure } from "../protocol/failure.ts";
 
 const patternCharactersMax = 1_000;
 
+/** The pattern of a query that stands between slashes, as `/v\d+/`; undefined of all others. A path is found by it as well. */
+export function patternIn(query: string): string | undefined {
+  return /^\/(.+)\/$/s.exec(query.trim())?.[1];
+}
+
 /** A regular expression for whole passages, whose lines are told apart; upper and lower case are the same. */
 export function readPattern(source: string): Result<RegExp, Failure<"pattern_invalid">> {
   const pattern = source.slice(0, patternCharactersMax);

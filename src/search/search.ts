@@ -15,6 +15,7 @@ export type { Found, Hit, PlainHit } from "./find.ts";
 export type { EntryHit, Having } from "./having.ts";
 export type { MeaningState } from "./meaning.ts";
 export { findSegmenter, openSearch } from "./open-search.ts";
+export { patternIn } from "./pattern.ts";
 export type { Stopped } from "./scan.ts";
 export type { Scope } from "./sqlite/bounds.ts";
 export type { Pointer } from "./sqlite/pointers.ts";

@@ -27,6 +27,21 @@ function withFiles(home: Home): void {
   spawnSync("mkfifo", [join(home.folder, "pipe")]);
 }
 
+test("a pattern between slashes is one, and one that is none is refused [P2][D3]", async (t) => {
+  const home = makeHome(t);
+  withFiles(home);
+  const start = (query: string) => home.start("search", "--json", query, "manual.pdf", "说明.docx").ended;
+  const { code, output } = await start("/every \\d+ d[a-z]ys|每九十天/");
+  const { results } = JSON.parse(output);
+  assert.deepEqual(
+    [code, results.map(({ path, page_from }: { path: string; page_from: number }) => `${path} ${page_from}`).sort()],
+    [0, ["manual.pdf 2", "说明.docx null"]],
+  );
+  const unfit = await start("/filter(/");
+  assert.equal(unfit.code, 2, unfit.errors);
+  assert.match(unfit.errors + unfit.output, /pattern/);
+});
+
 test("one object has the passages with their pages, and what became of every path [P2][D3]", async (t) => {
   const home = makeHome(t);
   withFiles(home);

@@ -86,6 +86,16 @@ test("one search finds messages, documents and texts of all conversations, each 
       snippet: "one\ntwo\nthe **walrus** eats mussels",
     },
   ]);
+  // Between slashes it is a pattern, in files and messages alike.
+  const byPattern = await find(client, "/wal[rs]us (eats|live)/");
+  assert.deepEqual(byPattern.items.map(({ snippet }) => snippet).sort(), [
+    "The **walrus live**s on page two, 海象住在第二页。",
+    "Where does the **walrus live**?",
+    "one\ntwo\nthe **walrus eats** mussels",
+  ]);
+  assert.deepEqual([byPattern.total, byPattern.isPartial], [3, false]);
+  const unfit = await client.call("search", { query: { q: "/walrus(/" } });
+  assert.equal(!unfit.ok && unfit.failure.code, "pattern_invalid");
   assert.ok(everything.items.every(({ score }, index, items) => score <= (items[index - 1]?.score ?? score)));
   assert.deepEqual([everything.total, everything.conversationsBehind, everything.isPartial], [4, 0, false]);
   assert.deepEqual(everything.unsearched, [

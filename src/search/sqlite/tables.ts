@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /** Raise this whenever what is written for the same document changes: the index is made anew then. */
-const layout = 5;
+const layout = 6;
 
 /** Of one content, so many passages at most; those that are only contents are numbered from here on. */
 export const contentsFrom = 2 ** 19;
