@@ -28,14 +28,14 @@ const manuals: Readonly<Record<string, readonly [debianPackage: string, path: st
   "refcard.zh-cn": ["debian-refcard", "doc/debian-refcard/refcard-zh_CN-a4.pdf.gz"],
   "refcard.zh-tw": ["debian-refcard", "doc/debian-refcard/refcard-zh_TW-a4.pdf.gz"],
 };
-/** What the reference design cuts Chinese with. */
-const segmenter = "python3-jieba";
+/** What the reference design cuts Chinese with, and what people read pages of HTML with. */
+const pythonPackages = ["python3-jieba", "python3-bs4", "python3-soupsieve"];
 
 export type Manual = { readonly name: string; readonly bytes: Uint8Array; readonly pages: readonly string[] };
 
 /** Fetches the packages once; nothing is installed. */
 export function openCorpus(folder: string): { readonly manuals: readonly Manual[]; readonly pythonPath: string } {
-  const wanted = new Set([...Object.values(manuals).map(([name]) => name), segmenter]);
+  const wanted = new Set([...Object.values(manuals).map(([name]) => name), ...pythonPackages]);
   for (const name of wanted) fetchPackage(folder, name);
   return {
     manuals: Object.entries(manuals).map(([name, [from, path]]) => {
@@ -43,7 +43,7 @@ export function openCorpus(folder: string): { readonly manuals: readonly Manual[
       const bytes = path.endsWith(".gz") ? gunzipSync(stored) : stored;
       return { name, bytes, pages: pagesOf(bytes) };
     }),
-    pythonPath: join(folder, segmenter, "usr/lib/python3/dist-packages"),
+    pythonPath: pythonPackages.map((name) => join(folder, name, "usr/lib/python3/dist-packages")).join(":"),
   };
 }
 

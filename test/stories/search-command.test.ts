@@ -38,8 +38,8 @@ test("a pattern between slashes is one, and one that is none is refused [P2][D3]
     [0, ["manual.pdf 2", "说明.docx null"]],
   );
   const unfit = await start("/filter(/");
-  assert.equal(unfit.code, 2, unfit.errors);
-  assert.match(unfit.errors + unfit.output, /pattern/);
+  assert.equal(unfit.code, 1, unfit.errors);
+  assert.match(unfit.errors, /The pattern filter\( cannot be used: it is no regular expression/);
 });
 
 test("one object has the passages with their pages, and what became of every path [P2][D3]", async (t) => {
