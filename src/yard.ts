@@ -16,6 +16,7 @@ import { type Mcp, openMcp } from "./mcp/mcp.ts";
 import { startDemoServer } from "./models/demo/demo.ts";
 import { openAiEmbeddings } from "./models/embedding/embedding.ts";
 import {
+  type DetectOptions,
   describeServer,
   detectServers,
   type FoundServer,
@@ -85,6 +86,8 @@ export type YardOptions = {
   readonly resolver?: Resolver | undefined;
   /** How names are looked up and connections made for tools; the system's own way unless it is given. */
   readonly network?: Pick<WebOptions, "lookup" | "connect"> | undefined;
+  /** Where model servers of this machine listen, where that is not where they usually do. */
+  readonly localPorts?: DetectOptions["ports"];
   /** Tools besides the built-in ones. */
   readonly tools?: readonly Tool[] | undefined;
   /** The operator's own tools: looked at again before each turn. */
@@ -121,7 +124,8 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const { models, notes, entering, changeModels } = await openModelParts(options, secrets, words);
   const skills = openSkills({ settings: config.skills, shelfDir: join(config.paths.dataDir, "skill-copies"), logger });
   const files = openFileParts(options, skills, log);
-  const found = async () => (await detectServers({ clock })).map((server) => localServer(server, words));
+  const found = async () =>
+    (await detectServers({ clock, ports: options.localPorts })).map((server) => localServer(server, words));
   const limits = { ...defaultLimits, ...limitsOf(config) };
   const { workspaces, documents, lookup, index, uploads, upkeep } = files;
   const approvals = openApprovals({ rules: config.approvals, checkers: options.checkers ?? [] });

@@ -107,7 +107,7 @@ function forgery(request: Request, arrival: Arrival, { settings, usersExist, by 
   if (by === "key") return undefined;
   if (!isOurHost(arrival, settings, usersExist)) return makeFailure("forbidden_origin", { host: nameIn(arrival) });
   const page = pageOf(request, arrival, settings.allowedOrigins);
-  const isLink = isNavigation(request) && (usersExist || isSigningIn(request));
+  const isLink = isNavigation(request) && (usersExist || isComingBack(request));
   const isForeign = page === "other" && !isLink;
   if (by !== "cookie") return isForeign ? makeFailure("forbidden_origin", {}) : undefined;
   const changes = !["GET", "HEAD", "OPTIONS"].includes(request.method);
@@ -115,9 +115,12 @@ function forgery(request: Request, arrival: Arrival, { settings, usersExist, by 
   return isForeign || (changes && page === "none") ? makeFailure("page_forged", {}) : undefined;
 }
 
-/** The sign-in service sends the first person of all to us as well, before there is any user. */
-function isSigningIn({ url }: Request): boolean {
-  return /^\/sign-in(\/|$)/.test(new URL(url).pathname);
+/**
+ * The sign-in service sends the first person of all to us as well, before there is any user; and so does that of an MCP
+ * server, with a state that nobody else knows.
+ */
+function isComingBack({ url }: Request): boolean {
+  return /^(\/sign-in(\/|$)|\/api\/v1\/mcp\/callback$)/.test(new URL(url).pathname);
 }
 
 const hostCharactersShown = 100;

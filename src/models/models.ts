@@ -8,7 +8,14 @@ import { defaultResolver, type ModelFacts, type Resolver } from "./resolver.ts";
 import { completeSettings, type DescribeServer, type SlotSettings } from "./settings.ts";
 import { openTurnstiles, type Turnstile } from "./turnstile.ts";
 
-export { bestOffers, describeServer, detectServers, type FoundServer, offeredModels } from "./detect.ts";
+export {
+  bestOffers,
+  type DetectOptions,
+  describeServer,
+  detectServers,
+  type FoundServer,
+  offeredModels,
+} from "./detect.ts";
 export type { Embedder, EmbeddingSettings } from "./embedder.ts";
 export { type Entering, openEntering, readKeptModels } from "./entered.ts";
 export { estimateTokens } from "./estimate.ts";

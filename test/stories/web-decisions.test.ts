@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import type { BrowserContext, Page } from "playwright-core";
 import type { EventOf } from "../../src/protocol/events.ts";
 import { noBrowser, openBrowser, picture, seriousIssues, serveYard, type TestBrowser } from "../world/browser.ts";
+import { until } from "../world/events.ts";
 import { type AskedRequest, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
 
@@ -153,7 +154,7 @@ test("the inbox has what waits in all conversations; answered in one tab it clos
   const [inbox, chat] = [await person.newPage(), await openAt(second.conversation)];
   await inbox.goto(`${yard.address}/inbox`);
   await inbox.getByText("2 waiting", { exact: true }).first().waitFor();
-  await inbox.waitForFunction(String.raw`/^\(\d+\) /.test(document.title)`);
+  await until("the title has a number", async () => /^\(\d+\) /.test(await inbox.title()));
   const badge = inbox.locator(".rail-link .badge");
   assert.match((await badge.textContent()) ?? "", /^2/);
   await chat.getByRole("region", { name: "Needs approval: run a command" }).waitFor();

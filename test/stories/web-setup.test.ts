@@ -1,9 +1,14 @@
 // Runs alone: it has a browser.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { request as httpRequest } from "node:http";
+import { after, before, type TestContext, test } from "node:test";
+import type { Page } from "playwright-core";
 import { noBrowser, openBrowser, picture, seriousIssues, serveYard, type TestBrowser } from "../world/browser.ts";
+import { until } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
-import { must } from "../world/yard.ts";
+import { cannotRunCode } from "../world/sandbox.ts";
+import { siteServer } from "../world/web.ts";
+import { must, type TestYard } from "../world/yard.ts";
 
 // From nothing to a working chat without documentation; and the settings, in both languages.
 
@@ -70,6 +75,97 @@ test("a newcomer tries an example with the demo model, then enters a model by it
   await person.close();
   assert.deepEqual(browser.complaints(), []);
 });
+
+test("three examples show what there is; the first run finds a model server of this machine and is answered by it [B1][M4][M5]", {
+  skip: skip ?? (cannotRunCode || undefined),
+}, async (t) => {
+  const local = await localServer(t);
+  const nobody = 9;
+  const localPorts = { ollama: nobody, lmstudio: nobody, llamacpp: nobody, vllm: local, sglang: nobody };
+  await using yard = await serveYard({ runsCode: true, localPorts });
+  const person = await browser.person({ colorScheme: "dark" });
+  await using _open = { [Symbol.asyncDispose]: () => person.close() };
+  const page = await person.newPage();
+  await page.goto(yard.address);
+  await page.getByRole("button", { name: "See how agents ask first" }).click();
+  const card = page.getByRole("region", { name: "Needs approval: run a command" });
+  await card.getByText("rm -- uploads/notes.txt", { exact: true }).waitFor();
+  await picture(page, "example-approval-dark");
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await page.getByText("I deleted").waitFor();
+  await page.getByRole("link", { name: "New chat" }).click();
+  await page.getByText("a small program with fixed rules, not an AI").waitFor();
+  assert.deepEqual(await seriousIssues(page), [], "welcome, dark");
+  await page.getByRole("button", { name: "Turn a table into charts" }).click();
+  await page.locator("img[alt^='outputs/']").first().waitFor({ timeout: 120_000 });
+  await picture(page, "example-chart-dark");
+  await page.goto(`${yard.address}/setup`);
+  await looksUntilFound(page);
+  await picture(page, "setup-found-dark");
+  assert.deepEqual(await seriousIssues(page), [], "setup, dark");
+  await page.goto(`${yard.address}/inbox`);
+  await page.getByText("No approvals waiting.", { exact: false }).waitFor();
+  assert.deepEqual(await seriousIssues(page), [], "inbox, dark");
+  await page.goto(`${yard.address}/setup`);
+  await looksUntilFound(page);
+  await page.getByRole("button", { name: "Use this one" }).click();
+  await page.getByRole("status").filter({ hasText: "qwen3-local on " }).waitFor();
+  await page.getByRole("link", { name: "Or begin with an empty chat" }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("hello");
+  await page.keyboard.press("Enter");
+  await page.getByText("hello from this machine").waitFor();
+  await findsItsPlace(page, yard);
+  assert.deepEqual(browser.complaints(), []);
+});
+
+/** Servers have a moment to answer; on a busy machine one looks again. */
+async function looksUntilFound(page: Page): Promise<void> {
+  const found = page.getByText("vllm at http://127.0.0.1");
+  const again = page.getByRole("button", { name: "Look again" });
+  await found.or(again).waitFor();
+  await until("the server of this machine is found", async () => {
+    if (await found.isVisible()) return true;
+    await again.click();
+    return false;
+  });
+}
+
+/** What was found in messages opens there, however far back it lies. */
+async function findsItsPlace(page: Page, yard: TestYard & { readonly address: string }): Promise<void> {
+  const { number } = await yard.start("long");
+  for (let turn = 1; turn <= 400; turn += 1)
+    await yard.log.append(number, [
+      { type: "message.user", id: `m${turn}`, text: turn === 7 ? "where is the pangolin" : `q${turn}`, mode: "queue" },
+      { type: "turn.started", turn, message: `m${turn}`, epoch: 1 },
+      { type: "turn.finished", turn, outcome: "done" },
+    ]);
+  await page.getByRole("searchbox", { name: "Search conversations" }).fill("pangolin");
+  await page.getByRole("link", { name: /pangolin/ }).click();
+  const found = page.locator("[data-found=true]");
+  await found.getByText("where is the pangolin").waitFor();
+  await picture(page, "found-dark");
+  assert.match(page.url(), /\/c\/long#at=\d+$/);
+}
+
+/** A server as vLLM is one, with one model that says one thing. */
+async function localServer(t: TestContext): Promise<number> {
+  const model = await modelServer(() => says("hello from this machine"));
+  t.after(() => model.close());
+  return siteServer(t, (request, response) => {
+    const json = (body: object) =>
+      void response.setHeader("content-type", "application/json").end(JSON.stringify(body));
+    if (request.url === "/version") return json({ version: "0.9.0" });
+    if (request.url === "/v1/models")
+      return json({ object: "list", data: [{ id: "qwen3-local", owned_by: "vllm", max_model_len: 40_960 }] });
+    const { pathname } = new URL(request.url ?? "", "http://here");
+    const passed = httpRequest(
+      new URL(pathname, model.url),
+      { method: request.method, headers: request.headers },
+      (answer) => answer.pipe(response),
+    );
+    request.pipe(passed);
+  });
+}
 
 test("settings speak the browser's language and the other one, in both themes [B1][P4]", { skip }, async () => {
   await using yard = await serveYard();

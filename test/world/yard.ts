@@ -59,6 +59,7 @@ export type TestYardOptions = {
   /** Besides those that are always there. */
   readonly agents?: Config["agents"];
   readonly network?: YardOptions["network"];
+  readonly localPorts?: YardOptions["localPorts"];
   readonly clock?: Clock;
   readonly data?: string;
   /** With a real sandbox on this machine; otherwise no code can be run. */
@@ -101,7 +102,7 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
   const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
   const yard = await openYard({
     ...{ ...parts, ...options.observers, ...toolParts(options) },
-    ...{ network: options.network, checksReads: true, webDir: options.webDir },
+    ...{ network: options.network, localPorts: options.localPorts, checksReads: true, webDir: options.webDir },
   });
   const watch = watchPaths({ data });
   yard.app.fetch = watch.fetch(yard.app.fetch);

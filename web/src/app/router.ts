@@ -9,6 +9,8 @@ export type Place =
       readonly file?: string | undefined;
       /** Where in the file: `page=3`, `line=12`. */
       readonly spot?: string | undefined;
+      /** A message of it that is looked for: its place in the log. */
+      readonly at?: number | undefined;
       /** What else stands beside the thread. */
       readonly panel?: "timeline" | undefined;
     }
@@ -41,7 +43,7 @@ function placeAt({ pathname, hash }: Pick<Location, "pathname" | "hash">): Place
     case "c":
       if (!second) return { page: "chat", conversation: undefined };
       if (third === "timeline") return { page: "chat", conversation: second, panel: third };
-      if (third !== "f") return { page: "chat", conversation: second };
+      if (third !== "f") return { page: "chat", conversation: second, at: placeIn(hash) };
       return { page: "chat", conversation: second, file: rest.join("/"), spot: decoded(hash.slice(1)) || undefined };
     case "settings":
       return { page: "settings", section: second || undefined };
@@ -63,7 +65,9 @@ export function addressOf(place: Place): string {
 }
 
 function spotOf(place: Place): string {
-  return place.page === "chat" && place.spot !== undefined ? `#${encodeURIComponent(place.spot)}` : "";
+  if (place.page !== "chat") return "";
+  if (place.at !== undefined) return `#at=${place.at}`;
+  return place.spot === undefined ? "" : `#${encodeURIComponent(place.spot)}`;
 }
 
 function partsOf(place: Place): readonly string[] {
@@ -99,6 +103,12 @@ export function go(place: Place, options: { readonly instead?: boolean } = {}): 
 
 export function usePlace(): Place {
   return useStore(current);
+}
+
+/** `#at=12` */
+function placeIn(hash: string): number | undefined {
+  const [, digits] = /^#at=(\d{1,15})$/.exec(hash) ?? [];
+  return digits === undefined ? undefined : Number(digits);
 }
 
 function decoded(part: string): string {

@@ -87,6 +87,7 @@ function Page({ place, isRailOpen, onToggleRail }: PageProps) {
           conversation={place.conversation}
           file={place.file}
           spot={place.spot}
+          at={place.at}
           panel={place.panel}
           isRailOpen={isRailOpen}
           onToggleRail={onToggleRail}

@@ -30,12 +30,13 @@ type ChatPageProps = {
   readonly conversation: string | undefined;
   readonly file: string | undefined;
   readonly spot: string | undefined;
+  readonly at: number | undefined;
   readonly panel: "timeline" | undefined;
   readonly isRailOpen: boolean;
   readonly onToggleRail: () => void;
 };
 
-export function ChatPage({ conversation: id, file, spot, panel, isRailOpen, onToggleRail }: ChatPageProps) {
+export function ChatPage({ conversation: id, file, spot, at, panel, isRailOpen, onToggleRail }: ChatPageProps) {
   const words = useWords();
   const opened = useConversation(id);
   return (
@@ -48,7 +49,7 @@ export function ChatPage({ conversation: id, file, spot, panel, isRailOpen, onTo
           {opened !== undefined && <TasksLink opened={opened} />}
           {id !== undefined && <TimelineButton conversation={id} isOpen={panel === "timeline"} />}
         </header>
-        {id === undefined ? <NewChat /> : opened !== undefined && <OpenChat key={id} opened={opened} />}
+        {id === undefined ? <NewChat /> : opened !== undefined && <OpenChat key={id} opened={opened} at={at} />}
       </main>
       {id !== undefined && file !== undefined && (
         <aside className="pane">
@@ -135,7 +136,9 @@ function NewChat() {
   );
 }
 
-function OpenChat({ opened }: { readonly opened: OpenConversation }) {
+type OpenChatProps = { readonly opened: OpenConversation; readonly at: number | undefined };
+
+function OpenChat({ opened, at }: OpenChatProps) {
   const { phase, queue, run, todos, lostAt } = useStore(opened.view);
   const { send, stop, withdraw } = useActions(opened);
   const attached = useAttached(opened.id);
@@ -152,7 +155,7 @@ function OpenChat({ opened }: { readonly opened: OpenConversation }) {
       <ConnectionBanner lostAt={lostAt} />
       <DropZone onFiles={attached.take} />
       <FilesOf value={opened.id}>
-        <Thread opened={opened} />
+        <Thread opened={opened} at={at} />
       </FilesOf>
       <Announcer opened={opened} />
       <div className="above-composer">

@@ -12,6 +12,8 @@ import type { Member } from "./team.ts";
 
 /** What of the log is read at a time: enough for a few screens. */
 const pageEvents = 300;
+/** As much as one answer holds: on the way to a place that is looked for. */
+const pageEventsMax = 1_000;
 
 /** A conversation as the page shows it: a fold over its stream. */
 export type ConversationView = {
@@ -86,16 +88,36 @@ export class OpenConversation {
   }
 
   loadOlder(): Promise<void> {
-    this.#olderAsked ??= this.#readOlder().finally(() => {
-      this.#olderAsked = undefined;
-    });
-    return this.#olderAsked;
+    return this.#olderAsked ?? this.#readingOlder(() => this.#readOlder(pageEvents));
   }
 
-  async #readOlder(): Promise<void> {
+  /** Reads back as far as this place of the log. */
+  loadBackTo(seq: number): Promise<void> {
+    return this.#readingOlder(async () => {
+      for (let first = this.#events[0]?.seq ?? 1; first > seq && first > 1; ) {
+        await this.#readOlder(pageEventsMax);
+        const next = this.#events[0]?.seq ?? 1;
+        // It cannot be read: what is there is shown.
+        if (next >= first || this.#closing.signal.aborted) return;
+        first = next;
+      }
+    });
+  }
+
+  /** One after another. */
+  #readingOlder(read: () => Promise<void>): Promise<void> {
+    const before = this.#olderAsked ?? Promise.resolve();
+    const now = before.then(read).finally(() => {
+      if (this.#olderAsked === now) this.#olderAsked = undefined;
+    });
+    this.#olderAsked = now;
+    return now;
+  }
+
+  async #readOlder(count: number): Promise<void> {
     const first = this.#events[0]?.seq ?? 1;
     if (first <= 1) return;
-    const page = await this.#readPage(Math.max(0, first - 1 - pageEvents));
+    const page = await this.#readPage(Math.max(0, first - 1 - count), count);
     if (this.#closing.signal.aborted) return;
     this.#events = [...page.filter(({ seq }) => seq < first), ...this.#events];
     this.#refold();
@@ -194,11 +216,8 @@ export class OpenConversation {
     return answer.ok ? answer.value.items.filter(({ id }) => !made.has(id)) : [];
   }
 
-  async #readPage(after: number): Promise<LogEvent[]> {
-    const page = await this.#client().call("readEvents", {
-      params: { id: this.id },
-      query: { after, limit: pageEvents },
-    });
+  async #readPage(after: number, limit = pageEvents): Promise<LogEvent[]> {
+    const page = await this.#client().call("readEvents", { params: { id: this.id }, query: { after, limit } });
     return page.ok ? page.value.items.filter(isKnown) : [];
   }
 }

@@ -30,7 +30,11 @@ export function openLive(): LiveText {
     isPlanned = true;
     const show = () => {
       isPlanned = false;
-      for (const [who, writing] of next) writingOf(who).set(writing);
+      for (const [who, newest] of next) {
+        const shown = stepTowards(newest, writingOf(who).get());
+        writingOf(who).set(shown);
+        if (shown !== newest) showSoon();
+      }
     };
     if (document.hidden) setTimeout(show, 100);
     else requestAnimationFrame(show);
@@ -75,4 +79,14 @@ export function openLive(): LiveText {
       writingOf(who).set(undefined);
     },
   };
+}
+
+/** More than this in one frame would hold the page up; nobody reads a screen of text in a sixtieth of a second. */
+const frameCharacters = 3_000;
+
+/** What is shown next on the way to the newest text. */
+function stepTowards(newest: Writing, shown: Writing | undefined): Writing {
+  const from = shown?.key === newest.key ? shown.text.length : 0;
+  if (document.hidden || newest.text.length - from <= frameCharacters) return newest;
+  return { ...newest, text: newest.text.slice(0, from + frameCharacters) };
 }

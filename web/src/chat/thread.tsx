@@ -4,6 +4,7 @@ import {
   type ReactNode,
   type RefObject,
   Suspense,
+  useCallback,
   useEffect,
   useLayoutEffect,
   useMemo,
@@ -26,6 +27,7 @@ import type { CallItem, Item } from "./items.ts";
 import { MailRow } from "./mail-row.tsx";
 import { NoticeRow } from "./notice-row.tsx";
 import { type Row, rowsOf } from "./rows.ts";
+import { useFound } from "./use-found.ts";
 import { UserRow } from "./user-row.tsx";
 
 /** Nearer to the end than this, one follows it. */
@@ -33,13 +35,19 @@ const nearPixels = 48;
 /** Nearer to the beginning than this, older ones are asked for. */
 const olderPixels = 800;
 
-export function Thread({ opened }: { readonly opened: OpenConversation }) {
+type ThreadProps = {
+  readonly opened: OpenConversation;
+  /** A place in the log that is looked for. */
+  readonly at: number | undefined;
+};
+
+export function Thread({ opened, at }: ThreadProps) {
   const view = useStore(opened.view);
   const words = useWords().chat;
   if (view.phase === "failed") return <p className="greeting">{view.failure?.detail ?? words.notFound}</p>;
   if (view.phase === "deleted") return <p className="greeting">{words.deleted}</p>;
   if (view.phase === "loading") return <Loading />;
-  return <Rows opened={opened} view={view} />;
+  return <Rows opened={opened} view={view} at={at} />;
 }
 
 const loadingAfterMs = 300;
@@ -55,10 +63,10 @@ function Loading() {
   return <p className="greeting">{isLate && words.loading}</p>;
 }
 
-type RowsProps = { readonly opened: OpenConversation; readonly view: ConversationView };
+type RowsProps = ThreadProps & { readonly view: ConversationView };
 type Shown = Row | { readonly kind: "older"; readonly key: "older" } | { readonly kind: "live"; readonly key: "live" };
 
-function Rows({ opened, view }: RowsProps) {
+function Rows({ opened, view, at }: RowsProps) {
   const words = useWords().chat;
   const { items, queue, run, hasOlder } = view;
   const list = useRef<VListHandle>(null);
@@ -73,7 +81,8 @@ function Rows({ opened, view }: RowsProps) {
     ];
   }, [items, first, hasOlder]);
   const isShifted = useIsShifted(rows);
-  const { following, isFollowing, onScroll, toEnd } = useFollowing(list, rows.length);
+  const { following, isFollowing, onScroll, toEnd, letGo } = useFollowing(list, rows.length);
+  const found = useFound({ opened, at, rows, list, onGone: letGo });
   const box = useRef<HTMLDivElement>(null);
   useResize(box, () => following.current && toEnd());
   const lastEnd = items.findLast((item) => item.kind === "end");
@@ -96,7 +105,7 @@ function Rows({ opened, view }: RowsProps) {
         }}
       >
         {(row) => (
-          <div key={row.key} className="row">
+          <div key={row.key} className="row" data-found={row.key === found ? "true" : undefined}>
             {row.kind === "older" ? (
               <Older opened={opened} />
             ) : row.kind === "live" ? (
@@ -150,7 +159,11 @@ function useFollowing(list: RefObject<VListHandle | null>, count: number) {
   useLayoutEffect(() => {
     if (current.current) list.current?.scrollToIndex(count - 1, { align: "end" });
   }, [count]);
-  return { following: current, isFollowing: isOn, onScroll, toEnd };
+  const letGo = useCallback(() => {
+    current.current = false;
+    setOn(false);
+  }, []);
+  return { following: current, isFollowing: isOn, onScroll, toEnd, letGo };
 }
 
 function Older({ opened }: { readonly opened: OpenConversation }) {

@@ -52,11 +52,11 @@ export function FoundList({ query, onGone }: FoundListProps) {
 
 function FoundRow({ hit, onGone }: { readonly hit: Hit; readonly onGone: () => void }) {
   const words = useWords().conversations;
-  const { conversation, kind, path, snippet } = hit;
+  const { conversation, kind, path, seq, snippet } = hit;
   return (
     <li>
       <Link
-        to={{ page: "chat", conversation: conversation.id, ...(kind === "file" && { file: path }) }}
+        to={{ page: "chat", conversation: conversation.id, ...(kind === "file" ? { file: path } : { at: seq }) }}
         className="found"
         onGone={onGone}
       >

@@ -62,9 +62,10 @@ function Growing({ text: newest }: { readonly text: string }) {
   const growing = useRef<GrowingText>(undefined);
   growing.current ??= new GrowingText();
   const text = usePaced(newest, growing.current);
-  const parsed = growing.current.grow(text);
-  const { groups, tail } = parsed;
-  useEffect(() => texts.grown(text, parsed), [text, parsed]);
+  const { groups, tail } = growing.current.grow(text);
+  useEffect(() => {
+    if (growing.current !== undefined) texts.grown(growing.current);
+  }, []);
   return (
     <>
       {groups.map((group) => (

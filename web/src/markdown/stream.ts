@@ -21,6 +21,10 @@ export class GrowingText {
     return this.#text.length - this.#done;
   }
 
+  isBeginningOf(text: string): boolean {
+    return this.#text !== "" && text.startsWith(this.#text);
+  }
+
   grow(text: string): Parsed {
     if (!text.startsWith(this.#text)) this.#restart();
     this.#text = text;
@@ -61,20 +65,26 @@ export class ReadTexts {
   whole(text: string): Parsed {
     const known = this.#kept.get(text);
     if (known !== undefined) return known;
-    const parsed = parseWhole(text);
+    const parsed = this.#fromGrown(text) ?? parseWhole(text);
     this.#keep(text, parsed);
     return parsed;
   }
 
   /** What was read while it grew counts as read, as far as that is the same. */
-  grown(text: string, { groups, tail }: Parsed): void {
-    if (text === "" || explained.test(text)) return;
-    this.#kept.delete(this.#growing);
-    this.#growing = text;
-    this.#keep(text, { groups: [...groups, { id: groups.length, blocks: tail }], tail: [] });
+  grown(growing: GrowingText): void {
+    this.#growing = growing;
   }
 
-  #growing = "";
+  #growing: GrowingText | undefined;
+
+  /** Only the end of it is new: a long answer is not read twice. */
+  #fromGrown(text: string): Parsed | undefined {
+    const growing = this.#growing;
+    if (growing === undefined || !growing.isBeginningOf(text) || explained.test(text)) return undefined;
+    this.#growing = undefined;
+    const { groups, tail } = growing.grow(text);
+    return { groups: [...groups, { id: groups.length, blocks: tail }], tail: [] };
+  }
 
   #keep(text: string, parsed: Parsed): void {
     this.#kept.set(text, parsed);

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Client } from "../../../src/client/client.ts";
 import type { McpServerInfo } from "../../../src/protocol/mcp-routes.ts";
 import { useStore } from "../app/store.ts";
@@ -70,7 +70,7 @@ function Server({ server, onChanged }: { readonly server: McpServerInfo; readonl
           )}
         </div>
       </div>
-      {link !== undefined && <SignInLink link={link} onChanged={onChanged} />}
+      {link !== undefined && state === "sign_in_needed" && <SignInLink link={link} onChanged={onChanged} />}
       {tools.length > 0 && (
         <details>
           <summary>{words.showTools}</summary>
@@ -96,6 +96,11 @@ function SignInLink({ link, onChanged }: { readonly link: string; readonly onCha
   const words = useWords().settings.mcp;
   const doing = useDoing(onChanged);
   const [address, setAddress] = useState("");
+  // Whoever comes back to this page may have signed in meanwhile.
+  useEffect(() => {
+    addEventListener("focus", onChanged);
+    return () => removeEventListener("focus", onChanged);
+  }, [onChanged]);
   return (
     <form
       className="model-form"

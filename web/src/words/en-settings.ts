@@ -128,7 +128,7 @@ export const enSettings = {
     addressHint: "Only where the browser could not open it.",
     finish: "Finish",
     lookAgain: "Look again",
-    where: "Servers are added in mcp.json on the server.",
+    where: "Servers are added in mcp_servers.yaml on the server.",
   },
   skills: {
     about: "Instructions that agents read when they need them.",

@@ -115,7 +115,7 @@ export const zhSettings: typeof enSettings = {
     addressHint: "仅在浏览器无法打开该地址时需要。",
     finish: "完成",
     lookAgain: "重新查看",
-    where: "在服务器上的 mcp.json 中添加服务器。",
+    where: "在服务器上的 mcp_servers.yaml 中添加服务器。",
   },
   skills: {
     about: "智能体在需要时阅读的说明。",
