@@ -160,12 +160,14 @@ for (const [language, file] of readmes) {
       ...[terminal.decision.question({ question: demo.question }), `  ${demo.questionContext}`],
       `  ${terminal.decision.default({ value: demo.questionDefault })}`,
       ...[`${terminal.decision.answer()}${name}`, terminal.decision.answered(), demo.answered(name)],
-      ...[demo.abilities.at(0), demo.abilities.at(-2)].map((ability) => `${terminal.chat.prompt}${ability?.[0]}`),
+      ...[demo.abilities.at(0), demo.abilities.at(-2)].map((ability) => `${terminal.rich.said}${ability?.[0]}`),
     ];
     assert.deepEqual(
       said.filter((line) => !lines.has(line)),
       [],
     );
+    const status = [...lines].at(-1) ?? "";
+    assert.ok(status.endsWith(terminal.rich.hint()), `the last line is the status: ${status}`);
   });
 }
 
