@@ -189,7 +189,8 @@ export const enTerminal = {
       save: "copy a file or folder of this conversation to this machine; -f replaces what is there",
       undo: "undo the last turn and what it did to files",
       compact: "make room: sum up older messages, with FOCUS; show or undo the summary",
-      agents: "list the agents that you can be handed over to, and who works for whom in this conversation; stop one",
+      agents:
+        "list the agents that you can be handed over to, and who works for whom in this conversation; tell all of one, or stop it",
       budget: "show or set what this conversation may spend: tokens, usd, steps, minutes, agents",
       clean: "put away the files of conversations not used for days, list them, restore them",
       model: "list the models and how to connect one, or prefer a slot",
@@ -197,7 +198,7 @@ export const enTerminal = {
       export: "write what was said here into a file: Markdown, or all events if it ends with .jsonl",
       timeline: "show what took how long in the last turn, or in turn N",
       connect: "tell how to connect a model, and which were found on this machine",
-      demo: "make a tour of two minutes: a table, a decision, a crash and a recovery",
+      demo: "make a tour of two minutes: a table, a worker, a decision, a crash and a recovery",
       doctor: "tell what this machine can do, and how to get the rest",
       lang: "change the language of this terminal",
       inbox: "list what waits for a decision, or open entry N",
