@@ -48,10 +48,13 @@ test("a CSV is uploaded, asked about, its plot appears and is downloaded [B1][F3
     await page.getByRole("textbox", { name: "Message" }).inputValue(),
     "Plot the numbers of this file, please.",
   );
+  // Twice, as people do: it is sent once.
+  await page.getByRole("textbox", { name: "Message" }).press("Enter");
   await page.getByRole("textbox", { name: "Message" }).press("Enter");
   const plot = page.locator("img[alt^='outputs/']").first();
   await plot.waitFor({ timeout: 120_000 });
   await page.getByText("There are no gaps.").waitFor();
+  assert.equal(await page.getByRole("article", { name: "You" }).count(), 1);
   assert.ok(await page.evaluate(`document.querySelector("img[alt^='outputs/']").naturalWidth > 100`));
   await picture(page, "files-plot");
   // It stands in the list at once, said to be the agent's.

@@ -7,6 +7,7 @@ import type { Outgoing } from "./actions.ts";
 import type { OpenConversation } from "./conversation.ts";
 import { useDraft } from "./draft.ts";
 import { SlotChoice, useSlot } from "./slot-choice.tsx";
+import { useWaitingSend } from "./use-waiting-send.ts";
 
 /** Files that go with the next message: whoever looks after them draws them, and names their paths. */
 export type Attached = {
@@ -15,7 +16,9 @@ export type Attached = {
   readonly files: readonly string[];
   /** A file is still on its way: the message waits for it. */
   readonly isBusy: boolean;
+  readonly hasFailed: boolean;
   readonly clear: () => void;
+  readonly restore: (files: readonly string[]) => void;
   readonly onPaste: (event: ClipboardEvent) => void;
 };
 
@@ -51,19 +54,16 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
   const { draft, change, begin, settle } = useDraft(name);
   const [slot, setSlot] = useSlot();
   const field = useRef<HTMLTextAreaElement>(null);
-  const hasText = draft.text.trim() !== "" || (attached?.files.length ?? 0) > 0;
+  const { isBusy = false, hasFailed = false } = attached ?? {};
+  const hasText = draft.text.trim() !== "" || (attached?.files.length ?? 0) > 0 || isBusy;
   useEffect(() => {
     if (matchMedia("(pointer: fine)").matches) field.current?.focus();
   }, []);
   useQuotes(field, draft.text, change);
-  const send = async (mode: "queue" | "steer") => {
-    if (!hasText || attached?.isBusy === true) return;
-    const sent = begin();
-    const { files = [] } = attached ?? {};
-    const isSent = await onSend({ ...sent, text: sent.text || " ", mode, slot, files });
-    settle(sent, isSent);
-    if (isSent) attached?.clear();
+  const send = (mode: "queue" | "steer") => {
+    if (hasText) void sendDraft({ begin, settle, attached, onSend }, { mode, slot });
   };
+  const { isWaiting, wantsToSend, forget } = useWaitingSend({ isBusy, hasFailed, send });
   const onKeyDown = (event: KeyboardEvent) => {
     // An input method has the key: in Safari it comes after the end of the composition, with this number.
     if (event.nativeEvent.isComposing || event.keyCode === 229) return;
@@ -74,14 +74,14 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
     const isTouch = matchMedia("(pointer: coarse)").matches && !event.ctrlKey && !event.metaKey;
     if (event.key !== "Enter" || event.shiftKey || isTouch) return;
     event.preventDefault();
-    void send(isRunning && (event.ctrlKey || event.metaKey) ? "steer" : "queue");
+    wantsToSend(isRunning && (event.ctrlKey || event.metaKey) ? "steer" : "queue");
   };
   return (
     <form
       className="composer-box"
       onSubmit={(event) => {
         event.preventDefault();
-        void send("queue");
+        wantsToSend("queue");
       }}
     >
       <div className="composer">
@@ -94,7 +94,10 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
           placeholder={isRunning ? words.placeholderRunning : words.placeholder}
           rows={1}
           value={draft.text}
-          onChange={(event) => change(event.target.value)}
+          onChange={(event) => {
+            forget();
+            change(event.target.value);
+          }}
           onKeyDown={onKeyDown}
           onPaste={attached?.onPaste}
         />
@@ -102,14 +105,29 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
           {attached?.button}
           <SlotChoice slot={slot} onChange={setSlot} />
           <span className="composer-gap" />
-          <SendButtons {...{ isRunning, isStopping, hasText, onStop }} onSend={(mode) => void send(mode)} />
+          <SendButtons {...{ isRunning, isStopping, hasText, onStop }} onSend={wantsToSend} />
         </div>
       </div>
       <p className="composer-hint" id="composer-hint">
-        {isRunning ? words.hintRunning : words.hint}
+        {isWaiting ? words.sentWithFiles : isRunning ? words.hintRunning : words.hint}
       </p>
     </form>
   );
+}
+
+type Sending = Pick<FieldProps, "attached" | "onSend"> & Pick<ReturnType<typeof useDraft>, "begin" | "settle">;
+
+/** Text and files leave the field at once, so that a second Enter sends nothing twice; they are back where it failed. */
+async function sendDraft(
+  { begin, settle, attached, onSend }: Sending,
+  { mode, slot }: Pick<Outgoing, "mode" | "slot">,
+): Promise<void> {
+  const sent = begin();
+  const { files = [] } = attached ?? {};
+  attached?.clear();
+  const isSent = await onSend({ ...sent, text: sent.text || " ", mode, slot, files });
+  settle(sent, isSent);
+  if (!isSent) attached?.restore(files);
 }
 
 type SendButtonsProps = Pick<FieldProps, "isRunning" | "isStopping" | "onStop"> & {

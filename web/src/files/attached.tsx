@@ -39,7 +39,9 @@ export function useAttached(
     take,
     files: selected,
     isBusy: uploads.some(({ state }) => state !== "failed"),
+    hasFailed: uploads.some(({ state }) => state === "failed"),
     clear: () => files?.clearSelected(),
+    restore: (paths) => files?.select(paths),
     onPaste(event: ClipboardEvent) {
       const pasted = filesIn(event.clipboardData);
       if (pasted.length === 0) return;

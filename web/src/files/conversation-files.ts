@@ -66,6 +66,10 @@ export class ConversationFiles {
     this.#change({ selected: selected.includes(path) ? selected.filter((one) => one !== path) : [...selected, path] });
   }
 
+  select(paths: readonly string[]): void {
+    this.#change({ selected: [...new Set([...this.view.get().selected, ...paths])] });
+  }
+
   clearSelected(): void {
     this.#change({ selected: [] });
   }

@@ -5,6 +5,7 @@ export const enChat = {
   send: "Send",
   hint: "Enter sends · Shift+Enter starts a new line · ? lists all keys",
   hintRunning: "Enter queues · Ctrl+Enter steers at the next step · Esc stops",
+  sentWithFiles: "Is sent as soon as the files are there",
   queue: "Queue",
   steer: "Steer now",
   queued: "Waiting messages",

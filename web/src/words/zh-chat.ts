@@ -7,6 +7,7 @@ export const zhChat: typeof enChat = {
   send: "发送",
   hint: "Enter 发送 · Shift+Enter 换行 · ? 查看所有快捷键",
   hintRunning: "Enter 排队 · Ctrl+Enter 在下一步插入 · Esc 停止",
+  sentWithFiles: "文件上传完成后自动发送",
   queue: "排队",
   steer: "立即插入",
   queued: "等待中的消息",
