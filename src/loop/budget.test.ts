@@ -59,8 +59,8 @@ test("a parent that may have two hundred agents makes thirty, and each of the fi
     left -= 1 + (made.value.agents ?? 0);
   }
   assert.equal(children.length, 30);
-  assert.deepEqual([children[0], children.at(-1)], [9, 1]);
-  assert.deepEqual(reserve({ agents: 9 }, {}), { ok: true, value: { agents: 1 } });
+  assert.deepEqual([children[0], children.at(-1)], [9, 2]);
+  assert.deepEqual(reserve({ agents: 9 }, {}), { ok: true, value: { agents: 2 } });
   assert.deepEqual(reserve({ agents: 1 }, {}), { ok: true, value: { agents: 0 } });
 });
 

@@ -48,7 +48,7 @@ export function withLimits(usual: BudgetLimits, given: BudgetLimits): BudgetLimi
 
 /**
  * What a new child may spend, out of what its parent has left. A kind that nobody asked for is halved, so that parent and
- * brothers have something, too; of agents it gets a twentieth, or one. `budget_short` where less is left than is wanted, or nothing at all.
+ * brothers have something, too; of agents it gets a twentieth, or two. `budget_short` where less is left than is wanted, or nothing at all.
  */
 export function reserve(left: BudgetLimits, wanted: BudgetLimits): Result<BudgetLimits, Failure> {
   const limits = byKind((kind) => grantedOf(kind, left[kind], wanted[kind]));
@@ -69,6 +69,8 @@ function least(kind: BudgetKind): number {
 
 /** By halves, the eighth child of a parent that may have two hundred would take the last of them. */
 const agentShares = 20;
+/** Who may make one agent and not two can share out nothing. */
+const agentsMin = 2;
 
 function grantedOf(kind: BudgetKind, left: number | undefined, wanted: number | undefined): number | undefined {
   if (left === undefined) return wanted;
@@ -76,7 +78,7 @@ function grantedOf(kind: BudgetKind, left: number | undefined, wanted: number | 
   if (wanted !== undefined) return Math.min(wanted, below);
   if (!additive.has(kind)) return Math.max(0, below);
   const half = kind === "money" ? rounded(kind, below / 2) : Math.floor(below / 2);
-  if (kind === "agents") return Math.min(half, Math.max(1, Math.floor(below / agentShares)));
+  if (kind === "agents") return Math.min(half, Math.max(agentsMin, Math.floor(below / agentShares)));
   return Math.max(kind === "tokens" || kind === "steps" ? 1 : 0, half);
 }
 
