@@ -74,7 +74,8 @@ async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
 function openJoin(): (event: ServerEvent) => ServerEvent {
   let texts: string[] = [];
   return ({ data, id }) => {
-    const part = PartFrame.safeParse(data).data;
+    // To find out that something is no part must cost nothing: nearly everything is none.
+    const part = isPart(data) ? PartFrame.safeParse(data).data : undefined;
     if (part === undefined) return { data, id };
     if (part.index !== texts.length) throw new Unreadable("a part is missing");
     texts.push(part.text);
@@ -89,4 +90,8 @@ function jsonIn(text: string): unknown {
   const json = parsedJson(text);
   if (json === undefined) throw new Unreadable("no JSON");
   return json;
+}
+
+function isPart(data: unknown): boolean {
+  return typeof data === "object" && data !== null && "frame" in data && data.frame === "part";
 }

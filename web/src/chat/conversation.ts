@@ -8,6 +8,7 @@ import { emptyFold, type Folded, type Queued, type Run } from "./fold-state.ts";
 import type { Item } from "./items.ts";
 import { openLive } from "./live.ts";
 import { preludeOf } from "./prelude.ts";
+import { restNowAndThen } from "./rest.ts";
 import type { Member } from "./team.ts";
 
 /** What of the log is read at a time: enough for a few screens. */
@@ -143,8 +144,11 @@ export class OpenConversation {
       ...{ title: this.#folded.title ?? state.conversation.title, tokensUsed: state.tokens.used },
     });
     const { signal } = this.#closing;
-    for await (const frame of this.#client().follow(this.id, { after: state.head, opens: true, signal }))
+    const rest = restNowAndThen();
+    for await (const frame of this.#client().follow(this.id, { after: state.head, opens: true, signal })) {
       this.#hear(frame);
+      await rest();
+    }
   }
 
   #hear(frame: FollowFrame): void {

@@ -82,7 +82,7 @@ export function openLive(): LiveText {
 }
 
 /** More than this in one frame would hold the page up; nobody reads a screen of text in a sixtieth of a second. */
-const frameCharacters = 3_000;
+const frameCharacters = 1_000;
 
 /** What is shown next on the way to the newest text. */
 function stepTowards(newest: Writing, shown: Writing | undefined): Writing {
