@@ -16,6 +16,11 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     file: "test/stories/agent-trees.test.ts",
     env: { AGENTYARD_AGENT_TREES: "200" },
   },
+  {
+    what: "100 random programs of agents within their budget",
+    file: "test/stories/budget-trees.test.ts",
+    env: { AGENTYARD_BUDGET_TREES: "100" },
+  },
   { what: "power cuts of a log that is written", file: "test/crashes/power-cut-log.test.ts", env: powerCuts },
   { what: "power cuts of a first start and a migration", file: "test/crashes/power-cut-start.test.ts", env: powerCuts },
   { what: "power cuts of a server at work", file: "test/crashes/power-cut-serve.test.ts", env: powerCuts },

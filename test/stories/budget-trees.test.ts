@@ -15,7 +15,7 @@ import { must, startYard, type TestYard } from "../world/yard.ts";
 type Program = readonly (readonly Act[])[];
 type Act = { readonly kind: "spawn" | "delegate" | "call" | "transfer" | "work"; readonly below: Program };
 
-const programs = Number(process.env.AGENTYARD_BUDGET_TREES ?? 100);
+const programs = Number(process.env.AGENTYARD_BUDGET_TREES ?? 25);
 const atOnce = 8;
 const chance = chanceOf(seedFor("budget trees"));
 const kinds = ["tokens", "money", "steps", "agents"] as const;
