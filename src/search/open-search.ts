@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { whenOver } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { ok, type Result } from "../base/result.ts";
@@ -8,7 +9,6 @@ import { openMeaning } from "./meaning.ts";
 import { readPattern } from "./pattern.ts";
 import { openPut } from "./put.ts";
 import type { FindOptions, Search, SearchOptions } from "./search.ts";
-import { isThere } from "./sqlite/tables.ts";
 import { cutRunBy, type Segmentation } from "./text/segment.ts";
 
 /** What was not looked at for so long is made again when it is wanted. */
@@ -34,7 +34,7 @@ export function openSearch(options: SearchOptions): Result<Search, Failure<"segm
   };
 
   const search: Search = {
-    isMade: () => isThere(file),
+    isMade: () => existsSync(file),
     isOfKey,
     isIndexed: (key) => read({ do: "hasKey", key }),
     noteOf: (key) => read({ do: "noteOf", key }),

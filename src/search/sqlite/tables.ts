@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -89,10 +89,6 @@ export function openForWriting(file: string, segmentation: string): DatabaseSync
   database.prepare("INSERT INTO made (version) VALUES (?)").run(version);
   database.exec("COMMIT");
   return prepared(database);
-}
-
-export function isThere(file: string): boolean {
-  return existsSync(file);
 }
 
 /** Whoever has it open still sees what was in it. */
