@@ -134,8 +134,8 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
       "http/web-app.ts",
       "sandbox/guest/supervisor-program.ts",
     ],
-    // The index is a cache of its own beside the data.
-    "search/sqlite/",
+    // The index is a cache of its own beside the data; whether it is there is asked without what opens it.
+    ...["search/sqlite/", "search/open-search.ts"],
     // What is known of servers of others, which nobody reads but that file.
     "mcp/known-tools.ts",
     // Packages are no files of a user: they lie outside of every workspace.
