@@ -16,6 +16,8 @@ const full: Sizes = { messages: 5_000, runs: 5, streamBytes: 100_000 };
 const short: Sizes = { messages: 200, runs: 1, streamBytes: 5_000 };
 const built = join(import.meta.dirname, "..", "dist-web");
 const longTaskMs = 50;
+/** That are scrolled through. */
+const screens = 60;
 
 const parts = { size: measureSize, opening: measureOpening, streaming: measureStreaming };
 await runParts<World, Sizes>({ name: "web", full, short, parts, openWorld: async () => ({ close: async () => {} }) });
@@ -78,8 +80,6 @@ async function measureOpening(_: World, { messages, runs }: Sizes): Promise<read
     ...longOf(scrolled, `while ${messages} messages are scrolled`),
   ];
 }
-
-const screens = 60;
 
 /** Back through many screens as fast as a wheel turns, older messages read on the way, and to the end again. */
 async function scrollBack(page: Page, address: string): Promise<number[]> {
