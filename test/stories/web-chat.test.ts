@@ -248,8 +248,9 @@ test("everything is done with the keyboard alone [B1]", { skip }, async (t) => {
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+  await page.locator("[role=menuitem]:focus", { hasText: "Rename" }).waitFor();
   await page.keyboard.press("ArrowDown");
+  await page.locator("[role=menuitem]:focus", { hasText: "Pin" }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("region", { name: "Pinned" }).getByText("keys only").waitFor();
   await page.keyboard.press("Alt+ArrowUp");

@@ -168,9 +168,12 @@ test("the inbox has what waits in all conversations; answered in one tab it clos
   await chat.getByText("allowed by you").waitFor();
   // A letter decides what is left; the number in the rail goes.
   await inbox.getByRole("region", { name: "Needs approval: pay" }).waitFor();
+  await inbox.getByRole("region", { name: "Needs approval: run a command" }).waitFor({ state: "detached" });
   await badge.getByText("1 waiting").waitFor({ state: "attached" });
   await inbox.keyboard.press("j");
+  await inbox.locator("[data-decision]:focus").waitFor();
   await inbox.keyboard.press("r");
+  await inbox.locator(":is(textarea, input):focus").waitFor();
   await inbox.keyboard.type("no money");
   await inbox.keyboard.press("Control+Enter");
   await inbox.getByText("No approvals waiting.", { exact: false }).waitFor();
