@@ -1,4 +1,3 @@
-import { useEffect } from "react";
 import { Link } from "../app/link.tsx";
 import { go } from "../app/router.ts";
 import { useStore } from "../app/store.ts";
@@ -6,6 +5,7 @@ import { useYard } from "../app/yard.ts";
 import { useActions } from "../chat/actions.ts";
 import type { OpenConversation } from "../chat/conversation.ts";
 import { useConversation } from "../chat/use-conversation.ts";
+import { ConversationChoice, useListed } from "../conversations/conversation-choice.tsx";
 import { Button } from "../parts/button.tsx";
 import { useWords } from "../words/words.ts";
 import { AgentPane } from "./agent-pane.tsx";
@@ -16,16 +16,12 @@ type TasksPageProps = { readonly conversation: string | undefined; readonly agen
 
 /** Who works in a conversation, and for whom; what one of them did stands in the pane. */
 export function TasksPage({ conversation, agent }: TasksPageProps) {
-  const { team: words, conversations: other } = useWords();
-  const { conversations, inbox } = useYard();
-  const { items, phase } = useStore(conversations.view);
+  const words = useWords().team;
+  const { inbox } = useYard();
+  const { items, phase } = useListed();
   const waiting = useStore(inbox.view).items.find(({ path }) => path.length > 1);
-  useEffect(() => {
-    void conversations.refresh();
-  }, [conversations]);
   const id = conversation ?? waiting?.conversation ?? items[0]?.id;
   const opened = useConversation(id);
-  const isListed = items.some((item) => item.id === id);
   return (
     <>
       <main className="page tasks" id="place">
@@ -36,21 +32,12 @@ export function TasksPage({ conversation, agent }: TasksPageProps) {
         <p className="about">{id === undefined && phase === "ready" ? words.noConversation : words.about}</p>
         {id !== undefined && (
           <div className="tasks-choice">
-            <label className="files-choice">
-              {words.which}
-              <select
-                className="field"
-                value={id}
-                onChange={({ target }) => go({ page: "tasks", conversation: target.value })}
-              >
-                {!isListed && <option value={id}>{opened?.view.get().title || other.untitled}</option>}
-                {items.map(({ id: one, title }) => (
-                  <option key={one} value={one}>
-                    {title || other.untitled}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <ConversationChoice
+              label={words.which}
+              chosen={id}
+              title={opened?.view.get().title}
+              onChoose={(one) => go({ page: "tasks", conversation: one })}
+            />
             <Link className="button" to={{ page: "chat", conversation: id }}>
               {words.toChat}
             </Link>
