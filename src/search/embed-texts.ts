@@ -9,7 +9,7 @@ export type Vectors = readonly (Float32Array | undefined)[];
 const batchTimeoutMs = 120_000;
 const attemptsMax = 4;
 const firstWaitMs = 1_000;
-/** Whoever wants a longer pause is left alone for now. */
+/** A longer pause is not waited for here: the batch is given back, and asked for again after a rest. */
 const waitMsMax = 60_000;
 /** What every model takes. */
 const probe = ["a text"];

@@ -46,9 +46,10 @@ export function openMeaning(parts: Parts) {
   const { embedder, read, clock } = parts;
   const closing = new AbortController();
   const { signal } = closing;
-  const rest = openRest(parts, () => work.wake());
-  const questions = openQuestions(embedder, clock, signal);
-  const work = openWork(parts, rest, signal);
+  const troubles = openTroubles(parts);
+  const rest = openRest(clock, () => work.wake());
+  const questions = openQuestions({ embedder, clock, troubles }, signal);
+  const work = openWork({ ...parts, troubles, rest }, signal);
   let hasVectors = false;
 
   return {
@@ -61,15 +62,11 @@ export function openMeaning(parts: Parts) {
         const has = await read({ do: "hasVectors" });
         hasVectors = has.ok && has.value;
       }
-      const asked = hasVectors ? await questions(query) : undefined;
-      if (asked === undefined) return undefined;
-      if (asked.ok) return asked.value;
-      rest.tell({ why: "failed", error: asked.failure });
-      return undefined;
+      return hasVectors ? questions(query) : undefined;
     },
     async state(owner: string): Promise<Result<MeaningState, SearchFailure>> {
       const state = await read({ do: "vectorState", owner });
-      const trouble = rest.trouble();
+      const trouble = troubles.now();
       return state.ok ? ok({ ...state.value, ...(trouble && { trouble }) }) : state;
     },
     async close(): Promise<void> {
@@ -80,35 +77,42 @@ export function openMeaning(parts: Parts) {
   };
 }
 
-type Rest = ReturnType<typeof openRest>;
+type Troubles = ReturnType<typeof openTroubles>;
 
-/** What is in the way, told once until it is over; and how long nothing is tried because of it. */
-function openRest({ clock, onTrouble }: Pick<Parts, "clock" | "onTrouble">, wake: () => void) {
-  let restsUntil = Number.NEGATIVE_INFINITY;
-  let trouble: MeaningTrouble | undefined;
-  const tell = (met: MeaningTrouble) => {
-    if (trouble?.why !== met.why) onTrouble(met);
-    trouble = met;
-  };
+/** What is in the way of passages and of questions. The same is told once, until it is over. */
+function openTroubles({ onTrouble }: Pick<Parts, "onTrouble">) {
+  const met = new Map<"passages" | "questions", MeaningTrouble>();
   return {
-    tell,
-    begin(ms: number, met: MeaningTrouble): undefined {
-      restsUntil = clock.monotonic() + ms;
-      clock.after(ms, wake);
-      tell(met);
+    tell(of: "passages" | "questions", trouble: MeaningTrouble): void {
+      const isTold = [...met.values()].some(({ why }) => why === trouble.why);
+      met.set(of, trouble);
+      if (!isTold) onTrouble(trouble);
     },
-    isOver: () => clock.monotonic() >= restsUntil,
-    trouble: () => trouble,
-    itWorks() {
-      trouble = undefined;
-    },
+    over: (of: "passages" | "questions") => void met.delete(of),
+    now: () => met.get("passages") ?? met.get("questions"),
   };
 }
 
+type Rest = ReturnType<typeof openRest>;
+
+/** How long nothing is tried. */
+function openRest(clock: Clock, wake: () => void) {
+  let restsUntil = Number.NEGATIVE_INFINITY;
+  return {
+    begin(ms: number): void {
+      restsUntil = clock.monotonic() + ms;
+      clock.after(ms, wake);
+    },
+    isOver: () => clock.monotonic() >= restsUntil,
+  };
+}
+
+type WorkParts = Parts & { readonly troubles: Troubles; readonly rest: Rest };
+
 /** Embeds what has no vectors yet, in the background: until all have some, or something is in the way. */
-function openWork(parts: Parts, rest: Rest, signal: AbortSignal) {
-  const { embedder, write, logger } = parts;
-  const embedAll = openBatches(parts, rest, signal);
+function openWork(parts: WorkParts, signal: AbortSignal) {
+  const { embedder, write, logger, rest } = parts;
+  const embedAll = openBatches(parts, signal);
   let working: Promise<void> | undefined;
   let isAwake = false;
 
@@ -143,8 +147,7 @@ function openWork(parts: Parts, rest: Rest, signal: AbortSignal) {
 
 /** The vectors of one batch; undefined where it has to rest. */
 function openBatches(
-  { embedder, write, clock, charactersPerDayMax: charactersMax }: Parts,
-  rest: Rest,
+  { embedder, write, clock, charactersPerDayMax: charactersMax, rest, troubles }: WorkParts,
   signal: AbortSignal,
 ) {
   const embed = openEmbedTexts({ embedder, clock, signal });
@@ -156,6 +159,11 @@ function openBatches(
     return vectors.every((vector) => vector === undefined || vector.length === size);
   };
 
+  const restFor = (ms: number, trouble: MeaningTrouble): undefined => {
+    rest.begin(ms);
+    troubles.tell("passages", trouble);
+  };
+
   return async (pieces: readonly Unembedded[]): Promise<Vectors | undefined> => {
     const texts = pieces.flatMap((piece) => piece.texts);
     if (texts.length === 0) return [];
@@ -164,39 +172,43 @@ function openBatches(
     const characters = texts.reduce((sum, { length }) => sum + length, 0);
     const spent = await write({ do: "spend", day, characters, charactersMax });
     if (!spent.ok) return undefined;
-    if (!spent.value) return rest.begin((day + 1) * dayMs - now, { why: "limit", charactersMax });
+    if (!spent.value) return restFor((day + 1) * dayMs - now, { why: "limit", charactersMax });
     const embedded = await embed(texts);
     if (signal.aborted) return undefined;
     if (!embedded.ok) {
       const { failure: error } = embedded;
-      return rest.begin(Math.max(restMs, error.retryAfterMs ?? 0), { why: "failed", error });
+      return restFor(Math.max(restMs, error.retryAfterMs ?? 0), { why: "failed", error });
     }
-    if (!isOfSize(embedded.value)) return rest.begin(restMs, { why: "failed", error: otherSize });
-    rest.itWorks();
+    if (!isOfSize(embedded.value)) return restFor(restMs, { why: "failed", error: otherSize });
+    troubles.over("passages");
     return embedded.value;
   };
 }
 
 const otherSize: ModelError = { kind: "protocol", retryable: false, because: "no_vectors", message: "" };
 
+type QuestionParts = Pick<WorkParts, "embedder" | "clock" | "troubles">;
+
 /** The vectors of questions, the last ones remembered. After a failure none is asked for for a while. */
-function openQuestions(embedder: Embedder, clock: Clock, signal: AbortSignal) {
+function openQuestions({ embedder, clock, troubles }: QuestionParts, signal: AbortSignal) {
   const known = new Map<string, Float32Array>();
   let restsUntil = Number.NEGATIVE_INFINITY;
-  return async (query: string): Promise<Result<Float32Array, ModelError> | undefined> => {
+  return async (query: string): Promise<Float32Array | undefined> => {
     const before = known.get(query);
-    if (before !== undefined) return ok(before);
+    if (before !== undefined) return before;
     if (clock.monotonic() < restsUntil || signal.aborted) return undefined;
     const embedded = await embedder.embed([query], { signal, timeoutMs: questionTimeoutMs });
     if (!embedded.ok) {
       restsUntil = clock.monotonic() + questionRestMs;
-      return embedded;
+      troubles.tell("questions", { why: "failed", error: embedded.failure });
+      return undefined;
     }
+    troubles.over("questions");
     const [vector] = embedded.value;
     if (vector === undefined) return undefined;
     known.set(query, vector);
     for (const oldest of known.keys()) if (known.size > questionsMax) known.delete(oldest);
-    return ok(vector);
+    return vector;
   };
 }
 

@@ -154,9 +154,12 @@ test("whoever asks is answered by words where the question cannot be sent, and n
   assert.deepEqual(await found(search, "automobile", ann), ["trade.txt"]);
   assert.equal(server.asked.length, asked);
   assert.equal(troubles.length, 1);
+  assert.equal((await stateOf(search)).trouble?.why, "failed");
   server.answerWith("vectors");
   clock.move(60_000);
   assert.equal((await found(search, "hound", ann))[0], "pets.txt");
+  // What works again is not told as broken until the next document comes.
+  assert.equal((await stateOf(search)).trouble, undefined);
   // The same question again costs nothing.
   const before = server.asked.length;
   await found(search, "hound", ann);

@@ -78,6 +78,19 @@ test("numbers beyond all squares are still compared by their direction [D3]", as
   ]);
 });
 
+test("a vector may have 8,192 numbers and an answer 32 MB, and not one more [D3]", async () => {
+  const body = (numbers: number, blanks = 0) =>
+    `{"data":[{"embedding":[${Array.from({ length: numbers }, () => 1).join()}]}]${" ".repeat(blanks)}}`;
+  const most = 32 * 1024 * 1024;
+  const answers = [body(8_192), body(8_193), body(2, most - body(2).length), body(2, most - body(2).length + 1)];
+  const kept = [];
+  for (const answer of answers) {
+    const { embedded } = await embedFrom({ body: answer }, ["a dog"]);
+    kept.push(embedded.ok ? embedded.value[0]?.length : embedded.failure.because);
+  }
+  assert.deepEqual(kept, [8_192, "no_vectors", 2, "too_long"]);
+});
+
 const [good, other] = [`{"index":0,"embedding":[1,2]}`, `{"index":1,"embedding":[3,4]}`];
 const unfit: Readonly<Record<string, string>> = {
   "no list": `{"data":{}}`,
