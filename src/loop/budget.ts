@@ -48,7 +48,8 @@ export function withLimits(usual: BudgetLimits, given: BudgetLimits): BudgetLimi
 
 /**
  * What a new child may spend, out of what its parent has left. A kind that nobody asked for is halved, so that parent and
- * brothers have something, too; of agents it gets a twentieth, or two. `budget_short` where less is left than is wanted, or nothing at all.
+ * brothers have something, too; of agents it gets a twentieth, or two. `budget_short` where less is left than is wanted,
+ * or nothing at all.
  */
 export function reserve(left: BudgetLimits, wanted: BudgetLimits): Result<BudgetLimits, Failure> {
   const limits = byKind((kind) => grantedOf(kind, left[kind], wanted[kind]));

@@ -47,7 +47,8 @@ async function listTeam(chat: Chat): Promise<undefined> {
   const { items } = listed.value;
   if (items.length === 1) return;
   const events = await readAll(client, current.id);
-  const mails = events.ok ? mailsIn(events.value) : [];
+  if (!events.ok) return sayFailure(chat, events.failure);
+  const mails = mailsIn(events.value);
   const shown = (agent: AgentInfo, depth: number) =>
     lineOf(chat, agent, { depth, mails: mailsOf(agent, mails).length });
   for (const line of treeLines(items, shown)) console.say(line);
@@ -118,7 +119,8 @@ async function showAgent(chat: Chat, name: string): Promise<undefined> {
   const agent = items.findLast((one) => [one.id, one.name, one.context].includes(name));
   if (agent === undefined) return sayFailure(chat, makeFailure("agent_unknown", { name: safeLine(name, 64) }));
   const events = await readAll(client, current.id);
-  const mails = events.ok ? mailsOf(agent, mailsIn(events.value)) : [];
+  if (!events.ok) return sayFailure(chat, events.failure);
+  const mails = mailsOf(agent, mailsIn(events.value));
   console.say(lineOf(chat, { ...agent, brief: "" }, { depth: 0, mails: mails.length }));
   const names = new Map(items.map((one) => [one.id, one.name]));
   const mailLine = ({ agent: from = "root", to, text }: Mail) =>

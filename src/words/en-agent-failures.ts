@@ -23,7 +23,7 @@ export const enAgentFailures = {
     "Give such work to one agent, or say in one message all that the other needs.",
   ],
   hand_over_too_many: (p: { count: number; max: number }): [string, string] => [
-    `${p.count} files or more are to be handed over; ${p.max} can be.`,
+    `${p.count} files are to be handed over; ${p.max} can be.`,
     "Name the files or folders that are really needed.",
   ],
 };

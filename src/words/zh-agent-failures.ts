@@ -21,7 +21,7 @@ export const zhAgentFailures: typeof enAgentFailures = {
     "把这样的工作交给一个智能体，或在一条消息里说清对方需要的一切。",
   ],
   hand_over_too_many: ({ count, max }) => [
-    `要移交的文件有 ${count} 个或更多，最多 ${max} 个。`,
+    `要移交的文件有 ${count} 个，最多 ${max} 个。`,
     "只写真正需要的文件或文件夹。",
   ],
 };

@@ -87,10 +87,8 @@ async function filesAt(workspace: Workspace, path: string): Promise<Result<strin
   const entries = await workspace.walk(path);
   if (!entries.ok) return entries;
   const files: string[] = [];
-  for await (const entry of entries.value) {
+  for await (const entry of entries.value)
     if (entry.type === "file" && !entry.path.startsWith("skills/")) files.push(entry.path);
-    if (files.length > filesMax) break;
-  }
   return ok(files.toSorted());
 }
 
