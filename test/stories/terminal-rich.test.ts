@@ -218,7 +218,7 @@ test("two terminals and a browser on one conversation; /load of what is there an
   await first.waitFor(/You \(elsewhere\)> write it[\s\S]*Approval needed[\s\S]*\[y\] approve/);
   await second.waitFor(/\[y\]/);
   await first.press("n");
-  await first.waitFor(/reason/i);
+  await first.waitFor(/Reason \(Enter: none\)>/);
   await first.type("not now");
   await first.press("Enter");
   await second.waitFor(/The tool has answered\./);

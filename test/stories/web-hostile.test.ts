@@ -111,8 +111,13 @@ test(`${all.length} hostile texts in an answer, its reasoning, a tool's argument
   await page.goto(`${yard.address}/c/${conversation}`);
   await yard.ask(`look at this: ${scripts.join(" ")}`, { conversation });
   await page.getByText("＜script＞window.hit=1＜/script＞").last().waitFor();
-  const closed = page.locator(".call-line[aria-expanded=false]");
-  while ((await closed.count()) > 0) await closed.first().click();
+  // In one stroke: what is closed when it is counted may be open, or gone, when it is clicked.
+  const openClosed = `(() => {
+    const closed = [...document.querySelectorAll(".call-line[aria-expanded=false]")];
+    for (const line of closed) line.click();
+    return closed.length;
+  })()`;
+  while ((await page.evaluate<number>(openClosed)) > 0);
   await page.locator("summary.call-line").first().click();
   await page.getByText("deep").last().waitFor();
   // Each link that is there leads to the web, in a window of its own.
