@@ -8,6 +8,8 @@ export type Correspondence = {
   workedAt: number;
   /** Circles of mail that it was part of in the running turn. */
   readonly circles: CircleSeen[];
+  /** The other agents of these circles. */
+  readonly circledWith: Set<string>;
 };
 
 /** `words`: see *agent.mailed*. */
@@ -18,14 +20,15 @@ export type CircleSeen = NonNullable<EventOf<"agent.mailed">["failure"]>;
 const mailsKept = 12;
 
 export function noCorrespondence(): Correspondence {
-  return { mails: new Map(), workedAt: 0, circles: [] };
+  return { mails: new Map(), workedAt: 0, circles: [], circledWith: new Set() };
 }
 
 /** Only what one agent says to another: how its work ended, and what we say ourselves, goes to and fro with nobody. */
 export function noteMail(kept: Correspondence, self: string, event: EventOf<"agent.mailed">): void {
   const { agent: from = "root", to, kind = "message", words, seq } = event;
-  if (kind !== "message") return;
   const other = from === self ? to : from;
+  if (kind === "circle") kept.circledWith.add(other);
+  if (kind !== "message") return;
   const mails = [...(kept.mails.get(other) ?? []), { from, words, seq }].toSorted((a, b) => a.seq - b.seq);
   kept.mails.set(other, mails.slice(-mailsKept));
 }
@@ -42,6 +45,7 @@ export function noteCircle(kept: Correspondence, failure: CircleSeen | undefined
 export function forgetMails(kept: Correspondence): void {
   kept.mails.clear();
   kept.circles.length = 0;
+  kept.circledWith.clear();
 }
 
 export function moveMails(kept: Correspondence, moved: (seq: number) => number): void {

@@ -34,7 +34,7 @@ export function startLimit(clock: Clock, limitMs: number, onOver: () => void): C
     },
     over: over.signal,
     end() {
-      over.abort();
+      over.abort("over");
       cancel();
     },
   };

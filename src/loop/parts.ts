@@ -52,7 +52,7 @@ export type Parts = {
   readonly reachesNetwork: () => boolean;
   /** Called when a conversation was deleted: its files are to be removed some time soon. */
   readonly sweepSoon: () => void;
-  /** Called before each turn, and before one goes on after a break: the place to pick up changed settings. */
+  /** Called before each turn, and before one goes on after a break, there at most once in a second: the place to pick up changed settings. */
   readonly beforeTurn: () => Promise<void>;
 };
 

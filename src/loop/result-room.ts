@@ -1,6 +1,6 @@
 import { messageTokens, roomOf } from "../context/context.ts";
 import type { History } from "../log/log.ts";
-import { outputBytesMax } from "../tools/tools.ts";
+import { outputBytes, outputBytesMax } from "../tools/tools.ts";
 import { readerOf } from "./make-room.ts";
 import type { Parts } from "./parts.ts";
 
@@ -11,6 +11,11 @@ const frameTokens = 8;
 const bytesPerToken = 4;
 /** Less than this would say nothing, however many calls there are. */
 const resultBytesMin = 2_000;
+
+/** Whether a result is as long as it may be, however full the window is: what there is room for need not be worked out. */
+export function isShort(text: string): boolean {
+  return text.length <= resultBytesMin && outputBytes(text) <= resultBytesMin;
+}
 
 /** What each result of the newest answer may have, so that the model can be sent all of them together. */
 export function resultBytesMax(history: History, parts: Pick<Parts, "models" | "agents" | "limits">): number {

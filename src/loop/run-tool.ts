@@ -147,7 +147,7 @@ const changeMsMax = 10_000;
 async function settleWithin(clock: Clock, begun: readonly Promise<void>[]): Promise<void> {
   const isDone = new AbortController();
   await Promise.race([Promise.all(begun), clock.wait(changeMsMax, isDone.signal)]);
-  isDone.abort();
+  isDone.abort("over"); // With a reason: without one an error is made, with its stack.
 }
 
 async function contextOf(
@@ -172,7 +172,10 @@ async function contextOf(
     // Looked up when it is asked for: calls that ran before this one may have changed it.
     knownHash: (path, wanted) => knownHash(run.history, { agent, path }, wanted),
     earlierCalls: () => answeredCalls(run.history, toolboxOf(run.history, parts, conversation.owner), tool),
-    outputBytesMax: toolBytesMax(run, parts, tool),
+    // Few tools ask for it, and to work it out the whole window is looked at.
+    get outputBytesMax() {
+      return toolBytesMax(run, parts, tool);
+    },
     seesImages: turn !== undefined && choiceOf({ ...run.history, turn }, parts).slot === "vision",
     decision: state.decision?.made,
     // A server that is gone asks nobody any more.

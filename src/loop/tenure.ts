@@ -7,6 +7,9 @@ import type { ConversationRow, SideRows, StorageFailure } from "../storage/stora
 import type { Parts } from "./parts.ts";
 import { Run } from "./run.ts";
 
+/** Settings that a person has just changed hold within this time. */
+const lookAgainMs = 1_000;
+
 /** Takes up a conversation: claims its lease and folds its log. `fenced` while another process has it. */
 export async function openTenure(
   parts: Parts,
@@ -60,6 +63,7 @@ export class Tenure {
   #renewedAt: number;
   #cancelRenewal: () => void;
   #onNews: (() => void) | undefined;
+  #looked: { readonly at: number; readonly end: Promise<void> } | undefined;
 
   constructor(parts: Parts, { conversation, tree, holder, epoch, wasAbandoned }: TenureStart) {
     this.#parts = parts;
@@ -127,6 +131,17 @@ export class Tenure {
   /** The process ends, or whoever drives the conversation lets go of it. */
   close(): void {
     for (const run of this.runs.values()) run.halt("closing");
+  }
+
+  /**
+   * Before an agent goes on in the middle of its turn: this process may not have looked at settings, tools and skills yet, or
+   * not for a while. Agents that write to each other go on many times in a second, and share a look.
+   */
+  async lookAround(): Promise<void> {
+    const at = this.#parts.clock.monotonic();
+    if (this.#looked === undefined || at - this.#looked.at >= lookAgainMs)
+      this.#looked = { at, end: this.#parts.beforeTurn() };
+    await this.#looked.end;
   }
 
   /** Whether the lease was renewed recently enough to do something that cannot be undone. */

@@ -3,7 +3,7 @@ import type { ToolCall } from "../protocol/message.ts";
 import { allOf, endsOf, headOf, outputBytes, type Tool, type ToolOutput } from "../tools/tools.ts";
 import { blockBytes, forModels } from "../words/words.ts";
 import type { Parts } from "./parts.ts";
-import { resultBytesMax } from "./result-room.ts";
+import { isShort, resultBytesMax } from "./result-room.ts";
 import type { Run } from "./run.ts";
 
 /** What a result may have at the most, without the marks that are put around it. */
@@ -22,7 +22,7 @@ export async function resultOf(
   const { images, outside } = output;
   // Half a character is refused by some servers, and with it the whole request.
   const whole = output.text === "" ? forModels.emptyResult : output.text.toWellFormed();
-  const bytesMax = resultBytesMax(run.history, parts);
+  const bytesMax = isShort(whole) ? Number.POSITIVE_INFINITY : resultBytesMax(run.history, parts);
   const isCut = headOf(whole, { bytesMax }).length < whole.length;
   const kept = isCut ? await keep(run, parts, { call, tool, text: whole }) : {};
   const text = isCut ? ends(whole, bytesMax - (tool.isOutside ? blockBytes : 0), kept.file) : whole;
@@ -43,6 +43,7 @@ export async function resultOf(
 /** A text that is the result as it is, cut in the middle where it is too long; the log has all of it. */
 export function boundedText(run: Run, parts: Parts, text: string): string {
   const whole = text === "" ? forModels.emptyResult : text.toWellFormed();
+  if (isShort(whole)) return whole;
   const bytesMax = resultBytesMax(run.history, parts);
   return headOf(whole, { bytesMax }).length < whole.length ? ends(whole, bytesMax, undefined) : whole;
 }

@@ -3,7 +3,7 @@ import { needsRoom, sendableTokens, tokenStatus } from "../context/context.ts";
 import type { History, OpenTurn } from "../log/log.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
-import { endsInCircle } from "./agents/circle.ts";
+import { endsInCircle, letsOtherEnd } from "./agents/circle.ts";
 import { endUnstarted } from "./agents/end-agent.ts";
 import { askForMore, isTooShort } from "./agents/fuller-result.ts";
 import { openChildren } from "./agents/seats.ts";
@@ -21,8 +21,7 @@ import { stageRecipe, takeStep } from "./step.ts";
  * is always read from the history, so a turn that was interrupted goes on here like any other.
  */
 export async function driveTurns(run: Run, parts: Parts): Promise<void> {
-  // One that goes on may do so in another process, which has not looked at tools and skills yet.
-  if (run.history.turn !== undefined) await parts.beforeTurn();
+  if (run.history.turn !== undefined) await run.tenure.lookAround();
   await noteCrash(run, parts);
   let isStaged = false;
   for (;;) {
@@ -73,6 +72,7 @@ export function nextOf(
   if (turn.cancelAsked) return "cancel";
   if (turn.recoveries >= parts.limits.crashesMax) return "park";
   if (turn.calls.length > 0) return hasRunnableCalls(turn, parts, owner) ? "tools" : "wait";
+  if (!turn.isStepOpen && !turn.isFinal && letsOtherEnd(history)) return "wait";
   if (messages.at(-1)?.role === "assistant" && !turn.isStepOpen) {
     return afterAnswer(history, turn, parts);
   }

@@ -5,6 +5,7 @@ import { type AgentDone, errorForModel } from "../../tools/tools.ts";
 import { forModels } from "../../words/words.ts";
 import { bouncingIn, type Deed, plainWords } from "../bouncing.ts";
 import type { Run } from "../run.ts";
+import { openChildren } from "./seats.ts";
 
 const wordsCharacters = 16;
 
@@ -54,6 +55,15 @@ function deedsOf(sender: History, reader: History): Deed[] {
 export function endsInCircle({ self, circles }: Pick<History, "self" | "circles">): Failure | undefined {
   const last = circles.length > (self === undefined ? 1 : 0) ? circles.at(-1) : undefined;
   return last && storedFailure("mail_in_circles", last.params);
+}
+
+/**
+ * Who ends because of a circle with an agent of its own lets that one end first, by itself: else it would depend on the moment
+ * whether its last words are heard.
+ */
+export function letsOtherEnd(history: Pick<History, "self" | "circles" | "circledWith" | "children">): boolean {
+  if (endsInCircle(history) === undefined) return false;
+  return openChildren(history).some(({ spawned }) => history.circledWith.has(spawned.id));
 }
 
 function idOf({ self }: History): string {

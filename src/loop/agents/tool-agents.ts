@@ -9,6 +9,7 @@ import { roleOf } from "../agents.ts";
 import { makeAgent } from "../make-agent.ts";
 import type { Parts } from "../parts.ts";
 import type { Run } from "../run.ts";
+import type { Tenure } from "../tenure.ts";
 import { closedCircle, wordsOf } from "./circle.ts";
 import { handOver } from "./hand-over.ts";
 
@@ -104,15 +105,17 @@ function find(run: Run, wanted: string): Result<Found, Failure> {
   const name = wanted.trim();
   const parent = history.self?.parent;
   const id = name === "parent" ? (parent ?? name) : name;
-  const living = [...tenure.runs.values()].flatMap(({ history: other }) =>
-    other.self?.mode === "task" ? [{ id: other.self.id, name: other.self.name, path: other.self.path }] : [],
-  );
-  const all: Found[] = [{ id: "root", name: "root", path: ["root"] }, ...living];
-  const found = all.find((other) => other.id === id || other.name === id);
+  const found = living(tenure).find((other) => other.id === id || other.name === id);
   if (found === undefined) return failure(hasEnded(run, id) ? "agent_ended" : "agent_unknown", { name: shown(name) });
   const isNear = self === "root" || found.id === parent || found.path[1] === history.self?.path[1];
   if (found.id === self || !isNear) return failure("agent_out_of_reach", { name: shown(name) });
   return ok(found);
+}
+
+/** Whom one can write to at all. */
+function* living({ runs }: Tenure): Generator<Found> {
+  yield { id: "root", name: "root", path: ["root"] };
+  for (const { history } of runs.values()) if (history.self?.mode === "task") yield history.self;
 }
 
 function hasEnded({ tenure }: Run, name: string): boolean {
