@@ -40,6 +40,8 @@ const TEST_PACKAGES = {
   // Manuals that documents are read from: 3 MB to download.
   "developers-reference": ["/usr/share/developers-reference/developers-reference.pdf"],
   "debian-reference-zh-cn": ["/usr/share/debian-reference/debian-reference.zh-cn.pdf"],
+  // The server that the promises of storage are tried on: 17 MB to download.
+  postgresql: ["/usr/lib/postgresql"],
   // The browser that the tests of the browser app drive: 100 MB to download.
   "chromium-headless-shell": ["/usr/bin/chromium-headless-shell"],
 };

@@ -216,6 +216,8 @@ const statuses: Statuses = {
   storage_read_only: 503,
   storage_broken: 503,
   storage_newer: 503,
+  database_away: 503,
+  database_unusable: 503,
   owner_unreachable: 503,
   owner_other_version: 503,
   data_in_use: 503,

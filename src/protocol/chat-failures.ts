@@ -2,7 +2,13 @@ import type { FailureCode } from "./failure.ts";
 import { turnFailures } from "./turn-failures.ts";
 
 /** What can go wrong where something is stored. */
-export const storing = ["storage_busy", "storage_full", "storage_broken", "storage_read_only"] as const;
+export const storing = [
+  "storage_busy",
+  "storage_full",
+  "storage_broken",
+  "storage_read_only",
+  "database_away",
+] as const;
 /** Failures of every route that names a user and a conversation. */
 export const failures = [
   "bad_request",

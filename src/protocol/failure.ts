@@ -14,6 +14,7 @@ export type Failure<C extends FailureCode = FailureCode> = {
 /** Worth trying again without a change. */
 const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "storage_busy",
+  "database_away",
   "model_rate_limit",
   "model_overloaded",
   "model_network",

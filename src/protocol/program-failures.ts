@@ -6,6 +6,7 @@ export const storageFailures = [
   "storage_full",
   "storage_broken",
   "storage_read_only",
+  "database_away",
 ] as const satisfies readonly FailureCode[];
 
 /** Why there was no program. */

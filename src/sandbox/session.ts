@@ -37,6 +37,7 @@ export type SessionFailure = Failure<
   | "storage_full"
   | "storage_broken"
   | "storage_read_only"
+  | "database_away"
 >;
 
 /** What is installed for the programs of a session: code of strangers, which is fetched and built in a guest, too. */
@@ -68,6 +69,7 @@ export type PackagesFailure = Failure<
   | "storage_full"
   | "storage_broken"
   | "storage_read_only"
+  | "database_away"
 >;
 
 /** The last installation of a session, and what came of those before it. */

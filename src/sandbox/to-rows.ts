@@ -147,7 +147,9 @@ function withUnset({ exitCode, signal, value, returned, ...report }: z.infer<typ
   };
 }
 
-export type RowFailure = Failure<"storage_busy" | "storage_full" | "storage_broken" | "storage_read_only">;
+export type RowFailure = Failure<
+  "storage_busy" | "storage_full" | "storage_broken" | "storage_read_only" | "database_away"
+>;
 
 /** The log's own failures never come from rows like these. */
 export function rowFailure(fault: StorageFailure): { readonly ok: false; readonly failure: RowFailure } {
@@ -156,6 +158,7 @@ export function rowFailure(fault: StorageFailure): { readonly ok: false; readonl
     case "storage_full":
     case "storage_read_only":
     case "storage_broken":
+    case "database_away":
       return failed(fault);
     default:
       throw new Error(`rows of the sandbox were answered with ${fault.code}`);

@@ -29,7 +29,7 @@ import type {
 export type * from "./records.ts";
 
 /**
- * The only place that keeps events and rows. SQLite today, PostgreSQL with growth; one suite for both (decision 0044).
+ * The only place that keeps events and rows. SQLite, or PostgreSQL with growth; one suite for both (decisions 0044, 0100).
  * Every read of something that belongs to somebody takes its owner. What was acknowledged is on disk.
  */
 export interface Storage {
@@ -352,6 +352,7 @@ export type StorageFailure = Failure<
   | "storage_full"
   | "storage_read_only"
   | "storage_broken"
+  | "database_away"
   | "conversation_exists"
   | "conversation_not_found"
 >;

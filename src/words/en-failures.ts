@@ -3,6 +3,7 @@ import { enAgentFailures } from "./en-agent-failures.ts";
 import { enBudgetFailures } from "./en-budget.ts";
 import { enChatFailures } from "./en-chat-failures.ts";
 import { enContextFailures } from "./en-context-failures.ts";
+import { enDatabaseFailures } from "./en-database-failures.ts";
 import { enDocumentFailures } from "./en-document-failures.ts";
 import { enFileFailures } from "./en-file-failures.ts";
 import { enMcpFailures } from "./en-mcp-failures.ts";
@@ -36,6 +37,7 @@ export const enFailures = {
   ...enSandboxFailures,
   ...enUploadFailures,
   ...enDocumentFailures,
+  ...enDatabaseFailures,
   ...enWebFailures,
   ...enSecretFailures,
   ...enOperatorFailures,
@@ -317,7 +319,7 @@ const storageFaults: Readonly<Record<StorageFault, { readonly what: string; read
     next: "Check the disk; then try again, or restore a backup to another one.",
   },
   removed: {
-    what: "its file was removed or replaced while it was open",
+    what: "it was removed or replaced while it was open",
     next: "End AgentYard, put a backup back, and start it again.",
   },
   foreign: {

@@ -107,6 +107,8 @@ export const enHttpAdvice = {
   storage_read_only: () => ask("make the data directory writable again"),
   storage_broken: (p) => ask(storageMends[p.why] ?? storageMends.damaged),
   storage_newer: () => ask("update AgentYard"),
+  database_away: () => `Try again, ${orAsk("see that the database server runs")}`,
+  database_unusable: () => ask(seeDoctor),
 
   model_auth: () => ask("check the API key and that it may use this model"),
   model_quota: () => `Choose another model, ${orAsk("top it up")}`,

@@ -4,6 +4,7 @@ import { zh } from "./zh.ts";
 /** Every text that people read, in each language; the English file is the shape, so a missing key does not compile. */
 export type Words = typeof en;
 export type { ConfigWords, PatternFault, ValueForm } from "./en-config.ts";
+export type { AwayFault, DatabaseFault } from "./en-database-failures.ts";
 export type { AddressFault, FailureWords } from "./en-failures.ts";
 export type { DiskFault } from "./en-file-failures.ts";
 export type { McpFault } from "./en-mcp-failures.ts";

@@ -4,6 +4,7 @@ import { zhAgentFailures } from "./zh-agent-failures.ts";
 import { zhBudgetFailures } from "./zh-budget.ts";
 import { zhChatFailures } from "./zh-chat-failures.ts";
 import { zhContextFailures } from "./zh-context-failures.ts";
+import { zhDatabaseFailures } from "./zh-database-failures.ts";
 import { zhDocumentFailures } from "./zh-document-failures.ts";
 import { zhFileFailures } from "./zh-file-failures.ts";
 import { zhMcpFailures } from "./zh-mcp-failures.ts";
@@ -35,6 +36,7 @@ export const zhFailures: FailureWords = {
   ...zhSandboxFailures,
   ...zhUploadFailures,
   ...zhDocumentFailures,
+  ...zhDatabaseFailures,
   ...zhWebFailures,
   ...zhSecretFailures,
   ...zhOperatorFailures,
@@ -201,7 +203,7 @@ const storageFaults: Readonly<Record<StorageFault, { readonly what: string; read
   damaged: { what: "文件已损坏，或者不是数据库", next: "请从备份恢复，或者用 --data 指定其他数据目录。" },
   io: { what: "磁盘报告错误", next: "请检查磁盘，然后重试，或者把备份恢复到其他磁盘。" },
   removed: {
-    what: "文件在使用期间被删除或替换",
+    what: "它在使用期间被删除或替换",
     next: "请结束 AgentYard，恢复备份，然后重新启动。",
   },
   foreign: { what: "它属于其他程序", next: "请用 --data 指定其他数据目录；那个程序的文件没有被改动。" },

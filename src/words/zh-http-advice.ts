@@ -92,6 +92,8 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   storage_read_only: () => ask("恢复数据目录的写权限"),
   storage_broken: (p) => ask(storageMends[p.why] ?? storageMends.damaged),
   storage_newer: () => ask("升级 AgentYard"),
+  database_away: () => `请重试。如果仍然不行，${ask("确认数据库服务器正在运行")}`,
+  database_unusable: () => doctor,
 
   model_auth: () => ask("检查 API 密钥，并确认它有权使用这个模型"),
   model_quota: () => `请换一个模型，或${ask("充值")}`,

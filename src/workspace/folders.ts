@@ -104,6 +104,7 @@ export function asFileFailure(reason: FileFailure | StorageFailure, agent: strin
       return makeFailure("write_failed", { path: ".", why: "read_only" });
     case "storage_busy":
     case "storage_broken":
+    case "database_away":
     case "fenced":
     case "log_moved":
       return makeFailure("write_failed", { path: ".", why: "io" });

@@ -55,6 +55,25 @@ export const conversationPromises: readonly Promised[] = [
     },
   },
   {
+    says: "what people write comes back with every character, also those that databases do not like [L9]",
+    async holds(place) {
+      const storage = await place.open();
+      const odd = "\u0000 \u0001 \u0001\u0002 \u0003 \u001f \u2028 \ufeff ' \" \\\\ % {a,b} NULL 你 👋";
+      const number = await makeConversation(storage);
+      const side = { received: odd, row: { title: odd, lastMessage: odd, updatedAt: morning } };
+      unwrap(await storage.append({ number, events: [{ ...fact("x"), body: odd }], with: side }));
+      unwrap(await storage.putMemory({ owner: alice, id: odd, fact: odd, conversation: odd, at: 1 }));
+      const row = await storage.conversationByNumber(number);
+      assert.deepEqual([row?.title, row?.lastMessage, await storage.received(number, odd)], [odd, odd, 1]);
+      assert.equal((await readAll(storage, number))[0]?.body, odd);
+      assert.deepEqual(await storage.listMemory(alice, 9), [
+        { owner: alice, id: odd, fact: odd, conversation: odd, at: 1 },
+      ]);
+      const found = await storage.searchConversations(alice, { title: "\u0000 \u0001", limit: 9, offset: 0 });
+      assert.equal(found.total, 1);
+    },
+  },
+  {
     says: "one owner never finds what belongs to another, and both may use the same id [L9]",
     async holds(place) {
       const storage = await place.open();

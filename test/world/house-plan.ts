@@ -95,11 +95,11 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["local", "guest", ".", "network"],
   models: ["demo", "openai", "responses", "anthropic", "google", "embedding", "wire", "."],
   search: [".", "sqlite", "text"],
-  storage: ["sqlite", "."],
+  storage: ["sqlite", "postgres", "."],
   extract: ["threads", "pdf", "office", "pages", "plain", "packed", "."],
 };
 /** Rooms deeper still. */
-export const DEEP_ROOMS = ["src/storage/sqlite/migrations"];
+export const DEEP_ROOMS = ["src/storage/sqlite/migrations", "src/storage/postgres/migrations"];
 /** Clients of the API, which know nothing of what is behind it: they import only what browsers run as well, too. */
 export const CLIENT_ROOMS = ["terminal", "mcp-server"];
 /** What browsers run as well. */
@@ -167,7 +167,7 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
 export const HARMLESS_LIBRARIES =
   "path url crypto stream zlib buffer util events async_hooks string_decoder readline tty process assert".split(" ");
 /** All SQL of the house: the data, and the index, which is none. */
-export const SQL_HOMES = ["src/storage/sqlite/", "src/search/sqlite/"];
+export const SQL_HOMES = ["src/storage/sqlite/", "src/storage/postgres/", "src/search/sqlite/"];
 /** Every text for people stands in words/. These read what people, models and servers write, in Chinese too. */
 export const READERS_OF_CHINESE = [
   ...["src/words/", "src/models/demo/", "src/models/wire/", "src/models/complexity.ts", "src/extract/"],

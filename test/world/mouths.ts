@@ -58,6 +58,8 @@ export const mouths: Readonly<Record<string, string>> = {
   "src/sandbox/local/local.ts#close": "a guest that was not started need not be closed: whoever asked for it hears why",
   "src/storage/sqlite/group-commit.ts#prepareTransaction":
     "is thrown where the write was asked for, and in no other of its group",
+  "src/storage/postgres/lanes.ts#transactionOf":
+    "is thrown where the write was asked for, and in no other of its group",
   "src/terminal/piped-console.ts#fetch": "the end of standard input, however it comes, is its end",
   "src/workspace/archive.ts#archive": "whoever reads the archive sees it end with the error",
   "scripts/setup/build-apart.mjs#buildApart":

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { checkNumber } from "./events.ts";
-import { bytes } from "./rows.ts";
+import { checkNumber } from "../checks.ts";
+import { bytes } from "../rows.ts";
 
 /** Results too large for an event, by the hash of their bytes. */
 export type Blobs = {
@@ -30,8 +29,4 @@ export function openBlobs(writer: DatabaseSync, reader: DatabaseSync): Blobs {
       return row === undefined ? undefined : bytes(row, "data");
     },
   };
-}
-
-export function hashOf(data: Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
 }

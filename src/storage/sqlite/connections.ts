@@ -3,9 +3,9 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
+import { text } from "../rows.ts";
 import { isHalfDone } from "./failures.ts";
 import { migrate, readVersion } from "./migrations.ts";
-import { text } from "./rows.ts";
 import { syncNamesOf } from "./sync-folder.ts";
 
 export type Connections = { readonly writer: DatabaseSync; readonly reader: DatabaseSync };

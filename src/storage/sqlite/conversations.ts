@@ -2,11 +2,12 @@ import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure, makeFailure } from "../../protocol/failure.ts";
-import { ConversationId, OwnerId } from "../../protocol/ids.ts";
+import { type ConversationId, OwnerId } from "../../protocol/ids.ts";
+import { checkLimit, checkNumber } from "../checks.ts";
+import { integer, optionalInteger, type Row, text } from "../rows.ts";
+import { conversationRow, placeOf } from "../shapes.ts";
 import type { ConversationRow, NewConversation, SideRows, Storage } from "../storage.ts";
-import { checkLimit, checkNumber } from "./events.ts";
 import { isFree } from "./leases.ts";
-import { integer, optionalInteger, optionalText, type Row, text } from "./rows.ts";
 
 export type Conversations = {
   /** Inside a transaction, as are `checkAlive`, `update` and `bury`. */
@@ -74,7 +75,7 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
     byPrefix: (owner, prefix, limit) =>
       prefixed.all(owner, prefix, `${prefix}${lastCharacter}`, checkLimit(limit)).map(conversationRow),
     list(owner, { limit, before }) {
-      const place = before === undefined ? newest : parseCursor(before);
+      const place = placeOf(before);
       // A cursor that is none of ours: nothing lies before it.
       if (place === undefined) return [];
       return listed.all(owner, place.updatedAt, place.number, checkLimit(limit)).map(conversationRow);
@@ -116,7 +117,6 @@ const unusedByCallers = `SELECT conversation.* FROM conversation LEFT JOIN lease
   ORDER BY updated_at, number LIMIT :limit`;
 
 const lastCharacter = "\u{10ffff}";
-const newest = { updatedAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
 
 function prepareWrites(writer: DatabaseSync) {
   return {
@@ -135,31 +135,4 @@ function prepareWrites(writer: DatabaseSync) {
 
 function optionalRow(row: Row | undefined): ConversationRow | undefined {
   return row === undefined ? undefined : conversationRow(row);
-}
-
-export function conversationRow(row: Row): ConversationRow {
-  const number = integer(row, "number");
-  const updatedAt = integer(row, "updated_at");
-  return {
-    number,
-    owner: OwnerId.parse(text(row, "owner")),
-    id: ConversationId.parse(text(row, "id")),
-    title: text(row, "title"),
-    lastMessage: text(row, "last_message"),
-    turns: integer(row, "turns"),
-    origin: text(row, "origin") === "program" ? "program" : "person",
-    isPassing: integer(row, "is_passing") === 1,
-    agentId: optionalText(row, "agent_id"),
-    appKey: optionalText(row, "app_key"),
-    readIndex: integer(row, "read_index"),
-    createdAt: integer(row, "created_at"),
-    updatedAt,
-    deletedAt: optionalInteger(row, "deleted_at"),
-    cursor: `${updatedAt}.${number}`,
-  };
-}
-
-function parseCursor(cursor: string): typeof newest | undefined {
-  const found = /^(\d{1,15})\.(\d{1,9})$/.exec(cursor);
-  return found === null ? undefined : { updatedAt: Number(found[1]), number: Number(found[2]) };
 }

@@ -3,9 +3,9 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { z } from "zod";
 import { makeFailure } from "../../protocol/failure.ts";
+import { integer, text } from "../rows.ts";
 import type { CopyFacts } from "../storage.ts";
 import { type DatabaseFailure, failureOf } from "./failures.ts";
-import { integer, text } from "./rows.ts";
 
 /** `isOurs`: the file was made by us, whole or not. */
 export type CopyNews = { readonly facts: CopyFacts } | { readonly failure: DatabaseFailure; readonly isOurs: boolean };

@@ -1,9 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit } from "../checks.ts";
+import { openDecisionRow } from "../shapes.ts";
 import type { OpenDecisionRow, SideRows } from "../storage.ts";
-import { conversationRow } from "./conversations.ts";
-import { checkLimit } from "./events.ts";
-import { integer, text } from "./rows.ts";
 
 /** What people are still asked. */
 export type Decisions = {
@@ -27,12 +26,6 @@ export function openDecisions(writer: DatabaseSync, reader: DatabaseSync): Decis
     decided(number, decisions) {
       for (const decision of decisions) remove.run(number, decision);
     },
-    open: (owner, limit) =>
-      ofOwner.all(owner, checkLimit(limit)).map((row) => ({
-        conversation: conversationRow(row),
-        decision: text(row, "decision"),
-        body: text(row, "body"),
-        at: integer(row, "at"),
-      })),
+    open: (owner, limit) => ofOwner.all(owner, checkLimit(limit)).map(openDecisionRow),
   };
 }

@@ -1,7 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
+import { baseOf, checkLimit, seqMax } from "../checks.ts";
+import { openFollowers } from "../followers.ts";
+import { integer, type Row } from "../rows.ts";
+import { storedEvent } from "../shapes.ts";
 import type { EncodedEvent, StoredEvent } from "../storage.ts";
-import { integer, type Row, text } from "./rows.ts";
 
 export type Events = {
   /** Inside a transaction. The seq of the last one, or the head when there are none. */
@@ -27,6 +30,7 @@ export function openEvents(writer: DatabaseSync, reader: DatabaseSync): Events {
   const backward = byPlace(reader, "id > ? AND id < ? ORDER BY id DESC LIMIT ?");
   const heads = rememberHeads(writer);
   const followers = openFollowers();
+  const fresh = new Map<number, number>();
 
   return {
     append(number, events) {
@@ -39,7 +43,7 @@ export function openEvents(writer: DatabaseSync, reader: DatabaseSync): Events {
         insert.run(base + seq, event.type, event.version, event.at, event.body);
       }
       heads.set(number, seq);
-      followers.appended(number, seq);
+      if (followers.has(number)) fresh.set(number, seq);
       return seq;
     },
     remove(number) {
@@ -66,62 +70,18 @@ export function openEvents(writer: DatabaseSync, reader: DatabaseSync): Events {
     began: heads.check,
     rolledBack() {
       heads.forget();
-      followers.forget();
+      fresh.clear();
     },
-    committed: followers.notify,
-  };
-}
-
-/** Who wants to know that a conversation grew. */
-function openFollowers() {
-  const listeners = new Map<number, Set<(lastSeq: number) => void>>();
-  const fresh = new Map<number, number>();
-  return {
-    add(number: number, listener: (lastSeq: number) => void) {
-      // Its own function, so that one listener added twice is called twice and ended one by one.
-      const call = (lastSeq: number) => listener(lastSeq);
-      const calls = listeners.get(number) ?? new Set();
-      listeners.set(number, calls.add(call));
-      return () => {
-        calls.delete(call);
-        if (calls.size === 0 && listeners.get(number) === calls) listeners.delete(number);
-      };
-    },
-    /** Inside a transaction; told when it is committed. */
-    appended(number: number, lastSeq: number) {
-      if (listeners.has(number)) fresh.set(number, lastSeq);
-    },
-    notify() {
-      if (fresh.size === 0) return;
+    committed() {
       const told = [...fresh];
       fresh.clear();
-      for (const [number, lastSeq] of told) {
-        for (const call of listeners.get(number) ?? []) call(lastSeq);
-      }
+      for (const [number, lastSeq] of told) followers.tell(number, lastSeq);
     },
-    forget: () => fresh.clear(),
   };
 }
 
-/** Below 2^29, so that a packed key stays below 2^53 and JavaScript numbers hold it exactly. */
-export function checkNumber(number: number): number {
-  assert(Number.isInteger(number) && number > 0 && number < 2 ** 29, "a conversation number lies in 1 to 2^29");
-  return number;
-}
-
-/** A negative limit means none to SQLite. */
-export function checkLimit(limit: number): number {
-  assert(Number.isInteger(limit) && limit > 0, "a limit is a positive integer");
-  return limit;
-}
-
-const seqMax = 2 ** 24 - 1;
 const lastSql = "SELECT id FROM event WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1";
 const headsMax = 10_000;
-
-function baseOf(number: number): number {
-  return checkNumber(number) * 2 ** 24;
-}
 
 function lastIn(row: Row | undefined, base: number): number {
   return row === undefined ? 0 : integer(row, "id") - base;
@@ -132,16 +92,6 @@ function byPlace(reader: DatabaseSync, where: string): StatementSync {
   const statement = reader.prepare(`SELECT id, type, v, at, body FROM event WHERE ${where}`);
   statement.setReturnArrays(true);
   return statement;
-}
-
-function storedEvent(row: Row, base: number): StoredEvent {
-  return {
-    seq: integer(row, 0) - base,
-    type: text(row, 1),
-    version: integer(row, 2),
-    at: integer(row, 3),
-    body: text(row, 4),
-  };
 }
 
 /** Heads as the writer left them. Another process may write to the file too: then SQLite's data version differs. */

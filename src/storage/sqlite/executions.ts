@@ -1,9 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
 import { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit } from "../checks.ts";
+import { integer, text } from "../rows.ts";
+import { executionRow, listed } from "../shapes.ts";
 import type { ExecutionRow, ListedExecution } from "../storage.ts";
-import { checkLimit } from "./events.ts";
-import { integer, optionalInteger, optionalText, type Row, text } from "./rows.ts";
 
 /** What became of programs that were run. */
 export type Executions = {
@@ -76,19 +77,5 @@ function prepareWrites(writer: DatabaseSync) {
       SELECT key FROM (SELECT key, ended_at, row_number() OVER newest_first AS place, sum(bytes) OVER newest_first AS held
         FROM execution WHERE owner = ? WINDOW newest_first AS (ORDER BY created_at DESC, key DESC))
       WHERE ended_at IS NOT NULL AND (place > ? OR held > ?))`),
-  };
-}
-
-function executionRow(row: Row): ExecutionRow {
-  return { ...listed(row), full: optionalText(row, "long_body") };
-}
-
-function listed(row: Row): ListedExecution {
-  return {
-    id: text(row, "id"),
-    owner: OwnerId.parse(text(row, "owner")),
-    createdAt: integer(row, "created_at"),
-    endedAt: optionalInteger(row, "ended_at"),
-    body: text(row, "body"),
   };
 }

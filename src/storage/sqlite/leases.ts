@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
+import { checkLimit, checkNumber } from "../checks.ts";
+import { integer } from "../rows.ts";
 import type { SideRows, Wake } from "../storage.ts";
-import { checkLimit, checkNumber } from "./events.ts";
-import { integer } from "./rows.ts";
 
 /** Who works on a conversation, and which conversations wait for somebody. All but `due` run inside a transaction. */
 export type Leases = {

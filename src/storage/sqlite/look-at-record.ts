@@ -3,11 +3,11 @@ import { DatabaseSync } from "node:sqlite";
 import { failed, ok, type Result } from "../../base/result.ts";
 import { eventVersions } from "../../protocol/events.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
+import { integer, optionalText, type Row, text } from "../rows.ts";
+import { ruleRow } from "../shapes.ts";
 import type { RuleRow, StoredEvent } from "../storage.ts";
 import { failureOf } from "./failures.ts";
 import { readVersion } from "./migrations.ts";
-import { integer, optionalText, type Row, text } from "./rows.ts";
-import { ruleRow } from "./rules.ts";
 
 /** What a check of the record of decisions looks at, all as of one moment. */
 export type Record = {

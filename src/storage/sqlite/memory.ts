@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import { OwnerId } from "../../protocol/ids.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit } from "../checks.ts";
+import { memoryRow } from "../shapes.ts";
 import type { MemoryRow } from "../storage.ts";
-import { checkLimit } from "./events.ts";
-import { integer, optionalText, type Row, text } from "./rows.ts";
 
 /** What users want to be known everywhere. */
 export type Memory = {
@@ -24,15 +24,5 @@ export function openMemory(writer: DatabaseSync, reader: DatabaseSync): Memory {
     },
     drop: (owner, id) => remove.run(owner, id).changes === 1,
     list: (owner, limit) => ofOwner.all(owner, checkLimit(limit)).map(memoryRow),
-  };
-}
-
-function memoryRow(row: Row): MemoryRow {
-  return {
-    owner: OwnerId.parse(text(row, "owner")),
-    id: text(row, "id"),
-    fact: text(row, "fact"),
-    conversation: optionalText(row, "conversation"),
-    at: integer(row, "at"),
   };
 }

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
+import { integer } from "../rows.ts";
 import { log } from "./migrations/0001-log.ts";
 import { workspaces } from "./migrations/0002-workspaces.ts";
 import { sandbox } from "./migrations/0003-sandbox.ts";
@@ -11,7 +12,6 @@ import { decisions } from "./migrations/0004-decisions.ts";
 import { people } from "./migrations/0005-people.ts";
 import { secrets } from "./migrations/0006-secrets.ts";
 import { toolboxes } from "./migrations/0007-toolboxes.ts";
-import { integer } from "./rows.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** Forward only; the place in the list is the version. A released one is never changed. */

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
-import { OwnerId } from "../../protocol/ids.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import { onceRow } from "../shapes.ts";
 import type { OnceRow } from "../storage.ts";
-import { integer, optionalText, text } from "./rows.ts";
 
 /** What was done under a caller's key. All inside a transaction. */
 export type Once = {
@@ -23,16 +23,7 @@ export function openOnce(writer: DatabaseSync): Once {
       const isNew = insert.run(owner, key, fingerprint, at).changes === 1;
       const row = one.get(owner, key);
       assert(row !== undefined, "it was there, or it is now");
-      return {
-        row: {
-          owner: OwnerId.parse(text(row, "owner")),
-          key: text(row, "key"),
-          fingerprint: text(row, "fingerprint"),
-          at: integer(row, "at"),
-          answer: optionalText(row, "answer"),
-        },
-        isNew,
-      };
+      return { row: onceRow(row), isNew };
     },
     end: (owner, key, given) => void answer.run(given, owner, key),
     dropBefore: (at) => void removeOld.run(at),

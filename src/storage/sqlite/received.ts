@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { checkNumber } from "./events.ts";
-import { integer } from "./rows.ts";
+import { checkNumber } from "../checks.ts";
+import { integer } from "../rows.ts";
 
 /** Which messages of clients were stored, and where: a message that is sent again finds its seq. */
 export type Received = {

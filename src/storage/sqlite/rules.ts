@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import { OwnerId } from "../../protocol/ids.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit, checkNumber } from "../checks.ts";
+import { ruleRow } from "../shapes.ts";
 import type { RuleRow } from "../storage.ts";
-import { checkLimit, checkNumber } from "./events.ts";
-import { integer, optionalInteger, type Row, text } from "./rows.ts";
 
 /** What users allowed always. */
 export type Rules = {
@@ -32,15 +32,5 @@ export function openRules(writer: DatabaseSync, reader: DatabaseSync): Rules {
           : counting.all(owner, checkNumber(number), checkLimit(limit));
       return rows.map(ruleRow);
     },
-  };
-}
-
-export function ruleRow(row: Row): RuleRow {
-  return {
-    owner: OwnerId.parse(text(row, "owner")),
-    id: text(row, "id"),
-    number: optionalInteger(row, "number"),
-    body: text(row, "body"),
-    at: integer(row, "at"),
   };
 }

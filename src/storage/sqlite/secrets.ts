@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { OwnerId } from "../../protocol/ids.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit } from "../checks.ts";
+import { bytes } from "../rows.ts";
+import { secretNote } from "../shapes.ts";
 import type { SecretNote, SecretRow } from "../storage.ts";
-import { checkLimit } from "./events.ts";
-import { bytes, integer, type Row, text } from "./rows.ts";
 
 /** Sealed values of users. */
 export type Secrets = {
@@ -32,14 +33,5 @@ export function openSecrets(writer: DatabaseSync, reader: DatabaseSync): Secrets
       return row === undefined ? undefined : { ...secretNote(row), sealed: bytes(row, "sealed") };
     },
     list: (owner, limit) => ofOwner.all(owner, checkLimit(limit)).map(secretNote),
-  };
-}
-
-function secretNote(row: Row): SecretNote {
-  return {
-    owner: OwnerId.parse(text(row, "owner")),
-    name: text(row, "name"),
-    createdAt: integer(row, "created_at"),
-    updatedAt: integer(row, "updated_at"),
   };
 }

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import { OwnerId } from "../../protocol/ids.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit } from "../checks.ts";
+import { sessionRow } from "../shapes.ts";
 import type { SessionRow } from "../storage.ts";
-import { checkLimit } from "./events.ts";
-import { integer, type Row, text } from "./rows.ts";
 
 /** The sandbox sessions, one a user. */
 export type Sessions = {
@@ -33,14 +33,5 @@ export function openSessions(writer: DatabaseSync, reader: DatabaseSync): Sessio
       return row === undefined ? undefined : sessionRow(row);
     },
     list: (limit) => all.all(checkLimit(limit)).map(sessionRow),
-  };
-}
-
-function sessionRow(row: Row): SessionRow {
-  return {
-    owner: OwnerId.parse(text(row, "owner")),
-    id: text(row, "id"),
-    usedAt: integer(row, "used_at"),
-    body: text(row, "body"),
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { integer } from "../rows.ts";
 import type { StorageCounts } from "../storage.ts";
 import { type Blobs, openBlobs } from "./blobs.ts";
 import type { Connections } from "./connections.ts";
@@ -10,7 +11,6 @@ import { type Leases, openLeases } from "./leases.ts";
 import { type Memory, openMemory } from "./memory.ts";
 import { type Once, openOnce } from "./once.ts";
 import { openReceived, type Received } from "./received.ts";
-import { integer } from "./rows.ts";
 import { openRules, type Rules } from "./rules.ts";
 import { openSecrets, type Secrets } from "./secrets.ts";
 import { openSessions, type Sessions } from "./sessions.ts";

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { OwnerId } from "../../protocol/ids.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit } from "../checks.ts";
+import { text } from "../rows.ts";
+import { boxRow } from "../shapes.ts";
 import type { BoxToolRow, ToolboxRow } from "../storage.ts";
-import { checkLimit } from "./events.ts";
-import { integer, type Row, text } from "./rows.ts";
 
 /** Tool boxes with their tools. Writes are done inside a transaction. */
 export type Toolboxes = {
@@ -40,15 +41,5 @@ export function openToolboxes(writer: DatabaseSync, reader: DatabaseSync): Toolb
     },
     list: (limit) => all.all(checkLimit(limit)).map(boxRow),
     tools: (limit) => allTools.all(checkLimit(limit)).map((row) => ({ ...boxRow(row), box: text(row, "box") })),
-  };
-}
-
-function boxRow(row: Row): ToolboxRow {
-  return {
-    id: text(row, "id"),
-    owner: OwnerId.parse(text(row, "owner")),
-    body: text(row, "body"),
-    createdAt: integer(row, "created_at"),
-    updatedAt: integer(row, "updated_at"),
   };
 }

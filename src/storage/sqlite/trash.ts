@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
-import { OwnerId } from "../../protocol/ids.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit } from "../checks.ts";
+import { trashRow } from "../shapes.ts";
 import type { NewTrash, TrashRow } from "../storage.ts";
-import { checkLimit } from "./events.ts";
-import { integer, type Row, text } from "./rows.ts";
 
 /** Files that were moved away and can come back for a while. */
 export type Trash = {
@@ -41,19 +41,5 @@ export function openTrash(writer: DatabaseSync, reader: DatabaseSync): Trash {
       return row === undefined ? undefined : trashRow(row);
     },
     expired: (before, limit) => old.all(before, checkLimit(limit)).map(trashRow),
-  };
-}
-
-function trashRow(row: Row): TrashRow {
-  return {
-    id: text(row, "id"),
-    owner: OwnerId.parse(text(row, "owner")),
-    number: integer(row, "number"),
-    conversation: text(row, "conversation"),
-    workspace: text(row, "workspace"),
-    folder: text(row, "folder"),
-    movedAt: integer(row, "moved_at"),
-    bytes: integer(row, "bytes"),
-    files: integer(row, "files"),
   };
 }

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { OwnerId } from "../../protocol/ids.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit } from "../checks.ts";
+import type { Row } from "../rows.ts";
+import { keyRow, signInRow, userRow } from "../shapes.ts";
 import type { ApiKeyRow, SignInRow, UserRow } from "../storage.ts";
-import { checkLimit } from "./events.ts";
-import { integer, optionalInteger, optionalText, type Row, text } from "./rows.ts";
 
 /** Who may call, with what. Writes are done inside a transaction. */
 export type Users = {
@@ -101,41 +102,4 @@ function signIns(
 
 function optional<T>(row: Row | undefined, read: (row: Row) => T): T | undefined {
   return row === undefined ? undefined : read(row);
-}
-
-function userRow(row: Row): UserRow {
-  return {
-    id: OwnerId.parse(text(row, "id")),
-    name: text(row, "name"),
-    password: optionalText(row, "password"),
-    isAdmin: integer(row, "is_admin") === 1,
-    subject: optionalText(row, "subject"),
-    at: integer(row, "at"),
-  };
-}
-
-function keyRow(row: Row): ApiKeyRow {
-  return {
-    id: text(row, "id"),
-    owner: OwnerId.parse(text(row, "owner")),
-    name: text(row, "name"),
-    hash: text(row, "hash"),
-    shown: text(row, "shown"),
-    scopes: text(row, "scopes")
-      .split(" ")
-      .filter((scope) => scope !== ""),
-    at: integer(row, "at"),
-    usedAt: optionalInteger(row, "used_at"),
-    endsAt: optionalInteger(row, "ends_at"),
-  };
-}
-
-function signInRow(row: Row): SignInRow {
-  return {
-    hash: text(row, "hash"),
-    owner: OwnerId.parse(text(row, "owner")),
-    kind: text(row, "kind") === "link" ? "link" : "cookie",
-    at: integer(row, "at"),
-    endsAt: integer(row, "ends_at"),
-  };
 }

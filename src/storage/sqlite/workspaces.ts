@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
-import { OwnerId } from "../../protocol/ids.ts";
+import { checkLimit, checkNumber } from "../checks.ts";
+import { integer } from "../rows.ts";
+import { agentRow, workspaceRow } from "../shapes.ts";
 import type { AgentRow, SideRows, Storage, WorkspaceRow } from "../storage.ts";
-import { checkLimit, checkNumber } from "./events.ts";
 import { isFree } from "./leases.ts";
-import { integer, optionalInteger, type Row, text } from "./rows.ts";
 
 /** Which folders belong to which conversations and tasks, and the agents that share them. */
 export type Workspaces = {
@@ -103,28 +103,5 @@ function prepareReads(reader: DatabaseSync) {
       ORDER BY used_at, folder LIMIT :limit`),
     orphaned: reader.prepare(`SELECT workspace.*, owner FROM workspace JOIN conversation USING (number)
       WHERE deleted_at IS NOT NULL ORDER BY number, kind, workspace.id LIMIT ?`),
-  };
-}
-
-function agentRow(row: Row): AgentRow {
-  return {
-    id: text(row, "agent"),
-    parent: text(row, "parent"),
-    workspace: row.folder === null ? undefined : workspaceRow(row),
-  };
-}
-
-function workspaceRow(row: Row): WorkspaceRow {
-  return {
-    folder: text(row, "folder"),
-    kind: text(row, "kind") === "task" ? "task" : "conversation",
-    id: text(row, "id"),
-    number: integer(row, "number"),
-    owner: OwnerId.parse(text(row, "owner")),
-    createdAt: integer(row, "created_at"),
-    madeAt: optionalInteger(row, "made_at"),
-    usedAt: integer(row, "used_at"),
-    cleanedAt: optionalInteger(row, "cleaned_at"),
-    ordinal: integer(row, "ordinal"),
   };
 }

@@ -1,7 +1,5 @@
-import type { SQLOutputValue } from "node:sqlite";
-
-/** A row as node:sqlite hands it out: values of unknown kind, by name, or by place where the statement says so. */
-export type Row = Record<string | number, SQLOutputValue>;
+/** A row as a database hands it out: values of unknown kind, by name, or by place where the statement says so. */
+export type Row = Readonly<Record<string | number, unknown>>;
 
 export function text(row: Row, column: string | number): string {
   const value = row[column];
@@ -29,7 +27,7 @@ export function bytes(row: Row, column: string | number): Uint8Array {
   return value;
 }
 
-/** The tables are STRICT: a wrong kind is a wrong query, and that is our own mistake. */
+/** Columns have one kind: a wrong one is a wrong query, and that is our own mistake. */
 function unfit(column: string | number, wanted: string): Error {
   return new Error(`column ${column} is not ${wanted}`);
 }

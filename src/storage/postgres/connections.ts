@@ -1,0 +1,94 @@
+import pg from "pg";
+import type { Clock } from "../../base/clock.ts";
+import { configOf, type DatabasePlace } from "./database-place.ts";
+import { CommitUnknown, isGivenUp, isPassing } from "./failures.ts";
+import { openNames, type Query, queryOn, type Reader } from "./query.ts";
+
+export type ConnectionOptions = DatabasePlace & {
+  readonly connectionsMax: number;
+  readonly clock: Clock;
+  /** How long a server that is away is waited for. */
+  readonly awayMsMax: number;
+};
+
+export type Connections = {
+  /** Each statement on any connection. */
+  readonly reader: Reader;
+  /** Runs `work` between BEGIN and COMMIT; where it throws, or the server goes away before the end, nothing is written. */
+  transact<T>(work: (query: Query) => Promise<T>, begin?: string): Promise<T>;
+  close(): Promise<void>;
+};
+
+/** A pool of connections. A server that starts anew, or a network that is cut, is waited for before anything fails. */
+export function openConnections(options: ConnectionOptions): Connections {
+  const { clock, awayMsMax, connectionsMax } = options;
+  const pool = new pg.Pool({ ...configOf(options), max: connectionsMax, idleTimeoutMillis: idleMsMax });
+  // One that nobody uses just now was cut. The pool has taken it out; the next one is new.
+  pool.on("error", ignore);
+  const nameOf = openNames();
+
+  async function onConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    // Whoever asks hears of an error, too; without a listener it would end the process besides.
+    client.on("error", ignore);
+    let isUsable = false;
+    try {
+      const answer = await work(client);
+      isUsable = true;
+      return answer;
+    } finally {
+      client.off("error", ignore);
+      // Closing it is how a transaction that was left is rolled back, whatever became of the connection.
+      client.release(!isUsable);
+    }
+  }
+
+  async function persistently<T>(attempt: () => Promise<T>): Promise<T> {
+    const startedAt = clock.monotonic();
+    for (let givenUp = 0; ; ) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const isWorthMore = isGivenUp(error)
+          ? givenUp < givenUpMax
+          : isPassing(error) && clock.monotonic() - startedAt < awayMsMax && !pool.ending;
+        if (!isWorthMore) throw error;
+        givenUp += 1;
+        await clock.wait(retryMs);
+      }
+    }
+  }
+
+  const ask = <T>(work: (query: Query) => Promise<T>) =>
+    persistently(() => onConnection((client) => work(queryOn(client, nameOf))));
+  return {
+    reader: {
+      all: (sql, ...values) => ask(({ all }) => all(sql, ...values)),
+      one: (sql, ...values) => ask(({ one }) => one(sql, ...values)),
+      list: (sql, ...values) => ask(({ list }) => list(sql, ...values)),
+    },
+    transact: (work, begin = "BEGIN") =>
+      persistently(() =>
+        onConnection(async (client) => {
+          await client.query(begin);
+          const answer = await work(queryOn(client, nameOf));
+          await commit(client);
+          return answer;
+        }),
+      ),
+    close: () => pool.end(),
+  };
+}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query("COMMIT");
+  } catch (error) {
+    throw new CommitUnknown("the connection was lost while a commit was on its way", { cause: error });
+  }
+}
+
+const idleMsMax = 30_000;
+const retryMs = 100;
+const givenUpMax = 5;
+const ignore = () => {};

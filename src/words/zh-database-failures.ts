@@ -1,0 +1,54 @@
+import type { DatabaseFault, enDatabaseFailures } from "./en-database-failures.ts";
+
+export const zhDatabaseFailures: typeof enDatabaseFailures = {
+  database_away: (p) => [
+    {
+      away: `无法连接数据库服务器（${p.said}）。`,
+      starting: `数据库服务器正在启动或停止（${p.said}）。`,
+      full: `数据库服务器的连接数已满（${p.said}）。`,
+      commit_unknown: "保存时与数据库的连接中断，内容可能已保存，也可能没有。",
+    }[p.why],
+    {
+      away: "请确认 PostgreSQL 正在运行、AGENTYARD_DATABASE_URL 中的地址正确；已经确认保存的内容都是安全的。",
+      starting: "请稍后重试。",
+      full: "请调大 PostgreSQL 的 max_connections，或者调小 storage.connections_max，然后重试。",
+      commit_unknown: "请先查看是否已经保存，再决定是否重做。",
+    }[p.why],
+  ],
+  database_unusable: (p) => [
+    `AGENTYARD_DATABASE_URL 指定的数据库无法使用：${databaseFaults[p.why].what}（${p.said}）。`,
+    databaseFaults[p.why].next,
+  ],
+};
+
+const databaseFaults: Readonly<Record<DatabaseFault, { readonly what: string; readonly next: string }>> = {
+  refused: {
+    what: "服务器拒绝这个用户登录",
+    next: "请检查 AGENTYARD_DATABASE_URL 中的用户名和密码，以及服务器的 pg_hba.conf。",
+  },
+  no_database: {
+    what: "没有这个名称的数据库",
+    next: "请创建一个：createdb --encoding=UTF8 --template=template0 NAME",
+  },
+  no_rights: {
+    what: "这个用户无权在其中建表",
+    next: "请让该用户拥有这个数据库：ALTER DATABASE name OWNER TO user",
+  },
+  no_tls: {
+    what: "无法按地址要求的方式加密连接",
+    next: "请在服务器上配置 TLS，或者修改 AGENTYARD_DATABASE_URL 中的 sslmode。",
+  },
+  too_old: { what: "服务器版本太旧", next: "请使用 PostgreSQL 14 或更新的版本。" },
+  encoding: {
+    what: "它不以 UTF-8 保存文字",
+    next: "请另建一个：createdb --encoding=UTF8 --template=template0 NAME",
+  },
+  foreign: {
+    what: "其模式（schema）中有其他程序的表",
+    next: "请换一个模式：在 AGENTYARD_DATABASE_URL 后加上 ?schema=NAME；原有内容没有被改动。",
+  },
+  in_use: {
+    what: "另一个 AgentYard 正在使用它",
+    next: "请先结束那一个，或者给这一个单独的模式：在 AGENTYARD_DATABASE_URL 后加上 ?schema=NAME。",
+  },
+};

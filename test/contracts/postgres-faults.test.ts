@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { before, type TestContext, test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Result } from "../../src/base/result.ts";
+import type { Failure } from "../../src/protocol/failure.ts";
+import { holdAlone } from "../../src/storage/postgres/alone.ts";
+import { openPostgres, type PostgresOptions } from "../../src/storage/postgres/postgres.ts";
+import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { cutAtCommit, oldPostgres } from "../world/postgres-doubles.ts";
+import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
+import { codeOf, facts, makeConversation, readAll, stored, unwrap } from "./storage-place.ts";
+
+// What the server of the database, the network and whoever runs them can do to us.
+const skip = cannotStore;
+let server: PostgresServer;
+before(async () => {
+  if (!cannotStore) server = await postgresServer();
+});
+
+test("a database that cannot be used is named with the cause, and nothing is written to it [N1][Q2]", {
+  skip,
+}, async () => {
+  await server.run("CREATE ROLE weak LOGIN");
+  await server.run("CREATE ROLE locked LOGIN PASSWORD 'right'");
+  await server.run("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0");
+  await server.run("CREATE SCHEMA kitchen; CREATE TABLE kitchen.recipe (name text)");
+  const place = server.newPlace();
+  const opened: Record<string, unknown> = {};
+  for (const [name, url] of Object.entries({
+    away: place.replace(server.folder, join(server.folder, "nowhere")),
+    no_database: place.replace("/postgres?", "/missing?"),
+    refused: place.replace("user=postgres", "user=locked&password=wrong"),
+    no_rights: place.replace("user=postgres", "user=weak"),
+    encoding: place.replace("/postgres?", "/ascii?"),
+    foreign: place.replace(/schema=\w+/, "schema=kitchen"),
+  })) {
+    opened[name] = paramsOf(await open(url));
+  }
+  assert.deepEqual(opened, {
+    away: { database_away: { why: "away", said: "ENOENT" } },
+    no_database: { database_unusable: { why: "no_database", said: 'database "missing" does not exist (3D000)' } },
+    refused: {
+      database_unusable: { why: "refused", said: 'password authentication failed for user "locked" (28P01)' },
+    },
+    no_rights: { database_unusable: { why: "no_rights", said: "permission denied for database postgres (42501)" } },
+    encoding: { database_unusable: { why: "encoding", said: "SQL_ASCII" } },
+    foreign: { database_unusable: { why: "foreign", said: "kitchen" } },
+  });
+  const left = await server.run(
+    "SELECT relname FROM pg_class WHERE relnamespace = 'kitchen'::regnamespace AND relkind = 'r'",
+  );
+  assert.deepEqual(left.rows, [{ relname: "recipe" }]);
+});
+
+test("a server that is older than we know is named, and so is a schema that is newer [N1][Q2]", { skip }, async (t) => {
+  assert.deepEqual(paramsOf(await open(await oldPostgres(t))), {
+    database_unusable: { why: "too_old", said: "13.1 (old)" },
+  });
+  const url = server.newPlace();
+  await (await opened(t, url)).close();
+  await server.run(`UPDATE ${schemaIn(url)}.agentyard SET version = 99`);
+  assert.deepEqual(paramsOf(await open(url)), { storage_newer: { found: 99, known: 1 } });
+});
+
+test("who starts at the same moment finds one schema, made once, and all of them can write [N1]", {
+  skip,
+}, async (t) => {
+  const url = server.newPlace();
+  const storages = await Promise.all([1, 2, 3].map(() => opened(t, url)));
+  const numbers = await Promise.all(storages.map((storage, index) => makeConversation(storage, `c${index}`)));
+  assert.equal(new Set(numbers).size, 3);
+});
+
+test("one process has the database to itself; the next one gets it when that one has ended or was cut off [N1][P3]", {
+  skip,
+}, async () => {
+  const url = server.newPlace();
+  const hold = (over: Partial<Parameters<typeof holdAlone>[0]> = {}) =>
+    holdAlone({ url, synchronous: "full", statementMsMax: 1000, clock: impatient, log: console, ...over });
+  const first = unwrap(await hold());
+  const refused = await hold();
+  assert.equal(codeOf(refused), "database_unusable");
+  assert.match(JSON.stringify(paramsOf(refused)), /"why":"in_use","said":"this machine, process \d+ of the server"/);
+  await first.close();
+  const second = unwrap(await hold());
+  // The server takes the lock back from whoever is cut off, who takes it again.
+  await server.run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'");
+  for (;;) {
+    const other = await hold();
+    if (!other.ok) break;
+    await other.value.close();
+  }
+  await second.close();
+});
+
+test("what was begun while the server starts anew is done when it is there again, each thing once [N1][Q2]", {
+  skip,
+}, async (t) => {
+  const storage = await opened(t, server.newPlace(), { awayMsMax: 60_000 });
+  const number = await makeConversation(storage);
+  unwrap(await storage.append({ number, events: facts("before") }));
+  await server.stop();
+  const waiting = Promise.all([
+    storage.append({ number, events: facts("during"), with: { received: "m" } }),
+    storage.headOf(number),
+  ]);
+  await server.start();
+  unwrap((await waiting)[0]);
+  unwrap(await storage.append({ number, events: facts("after") }));
+  assert.deepEqual(await readAll(storage, number), stored(1, "before", "during", "after"));
+});
+
+test("a server that stays away is told as that, and what was acknowledged is there when it comes back [N1][Q2]", {
+  skip,
+}, async (t) => {
+  const storage = await opened(t, server.newPlace(), { awayMsMax: 1 });
+  const number = await makeConversation(storage);
+  await server.stop();
+  const refused = await storage.append({ number, events: facts("never") });
+  assert.equal(codeOf(refused), "database_away");
+  assert.equal(codeOf(await storage.check()), "database_away");
+  await assert.rejects(storage.headOf(number));
+  await server.start();
+  unwrap(await storage.append({ number, events: facts("a") }));
+  assert.deepEqual(await readAll(storage, number), stored(1, "a"));
+});
+
+test("a commit whose answer is lost is neither done again nor called done [N1][L2]", { skip }, async (t) => {
+  const cut = await cutAtCommit(t, server.folder);
+  const url = server.newPlace();
+  const direct = await opened(t, url);
+  const number = await makeConversation(direct);
+  const storage = await opened(t, url.replace(server.folder, cut.folder));
+  cut.begin();
+  const lost = await storage.append({ number, events: facts("perhaps") });
+  assert.deepEqual(paramsOf(lost), {
+    database_away: { why: "commit_unknown", said: "the connection was lost while a commit was on its way" },
+  });
+  // It had been done: the next look says so, and it is there once.
+  assert.deepEqual(await readAll(direct, number), stored(1, "perhaps"));
+});
+
+test("rows that somebody else has locked are busy when the time is over, and can be written when they are free [N1][Q2]", {
+  skip,
+}, async (t) => {
+  const url = server.newPlace();
+  const storage = await opened(t, url, { statementMsMax: 2_000 });
+  const number = await makeConversation(storage);
+  const schema = schemaIn(url);
+  await using holder = await server.session();
+  await holder.query(`BEGIN; SELECT 1 FROM ${schema}.log FOR UPDATE`);
+  assert.equal(codeOf(await storage.append({ number, events: facts("never") })), "storage_busy");
+  await holder.query("ROLLBACK");
+  unwrap(await storage.append({ number, events: facts("a") }));
+  assert.deepEqual(await readAll(storage, number), stored(1, "a"));
+});
+
+test("many things at once use no more connections than are allowed [N1]", { skip }, async (t) => {
+  const storage = await opened(t, server.newPlace(), { connectionsMax: 2 });
+  const numbers = await Promise.all(Array.from({ length: 30 }, (_, index) => makeConversation(storage, `c${index}`)));
+  await Promise.all(numbers.map((number) => storage.append({ number, events: facts("a") })));
+  const { rows } = await server.run(
+    "SELECT count(*)::int AS used FROM pg_stat_activity WHERE application_name = 'agentyard'",
+  );
+  assert.deepEqual(rows, [{ used: 2 }]);
+});
+
+test("a database whose tables were taken away is told as broken [N1][Q2]", { skip }, async (t) => {
+  const url = server.newPlace();
+  const storage = await opened(t, url);
+  const number = await makeConversation(storage);
+  await server.run(`DROP SCHEMA ${schemaIn(url)} CASCADE`);
+  const refused = await storage.append({ number, events: facts("a") });
+  assert.deepEqual(paramsOf(refused), {
+    storage_broken: { why: "removed", said: 'relation "log" does not exist (42P01)' },
+  });
+});
+
+/** Who is refused gives up at once. */
+const impatient = { ...systemClock, wait: async () => "elapsed" as const, monotonic: ticking() };
+
+function ticking(): () => number {
+  let now = 0;
+  return () => (now += 10_000);
+}
+
+function open(url: string, options: Partial<PostgresOptions> = {}) {
+  return openPostgres({ url, clock: systemClock, fillCopy, ...options });
+}
+
+/** Closed when the test is over. */
+async function opened(t: TestContext, url: string, options: Partial<PostgresOptions> = {}): Promise<Storage> {
+  const storage = unwrap(await open(url, options));
+  t.after(() => storage.close());
+  return storage;
+}
+
+function schemaIn(url: string): string {
+  return new URL(url).searchParams.get("schema") ?? assert.fail("a place has a schema");
+}
+
+/** A failure as its code with its parameters. */
+function paramsOf(result: Result<unknown, Failure>): Record<string, object> {
+  return result.ok ? {} : { [result.failure.code]: result.failure.params };
+}

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, connect as dial, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+
+/** What a client of PostgreSQL looks for in a folder. */
+const socketName = ".s.PGSQL.5432";
+
+/** A way to the server in `folder` that is cut, from `begin` on, when a commit has passed and before its answer has. */
+export async function cutAtCommit(t: TestContext, folder: string): Promise<{ folder: string; begin(): void }> {
+  let isCutting = false;
+  const place = await listenIn(t, (client) => {
+    const server = dial(join(folder, socketName));
+    for (const socket of [client, server]) socket.on("error", () => {});
+    let isOver = false;
+    client.on("data", (bytes) => {
+      server.write(bytes);
+      isOver ||= isCutting && bytes.includes("COMMIT");
+    });
+    server.on("data", (bytes) => void (isOver ? client.destroy() : client.write(bytes)));
+    client.on("close", () => server.end());
+    server.on("close", () => client.destroy());
+  });
+  return {
+    folder: place,
+    begin() {
+      isCutting = true;
+    },
+  };
+}
+
+/** Lets everybody in and says to every question that it is of version 13.1. Answers its address. */
+export async function oldPostgres(t: TestContext): Promise<string> {
+  const folder = await listenIn(t, (client) => {
+    client.on("error", () => {});
+    let isIn = false;
+    client.on("data", (bytes) => {
+      if (!isIn) {
+        isIn = true;
+        return void client.write(Buffer.concat([message("R", int(0)), ready]));
+      }
+      for (const type of typesIn(Buffer.from(bytes))) client.write(replies[type] ?? "");
+    });
+  });
+  return `postgres:///old?host=${folder}&user=postgres`;
+}
+
+/** https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const ready = message("Z", Buffer.from("I"));
+const columns: readonly (readonly [name: string, kind: number, value: string])[] = [
+  ["number", 20, "130001"],
+  ["version", 25, "13.1 (old)"],
+  ["encoding", 25, "UTF8"],
+];
+const described = message(
+  "T",
+  short(columns.length),
+  ...columns.flatMap(([name, kind]) => [
+    Buffer.from(`${name}\0`),
+    int(0),
+    short(0),
+    int(kind),
+    short(-1),
+    int(-1),
+    short(0),
+  ]),
+);
+const row = message(
+  "D",
+  short(columns.length),
+  ...columns.flatMap(([, , value]) => [int(value.length), Buffer.from(value)]),
+);
+const complete = message("C", Buffer.from("SELECT 1\0"));
+const replies: Readonly<Record<string, Buffer>> = {
+  Q: Buffer.concat([message("C", Buffer.from("BEGIN\0")), ready]),
+  P: message("1"),
+  B: message("2"),
+  D: described,
+  E: Buffer.concat([row, complete]),
+  S: ready,
+};
+
+function* typesIn(bytes: Buffer): Generator<string> {
+  for (let at = 0; at < bytes.length; at += 1 + bytes.readInt32BE(at + 1)) yield String.fromCharCode(bytes[at] ?? 0);
+}
+
+function message(type: string, ...parts: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  return Buffer.concat([Buffer.from(type), int(body.length + 4), body]);
+}
+
+function int(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}
+
+function short(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeInt16BE(value);
+  return bytes;
+}
+
+/** A server on the socket of a folder of its own. */
+async function listenIn(t: TestContext, onClient: (client: Socket) => void): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "pg-"));
+  const clients = new Set<Socket>();
+  const server: Server = createServer((client) => {
+    clients.add(client);
+    onClient(client);
+  });
+  await new Promise<void>((resolve) => server.listen(join(folder, socketName), resolve));
+  t.after(() => {
+    for (const client of clients) client.destroy();
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
