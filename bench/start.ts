@@ -2,6 +2,7 @@
 // and before the product itself starts: `npm start` with nothing to set up against an empty npm script
 // with an empty pre-step; and `agentyard --version` and the way to the prompt of a chat, of the package as it is published and
 // of the clone, with 10,000 conversations in the database, against a Node that does nothing. All in one run, taken in turns.
+// Beside the prompt, into which one can type: until the first key is seen, and until the conversation is open behind it.
 //
 //   -- --only prompt  the way to the prompt alone
 //   -- --rounds N     how often each is taken; 10 unless said otherwise
@@ -45,17 +46,31 @@ try {
   mkdirSync(data, { recursive: true });
   await fill(join(data, "sessions.db"));
   if (only === undefined) await measureCommands(packed);
-  const [nothing, prompt, packedPrompt] = await medians([
-    () => run(process.execPath, "-e", "0"),
-    () => untilPrompt(root),
-    () => untilPrompt(packed),
-  ]);
-  print("agentyard to its prompt, package", packedPrompt, "node -e 0", nothing, 6);
-  print("agentyard to its prompt, clone", prompt, "node -e 0", nothing, 12);
+  await measurePrompt(packed);
   for (const [what, program] of [["package", packed] as const, ["clone", root] as const])
     console.log(`idle at its prompt, ${what}: ${(await idleMb(program)).toFixed(0)} MB`);
 } finally {
   rmSync(folder, { recursive: true });
+}
+
+async function measurePrompt(packed: string): Promise<void> {
+  const starts: Readonly<Record<string, Start[]>> = { package: [], clone: [] };
+  const start = (what: string, program: string) => async () => {
+    const times = await untilReady(program);
+    starts[what]?.push(times);
+    return times.prompt;
+  };
+  const [nothing, packedPrompt, prompt] = await medians([
+    () => run(process.execPath, "-e", "0"),
+    start("package", packed),
+    start("clone", root),
+  ]);
+  print("agentyard to its prompt, package", packedPrompt, "node -e 0", nothing, 6);
+  print("agentyard to its prompt, clone", prompt, "node -e 0", nothing, 12);
+  for (const [what, times] of Object.entries(starts)) {
+    const of = (name: keyof Start) => middle(times.slice(1).map((one) => one[name])).toFixed(0);
+    console.log(`behind the prompt, ${what}: first key seen after ${of("key")} ms, open after ${of("ready")} ms`);
+  }
 }
 
 async function measureCommands(packed: string): Promise<void> {
@@ -96,7 +111,11 @@ async function medians(jobs: (() => number | Promise<number>)[]): Promise<number
     for (const job of jobs) times.push(await job());
     if (round > 0) rounds.push(times);
   }
-  return jobs.map((_, index) => rounds.map((round) => round[index] ?? 0).sort((a, b) => a - b)[ROUNDS >> 1] ?? 0);
+  return jobs.map((_, index) => middle(rounds.map((round) => round[index] ?? 0)));
+}
+
+function middle(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
 }
 
 function run(program: string, ...args: string[]): number {
@@ -121,16 +140,27 @@ async function fill(path: string): Promise<void> {
   await storage.close();
 }
 
-async function untilPrompt(program: string): Promise<number> {
-  const { ms, child, exited } = await openPrompt(program);
+/** From the start until the prompt is drawn, until a key that is typed there at once is seen, until all is open. */
+type Start = { readonly prompt: number; readonly key: number; readonly ready: number };
+
+async function untilReady(program: string): Promise<Start> {
+  const { startedAt, seen, child, exited } = openPrompt(program);
+  const until = async (text: string) => {
+    await seen(text);
+    return performance.now() - startedAt;
+  };
+  const prompt = await until("opening");
+  child.write("§");
+  const times = { prompt, key: await until("§"), ready: await until("ready") };
   child.kill();
   await exited;
-  return ms;
+  return times;
 }
 
 /** What the process holds in memory once nothing is to be done any more. */
 async function idleMb(program: string): Promise<number> {
-  const { child, exited } = await openPrompt(program);
+  const { seen, child, exited } = openPrompt(program);
+  await seen("ready");
   await pause(IDLE_MS);
   const kb = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]);
   child.kill();
@@ -138,8 +168,8 @@ async function idleMb(program: string): Promise<number> {
   return kb / 1024;
 }
 
-/** Until the editor of a chat stands there: then its status line says that it is ready. */
-async function openPrompt(program: string) {
+/** The editor of a chat; the line below it says whether it is still opening, or ready. */
+function openPrompt(program: string) {
   const place = join(folder, "chat");
   const startedAt = performance.now();
   const child = spawn(process.execPath, [join(program, "bin", "agentyard.mjs")], {
@@ -148,14 +178,18 @@ async function openPrompt(program: string) {
   });
   const exited = new Promise<void>((resolve) => child.onExit(() => resolve()));
   let screen = "";
-  const ms = await new Promise<number>((resolve, reject) => {
-    child.onData((text) => {
-      screen += text;
-      if (screen.includes("ready")) resolve(performance.now() - startedAt);
-    });
-    void exited.then(() => reject(new Error(`the chat ended: ${screen}`)));
+  let look = () => {};
+  child.onData((text) => {
+    screen += text;
+    look();
   });
-  return { ms, child, exited };
+  const seen = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      look = () => screen.includes(text) && resolve();
+      look();
+      void exited.then(() => reject(new Error(`the chat ended: ${screen}`)));
+    });
+  return { startedAt, seen, child, exited };
 }
 
 function print(what: string, ms = 0, against: string, base = 0, target: number): void {

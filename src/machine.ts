@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Config } from "./config/config.ts";
+import { type Environment, lookOf } from "./look.ts";
 import { openAtScreen } from "./open-browser.ts";
 import type { CommandParts, Machine, Streams, YardCommand } from "./terminal/terminal.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type AtScreen = Pick<CommandParts, "color" | "hasKeys" | "rich" | "machine">;
 
 /** How a chat looks: as it was asked for, as far as the terminal can; and what the machine before the person can do. */
@@ -14,20 +13,12 @@ export function atScreen(
   config: Config,
   { env, output }: { readonly env: Environment; readonly output: Streams["output"] },
 ): AtScreen {
-  const wanted = (command.name === "chat" ? command.surface : undefined) ?? config.terminal.surface;
-  const historyFile = command.url === undefined ? join(config.paths.dataDir, "typed.jsonl") : undefined;
+  const surface = (command.name === "chat" ? command.surface : undefined) ?? config.terminal.surface;
+  const dataDir = command.url === undefined ? config.paths.dataDir : undefined;
   return {
-    color: output.isTTY === true && !env.NO_COLOR,
-    hasKeys: env.TERM !== "dumb" && wanted !== "screen_reader",
-    rich: wanted === "rich" ? { isAscii: isAsciiOnly(env), historyFile } : undefined,
+    ...lookOf({ surface, dataDir, env, isTerminal: output.isTTY === true }),
     machine: thisMachine({ env, examine: async (said) => (await import("./doctor.ts")).examineFor(config, said) }),
   };
-}
-
-/** Said by the locale, as far as there is one: most terminals show everything. */
-function isAsciiOnly({ LC_ALL, LC_CTYPE, LANG }: Environment): boolean {
-  const locale = LC_ALL || LC_CTYPE || LANG || "";
-  return locale !== "" && !/utf-?8/i.test(locale);
 }
 
 /** What the machine of the person can do for a chat: open files, and start this program once more. */

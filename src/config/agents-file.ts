@@ -1,5 +1,6 @@
 import { Slot } from "../protocol/message.ts";
-import { choice, type Kind, text } from "./kinds.ts";
+import { choice, type Kind } from "./first-kinds.ts";
+import { text } from "./kinds.ts";
 import { type KnownTools, toolNamed } from "./known-tools.ts";
 import type { Take, Walker } from "./walker.ts";
 import type { Entry } from "./yaml-tree.ts";

@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { HitlRules } from "../approvals/approvals.ts";
 import { failed, ok, type Result } from "../base/result.ts";
@@ -14,7 +13,7 @@ import type { NetworkSettings, SandboxSettings } from "../sandbox/sandbox.ts";
 import type { SkillSettings } from "../skills/skills.ts";
 import type { ToolFile, ToolSetting } from "../tools/tools.ts";
 import type { WebSettings } from "../web/web.ts";
-import { type Language, languageOf } from "../words/words.ts";
+import type { Language } from "../words/words.ts";
 import type { Disk, WorkspaceLimits } from "../workspace/workspace.ts";
 import { type ConfigFile, programsIn, stampOf } from "./files.ts";
 import { openSources, type Sources } from "./open-sources.ts";
@@ -23,6 +22,7 @@ import { type ConfigFailure, type Problem, toFailures } from "./problems.ts";
 import { readAgents } from "./read-agents.ts";
 import { type BudgetsRead, readBudgets } from "./read-budgets.ts";
 import { type DocumentSettings, readDocuments } from "./read-documents.ts";
+import { readLanguage } from "./read-language.ts";
 import { readMcp } from "./read-mcp.ts";
 import { readRules } from "./read-rules.ts";
 import { readNetwork, readSandbox } from "./read-sandbox.ts";
@@ -31,12 +31,13 @@ import { readSkills } from "./read-skills.ts";
 import { readTools } from "./read-tools.ts";
 import { readWeb } from "./read-web.ts";
 import type { Reader, Reading } from "./reader.ts";
-import { nameOf, settings } from "./settings.ts";
+import { svcSettings } from "./sandbox-settings.ts";
+import { knownVariables, nameOf, settings } from "./settings.ts";
 import { type ConfigNote, noteUnknown, readSlots } from "./slots.ts";
-import type { Environment, Flags } from "./sources.ts";
+import type { Flags } from "./sources.ts";
 import type { GivenRow } from "./walker.ts";
 
-export { findPlaces } from "./places.ts";
+export { findPlaces, processEnvironment } from "./places.ts";
 export type { ConfigFailure } from "./problems.ts";
 export { readYaml } from "./read-yaml.ts";
 export type { ConfigNote } from "./slots.ts";
@@ -118,22 +119,13 @@ export type Config = {
 
 export type ConfigRequest = Surroundings & { readonly flags: Flags };
 
-/** What the process itself brings along; nobody else in the house reads its environment. */
-export function processEnvironment(): Surroundings {
-  return {
-    env: { ...process.env },
-    cwd: process.cwd(),
-    homeDir: homedir(),
-    programDir: join(import.meta.dirname, "..", ".."),
-  };
-}
-
 /** Flag, then environment, `.env`, project file, user file, default. All mistakes are told at once. */
 export async function loadConfig(request: ConfigRequest): Promise<Result<Config, readonly ConfigFailure[]>> {
   const places = findPlaces(request);
   // Before the files are read: what changes meanwhile is then noticed at the next turn.
   const stamps = filesOf(places).map((file) => ({ file, stamp: stampOf(file) }));
-  const { reader, variables } = await openSources(request, places);
+  const known = { settings: [...Object.values(settings), ...Object.values(svcSettings)], variables: knownVariables() };
+  const { reader, variables } = await openSources(request, places, known);
   const language = readLanguage(reader, request.env);
   // By the names that OpenTelemetry and LangSmith have given them; the environment is stronger than `.env`.
   // Somebody else's folder must not have the user's words sent anywhere; what its `.env` says is for other programs.
@@ -263,14 +255,6 @@ export function explainConfig(config: Config): readonly ConfigRow[] {
 
 function shown(value: unknown): string {
   return Array.isArray(value) ? value.join(", ") : String(value);
-}
-
-/** Where nobody has chosen a language, the system's own is taken. */
-function readLanguage(reader: Reader, env: Environment): Language {
-  const variable = ["LC_ALL", "LC_MESSAGES", "LANG"].find((name) => env[name]);
-  return variable === undefined
-    ? reader.readOr(settings.language, "en")
-    : reader.readOr(settings.language, languageOf(env[variable]), variable);
 }
 
 function readPaths(reader: Reader, dataDirDefault: string): Config["paths"] {

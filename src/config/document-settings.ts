@@ -1,4 +1,5 @@
-import { baseUrl, choice, key, text, wholeNumber } from "./kinds.ts";
+import { choice } from "./first-kinds.ts";
+import { baseUrl, key, text, wholeNumber } from "./kinds.ts";
 import type { Setting } from "./settings.ts";
 
 /** How documents are searched. The model for embeddings fills no slot: no agent is answered by it. */

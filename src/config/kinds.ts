@@ -1,19 +1,7 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
-import { join, resolve } from "node:path";
 import { z } from "zod";
-import { type Language, languageOf, type ValueForm } from "../words/words.ts";
-
-/** What a setting of one kind accepts, and what to write where it was given something else. */
-export type Kind<T> = {
-  readonly expected: ValueForm;
-  /** Undefined: the value does not fit. */
-  readonly parse: (value: unknown, folders: Folders) => T | undefined;
-  /** As it is written, where that is not how it is kept. */
-  show?(value: T): string;
-};
-
-/** Where a relative path starts, and what `~` stands for. */
-export type Folders = { readonly base: string; readonly home: string };
+import type { ValueForm } from "../words/words.ts";
+import type { Kind } from "./first-kinds.ts";
 
 export function wholeNumber(min: number, max: number): Kind<number> {
   return kind(z.number().int().min(min).max(max), { form: "whole_number", min, max }, numberFromText);
@@ -21,19 +9,6 @@ export function wholeNumber(min: number, max: number): Kind<number> {
 
 export function number(min: number, max: number): Kind<number> {
   return kind(z.number().min(min).max(max), { form: "number", min, max }, numberFromText);
-}
-
-export function choice<const T extends string>(choices: readonly T[]): Kind<T> {
-  return kind(z.enum(choices), { form: "choice", choices }, (text) =>
-    choices.find((choice) => choice.toLowerCase() === text.toLowerCase()),
-  );
-}
-
-/** `en`, `zh`, and what systems and people write for them: `zh_CN.UTF-8`, `en-GB`, `Chinese`. */
-export function language(choices: readonly Language[]): Kind<Language> {
-  return kind(z.enum(choices), { form: "choice", choices }, (text) =>
-    languageOf(text) === "zh" || /^en/i.test(text) ? languageOf(text) : text,
-  );
 }
 
 export const toggle: Kind<boolean> = kind(z.boolean(), { form: "toggle" }, (text) => {
@@ -126,15 +101,6 @@ export const key: Kind<string> = kind(z.string().regex(/^[!#-&(-~]+$/), { form: 
 
 /** What secrets are sealed under; shorter ones could be guessed. */
 export const sealKey: Kind<string> = kind(z.string().min(32).max(1_024), { form: "seal_key" });
-
-export const path: Kind<string> = {
-  expected: { form: "path" },
-  parse: (value, { base, home }) => {
-    // An empty path would be the folder that holds the file.
-    if (typeof value !== "string" || value.trim() === "") return undefined;
-    return value === "~" || value.startsWith("~/") ? join(home, value.slice(1)) : resolve(base, value);
-  },
-};
 
 const webAddress = z.url({ protocol: /^https?$/ });
 

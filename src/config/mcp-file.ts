@@ -1,5 +1,6 @@
 import type { McpServerSettings, McpToolSettings } from "../mcp/mcp.ts";
-import { exactAddress, type Kind, text, toggle, wholeNumber } from "./kinds.ts";
+import type { Kind } from "./first-kinds.ts";
+import { exactAddress, text, toggle, wholeNumber } from "./kinds.ts";
 import type { Environment } from "./sources.ts";
 import type { Take, Walker } from "./walker.ts";
 import type { Entry, Item } from "./yaml-tree.ts";

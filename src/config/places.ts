@@ -1,4 +1,5 @@
 import { accessSync, constants, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { systemCodeOrThrow } from "../base/fault.ts";
 import { parsedObject } from "../base/json.ts";
@@ -48,6 +49,16 @@ export type Places = {
   readonly toolFolders: readonly ConfigFile[];
   readonly dataDir: string;
 };
+
+/** What the process itself brings along; nobody else in the house reads its environment. */
+export function processEnvironment(): Surroundings {
+  return {
+    env: { ...process.env },
+    cwd: process.cwd(),
+    homeDir: homedir(),
+    programDir: join(import.meta.dirname, "..", ".."),
+  };
+}
 
 export function findPlaces({ env, cwd, homeDir, programDir }: Surroundings): Places {
   const isClone = isOwnClone(programDir);

@@ -1,5 +1,6 @@
 import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
-import { anyBaseUrl, choice, duration, endings, hosts, modules, number, port, text, wholeNumber } from "./kinds.ts";
+import { choice } from "./first-kinds.ts";
+import { anyBaseUrl, duration, endings, hosts, modules, number, port, text, wholeNumber } from "./kinds.ts";
 import type { Setting } from "./settings.ts";
 
 const kibibyte = 1024;

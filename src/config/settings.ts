@@ -2,24 +2,12 @@ import { Api } from "../models/profile.ts";
 import { logLevels } from "../observe/observe.ts";
 import { Slot } from "../protocol/message.ts";
 import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
-import { languages } from "../words/words.ts";
 import { budgetSettings } from "./budget-settings.ts";
 import { contextSettings } from "./context-settings.ts";
 import { documentSettings } from "./document-settings.ts";
-import {
-  baseUrl,
-  choice,
-  endings,
-  type Kind,
-  key,
-  language,
-  number,
-  path,
-  proxy,
-  sealKey,
-  text,
-  wholeNumber,
-} from "./kinds.ts";
+import { choice, type Kind, path } from "./first-kinds.ts";
+import { firstSettings } from "./first-settings.ts";
+import { baseUrl, endings, key, number, proxy, sealKey, text, wholeNumber } from "./kinds.ts";
 import { sandboxSettings } from "./sandbox-settings.ts";
 import { serverSettings } from "./server-settings.ts";
 import { webSettings } from "./web-settings.ts";
@@ -49,7 +37,7 @@ const gibibyte = 1024 ** 3;
 const bytesTop = 1024 ** 5;
 
 export const settings = {
-  dataDir: { flag: "data", variables: ["AGENTYARD_DATA"], key: "data", kind: path, isFixed: true },
+  ...firstSettings,
   sessionDbPath: { variables: ["SESSION_DB_PATH"], key: "session_db_path", kind: path, isFixed: true },
   logsDir: { variables: ["AGENTYARD_LOGS"], key: "logs.dir", kind: path, isFixed: true },
   logLevel: {
@@ -58,13 +46,6 @@ export const settings = {
     kind: choice(logLevels),
     default: "info",
     isFixed: true,
-  },
-  language: { flag: "lang", variables: ["AGENTYARD_LANG"], key: "lang", kind: language(languages) },
-  surface: {
-    variables: ["AGENTYARD_TERMINAL"],
-    key: "terminal.surface",
-    kind: choice(["rich", "plain", "screen_reader"]),
-    default: "rich",
   },
   synchronous: {
     variables: ["AGENTYARD_SYNCHRONOUS"],

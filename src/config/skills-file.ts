@@ -1,4 +1,5 @@
-import { endings, type Kind, toggle } from "./kinds.ts";
+import type { Kind } from "./first-kinds.ts";
+import { endings, toggle } from "./kinds.ts";
 import type { Walker } from "./walker.ts";
 import type { Entry } from "./yaml-tree.ts";
 

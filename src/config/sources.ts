@@ -1,4 +1,4 @@
-import type { Folders } from "./kinds.ts";
+import type { Folders } from "./first-kinds.ts";
 import type { FlagName, Setting } from "./settings.ts";
 
 /** One place that may give values, strongest first: flags, environment, `.env`, project file, user file. */

@@ -1,5 +1,5 @@
 import { nearest } from "../base/nearest.ts";
-import type { Kind } from "./kinds.ts";
+import type { Kind } from "./first-kinds.ts";
 import type { Problem } from "./problems.ts";
 import type { SourceLine } from "./sources.ts";
 import type { Entry, Item } from "./yaml-tree.ts";

@@ -1,5 +1,6 @@
 import { searchProviders } from "../web/search-services.ts";
-import { anyBaseUrl, baseUrl, choice, hosts, key, number, text, toggle, wholeNumber } from "./kinds.ts";
+import { choice } from "./first-kinds.ts";
+import { anyBaseUrl, baseUrl, hosts, key, number, text, toggle, wholeNumber } from "./kinds.ts";
 import type { Setting } from "./settings.ts";
 
 const mebibyte = 1024 ** 2;

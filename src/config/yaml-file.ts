@@ -1,7 +1,7 @@
 import { nearest } from "../base/nearest.ts";
 import type { ValueForm } from "../words/words.ts";
 import { type ConfigFile, readText } from "./files.ts";
-import type { Folders } from "./kinds.ts";
+import type { Folders } from "./first-kinds.ts";
 import type { Problem } from "./problems.ts";
 import type { Setting } from "./settings.ts";
 import type { Given, Source } from "./sources.ts";

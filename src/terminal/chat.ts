@@ -84,6 +84,7 @@ export async function chat(options: ChatOptions): Promise<number> {
   };
   options.onNotice?.((line) => console.note(parts.style.attention(`! ${line}`)));
   const end = () => console.end();
+  if (leave.aborted) end();
   leave.addEventListener("abort", end);
   try {
     const failed = await beginChat(chat, options);

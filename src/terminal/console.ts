@@ -70,7 +70,7 @@ export type TurnDisplayOptions = {
   readonly readImage?: (path: string) => Promise<Buffer | undefined>;
 };
 
-export type WaitingMessage = { readonly text: string; readonly mode: "queue" | "steer" };
+export type WaitingMessage = { readonly text: string; readonly mode: "queue" | "steer" | "opening" };
 
 export type Facts = {
   readonly state: "idle" | "running" | "waiting";

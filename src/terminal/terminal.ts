@@ -20,6 +20,7 @@ import { jsonLine } from "./format.ts";
 import { helpText } from "./help.ts";
 import type { LocalPlace } from "./local-files.ts";
 import { alignColumns, connectLines, type ModelTest, modelTable, modelTestLines } from "./model-view.ts";
+import type { RichConsole } from "./rich/rich-console.ts";
 import { type CommandFailure, describeRefusal } from "./run-result.ts";
 import { safeLine } from "./safe-text.ts";
 import type { Listening } from "./serve-command.ts";
@@ -120,12 +121,20 @@ export type RichSettings = {
   readonly isAscii: boolean;
   /** Where what was typed is kept for the next time. */
   readonly historyFile: string | undefined;
+  /** It stands on the screen already. */
+  readonly drawn?: RichConsole | undefined;
 };
 
 /** The library that draws is read only where something is drawn. */
-async function richOpener({ isAscii, historyFile }: RichSettings): Promise<ChatOptions["openRich"]> {
+async function richOpener({ isAscii, historyFile: file, drawn }: RichSettings): Promise<ChatOptions["openRich"]> {
   const { RichConsole } = await import("./rich/rich-console.ts");
-  return ({ folder, ...parts }) => new RichConsole({ ...parts, isAscii, history: { file: historyFile, folder } });
+  const { displays } = await import("./rich/displays.ts");
+  return ({ folder, words, prompt, suggest, ...parts }) => {
+    const rest = { isAscii, history: { file, folder }, onLeave: () => {} };
+    const console = drawn ?? new RichConsole({ ...parts, ...rest, words });
+    console.begin({ words, prompt, suggest, displays });
+    return console;
+  };
 }
 
 /** Runs a command against the yard; answers the exit code. */

@@ -4,10 +4,10 @@ export const enRich = {
   said: "› ",
   thought: (p: { words: number; isDone: boolean }) =>
     p.isDone ? `thought (${p.words === 1 ? "1 word" : `${p.words} words`})` : `thinking… (${p.words})`,
-  state: { idle: "ready", running: "working", waiting: "waiting for you" },
+  state: { opening: "opening", idle: "ready", running: "working", waiting: "waiting for you" },
   decisions: (p: { count: number }) => (p.count === 1 ? "1 decision waits" : `${p.count} decisions wait`),
   tokens: (p: { percent: number }) => `context ${p.percent} %`,
-  waits: { queue: "next turn", steer: "next step" },
+  waits: { queue: "next turn", steer: "next step", opening: "as soon as it is open" },
   takeBack: () => "Alt+Up takes the last one back",
   hint: () => "/help · Ctrl+R history · Ctrl+O opens the last line",
   runningHint: () => "Enter steers · Tab queues · Esc stops",

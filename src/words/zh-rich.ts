@@ -3,10 +3,10 @@ import type { RichWords } from "./en-rich.ts";
 export const zhRich: RichWords = {
   said: "› ",
   thought: (p) => (p.isDone ? `已思考（${p.words} 字）` : `思考中…（${p.words}）`),
-  state: { idle: "就绪", running: "运行中", waiting: "等待您的决定" },
+  state: { opening: "正在打开", idle: "就绪", running: "运行中", waiting: "等待您的决定" },
   decisions: (p) => `${p.count} 项待决定`,
   tokens: (p) => `上下文 ${p.percent} %`,
-  waits: { queue: "下一回合", steer: "下一步" },
+  waits: { queue: "下一回合", steer: "下一步", opening: "打开后发送" },
   takeBack: () => "Alt+↑ 取回最后一条",
   hint: () => "/help · Ctrl+R 历史 · Ctrl+O 展开最后一行",
   runningHint: () => "Enter 插话 · Tab 排队 · Esc 停止",

@@ -4,7 +4,11 @@
 export const WIRING = [
   ...[
     "main.ts",
+    "command.ts",
+    "first-draw.ts",
+    "notes.ts",
     "machine.ts",
+    "look.ts",
     "remote.ts",
     "doctor.ts",
     "model-test.ts",
@@ -62,6 +66,9 @@ export const FREE_FILES = [
   // The bench compares pages as they are read, before running heads are taken out.
   ...["src/extract/pdf/pdfium.ts", "src/extract/pdf/pdf-document.ts"],
   "src/http/settings.ts",
+  // What is read before a chat is drawn, and draws it: the rooms behind their front files take three times as long.
+  ...["src/config/first-look.ts", "src/terminal/typed-chat.ts"],
+  "src/terminal/rich/first-prompt.ts",
   "src/approvals/pattern.ts",
   "src/approvals/rules.ts",
   "src/web/search-services.ts",

@@ -20,8 +20,8 @@ import {
 
 /** The mouths by file and function, each with what becomes there of a mistake of ours. */
 export const mouths: Readonly<Record<string, string>> = {
-  "src/main.ts#main": "the command ends with 1, in words, with an id that the log file has",
-  "src/main.ts#withYard": "the same, where a yard is to be closed yet",
+  "src/command.ts#runTyped": "the command ends with 1, in words, with an id that the log file has",
+  "src/command.ts#withYard": "the same, where a yard is to be closed yet",
   "src/base/background.ts#inBackground": "work that nobody waits for: the log has it",
   "src/base/background.ts#whenOver": "for those who only wait for their turn: whoever asked for the work hears it",
   "src/http/text-stream.ts#nextOf": "the headers are out: the log has it, the reader sees the end and comes back",

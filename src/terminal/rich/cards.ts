@@ -1,4 +1,4 @@
-import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import type { CallResult } from "../call-result.ts";
 import { safeLine, safeText } from "../safe-text.ts";
 import type { Style } from "../style.ts";

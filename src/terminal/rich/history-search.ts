@@ -1,4 +1,7 @@
-import { type Component, type Focusable, Input, matchesKey, truncateToWidth } from "@earendil-works/pi-tui";
+import { Input } from "@earendil-works/pi-tui/dist/components/input.js";
+import { matchesKey } from "@earendil-works/pi-tui/dist/keys.js";
+import type { Component, Focusable } from "@earendil-works/pi-tui/dist/tui.js";
+import { truncateToWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import { safeLine } from "../safe-text.ts";
 import type { Style } from "../style.ts";
 import type { History } from "./history.ts";

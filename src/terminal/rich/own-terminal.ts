@@ -1,4 +1,4 @@
-import { ProcessTerminal, type Terminal } from "@earendil-works/pi-tui";
+import { ProcessTerminal, type Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import type { Clock } from "../../base/clock.ts";
 
 type Options = {

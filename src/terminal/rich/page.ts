@@ -1,4 +1,5 @@
-import { type Component, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import type { Component } from "@earendil-works/pi-tui/dist/tui.js";
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import { inAscii } from "./ascii.ts";
 
 /** Something on the page: its lines for a width. */

@@ -1,4 +1,6 @@
-import { type AutocompleteProvider, Editor, type EditorTheme, type TUI } from "@earendil-works/pi-tui";
+import type { AutocompleteProvider } from "@earendil-works/pi-tui/dist/autocomplete.js";
+import { Editor, type EditorTheme } from "@earendil-works/pi-tui/dist/components/editor.js";
+import type { TUI } from "@earendil-works/pi-tui/dist/tui.js";
 import type { Suggest } from "../console.ts";
 import type { Style } from "../style.ts";
 import type { Block } from "./page.ts";

@@ -1,4 +1,6 @@
-import { decodeKittyPrintable, matchesKey, setCapabilityOverrides } from "@earendil-works/pi-tui";
+import { decodeKittyPrintable, matchesKey } from "@earendil-works/pi-tui/dist/keys.js";
+import { setCapabilityOverrides } from "@earendil-works/pi-tui/dist/terminal-image.js";
+import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Words } from "../../words/words.ts";
 import type {
@@ -7,56 +9,58 @@ import type {
   Input,
   ReadOptions,
   RichScreen,
-  Suggest,
+  TurnDisplay,
   TurnDisplayOptions,
   TypedLine,
   WaitingMessage,
 } from "../console.ts";
 import type { JobControl } from "../job-control.ts";
 import type { Style } from "../style.ts";
-import { Answer } from "./answer.ts";
-import { GrowingBlock, saidBlock, textBlock, wrapped } from "./blocks.ts";
-import type { Foldable } from "./cards.ts";
+import { Arrived } from "./arrived.ts";
+import { wrapped } from "./blocks.ts";
+import type { RichChat } from "./displays.ts";
 import { History } from "./history.ts";
 import { HistorySearch } from "./history-search.ts";
 import { KeyChoice } from "./key-choice.ts";
-import type { Block } from "./page.ts";
 import { PromptEditor } from "./prompt-editor.ts";
-import { RichView } from "./rich-view.ts";
 import { Screen } from "./screen.ts";
 import { statusLine, waitingLines } from "./status-line.ts";
 import { Suspension } from "./suspension.ts";
+import { Transcript } from "./transcript.ts";
 
 export type RichOptions = {
   readonly words: Words;
   readonly style: Style;
   readonly clock: Pick<Clock, "monotonic" | "after">;
-  readonly suggest: Suggest;
   readonly jobControl: JobControl | undefined;
   /** The terminal cannot show more than ASCII. */
   readonly isAscii: boolean;
   /** Where what was typed is kept, and from which folder it was. */
   readonly history: { readonly file: string | undefined; readonly folder: string };
-  readonly prompt: string;
+  /** Ctrl+C while there is no conversation yet. */
+  readonly onLeave: () => void;
 };
 
 type Reading = { readonly options: ReadOptions; readonly resolve: (input: Input) => void };
 
-/** A terminal that is drawn: what was said above, a live part with the editor below. */
+/**
+ * A terminal that is drawn: what was said above, a live part with the editor below. It stands there before there is a
+ * conversation: what is entered meanwhile waits for it.
+ */
 export class RichConsole implements Console {
   readonly isInteractive = true;
   readonly isAttended = true;
   readonly screen: RichScreen;
   readonly #options: RichOptions;
   readonly #screen: Screen;
+  readonly #transcript: Transcript;
   readonly #editor: PromptEditor;
   readonly #history: History;
   readonly #choice: KeyChoice;
   readonly #suspension: Suspension;
-  readonly #arrived: Input[] = [];
-  readonly #foldables: Foldable[] = [];
+  readonly #arrived = new Arrived();
+  #chat: RichChat | undefined;
   #search: HistorySearch | undefined;
-  #growing: GrowingBlock | undefined;
   #reading: Reading | undefined;
   #activity: string | undefined;
   #waiting: readonly WaitingMessage[] = [];
@@ -66,19 +70,22 @@ export class RichConsole implements Console {
   #isClosed = false;
 
   constructor(options: RichOptions) {
-    const { clock, isAscii, style, suggest, words, jobControl } = options;
+    const { clock, isAscii, style, jobControl } = options;
     this.#options = options;
     this.#history = new History(options.history);
     this.#choice = new KeyChoice(clock, () => this.#screen.changed());
     this.#screen = new Screen({ clock, isAscii, onKey: (data) => this.#onKey(data), onEnd: () => this.end() });
+    this.#transcript = new Transcript(this.#screen, style);
     this.#editor = new PromptEditor({
-      ...{ renderer: this.#screen.renderer, style, suggest, pasteLabel: words.terminal.rich.pasteLabel },
+      ...{ renderer: this.#screen.renderer, style },
+      suggest: (text) => this.#chat?.suggest(text),
+      pasteLabel: (paste) => this.#words.terminal.rich.pasteLabel(paste),
       onChange: () => this.#onTyped(),
       onSubmit: (line) => this.#submit(line),
     });
     for (const text of this.#history.texts.slice(0, 100).toReversed()) this.#editor.remember(text);
     this.screen = {
-      turnDisplay: (view) => this.#openView(view),
+      turnDisplay: (view) => this.#openDisplay(view),
       showWaiting: (messages) => this.#show(() => (this.#waiting = messages)),
       showFacts: (facts) => this.#show(() => (this.#facts = facts)),
       giveBack: (text) => this.#giveBack(text),
@@ -91,24 +98,26 @@ export class RichConsole implements Console {
     this.#open();
   }
 
+  /** From now on there is somebody who reads. */
+  begin(chat: RichChat): void {
+    this.#chat = chat;
+    this.#screen.changed();
+  }
+
+  get hasChat(): boolean {
+    return this.#chat !== undefined;
+  }
+
   get columns(): number {
     return this.#screen.columns;
   }
 
   answer(text: string): void {
-    if (text === "") return;
-    if (this.#growing === undefined) {
-      this.#growing = new GrowingBlock();
-      this.#screen.add(this.#growing);
-    }
-    this.#growing.add(text);
-    if (text.endsWith("\n")) this.#growing = undefined;
-    this.#screen.changed();
+    this.#transcript.grow(text);
   }
 
   say(line: string): void {
-    this.#growing = undefined;
-    this.#screen.add(textBlock(line));
+    this.#transcript.say(line);
   }
 
   note(line: string): void {
@@ -120,14 +129,15 @@ export class RichConsole implements Console {
   }
 
   isTyping(): boolean {
-    return this.#isTyped() || this.#arrived.length > 0;
+    return this.#isTyped() || !this.#arrived.isEmpty;
   }
 
   read(options: ReadOptions): Promise<Input> {
     this.#isBetweenKeys = false;
     if (options.prefill !== undefined) this.#forgetTyped();
-    const arrived = this.#arrived.shift();
-    if (arrived !== undefined) return Promise.resolve(arrived);
+    const arrived = this.#arrived.take({ isQuestion: this.#isQuestion(options) });
+    if (arrived?.unsaid !== undefined) this.#echo(arrived.unsaid, "");
+    if (arrived !== undefined) return Promise.resolve(arrived.input);
     return new Promise((resolve) => {
       this.#reading = { options, resolve };
       if (options.want === "key") this.#choice.begin();
@@ -170,48 +180,40 @@ export class RichConsole implements Console {
     this.#screen.open();
   }
 
+  get #words(): Words {
+    return this.#chat?.words ?? this.#options.words;
+  }
+
   #show(change: () => unknown): void {
     change();
     if (!this.#isClosed) this.#screen.changed();
   }
 
-  #openView(options: TurnDisplayOptions): RichView {
-    return new RichView(options, {
+  #openDisplay(options: TurnDisplayOptions): TurnDisplay {
+    assert(this.#chat !== undefined, "a conversation is shown where there is one");
+    return this.#chat.displays.turnDisplay(options, {
       console: this,
-      add: (block) => this.#add(block),
-      addFoldable: (card) => this.#addFoldable(card),
+      add: (block) => this.#transcript.add(block),
+      addFoldable: (card) => this.#transcript.addFoldable(card),
       hasLeft: (block) => this.#screen.hasLeft(block),
       changed: () => this.#screen.changed(),
     });
   }
 
-  #add(block: Block): void {
-    this.#growing = undefined;
-    this.#screen.add(block);
-  }
-
   #showAnswer(text: string): void {
-    const answer = new Answer({ style: this.#options.style, onBlock: (block) => this.#add(block) });
-    answer.add(text);
-    answer.finish();
+    const { style } = this.#options;
+    this.#chat?.displays.showAnswer(text, { style, onBlock: (block) => this.#transcript.add(block) });
     this.#screen.changed();
   }
 
-  #addFoldable(card: Foldable): void {
-    this.#foldables.push(card);
-    if (this.#foldables.length > foldablesMax) this.#foldables.shift();
-    this.#add(card);
-  }
-
   #renderBelow(width: number): string[] {
-    const { style, words } = this.#options;
-    const shown = { words, style };
+    const shown = { words: this.#words, style: this.#options.style };
     if (this.#search !== undefined) return this.#search.render(width);
     const question = this.#question();
     return [
       "",
       ...(this.#activity === undefined ? [] : wrapped(this.#activity, width, "").slice(0, 1)),
-      ...waitingLines(this.#waiting, width, shown),
+      ...waitingLines([...this.#waiting, ...this.#arrived.waiting], width, shown),
       ...(question === "" ? [] : wrapped(question.trimEnd(), width, "")),
       ...this.#editor.render(width),
       ...statusLine(this.#facts, this.#hint(), width, shown),
@@ -227,11 +229,11 @@ export class RichConsole implements Console {
   }
 
   #isQuestion({ prompt }: ReadOptions): boolean {
-    return prompt !== this.#options.prompt;
+    return prompt !== this.#chat?.prompt;
   }
 
   #hint(): string {
-    const { rich } = this.#options.words.terminal;
+    const { rich } = this.#words.terminal;
     if (this.#editor.hasFoldedPaste) return rich.pasteHint();
     return this.#reading?.options.want === "aside" ? rich.runningHint() : rich.hint();
   }
@@ -243,7 +245,7 @@ export class RichConsole implements Console {
     if (matchesKey(data, "ctrl+z")) return this.#take(() => this.#suspension.begin());
     if (matchesKey(data, "ctrl+l")) return this.#take(() => this.#screen.redraw());
     if (matchesKey(data, "ctrl+o")) return this.#take(() => this.#unfold());
-    if (matchesKey(data, "alt+up")) return this.#take(() => this.#deliver({ kind: "takeBack" }));
+    if (matchesKey(data, "alt+up")) return this.#take(() => this.#takeBack());
     if (this.#areKeysWanted()) return this.#choose(data);
     if (this.#isBetweenKeys) return true;
     if (matchesKey(data, "ctrl+r")) return this.#take(() => this.#openSearch());
@@ -261,9 +263,23 @@ export class RichConsole implements Console {
   #onStop(data: string): boolean {
     const isEscape = matchesKey(data, "escape");
     if (isEscape && this.#editor.isMenuOpen) return false;
+    if (this.#chat === undefined) return this.#take(() => this.#onStopEarly({ isEscape }));
     if (this.#reading?.options.want === "key" && this.#isTyped()) return this.#take(() => this.clear());
     const input: Input = isEscape ? { kind: "stop" } : { kind: "interrupt", isTyped: this.#isTyped() };
     return this.#take(() => this.#deliver(input));
+  }
+
+  /** Nothing runs yet that could be stopped. */
+  #onStopEarly({ isEscape }: { readonly isEscape: boolean }): void {
+    if (isEscape) return;
+    if (this.#isTyped()) this.clear();
+    else this.#options.onLeave();
+  }
+
+  #takeBack(): void {
+    const unsaid = this.#arrived.takeBack();
+    if (unsaid !== undefined) this.#giveBack(unsaid);
+    else if (this.#chat !== undefined) this.#deliver({ kind: "takeBack" });
   }
 
   #areKeysWanted(): boolean {
@@ -293,9 +309,11 @@ export class RichConsole implements Console {
     const isQuestion = options !== undefined && options.want !== "key" && this.#isQuestion(options);
     // An empty line says nothing, but where something is asked it is an answer.
     if (text === "" && !isQuestion) return;
-    this.#echo(text === "" ? "" : typed, isQuestion ? (options?.prompt ?? "") : "");
     if (!isQuestion) this.#remember(text);
-    this.#deliver({ kind: "line", text, ...(typed !== text && { typed }) });
+    const line: Input = { kind: "line", text, ...(typed !== text && { typed }) };
+    if (this.#chat === undefined) return this.#arrived.add(line, typed);
+    this.#echo(text === "" ? "" : typed, isQuestion ? (options?.prompt ?? "") : "");
+    this.#deliver(line);
   }
 
   #queue(): void {
@@ -310,11 +328,8 @@ export class RichConsole implements Console {
     this.#editor.remember(text);
   }
 
-  #echo(text: string, prompt: string): void {
-    const { style, words } = this.#options;
-    this.#growing = undefined;
-    if (prompt !== "") return this.#screen.add(textBlock(`${style.dim(prompt)}${text}`));
-    this.#screen.add(saidBlock(text, { sign: words.terminal.rich.said, style }));
+  #echo(text: string, question: string): void {
+    this.#transcript.echo(text, { question, sign: this.#words.terminal.rich.said });
   }
 
   #giveBack(text: string): void {
@@ -325,16 +340,13 @@ export class RichConsole implements Console {
 
   /** What was pasted, or else the last line that can be opened; closed again with the same key. */
   #unfold(): void {
-    if (this.#editor.hasFoldedPaste) return this.#editor.unfold();
-    const card = this.#foldables.at(-1);
-    if (card === undefined) return;
-    if (this.#screen.hasLeft(card)) return this.#screen.add(card.opened());
-    card.isOpen = !card.isOpen;
+    if (this.#editor.hasFoldedPaste) this.#editor.unfold();
+    else this.#transcript.unfold();
   }
 
   #openSearch(): void {
-    const { style, words } = this.#options;
-    const { searchTitle, searchNothing } = words.terminal.rich;
+    const { style } = this.#options;
+    const { searchTitle, searchNothing } = this.#words.terminal.rich;
     const leave = () => {
       this.#search = undefined;
       this.#screen.focus(this.#editor.component);
@@ -353,8 +365,7 @@ export class RichConsole implements Console {
 
   /** Lines that were sent off or half typed; Ctrl+C and the end of input stay. */
   #forgetTyped(): void {
-    const others = this.#arrived.filter(({ kind }) => kind !== "line");
-    this.#arrived.splice(0, this.#arrived.length, ...others);
+    this.#arrived.forgetLines();
     this.#editor.clear();
   }
 
@@ -367,7 +378,7 @@ export class RichConsole implements Console {
   #deliver(input: Input): void {
     const reading = this.#reading;
     if (reading === undefined) {
-      this.#arrived.push(input);
+      this.#arrived.add(input);
       return;
     }
     this.#reading = undefined;
@@ -379,5 +390,3 @@ export class RichConsole implements Console {
     return this.#editor.text !== "";
   }
 }
-
-const foldablesMax = 100;

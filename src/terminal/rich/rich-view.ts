@@ -1,4 +1,5 @@
-import { getCapabilities, Image } from "@earendil-works/pi-tui";
+import { Image } from "@earendil-works/pi-tui/dist/components/image.js";
+import { getCapabilities } from "@earendil-works/pi-tui/dist/terminal-image.js";
 import type { FollowFrame } from "../../client/client.ts";
 import type { EventOf, LogEvent } from "../../protocol/events.ts";
 import { withoutMarks } from "../../words/words.ts";
@@ -11,7 +12,8 @@ import { Answer } from "./answer.ts";
 import { CallCard, type Foldable, ThoughtCard } from "./cards.ts";
 import type { Block } from "./page.ts";
 
-type Place = {
+/** The page that it shows itself on. */
+export type ViewHost = {
   readonly console: Pick<Console, "isInteractive" | "answer" | "note">;
   add(block: Block): void;
   addFoldable(card: Foldable): void;
@@ -28,7 +30,7 @@ const asksPerson = "ask_human";
 /** What happens in a turn, drawn: answers as Markdown, calls and thoughts as lines that open. All else is said in lines. */
 export class RichView implements TurnDisplay {
   readonly #options: TurnDisplayOptions;
-  readonly #place: Place;
+  readonly #place: ViewHost;
   readonly #lines: TurnView;
   readonly #tools = new Map<string, { readonly name: string; readonly arguments: string }>();
   readonly #asked = new Map<string, string>();
@@ -36,7 +38,7 @@ export class RichView implements TurnDisplay {
   #streaming: Streaming | undefined;
   #shownLength = 0;
 
-  constructor(options: TurnDisplayOptions, place: Place) {
+  constructor(options: TurnDisplayOptions, place: ViewHost) {
     this.#options = options;
     this.#place = place;
     this.#lines = new TurnView({ ...options, console: place.console });

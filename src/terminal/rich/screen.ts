@@ -1,4 +1,6 @@
-import { type Component, isKeyRelease, TuiMainScreen } from "@earendil-works/pi-tui";
+import { isKeyRelease } from "@earendil-works/pi-tui/dist/keys.js";
+import type { Component } from "@earendil-works/pi-tui/dist/tui.js";
+import { TuiMainScreen } from "@earendil-works/pi-tui/dist/tui-main-screen.js";
 import type { Clock } from "../../base/clock.ts";
 import { OwnTerminal } from "./own-terminal.ts";
 import { type Block, Page } from "./page.ts";
@@ -64,6 +66,8 @@ export class Screen {
     process.stdin.on("data", this.#noteChunk);
     for (const event of ["end", "error"]) process.stdin.on(event, this.#onEnd);
     this.renderer.start();
+    // Not only soon: what is loaded next may keep everything waiting.
+    this.renderer.renderNow();
     this.#isFirstRowAsked = true;
     this.#terminal.write(whereIsTheCursor);
     // A process that breaks down leaves the terminal as it found it.

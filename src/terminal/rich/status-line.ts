@@ -1,4 +1,4 @@
-import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import type { Words } from "../../words/words.ts";
 import type { Facts, WaitingMessage } from "../console.ts";
 import { safeLine } from "../safe-text.ts";
@@ -8,8 +8,8 @@ type Shown = { readonly words: Words; readonly style: Style };
 
 /** What the person wants to know at any time, the most urgent first: what does not fit any more is the least of it. */
 export function statusLine(facts: Facts | undefined, hint: string, width: number, { words, style }: Shown): string[] {
-  if (facts === undefined) return [style.dim(truncateToWidth(hint, width, ""))];
   const { rich } = words.terminal;
+  if (facts === undefined) return [style.dim(truncateToWidth(`${rich.state.opening} · ${hint}`, width, ""))];
   const { tokens, decisions } = facts;
   const parts = [
     { text: rich.state[facts.state], paint: facts.state === "running" ? style.accent : style.dim },
