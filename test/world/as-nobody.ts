@@ -23,18 +23,15 @@ const testPackages = ["fast-check", "@lydell/node-pty"];
 
 export type Run = { readonly status: number | null; readonly output: string };
 
-/**
- * Runs a command of this Node as a user without any rights, on a copy of the sources: they may lie where nobody
- * else gets. Short names: the socket of a yard has no room for a long path.
- */
+let shared: string | undefined;
+
+/** Runs a command of this Node as a user without any rights, on a copy of the sources: they may lie where nobody else gets. */
 export async function runAsNobody(t: TestContext, args: readonly string[]): Promise<Run> {
-  const copy = mkdtempSync(join(tmpdir(), "n-"));
-  t.after(() => rmSync(copy, { recursive: true, force: true }));
-  chmodSync(copy, 0o755);
-  copyTree(copy);
+  shared ??= makeCopy();
+  const copy = shared;
   const place = { HOME: join(copy, "home"), TMPDIR: join(copy, "t"), NODE_COMPILE_CACHE: join(copy, "compiled") };
   const env = { PATH: "/usr/bin:/bin", LANG: "C.UTF-8", ...place };
-  const child = spawn(nodeFor(copy), args, {
+  const child = spawn(nodeIn(copy), args, {
     cwd: copy,
     uid: nobody,
     gid: nobody,
@@ -46,6 +43,15 @@ export async function runAsNobody(t: TestContext, args: readonly string[]): Prom
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   const [status] = await once(child, "close");
   return { status, output };
+}
+
+/** One for all tests of this process. A short name: the socket of a yard has no room for a long path. */
+function makeCopy(): string {
+  const copy = mkdtempSync(join(tmpdir(), "n-"));
+  process.once("exit", () => rmSync(copy, { recursive: true, force: true }));
+  chmodSync(copy, 0o755);
+  copyTree(copy);
+  return copy;
 }
 
 /** What our sources and tests import, below `copy`. */
@@ -62,6 +68,10 @@ function copyTree(copy: string): void {
   copyPackages(copy);
   // The last thing that npm writes: the program looks for it.
   writeFileSync(join(copy, "node_modules", ".package-lock.json"), "{}");
+  // Of Node a copy, too, for that user may have no access to ours.
+  mkdirSync(dirname(nodeIn(copy)));
+  copyFileSync(process.execPath, nodeIn(copy));
+  chmodSync(nodeIn(copy), 0o755);
   // The last one is where the program keeps what it has compiled.
   for (const name of ["home", "t", "compiled", join("node_modules", ".cache")]) {
     mkdirSync(join(copy, name));
@@ -86,11 +96,6 @@ function manifestOf(path: string): Manifest {
   return JSON.parse(readFileSync(join(root, path), "utf8"));
 }
 
-/** A copy, for that user may have no access to ours. */
-function nodeFor(copy: string): string {
-  const path = join(copy, "node", "node");
-  mkdirSync(dirname(path));
-  copyFileSync(process.execPath, path);
-  chmodSync(path, 0o755);
-  return path;
+function nodeIn(copy: string): string {
+  return join(copy, "node", "node");
 }
