@@ -14,11 +14,18 @@ export interface Conversations {
     owner: OwnerId,
     prefix: string,
   ): Promise<Result<ConversationRow, Failure<"conversation_not_found" | "conversation_ambiguous">>>;
-  list(owner: OwnerId, page: { limit: number; before?: string | undefined }): Promise<ConversationRow[]>;
+  list(
+    owner: OwnerId,
+    page: { limit: number; before?: string | undefined; isPinned?: boolean | undefined },
+  ): Promise<ConversationRow[]>;
   rename(conversation: ConversationRow, title: string): Promise<Result<ConversationRow, Failure>>;
+  /** What its owner marks; that is no change of the conversation. */
+  mark(conversation: ConversationRow, marks: Marks): Promise<Result<ConversationRow, Failure>>;
   /** Notes how far a person has read; that is no change of the conversation. */
   markRead(conversation: ConversationRow, index: number): Promise<Result<void, Failure>>;
 }
+
+export type Marks = { readonly isPinned?: boolean | undefined; readonly seenAt?: number | undefined };
 
 export type NewConversationOptions = Pick<NewConversation, "title" | "origin" | "isPassing" | "agentId" | "appKey"> & {
   readonly id?: string | undefined;
@@ -80,8 +87,16 @@ export function openConversations({ storage, clock, ids, onAppended }: LogOption
       return stored.ok ? ok({ ...conversation, title, updatedAt }) : stored;
     },
 
-    async markRead({ number, updatedAt }, readIndex) {
-      const stored = await storage.append({ number, events: [], with: { row: { readIndex, updatedAt } } });
+    async mark({ owner, id, number }, { isPinned, seenAt }) {
+      // Nobody has looked at what is still to come.
+      const seen = seenAt === undefined ? {} : { seenAt: Math.min(seenAt, clock.now()) };
+      const row = { ...(isPinned === undefined ? {} : { isPinned }), ...seen };
+      const stored = await storage.append({ number, events: [], with: { row } });
+      return stored.ok ? this.find(owner, id) : stored;
+    },
+
+    async markRead({ number }, readIndex) {
+      const stored = await storage.append({ number, events: [], with: { row: { readIndex } } });
       return stored.ok ? ok(undefined) : stored;
     },
   };

@@ -56,6 +56,7 @@ import { openWhole } from "./whole-conversation.ts";
 export { openLive } from "./live.ts";
 export { defaultLimits, type LoopLimits } from "./parts.ts";
 export type { ListedSkill } from "./skills.ts";
+export { conversationOf } from "./state.ts";
 
 /** Drives the turns of all conversations of this process. Every change is a fact in the log before it has an effect. */
 export interface Engine {

@@ -21,6 +21,8 @@ const rowOf = (number: number): ConversationRow => ({
     agentId: undefined,
     appKey: undefined,
     readIndex: 0,
+    isPinned: false,
+    seenAt: undefined,
     cursor: "",
   },
 });
@@ -62,6 +64,7 @@ const unused: Parts["log"] = {
   ...{ append: never, read: never, headOf: never, onAppend: never, history: never, apply: never, insert: never },
   tree: never,
   ...{ effective: never, createConversation: never, find: never, findByPrefix: never, list: never, rename: never },
+  mark: never,
   markRead: never,
 };
 

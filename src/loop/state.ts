@@ -30,6 +30,8 @@ export async function describeState(parts: Parts, conversation: ConversationRow)
   };
 }
 
-function conversationOf({ id, title, lastMessage, turns, createdAt, updatedAt }: ConversationRow): Conversation {
-  return { id, title, lastMessage, turns, createdAt, updatedAt };
+/** As callers see it. */
+export function conversationOf(row: ConversationRow): Conversation {
+  const { id, title, lastMessage, turns, isPinned: pinned, seenAt = null, createdAt, updatedAt } = row;
+  return { id, title, lastMessage, turns, pinned, seenAt, createdAt, updatedAt };
 }

@@ -11,6 +11,9 @@ export const Conversation = z.object({
   title: z.string(),
   lastMessage: z.string(),
   turns: z.number().int(),
+  pinned: z.boolean(),
+  /** Up to when its user has looked at it in a browser; null: never. */
+  seenAt: z.number().nullable(),
   createdAt: z.number(),
   updatedAt: z.number(),
 });

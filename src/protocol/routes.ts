@@ -72,9 +72,9 @@ export const routes = {
     method: "GET",
     path: "/api/v1/conversations",
     scope: "chat",
-    summary: "Conversations, newest first.",
+    summary: "Conversations, newest first, or the pinned ones only.",
     params: Empty,
-    query: z.object(page),
+    query: z.object({ ...page, pinned: z.stringbool().default(false) }),
     body: Empty,
     status: 200,
     failures: [],
@@ -92,14 +92,20 @@ export const routes = {
     failures: ["conversation_not_found", "conversation_ambiguous"],
     answer: Conversation,
   },
-  renameConversation: {
+  changeConversation: {
     method: "PATCH",
     path: "/api/v1/conversations/{id}",
     scope: "chat",
-    summary: "Give a conversation another title.",
+    summary: "Give a conversation another title, pin it, or say up to when it was looked at.",
     params: ById,
     query: Empty,
-    body: z.object({ title: z.string().min(1).max(limits.titleCharactersMax) }),
+    body: z
+      .object({
+        title: z.string().min(1).max(limits.titleCharactersMax).optional(),
+        pinned: z.boolean().optional(),
+        seenAt: z.number().int().nonnegative().optional(),
+      })
+      .refine((body) => Object.keys(body).length > 0, "give title, pinned or seenAt"),
     status: 200,
     failures: ["conversation_not_found"],
     answer: Conversation,

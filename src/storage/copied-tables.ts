@@ -9,7 +9,7 @@ export const copiedTables: Readonly<Record<string, Readonly<Record<string, Colum
   conversation: {
     ...{ number: "integer", owner: "text", id: "text", title: "text", last_message: "text", turns: "integer" },
     ...{ created_at: "integer", updated_at: "integer", deleted_at: "integer", origin: "text", agent_id: "text" },
-    ...{ app_key: "text", read_index: "integer", is_passing: "integer" },
+    ...{ app_key: "text", read_index: "integer", is_passing: "integer", is_pinned: "integer", seen_at: "integer" },
   },
   event: { id: "integer", type: "text", v: "integer", at: "integer", body: "text" },
   lease: { number: "integer", epoch: "integer", holder: "text", granted_at: "integer", until: "integer" },

@@ -192,6 +192,9 @@ export type ConversationRow = {
   readonly appKey: string | undefined;
   /** Up to which message of the chat routes it was read. */
   readonly readIndex: number;
+  readonly isPinned: boolean;
+  /** Up to when its owner has looked at it; undefined where that was never told. */
+  readonly seenAt: number | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | undefined;

@@ -37,6 +37,8 @@ export function conversationRow(row: Row): ConversationRow {
     agentId: optionalText(row, "agent_id"),
     appKey: optionalText(row, "app_key"),
     readIndex: integer(row, "read_index"),
+    isPinned: integer(row, "is_pinned") === 1,
+    seenAt: optionalInteger(row, "seen_at"),
     createdAt: integer(row, "created_at"),
     updatedAt,
     deletedAt: optionalInteger(row, "deleted_at"),

@@ -44,9 +44,12 @@ export interface Storage {
   findByPrefix(owner: OwnerId, prefix: string, limit: number): Promise<ConversationRow[]>;
   /**
    * Those that changed last come first; `before` is the cursor of the last row seen. What a caller made for one call of
-   * its own (`origin: "program"`) is not listed.
+   * its own (`origin: "program"`) is not listed. `isPinned`: only those.
    */
-  listConversations(owner: OwnerId, page: { limit: number; before?: string | undefined }): Promise<ConversationRow[]>;
+  listConversations(
+    owner: OwnerId,
+    page: { limit: number; before?: string | undefined; isPinned?: boolean | undefined },
+  ): Promise<ConversationRow[]>;
   /** The same order, by number of the page, and how many there are; `title` is a part of it, in any case of letters. */
   searchConversations(
     owner: OwnerId,
@@ -318,7 +321,11 @@ export type SideRows = {
         readonly agentId?: string;
         readonly appKey?: string;
         readonly readIndex?: number;
-        readonly updatedAt: number;
+        readonly isPinned?: boolean;
+        /** Only ever later. */
+        readonly seenAt?: number;
+        /** Absent: nothing of the conversation itself has changed. */
+        readonly updatedAt?: number;
       }
     | undefined;
   readonly asked?: readonly { readonly decision: string; readonly body: string }[] | undefined;

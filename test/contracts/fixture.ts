@@ -32,7 +32,7 @@ export async function makeFixture(path: string): Promise<unknown> {
       wake: { notBefore: morning },
       row: {
         ...{ lastMessage: "hello 👋", turns: 1, updatedAt: morning + 100 },
-        ...{ agentId: "writer", appKey: "app 一", readIndex: 2 },
+        ...{ agentId: "writer", appKey: "app 一", readIndex: 2, isPinned: true, seenAt: morning + 50 },
       },
       asked: [{ decision: "d2", body: '{"question":"Which one?"}' }],
     },
@@ -124,12 +124,14 @@ export function asToday(kept: object): unknown {
   const contents = { ...addedLater, ...kept };
   const isNumbered = "sessions" in kept;
   return JSON.parse(JSON.stringify(contents), (_, value) => {
-    // A conversation was begun by a person, whom no chat route had told how far they had read.
-    if (value?.cursor !== undefined) return { origin: "person", isPassing: false, readIndex: 0, ...value };
+    if (value?.cursor !== undefined) return { ...unmarked, ...value };
     if (isNumbered || value?.folder === undefined || value.kind === undefined) return value;
     return { ...value, ordinal: 1 + foldersInOrder.indexOf(value.folder) };
   });
 }
+
+/** A conversation was begun by a person, whom no chat route had told how far they had read, and who had pinned nothing. */
+const unmarked = { origin: "person", isPassing: false, readIndex: 0, isPinned: false };
 
 /** In which a migration numbers them: all were given in the same moment. */
 const foldersInOrder = ["workspace/11111111-1111-4111-8111-111111111111", "workspace/deleted", "workspaces/task"];

@@ -42,6 +42,8 @@ export const conversationPromises: readonly Promised[] = [
         agentId: undefined,
         appKey: undefined,
         readIndex: 0,
+        isPinned: false,
+        seenAt: undefined,
         createdAt: morning,
         updatedAt: morning,
         deletedAt: undefined,

@@ -73,6 +73,32 @@ export const searchPromises: readonly Promised[] = [
     },
   },
   {
+    says: "a conversation is pinned and looked at without being changed; when it was looked at only grows [B1][L9]",
+    async holds(place) {
+      const storage = await place.open();
+      const [number, other] = [await makeConversation(storage), await makeConversation(storage, "other")];
+      const mark = async (row: object) => unwrap(await storage.append({ number, events: [], with: { row } }));
+      const before = await storage.conversationByNumber(number);
+      assert.deepEqual([before?.isPinned, before?.seenAt], [false, undefined]);
+      await mark({ isPinned: true });
+      assert.equal((await storage.conversationByNumber(number))?.seenAt, undefined);
+      await mark({ seenAt: morning + 7 });
+      await mark({ seenAt: morning + 3 });
+      const marked = await storage.conversationByNumber(number);
+      assert.deepEqual(marked, { ...before, isPinned: true, seenAt: morning + 7 });
+      const pinned = await storage.listConversations(alice, { limit: 9, isPinned: true });
+      assert.deepEqual(pinned, [marked]);
+      assert.equal((await storage.listConversations(alice, { limit: 9 })).length, 2);
+      await mark({ isPinned: false });
+      assert.deepEqual(await storage.listConversations(alice, { limit: 9, isPinned: true }), []);
+      await mark({ isPinned: true });
+      await remove(storage, number);
+      const buried = await storage.conversationByNumber(number);
+      assert.deepEqual([buried?.isPinned, buried?.seenAt], [false, undefined]);
+      assert.notEqual(number, other);
+    },
+  },
+  {
     says: "conversations that programs left are found, the longest unused first, passing ones apart; those of people are not [S6]",
     async holds(place) {
       const storage = await place.open();

@@ -33,7 +33,7 @@ test("a client speaks to the server by the names of the route table, over a port
     const { seq } = await must(client.call("sendMessage", { params, body: { text: "hello" } }));
     assert.equal((await yard.events(id))[seq - 1]?.type, "message.user");
     await yard.whenAtRest(id);
-    assert.equal((await must(client.call("renameConversation", { params, body: { title: "T" } }))).title, "T");
+    assert.equal((await must(client.call("changeConversation", { params, body: { title: "T" } }))).title, "T");
     const { items } = await must(client.call("listConversations", { query: { limit: 1 } }));
     assert.deepEqual(
       items.map((item) => item.id),

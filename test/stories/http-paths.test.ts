@@ -17,7 +17,7 @@ const waysOut: readonly [what: string, leak: (yard: TestYard, path: string, stor
   ],
   [
     "database, conversation.title",
-    (yard, path) => must(yard.client.call("renameConversation", { ...inC, body: { title: path } })),
+    (yard, path) => must(yard.client.call("changeConversation", { ...inC, body: { title: path } })),
   ],
   ["agentyard-1.log", ({ data }, path) => writeFile(join(data, "logs", "agentyard-1.log"), `{"message":"${path}"}`)],
   [".metadata.json", ({ data }, path) => writeFile(join(data, "workspace", "c", ".metadata.json"), `{"at":"${path}"}`)],

@@ -36,7 +36,7 @@ test("conversations are listed newest first and paged, found by the beginning of
   const ambiguous = await client.call("getConversation", { params: { id: "aa" }, query: { prefix: true } });
   assert.match(ambiguous.ok ? "" : ambiguous.failure.detail, /aa-\d, aa-\d/);
   assert.equal(
-    (await must(client.call("renameConversation", { params: { id: "bb-1" }, body: { title: "预算" } }))).title,
+    (await must(client.call("changeConversation", { params: { id: "bb-1" }, body: { title: "预算" } }))).title,
     "预算",
   );
   await must(client.call("deleteConversation", { params: { id: "bb-1" } }));

@@ -61,7 +61,7 @@ test("one search finds messages, documents and texts of all conversations, each 
   await using yard = await startYard({ model });
   const { client } = yard;
   const { conversation } = await yard.ask("Where does the walrus live?");
-  await must(client.call("renameConversation", { params: { id: conversation }, body: { title: "Zoo" } }));
+  await must(client.call("changeConversation", { params: { id: conversation }, body: { title: "Zoo" } }));
   await yard.start("files");
   assert.ok(!existsSync(join(yard.data, "indexes.db")), "who searches nothing and has no document has no index");
   await must(client.upload("files", "manual.pdf", manual));

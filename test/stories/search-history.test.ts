@@ -58,7 +58,7 @@ test("the user's other conversations are searched, the newest first, and nobody 
   await using yard = await startYard({ model });
   const older = await yard.ask("The walrus came first.");
   const newer = await yard.ask("The walrus came second.");
-  await must(yard.client.call("renameConversation", { params: { id: newer.conversation }, body: { title: "Zoo" } }));
+  await must(yard.client.call("changeConversation", { params: { id: newer.conversation }, body: { title: "Zoo" } }));
   const other = OwnerId.parse("somebody");
   const theirs = await must(yard.engine.create(other, { id: systemIds.uuid() }));
   await must(

@@ -103,7 +103,7 @@ test("where the last record of a log cannot be read, the turn before it can stil
   await using yard = await startYard({ model });
   const { conversation: id } = await yard.ask("first");
   await yard.ask("second", { conversation: id });
-  await must(yard.client.call("renameConversation", { params: { id }, body: { title: "Numbers" } }));
+  await must(yard.client.call("changeConversation", { params: { id }, body: { title: "Numbers" } }));
   const database = new DatabaseSync(yard.config.paths.sessionDbPath);
   database.prepare("UPDATE event SET body = '{' WHERE type = 'conversation.renamed'").run();
   database.close();

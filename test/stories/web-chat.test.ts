@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { noBrowser, openBrowser, picture, serveYard, type TestBrowser } from "../world/browser.ts";
 import { until } from "../world/events.ts";
 import { type Answer, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
+import { must } from "../world/yard.ts";
 
 // The browser app as people use it: Debian's Chromium against the real server, with a scripted model.
 
@@ -236,6 +237,40 @@ test("conversations are searched, renamed, pinned, and deleted with a moment to 
   await list.getByText("水果").waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "Undo" }).click();
   await list.getByText("水果").waitFor();
+});
+
+test("what is pinned, and what is new since one looked, is so in another browser as well [B1]", { skip }, async (t) => {
+  const { page, say, answer } = await open(t);
+  await say("pin me: plums");
+  await answer(/to: pin me: plums/).waitFor();
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  const rowIn = (of: Page) => of.getByRole("navigation", { name: "Conversations" }).getByText("pin me: plums");
+  await page.getByRole("button", { name: "Menu of pin me: plums" }).first().click();
+  await page.getByRole("menuitem", { name: "Pin" }).click();
+  const pinnedIn = (of: Page) => of.getByRole("region", { name: "Pinned" }).getByText("pin me: plums");
+  await pinnedIn(page).waitFor();
+  // Looked at to its end: by the server's clock, wherever the browser's stands.
+  const isSeen = async () => {
+    const { seenAt, updatedAt } = await must(yard.client.call("getConversation", { params: { id } }));
+    return seenAt === updatedAt;
+  };
+  await until("it is known that it was looked at", isSeen);
+  await page.getByRole("link", { name: "New chat" }).click();
+
+  const elsewhere = await open(t);
+  await pinnedIn(elsewhere.page).waitFor();
+  assert.equal(await elsewhere.page.locator(".unread").count(), 0);
+  await yard.ask("and pears", { conversation: id });
+  for (const shown of [page, elsewhere.page]) {
+    await shown.reload();
+    await shown.getByRole("link", { name: "New since you looked: pin me: plums" }).waitFor();
+  }
+  await rowIn(elsewhere.page).click();
+  await elsewhere.answer(/to: and pears/).waitFor();
+  await until("it is known that it was looked at elsewhere", isSeen);
+  await page.reload();
+  await pinnedIn(page).waitFor();
+  assert.equal(await page.locator(".unread").count(), 0);
 });
 
 test("everything is done with the keyboard alone [B1]", { skip }, async (t) => {

@@ -11,6 +11,7 @@ import { chatMessages } from "./messages.ts";
 const conversation: ConversationRow = {
   ...{ number: 1, owner: localOwner, id: ConversationId.parse("c"), title: "", lastMessage: "", turns: 0, cursor: "1" },
   ...{ origin: "person", isPassing: false, agentId: undefined, appKey: undefined, readIndex: 0 },
+  ...{ isPinned: false, seenAt: undefined },
   ...{ createdAt: 1, updatedAt: 1, deletedAt: undefined },
 };
 const usage = { input: 10, output: 2 };

@@ -1,8 +1,7 @@
 import { ok } from "../../base/result.ts";
+import { conversationOf } from "../../loop/loop.ts";
 import { failure } from "../../protocol/failure.ts";
 import { shownId } from "../../protocol/ids.ts";
-import type { Conversation } from "../../protocol/resources.ts";
-import type { ConversationRow } from "../../storage/storage.ts";
 import type { Handlers, Parts } from "../handler.ts";
 import { idFor } from "../once.ts";
 
@@ -10,7 +9,7 @@ type Names =
   | "createConversation"
   | "listConversations"
   | "getConversation"
-  | "renameConversation"
+  | "changeConversation"
   | "deleteConversation"
   | "getState"
   | "resetConversation"
@@ -29,22 +28,27 @@ export function conversationHandlers({ engine, log, ids }: Parts): Pick<Handlers
       const made = await engine.create(owner, { ...body, id, ...named });
       const isMadeBefore = once?.isRetry === true && !made.ok && made.failure.code === "conversation_exists";
       const row = isMadeBefore ? await log.find(owner, id) : made;
-      return row.ok ? ok(toConversation(row.value)) : row;
+      return row.ok ? ok(conversationOf(row.value)) : row;
     },
     async listConversations({ owner, query }) {
-      const rows = await log.list(owner, query);
+      const { pinned, ...page } = query;
+      const rows = await log.list(owner, { ...page, isPinned: pinned });
       const last = rows.length === query.limit ? rows.at(-1) : undefined;
-      return ok({ items: rows.map(toConversation), next: last?.cursor ?? null });
+      return ok({ items: rows.map(conversationOf), next: last?.cursor ?? null });
     },
     async getConversation({ owner, params, query }) {
       const row = query.prefix ? await log.findByPrefix(owner, params.id) : await log.find(owner, params.id);
-      return row.ok ? ok(toConversation(row.value)) : row;
+      return row.ok ? ok(conversationOf(row.value)) : row;
     },
-    async renameConversation({ owner, params, body }) {
+    async changeConversation({ owner, params, body }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
-      const renamed = await log.rename(row.value, body.title);
-      return renamed.ok ? ok(toConversation(renamed.value)) : renamed;
+      const { title, pinned, seenAt } = body;
+      const renamed = title === undefined ? row : await log.rename(row.value, title);
+      if (!renamed.ok) return renamed;
+      const isMarked = pinned !== undefined || seenAt !== undefined;
+      const marked = isMarked ? await log.mark(renamed.value, { isPinned: pinned, seenAt }) : renamed;
+      return marked.ok ? ok(conversationOf(marked.value)) : marked;
     },
     async deleteConversation({ owner, params }) {
       const row = await log.find(owner, params.id);
@@ -60,14 +64,14 @@ export function conversationHandlers({ engine, log, ids }: Parts): Pick<Handlers
       const reset = await engine.reset(row.value);
       if (!reset.ok) return reset;
       const now = await log.find(owner, params.id);
-      return now.ok ? ok(toConversation(now.value)) : now;
+      return now.ok ? ok(conversationOf(now.value)) : now;
     },
     async branchConversation({ owner, params, body, once }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const branch = await engine.branch(row.value, body.at, idFor({ once }, ids, "branch"));
       if (!branch.ok) return branch;
-      return ok({ ...toConversation(branch.value.conversation), filesLeftOut: [...branch.value.leftOut] });
+      return ok({ ...conversationOf(branch.value.conversation), filesLeftOut: [...branch.value.leftOut] });
     },
     async undoTurn({ owner, params }) {
       const row = await log.find(owner, params.id);
@@ -78,8 +82,4 @@ export function conversationHandlers({ engine, log, ids }: Parts): Pick<Handlers
       return row.ok ? ok(await engine.replay(row.value)) : row;
     },
   };
-}
-
-function toConversation({ id, title, lastMessage, turns, createdAt, updatedAt }: ConversationRow): Conversation {
-  return { id, title, lastMessage, turns, createdAt, updatedAt };
 }

@@ -30,11 +30,11 @@ export function conversing({ reader, lanes, now }: Parts): Pick<Storage, Convers
       const rows = await reader.all(prefixSql, owner, prefix, `${prefix}${lastCharacter}`, checkLimit(limit));
       return rows.map(conversationRow);
     },
-    async listConversations(owner, { limit, before }) {
+    async listConversations(owner, { limit, before, isPinned = false }) {
       const place = placeOf(before);
       // A cursor that is none of ours: nothing lies before it.
       if (place === undefined) return [];
-      const rows = await reader.all(listSql, owner, place.updatedAt, place.number, checkLimit(limit));
+      const rows = await reader.all(listSql, owner, place.updatedAt, place.number, Number(isPinned), checkLimit(limit));
       return rows.map(conversationRow);
     },
     async searchConversations(owner, { appKey, title = "", limit, offset }) {
@@ -76,10 +76,11 @@ function takenBy(row: Row, id: string) {
 export async function updateConversation(
   query: Query,
   number: number,
-  { title, lastMessage, turns, agentId, appKey, readIndex, updatedAt }: NonNullable<SideRows["row"]>,
+  { title, lastMessage, turns, agentId, appKey, readIndex, isPinned, seenAt, updatedAt }: NonNullable<SideRows["row"]>,
 ): Promise<void> {
+  const pin = isPinned === undefined ? undefined : Number(isPinned);
   const values = [title, title?.toLowerCase(), lastMessage, turns, agentId, appKey, readIndex, updatedAt];
-  await query.run(updateSql, number, ...values);
+  await query.run(updateSql, number, ...values, pin, seenAt);
 }
 
 /** Removes all that a conversation holds; leaves the number and the id, and nothing that somebody wrote. Rows of folders stay. */
@@ -97,9 +98,10 @@ const createSql = `INSERT INTO conversation (owner, id, title, small_title, orig
 const copyBlobsSql = "INSERT INTO blob (number, hash, data) SELECT $1, hash, data FROM blob WHERE number = $2";
 const updateSql = `UPDATE conversation SET title = coalesce($2, title), small_title = coalesce($3, small_title),
     last_message = coalesce($4, last_message), turns = coalesce($5, turns), agent_id = coalesce(agent_id, $6),
-    app_key = coalesce(app_key, $7), read_index = coalesce($8, read_index), updated_at = $9 WHERE number = $1`;
+    app_key = coalesce(app_key, $7), read_index = coalesce($8, read_index), updated_at = coalesce($9, updated_at),
+    is_pinned = coalesce($10, is_pinned), seen_at = greatest(seen_at, $11) WHERE number = $1`;
 const burySql = `UPDATE conversation SET title = '', small_title = '', last_message = '', turns = 0, agent_id = NULL,
-    app_key = NULL, read_index = 0, updated_at = $2, deleted_at = $2 WHERE number = $1`;
+    app_key = NULL, read_index = 0, is_pinned = 0, seen_at = NULL, updated_at = $2, deleted_at = $2 WHERE number = $1`;
 
 const oneSql = "SELECT * FROM conversation WHERE owner = $1 AND id = $2 AND deleted_at IS NULL";
 const ownersSql = `SELECT owner FROM conversation AS one WHERE id = $1 AND (deleted_at IS NULL
@@ -108,7 +110,7 @@ const newestFirst = "ORDER BY updated_at DESC, number DESC";
 const prefixSql = `SELECT * FROM conversation WHERE owner = $1 AND id >= $2 AND id < $3 AND deleted_at IS NULL
   ${newestFirst} LIMIT $4`;
 const listSql = `SELECT * FROM conversation WHERE owner = $1 AND deleted_at IS NULL AND origin = 'person'
-    AND (updated_at, number) < ($2, $3) ${newestFirst} LIMIT $4`;
+    AND (updated_at, number) < ($2, $3) AND is_pinned >= $4 ${newestFirst} LIMIT $5`;
 const fitting = `FROM conversation WHERE owner = $1 AND deleted_at IS NULL AND origin = 'person'
     AND ($2::text IS NULL OR app_key = $2) AND strpos(small_title, $3) > 0`;
 const searchSql = `SELECT * ${fitting} ${newestFirst} LIMIT $4 OFFSET $5`;

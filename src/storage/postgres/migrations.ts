@@ -3,10 +3,11 @@ import { type Failure, failure } from "../../protocol/failure.ts";
 import { integer, text } from "../rows.ts";
 import type { Connections } from "./connections.ts";
 import { tables } from "./migrations/0001-tables.ts";
+import { pins } from "./migrations/0002-pins.ts";
 import type { Query, Reader } from "./query.ts";
 
 /** Forward only; the place in the list is the version. A released one is never changed. */
-const migrations: readonly string[] = [tables];
+const migrations: readonly string[] = [tables, pins];
 
 export type UnfitFailure = Failure<"storage_newer" | "database_unusable">;
 

@@ -23,11 +23,12 @@ export type Conversations = {
   owners(id: ConversationId, limit: number): OwnerId[];
   byNumber(number: number): ConversationRow | undefined;
   byPrefix(owner: OwnerId, prefix: string, limit: number): ConversationRow[];
-  list(owner: OwnerId, page: { limit: number; before?: string | undefined }): ConversationRow[];
+  list(owner: OwnerId, page: ListPage): ConversationRow[];
   search(owner: OwnerId, wanted: Wanted): { readonly items: ConversationRow[]; readonly total: number };
   unusedByCallers(wanted: Unused): ConversationRow[];
 };
 
+type ListPage = Parameters<Storage["listConversations"]>[1];
 type Wanted = Parameters<Storage["searchConversations"]>[1];
 type Unused = Parameters<Storage["unusedByCallers"]>[0] & { readonly now: number };
 
@@ -40,7 +41,7 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
   const prefixed = reader.prepare(`SELECT * FROM conversation
     WHERE owner = ? AND id >= ? AND id < ? AND deleted_at IS NULL ORDER BY updated_at DESC, number DESC LIMIT ?`);
   const listed = reader.prepare(`SELECT * FROM conversation
-    WHERE owner = ? AND deleted_at IS NULL AND origin = 'person' AND (updated_at, number) < (?, ?)
+    WHERE owner = ? AND deleted_at IS NULL AND origin = 'person' AND (updated_at, number) < (?, ?) AND is_pinned >= ?
     ORDER BY updated_at DESC, number DESC LIMIT ?`);
 
   return {
@@ -64,7 +65,9 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
       return makeFailure("conversation_not_found", { id: text(row, "id") });
     },
     update(number, { title = null, lastMessage = null, turns = null, agentId = null, appKey = null, ...row }) {
-      updateRow.run(title, lastMessage, turns, agentId, appKey, row.readIndex ?? null, row.updatedAt, number);
+      const { readIndex = null, isPinned, seenAt = null, updatedAt = null } = row;
+      const pin = isPinned === undefined ? null : Number(isPinned);
+      updateRow.run(title, lastMessage, turns, agentId, appKey, readIndex, pin, seenAt, updatedAt, number);
     },
     bury(number, at) {
       buryRow.run(at, at, number);
@@ -74,11 +77,11 @@ export function openConversations(writer: DatabaseSync, reader: DatabaseSync): C
     byNumber: (number) => optionalRow(numbered.get(checkNumber(number))),
     byPrefix: (owner, prefix, limit) =>
       prefixed.all(owner, prefix, `${prefix}${lastCharacter}`, checkLimit(limit)).map(conversationRow),
-    list(owner, { limit, before }) {
+    list(owner, { limit, before, isPinned = false }) {
       const place = placeOf(before);
       // A cursor that is none of ours: nothing lies before it.
       if (place === undefined) return [];
-      return listed.all(owner, place.updatedAt, place.number, checkLimit(limit)).map(conversationRow);
+      return listed.all(owner, place.updatedAt, place.number, Number(isPinned), checkLimit(limit)).map(conversationRow);
     },
     ...openSearches(reader),
   };
@@ -126,10 +129,11 @@ function prepareWrites(writer: DatabaseSync) {
     deletedAt: writer.prepare("SELECT id, deleted_at FROM conversation WHERE number = ?"),
     updateRow: writer.prepare(`UPDATE conversation SET title = coalesce(?, title),
       last_message = coalesce(?, last_message), turns = coalesce(?, turns), agent_id = coalesce(agent_id, ?),
-      app_key = coalesce(app_key, ?), read_index = coalesce(?, read_index), updated_at = ? WHERE number = ?`),
+      app_key = coalesce(app_key, ?), read_index = coalesce(?, read_index), is_pinned = coalesce(?, is_pinned),
+      seen_at = max(coalesce(seen_at, 0), coalesce(?, seen_at)), updated_at = coalesce(?, updated_at) WHERE number = ?`),
     buryRow:
       writer.prepare(`UPDATE conversation SET title = '', last_message = '', turns = 0, agent_id = NULL, app_key = NULL,
-      read_index = 0, updated_at = ?, deleted_at = ? WHERE number = ?`),
+      read_index = 0, is_pinned = 0, seen_at = NULL, updated_at = ?, deleted_at = ? WHERE number = ?`),
   };
 }
 

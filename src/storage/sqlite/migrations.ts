@@ -12,10 +12,11 @@ import { decisions } from "./migrations/0004-decisions.ts";
 import { people } from "./migrations/0005-people.ts";
 import { secrets } from "./migrations/0006-secrets.ts";
 import { toolboxes } from "./migrations/0007-toolboxes.ts";
+import { pins } from "./migrations/0008-pins.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** Forward only; the place in the list is the version. A released one is never changed. */
-export const migrations: readonly string[] = [log, workspaces, sandbox, decisions, people, secrets, toolboxes];
+export const migrations: readonly string[] = [log, workspaces, sandbox, decisions, people, secrets, toolboxes, pins];
 
 /** Which version the file has: 0 is an empty one. Reads, and touches nothing. */
 export function readVersion(

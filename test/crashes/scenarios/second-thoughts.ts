@@ -30,7 +30,7 @@ export const secondThoughts = {
     await must(yard.client.call("loadTool", { params: { id, tool: "now" } }));
     await must(yard.client.call("setBudget", { params, body: { tokens: 1_000_000 } }));
     await unlessDone(yard, { id, shows: ({ type }) => type === "conversation.renamed" }, () =>
-      must(yard.client.call("renameConversation", { params, body: { title: "Tea" } })),
+      must(yard.client.call("changeConversation", { params, body: { title: "Tea" } })),
     );
     const place = await must(under(yard, "place").call("saveCheckpoint", { params, body: { name: "here" } }));
     await unlessDone(yard, { id, shows: ({ type }) => type === "checkpoint.deleted" }, () =>

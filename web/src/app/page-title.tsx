@@ -10,11 +10,11 @@ export function PageTitle() {
   const { shell, conversations: words } = useWords();
   const { conversations, inbox } = useYard();
   const place = usePlace();
-  const { items, seen } = useStore(conversations.view);
+  const { items } = useStore(conversations.view);
   const decisions = useStore(inbox.view).items;
   const open = place.page === "chat" ? place.conversation : undefined;
   const shown = items.find(({ id }) => id === open);
-  const fresh = items.filter((item) => item.id !== open && isUnread(item, seen));
+  const fresh = items.filter((item) => item.id !== open && isUnread(item));
   const asked = new Set([...decisions.map(({ conversation }) => conversation), ...fresh.map(({ id }) => id)]).size;
   const names: Readonly<Record<string, string>> = {
     inbox: shell.inbox,

@@ -14,9 +14,9 @@ export function ChatHead({ opened }: { readonly opened: OpenConversation }) {
   const words = useWords();
   const view = useStore(opened.view);
   const { compact } = useActions(opened);
-  const { pinned, items } = useStore(useYard().conversations.view);
-  const listed = items.find(({ id }) => id === opened.id)?.title;
-  const title = view.title || listed || words.conversations.untitled;
+  const { items } = useStore(useYard().conversations.view);
+  const listed = items.find(({ id }) => id === opened.id);
+  const title = view.title || listed?.title || words.conversations.untitled;
   return (
     <>
       <h1 className="chat-title" title={title}>
@@ -30,7 +30,7 @@ export function ChatHead({ opened }: { readonly opened: OpenConversation }) {
         <ConversationMenu
           id={opened.id}
           title={title}
-          isPinned={pinned.has(opened.id)}
+          isPinned={listed?.pinned === true}
           isOpen
           more={[{ label: words.chat.compact, run: () => void compact() }]}
         />

@@ -179,12 +179,16 @@ function OpenChat({ opened, at }: OpenChatProps) {
 /** What was looked at is no longer new; the list has its title as soon as it has one. */
 function useSeen(opened: OpenConversation): void {
   const { conversations } = useYard();
-  const { head, title, run } = useStore(opened.view);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what came is looked at, and so is the end of a turn.
+  const { title, run } = useStore(opened.view);
+  const updatedAt = useStore(conversations.view).items.find(({ id }) => id === opened.id)?.updatedAt;
   useEffect(() => {
-    if (document.hidden) return;
-    conversations.see(opened.id, Date.now());
-  }, [head, opened, conversations]);
+    const look = () => {
+      if (!document.hidden && updatedAt !== undefined) conversations.see(opened.id);
+    };
+    look();
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, [updatedAt, opened, conversations]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a title or the end of a turn changes the list.
   useEffect(() => {
     void conversations.refresh();

@@ -22,6 +22,9 @@ export function ConversationMenu({ id, title, isPinned, isOpen, more = [] }: Con
   const { conversations, toasts } = useYard();
   const [isRenaming, setRenaming] = useState(false);
   const place = usePlace();
+  const pin = async () => {
+    if (!(await conversations.pin(id, !isPinned))) toasts.tell({ kind: "trouble", text: words.notPinned });
+  };
   const remove = () => {
     const undo = conversations.remove(id);
     const isShown = place.page === "chat" && place.conversation === id;
@@ -47,7 +50,7 @@ export function ConversationMenu({ id, title, isPinned, isOpen, more = [] }: Con
         label={words.menu({ title })}
         entries={[
           { label: words.rename, run: () => setRenaming(true) },
-          { label: isPinned ? words.unpin : words.pin, run: () => conversations.pin(id, !isPinned) },
+          { label: isPinned ? words.unpin : words.pin, run: () => void pin() },
           ...more,
           { label: words.remove, run: remove, isDanger: true },
         ]}

@@ -16,7 +16,7 @@ type RowsProps = { readonly place: Place; readonly onGone: () => void };
 export function ConversationRows({ place, onGone }: RowsProps) {
   const words = useWords().conversations;
   const { conversations } = useYard();
-  const { items, phase, pinned, hasMore } = useStore(conversations.view);
+  const { items, phase, hasMore } = useStore(conversations.view);
   const [query, setQuery] = useState("");
   const found = items.filter((item) => titleFits(item, query));
   return (
@@ -41,7 +41,7 @@ export function ConversationRows({ place, onGone }: RowsProps) {
         {phase === "ready" && found.length === 0 && (
           <p className="rows-none">{query === "" ? words.none : words.noneFound}</p>
         )}
-        {groupsOf(found, pinned).map(({ name, items: rows }) => (
+        {groupsOf(found).map(({ name, items: rows }) => (
           <section key={name} aria-label={words.groups[name]}>
             <h2 className="rows-group">{words.groups[name]}</h2>
             <ul>
@@ -60,11 +60,10 @@ export function ConversationRows({ place, onGone }: RowsProps) {
 
 function ConversationRow({ item, place, onGone }: RowsProps & { readonly item: Conversation }) {
   const words = useWords().conversations;
-  const { pinned, seen } = useStore(useYard().conversations.view);
-  const { id } = item;
+  const { id, pinned } = item;
   const isOpen = place.page === "chat" && place.conversation === id;
   const title = item.title || words.untitled;
-  const isNew = !isOpen && isUnread(item, seen);
+  const isNew = !isOpen && isUnread(item);
   return (
     <li className="conversation-row" data-open={isOpen}>
       <Link
@@ -81,7 +80,7 @@ function ConversationRow({ item, place, onGone }: RowsProps & { readonly item: C
         )}
         <span className="row-title">{title}</span>
       </Link>
-      <ConversationMenu id={id} title={title} isPinned={pinned.has(id)} isOpen={isOpen} />
+      <ConversationMenu id={id} title={title} isPinned={pinned} isOpen={isOpen} />
     </li>
   );
 }

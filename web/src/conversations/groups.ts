@@ -6,10 +6,10 @@ export type Group = { readonly name: GroupName; readonly items: readonly Convers
 const dayMs = 86_400_000;
 
 /** By when something last happened, as the calendar of this browser has it; pinned ones stand above all. */
-export function groupsOf(items: readonly Conversation[], pinned: ReadonlySet<string>, now = Date.now()): Group[] {
+export function groupsOf(items: readonly Conversation[], now = Date.now()): Group[] {
   const midnight = new Date(now).setHours(0, 0, 0, 0);
-  const nameOf = ({ id, updatedAt }: Conversation): GroupName => {
-    if (pinned.has(id)) return "pinned";
+  const nameOf = ({ pinned, updatedAt }: Conversation): GroupName => {
+    if (pinned) return "pinned";
     if (updatedAt >= midnight) return "today";
     if (updatedAt >= midnight - 6 * dayMs) return "week";
     return updatedAt >= midnight - 29 * dayMs ? "month" : "older";
@@ -32,8 +32,7 @@ function plain(text: string): string {
   return text.normalize("NFKC").toLowerCase().trim();
 }
 
-/** Something happened there since it was looked at here. Where it never was, it is nothing new: the browser is. */
-export function isUnread({ id, updatedAt }: Conversation, seen: ReadonlyMap<string, number>): boolean {
-  const at = seen.get(id);
-  return at !== undefined && updatedAt > at;
+/** Something happened there since its user looked at it. Where they never did in a browser, it is nothing new: the browser is. */
+export function isUnread({ updatedAt, seenAt }: Conversation): boolean {
+  return seenAt !== null && updatedAt > seenAt;
 }

@@ -1,17 +1,13 @@
 import type { Client } from "../../../src/client/client.ts";
 import type { Conversation } from "../../../src/protocol/resources.ts";
-import { keep, readKeptJson } from "../app/kept.ts";
 import { createStore } from "../app/store.ts";
 
 /** What the rail shows of the user's conversations. */
 export type ListView = {
   readonly phase: "loading" | "ready" | "failed";
-  /** Newest first, without those that are about to be deleted. */
+  /** Newest first, and below them what is pinned and older than that; without those that are about to be deleted. */
   readonly items: readonly Conversation[];
   readonly hasMore: boolean;
-  readonly pinned: ReadonlySet<string>;
-  /** Up to when each was looked at here. */
-  readonly seen: ReadonlyMap<string, number>;
 };
 
 const pageItems = 50;
@@ -23,10 +19,7 @@ export const undoMs = 8_000;
 
 /** The user's conversations, as fresh as the page is looked at; tabs of one browser tell each other of changes. */
 export class ConversationList {
-  readonly view = createStore<ListView>({
-    ...{ phase: "loading", items: [], hasMore: false },
-    ...{ pinned: readPinned(), seen: readSeen() },
-  });
+  readonly view = createStore<ListView>({ phase: "loading", items: [], hasMore: false });
   readonly #client: () => Client;
   readonly #removing = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #tabs = new BroadcastChannel("agentyard.list");
@@ -35,10 +28,7 @@ export class ConversationList {
 
   constructor(client: () => Client) {
     this.#client = client;
-    this.#tabs.addEventListener("message", () => {
-      this.#change({ pinned: readPinned(), seen: readSeen() });
-      void this.#load();
-    });
+    this.#tabs.addEventListener("message", () => void this.#load());
     const lookAgain = () => {
       if (!document.hidden) void this.#load();
     };
@@ -68,26 +58,18 @@ export class ConversationList {
     this.#change({ items: [...this.view.get().items, ...answer.value.items], hasMore: this.#next !== null });
   }
 
-  pin(id: string, isPinned: boolean): void {
-    const pinned = new Set(this.view.get().pinned);
-    if (isPinned) pinned.add(id);
-    else pinned.delete(id);
-    keep("pinned", JSON.stringify([...pinned]));
-    this.#change({ pinned });
-    this.#tellTabs();
+  async pin(id: string, pinned: boolean): Promise<boolean> {
+    return this.#mark(id, { pinned });
   }
 
-  /** Somebody has looked at it up to then. */
-  see(id: string, at: number): void {
-    const { seen: before } = this.view.get();
-    if ((before.get(id) ?? 0) >= at) return;
-    const seen = new Map(before).set(id, at);
-    keep("seen", JSON.stringify([...seen].slice(-seenMax)));
-    this.#change({ seen });
+  /** Somebody looks at it as it is now. Told by the server's clock, and once for each change. */
+  see(id: string): void {
+    const item = this.view.get().items.find((one) => one.id === id);
+    if (item !== undefined && (item.seenAt ?? 0) < item.updatedAt) void this.#mark(id, { seenAt: item.updatedAt });
   }
 
   async rename(id: string, title: string): Promise<boolean> {
-    const answer = await this.#client().call("renameConversation", { params: { id }, body: { title } });
+    const answer = await this.#client().call("changeConversation", { params: { id }, body: { title } });
     if (!answer.ok) return false;
     this.#change({ items: this.view.get().items.map((item) => (item.id === id ? answer.value : item)) });
     this.#tellTabs();
@@ -106,15 +88,30 @@ export class ConversationList {
     };
   }
 
+  /** Shown at once, and told to the server: it is so in the user's other browsers, too. */
+  async #mark(id: string, marks: { pinned?: boolean; seenAt?: number }): Promise<boolean> {
+    const { items } = this.view.get();
+    this.#change({ items: items.map((item) => (item.id === id ? { ...item, ...marks } : item)) });
+    const answer = await this.#client().call("changeConversation", { params: { id }, body: marks });
+    if (answer.ok) this.#tellTabs();
+    else void this.#load();
+    return answer.ok;
+  }
+
   async #load(): Promise<void> {
     const limit = Math.min(this.#wanted, answerItemsMax);
-    const answer = await this.#client().call("listConversations", { query: { limit } });
-    if (!answer.ok) {
+    const [answer, pinned] = await Promise.all([
+      this.#client().call("listConversations", { query: { limit } }),
+      this.#client().call("listConversations", { query: { limit: answerItemsMax, pinned: true } }),
+    ]);
+    if (!answer.ok || !pinned.ok) {
       if (this.view.get().phase === "loading") this.#change({ phase: "failed" });
       return;
     }
-    const items = answer.value.items.filter(({ id }) => !this.#removing.has(id));
-    const known = new Set(items.map(({ id }) => id));
+    const newest = new Set(answer.value.items.map(({ id }) => id));
+    const all = [...answer.value.items, ...pinned.value.items.filter(({ id }) => !newest.has(id))];
+    const items = all.filter(({ id }) => !this.#removing.has(id));
+    const known = new Set(all.map(({ id }) => id));
     // What was loaded beyond one answer stays below it.
     const older = this.#wanted > answerItemsMax ? this.view.get().items.filter(({ id }) => !known.has(id)) : [];
     if (older.length === 0) this.#next = answer.value.next;
@@ -135,21 +132,4 @@ export class ConversationList {
   #tellTabs(): void {
     this.#tabs.postMessage("changed");
   }
-}
-
-const seenMax = 2_000;
-
-function readPinned(): Set<string> {
-  const kept = readKeptJson("pinned");
-  return new Set(Array.isArray(kept) ? kept.filter((id) => typeof id === "string") : []);
-}
-
-function readSeen(): Map<string, number> {
-  const kept = readKeptJson("seen");
-  const pairs: unknown[] = Array.isArray(kept) ? kept : [];
-  return new Map(pairs.filter(isPair));
-}
-
-function isPair(pair: unknown): pair is [string, number] {
-  return Array.isArray(pair) && typeof pair[0] === "string" && typeof pair[1] === "number";
 }

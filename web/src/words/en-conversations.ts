@@ -21,4 +21,5 @@ export const enConversations = {
   undo: "Undo",
   unread: "New since you looked",
   notRenamed: "The title could not be changed.",
+  notPinned: "The pin could not be changed.",
 };

@@ -23,4 +23,5 @@ export const zhConversations: typeof enConversations = {
   undo: "撤销",
   unread: "有未读的新内容",
   notRenamed: "无法修改标题。",
+  notPinned: "无法更改置顶。",
 };
