@@ -48,6 +48,9 @@ function script(said: string, step: number): Answer {
       text: "I will write a report.",
       reasoning: "First I think about what to write.",
     };
+  if (said.startsWith("show a table"))
+    return says(`| when | what happened there, in so many words that the column is wide | who |\n| --- | --- | --- |
+| 2026-09-01 10:42 | ${words(30)} | ann |\n| 3 月 5 日 | x | bo |`);
   return says(`answer ${answers} to: ${said.split("\n")[0]}`);
 }
 
@@ -271,6 +274,55 @@ test("what is pinned, and what is new since one looked, is so in another browser
   await page.reload();
   await pinnedIn(page).waitFor();
   assert.equal(await page.locator(".unread").count(), 0);
+});
+
+test("how full the window is and what is left of a budget stand above the thread, and dates in a narrow table stay whole [B1]", {
+  skip,
+}, async (t) => {
+  const { page, say, answer } = await open(t, { viewport: { width: 390, height: 844 } });
+  await say("show a table");
+  await answer(/2026-09-01/).waitFor();
+  const date = page.getByRole("cell", { name: "2026-09-01 10:42" });
+  // The row is as high as the words beside it; the date itself takes one line.
+  const lines = await date.evaluate((cell) => {
+    const range = cell.ownerDocument.createRange();
+    range.selectNodeContents(cell);
+    return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+  });
+  assert.equal(lines, 1);
+  await picture(page, "chat-table-phone");
+
+  await page.setViewportSize({ width: 1360, height: 860 });
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  const state = async () => must(yard.client.call("getState", { params: { id } }));
+  const { tokens } = await state();
+  const percent = Math.round((tokens.used / tokens.window) * 100);
+  const window = page.getByRole("meter", {
+    name: new RegExp(`tokens of the model's window are used \\(${percent} %\\)`),
+  });
+  await window.waitFor();
+  assert.ok(Math.abs(Number(await window.getAttribute("value")) - tokens.used / tokens.window) < 0.005);
+  const budget = page.getByRole("meter", { name: /^Budget/ });
+  assert.equal(await budget.count(), 0, "without a limit there is none");
+
+  await must(yard.client.call("setBudget", { params: { id }, body: { tokens: 4_000_000 } }));
+  await page.reload();
+  await budget.waitFor();
+  const before = Number(await budget.getAttribute("value"));
+  await say("and a word");
+  await answer(/to: and a word/).waitFor();
+  const grown = async () => Number(await budget.getAttribute("value")) > before;
+  await until("what was spent is seen", grown);
+  await until("of the limit", async () => {
+    const { limits, left } = (await state()).budget;
+    const spent = (limits.tokens ?? 0) - (left.tokens ?? 0);
+    return Math.abs(Number(await budget.getAttribute("value")) - spent / 4_000_000) < 1e-6;
+  });
+  await picture(page, "chat-meters");
+  // The way to what it was spent for.
+  await page.getByRole("link", { name: /^Budget/ }).click();
+  await page.locator(".pane").getByText("Tokens", { exact: true }).waitFor();
+  assert.equal(new URL(page.url()).pathname, `/tasks/${id}/root`);
 });
 
 test("everything is done with the keyboard alone [B1]", { skip }, async (t) => {

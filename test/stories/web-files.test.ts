@@ -141,7 +141,7 @@ test("a table of 100,000 rows scrolls to its end, and a line or page that is nam
   await picture(page, "preview-code");
   await page.goto(`${yard.address}/c/${id}/f/uploads/report.pdf#page%3D3`);
   await page.locator("iframe.frame").waitFor();
-  assert.match((await page.locator("iframe.frame").getAttribute("src")) ?? "", /#page=3$/);
+  assert.match((await page.locator("iframe.frame").getAttribute("src")) ?? "", /#page=3&navpanes=0$/);
   await picture(page, "preview-pdf");
   await page.getByRole("button", { name: "Text", exact: true }).click();
   await page.locator(".document [data-marked]").getByText("third page").waitFor();
@@ -150,7 +150,7 @@ test("a table of 100,000 rows scrolls to its end, and a line or page that is nam
   await page.goto(`${yard.address}/c/${id}/f`);
   await page.getByRole("searchbox", { name: "Search names and contents" }).fill("second page");
   await page.getByRole("link", { name: /report\.pdf page 1/ }).click();
-  await page.locator("iframe.frame[src$='#page=1']").waitFor();
+  await page.locator("iframe.frame[src$='#page=1&navpanes=0']").waitFor();
   await person.close();
   assert.deepEqual(browser.complaints(), []);
 });

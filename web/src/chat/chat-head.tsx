@@ -71,9 +71,11 @@ function BudgetMeter({ view, conversation }: BudgetMeterProps) {
     limit: amountText(kind, limit, words),
   });
   return (
-    <Link className="tokens" to={{ page: "tasks", conversation, agent: "root" }} title={text}>
+    <Link className="tokens" to={{ page: "tasks", conversation, agent: "root" }} title={text} label={text}>
       <meter aria-label={text} min={0} max={1} high={0.8} optimum={0} value={share} />
-      <span aria-hidden="true">{amountText(kind, Math.max(0, limit - spent), words)}</span>
+      <span aria-hidden="true">
+        {words.chat.budgetLeft({ amount: amountText(kind, Math.max(0, limit - spent), words) })}
+      </span>
     </Link>
   );
 }
@@ -91,7 +93,7 @@ function TokenMeter({ view }: { readonly view: ConversationView }) {
   return (
     <span className="tokens" title={text}>
       <meter aria-label={text} min={0} max={1} high={0.8} optimum={0} value={used} />
-      <span aria-hidden="true">{Math.round(used * 100)} %</span>
+      <span aria-hidden="true">{chat.windowUsed({ percent: Math.round(used * 100) })}</span>
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { CodeBlock } from "./code-block.tsx";
 import { Inline } from "./inline.tsx";
 import { MathText } from "./math-text.tsx";
 import type { MathToken, Token, Tokens } from "./parse.ts";
+import { staysWhole } from "./whole-cells.ts";
 
 type BlockProps = {
   readonly token: Token;
@@ -97,12 +98,15 @@ function TaskBox({ isDone }: { readonly isDone: boolean }) {
 function Table({ token: { header, rows, align }, isOpen }: { readonly token: Tokens.Table; readonly isOpen: boolean }) {
   const words = useWords().markdown;
   const cells = (of: readonly Tokens.TableCell[], Tag: "th" | "td") =>
-    of.map((cell, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: cells of a text have no names.
-      <Tag key={index} data-align={align[index] ?? undefined}>
-        <Inline tokens={cell.tokens} isOpen={isOpen} />
-      </Tag>
-    ));
+    of.map((cell, index) => {
+      const isWhole = staysWhole(cell.text, Tag === "th") || undefined;
+      return (
+        // biome-ignore lint/suspicious/noArrayIndexKey: cells of a text have no names.
+        <Tag key={index} data-align={align[index] ?? undefined} data-whole={isWhole}>
+          <Inline tokens={cell.tokens} isOpen={isOpen} />
+        </Tag>
+      );
+    });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys.
     <section className="table-box" tabIndex={0} aria-label={words.table}>

@@ -43,12 +43,13 @@ export function Contents({ conversation, path, look, details: { type }, spot, ch
     case "svg":
       return <PictureView address={address} name={shownName(path)} />;
     case "pdf":
-      // Its viewer stands still in a frame with `sandbox`; what is shown there is no page of ours.
+      // Its viewer stands still in a frame with `sandbox`; what is shown there is no page of ours. Small pictures of all pages
+      // would take half of the pane.
       return (
         <iframe
           className="frame"
           title={shownName(path)}
-          src={`${address}${spot.page === undefined ? "" : `#page=${spot.page}`}`}
+          src={`${address}#${spot.page === undefined ? "" : `page=${spot.page}&`}navpanes=0`}
         />
       );
     case "html":

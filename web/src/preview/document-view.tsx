@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { staysWhole } from "../markdown/whole-cells.ts";
 import { Button } from "../parts/button.tsx";
 import { useWords } from "../words/words.ts";
 import { pageItems, usePages, type ViewOf } from "./pages.ts";
@@ -109,8 +110,12 @@ function DocumentTable({ text, headRows }: { readonly text: string; readonly hea
             <tr key={index}>
               {row.split("\t").map((cell, column) => {
                 const Tag = index < headRows ? "th" : "td";
-                // biome-ignore lint/suspicious/noArrayIndexKey: cells have no names.
-                return <Tag key={column}>{cell}</Tag>;
+                return (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: cells have no names.
+                  <Tag key={column} data-whole={staysWhole(cell, index < headRows) || undefined}>
+                    {cell}
+                  </Tag>
+                );
               })}
             </tr>
           ))}

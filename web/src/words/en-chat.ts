@@ -43,6 +43,8 @@ export const enChat = {
   tokens: (p: { count: string }) => `${p.count} tokens`,
   tokensUsed: (p: { used: string; window: string; percent: number }) =>
     `${p.used} of ${p.window} tokens of the model's window are used (${p.percent} %)`,
+  windowUsed: (p: { percent: number }) => `${p.percent} % of window`,
+  budgetLeft: (p: { amount: string }) => `${p.amount} left`,
   budgetUsed: (p: { kind: string; spent: string; limit: string }) =>
     `Budget: ${p.spent} of ${p.limit} spent (${p.kind.toLowerCase()})`,
   running: "running",

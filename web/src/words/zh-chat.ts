@@ -42,6 +42,8 @@ export const zhChat: typeof enChat = {
   quote: "引用",
   tokens: (p) => `${p.count} 个 token`,
   tokensUsed: (p) => `已用 ${p.used}，模型窗口共 ${p.window} 个 token（${p.percent} %）`,
+  windowUsed: ({ percent }) => `窗口 ${percent} %`,
+  budgetLeft: ({ amount }) => `剩余 ${amount}`,
   budgetUsed: (p) => `预算：已用 ${p.spent} / ${p.limit}（${p.kind}）`,
   running: "运行中",
   waitsForYou: "等待您处理",
