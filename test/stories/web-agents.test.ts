@@ -7,6 +7,7 @@ import { firstOf, report } from "../world/company.ts";
 import { all } from "../world/events.ts";
 import { type Answer, type AskedRequest, calls, type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
+import { must } from "../world/yard.ts";
 
 // Agents that agents made, in the browser: their tree in the chat, what they ask, the page of tasks.
 
@@ -137,9 +138,29 @@ test("the tree of agents opens in the chat, a nested approval is answered from t
   await picture(page, "tasks-worker");
   await page.goBack();
   await pane.getByRole("heading", { name: "amber" }).waitFor();
+  await timelineHasAll(page, id);
   await page.close();
   assert.deepEqual(browser.complaints(), []);
 });
+
+/** What agents did stands in the turn that they worked for, under their names, and is counted with it. */
+async function timelineHasAll(page: Page, id: string): Promise<void> {
+  await page.goto(`${yard.address}/c/${id}/timeline`);
+  const timeline = page.getByRole("region", { name: "Timeline" });
+  const entries = timeline.getByRole("listitem");
+  await entries
+    .filter({ hasText: "amber · Step 1" })
+    .getByText(/in, .* out/)
+    .waitFor();
+  await entries.filter({ hasText: "amber · delegate_task" }).getByText("done", { exact: true }).waitFor();
+  await entries.filter({ hasText: "worker · pay" }).getByText("waited for a person").waitFor();
+  await entries.filter({ hasText: /^Step 1/ }).waitFor();
+  const { items } = await must(yard.client.call("listConversationAgents", { params: { id } }));
+  const steps = items.reduce((sum, agent) => sum + agent.steps, 0);
+  await timeline.getByText(new RegExp(`^${steps} steps · `)).waitFor();
+  await picture(page, "timeline-agents");
+  assert.deepEqual(await seriousIssues(page, ".pane"), []);
+}
 
 test("tasks in the dark, in Chinese and on a phone; stop all ends everybody, and a decision nobody waits for says so [B1][P4]", {
   skip,

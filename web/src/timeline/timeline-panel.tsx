@@ -18,7 +18,7 @@ type TimelineProps = {
   readonly onClose: () => void;
 };
 
-/** How each turn went: steps, calls of models with tokens, tools, waits. The newest turn first. */
+/** How each turn went: steps, calls of models with tokens, tools, waits, also those of agents. The newest turn first. */
 export function TimelinePanel({ conversation, head, onClose }: TimelineProps) {
   const { timeline: words, shell } = useWords();
   const { client } = useYard();
@@ -91,9 +91,12 @@ function EntryRow({ entry, from, wholeMs }: RowProps) {
   const left = Math.min(99, ((entry.at - from) / wholeMs) * 100);
   const width = Math.max(1, Math.min(100 - left, ((entry.ms ?? 0) / wholeMs) * 100));
   return (
-    <li className="timed-entry" data-kind={entry.kind}>
+    <li className="timed-entry" data-kind={entry.kind} data-agent={entry.agent}>
       <Icon name={icons[entry.kind]} size={16} />
-      <span className="timed-title">{title}</span>
+      <span className="timed-title">
+        {entry.agent !== undefined && <strong>{entry.agent || words.team.worker} · </strong>}
+        {title}
+      </span>
       <span className="meta timed-ms">{entry.ms === undefined ? "…" : durationText(entry.ms, language)}</span>
       {about !== "" && <span className="meta timed-about">{about}</span>}
       <span className="timed-bar" aria-hidden="true">

@@ -1,7 +1,7 @@
 import type { CallOutcome, EventOf, LogEvent, TurnOutcome } from "../../../src/protocol/events.ts";
 import type { Usage } from "../../../src/protocol/message.ts";
 
-/** What happened in a turn of the main agent, in the order it did. */
+/** What happened in a turn of the main agent, in the order it did; what the agents that it made did meanwhile stands among it. */
 export type TimedTurn = {
   readonly turn: number;
   readonly startedAt: number;
@@ -19,7 +19,13 @@ export type Entry =
   | ({ readonly kind: "wait"; readonly tool: string } & Timed)
   | ({ readonly kind: "compacted" } & Timed);
 
-type Timed = { readonly key: string; readonly at: number; readonly ms: number | undefined };
+type Timed = {
+  readonly key: string;
+  /** What the agent is called: undefined is the main agent, and a worker has no name. */
+  readonly agent: string | undefined;
+  readonly at: number;
+  readonly ms: number | undefined;
+};
 type ModelCall = {
   readonly model: string;
   readonly slot: string;
@@ -34,15 +40,23 @@ type Open = { -readonly [K in keyof TimedTurn]: TimedTurn[K] } & { entries: Entr
 /** Turns in the order of the log; the first may have begun before it. */
 export function timeTurns(events: readonly LogEvent[]): TimedTurn[] {
   const turns: Open[] = [];
-  const names = new Map<string, string>();
+  const tools = new Map<string, string>();
+  const agents = new Map<string, string>();
   for (const event of events) {
-    if ("agent" in event && event.agent !== undefined) continue;
-    if (event.type === "turn.started") turns.push(begun(event.turn, event.at));
+    const id = "agent" in event ? event.agent : undefined;
+    if (event.type === "agent.spawned") agents.set(event.id, event.mode === "worker" ? "" : (event.name ?? event.role));
+    if (event.type === "turn.started" && id === undefined) turns.push(begun(event.turn, event.at));
     const turn = turns.at(-1);
-    if (turn !== undefined) apply(turn, event, names);
+    if (turn === undefined) continue;
+    const name = id === undefined ? undefined : (agents.get(id) ?? id);
+    // Calls and steps of agents are numbered alike.
+    apply(turn, event, { prefix: id === undefined ? "" : `${id}/`, name, tools });
   }
   return turns;
 }
+
+/** Whose event it is, and what the calls are of. */
+type Whose = { readonly prefix: string; readonly name: string | undefined; readonly tools: Map<string, string> };
 
 function begun(turn: number, startedAt: number): Open {
   return {
@@ -51,32 +65,36 @@ function begun(turn: number, startedAt: number): Open {
   };
 }
 
-function apply(turn: Open, event: LogEvent, names: Map<string, string>): void {
+function apply(turn: Open, event: LogEvent, whose: Whose): void {
+  const { prefix, name: agent, tools } = whose;
   switch (event.type) {
     case "step.started":
-      return startStep(turn, event);
+      return startStep(turn, event, whose);
     case "message.assistant":
-      return answer(turn, event, names);
+      return answer(turn, event, whose);
     case "step.failed":
-      return endModel(turn, event, { ms: undefined, failed: event.kind });
-    case "call.started":
+      return change(turn, stepKey(prefix, event), (entry) => ({
+        ...{ ...entry, failed: event.kind, ms: event.at - entry.at },
+      }));
+    case "call.started": {
       turn.calls += 1;
-      turn.entries.push({
-        ...{ kind: "call", key: `c${event.call}/${event.seq}`, name: names.get(event.call) ?? event.call },
-        ...{ at: event.at, ms: undefined, outcome: "running" },
-      });
+      const key = `${prefix}c${event.call}/${event.seq}`;
+      const name = tools.get(`${prefix}${event.call}`) ?? event.call;
+      turn.entries.push({ kind: "call", key, agent, name, at: event.at, ms: undefined, outcome: "running" });
       return;
+    }
     case "call.finished":
-      return endCall(turn, event);
+      return endCall(turn, event, prefix);
     case "decision.asked":
-      turn.entries.push({ kind: "wait", key: `d${event.id}`, tool: event.tool, at: event.at, ms: undefined });
+      turn.entries.push({ kind: "wait", key: `d${event.id}`, agent, tool: event.tool, at: event.at, ms: undefined });
       return;
     case "decision.made":
       return change(turn, `d${event.id}`, (entry) => ({ ...entry, ms: event.at - entry.at }));
     case "compacted":
-      turn.entries.push({ kind: "compacted", key: `k${event.seq}`, at: event.at, ms: undefined });
+      turn.entries.push({ kind: "compacted", key: `k${event.seq}`, agent, at: event.at, ms: undefined });
       return;
     case "turn.finished":
+      if (prefix !== "") return;
       turn.endedAt = event.at;
       turn.outcome = event.outcome;
       return;
@@ -84,18 +102,19 @@ function apply(turn: Open, event: LogEvent, names: Map<string, string>): void {
   }
 }
 
-function startStep(turn: Open, { step, attempt, model, slot, at }: EventOf<"step.started">): void {
+function startStep(turn: Open, event: EventOf<"step.started">, { prefix, name: agent }: Whose): void {
+  const { step, attempt, model, slot, at } = event;
   if (attempt === 1) turn.steps += 1;
   turn.entries.push({
-    ...{ kind: "model", key: stepKey(step, attempt), step, attempt, model, slot, at },
+    ...{ kind: "model", key: stepKey(prefix, event), agent, step, attempt, model, slot, at },
     ...{ ms: undefined, usage: undefined, firstMs: undefined, failed: undefined },
   });
 }
 
-function answer(turn: Open, event: EventOf<"message.assistant">, names: Map<string, string>): void {
+function answer(turn: Open, event: EventOf<"message.assistant">, { prefix, tools }: Whose): void {
   const { step, usage, durationMs, firstTokenMs, calls = [] } = event;
-  for (const { id, name } of calls) names.set(id, name);
-  const last = turn.entries.findLast((entry) => entry.kind === "model" && entry.step === step);
+  for (const { id, name } of calls) tools.set(`${prefix}${id}`, name);
+  const last = turn.entries.findLast(({ key }) => key.startsWith(`${prefix}s${step}/`));
   if (last !== undefined)
     change(turn, last.key, (entry) => ({ ...entry, ms: durationMs, ...{ usage, firstMs: firstTokenMs } }));
   const cached = (turn.usage.cachedInput ?? 0) + (usage.cachedInput ?? 0);
@@ -106,12 +125,8 @@ function answer(turn: Open, event: EventOf<"message.assistant">, names: Map<stri
   };
 }
 
-function endModel(turn: Open, event: EventOf<"step.failed">, end: { ms: undefined; failed: string }): void {
-  change(turn, stepKey(event.step, event.attempt), (entry) => ({ ...entry, ...end, ms: event.at - entry.at }));
-}
-
-function endCall(turn: Open, { call, outcome, durationMs, at }: EventOf<"call.finished">): void {
-  const entry = turn.entries.findLast((one) => one.kind === "call" && one.key.startsWith(`c${call}/`));
+function endCall(turn: Open, { call, outcome, durationMs, at }: EventOf<"call.finished">, prefix: string): void {
+  const entry = turn.entries.findLast(({ key }) => key.startsWith(`${prefix}c${call}/`));
   // One that was refused never began.
   if (entry === undefined) return;
   change(turn, entry.key, (one) => ({ ...one, ms: durationMs ?? at - one.at, ...{ outcome } }));
@@ -123,6 +138,6 @@ function change(turn: Open, key: string, make: (entry: Entry) => Entry): void {
   if (entry !== undefined) turn.entries[index] = make(entry);
 }
 
-function stepKey(step: number, attempt: number): string {
-  return `s${step}/${attempt}`;
+function stepKey(prefix: string, { step, attempt }: { readonly step: number; readonly attempt: number }): string {
+  return `${prefix}s${step}/${attempt}`;
 }
