@@ -104,6 +104,7 @@ test("the tree of agents opens in the chat, a nested approval is answered from t
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Tasks" }).click();
   const tree = page.getByRole("tree");
   const row = (name: string) => tree.getByRole("treeitem").filter({ hasText: name }).first();
+  await page.getByText("Shown is the conversation where something happened last.").waitFor();
   await row("amber").getByText("done", { exact: true }).waitFor();
   await row("coral").getByText("at work").waitFor();
   // With the keyboard alone: down to coral, and its transcript in the pane.
@@ -185,7 +186,10 @@ test("tasks in the dark, in Chinese and on a phone; stop all ends everybody, and
   assert.deepEqual(await seriousIssues(page), []);
   await page.setViewportSize({ width: 1360, height: 860 });
   await page.getByRole("button", { name: "中文" }).click();
+  // From a conversation to its own agents.
   await page.getByRole("link", { name: "任务", exact: true }).first().click();
+  assert.equal(new URL(page.url()).pathname, `/tasks/${id}`);
+  assert.equal(await page.getByRole("combobox", { name: "所属对话" }).inputValue(), id);
   await page.getByRole("treeitem").filter({ hasText: "等待您的决定" }).first().waitFor();
   await picture(page, "tasks-zh-dark");
   await page.getByRole("button", { name: "全部停止" }).click();

@@ -58,6 +58,12 @@ function placeAt({ pathname, hash }: Pick<Location, "pathname" | "hash">): Place
   }
 }
 
+/** Whose tasks are meant by who asks for them here: those of the conversation that is shown. */
+export function tasksAt(place: Place): Place {
+  const conversation = place.page === "chat" || place.page === "tasks" ? place.conversation : undefined;
+  return { page: "tasks", conversation };
+}
+
 export function addressOf(place: Place): string {
   return `${basePath}/${partsOf(place)
     .map((part) => encodeURIComponent(part))

@@ -9,7 +9,7 @@ import { BrokenPart } from "./broken-part.tsx";
 import { Keys } from "./keys.tsx";
 import { Link } from "./link.tsx";
 import { PageTitle } from "./page-title.tsx";
-import { type Place, usePlace } from "./router.ts";
+import { type Place, tasksAt, usePlace } from "./router.ts";
 import { ToastList } from "./toast-list.tsx";
 
 // The chat is loaded first; other pages when somebody goes there.
@@ -119,7 +119,7 @@ function PageBar({ place, onChats }: { readonly place: Place; readonly onChats: 
   const words = useWords().shell;
   const entries: readonly [Place, IconName, string][] = [
     [{ page: "inbox" }, "inbox", words.inbox],
-    [{ page: "tasks", conversation: undefined }, "tasks", words.tasks],
+    [tasksAt(place), "tasks", words.tasks],
     [{ page: "files" }, "files", words.files],
   ];
   return (

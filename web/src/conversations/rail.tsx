@@ -1,5 +1,5 @@
 import { Link } from "../app/link.tsx";
-import type { Place } from "../app/router.ts";
+import { type Place, tasksAt } from "../app/router.ts";
 import { useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
 import { IconButton } from "../parts/button.tsx";
@@ -19,7 +19,7 @@ export function Rail({ place, onGone, onClose }: RailProps) {
   const waiting = useStore(useYard().inbox.view).items.length;
   const pages: readonly [Place, IconName, string][] = [
     [{ page: "inbox" }, "inbox", shell.inbox],
-    [{ page: "tasks", conversation: undefined }, "tasks", shell.tasks],
+    [tasksAt(place), "tasks", shell.tasks],
     [{ page: "files" }, "files", shell.files],
   ];
   return (

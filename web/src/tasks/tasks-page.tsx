@@ -29,7 +29,12 @@ export function TasksPage({ conversation, agent }: TasksPageProps) {
           <h1>{words.title}</h1>
           {opened !== undefined && <StopAll opened={opened} />}
         </header>
-        <p className="about">{id === undefined && phase === "ready" ? words.noConversation : words.about}</p>
+        <p className="about">
+          {id === undefined && phase === "ready" ? words.noConversation : words.about}
+          {id !== undefined &&
+            conversation === undefined &&
+            ` ${id === waiting?.conversation ? words.whereOneWaits : words.newest}`}
+        </p>
         {id !== undefined && (
           <div className="tasks-choice">
             <ConversationChoice
