@@ -93,6 +93,8 @@ export type ReadOptions = {
   readonly keys?: readonly string[];
   /** Text to begin with, in place of whatever was typed before it stood there. */
   readonly prefill?: string;
+  /** A line that is shown nowhere and not kept: a key. Not in a pipe. */
+  readonly isHidden?: true;
 };
 
 export type Input =

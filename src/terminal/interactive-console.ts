@@ -10,6 +10,7 @@ import {
   type TypedLine,
   usualColumns,
 } from "./console.ts";
+import { HiddenText } from "./hidden-text.ts";
 import type { JobControl } from "./job-control.ts";
 import { type Complete, type KeyPress, LineEditor } from "./line-editor.ts";
 import { PasteBox } from "./paste.ts";
@@ -52,6 +53,7 @@ export class InteractiveConsole implements Console {
   readonly #jobControl: JobControl | undefined;
   readonly #forgetJobControl: (() => void) | undefined;
   readonly #arrived: Input[] = [];
+  readonly #hidden = new HiddenText();
   /** Earlier lines of a message of several. */
   #lines: string[] = [];
   #unfinished = "";
@@ -170,7 +172,8 @@ export class InteractiveConsole implements Console {
 
   #onKey(press: KeyPress): void {
     const { key } = press;
-    if (this.#paste.take(press, (text) => this.#type(() => this.#editor.insert(text)))) return;
+    if (this.#paste.take(press, (text) => this.#insert(text))) return;
+    if (this.#isHiding() && this.#hide(press)) return;
     const isWayBack = key.name === "escape" || (key.ctrl && key.name === "c");
     if (isWayBack && this.#reading?.asked !== undefined) return this.#askKeysAgain();
     if (key.ctrl && key.name === "c") return this.#deliver({ kind: "interrupt", isTyped: this.#isTyped() });
@@ -194,6 +197,26 @@ export class InteractiveConsole implements Console {
     this.#clearLine();
     this.#restorePrompt();
     this.#wakeWhenFree();
+  }
+
+  #insert(pasted: string): void {
+    if (this.#isHiding()) this.#hidden.add(this.#paste.unfold(pasted).text);
+    else this.#type(() => this.#editor.insert(pasted));
+  }
+
+  #isHiding(): boolean {
+    return this.#reading?.options.isHidden === true;
+  }
+
+  /** Nothing of it is printed, and the editor never has it. What ends or suspends it is not taken. */
+  #hide({ text, key }: KeyPress): boolean {
+    const isEnter = key.name === "return" || key.name === "enter";
+    if (key.name === "escape") return false;
+    if (key.ctrl === true) return !["c", "d", "z"].includes(key.name ?? "");
+    if (isEnter) this.#deliver({ kind: "line", text: this.#hidden.take() });
+    else if (key.name === "backspace") this.#hidden.erase();
+    else if (!text.startsWith("\u001b")) this.#hidden.add(text);
+    return true;
   }
 
   #submit({ isMoreWanted }: { isMoreWanted: boolean }): void {
@@ -289,6 +312,7 @@ export class InteractiveConsole implements Console {
       return;
     }
     this.#reading = undefined;
+    this.#hidden.take();
     this.#stopQuiet();
     if (!this.#isTyped()) this.#clearLine();
     reading.resolve(input);
@@ -336,6 +360,6 @@ export class InteractiveConsole implements Console {
   }
 
   #isTyped(): boolean {
-    return this.#editor.text !== "" || this.#lines.length > 0;
+    return this.#editor.text !== "" || this.#lines.length > 0 || this.#hidden.length > 0;
   }
 }

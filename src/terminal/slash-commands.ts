@@ -8,6 +8,7 @@ import { budget, budgetWords } from "./budget-command.ts";
 import { askPerson, type Chat, openStored, sayFailure, startNew } from "./chat-state.ts";
 import { likely } from "./command-line.ts";
 import { compact } from "./compact-command.ts";
+import { connect } from "./connect-command.ts";
 import type { Suggestion, TypedLine } from "./console.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { exportConversation } from "./export-command.ts";
@@ -25,7 +26,7 @@ import { safeLine } from "./safe-text.ts";
 import { save } from "./save.ts";
 import { sendLine } from "./send-line.ts";
 import { skills } from "./skills-command.ts";
-import { changeLanguage, connect, examine } from "./small-commands.ts";
+import { changeLanguage, examine } from "./small-commands.ts";
 import { timeline } from "./timeline-command.ts";
 import { tools } from "./tools-command.ts";
 import { tour } from "./tour.ts";
@@ -53,7 +54,7 @@ const commands = {
   export: { form: "[-f] [FILE]", run: exportConversation },
   timeline: { form: "[N]", run: timeline },
   model: { form: "[SLOT]", words: Slot.options, run: chooseModel },
-  connect: { form: "", run: connect },
+  connect: { form: "[SLOT]", words: Slot.options, run: connect },
   demo: { form: "", run: tour },
   doctor: { form: "", run: examine },
   lang: { form: "[en|zh]", words: languages, run: changeLanguage },

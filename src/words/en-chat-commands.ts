@@ -38,6 +38,31 @@ export const enChatCommands = {
   connect: {
     connected: (p: { id: string; server: string }) => `The main model is ${p.id} (${p.server}). To use another:`,
     test: () => "`agentyard model test` tries it: answers, streams, tools, usage.",
+    unknownSlot: (p: { slot: string; known: string }) => `✗ There is no slot “${p.slot}”; there are: ${p.known}.`,
+    fixed: (p: { slot: string }) =>
+      `✗ The slot ${p.slot} is set by a variable or a settings file, which count before what is entered here. Change it there:`,
+    title: (p: { slot: string }) =>
+      `A model for the slot ${p.slot}. It is tried before anything changes; Esc gives up at any time.`,
+    answersHere: () => "answers on this machine",
+    chooseProvider: () => "Provider (number, or an address)> ",
+    noProvider: (p: { said: string; count: number }) =>
+      `✗ “${p.said}” is no number from 1 to ${p.count}, and no address: those begin with http:// or https://.`,
+    address: () => "Address (Enter takes it)> ",
+    noAddress: (p: { said: string }) => `✗ “${p.said}” is no address: those begin with http:// or https://.`,
+    key: (p: { isKept: boolean }): string =>
+      p.isKept ? "Key (not shown; Enter: the one that is kept)> " : "Key (not shown; Enter: none is needed)> ",
+    noKey: () => "✗ That is no key: keys have letters, digits and signs of ASCII, without blanks and quotes.",
+    trying: (p: { address: string }) => `… trying ${p.address} (Esc gives up)`,
+    offers: (p: { server: string; count: number }) =>
+      `✓ ${p.server} answers and offers ${p.count === 1 ? "one model" : `${p.count} models`}:`,
+    offersNone: (p: { server: string }) => `✓ ${p.server} answers. It does not say which models it has.`,
+    chooseModel: () => "Model (number or name)> ",
+    noModel: () => "✗ A model has a name of up to 200 characters, as its provider writes it.",
+    confirm: () => "Not all of it works. [y] use it all the same  [n] another model> ",
+    entered: (p: { id: string; server: string; slot: string }) =>
+      `✓ From the next message on ${p.id} (${p.server}) answers in the slot ${p.slot}.`,
+    keyKept: () => "  The key is kept sealed and is not shown again.",
+    givenUp: () => "Nothing was changed.",
   },
   timeline: {
     nothing: () => "No turn has run here yet.",

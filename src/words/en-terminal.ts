@@ -153,7 +153,7 @@ export const enTerminal = {
     conversation: (p: { id: string }) => `Conversation: ${p.id}`,
     logFile: (p: { path: string }) => `Log file:     ${p.path}`,
     model: (p: { id: string; server: string }) => `Model:        ${p.id} (${p.server})`,
-    modelDemo: () => "Model:        demo model: not an AI — /model tells how to connect one",
+    modelDemo: () => "Model:        demo model: not an AI — /connect puts a real one in its place",
     /** Without keys every Ctrl+C is for the process. */
     hint: (p: { hasKeys: boolean }) =>
       `/help shows the commands · Ctrl+C ${p.hasKeys ? "stops a turn, twice leaves" : "leaves"}`,
@@ -197,7 +197,7 @@ export const enTerminal = {
       branch: "go on in a new conversation with the same history, all of it or up to turn N",
       export: "write what was said here into a file: Markdown, or all events if it ends with .jsonl",
       timeline: "show what took how long in the last turn, or in turn N",
-      connect: "tell how to connect a model, and which were found on this machine",
+      connect: "connect a model: choose it, try it, keep it",
       demo: "make a tour of two minutes: a table, a worker, a decision, a crash and a recovery",
       doctor: "tell what this machine can do, and how to get the rest",
       lang: "change the language of this terminal",

@@ -40,7 +40,9 @@ async function looksAround(window: TmuxWindow, say: Say): Promise<void> {
   await say("/help", /\/quit +leave[\s\S]*^ready/m);
   await say("/current", /Current session: [0-9a-f-]{36}\n +at rest · demo/);
   await say("/model", / base +demo[\s\S]*\/model SLOT prefers/);
-  await say("/connect", /`agentyard model test` tries it/);
+  await say("/connect", /Provider \(number, or an address\)>/);
+  await window.press("Escape");
+  await window.waitFor(/Nothing was changed\./);
   await say("/doctor", /✓ Node v/);
   await say("/tools quince", /No tool has “quince”/);
   await say("/tools load now", /✓ From the next message on the model is told of now/);

@@ -27,6 +27,7 @@ export const keys = {
   end: "\u0004",
   newline: "\n",
   backspace: "\u007f",
+  clear: "\u0015",
   up: "\u001b[A",
   paste: (text: string) => `\u001b[200~${text}\u001b[201~`,
 } as const;

@@ -1,5 +1,4 @@
-import type { Words } from "../../words/words.ts";
-import type { Suggest, TurnDisplay, TurnDisplayOptions } from "../console.ts";
+import type { TurnDisplay, TurnDisplayOptions } from "../console.ts";
 import type { Style } from "../style.ts";
 import { Answer } from "./answer.ts";
 import type { Block } from "./page.ts";
@@ -10,14 +9,6 @@ export type Displays = {
   turnDisplay(options: TurnDisplayOptions, host: ViewHost): TurnDisplay;
   /** A whole answer, block by block. */
   showAnswer(text: string, options: { readonly style: Style; readonly onBlock: (block: Block) => void }): void;
-};
-
-/** What there is as soon as there is a conversation. */
-export type RichChat = {
-  readonly words: Words;
-  readonly suggest: Suggest;
-  readonly prompt: string;
-  readonly displays: Displays;
 };
 
 export const displays: Displays = {

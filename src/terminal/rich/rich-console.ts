@@ -1,7 +1,6 @@
 import { decodeKittyPrintable, matchesKey } from "@earendil-works/pi-tui/dist/keys.js";
 import { setCapabilityOverrides } from "@earendil-works/pi-tui/dist/terminal-image.js";
 import { assert } from "../../base/assert.ts";
-import type { Clock } from "../../base/clock.ts";
 import type { Words } from "../../words/words.ts";
 import type {
   Console,
@@ -14,32 +13,18 @@ import type {
   TypedLine,
   WaitingMessage,
 } from "../console.ts";
-import type { JobControl } from "../job-control.ts";
-import type { Style } from "../style.ts";
 import { Arrived } from "./arrived.ts";
 import { wrapped } from "./blocks.ts";
-import type { RichChat } from "./displays.ts";
+import { HiddenLine } from "./hidden-line.ts";
 import { History } from "./history.ts";
 import { HistorySearch } from "./history-search.ts";
 import { KeyChoice } from "./key-choice.ts";
 import { PromptEditor } from "./prompt-editor.ts";
+import type { RichChat, RichOptions } from "./rich-parts.ts";
 import { Screen } from "./screen.ts";
 import { statusLine, waitingLines } from "./status-line.ts";
 import { Suspension } from "./suspension.ts";
 import { Transcript } from "./transcript.ts";
-
-export type RichOptions = {
-  readonly words: Words;
-  readonly style: Style;
-  readonly clock: Pick<Clock, "monotonic" | "after">;
-  readonly jobControl: JobControl | undefined;
-  /** The terminal cannot show more than ASCII. */
-  readonly isAscii: boolean;
-  /** Where what was typed is kept, and from which folder it was. */
-  readonly history: { readonly file: string | undefined; readonly folder: string };
-  /** Ctrl+C while there is no conversation yet. */
-  readonly onLeave: () => void;
-};
 
 type Reading = { readonly options: ReadOptions; readonly resolve: (input: Input) => void };
 
@@ -61,6 +46,7 @@ export class RichConsole implements Console {
   readonly #arrived = new Arrived();
   #chat: RichChat | undefined;
   #search: HistorySearch | undefined;
+  #hidden: HiddenLine | undefined;
   #reading: Reading | undefined;
   #activity: string | undefined;
   #waiting: readonly WaitingMessage[] = [];
@@ -142,6 +128,7 @@ export class RichConsole implements Console {
       this.#reading = { options, resolve };
       if (options.want === "key") this.#choice.begin();
       if (options.prefill !== undefined) this.#editor.set(options.prefill);
+      if (options.isHidden === true) this.#openHidden(options.prompt);
       this.#screen.changed();
       this.#wakeWhenFree();
     });
@@ -209,6 +196,8 @@ export class RichConsole implements Console {
   #renderBelow(width: number): string[] {
     const shown = { words: this.#words, style: this.#options.style };
     if (this.#search !== undefined) return this.#search.render(width);
+    const status = statusLine(this.#facts, this.#hint(), width, shown);
+    if (this.#hidden !== undefined) return ["", ...this.#hidden.render(width), ...status];
     const question = this.#question();
     return [
       "",
@@ -216,7 +205,7 @@ export class RichConsole implements Console {
       ...waitingLines([...this.#waiting, ...this.#arrived.waiting], width, shown),
       ...(question === "" ? [] : wrapped(question.trimEnd(), width, "")),
       ...this.#editor.render(width),
-      ...statusLine(this.#facts, this.#hint(), width, shown),
+      ...status,
     ];
   }
 
@@ -244,6 +233,7 @@ export class RichConsole implements Console {
     if (matchesKey(data, "ctrl+d") && !this.#isTyped()) return this.#take(() => this.#deliver({ kind: "end" }));
     if (matchesKey(data, "ctrl+z")) return this.#take(() => this.#suspension.begin());
     if (matchesKey(data, "ctrl+l")) return this.#take(() => this.#screen.redraw());
+    if (this.#hidden !== undefined) return false;
     if (matchesKey(data, "ctrl+o")) return this.#take(() => this.#unfold());
     if (matchesKey(data, "alt+up")) return this.#take(() => this.#takeBack());
     if (this.#areKeysWanted()) return this.#choose(data);
@@ -363,6 +353,12 @@ export class RichConsole implements Console {
     this.#screen.focus(this.#search);
   }
 
+  #openHidden(prompt: string): void {
+    const { style } = this.#options;
+    this.#hidden = new HiddenLine({ prompt, style, onEnter: (text) => this.#deliver({ kind: "line", text }) });
+    this.#screen.focus(this.#hidden);
+  }
+
   /** Lines that were sent off or half typed; Ctrl+C and the end of input stay. */
   #forgetTyped(): void {
     this.#arrived.forgetLines();
@@ -383,10 +379,12 @@ export class RichConsole implements Console {
     }
     this.#reading = undefined;
     this.#choice.end();
+    if (this.#hidden !== undefined) this.#screen.focus(this.#editor.component);
+    this.#hidden = undefined;
     reading.resolve(input);
   }
 
   #isTyped(): boolean {
-    return this.#editor.text !== "";
+    return this.#editor.text !== "" || this.#hidden?.isTyped === true;
   }
 }

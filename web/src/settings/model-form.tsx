@@ -1,12 +1,12 @@
 import { useId, useState } from "react";
 import type { CallAnswer } from "../../../src/client/client.ts";
 import type { Slot } from "../../../src/protocol/message.ts";
+import { modelProviders } from "../../../src/protocol/model-providers.ts";
 import { useYard } from "../app/yard.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useWords } from "../words/words.ts";
-import { providers } from "./providers.ts";
 
 type Tested = CallAnswer<"testModel">;
 type FormProps = {
@@ -20,7 +20,7 @@ type FormProps = {
 export function ModelForm({ slot, first, hasKey = false, onSaved }: FormProps) {
   const words = useWords().settings.models;
   const { client } = useYard();
-  const [baseUrl, setBaseUrl] = useState<string>(first?.baseUrl ?? providers[0][1]);
+  const [baseUrl, setBaseUrl] = useState<string>(first?.baseUrl ?? modelProviders[0][1]);
   const [apiKey, setApiKey] = useState("");
   const [model, setModel] = useState(first?.model ?? "");
   const [tested, setTested] = useState<Tested>();
@@ -91,12 +91,12 @@ export function ModelForm({ slot, first, hasKey = false, onSaved }: FormProps) {
 function Preset({ baseUrl, onChosen }: { readonly baseUrl: string; readonly onChosen: (url: string) => void }) {
   const words = useWords().settings.models;
   const id = useId();
-  const chosen = providers.find(([, url]) => url === baseUrl)?.[1] ?? "";
+  const chosen = modelProviders.find(([, url]) => url === baseUrl)?.[1] ?? "";
   return (
     <div className="form-field">
       <label htmlFor={id}>{words.provider}</label>
       <select id={id} className="field" value={chosen} onChange={(event) => onChosen(event.target.value)}>
-        {providers.map(([name, url]) => (
+        {modelProviders.map(([name, url]) => (
           <option key={url} value={url}>
             {name}
           </option>

@@ -1,5 +1,5 @@
 /** Servers that many people have a key for. Each only fills in the address; any other one works as well. */
-export const providers = [
+export const modelProviders = [
   ["OpenAI", "https://api.openai.com/v1"],
   ["Anthropic", "https://api.anthropic.com/v1"],
   ["Google Gemini", "https://generativelanguage.googleapis.com/v1beta"],
