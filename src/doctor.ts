@@ -1,18 +1,27 @@
 import { execFile, spawn } from "node:child_process";
-import { accessSync, constants, globSync, readFileSync, type Stats, statfsSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { release, tmpdir, userInfo } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCheckers } from "./approvals/approvals.ts";
 import { systemClock } from "./base/clock.ts";
-import { systemIds } from "./base/ids.ts";
 import { ok, type Result } from "./base/result.ts";
 import { type Config, type ConfigFailure, toolFiles } from "./config/config.ts";
 import { checkRecord, checkRules } from "./log/log.ts";
 import type { McpServerSettings } from "./mcp/mcp.ts";
 import { isRunning } from "./observe/observe.ts";
 import { readBwrap } from "./sandbox/local/bwrap.ts";
-import { openLocalSandbox } from "./sandbox/local/local.ts";
+import { openSandboxProvider } from "./sandbox-provider.ts";
 import { findSegmenter } from "./search/search.ts";
 import { findSkills } from "./skills/skills.ts";
 import { lookAtDatabase } from "./storage/sqlite/look-at-database.ts";
@@ -81,7 +90,7 @@ async function gatherFacts({ loaded, notes, words }: Pick<Parts, "loaded" | "not
     })),
     ...(config === undefined ? {} : { search: lookForSearch(config), documents: lookAtDocuments(config) }),
     images: config?.workspace.disk === "image" ? await lookAtImages(config.paths.dataDir) : undefined,
-    sandbox: await lookAtSandbox(words),
+    sandbox: await lookAtSandbox(words, config?.provider ?? { kind: "local" }),
   };
 }
 
@@ -235,12 +244,11 @@ function lookAtImages(folder: string): ReturnType<typeof probeImages> {
 }
 
 /** The canary looks from inside; what it does not tell is asked of the same programs from outside. */
-async function lookAtSandbox(words: Words): Promise<SandboxFacts> {
-  const provider = openLocalSandbox({
-    ...{ mark: "doctor", clock: systemClock, ids: systemIds, words: words.sandbox },
-    ...{ startTimeoutMs: guestStartTimeoutMs, javascript: process.execPath },
-  });
+async function lookAtSandbox(words: Words, settings: Config["provider"]): Promise<SandboxFacts> {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-doctor-"));
+  const provider = openSandboxProvider({ settings, mark: "doctor", folder, words: words.sandbox });
   try {
+    if (settings.kind === "docker") return { ...(await provider.probe()), ...nothingHere, docker: settings };
     const [probe, bwrap, python, bash, chineseFont] = await Promise.all([
       provider.probe(),
       readBwrap("/usr/bin/bwrap"),
@@ -254,10 +262,11 @@ async function lookAtSandbox(words: Words): Promise<SandboxFacts> {
     return { ...probe, bwrap: bwrap?.version, python: version, libraries, bash: shell, chineseFont };
   } finally {
     await provider.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const guestStartTimeoutMs = 20_000;
+const nothingHere = { bwrap: undefined, python: undefined, libraries: [], bash: undefined, chineseFont: undefined };
 const pythonQuestion = `
 import importlib.metadata, json, platform
 def find(name):

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { loadCheckers } from "./approvals/approvals.ts";
 import { systemClock } from "./base/clock.ts";
@@ -13,8 +12,8 @@ import type { Engine } from "./loop/loop.ts";
 import { type Logger, type Metrics, noMetrics, openMetrics, openTracer, type Tracer } from "./observe/observe.ts";
 import { isEverywhere, openableAddress } from "./openable-address.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
-import { openLocalSandbox } from "./sandbox/local/local.ts";
 import { openSandbox } from "./sandbox/sandbox.ts";
+import { markOf, openSandboxProvider } from "./sandbox-provider.ts";
 import { findSegmenter } from "./search/search.ts";
 import type { OwnerLock } from "./storage/sqlite/owner-lock.ts";
 import { openSqlite } from "./storage/sqlite/sqlite.ts";
@@ -65,10 +64,6 @@ export type ListenAt = {
 type Recovery = Awaited<ReturnType<Engine["recover"]>>;
 
 export type Attachment = Attached & { readonly isOwner: boolean };
-
-/** The length of the name by which the processes of this directory's sandboxes are known again. */
-const markCharacters = 12;
-const guestStartMsMax = 20_000;
 
 /** Opens everything that lies in the data directory, with a door for the processes that come later. */
 export async function ownYard(options: AttachOptions, lock: OwnerLock): Promise<Result<Attachment, Failure>> {
@@ -200,12 +195,8 @@ function openPrograms({ config, logger, reload }: AttachOptions, storage: Storag
   const words = wordsFor(config.language);
   const settings = { ...config.sandbox };
   const network = { ...config.network };
-  const provider = openLocalSandbox({
-    ...parts,
-    mark: createHash("sha256").update(dataDir).digest("hex").slice(0, markCharacters),
-    words: words.sandbox,
-    javascript: process.execPath,
-    startTimeoutMs: guestStartMsMax,
+  const provider = openSandboxProvider({
+    ...{ settings: config.provider, mark: markOf(dataDir), folder: dataDir, words: words.sandbox },
   });
   return {
     sandbox: openSandbox({

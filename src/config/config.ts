@@ -25,7 +25,7 @@ import { type DocumentSettings, readDocuments } from "./read-documents.ts";
 import { readLanguage } from "./read-language.ts";
 import { readMcp } from "./read-mcp.ts";
 import { readRules } from "./read-rules.ts";
-import { readNetwork, readSandbox } from "./read-sandbox.ts";
+import { type ProviderSettings, readNetwork, readProvider, readSandbox } from "./read-sandbox.ts";
 import { changeServer, readServer } from "./read-server.ts";
 import { readSkills } from "./read-skills.ts";
 import { readTools } from "./read-tools.ts";
@@ -77,6 +77,8 @@ export type Config = {
   readonly uploads: UploadPolicy;
   readonly documents: DocumentSettings;
   readonly sandbox: SandboxSettings;
+  /** Who starts sandboxes. */
+  readonly provider: ProviderSettings;
   readonly network: NetworkSettings;
   readonly server: ServerSettings;
   /** Whom tools reach out there. */
@@ -159,7 +161,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     context: readContext(reader),
     ...readBudgets(reader, places),
     workspace: readWorkspace(reader),
-    ...{ ...readPrograms(reader), documents },
+    ...{ ...readPrograms(reader, places), documents },
     server: readServer(reader, places),
     web: readWeb(reader, places),
     traces,
@@ -232,10 +234,10 @@ export async function reloadConfig(
     if (before.value !== reading.value) waiting.push(nameOf(reading.setting));
     return before;
   });
-  const { paths, storage, secretKey, logs, checkers, traces, documents } = config;
+  const { paths, storage, secretKey, logs, checkers, traces, documents, provider } = config;
   const workspace = { ...fresh.value.workspace, disk: config.workspace.disk };
   const server = changeServer(config.server, fresh.value.server);
-  const kept = { paths, storage, secretKey, logs, checkers, workspace, server, traces, documents, readings };
+  const kept = { paths, storage, secretKey, logs, checkers, workspace, server, traces, documents, provider, readings };
   return ok({ config: deepFreeze({ ...fresh.value, ...kept }), waiting });
 }
 
@@ -306,13 +308,14 @@ function readWorkspace(reader: Reader): Config["workspace"] {
   };
 }
 
-function readPrograms(reader: Reader): Pick<Config, "uploads" | "sandbox" | "network"> {
+function readPrograms(reader: Reader, places: Places): Pick<Config, "uploads" | "sandbox" | "provider" | "network"> {
   const uploads = {
     fileBytesMax: reader.read(settings.uploadFileBytesMax),
     filesMax: reader.read(settings.uploadFilesMax),
     types: reader.read(settings.uploadTypes),
   };
-  return { uploads, sandbox: readSandbox(reader, uploads), network: readNetwork(reader) };
+  const sandbox = readSandbox(reader, uploads);
+  return { uploads, sandbox, provider: readProvider(reader, places), network: readNetwork(reader) };
 }
 
 /** Every variable that sounds like a secret counts as one, also those of other programs. */

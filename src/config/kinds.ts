@@ -121,6 +121,24 @@ export function anyBaseUrl(example: string): Kind<string> {
   return kind(z.union([z.literal(""), webAddress]), { form: "address", example }, (text) => text.replace(/\/+$/, ""));
 }
 
+/** Where a Docker engine listens: a socket of this machine, or a port of any. */
+export const engineHost: Kind<string> = kind(
+  z.string().regex(/^(unix:\/\/\/[^\0]+|tcp:\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5})$/),
+  { form: "address", example: "unix:///var/run/docker.sock" },
+);
+
+/** As Docker takes it: `agentyard-sandbox`, `registry.example:5000/team/image:1`. */
+export const imageName: Kind<string> = kind(z.string().regex(/^[a-z0-9][\w.:/@-]{0,254}$/), {
+  form: "name",
+  example: "agentyard-sandbox",
+});
+
+/** The same for a runtime; empty is the engine's own. */
+export const runtimeName: Kind<string> = kind(z.string().regex(/^[A-Za-z0-9._-]{0,64}$/), {
+  form: "name",
+  example: "runsc",
+});
+
 /** `proxy.example:3128`, as many systems have it, means `http://proxy.example:3128`. */
 export const proxy: Kind<string> = kind(
   webAddress,

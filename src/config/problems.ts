@@ -31,7 +31,14 @@ type FileFault =
   | { readonly fault: "unknown_tool"; readonly name: string; readonly near: string }
   | { readonly fault: "unknown_argument"; readonly tool: string; readonly name: string; readonly near: string }
   | {
-      readonly fault: "loosens" | "opens_server" | "opens_web" | "opens_budget" | "changes_agent" | "switches_on";
+      readonly fault:
+        | "loosens"
+        | "opens_server"
+        | "opens_web"
+        | "opens_budget"
+        | "opens_sandbox"
+        | "changes_agent"
+        | "switches_on";
       readonly name: string;
       readonly userFile: string;
     };
@@ -94,6 +101,8 @@ function tellFault(problem: FileFault, words: ConfigWords): readonly [what: stri
       return words.switchesOn(problem.name, problem.userFile);
     case "opens_web":
       return words.opensWeb(problem.name, problem.userFile);
+    case "opens_sandbox":
+      return words.opensSandbox(problem.name, problem.userFile);
     case "opens_budget":
       return words.opensBudget(problem.name, problem.userFile);
     case "variable_missing":

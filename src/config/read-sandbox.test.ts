@@ -50,6 +50,54 @@ test("what workspaces lie in is a folder or an image, and stays so until the nex
   ]);
 });
 
+test("sandboxes are those of this machine unless a Docker engine is named, until the next start [P5][X3][N1]", async (t) => {
+  assert.deepEqual((await load(t, "")).provider, { kind: "local" });
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-provider-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const request = (env: Record<string, string>) => ({
+    ...{ cwd: folder, homeDir: folder, programDir: folder, flags: {} },
+    env: { AGENTYARD_DATA: folder, ...env },
+  });
+  const docker = { AGENTYARD_SANDBOX_PROVIDER: "docker" };
+  const first = await loadConfig(request(docker));
+  assert.ok(first.ok);
+  const usual = { kind: "docker", host: "unix:///var/run/docker.sock", image: "agentyard-sandbox" };
+  assert.deepEqual(first.value.provider, { ...usual, runtime: undefined, tlsDir: undefined });
+  const all = {
+    ...{ AGENTYARD_SANDBOX_DOCKER_HOST: "tcp://docker.example:2376", AGENTYARD_SANDBOX_DOCKER_IMAGE: "own:1" },
+    ...{ AGENTYARD_SANDBOX_DOCKER_RUNTIME: "runsc", AGENTYARD_SANDBOX_DOCKER_TLS: "certificates" },
+  };
+  const other = await loadConfig(request({ ...docker, ...all }));
+  assert.deepEqual(other.ok && other.value.provider, {
+    ...{ kind: "docker", host: "tcp://docker.example:2376", image: "own:1", runtime: "runsc" },
+    tlsDir: join(folder, "certificates"),
+  });
+  const changed = await reloadConfig(first.value, request({}));
+  assert.ok(changed.ok);
+  assert.deepEqual(
+    [changed.value.config.provider, changed.value.waiting],
+    [first.value.provider, ["sandbox.provider"]],
+  );
+});
+
+test("an engine, an image or a runtime that cannot be one is refused with an example [P5][X3]", async (t) => {
+  const yaml = `sandbox:
+  provider: podman
+  docker_host: docker.example:2375
+  docker_image: "No Image"
+  docker_runtime: "run sc"
+`;
+  assert.deepEqual(
+    (await mistakes(t, yaml)).map((mistake) => mistake.replace("config/agentyard.yaml:", "")),
+    [
+      "2: sandbox.provider is podman. Write one of local, docker.",
+      "3: sandbox.docker_host is docker.example:2375. Write an address such as unix:///var/run/docker.sock.",
+      "4: sandbox.docker_image is No Image. Write a name of letters, digits and . _ - such as agentyard-sandbox.",
+      "5: sandbox.docker_runtime is run sc. Write a name of letters, digits and . _ - such as runsc.",
+    ],
+  );
+});
+
 test("the block of the sandbox platform is read by the names that other programs know [P5][S1][F4]", async (t) => {
   const config = await load(
     t,

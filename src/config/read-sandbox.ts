@@ -1,5 +1,7 @@
 import type { UploadPolicy } from "../protocol/upload-policy.ts";
 import type { NetworkSettings, SandboxSettings } from "../sandbox/sandbox.ts";
+import type { Places } from "./places.ts";
+import { refuseForeign } from "./read-server.ts";
 import type { Reader } from "./reader.ts";
 import { svcSettings, unitBytes } from "./sandbox-settings.ts";
 import { type Setting, settings } from "./settings.ts";
@@ -34,6 +36,32 @@ export function readSandbox(reader: Reader, uploads: UploadPolicy): SandboxSetti
     recordsMs: dayMs * reader.read(settings.executionRecordDays),
     modules: reader.read(settings.pythonModules),
   };
+}
+
+/** Who starts sandboxes: bubblewrap on this machine, or a Docker engine. */
+export type ProviderSettings =
+  | { readonly kind: "local" }
+  | {
+      readonly kind: "docker";
+      /** `unix:///var/run/docker.sock`, `tcp://docker.example:2376`. */
+      readonly host: string;
+      readonly image: string;
+      readonly runtime: string | undefined;
+      /** The folder with `ca.pem`, `cert.pem` and `key.pem`. */
+      readonly tlsDir: string | undefined;
+    };
+
+export function readProvider(reader: Reader, places: Places): ProviderSettings {
+  const kind = reader.read(settings.sandboxProvider);
+  const docker = {
+    host: reader.read(settings.dockerHost),
+    image: reader.read(settings.dockerImage),
+    runtime: reader.read(settings.dockerRuntime) || undefined,
+    tlsDir: reader.find(settings.dockerTls)?.value,
+  };
+  if (!places.isTrusted)
+    for (const group of ["sandbox.provider", "sandbox.docker_"] as const) refuseForeign(reader, places, group);
+  return kind === "local" ? { kind } : { kind, ...docker };
 }
 
 /** Whom programs in the sandbox may reach, and where packages come from; nobody and nowhere unless it was set. */

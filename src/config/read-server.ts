@@ -42,11 +42,11 @@ function readOidc(reader: Reader): ServerSettings["oidc"] {
   return issuer === undefined ? undefined : { issuer, ...more };
 }
 
-/** Somebody else's folder must not decide who may call the user's server, nor whom the user's tools call. */
+/** Somebody else's folder must not decide who may call the user's server, nor whom the user's tools call, nor where programs run. */
 export function refuseForeign(
   reader: Reader,
   { projectFile, envFile, userFile }: Places,
-  group: "server." | "web." | "budgets." | "prices",
+  group: keyof typeof foreignFaults,
 ): void {
   const foreign = [projectFile.shown, envFile.shown];
   for (const { setting, origin } of reader.readings) {
@@ -54,7 +54,15 @@ export function refuseForeign(
     const { key } = setting;
     if (!foreign.includes(file) || key === undefined || !key.startsWith(group)) continue;
     const place = { file, line: Number(line) };
-    const fault = group === "server." ? "opens_server" : group === "web." ? "opens_web" : "opens_budget";
-    reader.problems.push({ fault, name: key, userFile: userFile.shown, place });
+    reader.problems.push({ fault: foreignFaults[group], name: key, userFile: userFile.shown, place });
   }
 }
+
+const foreignFaults = {
+  "server.": "opens_server",
+  "web.": "opens_web",
+  "budgets.": "opens_budget",
+  prices: "opens_budget",
+  "sandbox.provider": "opens_sandbox",
+  "sandbox.docker_": "opens_sandbox",
+} as const;

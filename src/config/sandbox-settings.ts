@@ -1,6 +1,19 @@
 import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
-import { choice } from "./first-kinds.ts";
-import { anyBaseUrl, duration, endings, hosts, modules, number, port, text, wholeNumber } from "./kinds.ts";
+import { choice, path } from "./first-kinds.ts";
+import {
+  anyBaseUrl,
+  duration,
+  endings,
+  engineHost,
+  hosts,
+  imageName,
+  modules,
+  number,
+  port,
+  runtimeName,
+  text,
+  wholeNumber,
+} from "./kinds.ts";
 import type { Setting } from "./settings.ts";
 
 const kibibyte = 1024;
@@ -203,8 +216,46 @@ const insides = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** Who starts sandboxes. */
+const provider = {
+  sandboxProvider: {
+    variables: ["AGENTYARD_SANDBOX_PROVIDER"],
+    key: "sandbox.provider",
+    kind: choice(["local", "docker"]),
+    default: "local",
+    isFixed: true,
+  },
+  dockerHost: {
+    variables: ["AGENTYARD_SANDBOX_DOCKER_HOST"],
+    key: "sandbox.docker_host",
+    kind: engineHost,
+    default: "unix:///var/run/docker.sock",
+    isFixed: true,
+  },
+  dockerImage: {
+    variables: ["AGENTYARD_SANDBOX_DOCKER_IMAGE"],
+    key: "sandbox.docker_image",
+    kind: imageName,
+    default: "agentyard-sandbox",
+    isFixed: true,
+  },
+  dockerRuntime: {
+    variables: ["AGENTYARD_SANDBOX_DOCKER_RUNTIME"],
+    key: "sandbox.docker_runtime",
+    kind: runtimeName,
+    default: "",
+    isFixed: true,
+  },
+  dockerTls: {
+    variables: ["AGENTYARD_SANDBOX_DOCKER_TLS"],
+    key: "sandbox.docker_tls",
+    kind: path,
+    isFixed: true,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
 /** Everything about where code runs. */
-export const sandboxSettings = { ...platform, ...guestLimits, ...crowd, ...insides } as const;
+export const sandboxSettings = { ...platform, ...provider, ...guestLimits, ...crowd, ...insides } as const;
 
 /** A sandbox service elsewhere: read and checked, and refused as long as there is no such thing. In files only. */
 export const svcSettings = {

@@ -67,7 +67,14 @@ export type LackName =
   | "no_bind_fd"
   | "old_bwrap"
   | "no_data_libraries"
-  | "no_cjk_fonts";
+  | "no_cjk_fonts"
+  | "no_node"
+  | "no_engine"
+  | "no_image"
+  | "no_runtime"
+  | "rootless_engine"
+  | "engine_start"
+  | "engine_walls";
 
 export type GuestWanted = {
   /** Opaque and unique while it lives: names control groups and processes, tells nothing about users. */

@@ -50,6 +50,21 @@ Everything is there.
   });
 });
 
+test("where sandboxes are containers, the image stands for what is in them [P2][P4][X3]", () => {
+  const lines = (language: "en" | "zh", runtime: string | undefined) =>
+    diagnose({ ...good, sandbox: { ...sandbox, docker: { image: "own:1", runtime } } }, wordsFor(language)).flatMap(
+      ({ name, text }) => (["sandbox", "python", "bash", "javascript", "fonts"].includes(name) ? [text] : []),
+    );
+  assert.deepEqual(
+    [lines("en", undefined), lines("en", "runsc"), lines("zh", "runsc")],
+    [
+      ["Code runs in containers of Docker (image own:1)"],
+      ["Code runs in containers of Docker (image own:1, runtime runsc)"],
+      ["代码在 Docker 容器中运行（镜像 own:1，运行时 runsc）"],
+    ],
+  );
+});
+
 test("advice that several lines share stands once, below the last of them [P2]", async () => {
   const { streams, written } = openTestPipe("");
   const lack = (name: string, fix: string) => ({ name, reason: `${name} is missing.`, fix });

@@ -73,6 +73,8 @@ type RecordFaultName = keyof Words["doctor"]["recordFault"];
 export type SandboxFacts = {
   readonly missing: readonly LackFacts[];
   readonly degraded: readonly LackFacts[];
+  /** Where they are containers; then what programs find inside is the image's own. */
+  readonly docker?: { readonly image: string; readonly runtime: string | undefined } | undefined;
   readonly bwrap: string | undefined;
   readonly python: string | undefined;
   readonly libraries: readonly { readonly name: string; readonly version: string }[];
@@ -196,8 +198,10 @@ function diagnoseImages(images: Result<void, Failure>, words: Words): Check {
 }
 
 function diagnoseSandbox({ sandbox, node }: DoctorFacts, { doctor }: Words): Check[] {
-  const { missing, degraded, bwrap, python, libraries, bash, chineseFont } = sandbox;
+  const { missing, degraded, docker, bwrap, python, libraries, bash, chineseFont } = sandbox;
   if (missing.length > 0) return missing.map((lack) => ofLack(lack, "missing"));
+  if (docker !== undefined)
+    return [fine("sandbox", doctor.container(docker)), ...degraded.map((lack) => ofLack(lack, "degraded"))];
   const versions = libraries.map(({ name, version }) => `${name} ${version}`).join(", ");
   return [
     fine("sandbox", doctor.sandbox({ version: bwrap ?? "" })),

@@ -19,6 +19,7 @@ export type ConfigWords = {
   loosens(name: string, userFile: string): Phrase;
   opensWeb(name: string, userFile: string): Phrase;
   opensServer(name: string, userFile: string): Phrase;
+  opensSandbox(name: string, userFile: string): Phrase;
   opensBudget(name: string, userFile: string): Phrase;
   changesAgent(id: string, userFile: string): Phrase;
   switchesOn(tool: string, userFile: string): Phrase;
@@ -136,6 +137,10 @@ export const enConfig: ConfigWords = {
   ],
   opensServer: (name, userFile) => [
     `${name} would let this folder decide who may call the server`,
+    `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
+  ],
+  opensSandbox: (name, userFile) => [
+    `${name} would let this folder decide where programs run`,
     `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
   ],
   opensBudget: (name, userFile) => [

@@ -79,6 +79,8 @@ export const enDoctor = {
     "Web search: none (a key in .env, such as BRAVE_API_KEY, or SEARXNG_URL switches it on; see docs/use/web.md)",
   images: () => "Workspaces are images of disks, each with a limit of its own; one was mounted",
   sandbox: (p: { version: string }) => `Code runs in a sandbox (bubblewrap ${p.version})`,
+  container: (p: { image: string; runtime: string | undefined }) =>
+    `Code runs in containers of Docker (image ${p.image}${p.runtime === undefined ? "" : `, runtime ${p.runtime}`})`,
   python: (p: { version: string; libraries: string }) =>
     p.libraries === "" ? `Python ${p.version}` : `Python ${p.version} with ${p.libraries}`,
   bash: (p: { version: string }) => `bash ${p.version}`,

@@ -71,6 +71,34 @@ export const enSandbox = {
       "There is no font for Chinese: charts show boxes instead of characters.",
       get(about, "a font for Chinese, Noto Sans CJK for one"),
     ],
+    no_node: () => [
+      "There is no node in the sandbox's image: JavaScript cannot be run.",
+      "Build the image again from deploy/sandbox, or use one that has node.",
+    ],
+    no_engine: (about: LackAbout) => [
+      `The Docker engine does not answer${because(about)}.`,
+      "Start it, let this user use its socket (the group docker), or set sandbox.docker_host in config/agentyard.yaml.",
+    ],
+    no_image: (about: LackAbout) => [
+      `The Docker engine has no image for sandboxes${because(about)}.`,
+      `In the folder of AgentYard: ${about.install}. Or set sandbox.docker_image in config/agentyard.yaml.`,
+    ],
+    no_runtime: (about: LackAbout) => [
+      `The Docker engine does not know the runtime of sandbox.docker_runtime${because(about)}.`,
+      "Install it and name it in the engine's daemon.json (gVisor: runsc install), or leave the setting out.",
+    ],
+    rootless_engine: () => [
+      "The Docker engine runs without root: files that programs make would belong to somebody else.",
+      "Use an engine that runs as root, or the local sandbox (sandbox.provider: local).",
+    ],
+    engine_start: (about: LackAbout) => [
+      `The Docker engine does not start a sandbox${because(about)}.`,
+      "The engine has to be on this machine, find the data directory by the same path, and its image needs /usr/bin/python3.",
+    ],
+    engine_walls: (about: LackAbout) => [
+      `A container of this Docker engine is not closed as it must be${because(about)}.`,
+      "Use an engine with its usual seccomp profile, and no other image than that of deploy/sandbox.",
+    ],
   } satisfies Readonly<Record<string, (about: LackAbout) => readonly [reason: string, fix: string]>>,
   /** To an execution over HTTP that looked for a network in vain. */
   noNetwork:

@@ -92,6 +92,10 @@ export const zhConfig: ConfigWords = {
     `${name} 会让这个文件夹决定谁可以访问服务器`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
+  opensSandbox: (name, userFile) => [
+    `${name} 会让这个文件夹决定程序在哪里运行`,
+    `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
+  ],
   opensBudget: (name, userFile) => [
     `${name} 会让这个文件夹决定您的花费`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,

@@ -65,6 +65,8 @@ export const zhDoctor: typeof enDoctor = {
     "网络搜索：未设置（在 .env 中设置 BRAVE_API_KEY 等密钥或 SEARXNG_URL 即可启用，参见 docs/use/web.md）",
   images: () => "工作区使用磁盘映像，各有独立的容量上限；已成功试挂载",
   sandbox: (p) => `代码在沙箱中运行（bubblewrap ${p.version}）`,
+  container: (p) =>
+    `代码在 Docker 容器中运行（镜像 ${p.image}${p.runtime === undefined ? "" : `，运行时 ${p.runtime}`}）`,
   python: (p) => (p.libraries === "" ? `Python ${p.version}` : `Python ${p.version}，带有 ${p.libraries}`),
   bash: (p) => `bash ${p.version}`,
   bashMissing: () => ["缺少 bash，无法运行 shell 命令。", "请安装 bash。"],

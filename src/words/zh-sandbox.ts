@@ -55,6 +55,34 @@ export const zhSandbox: typeof enSandbox = {
       get(about, "系统 Python 的 numpy、pandas 和 matplotlib"),
     ],
     no_cjk_fonts: (about) => ["没有中文字体：图表中的文字会显示为方框。", get(about, "中文字体，例如 Noto Sans CJK")],
+    no_node: () => [
+      "沙箱镜像中没有 node：无法运行 JavaScript。",
+      "请用 deploy/sandbox 重新构建镜像，或使用带 node 的镜像。",
+    ],
+    no_engine: (about) => [
+      `Docker 引擎没有回应${because(about)}。`,
+      "请启动它，允许当前用户使用它的套接字（docker 组），或在 config/agentyard.yaml 中设置 sandbox.docker_host。",
+    ],
+    no_image: (about) => [
+      `Docker 引擎中没有沙箱镜像${because(about)}。`,
+      `请在 AgentYard 目录中执行：${about.install}。或在 config/agentyard.yaml 中设置 sandbox.docker_image。`,
+    ],
+    no_runtime: (about) => [
+      `Docker 引擎不认识 sandbox.docker_runtime 指定的运行时${because(about)}。`,
+      "请安装它并写入引擎的 daemon.json（gVisor：runsc install），或去掉这项设置。",
+    ],
+    rootless_engine: () => [
+      "Docker 引擎不以 root 运行：程序创建的文件会属于别的用户。",
+      "请使用以 root 运行的引擎，或使用本机沙箱（sandbox.provider: local）。",
+    ],
+    engine_start: (about) => [
+      `Docker 引擎无法启动沙箱${because(about)}。`,
+      "引擎须在本机，能以相同路径找到数据目录，且镜像中须有 /usr/bin/python3。",
+    ],
+    engine_walls: (about) => [
+      `此 Docker 引擎的容器没有按要求封闭${because(about)}。`,
+      "请使用带默认 seccomp 配置的引擎，并且只用 deploy/sandbox 的镜像。",
+    ],
   },
   noNetwork:
     "程序不能访问任何主机，或者只能经由 HTTPS_PROXY 所指的代理访问 config/agentyard.yaml 中 sandbox.network_hosts 列出的主机。",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import type { Execution, LackName } from "../../src/sandbox/provider.ts";
+import { isOnDocker } from "../contracts/sandbox-on-docker.ts";
 import { type Attacked, attempt, openAttacked, openProvider } from "./guest.ts";
 import { type Weakness, weaknesses } from "./weaknesses.ts";
 
@@ -24,13 +25,24 @@ export type Attack = {
   /** Where the machine lacks this limit the attack may succeed, because the operator is told so. */
   readonly lack?: LackName;
   readonly control?: Control;
+  /** In a container it is stopped all the same, but the answer is another one; `differs`: what is so there, and why it may. */
+  readonly onDocker?: { readonly expected: unknown } | { readonly differs: string };
 };
 
 /** The same code without that layer, and the answer that shows the attack at work. */
 type Control = { readonly without: keyof typeof weaknesses; readonly shows: unknown };
 
-/** Controls need the rights to take a layer away and still have all others. */
-const hasControls = process.geteuid?.() === 0;
+/** Controls need the rights to take a layer away and still have all others; an engine takes none away. */
+const hasControls = process.geteuid?.() === 0 && !isOnDocker;
+
+/** Those that the provider under test is held to, with the answers that it gives. */
+export function forProvider(attacks: readonly Attack[]): readonly Attack[] {
+  if (!isOnDocker) return attacks;
+  return attacks.flatMap(({ onDocker, ...attack }) => {
+    if (onDocker === undefined) return [attack];
+    return "differs" in onDocker ? [] : [{ ...attack, ...onDocker }];
+  });
+}
 
 /** Attacks whose control can be shown here. */
 export function controlled(attacks: readonly Attack[]): (Attack & { readonly control: Control })[] {

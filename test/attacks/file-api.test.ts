@@ -15,6 +15,7 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
+import { isOnDocker } from "../contracts/sandbox-on-docker.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { type Attacked, attackerUid, attempt, conversation, newFolder, openAttacked } from "./guest.ts";
 
@@ -291,6 +292,9 @@ test("attack 88: exchanging a file while it is sent or hashed is stopped by the 
   assert.equal(Buffer.concat(chunks).equals(old), true);
 });
 
+/** An image has one of its own, which is as closed as that of any machine. */
+const noShadow = isOnDocker ? "EACCES" : "ENOENT";
+
 test("attack 149: replacing outputs by a link in a workspace that is all writable is stopped by the descriptor walk [W5][S5]", {
   skip: cannotStart,
 }, async (t) => {
@@ -299,14 +303,14 @@ test("attack 149: replacing outputs by a link in a workspace that is all writabl
   if (attackerUid !== undefined)
     for (const path of [folder, join(folder, "outputs")]) chownSync(path, attackerUid, attackerUid);
   const attacked = await openAttacked({ workspace: { folder, inside: "/workspace/agent-7", writable: "all" } });
-  const code = `os.rename("outputs", "old"); os.symlink("/etc", "outputs"); say(sorted(os.listdir("outputs"))[:1])`;
-  assert.deepEqual(await attempt(attacked, { code }), ["alternatives"]);
+  const code = `os.rename("outputs", "old"); os.symlink("/etc", "outputs"); say("passwd" in os.listdir("outputs"))`;
+  assert.deepEqual(await attempt(attacked, { code }), true);
   assert.deepEqual(await answers(workspace, ["outputs/passwd", "outputs/hostname"]), [refusedLink, refusedLink]);
   assert.equal((await workspace.write("outputs/x", "x")).ok, false);
   // A guest of that workspace is started again: it finds the link, and nothing of the host behind it.
   await attacked.guest.close("over");
   const again = await openAttacked({ workspace: { folder, inside: "/workspace/agent-7", writable: "all" } });
-  assert.equal(await attempt(again, { code: `say(error_of(open, "outputs/shadow"))` }), "ENOENT");
+  assert.equal(await attempt(again, { code: `say(error_of(open, "outputs/shadow"))` }), noShadow);
 });
 
 test("attack 150: having a link in place of outputs mounted is stopped by folders that are opened without following [W5][X3]", {

@@ -4,7 +4,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
-import { type Attack, controlled, isStopped, worksWithout } from "./attack.ts";
+import { isOnDocker } from "../contracts/sandbox-on-docker.ts";
+import { type Attack, controlled, forProvider, isStopped, worksWithout } from "./attack.ts";
 import {
   attackerUid,
   attempt,
@@ -22,8 +23,15 @@ const attacks: readonly Attack[] = [
     number: "1",
     name: "reading passwords, settings and homes of the host",
     stoppedBy: "mounts that do not have them",
-    code: `say([error_of(open, "/etc/shadow"), error_of(open, "/etc-of-the-host/hostname"), sorted(os.listdir("/etc"))[-2:], [name for name in os.listdir("/") if name in ("root", "home", "var", "srv", "boot", "sys", "opt", "mnt", "media")]])`,
+    code: `say([error_of(open, "/etc/shadow"), error_of(open, "/etc-of-the-host/hostname"), sorted(os.listdir("/etc"))[-2:], [name for name in sorted(os.listdir("/")) if name in ("root", "home", "var", "srv", "boot", "sys", "opt", "mnt", "media")]])`,
     expected: ["ENOENT", "ENOENT", ["nsswitch.conf", "passwd"], []],
+    // The image has folders of its own; what the host keeps in them is not there.
+    onDocker: {
+      expected: [
+        ...["EACCES", "ENOENT", ["update-motd.d", "xattr.conf"]],
+        ["boot", "home", "media", "mnt", "opt", "root", "srv", "sys", "var"],
+      ],
+    },
   },
   {
     number: "117",
@@ -50,6 +58,7 @@ os.chdir("../" * 60)
 say([os.getcwd(), error_of(os.stat, "/".join([".."] * 60) + "/etc/shadow"), "proc" in os.listdir("."), "home" in os.listdir(".")])
 `,
     expected: ["/", "ENOENT", true, false],
+    onDocker: { expected: ["/", "done", true, true] },
   },
   {
     number: "118",
@@ -62,6 +71,7 @@ def put(path):
 say([error_of(put, folder + "/attack") for folder in ("/", "/usr/lib/python3/dist-packages", "/etc", "/dev", "/run", "/run/agentyard/guest", "/workspace", "/usr/local/bin")])
 `,
     expected: ["EROFS", "EROFS", "EROFS", "EROFS", "EROFS", "EROFS", "EROFS", "EROFS"],
+    onDocker: { expected: ["EROFS", "EROFS", "EROFS", "EACCES", "EROFS", "EROFS", "EROFS", "EROFS"] },
   },
   {
     number: "37a",
@@ -93,6 +103,7 @@ su=$(echo | su -c 'id -u' 2>/dev/null || echo no)
 grep -q 'NoNewPrivs:.1' /proc/self/status && grep -q 'CapEff:.0000000000000000' /proc/self/status && echo "[$own, \\"$su\\"]"
 `,
     expected: [1000, "no"],
+    onDocker: { expected: [attackerUid ?? process.geteuid?.(), "no"] },
   },
   {
     number: "120",
@@ -106,6 +117,9 @@ devices = ["/dev/" + name for name in ("null", "zero", "full", "random", "urando
 say([lacks("nosuid"), lacks("nodev", devices)])
 `,
     expected: [[], []],
+    onDocker: {
+      differs: "binds have neither option; new rights, devices and setuid bits are stopped by attacks 7, 8 and 9",
+    },
   },
   {
     number: "8",
@@ -128,6 +142,7 @@ names = ["sysrq-trigger", "sys/kernel/core_pattern", "sys/kernel/hostname", "sys
 say(sorted({error_of(open, "/proc/" + name, "w") for name in names} - {"ENOENT"}))
 `,
     expected: ["EACCES"],
+    onDocker: { expected: ["EROFS"] },
   },
   {
     number: "14",
@@ -148,6 +163,12 @@ say([error_of(open, "/proc/kcore", "rb") in ("EACCES", "ENOENT"), sorted(address
       ...["console", "core", "fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tty"],
       ...["urandom", "zero"],
     ].filter((name) => name !== "console"),
+    onDocker: {
+      expected: [
+        ...["fd", "full", "mqueue", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tty"],
+        ...["urandom", "zero"],
+      ],
+    },
   },
   {
     number: "15a",
@@ -166,6 +187,9 @@ known = "PATH LANG HOME PWD SHLVL _ TMPDIR AGENT_WORKSPACE_PATH AGENTYARD_GUEST 
 say([sorted(set(os.environ) - set(known)), text_of("/proc/1/cmdline").split("\\0")])
 `,
     expected: [[], ["/usr/bin/python3", "-I", "-S", "/run/agentyard/guest/supervisor.py", ""]],
+    onDocker: {
+      expected: [[], ["/usr/bin/python3", "-I", "-S", "/run/agentyard/guest/supervisor.py", "stdio", ""]],
+    },
   },
   {
     number: "92",
@@ -239,7 +263,7 @@ say([os.WTERMSIG(status) == signal.SIGABRT, os.WCOREDUMP(status), [name for name
   },
 ];
 
-for (const attack of attacks) {
+for (const attack of forProvider(attacks)) {
   test(
     `attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X3][S5]`,
     { skip: cannotStart },
@@ -287,7 +311,8 @@ if (attackerUid !== undefined) {
 
 const silentlyUnsafe = ["the network namespace", "the read-only root", "the dropped capabilities"] as const;
 
-for (const without of silentlyUnsafe) {
+// What the canary of containers finds has tests of its own, in test/docker/.
+for (const without of isOnDocker ? [] : silentlyUnsafe) {
   test(`attack 102: running code on a machine that silently lacks ${without} is stopped by the canary [X3]`, {
     skip: cannotStart,
   }, async () => {

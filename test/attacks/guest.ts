@@ -7,14 +7,14 @@ import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { connectGuest, type GuestConnection } from "../../src/sandbox/guest/connection.ts";
 import { guestEnvironment } from "../../src/sandbox/guest/environment.ts";
+import { architectureOf, seccompProgram } from "../../src/sandbox/guest/seccomp.ts";
 import { supervisorProgram } from "../../src/sandbox/guest/supervisor-program.ts";
+import { absent, judged, refused, unsupported } from "../../src/sandbox/guest/syscalls.ts";
 import { readBwrap } from "../../src/sandbox/local/bwrap.ts";
 import { openGroups } from "../../src/sandbox/local/groups.ts";
 import { type Launched, launchGuest } from "../../src/sandbox/local/launch.ts";
 import { openLocalSandbox } from "../../src/sandbox/local/local.ts";
-import { architectureOf, seccompProgram } from "../../src/sandbox/local/seccomp.ts";
 import type { GuestProgram, LaunchHost } from "../../src/sandbox/local/start.ts";
-import { absent, judged, refused, unsupported } from "../../src/sandbox/local/syscalls.ts";
 import type {
   Execution,
   Guest,
@@ -25,6 +25,7 @@ import type {
 } from "../../src/sandbox/provider.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { bwrapPath, limits as usualLimits } from "../contracts/sandbox-guests.ts";
+import { isOnDocker, openDocker } from "../contracts/sandbox-on-docker.ts";
 import { outcomeOf } from "../world/bare-supervisor.ts";
 import type { Weakness } from "./weaknesses.ts";
 
@@ -67,12 +68,16 @@ export async function openAttacked({ weakness, workspace, uid = attackerUid }: W
 
 /** The product's own, with another bwrap when it is told one. */
 export function openProvider(bwrap?: string): SandboxProvider {
-  const provider = openLocalSandbox({
+  const provider = isOnDocker ? openDocker() : openLocal(bwrap);
+  ends.push(() => provider.close());
+  return provider;
+}
+
+function openLocal(bwrap: string | undefined): SandboxProvider {
+  return openLocalSandbox({
     ...{ mark: `attack${systemIds.hex(12)}`, clock: systemClock, ids: systemIds, words: wordsFor("en").sandbox },
     ...{ javascript: process.execPath, bwrap, startTimeoutMs: 20_000 },
   });
-  ends.push(() => provider.close());
-  return provider;
 }
 
 /** Put together as the product does it, from the same parts. */

@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
-import { type Attack, controlled, isStopped, worksWithout } from "./attack.ts";
+import { type Attack, controlled, forProvider, isStopped, worksWithout } from "./attack.ts";
 
 const groups = "control groups";
 
@@ -130,7 +130,7 @@ say("stopped" if answer in ("SIGKILL", "stopped") or "Errno" in str(answer) else
   },
 ];
 
-for (const attack of attacks) {
+for (const attack of forProvider(attacks)) {
   test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X4]`, { skip: cannotStart }, () =>
     isStopped(attack),
   );

@@ -166,9 +166,9 @@ def look():
         return socket.getaddrinfo("mirror.test", 80)
     except socket.gaierror:
         return "no answer"
-say([look(), error_of(socket.create_connection, ("127.0.0.1", ${port}), 2), error_of(socket.create_connection, ("192.0.2.1", 80), 2), error_of(open, "/etc/resolv.conf")])
+say([look(), error_of(socket.create_connection, ("127.0.0.1", ${port}), 2), error_of(socket.create_connection, ("192.0.2.1", 80), 2), os.path.exists("/etc/resolv.conf") and text_of("/etc/resolv.conf") or "nobody"])
 `;
-  assert.deepEqual(await said(code), ["no answer", "ECONNREFUSED", "ENETUNREACH", "ENOENT"]);
+  assert.deepEqual(await said(code), ["no answer", "ECONNREFUSED", "ENETUNREACH", "nobody"]);
 });
 
 test(

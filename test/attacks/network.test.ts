@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { systemIds } from "../../src/base/ids.ts";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
-import { type Attack, controlled, isStopped, worksWithout } from "./attack.ts";
+import { type Attack, controlled, forProvider, isStopped, worksWithout } from "./attack.ts";
 import { attempt, newFolder, openAttacked } from "./guest.ts";
 
 const own = "the network namespace";
@@ -44,6 +44,7 @@ say([error_of(reach, kind, (host, 80)) for kind in (socket.SOCK_STREAM, socket.S
     stoppedBy: own,
     code: `say([error_of(socket.create_connection, (host, 80), 2) for host in ("2001:db8::1", "fd00:ec2::254", "::ffff:192.0.2.1")])`,
     expected: ["ENETUNREACH", "ENETUNREACH", "ENETUNREACH"],
+    onDocker: { expected: ["EADDRNOTAVAIL", "EADDRNOTAVAIL", "ENETUNREACH"] },
   },
   {
     number: "65",
@@ -58,9 +59,9 @@ def look():
 def ask():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.sendto(b"x", ("8.8.8.8", 53))
-say([look(), error_of(ask), error_of(open, "/etc/resolv.conf")])
+say([look(), error_of(ask), os.path.exists("/etc/resolv.conf") and text_of("/etc/resolv.conf") or "nobody"])
 `,
-    expected: ["no answer", "ENETUNREACH", "ENOENT"],
+    expected: ["no answer", "ENETUNREACH", "nobody"],
   },
   {
     number: "66",
@@ -164,7 +165,7 @@ say([len(lines), [line for line in text_of("/proc/net/unix").splitlines() if "ag
   },
 ];
 
-for (const attack of attacks) {
+for (const attack of forProvider(attacks)) {
   test(
     `attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X3][X5]`,
     { skip: cannotStart },

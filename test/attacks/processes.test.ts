@@ -4,7 +4,7 @@ import { systemIds } from "../../src/base/ids.ts";
 import { cannotStart, isAlive as isRunning, keepGuest } from "../contracts/sandbox-guests.ts";
 import { outcomeOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
-import { type Attack, controlled, isAlive, isStopped, worksWithout } from "./attack.ts";
+import { type Attack, controlled, forProvider, isAlive, isStopped, worksWithout } from "./attack.ts";
 import { type Attacked, attempt, openAttacked, openHost } from "./guest.ts";
 
 const shield = "the supervisor's shield";
@@ -188,7 +188,7 @@ say(sorted(kind for kind in kinds if kind and not kind.startswith("/proc/") and 
   },
 ];
 
-for (const attack of attacks) {
+for (const attack of forProvider(attacks)) {
   test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X3]`, { skip: cannotStart }, () =>
     isStopped(attack),
   );

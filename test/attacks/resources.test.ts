@@ -6,7 +6,7 @@ import { systemIds } from "../../src/base/ids.ts";
 import { findPlaces } from "../../src/sandbox/local/hierarchies.ts";
 import { cannotLimit, cannotStart } from "../contracts/sandbox-guests.ts";
 import { allOf, outcomeOf } from "../world/bare-supervisor.ts";
-import { type Attack, controlled, isStopped, worksWithout } from "./attack.ts";
+import { type Attack, controlled, forProvider, isStopped, worksWithout } from "./attack.ts";
 import { attempt, limits, openAttacked, openHost } from "./guest.ts";
 
 const groups = "control groups";
@@ -178,7 +178,7 @@ say("survived")
   },
 ];
 
-for (const attack of attacks) {
+for (const attack of forProvider(attacks)) {
   test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X4]`, { skip: cannotStart }, () =>
     isStopped(attack),
   );

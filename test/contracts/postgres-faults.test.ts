@@ -60,7 +60,7 @@ test("a server that is older than we know is named, and so is a schema that is n
   });
   const url = server.newPlace();
   await (await opened(t, url)).close();
-  const { rows } = await server.run(`SELECT version AS known FROM ${schemaIn(url)}.agentyard`);
+  const { rows } = await server.run(`SELECT version::integer AS known FROM ${schemaIn(url)}.agentyard`);
   await server.run(`UPDATE ${schemaIn(url)}.agentyard SET version = 99`);
   assert.deepEqual(paramsOf(await open(url)), { storage_newer: { found: 99, ...rows[0] } });
 });

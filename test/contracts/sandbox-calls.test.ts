@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { absent, refused, unassigned } from "../../src/sandbox/local/syscalls.ts";
+import { absent, refused, unassigned } from "../../src/sandbox/guest/syscalls.ts";
 import { askPython, cannotStart, openHost } from "./sandbox-guests.ts";
 
 /**

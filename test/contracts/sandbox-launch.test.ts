@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { canReach } from "../../src/sandbox/local/sources.ts";
+import { canReach } from "../../src/sandbox/guest/sources.ts";
 import {
   askPython,
   cannotStart,

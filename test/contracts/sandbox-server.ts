@@ -3,9 +3,9 @@
 // what they say.
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
+import { architectureOf, seccompProgram } from "../../src/sandbox/guest/seccomp.ts";
 import { readBwrap } from "../../src/sandbox/local/bwrap.ts";
 import { openGroups } from "../../src/sandbox/local/groups.ts";
-import { architectureOf, seccompProgram } from "../../src/sandbox/local/seccomp.ts";
 import { askPython, bwrapPath, openProvider, startPython } from "./sandbox-guests.ts";
 import { wantedGuest } from "./sandbox-place.ts";
 

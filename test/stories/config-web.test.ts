@@ -54,3 +54,18 @@ test("a folder of somebody else can neither open the user's network nor have the
     ],
   );
 });
+
+test("a folder of somebody else cannot say where programs run [X3][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write("config/agentyard.yaml", "sandbox:\n  provider: docker\n  docker_host: tcp://collector.example:2375\n");
+  foreign.write(".env", "AGENTYARD_SANDBOX_DOCKER_IMAGE=theirs\n");
+  const told = (name: string) => `${name} would let this folder decide where programs run. Write it into `;
+  assert.deepEqual(
+    (await foreign.mistakes({ env: {} })).map((line) => line.replace(/(Write it into ).*/, "$1")),
+    [
+      `.env:1: ${told("sandbox.docker_image")}`,
+      `config/agentyard.yaml:2: ${told("sandbox.provider")}`,
+      `config/agentyard.yaml:3: ${told("sandbox.docker_host")}`,
+    ],
+  );
+});

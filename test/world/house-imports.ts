@@ -147,7 +147,7 @@ function checkAdapter(from: string, to: string): string[] {
   const isTestOfItsFolder = isTest(from) && from.startsWith(`src/${folderOf(to)}/`);
   const isWiring =
     WIRING.some((file) => from === `src/${file}`) || /^test\/world\/(yard|database|power-cut-storage)\.ts$/.test(from);
-  const isAllowed = isWiring || /^(test\/contracts|test\/attacks|bench)\//.test(from) || isTestOfItsFolder;
+  const isAllowed = isWiring || /^(test\/contracts|test\/attacks|test\/docker|bench)\//.test(from) || isTestOfItsFolder;
   return isAllowed ? [] : [`${from}: an adapter is imported by the wiring and its contract suite only, not ${to}`];
 }
 

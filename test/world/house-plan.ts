@@ -21,6 +21,7 @@ export const WIRING = [
     "extend.ts",
     "attach.ts",
     "own-yard.ts",
+    "sandbox-provider.ts",
     "yard.ts",
     "providers.ts",
     "data-place.ts",
@@ -83,6 +84,7 @@ const NO_ADAPTERS = ["src/sandbox/network/"];
 /** What a provider brings into a guest is the same for all of them, and so is most of speaking with a model. */
 export const ADAPTERS_OF_ADAPTERS = {
   "src/sandbox/local/": "src/sandbox/guest/",
+  "src/sandbox/docker/": "src/sandbox/guest/",
   "src/models/openai/": "src/models/wire/",
   "src/models/anthropic/": "src/models/wire/",
   "src/models/google/": "src/models/wire/",
@@ -99,7 +101,7 @@ export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   tools: ["builtin", "edit", "."],
   loop: ["agents ."],
   approvals: ["code shell ."],
-  sandbox: ["local", "guest", ".", "network"],
+  sandbox: ["local", "docker", "guest", ".", "network"],
   models: ["demo", "openai", "responses", "anthropic", "google", "embedding", "wire", "."],
   search: [".", "sqlite", "text"],
   storage: ["sqlite", "postgres", "."],
@@ -132,14 +134,24 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
     "config/yaml-worker.ts",
   ],
   "node:fs": [
-    ...["workspace/", "storage/sqlite/", "sandbox/local/", "config/", "terminal/", "observe/", ...WIRING],
+    ...[
+      "workspace/",
+      "storage/sqlite/",
+      "sandbox/local/",
+      "sandbox/docker/",
+      "config/",
+      "terminal/",
+      "observe/",
+      ...WIRING,
+    ],
     // A socket and its folder; the page of the documents, and the program of a guest, which lie beside them.
     ...[
       "client/socket-path.ts",
       "http/server.ts",
       "http/docs/docs.ts",
       "http/web-app.ts",
-      "sandbox/guest/supervisor-program.ts",
+      // The program of a guest, what is mounted into it, and what the kernel counts of it.
+      "sandbox/guest/",
     ],
     // The index is a cache of its own beside the data; whether it is there is asked without what opens it.
     ...["search/sqlite/", "search/open-search.ts"],
@@ -152,8 +164,8 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
     // Skills lie where the operator put them, and copies of them beside all workspaces.
     "skills/",
   ],
-  "node:http": ["http/server.ts", "client/socket-fetch.ts", "models/", "web/"],
-  "node:https": ["models/"],
+  "node:http": ["http/server.ts", "client/socket-fetch.ts", "models/", "web/", "sandbox/docker/"],
+  "node:https": ["models/", "sandbox/docker/"],
   // Most only ask whether a text is an address.
   "node:net": [
     ...["http/", "sandbox/network/", "web/", "config/kinds.ts", "models/profiles.ts", "terminal/program-commands.ts"],

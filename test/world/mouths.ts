@@ -55,7 +55,8 @@ export const mouths: Readonly<Record<string, string>> = {
   "src/sandbox/install-packages.ts#installInGuest":
     "the installation is lost, so that no session waits for ever; the log has it",
   "src/sandbox/local/font-list.ts#files": "a list that only saves time: without it each guest makes its own",
-  "src/sandbox/local/local.ts#close": "a guest that was not started need not be closed: whoever asked for it hears why",
+  "src/sandbox/guest/kept-guests.ts#close":
+    "a guest that was not started need not be closed: whoever asked for it hears why",
   "src/storage/sqlite/group-commit.ts#prepareTransaction":
     "is thrown where the write was asked for, and in no other of its group",
   "src/storage/postgres/lanes.ts#transactionOf":

@@ -265,7 +265,7 @@ src/storage/sqlite/sqlite.ts: ${ADAPTER} src/models/openai/openai.ts`,
     "an adapter that knows its neighbour",
     "src/sandbox/guest/connection.ts",
     'import { openLocal } from "../local/local.ts";\n',
-    `src/sandbox/guest/connection.ts: inside sandbox/ imports point down (local, guest, ., network), not up to src/sandbox/local/local.ts
+    `src/sandbox/guest/connection.ts: inside sandbox/ imports point down (local, docker, guest, ., network), not up to src/sandbox/local/local.ts
 src/sandbox/guest/connection.ts: ${ADAPTER} src/sandbox/local/local.ts`,
   ],
   [

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { fitsGuest, type GuestWanted } from "../provider.ts";
 
@@ -23,6 +24,12 @@ export function guestEnvironment(wanted: Environment): Record<string, string> {
     ...acceptedEnvironment(env),
     ...(wanted.packages === undefined ? {} : packagesVariables(env)),
   };
+}
+
+/** Which folders must be where, by their places inside. */
+export function marksInside({ workspace }: Pick<GuestWanted, "workspace">): Record<string, string> {
+  const marks = Object.entries(workspace?.marks ?? {});
+  return Object.fromEntries(marks.map(([name, mark]) => [join(workspace?.inside ?? "/", name), mark]));
 }
 
 type Environment = Pick<GuestWanted, "workspace" | "limits" | "env" | "network" | "packages">;

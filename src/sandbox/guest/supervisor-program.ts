@@ -7,6 +7,9 @@ export type SupervisorProgram = {
   readonly files: Readonly<Record<string, Uint8Array>>;
 };
 
+/** `isOverStdio`: it is not given sockets, see `stdio.ts`. */
+type Ways = { readonly hasNetwork?: boolean; readonly isOverStdio?: boolean };
+
 const names = [
   "supervisor.py",
   "channel.py",
@@ -17,6 +20,7 @@ const names = [
   "outputs.py",
   "parts.py",
   "processes.py",
+  "stdio.py",
   "timers.py",
 ];
 
@@ -27,10 +31,11 @@ const names = [
 export function supervisorProgram(
   python: string,
   folder: string,
-  { hasNetwork = false }: { readonly hasNetwork?: boolean } = {},
+  { hasNetwork = false, isOverStdio = false }: Ways = {},
 ): SupervisorProgram {
+  const ways = [...(isOverStdio ? ["stdio"] : []), ...(hasNetwork ? ["network"] : [])];
   return {
-    command: [python, "-I", "-S", join(folder, "supervisor.py"), ...(hasNetwork ? ["network"] : [])],
+    command: [python, "-I", "-S", join(folder, "supervisor.py"), ...ways],
     files: Object.fromEntries(names.map((name) => [join(folder, name), readFileSync(join(import.meta.dirname, name))])),
   };
 }

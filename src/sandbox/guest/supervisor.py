@@ -1,6 +1,7 @@
 """PID 1 of a sandbox: starts what the host asks for, carries its output, and believes nothing that it started.
 
-Run as `python3 -I supervisor.py` with the control socket as descriptor 3 (with a network, see forward.py). Only the standard library is used, and nothing
+Run as `python3 -I supervisor.py` with the control socket as descriptor 3 (with a network, see forward.py; over standard
+input and output, see stdio.py). Only the standard library is used, and nothing
 is imported from where users can write. The end of an execution is the end of its process, never the end of its output:
 a child in the background may hold that open for ever.
 """
@@ -19,6 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import forward
 import processes
+import stdio
 from channel import PAYLOAD_BYTES_MAX, VERSION, Channel
 from execution import ARGUMENT_BYTES_MAX, CANNOT_START, RESULT_BYTES_MAX, RESULT_PIECE_BYTES_MIN
 from execution import Execution, Kernel, load_kernel_program
@@ -29,6 +31,8 @@ from timers import Timers
 del sys.path[0]
 
 CONTROL_FD = 3
+# Of the calls into the kernel, where nobody has put it in force before.
+FILTER_PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls.bpf")
 EXECUTIONS_MAX = 32
 KERNELS_MAX = 16
 # For the dead of a turn to be reaped; a kernel that is busy does not come to it.
@@ -40,10 +44,13 @@ RESULT_KINDS = {b"t": "text", b"j": "json", b"p": "png"}
 
 
 def main():
+    processes.filter_calls(FILTER_PATH)
+    inner_fds = stdio.given(sys.argv[1:], CONTROL_FD)
     network_fd = forward.given(sys.argv[1:], CONTROL_FD + 1)
-    processes.shield(CONTROL_FD, network_fd or CONTROL_FD)
+    processes.shield(CONTROL_FD, max([CONTROL_FD, network_fd or 0, *inner_fds]))
     supervisor = Supervisor(socket.socket(fileno=CONTROL_FD))
     forward.begin(supervisor.selector, network_fd)
+    stdio.begin(supervisor.selector, inner_fds)
     supervisor.serve()
 
 

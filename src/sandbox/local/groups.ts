@@ -2,17 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import type { GuestLimits, GuestUsage } from "../provider.ts";
-import {
-  type Controller,
-  findPlaces,
-  type GroupFolder,
-  makeFolder,
-  readText,
-  removeFolder,
-  stepBack,
-  writeText,
-} from "./hierarchies.ts";
+import { countsOf, type GroupCounts, processesIn } from "../guest/group-counts.ts";
+import type { Controller, GroupFolder } from "../guest/group-places.ts";
+import type { GuestLimits } from "../provider.ts";
+import { findPlaces, makeFolder, removeFolder, stepBack, writeText } from "./hierarchies.ts";
 
 /** The control groups of one installation's guests. */
 export type Groups = {
@@ -29,15 +22,9 @@ export type Groups = {
 };
 
 /** The group of one guest: a process in it cannot leave it. */
-export type Group = {
+export type Group = GroupCounts & {
   /** False: it is not in every group, and must not run. */
   add(pid: number): boolean;
-  /** How many processes the kernel ended because the memory was used up. */
-  oomKills(): number;
-  /** Zero where there is no controller that counts. */
-  usage(): GuestUsage;
-  /** Empty where there is no group. */
-  processes(): readonly number[];
   kill(): void;
   remove(): Promise<void>;
 };
@@ -150,20 +137,10 @@ function setLimit(
 }
 
 function openGroup(places: ReadonlyMap<Controller, GroupFolder>, clock: Clock): Group {
-  const count = (name: Controller, file: string) => numberIn(readOf(places.get(name), file));
-  const field = (name: Controller, file: string, key: string) =>
-    numberIn(new RegExp(`^${key} (\\d+)$`, "m").exec(readOf(places.get(name), file) ?? "")?.[1]);
-  const isNew = (name: Controller) => places.get(name)?.version === 2;
   return {
+    ...countsOf(places),
     add: (pid) =>
       Array.from(places.values(), ({ folder }) => writeText(join(folder, "cgroup.procs"), `${pid}`)).every(Boolean),
-    oomKills: () => field("memory", isNew("memory") ? "memory.events" : "memory.oom_control", "oom_kill"),
-    usage: () => ({
-      memoryBytes: count("memory", isNew("memory") ? "memory.current" : "memory.usage_in_bytes"),
-      processes: count("pids", "pids.current"),
-      cpuMs: isNew("cpu") ? field("cpu", "cpu.stat", "usage_usec") / 1e3 : count("cpuacct", "cpuacct.usage") / 1e6,
-    }),
-    processes: () => Array.from(places.values().take(1), processesIn).flat(),
     kill: () => killAll(places),
     async remove() {
       const left = new Set(Array.from(places.values(), ({ folder }) => folder));
@@ -210,15 +187,6 @@ export function endProcess(pid: number): void {
   }
 }
 
-function processesIn(place: GroupFolder): number[] {
-  const text = readOf(place, "cgroup.procs") ?? "";
-  // 0 is a process that this one cannot see; as a target it would mean ourselves.
-  return text
-    .split("\n")
-    .map(Number)
-    .filter((pid) => pid > 1);
-}
-
 function childrenOf({ folder }: GroupFolder): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -231,13 +199,4 @@ function childrenOf({ folder }: GroupFolder): string[] {
 
 function hasFile(place: GroupFolder, file: string): boolean {
   return existsSync(join(place.folder, file));
-}
-
-function readOf(place: GroupFolder | undefined, file: string): string | undefined {
-  return place === undefined ? undefined : readText(join(place.folder, file));
-}
-
-function numberIn(text: string | undefined): number {
-  const number = Number.parseInt(text ?? "", 10);
-  return Number.isSafeInteger(number) ? number : 0;
 }

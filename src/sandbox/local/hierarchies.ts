@@ -1,15 +1,18 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemCode } from "../../base/fault.ts";
-
-export type Controller = "memory" | "pids" | "cpu" | "cpuacct" | "freezer" | "unified";
-
-/** Where groups of ours can be made for a controller. */
-export type GroupFolder = { readonly folder: string; readonly version: 1 | 2 };
+import {
+  type Controller,
+  cgroupMounts,
+  folderOf,
+  type GroupFolder,
+  groupsIn,
+  oldControllers,
+  readText,
+} from "../guest/group-places.ts";
 
 /** The limits that we ask for. */
 const limiting = ["memory", "pids", "cpu"] as const;
-const old: readonly Controller[] = [...limiting, "cpuacct", "freezer"];
 
 /**
  * One folder per controller, below the group that this process is in: a guest then stays within what its host was
@@ -17,7 +20,7 @@ const old: readonly Controller[] = [...limiting, "cpuacct", "freezer"];
  */
 export function findPlaces(mark: string, proc = "/proc"): Map<Controller, GroupFolder> {
   const places = new Map<Controller, GroupFolder>();
-  const groups = ownGroups(readText(join(proc, "self/cgroup")) ?? "");
+  const groups = groupsIn(readText(join(proc, "self/cgroup")) ?? "");
   for (const mount of cgroupMounts(readText(join(proc, "self/mountinfo")) ?? "")) {
     const base = folderOf(mount, mount.isUnified ? groups.get("") : groups.get(mount.controllers));
     if (base === undefined) continue;
@@ -29,47 +32,6 @@ export function findPlaces(mark: string, proc = "/proc"): Map<Controller, GroupF
       if (!places.has(controller)) places.set(controller, { folder, version: mount.isUnified ? 2 : 1 });
   }
   return places;
-}
-
-type Mount = {
-  readonly isUnified: boolean;
-  readonly root: string;
-  readonly folder: string;
-  readonly controllers: string;
-};
-
-/** `35 34 0:30 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory` */
-function cgroupMounts(mountinfo: string): Mount[] {
-  return mountinfo.split("\n").flatMap((line) => {
-    const [before = "", after = ""] = line.split(" - ");
-    const [, , , root = "/", folder = "/"] = before.split(" ");
-    const [type, , options = ""] = after.split(" ");
-    if (type !== "cgroup" && type !== "cgroup2") return [];
-    const controllers = options.split(",").filter((option) => old.some((controller) => controller === option));
-    return [{ isUnified: type === "cgroup2", root, folder, controllers: controllers.sort().join(",") }];
-  });
-}
-
-/** `4:cpu,cpuacct:/some/group`: by its controllers that we know, the unified hierarchy by none. */
-function ownGroups(text: string): Map<string, string> {
-  const groups = new Map<string, string>();
-  for (const line of text.split("\n")) {
-    const [number, names = "", ...path] = line.split(":");
-    const known = names.split(",").filter((name) => old.some((controller) => controller === name));
-    if (number === "0" || known.length > 0) groups.set(known.sort().join(","), path.join(":"));
-  }
-  return groups;
-}
-
-/** In a container a hierarchy is often mounted from the container's group on, and not from its root. */
-function folderOf({ root, folder }: Mount, group: string | undefined): string | undefined {
-  if (group === undefined || group.includes("..")) return undefined;
-  if (root === "/") return join(folder, group);
-  return group === root || group.startsWith(`${root}/`) ? join(folder, group.slice(root.length)) : undefined;
-}
-
-function oldControllers(controllers: string): Controller[] {
-  return old.filter((controller) => controllers.split(",").includes(controller));
 }
 
 /** Those it can limit; "unified" itself always, because its groups can be ended in one stroke. */
@@ -115,15 +77,6 @@ function giveOn(folder: string, controllers: readonly Controller[]): boolean {
 
 function words(text: string | undefined): string[] {
   return (text ?? "").trim().split(/\s+/);
-}
-
-/** Undefined: not there, or not for us. Files of the kernel are read whole; they are small. */
-export function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
 }
 
 /** False: the kernel did not take it. */

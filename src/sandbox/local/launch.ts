@@ -4,10 +4,10 @@ import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { systemCodeOrThrow } from "../../base/fault.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
+import { readText } from "../guest/group-places.ts";
+import { openSources } from "../guest/sources.ts";
 import type { GuestWanted, SandboxFault } from "../provider.ts";
 import type { Group } from "./groups.ts";
-import { readText } from "./hierarchies.ts";
-import { openSources } from "./sources.ts";
 import { type End, type GuestProgram, type LaunchHost, type Started, startBwrap } from "./start.ts";
 
 export type Launched = {

@@ -1,19 +1,20 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { release } from "node:os";
-import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { Words } from "../../words/words.ts";
 import { connectGuest, type GuestConnection, type ProcessLimits } from "../guest/connection.ts";
-import { guestEnvironment, noWorkspace, programFolder } from "../guest/environment.ts";
+import { guestEnvironment, marksInside, noWorkspace, programFolder } from "../guest/environment.ts";
+import { sharedFiles, unnamedBytes } from "../guest/held-files.ts";
+import { keepGuests } from "../guest/kept-guests.ts";
 import { supervisorProgram } from "../guest/supervisor-program.ts";
+import { createOomCount, type GuestLife, tieGuest } from "../guest/tie-guest.ts";
 import type { Guest, GuestWanted, SandboxFault, SandboxProvider } from "../provider.ts";
 import { type Bytecode, createBytecode } from "./bytecode.ts";
 import { createFontList, type FontList } from "./font-list.ts";
 import type { Group } from "./groups.ts";
-import { sharedFiles, unnamedBytes } from "./held-files.ts";
 import { type Launched, launchGuest } from "./launch.ts";
 import { openMachine } from "./machine.ts";
 import { reapLeftovers } from "./reap.ts";
@@ -50,45 +51,22 @@ export function openLocalSandbox(options: LocalSandboxOptions): SandboxProvider 
   const machine = openMachine(settings);
   const fonts = createFontList(settings);
   const bytecode = createBytecode(settings);
-  /** By id, from the moment that one is asked for until it is gone. */
-  const guests = new Map<string, Promise<Result<Guest, SandboxFault>>>();
-  let isClosed = false;
-
-  const start = async (wanted: GuestWanted): Promise<Result<Guest, SandboxFault>> => {
+  const guests = keepGuests(async (wanted) => {
     const { probe, host } = await machine.look();
-    if (isClosed) return failed({ why: "unavailable", said: "closed" });
+    if (guests.isClosed()) return failed({ why: "unavailable", said: "closed" });
     if (host === undefined) return failed({ why: "unavailable", said: namesOf(probe.missing) });
     return startGuest(wanted, host, { ...settings, fonts, bytecode });
-  };
+  });
   return {
     probe: async (wanted) => (await machine.look(wanted?.fresh)).probe,
-    async open(wanted) {
-      assert(!guests.has(wanted.id), "a guest has an id of its own");
-      const starting = start(wanted);
-      guests.set(wanted.id, starting);
-      let isOpen = false;
-      try {
-        const started = await starting;
-        isOpen = started.ok;
-        if (started.ok) void started.value.ended.then(() => guests.delete(wanted.id));
-        return started;
-      } finally {
-        if (!isOpen) guests.delete(wanted.id);
-      }
-    },
+    open: guests.open,
     async reap() {
       // The guests that look around for us are nobody's leftovers.
       await Promise.all([machine.settled(), fonts.settled()]);
-      return reapLeftovers({ mark, groups: machine.groups(), clock, spared: new Set(guests.keys()) });
+      return reapLeftovers({ mark, groups: machine.groups(), clock, spared: guests.ids() });
     },
     async close() {
-      isClosed = true;
-      await Promise.all(
-        Array.from(guests.values(), async (starting) => {
-          const [started] = await Promise.allSettled([starting]); // A fault hears whoever asked for it.
-          if (started.status === "fulfilled" && started.value.ok) await started.value.value.close("closed");
-        }),
-      );
+      await guests.close();
       await fonts.settled();
       await machine.close();
     },
@@ -126,7 +104,7 @@ async function startGuest(
   const env = guestEnvironment(wanted);
   const supervisor = supervisorProgram(python, supervisorFolder, { hasNetwork: wanted.network !== undefined });
   const held: { connection?: GuestConnection; group?: Group } = {};
-  const oomKills = createOomCount(() => held.group);
+  const oomKills = createOomCount(() => held.group?.oomKills() ?? 0);
   const launched = await launchGuest(
     // The supervisor itself starts with what cannot do harm; it hands the rest on to what it starts.
     { ...wanted, env: { LANG: "C.UTF-8", PATH: "/usr/bin:/bin" } },
@@ -160,13 +138,7 @@ async function startGuest(
   assert(held.connection !== undefined, "a guest that is ready has greeted");
   held.group = launched.value.group;
   if (launched.value.network !== undefined) wanted.network?.(launched.value.network);
-  return ok(guestOf(held.connection, launched.value, deviceOf(wanted)));
-}
-
-/** By their places inside. */
-function marksInside({ workspace }: GuestWanted): Record<string, string> {
-  const marks = Object.entries(workspace?.marks ?? {});
-  return Object.fromEntries(marks.map(([name, mark]) => [join(workspace?.inside ?? "/", name), mark]));
+  return ok(tieGuest(held.connection, lifeOf(launched.value, deviceOf(wanted))));
 }
 
 /** What no control group limits. Older kernels count the processes of a user on the whole machine: then not those. */
@@ -186,33 +158,14 @@ function countsPerNamespace(kernel: string): boolean {
   return major > 5 || (major === 5 && minor >= 14);
 }
 
-/** The kernel's count is gone with the group; who asks later is told the last one. */
-function createOomCount(group: () => Group | undefined): () => number {
-  let count = 0;
-  return () => {
-    count = Math.max(count, group()?.oomKills() ?? 0);
-    return count;
-  };
-}
-
-/** One whose connection is gone is ended, whatever runs in it; one that is ended has no connection. */
-function guestOf(connection: GuestConnection, launched: Launched, device: number | undefined): Guest {
-  void connection.ended.then(() => launched.kill());
-  void launched.ended.then(() => connection.close("ended"));
-  const ended = Promise.all([connection.ended, launched.ended]).then(([{ why }, { code, oomKills }]) => ({
-    why: why === "ended" && oomKills > 0 && code === killedCode ? "out_of_memory" : why,
-  }));
-  const processes = () => processesOf(launched.pid, launched.group);
+function lifeOf({ pid, group, ended, kill }: Launched, device: number | undefined): GuestLife {
+  const processes = () => processesOf(pid, group);
   return {
-    ...connection,
     ended,
-    usage: async () => usageOf(launched.pid, launched.group),
+    kill,
+    usage: async () => usageOf(pid, group),
     sharedFiles: () => sharedFiles(processes()),
     unnamedBytes: async () => (device === undefined ? 0 : unnamedBytes(processes(), device)),
-    async close(why) {
-      await connection.close(why);
-      await ended;
-    },
   };
 }
 
@@ -220,6 +173,3 @@ function guestOf(connection: GuestConnection, launched: Launched, device: number
 function deviceOf({ workspace }: GuestWanted): number | undefined {
   return workspace && statSync(workspace.folder, { throwIfNoEntry: false })?.dev;
 }
-
-/** What bwrap says of a first process that was killed. */
-const killedCode = 137;

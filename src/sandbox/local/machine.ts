@@ -3,11 +3,11 @@ import { whenOver } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Words } from "../../words/words.ts";
+import { architectureOf, seccompProgram } from "../guest/seccomp.ts";
 import type { Probe } from "../provider.ts";
 import { readBwrap } from "./bwrap.ts";
 import { type Groups, openGroups } from "./groups.ts";
 import { probeMachine } from "./probe.ts";
-import { architectureOf, seccompProgram } from "./seccomp.ts";
 import type { LaunchHost } from "./start.ts";
 
 /** What is known about this machine, found out when it is first asked for. */

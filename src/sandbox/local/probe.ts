@@ -1,18 +1,15 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Duplex } from "node:stream";
-import { z } from "zod";
+import { existsSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
-import { parsedJson } from "../../base/json.ts";
 import type { Words } from "../../words/words.ts";
-import type { GuestLimits, Lack, LackAbout, LackName, Probe } from "../provider.ts";
+import { brokenWalls, canaryLimits, canaryProgram, factsIn, type GuestFacts, readCanary } from "../guest/canary.ts";
+import { readText } from "../guest/group-places.ts";
+import { architectureOf, seccompProgram } from "../guest/seccomp.ts";
+import type { Lack, LackAbout, LackName, Probe } from "../provider.ts";
 import type { Bwrap } from "./bwrap.ts";
 import type { Groups } from "./groups.ts";
-import { readText } from "./hierarchies.ts";
 import { asRoot, installCommand } from "./install.ts";
 import { launchGuest } from "./launch.ts";
-import { architectureOf, seccompProgram } from "./seccomp.ts";
 import { canStage } from "./stage.ts";
 
 type Machine = {
@@ -39,23 +36,13 @@ export async function probeMachine(machine: Machine): Promise<Probe> {
   const told = await sendCanary(machine, { bwrap, seccomp: seccompProgram(architecture), python });
   if (typeof told === "string") return { missing: [say(lackOf(told), told)], degraded: [] };
   return {
-    missing: brokenWalls(told).map(([name, detail]) => say(name, detail)),
+    missing: brokenWalls(told, guestWalls, "no_userns").map(([name, detail]) => say(name, detail)),
     degraded: missingLimits(machine, bwrap, told).map(([name, detail]) => say(name, detail)),
   };
 }
 
 const pythonPath = "/usr/bin/python3";
 const canaryTimeoutMs = 20_000;
-const canaryCharactersMax = 64 * 1024;
-const mebibyte = 1024 * 1024;
-const canaryLimits: GuestLimits = {
-  memoryBytes: 256 * mebibyte,
-  processesMax: 32,
-  cpus: 1,
-  fileBytesMax: mebibyte,
-  tmpBytesMax: mebibyte,
-  outputBytesMax: mebibyte,
-};
 
 /** What the canary found; a text when it could not be started. */
 async function sendCanary(
@@ -74,10 +61,10 @@ async function sendCanary(
     },
     {
       command: [python, "-I", inside],
-      files: { [inside]: readFileSync(join(import.meta.dirname, "canary.py")) },
+      files: { [inside]: canaryProgram() },
       programs: [],
       greet: async (control) => {
-        told = await readLine(control);
+        told = await readCanary(control);
         return undefined;
       },
     },
@@ -89,60 +76,8 @@ async function sendCanary(
   return factsIn(told);
 }
 
-const facts = z.object({
-  capabilities: z.number(),
-  noNewPrivs: z.string(),
-  seccomp: z.string(),
-  user: z.array(z.number()),
-  descriptors: z.array(z.number()),
-  canNestUsers: z.boolean(),
-  writable: z.array(z.string()),
-  interfaces: z.array(z.string()),
-  routes: z.number(),
-  canSeeFirst: z.boolean(),
-  libraries: z.array(z.string()),
-  hasChinese: z.boolean(),
-});
-export type GuestFacts = z.infer<typeof facts>;
-
-function factsIn(line: string): GuestFacts | string {
-  return facts.safeParse(parsedJson(line)).data ?? `the canary said: ${line.slice(0, 200)}`;
-}
-
-function readLine(control: Duplex): Promise<string> {
-  return new Promise((resolve) => {
-    let text = "";
-    control.on("data", (bytes: Buffer) => {
-      text += bytes.toString("utf8");
-      if (text.includes("\n") || text.length > canaryCharactersMax) resolve(text);
-    });
-  });
-}
-
-/** What a guest must find. Anything else, and no code runs here. */
-const walls = {
-  capabilities: 0,
-  noNewPrivs: "1",
-  user: [1000, 1000, 1],
-  descriptors: [1, 2, 3],
-  canNestUsers: false,
-  writable: [],
-  interfaces: ["lo"],
-  routes: 0,
-  canSeeFirst: false,
-} satisfies Partial<GuestFacts>;
-
-export function brokenWalls(found: GuestFacts): [LackName, string][] {
-  const text = (value: unknown) => JSON.stringify(value);
-  const broken = Object.entries(walls).flatMap(([name, wanted]) => {
-    const seen = Object.entries(found).find(([key]) => key === name)?.[1];
-    return text(seen) === text(wanted) ? [] : [`${name} ${text(seen)}`];
-  });
-  return [
-    ...(found.seccomp === "2" ? [] : [["no_seccomp", `seccomp ${found.seccomp}`] satisfies [LackName, string]]),
-    ...(broken.length === 0 ? [] : [["no_userns", broken.join(", ")] satisfies [LackName, string]]),
-  ];
-}
+/** Of its own user namespace, and of the descriptors that bwrap hands on. */
+const guestWalls = { user: [1000, 1000, 1], descriptors: [1, 2, 3] };
 
 function missingLimits({ groups: { has } }: Machine, bwrap: Bwrap, found: GuestFacts): [LackName, string][] {
   const isRoot = process.geteuid?.() === 0;

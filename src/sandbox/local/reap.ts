@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { readText } from "../guest/group-places.ts";
 import { markVariable } from "./bwrap.ts";
 import { endProcess, type Groups } from "./groups.ts";
-import { readText } from "./hierarchies.ts";
 
 type Leftovers = {
   readonly mark: string;

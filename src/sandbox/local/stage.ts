@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Opened } from "./sources.ts";
+import type { Opened } from "../guest/sources.ts";
 
 /**
  * The command that puts open folders where a guest's user can reach them, and then becomes bwrap as that user. For root

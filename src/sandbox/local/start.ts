@@ -2,11 +2,11 @@ import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { Duplex, PassThrough } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
+import { readText } from "../guest/group-places.ts";
+import { canReach, type Opened, type ProgramWanted, type Sources } from "../guest/sources.ts";
 import type { GuestWanted, SandboxFault } from "../provider.ts";
 import { type Bwrap, descriptors, hiddenArguments, type Plan, type Source, visibleArguments } from "./bwrap.ts";
 import { endProcess, type Groups } from "./groups.ts";
-import { readText } from "./hierarchies.ts";
-import { canReach, type Opened, type ProgramWanted, type Sources } from "./sources.ts";
 import { canStage, stagedCommand, stagedPath } from "./stage.ts";
 
 /** What runs as the guest's first process, with the control socket as descriptor 3. */

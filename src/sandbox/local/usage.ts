@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
+import { readText } from "../guest/group-places.ts";
 import type { GuestUsage } from "../provider.ts";
 import type { Group } from "./groups.ts";
-import { readText } from "./hierarchies.ts";
 
 /** What a guest uses, as its control group counts it; where no controller does, as its processes add up. */
 export function usageOf(firstPid: number, group: Group): GuestUsage {

@@ -5,33 +5,59 @@ import glob
 import importlib.util
 import json
 import os
+import shutil
 import socket
 import subprocess
+import sys
 
+# Where the answer goes: the control socket, unless another descriptor is named.
+ANSWER_FD = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 PR_SET_DUMPABLE = 4
+PR_GET_SECCOMP = 21
+PR_GET_NO_NEW_PRIVS = 39
 CLONE_NEWUSER = 0x10000000
 
 
 def main() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    filter_calls()
     status = dict(line.rstrip("\n").split(":\t", 1) for line in open("/proc/self/status") if ":\t" in line)
     facts = {
         "capabilities": int(status["CapEff"], 16) | int(status["CapBnd"], 16),
-        "noNewPrivs": status["NoNewPrivs"],
-        "seccomp": status["Seccomp"],
+        # Asked, where it is not told: not every kernel lists it.
+        "noNewPrivs": str(libc.prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)),
+        "seccomp": status.get("Seccomp") or str(libc.prctl(PR_GET_SECCOMP, 0, 0, 0, 0)),
         "user": [os.getuid(), os.getgid(), os.getpid()],
         "descriptors": descriptors(),
         "canNestUsers": libc.unshare(CLONE_NEWUSER) == 0,
-        "writable": [path for path in ("/", "/usr", "/etc", "/dev", "/run", "/workspace") if can_write(path)],
+        "writable": [path for path in ("/", "/usr", "/etc", "/dev", "/run", "/var/tmp", "/workspace") if can_write(path)],
         "interfaces": [name for _, name in socket.if_nameindex()],
         "routes": len(open("/proc/net/route").readlines()[1:]),
         "canSeeFirst": can_see_first(),
         "libraries": [name for name in ("numpy", "pandas", "matplotlib") if importlib.util.find_spec(name) is None],
         "hasChinese": has_chinese(),
+        "folder": mark_of(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
+        "hasNode": shutil.which("node", path="/usr/local/bin:/usr/bin") is not None,
     }
-    os.write(3, json.dumps(facts).encode() + b"\n")
-    os.read(3, 1)  # Until the host has heard it.
+    os.write(ANSWER_FD, json.dumps(facts).encode() + b"\n")
+    os.read(0 if ANSWER_FD == 1 else ANSWER_FD, 1)  # Until the host has heard it.
+
+
+def mark_of(folder: str) -> str:
+    """Which folder it is, as the host knows it, too, unless the kernel inside has numbers of its own."""
+    found = os.stat(folder)
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def filter_calls() -> None:
+    """As the supervisor does it, where nobody outside did."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    if os.path.exists(os.path.join(folder, "calls.bpf")):
+        sys.path.insert(0, folder)
+        import processes
+
+        processes.filter_calls(os.path.join(folder, "calls.bpf"))
 
 
 def descriptors() -> list:

@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { systemIds } from "../../base/ids.ts";
+import { wordsFor } from "../../words/words.ts";
+import { readAttached } from "./attached.ts";
+import { openDockerSandbox } from "./docker.ts";
+import { openEngine } from "./engine.ts";
+
+const ping = "HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: 2\r\n\r\nOK";
+
+/** An engine that says what it is told to, by the path that was asked for; what it was asked is kept. */
+async function fakeEngine(t: TestContext, answers: (path: string, socket: Socket) => void) {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-engine-"));
+  const socketPath = join(folder, "docker.sock");
+  const asked: string[] = [];
+  const server: Server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (bytes) => {
+      const [, path = ""] = bytes.toString("latin1").split(" ");
+      asked.push(path);
+      if (path === "/_ping") socket.end(ping);
+      else answers(path, socket);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  t.after(() => {
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { socketPath, asked, engine: openEngine({ address: { socketPath }, clock: systemClock }) };
+}
+
+function answer(status: string, body: string): string {
+  return `HTTP/1.1 ${status}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+}
+
+test("an engine is spoken to in its own version, which is asked for once [X3]", async (t) => {
+  const { engine, asked } = await fakeEngine(t, (_, socket) => socket.end(answer("200 OK", '{"a":1}')));
+  assert.deepEqual(await engine.ask("GET", "/info"), { ok: true, value: { a: 1 } });
+  assert.deepEqual(await engine.ask("POST", "/containers/create", { body: {} }), { ok: true, value: { a: 1 } });
+  assert.deepEqual(asked, ["/_ping", "/v1.41/info", "/v1.41/containers/create"]);
+});
+
+const wrongAnswers: readonly (readonly [said: string, say: (socket: Socket) => void, fault: object])[] = [
+  [
+    "no in words",
+    (socket) => socket.end(answer("409 Conflict", '{"message":"in use"}')),
+    { why: "refused", status: 409, said: "in use" },
+  ],
+  [
+    "no in a page",
+    (socket) => socket.end(answer("502 Bad", "<html>")),
+    { why: "refused", status: 502, said: "<html>" },
+  ],
+  [
+    "half an answer",
+    (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"),
+    { why: "broken_off", status: 0 },
+  ],
+  ["nothing", (socket) => socket.destroy(), { why: "broken_off", status: 0 }],
+  ["what is no HTTP", (socket) => socket.end("SSH-2.0-x\r\n"), { why: "broken_off", status: 0 }],
+  ["without an end", (socket) => flood(socket), { why: "broken_off", status: 0, said: "the answer is too long" }],
+];
+
+function flood(socket: Socket): void {
+  socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+  const more = () => {
+    while (!socket.destroyed && socket.write(Buffer.alloc(65_536, " ")));
+    if (!socket.destroyed) socket.once("drain", more);
+  };
+  more();
+}
+
+for (const [said, say, fault] of wrongAnswers) {
+  test(`an engine that says ${said} is a fault of its own kind [X3]`, async (t) => {
+    const { engine } = await fakeEngine(t, (_, socket) => say(socket));
+    const answered = await engine.ask("GET", "/info");
+    assert.ok(!answered.ok);
+    assert.partialDeepStrictEqual(answered.failure, fault);
+    const attached = await engine.attach("c");
+    assert.equal(attached.ok, false);
+  });
+}
+
+test("an engine that does not answer is given up in time [X3]", async (t) => {
+  const { socketPath } = await fakeEngine(t, () => {});
+  const hurried: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms / 1000, action) };
+  const engine = openEngine({ address: { socketPath }, clock: hurried });
+  const late = { ok: false, failure: { why: "late", status: 0, said: "" } };
+  assert.deepEqual(await engine.ask("GET", "/info"), late);
+  assert.deepEqual(await engine.attach("c"), late);
+});
+
+test("where no engine is, and where no certificates are, the code says why [X3]", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-engine-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const asked = async (address: Parameters<typeof openEngine>[0]["address"]) => {
+    const answered = await openEngine({ address, clock: systemClock }).ask("GET", "/info");
+    return answered.ok || `${answered.failure.why} ${answered.failure.said}`;
+  };
+  assert.deepEqual(
+    [
+      await asked({ socketPath: join(folder, "none.sock") }),
+      await asked({ host: "127.0.0.1", port: 1 }),
+      await asked({ host: "127.0.0.1", port: 1, tlsDir: folder }),
+    ],
+    ["unreachable ENOENT", "unreachable ECONNREFUSED", "unreachable ca.pem, cert.pem, key.pem: ENOENT"],
+  );
+});
+
+test("a stream that is attached carries both ways, and words that are no framing end it [X3]", async (t) => {
+  const frame = (stream: number, text: string) => {
+    const head = Buffer.alloc(8);
+    head.writeUInt8(stream, 0);
+    head.writeUInt32BE(text.length, 4);
+    return Buffer.concat([head, Buffer.from(text)]);
+  };
+  const { engine } = await fakeEngine(t, (path, socket) => {
+    socket.write("HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n");
+    if (path.includes("/odd/")) return void socket.write("this is no framing at all");
+    const both = Buffer.concat([frame(2, "oh"), frame(1, "hel"), frame(1, "lo")]);
+    // A head in two halves.
+    socket.write(both.subarray(0, 13));
+    socket.write(both.subarray(13));
+    socket.on("data", (bytes) => socket.write(frame(1, bytes.toString())));
+  });
+  const attached = await engine.attach("good");
+  assert.ok(attached.ok);
+  const { stdio, said } = readAttached(attached.value);
+  let heard = "";
+  await new Promise<void>((resolve) => {
+    stdio.on("data", (bytes) => {
+      heard += bytes;
+      if (heard === "hello") stdio.write(" back");
+      if (heard === "hello back") resolve();
+    });
+  });
+  assert.equal(said(), "oh");
+  stdio.destroy();
+  const odd = await engine.attach("odd");
+  assert.ok(odd.ok);
+  const ended = readAttached(odd.value).stdio;
+  await new Promise((resolve) => ended.once("close", resolve));
+});
+
+/** What an engine answers that has everything, but for what is changed. */
+const info = {
+  ...{ OSType: "linux", Architecture: "x86_64", MemoryLimit: true, PidsLimit: true, CpuCfsQuota: true },
+  ...{ Runtimes: { runc: {} }, SecurityOptions: ["name=seccomp,profile=default"] },
+};
+
+type Told = { readonly info?: object; readonly image?: string; readonly create?: string };
+
+async function lacksOf(t: TestContext, told: Told, runtime?: string): Promise<string[]> {
+  const { socketPath } = await fakeEngine(t, (path, socket) => {
+    if (path.endsWith("/info")) socket.end(answer("200 OK", JSON.stringify({ ...info, ...told.info })));
+    else if (path.includes("/images/")) socket.end(answer(told.image ?? "200 OK", "{}"));
+    else socket.end(answer(told.create ?? "500 Oh", '{"message":"no room"}'));
+  });
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-containers-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const provider = openDockerSandbox({
+    ...{ mark: "m", clock: systemClock, ids: systemIds, words: wordsFor("en").sandbox, startTimeoutMs: 1000 },
+    ...{ address: { socketPath }, shownAddress: "unix:///d.sock", image: "img", runtime, folder },
+  });
+  const { missing } = await provider.probe();
+  const wanted = { id: "g", workspace: undefined, uid: undefined, env: {}, limits };
+  const opened = await provider.open(wanted);
+  assert.equal(!opened.ok && opened.failure.why, "unavailable");
+  await provider.close();
+  return missing.map(({ name, reason }) => `${name}: ${reason}`);
+}
+
+const limits = {
+  ...{ memoryBytes: 2 ** 28, processesMax: 32, cpus: 1 },
+  ...{ fileBytesMax: 2 ** 20, tmpBytesMax: 2 ** 20, outputBytesMax: 2 ** 20 },
+};
+
+test("an engine that cannot have sandboxes is told with its reason, and nothing is opened [X3]", async (t) => {
+  assert.deepEqual(
+    [
+      await lacksOf(t, { info: { OSType: "windows" } }),
+      await lacksOf(t, { info: { Runtimes: null } }),
+      await lacksOf(t, {}, "runsc"),
+      await lacksOf(t, { image: "404 Not Found" }),
+      await lacksOf(t, { image: "500 Oh" }),
+      await lacksOf(t, { info: { SecurityOptions: ["name=rootless"] } }),
+      await lacksOf(t, {}),
+      await lacksOf(t, { create: "201 Created" }),
+    ],
+    [
+      ["no_seccomp: The kernel's calls cannot be filtered here (windows x86_64)."],
+      ["no_engine: The Docker engine does not answer (unix:///d.sock: /info)."],
+      ["no_runtime: The Docker engine does not know the runtime of sandbox.docker_runtime (runsc)."],
+      ["no_image: The Docker engine has no image for sandboxes (img)."],
+      ["no_engine: The Docker engine does not answer (unix:///d.sock: 500 {})."],
+      ["rootless_engine: The Docker engine runs without root: files that programs make would belong to somebody else."],
+      ["engine_start: The Docker engine does not start a sandbox (no room)."],
+      ["engine_start: The Docker engine does not start a sandbox (no id)."],
+    ],
+  );
+});
