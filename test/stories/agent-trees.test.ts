@@ -16,7 +16,7 @@ type Wanted = {
   readonly below: readonly Wanted[];
 };
 
-const trees = Number(process.env.AGENTYARD_AGENT_TREES ?? 40);
+const trees = Number(process.env.AGENTYARD_AGENT_TREES ?? 30);
 const atOnce = 10;
 const chance = chanceOf(seedFor("agent trees"));
 
