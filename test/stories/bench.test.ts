@@ -105,7 +105,8 @@ test("the short form of the agents bench makes a tree, sends its messages, and p
   const names = stdout.split("\n").flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
   assert.deepEqual(names, [
     "memory of an idle agent, 12 in a tree",
-    "a message to an agent that waits, 12 in a tree",
+    "a message to an agent that waits, 12 in a tree, until it is in the reader's history",
+    "a message to an agent that waits, 12 in a tree, until the reader's request may leave",
     "a step, 12 agents in a tree, 2 of each, processor",
     "a step, 12 agents in a tree, 2 of each, by the clock",
     "All figures",
