@@ -1,10 +1,10 @@
 // Runs alone: it has a browser.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Locator, Page } from "playwright-core";
 import { noBrowser, openBrowser, picture, seriousIssues, serveYard, type TestBrowser } from "../world/browser.ts";
 import { firstOf, report } from "../world/company.ts";
-import { all } from "../world/events.ts";
+import { all, until } from "../world/events.ts";
 import { type Answer, type AskedRequest, calls, type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
 import { must } from "../world/yard.ts";
@@ -182,6 +182,10 @@ test("tasks in the dark, in Chinese and on a phone; stop all ends everybody, and
   await picture(page, "tasks-phone");
   await page.goto(`${yard.address}/c/${id}`);
   await page.getByRole("button", { name: /^coral/ }).waitFor();
+  // What waits for a person is in sight, above the field for the next message, also where cards grow a moment later.
+  const topOf = async (part: Locator) => (await part.boundingBox())?.y ?? Number.NaN;
+  const refuse = page.getByRole("region", { name: "Needs approval: pay" }).getByRole("button", { name: /^Refuse/ });
+  await until("the end is in sight", async () => (await topOf(refuse)) < (await topOf(page.locator("#composer"))));
   await picture(page, "agents-phone");
   assert.deepEqual(await seriousIssues(page), []);
   await page.setViewportSize({ width: 1360, height: 860 });
@@ -189,7 +193,7 @@ test("tasks in the dark, in Chinese and on a phone; stop all ends everybody, and
   // From a conversation to its own agents.
   await page.getByRole("link", { name: "任务", exact: true }).first().click();
   assert.equal(new URL(page.url()).pathname, `/tasks/${id}`);
-  assert.equal(await page.getByRole("combobox", { name: "所属对话" }).inputValue(), id);
+  assert.equal(await page.getByRole("combobox", { name: "显示哪个对话的智能体" }).inputValue(), id);
   await page.getByRole("treeitem").filter({ hasText: "等待您的决定" }).first().waitFor();
   await picture(page, "tasks-zh-dark");
   await page.getByRole("button", { name: "全部停止" }).click();

@@ -84,7 +84,8 @@ function Rows({ opened, view, at }: RowsProps) {
   const { following, isFollowing, onScroll, toEnd, letGo } = useFollowing(list, rows.length);
   const found = useFound({ opened, at, rows, list, onGone: letGo });
   const box = useRef<HTMLDivElement>(null);
-  useResize(box, () => following.current && toEnd());
+  // Also when rows grow that stood there before: cards whose parts come a moment later, agents at work.
+  useResize(box, () => following.current && toEnd(), ".thread > *");
   const lastEnd = items.findLast((item) => item.kind === "end");
   const isBusy = run !== undefined;
   return (
@@ -142,6 +143,7 @@ function useIsShifted(rows: readonly Shown[]): boolean {
 /** Whoever stands at the end stays there while it grows; whoever has scrolled up is left alone. */
 function useFollowing(list: RefObject<VListHandle | null>, count: number) {
   const current = useRef(true);
+  const offset = useRef(0);
   const [isOn, setOn] = useState(true);
   const toEnd = () => {
     current.current = true;
@@ -151,8 +153,11 @@ function useFollowing(list: RefObject<VListHandle | null>, count: number) {
   const onScroll = () => {
     const { current: handle } = list;
     if (handle === null) return;
-    const rest = handle.scrollSize - handle.viewportSize - handle.scrollOffset;
-    current.current = rest < nearPixels;
+    const { scrollOffset } = handle;
+    const rest = handle.scrollSize - handle.viewportSize - scrollOffset;
+    // Rows that turn out to be higher than they seemed move the end away: only who goes up lets go of it.
+    current.current = rest < nearPixels || (current.current && scrollOffset >= offset.current);
+    offset.current = scrollOffset;
     setOn(current.current);
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: another row is what it is about.
@@ -184,7 +189,7 @@ function Growing({ children, onGrown }: GrowingProps) {
   return <div ref={box}>{children}</div>;
 }
 
-function useResize(box: RefObject<HTMLElement | null>, onResize: () => void): void {
+function useResize(box: RefObject<HTMLElement | null>, onResize: () => void, within?: string): void {
   const told = useRef(onResize);
   useEffect(() => {
     told.current = onResize;
@@ -193,8 +198,10 @@ function useResize(box: RefObject<HTMLElement | null>, onResize: () => void): vo
     if (box.current === null) return;
     const observer = new ResizeObserver(() => told.current());
     observer.observe(box.current);
+    const inner = within === undefined ? null : box.current.querySelector(within);
+    if (inner !== null) observer.observe(inner);
     return () => observer.disconnect();
-  }, [box]);
+  }, [box, within]);
 }
 
 function ToEnd({ onClick }: { readonly onClick: () => void }) {

@@ -68,13 +68,14 @@ function Head({ conversation, files, path, details }: HeadProps) {
       </Link>
       <h2 title={shownName(path)}>{shownName(path)}</h2>
       <span className="file-note">{details !== undefined && bytesText(details.bytes, language)}</span>
-      <label className="preview-select">
+      <label className="preview-select" title={words.selected}>
         <input
           type="checkbox"
           aria-label={words.selected}
           checked={selected.includes(path)}
           onChange={() => files.toggle(path)}
         />
+        <Icon name="attach" size={16} />
         <span>{words.selected}</span>
       </label>
       <a

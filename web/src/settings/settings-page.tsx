@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { Link } from "../app/link.tsx";
 import { useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
@@ -34,11 +34,17 @@ export function SettingsPage({ section = "general" }: { readonly section: string
   const isAdmin = useStore(me)?.scopes.includes("admin") ?? false;
   const shown = isSection(section) ? section : "general";
   const Section = sections[shown];
+  const list = useRef<HTMLElement>(null);
+  // On a phone the list is wider than the screen: the chosen one is in sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever another one is chosen.
+  useEffect(() => {
+    list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [shown]);
   return (
     <main className="page settings" id="place">
       <h1>{words.title}</h1>
       <div className="settings-columns">
-        <nav aria-label={words.sections}>
+        <nav aria-label={words.sections} ref={list}>
           {names
             .filter((name) => name !== "users" || isAdmin)
             .map((name) => (

@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 import { isEventType, type LogEvent } from "../../../src/protocol/events.ts";
 import { countText, durationText } from "../app/format.ts";
 import { useYard } from "../app/yard.ts";
+import { useSince } from "../chat/since.ts";
 import { IconButton } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Time } from "../parts/time.tsx";
@@ -54,7 +55,8 @@ export function TimelinePanel({ conversation, head, onClose }: TimelineProps) {
 function Turn({ turn, isOpen }: { readonly turn: TimedTurn; readonly isOpen: boolean }) {
   const { timeline: words, language } = useWords();
   const { startedAt, endedAt, outcome, steps, calls, usage, entries } = turn;
-  const wholeMs = Math.max(1, (endedAt ?? lastOf(entries, startedAt)) - startedAt);
+  const since = useSince(endedAt === undefined ? startedAt : undefined) ?? 0;
+  const wholeMs = Math.max(1, (endedAt ?? Math.max(lastOf(entries, startedAt), startedAt + since)) - startedAt);
   const percent = cacheShare(usage);
   return (
     <details className="timed-turn" open={isOpen}>
@@ -89,7 +91,9 @@ function EntryRow({ entry, from, wholeMs }: RowProps) {
   const { language } = words;
   const { title, about } = textsOf(entry, words);
   const left = Math.min(99, ((entry.at - from) / wholeMs) * 100);
-  const width = Math.max(1, Math.min(100 - left, ((entry.ms ?? 0) / wholeMs) * 100));
+  // What is under way lasts until now.
+  const ms = entry.ms ?? (entry.kind === "compacted" ? 0 : wholeMs);
+  const width = Math.max(1, Math.min(100 - left, (ms / wholeMs) * 100));
   return (
     <li className="timed-entry" data-kind={entry.kind} data-agent={entry.agent}>
       <Icon name={icons[entry.kind]} size={16} />

@@ -26,7 +26,7 @@ export const enTeam = {
   whereOneWaits: "Shown is the conversation where an agent waits for you.",
   newest: "Shown is the conversation where something happened last.",
   noConversation: "There is no conversation yet.",
-  which: "Of the conversation",
+  which: "Show the agents of",
   none: "Nobody but the main agent has worked here. Ask for several things at once, and it can give parts of the work to others.",
   tree: "Agents of this conversation",
   toChat: "To the conversation",

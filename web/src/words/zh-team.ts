@@ -25,7 +25,7 @@ export const zhTeam: typeof enTeam = {
   whereOneWaits: "下面是有智能体在等待您的对话。",
   newest: "下面是最近有动静的对话。",
   noConversation: "还没有对话。",
-  which: "所属对话",
+  which: "显示哪个对话的智能体",
   none: "这个对话中只有主智能体工作过。一次交代几件事，它就可以把其中一部分分给其他智能体。",
   tree: "这个对话的智能体",
   toChat: "前往对话",
