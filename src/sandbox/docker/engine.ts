@@ -118,11 +118,21 @@ function exchange(call: Call, { body, timeoutMs = answerTimeoutMs }: AskOptions)
     request.destroy();
   };
   request.once("response", (response) => void readAnswer(response).then(finish));
-  request.once("error", (error) => finish(failed(faultOf(error))));
-  // Nothing else would tell: the other end can go without an error.
-  request.once("close", () => finish(failed(fault("broken_off", ""))));
+  onBroken(request, (told) => finish(failed(told)));
   request.end(sent);
   return promise;
+}
+
+/** The other end can also go without an error. Once it has begun to answer, whoever reads that notices. */
+function onBroken(request: ClientRequest, tell: (told: EngineFault) => void): void {
+  let isAnswered = false;
+  request.once("response", () => {
+    isAnswered = true;
+  });
+  request.once("error", (error) => tell(faultOf(error)));
+  request.once("close", () => {
+    if (!isAnswered) tell(fault("broken_off", ""));
+  });
 }
 
 /** Half an answer is none. */
@@ -163,7 +173,10 @@ function upgrade(call: Call): Promise<Result<Duplex, EngineFault>> {
   if (!started.ok) return Promise.resolve(started);
   const request = started.value;
   const { promise, resolve } = Promise.withResolvers<Result<Duplex, EngineFault>>();
+  let isOver = false;
   const finish = (result: Result<Duplex, EngineFault>) => {
+    if (isOver) return; // A request is closed when its connection is handed over, too.
+    isOver = true;
     stopTimer();
     resolve(result);
     if (!result.ok) request.destroy();
@@ -176,8 +189,7 @@ function upgrade(call: Call): Promise<Result<Duplex, EngineFault>> {
   request.once("response", (response) => {
     void readAnswer(response).then((read) => finish(read.ok ? failed(fault("broken_off", "not attached")) : read));
   });
-  request.once("error", (error) => finish(failed(faultOf(error))));
-  request.once("close", () => finish(failed(fault("broken_off", ""))));
+  onBroken(request, (told) => finish(failed(told)));
   request.end();
   return promise;
 }

@@ -176,7 +176,7 @@ function startFault({ why, status, said }: EngineFault): SandboxFault {
 }
 
 const waited = z.object({ StatusCode: z.number() });
-const looksMax = 60;
+const looksMax = 20;
 const lookMs = 500;
 
 /** An engine that is started anew does not know who waited, so it is asked again; one that stays away tells nobody. */

@@ -291,9 +291,10 @@ function send(state: State, message: HostMessage, payload?: Uint8Array): void {
 
 async function close(state: State, why: string, ended: Guest["ended"]): Promise<void> {
   if (state.isOpen) {
-    state.why = why;
+    // The first reason stands: that it ended is what follows from it, and may be told before its socket has closed.
+    state.why ||= why;
     send(state, { type: "shutdown" });
-    const stopTimer = state.settings.clock.after(shutdownMs, () => leave(state, why));
+    const stopTimer = state.settings.clock.after(shutdownMs, () => leave(state, state.why));
     void ended.then(stopTimer);
   }
   await ended;

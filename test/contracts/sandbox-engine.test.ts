@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { userOf } from "../../src/sandbox/docker/launch.ts";
+import { type EngineFaults, playEngine } from "../world/docker-engine.ts";
+import { cannotStart } from "./sandbox-guests.ts";
+import { openDocker } from "./sandbox-on-docker.ts";
+import { done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
+
+const options = { skip: cannotStart };
+/** An engine that is gone is waited for in a tenth of the time. */
+const hurried: Clock = {
+  ...systemClock,
+  after: (ms, action) => systemClock.after(ms / 10, action),
+  wait: (ms, signal) => systemClock.wait(ms / 10, signal),
+};
+
+async function openPlayed(t: TestContext) {
+  const place = hostFolder(t);
+  const engine = await playEngine(t, { folder: place, user: userOf(undefined) });
+  const folder = join(place, "containers");
+  const provider = openDocker({
+    address: { socketPath: engine.socketPath },
+    folder,
+    clock: hurried,
+    runtime: undefined,
+  });
+  t.after(() => provider.close());
+  return { engine, provider, left: () => [engine.containers(), readdirSync(folder)] };
+}
+
+const nothing = [[], []];
+
+test(
+  "a guest is made, attached to, started, used and removed over the API of an engine [X3][N1]",
+  options,
+  async (t) => {
+    const { engine, provider, left } = await openPlayed(t);
+    assert.deepEqual((await provider.probe()).missing, []);
+    const opened = await provider.open(wantedGuest({}));
+    assert.ok(opened.ok, JSON.stringify(opened));
+    const { run, guest } = triedGuest(opened.value);
+    assert.equal(engine.containers().length, 1);
+    assert.deepEqual(await run("bash", "echo out; echo err >&2"), done({ stdout: "out\n", stderr: "err\n" }));
+    assert.deepEqual(await run("python", "x = 20"), done({}));
+    assert.deepEqual(await run("python", "x + 1"), done({ results: ["text 21"] }));
+    assert.deepEqual(
+      (await run("javascript", "1")).stderr,
+      "sandbox: JavaScript cannot be run here: there is no node in this sandbox\n",
+    );
+    // The processes of an engine elsewhere cannot be looked at: it is asked, and what it cannot tell nobody can.
+    assert.deepEqual(
+      [await guest.usage(), await guest.sharedFiles(), await guest.unnamedBytes()],
+      [{ memoryBytes: 4096, processes: 3, cpuMs: 5 }, undefined, 0],
+    );
+    await guest.close("idle");
+    assert.deepEqual([await guest.ended, left()], [{ why: "idle" }, nothing]);
+    assert.deepEqual(await guest.usage(), { memoryBytes: 0, processes: 0, cpuMs: 0 });
+  },
+);
+
+test("a container without a node is told as such, and is no reason to run nothing [X3]", options, async (t) => {
+  const { provider } = await openPlayed(t);
+  const { degraded } = await provider.probe();
+  assert.deepEqual(
+    degraded.map(({ name }) => name).filter((name) => name !== "shared_uid"),
+    ["no_node"],
+  );
+});
+
+test("an engine that goes away in the middle loses its programs, and the guest ends [X1][X3]", options, async (t) => {
+  const { engine, provider } = await openPlayed(t);
+  const opened = await provider.open(wantedGuest({}));
+  assert.ok(opened.ok, JSON.stringify(opened));
+  const ends: unknown[] = [];
+  for await (const event of opened.value.run({
+    ...{ id: "1", language: "bash", code: "echo on; sleep 1000", agent: "a", timeoutMs: 60_000 },
+  })) {
+    if (event.kind === "output") engine.vanish();
+    if (event.kind === "exited") ends.push(event.how);
+  }
+  assert.deepEqual([ends, await opened.value.ended, opened.value.isOpen()], [["lost"], { why: "ended" }, false]);
+  const again = await provider.open(wantedGuest({}));
+  assert.equal(!again.ok && again.failure.why, "unavailable");
+  assert.deepEqual(
+    (await provider.probe({ fresh: true })).missing.map(({ name }) => name),
+    ["no_engine"],
+  );
+});
+
+const startFaults: readonly (readonly [what: string, faults: EngineFaults, fault: object])[] = [
+  ["is not let in to", { attach: "cannot attach" }, { why: "start_failed", said: "cannot attach" }],
+  ["the engine does not start", { start: "no such device" }, { why: "start_failed", said: "no such device" }],
+  ["ends at once", { command: ["/bin/sh", "-c", "echo broken >&2; exit 3"] }, { why: "start_failed", said: "broken" }],
+  ["says nothing", { command: ["/bin/sleep", "1000"] }, { why: "start_timeout", said: "" }],
+  ["is somebody else", { command: ["/bin/echo", "hello there, this is no supervisor"] }, { why: "start_failed" }],
+];
+
+for (const [what, faults, fault] of startFaults) {
+  test(`a container that ${what} is a fault that tells why, and leaves nothing behind [X3]`, options, async (t) => {
+    const { engine, provider, left } = await openPlayed(t);
+    assert.deepEqual((await provider.probe()).missing, []);
+    engine.breaks(faults);
+    const opened = await provider.open(wantedGuest({}));
+    assert.ok(!opened.ok);
+    assert.partialDeepStrictEqual(opened.failure, fault);
+    assert.deepEqual(left(), nothing);
+  });
+}
+
+test("containers and files of a server that is gone are swept, and those in use are not [X3]", options, async (t) => {
+  const { engine, provider } = await openPlayed(t);
+  const opened = await provider.open(wantedGuest({ id: "used" }));
+  assert.ok(opened.ok, JSON.stringify(opened));
+  const other = openDocker({
+    ...{ address: { socketPath: engine.socketPath }, folder: join(hostFolder(t), "containers"), runtime: undefined },
+  });
+  t.after(() => other.close());
+  assert.deepEqual(await provider.reap(), { processes: 0, groups: 0, mounts: 0 });
+  assert.deepEqual(await other.reap(), { processes: 1, groups: 0, mounts: 0 });
+  assert.deepEqual([await opened.value.ended, engine.containers()], [{ why: "ended" }, []]);
+});
