@@ -3,6 +3,7 @@ import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import type { Fetch } from "./client/client.ts";
 import type { Config } from "./config/config.ts";
+import { makeFailure } from "./protocol/failure.ts";
 import { restoreBackup } from "./restore.ts";
 import {
   type CopyCommand,
@@ -36,6 +37,9 @@ export async function restore(
   { file: path, replaces, json }: Of<"restore">,
   { config, ...parts }: Parts & { readonly config: Config },
 ): Promise<number> {
+  // It would lie beside the database that is used, and look like a restore.
+  if (config.storage.database !== undefined)
+    return refuse(makeFailure("database_unusable", { why: "restore", said: "" }), parts);
   const { dataDir, sessionDbPath } = config.paths;
   const counter = openCounter(parts.errors, parts.words);
   const restored = await restoreBackup({

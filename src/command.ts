@@ -136,6 +136,10 @@ async function perform(argv: readonly string[], outlet: Outlet, crash: Crash): P
     const { restore } = await import("./backup-commands.ts");
     return restore(command, { config, words, ...streams });
   }
+  if (command.name === "migrate") {
+    const { moveData } = await import("./move-data.ts");
+    return moveData(command, { config, words, ...streams });
+  }
   if (command.name === "search")
     return (await import("./search-documents.ts")).searchDocuments(command, { words, ...streams });
   if (command.url !== undefined && command.name !== "model" && command.name !== "approvals" && isClient(command))
@@ -168,7 +172,7 @@ async function withYard(command: AttachedCommand, opened: Opened): Promise<numbe
   const { tell, drawn: _, ...streams } = outlet;
   const { env } = request;
   const { dataDir, logsDir } = config.paths;
-  const missing = isLooking(command) ? findMissing(config.paths) : undefined;
+  const missing = isLooking(command, config) ? findMissing(config.paths) : undefined;
   if (missing !== undefined) return refuse(missing, { ...streams, command, words });
   if (!makeFolder(dataDir))
     return refuse(makeFailure("data_unusable", { path: dataDir }), { ...streams, command, words });
@@ -309,7 +313,9 @@ function isWorking(command: AttachedCommand): boolean {
 }
 
 /** A directory that was typed and that it would only look at must be there. An empty backup helps nobody at all. */
-function isLooking(command: AttachedCommand): boolean {
+function isLooking(command: AttachedCommand, { storage }: Config): boolean {
+  // Whoever names a server has not mistyped a folder.
+  if (storage.database !== undefined) return false;
   if (command.name === "backup") return true;
   const begins = isWorking(command) || command.name === "exec" || (command.name === "user" && command.action === "add");
   return command.data !== undefined && !begins;

@@ -24,6 +24,8 @@ import { readBwrap } from "./sandbox/local/bwrap.ts";
 import { openSandboxProvider } from "./sandbox-provider.ts";
 import { findSegmenter } from "./search/search.ts";
 import { findSkills } from "./skills/skills.ts";
+import type { lookAtServer } from "./storage/postgres/look-at-server.ts";
+import { fillCopy } from "./storage/sqlite/fill-copy.ts";
 import { lookAtDatabase } from "./storage/sqlite/look-at-database.ts";
 import { lookAtRecord } from "./storage/sqlite/look-at-record.ts";
 import { readOwner } from "./storage/sqlite/owner-lock.ts";
@@ -70,7 +72,7 @@ async function gatherFacts({ loaded, notes, words }: Pick<Parts, "loaded" | "not
   await custom.refresh();
   const data = config && lookAtData(config.paths.dataDir);
   // In a directory that cannot be written it would only be said twice.
-  const database = config === undefined || data?.state === "read_only" ? undefined : lookForDatabase(config);
+  const database = config === undefined || data?.state === "read_only" ? undefined : await lookForDatabase(config);
   return {
     node: process.version,
     system: `${systemName()}, ${process.platform} ${release()} ${process.arch}`,
@@ -83,7 +85,7 @@ async function gatherFacts({ loaded, notes, words }: Pick<Parts, "loaded" | "not
     data,
     otherPeople: countOtherPeople(),
     database,
-    decisions: config !== undefined && database?.ok ? lookAtDecisions(config) : undefined,
+    decisions: config !== undefined && database?.ok ? await lookForDecisions(config) : undefined,
     models: Object.values(config?.models.slots ?? {}).map(({ slot, model, baseUrl }) => ({
       ...{ slot, model },
       server: URL.parse(baseUrl)?.host ?? baseUrl,
@@ -192,18 +194,42 @@ function countOtherPeople(): number {
   }).length;
 }
 
-function lookForDatabase({ paths }: Config): DatabaseFacts {
+async function lookForDatabase({ paths, storage }: Config): Promise<DatabaseFacts> {
+  if (storage.database !== undefined) return lookForServer({ ...storage.database, ...storage });
   const owner = readOwner(paths.dataDir);
   const pid = owner !== undefined && isRunning(owner.pid) ? owner.pid : undefined;
   const looked = lookAtDatabase(paths.sessionDbPath, { isInUse: pid !== undefined });
   return looked.ok ? ok({ format: looked.value, pid }) : looked;
 }
 
+type ServerPlace = Parameters<typeof lookAtServer>[0];
+
+async function lookForServer(place: Omit<ServerPlace, "clock">): Promise<DatabaseFacts> {
+  const { lookAtServer } = await import("./storage/postgres/look-at-server.ts");
+  const looked = await lookAtServer({ ...place, clock: systemClock });
+  return looked.ok ? ok({ ...looked.value, pid: undefined }) : looked;
+}
+
+/** What is on a server is looked at in a copy: the check reads all of it, in the order of a file. */
+async function lookForDecisions({ paths, storage }: Config): Promise<DoctorFacts["decisions"]> {
+  if (storage.database === undefined) return lookAtDecisions(paths.sessionDbPath);
+  const { copyFromServer } = await import("./storage/postgres/look-at-server.ts");
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-doctor-"));
+  try {
+    const path = join(folder, "copy.db");
+    const place = { ...storage.database, ...storage, clock: systemClock };
+    const copied = await copyFromServer(place, path, fillCopy);
+    return copied.ok ? lookAtDecisions(path) : copied;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 const faultsMax = 20;
 
 /** The whole record, read once; of a record that is broken all over only the beginning is told. */
-function lookAtDecisions({ paths }: Config): DoctorFacts["decisions"] {
-  const looked = lookAtRecord(paths.sessionDbPath, (record) => {
+function lookAtDecisions(path: string): DoctorFacts["decisions"] {
+  const looked = lookAtRecord(path, (record) => {
     const faults: RecordFacts["faults"][number][] = [];
     let count = 0;
     const add = (number: number, seq: number, what: RecordFacts["faults"][number]["what"]) => {

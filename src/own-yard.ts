@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { loadCheckers } from "./approvals/approvals.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
@@ -6,17 +6,17 @@ import { systemRandom } from "./base/random.ts";
 import { failed, ok, type Result } from "./base/result.ts";
 import type { Fetch } from "./client/client.ts";
 import { type Config, toolFiles } from "./config/config.ts";
-import { findUnfinished, makeFolder } from "./data-place.ts";
+import { findUnfinished } from "./data-place.ts";
 import { type App, freePortAfter, isLoopbackHost, listen } from "./http/http.ts";
 import type { Engine } from "./loop/loop.ts";
 import { type Logger, type Metrics, noMetrics, openMetrics, openTracer, type Tracer } from "./observe/observe.ts";
+import { openStorage } from "./open-storage.ts";
 import { isEverywhere, openableAddress } from "./openable-address.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import { openSandbox } from "./sandbox/sandbox.ts";
 import { markOf, openSandboxProvider } from "./sandbox-provider.ts";
 import { findSegmenter } from "./search/search.ts";
 import type { OwnerLock } from "./storage/sqlite/owner-lock.ts";
-import { openSqlite } from "./storage/sqlite/sqlite.ts";
 import type { Storage } from "./storage/storage.ts";
 import { type CustomTools, openCustomTools } from "./tools/tools.ts";
 import { wordsFor } from "./words/words.ts";
@@ -78,7 +78,7 @@ export async function ownYard(options: AttachOptions, lock: OwnerLock): Promise<
   const { storage, checkers } = opened.value;
   const custom = await openOwnTools(options);
   await storage.expireLeases();
-  logger.info("Session persistence enabled (SQLite)");
+  logger.info(`Session persistence enabled (${config.storage.database === undefined ? "SQLite" : "PostgreSQL"})`);
   // They run unsandboxed, so it is said which ones they are.
   const names = checkers.map(({ name }) => name);
   if (names.length > 0) logger.info("checkers: {names}", { names: names.join(", ") });
@@ -166,19 +166,17 @@ async function openObservers({ config, listenAt, logger, version }: AttachOption
 }
 
 /** What the owner needs before anything runs; the database last, for it is not to be made where something else is missing. */
-async function openForOwner({ config, listenAt }: AttachOptions, { committed: onCommitted }: Metrics) {
-  const { checkers: files, workspace, paths, storage } = config;
+async function openForOwner({ config, logger, listenAt }: AttachOptions, { committed: onCommitted }: Metrics) {
+  const { checkers: files, workspace, paths } = config;
   const checkers = await loadCheckers(files);
   if (!checkers.ok) return checkers;
   const segmenter = findSegmenter(config.documents.segmentation);
   if (!segmenter.ok) return segmenter;
   const images = workspace.disk === "image" ? await probeImages(paths.dataDir) : ok(undefined);
   if (!images.ok) return images;
-  const unfinished = findUnfinished(paths);
+  const unfinished = config.storage.database === undefined ? findUnfinished(paths) : undefined;
   if (unfinished !== undefined) return failed(unfinished);
-  const { sessionDbPath: path } = paths;
-  if (!makeFolder(dirname(path))) return failure("data_unusable", { path: dirname(path) });
-  const opened = openSqlite({ path, clock: systemClock, synchronous: storage.synchronous, onCommitted });
+  const opened = await openStorage(config, { logger, onCommitted });
   if (!opened.ok) return opened;
   // On this machine's own address nobody has to sign in; elsewhere everybody would be let in.
   if (listenAt !== undefined && !isLoopbackHost(listenAt.host) && (await opened.value.listUsers(1)).length === 0) {

@@ -215,6 +215,8 @@ function valuesOf(expected: ValueForm): readonly string[] {
       return ["true", "false"];
     case "path":
       return ["/one", "/two", "/three/four", "/five"];
+    case "database":
+      return ["postgres://a.example/one", "postgresql://b.example/two?schema=three"];
     case "seal_key":
       return ["one", "two", "three"].map((word) => word.padEnd(32, "x"));
     case "key":

@@ -32,7 +32,7 @@ import { readTools } from "./read-tools.ts";
 import { readWeb } from "./read-web.ts";
 import type { Reader, Reading } from "./reader.ts";
 import { svcSettings } from "./sandbox-settings.ts";
-import { knownVariables, nameOf, settings } from "./settings.ts";
+import { knownVariables, nameOf, type Setting, settings } from "./settings.ts";
 import { type ConfigNote, noteUnknown, readSlots } from "./slots.ts";
 import type { Flags } from "./sources.ts";
 import type { GivenRow } from "./walker.ts";
@@ -49,7 +49,18 @@ export type Config = {
   /** How a chat looks where nothing else is asked for. */
   readonly terminal: { readonly surface: "rich" | "plain" | "screen_reader" };
   readonly paths: { readonly dataDir: string; readonly sessionDbPath: string; readonly logsDir: string };
-  readonly storage: { readonly synchronous: "full" | "normal" };
+  readonly storage: {
+    readonly synchronous: "full" | "normal";
+    /** A database server in place of the file. */
+    readonly database:
+      | {
+          readonly url: string;
+          readonly connectionsMax: number;
+          readonly statementMsMax: number;
+          readonly awayMsMax: number;
+        }
+      | undefined;
+  };
   /** What stored secrets are sealed under, where the operator has chosen it. */
   readonly secretKey: string | undefined;
   readonly logs: { readonly level: LogLevel };
@@ -146,8 +157,8 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     language,
     terminal: { surface: reader.read(settings.surface) },
     paths: readPaths(reader, places.dataDir),
-    storage: { synchronous: reader.read(settings.synchronous) },
-    secretKey: readSecretKey(reader, places),
+    storage: { synchronous: reader.read(settings.synchronous), database: readDatabase(reader, places) },
+    secretKey: readOwn(reader, settings.secretKey, places),
     logs: { level: reader.read(settings.logLevel) },
     loop: {
       stepsMax: reader.read(settings.stepsMax),
@@ -268,9 +279,17 @@ function readPaths(reader: Reader, dataDirDefault: string): Config["paths"] {
   };
 }
 
-/** Somebody else's folder must not decide under what the user's secrets are sealed. */
-function readSecretKey(reader: Reader, { isTrusted, envFile }: Places): string | undefined {
-  const found = reader.find(settings.secretKey);
+function readDatabase(reader: Reader, places: Places): Config["storage"]["database"] {
+  const connectionsMax = reader.read(settings.connectionsMax);
+  const statementMsMax = 1_000 * reader.read(settings.statementSecondsMax);
+  const awayMsMax = 1_000 * reader.read(settings.awaySecondsMax);
+  const url = readOwn(reader, settings.databaseUrl, places);
+  return url === undefined ? undefined : { url, connectionsMax, statementMsMax, awayMsMax };
+}
+
+/** Somebody else's folder must not decide under what the user's secrets are sealed, nor where all that they say is kept. */
+function readOwn(reader: Reader, setting: Setting<string>, { isTrusted, envFile }: Places): string | undefined {
+  const found = reader.find(setting);
   return !isTrusted && found?.given.place?.file === envFile.shown ? undefined : found?.value;
 }
 
@@ -322,7 +341,15 @@ function readPrograms(reader: Reader, places: Places): Pick<Config, "uploads" | 
 function secretsAmong(variables: Sources["variables"]): string[] {
   const isSecret = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
   const values = variables.filter(([name]) => isSecret.test(name)).map(([, value]) => value?.trim() ?? "");
-  return [...new Set(values)].filter((value) => value !== "");
+  const passwords = variables.flatMap(([name, value]) => (/_URL$/.test(name) ? passwordIn(value ?? "") : []));
+  return [...new Set([...values, ...passwords])].filter((value) => value !== "");
+}
+
+/** As it is written, and as it is meant where the two differ. */
+function passwordIn(url: string): string[] {
+  const { password = "" } = URL.parse(url) ?? {};
+  const meant = new URLSearchParams(`password=${password.replaceAll("+", "%2B")}`).get("password") ?? "";
+  return password === "" ? [] : [password, meant];
 }
 
 function deepFreeze<T extends object>(value: T): T {

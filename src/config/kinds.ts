@@ -102,6 +102,16 @@ export const key: Kind<string> = kind(z.string().regex(/^[!#-&(-~]+$/), { form: 
 /** What secrets are sealed under; shorter ones could be guessed. */
 export const sealKey: Kind<string> = kind(z.string().min(32).max(1_024), { form: "seal_key" });
 
+/** Where a database server is, as its own programs take it; the schema is a name that needs no quotes. */
+export const databaseAddress: Kind<string> = kind(
+  z.string().refine((text) => {
+    const place = URL.parse(text);
+    const isServer = place !== null && /^postgres(ql)?:$/.test(place.protocol) && !/%(?![0-9a-f]{2})/i.test(text);
+    return isServer && /^[a-z_][a-z0-9_]{0,62}$/.test(place.searchParams.get("schema") ?? "agentyard");
+  }),
+  { form: "database", example: "postgres://user:password@127.0.0.1:5432/agentyard" },
+);
+
 const webAddress = z.url({ protocol: /^https?$/ });
 
 /** An address of an HTTP server, without the slashes at its end. */

@@ -7,7 +7,7 @@ import { contextSettings } from "./context-settings.ts";
 import { documentSettings } from "./document-settings.ts";
 import { choice, type Kind, path } from "./first-kinds.ts";
 import { firstSettings } from "./first-settings.ts";
-import { baseUrl, endings, key, number, proxy, sealKey, text, wholeNumber } from "./kinds.ts";
+import { baseUrl, databaseAddress, endings, key, number, proxy, sealKey, text, wholeNumber } from "./kinds.ts";
 import { sandboxSettings } from "./sandbox-settings.ts";
 import { serverSettings } from "./server-settings.ts";
 import { webSettings } from "./web-settings.ts";
@@ -52,6 +52,30 @@ export const settings = {
     key: "storage.synchronous",
     kind: choice(["full", "normal"]),
     default: "full",
+    isFixed: true,
+  },
+
+  /** A server in place of the file sessions.db. */
+  databaseUrl: { variables: ["AGENTYARD_DATABASE_URL"], kind: databaseAddress, isSecret: true, isFixed: true },
+  connectionsMax: {
+    variables: ["AGENTYARD_DATABASE_CONNECTIONS_MAX"],
+    key: "storage.connections_max",
+    kind: wholeNumber(2, 1_000),
+    default: 10,
+    isFixed: true,
+  },
+  statementSecondsMax: {
+    variables: ["AGENTYARD_DATABASE_STATEMENT_SECONDS_MAX"],
+    key: "storage.statement_seconds_max",
+    kind: wholeNumber(1, 3_600),
+    default: 30,
+    isFixed: true,
+  },
+  awaySecondsMax: {
+    variables: ["AGENTYARD_DATABASE_AWAY_SECONDS_MAX"],
+    key: "storage.away_seconds_max",
+    kind: wholeNumber(0, 3_600),
+    default: 10,
     isFixed: true,
   },
 

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { makeFailure } from "../protocol/failure.ts";
+import { StorageAway } from "../storage/storage.ts";
 import { openAdmission } from "./admit.ts";
 import { bindRoutes, refuseOtherMethods } from "./bind.ts";
 import { languageWanted, requestIdOf } from "./caller.ts";
@@ -113,6 +114,7 @@ export function createApp(parts: Parts): App {
   refuseOtherMethods(app);
   app.notFound((c) => refuse(c, makeFailure("route_not_found", { path: c.req.path.slice(0, 200) })));
   app.onError((error, c) => {
+    if (error instanceof StorageAway) return refuse(c, error.failure);
     const id = c.get("requestId");
     parts.logger?.(thrownLine(id, `${c.req.method} ${c.req.path}`, error));
     return refuse(c, makeFailure("internal", { id }));

@@ -218,6 +218,8 @@ const statuses: Statuses = {
   storage_newer: 503,
   database_away: 503,
   database_unusable: 503,
+  database_not_set: 503,
+  database_not_empty: 503,
   owner_unreachable: 503,
   owner_other_version: 503,
   data_in_use: 503,

@@ -1,7 +1,7 @@
 import { inBackground } from "../base/background.ts";
 import { failed, type Result } from "../base/result.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
-import type { ConversationRow, StorageFailure } from "../storage/storage.ts";
+import { type ConversationRow, StorageAway, type StorageFailure } from "../storage/storage.ts";
 import { driveTree } from "./agents/drive-tree.ts";
 import { stageEnds } from "./agents/end-agent.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
@@ -53,9 +53,10 @@ export function openDriver(parts: Parts): Driver {
     const entry: Entry = { tenure: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
     entries.set(number, entry);
     const driven = drive(parts, conversation, holder, entry).catch((error) => {
-      // Storage itself broke down: that must not end the process. It is taken up at the next message or start.
+      // Storage itself broke down: that must not end the process. It is taken up at the next message or start, or when
+      // a server that is only away is there again.
       parts.logger.error(`conversation ${conversation.id} was left open`, { error });
-      return true;
+      return !(error instanceof StorageAway);
     });
     entry.ended = driven.then((isServed) => {
       entries.delete(number);
@@ -184,6 +185,7 @@ async function endBroken(run: Run, parts: Parts, error: unknown): Promise<boolea
     return await finishTurn(run, parts, "failed", makeFailure("internal", { id }));
   } catch (second) {
     parts.logger.error(`conversation ${run.conversation.id} was left open`, { error: second });
-    return true; // Trying again would break again; it is taken up at the next message or start.
+    // Trying again would break again; it is taken up at the next message or start.
+    return !(second instanceof StorageAway);
   }
 }

@@ -352,6 +352,16 @@ export type OpenDecisionRow = {
   readonly at: number;
 };
 
+/** Thrown where something is read, which has no failure as an answer: whoever asked can do so again later. */
+export class StorageAway extends Error {
+  readonly failure: Failure<"database_away">;
+
+  constructor(failure: Failure<"database_away">, cause: unknown) {
+    super("the database is away", { cause });
+    this.failure = failure;
+  }
+}
+
 export type StorageFailure = Failure<
   | "fenced"
   | "log_moved"

@@ -61,6 +61,17 @@ export function printRestored(restored: Restored, { output, words, json }: Parts
   return exitCodes.done;
 }
 
+/** `agentyard migrate`, when it is done. */
+export function printMoved(
+  moved: { readonly conversations: number; readonly events: number; readonly keptAt: string },
+  { output, words, json }: Parts,
+): number {
+  const { backups: texts } = words.terminal;
+  const lines = [texts.moved(moved), texts.kept({ path: moved.keptAt })];
+  output.write(json ? jsonLine(moved) : `${lines.join("\n")}\n`);
+  return exitCodes.done;
+}
+
 const stepBytes = 32 * 1024 ** 2;
 
 /** A line that counts up while something large is copied, on a screen only. */

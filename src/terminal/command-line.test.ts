@@ -75,6 +75,7 @@ const understood: readonly (readonly [line: string, command: object])[] = [
   ],
   ["user key remove ada k1", { name: "user", action: "key remove", user: "ada", key: "k1", json: false }],
   ["backup b.tar --include-key", { name: "backup", file: "b.tar", includesKey: true, json: false }],
+  ["migrate --json", { name: "migrate", json: true }],
   ["restore b.tar --replace --json", { name: "restore", file: "b.tar", replaces: true, json: true }],
   [
     "search filter a.pdf b.pdf --limit 3 --json",
@@ -158,6 +159,7 @@ const refused: readonly (readonly [line: string, what: string])[] = [
   ["user key add ada --days 0", "--days cannot be “0”; use a number from 1 to 3650"],
   ["backup", "backup needs FILE"],
   ["restore a b", "restore does not take “b”"],
+  ["migrate there", "migrate does not take “there”"],
   ["search", "search needs QUERY"],
   ["search filter", "search needs PATH"],
   ["search --queries q.jsonl", "search needs PATH"],

@@ -51,6 +51,7 @@ export type Command = { readonly data?: string; readonly language?: Language; re
   | ApprovalsCommand
   | { readonly name: "log" | "replay"; readonly id: string; readonly json: boolean }
   | { readonly name: "config"; readonly json: boolean }
+  | { readonly name: "migrate"; readonly json: boolean }
   | { readonly name: "doctor"; readonly json: boolean; readonly fix: boolean }
   | ExecCommand
   | SandboxCommand
@@ -237,6 +238,7 @@ function readCommand(
       if (one.trim() === "") return usage(words.usage.idEmpty({ name }));
       return more.length === 0 ? ok({ name, id: one, json }) : tooMany(more[0]);
     case "config":
+    case "migrate":
       return one === undefined ? ok({ name, json }) : tooMany(one);
     case "doctor":
       return one === undefined ? ok({ name, json, fix: typed.has("fix") }) : tooMany(one);

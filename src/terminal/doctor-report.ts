@@ -56,7 +56,11 @@ export type DataFacts = {
 };
 
 /** Without a format there is none yet. `pid` is the process that works with it. */
-export type DatabaseFacts = Result<{ readonly format: number | undefined; readonly pid: number | undefined }, Failure>;
+/** `server`: the version of PostgreSQL, where the database is not a file. */
+export type DatabaseFacts = Result<
+  { readonly format: number | undefined; readonly pid: number | undefined; readonly server?: string },
+  Failure
+>;
 
 /** How many decisions are on record, and what does not fit; `more`: so many faults are left out here. */
 export type RecordFacts = {
@@ -159,7 +163,8 @@ function diagnoseData({ folder, state, freeBytes, mode }: DataFacts, words: Word
 
 function diagnoseDatabase(database: DatabaseFacts, words: Words): Check {
   if (!database.ok) return lacking("database", failureWords(words, database.failure));
-  const { format, pid } = database.value;
+  const { format, pid, server } = database.value;
+  if (server !== undefined) return fine("database", words.doctor.databaseServer({ format, server }));
   if (format === undefined) return fine("database", words.doctor.databaseNew());
   return fine(
     "database",

@@ -80,6 +80,7 @@ export const subCommands = {
   },
   backup: { form: "FILE", options: ["include-key", "json"], words: [] },
   restore: { form: "FILE", options: ["replace", "json"], words: [] },
+  migrate: { form: "", options: ["json"], words: [] },
   completion: { form: "bash|zsh|fish", options: [], words: ["bash", "zsh", "fish"] },
 } as const satisfies Record<string, SubCommand>;
 

@@ -26,7 +26,7 @@ import { safeLine } from "./safe-text.ts";
 import type { Listening } from "./serve-command.ts";
 
 export { printVerdict } from "./approvals-command.ts";
-export { type BackupReport, openCounter, printBackup, printRestored } from "./backup-command.ts";
+export { type BackupReport, openCounter, printBackup, printMoved, printRestored } from "./backup-command.ts";
 export type { Recovery } from "./chat-start.ts";
 export type { Machine } from "./chat-state.ts";
 export type { CopyCommand } from "./copy-line.ts";
@@ -81,7 +81,7 @@ export function beginCommand(
 /** A command that is a client of the yard. */
 export type ClientCommand = Exclude<
   YardCommand,
-  | { name: "config" | "doctor" | "backup" | "restore" | "search" | "mcp" }
+  | { name: "config" | "doctor" | "backup" | "restore" | "migrate" | "search" | "mcp" }
   | { name: "model" | "approvals"; action: "test" }
 >;
 

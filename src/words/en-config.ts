@@ -35,7 +35,16 @@ export type ValueForm =
   | { readonly form: "choice"; readonly choices: readonly string[] }
   | { readonly form: "address"; readonly example: string }
   | {
-      readonly form: "list" | "duration" | "name" | "origins" | "networks" | "sub_path" | "host" | "prices";
+      readonly form:
+        | "list"
+        | "duration"
+        | "name"
+        | "origins"
+        | "networks"
+        | "sub_path"
+        | "host"
+        | "prices"
+        | "database";
       readonly example: string;
     }
   | { readonly form: "toggle" | "path" | "key" | "seal_key" | "text" };
@@ -78,6 +87,8 @@ export const enConfig: ConfigWords = {
         return "a path such as ./data";
       case "key":
         return "the key alone, without blanks or quotes";
+      case "database":
+        return `an address of PostgreSQL such as ${expected.example}`;
       case "seal_key":
         return "at least 32 characters that nobody can guess, as `openssl rand -base64 32` prints them";
       case "name":

@@ -2,7 +2,7 @@
 export type AwayFault = "away" | "starting" | "full" | "commit_unknown";
 export type DatabaseFault =
   | ("refused" | "no_database" | "no_rights" | "no_tls")
-  | ("too_old" | "encoding" | "foreign" | "in_use");
+  | ("too_old" | "encoding" | "foreign" | "in_use" | "restore");
 
 /** `said`: what the server or the system says of it. No address and no password is in it. */
 export const enDatabaseFailures = {
@@ -22,8 +22,16 @@ export const enDatabaseFailures = {
     }[p.why],
   ],
   database_unusable: (p: { why: DatabaseFault; said: string }) => [
-    `The database in AGENTYARD_DATABASE_URL cannot be used: ${databaseFaults[p.why].what} (${p.said}).`,
-    databaseFaults[p.why].next,
+    `The database in AGENTYARD_DATABASE_URL cannot be used: ${databaseFaults[p.why]?.what}${p.said === "" ? "" : ` (${p.said})`}.`,
+    databaseFaults[p.why]?.next ?? "",
+  ],
+  database_not_set: () => [
+    "AGENTYARD_DATABASE_URL names no database to move to.",
+    "Set it: AGENTYARD_DATABASE_URL=postgres://user:password@host/database agentyard migrate",
+  ],
+  database_not_empty: () => [
+    "The database in AGENTYARD_DATABASE_URL holds data already; nothing was moved.",
+    "Move to an empty one, or to another schema of it: add ?schema=NAME to the address.",
   ],
 } satisfies Record<string, (params: never) => [what: string, next: string]>;
 
@@ -52,6 +60,10 @@ const databaseFaults: Readonly<Record<DatabaseFault, { readonly what: string; re
   foreign: {
     what: "its schema holds tables of another program",
     next: "Choose another schema: add ?schema=NAME to AGENTYARD_DATABASE_URL; nothing was touched.",
+  },
+  restore: {
+    what: "a backup is restored into files",
+    next: "Run it without AGENTYARD_DATABASE_URL, then move the data with `agentyard migrate`.",
   },
   in_use: {
     what: "another AgentYard uses it",

@@ -24,6 +24,10 @@ export const enDoctor = {
   database: (p: { format: number }) => `Database opens (format ${p.format})`,
   databaseInUse: (p: { format: number; pid: number }) =>
     `Database opens (format ${p.format}); process ${p.pid} works with it`,
+  databaseServer: (p: { format: number | undefined; server: string }) =>
+    p.format === undefined
+      ? `Database: PostgreSQL ${p.server} answers; the tables are made at the first start`
+      : `Database opens on PostgreSQL ${p.server} (format ${p.format})`,
   record: (p: { count: number }) =>
     p.count === 0
       ? "Record of decisions: none yet"

@@ -109,6 +109,8 @@ export const enHttpAdvice = {
   storage_newer: () => ask("update AgentYard"),
   database_away: () => `Try again, ${orAsk("see that the database server runs")}`,
   database_unusable: () => ask(seeDoctor),
+  database_not_set: () => ask(seeDoctor),
+  database_not_empty: () => ask(seeDoctor),
 
   model_auth: () => ask("check the API key and that it may use this model"),
   model_quota: () => `Choose another model, ${orAsk("top it up")}`,

@@ -53,6 +53,8 @@ export const enBackups = {
   leftOut: (p: { count: number; paths: string }) => `! ${p.count} could not be read and are not in it: ${p.paths}`,
   changing: (p: { paths: string }) => `! Written to all the time, so perhaps not as they should be: ${p.paths}`,
   restored: (p: { path: string }) => `✓ Restored into ${p.path}, and compared`,
+  moved: (p: { conversations: number; events: number }) =>
+    `✓ Moved to the database server and compared: ${p.conversations === 1 ? "1 conversation" : `${p.conversations} conversations`}, ${p.events} events`,
   from: (p: { at: string; version: string }) => `  as of ${p.at}, by AgentYard ${p.version}`,
   kept: (p: { path: string }) => `  What was there before lies in ${p.path}`,
   progress: {

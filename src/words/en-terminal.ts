@@ -46,6 +46,7 @@ export const enTerminal = {
       user: "Who may call the server: users, their passwords, sign-in links and API keys",
       backup: "Copy all data into one file, also while AgentYard runs, and check the copy",
       restore: "Bring back what `backup` has copied, into an empty data directory",
+      migrate: "Move all data to the PostgreSQL server in AGENTYARD_DATABASE_URL, and compare",
       completion: "Print the completion script for a shell: bash, zsh or fish",
     },
     option: {

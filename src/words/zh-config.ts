@@ -31,6 +31,8 @@ export const zhConfig: ConfigWords = {
         return "路径，例如 ./data";
       case "key":
         return "密钥本身，不带空格和引号";
+      case "database":
+        return `PostgreSQL 的地址，例如 ${expected.example}`;
       case "seal_key":
         return "至少 32 个无法猜到的字符，例如 `openssl rand -base64 32` 的输出";
       case "name":

@@ -16,8 +16,16 @@ export const zhDatabaseFailures: typeof enDatabaseFailures = {
     }[p.why],
   ],
   database_unusable: (p) => [
-    `AGENTYARD_DATABASE_URL 指定的数据库无法使用：${databaseFaults[p.why].what}（${p.said}）。`,
-    databaseFaults[p.why].next,
+    `AGENTYARD_DATABASE_URL 指定的数据库无法使用：${databaseFaults[p.why]?.what}${p.said === "" ? "" : `（${p.said}）`}。`,
+    databaseFaults[p.why]?.next ?? "",
+  ],
+  database_not_set: () => [
+    "AGENTYARD_DATABASE_URL 没有指定要迁移到的数据库。",
+    "请设置：AGENTYARD_DATABASE_URL=postgres://user:password@host/database agentyard migrate",
+  ],
+  database_not_empty: () => [
+    "AGENTYARD_DATABASE_URL 指定的数据库中已有数据，没有迁移任何内容。",
+    "请迁移到空的数据库，或者换一个模式：在地址后加上 ?schema=NAME。",
   ],
 };
 
@@ -46,6 +54,10 @@ const databaseFaults: Readonly<Record<DatabaseFault, { readonly what: string; re
   foreign: {
     what: "其模式（schema）中有其他程序的表",
     next: "请换一个模式：在 AGENTYARD_DATABASE_URL 后加上 ?schema=NAME；原有内容没有被改动。",
+  },
+  restore: {
+    what: "备份只能恢复到文件",
+    next: "请不带 AGENTYARD_DATABASE_URL 运行，然后用 `agentyard migrate` 迁移数据。",
   },
   in_use: {
     what: "另一个 AgentYard 正在使用它",

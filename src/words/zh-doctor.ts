@@ -14,6 +14,10 @@ export const zhDoctor: typeof enDoctor = {
   ],
   databaseNew: () => "数据库：首次启动时创建",
   database: (p) => `数据库可以打开（格式 ${p.format}）`,
+  databaseServer: (p) =>
+    p.format === undefined
+      ? `数据库：PostgreSQL ${p.server} 可以连接；数据表在首次启动时创建`
+      : `数据库可以在 PostgreSQL ${p.server} 上打开（格式 ${p.format}）`,
   databaseInUse: (p) => `数据库可以打开（格式 ${p.format}）；进程 ${p.pid} 正在使用`,
   record: (p) => (p.count === 0 ? "决定的记录：还没有" : `决定的记录：已核对 ${p.count} 条，全部相符`),
   recordBroken: (p) => [

@@ -94,6 +94,8 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   storage_newer: () => ask("升级 AgentYard"),
   database_away: () => `请重试。如果仍然不行，${ask("确认数据库服务器正在运行")}`,
   database_unusable: () => doctor,
+  database_not_set: () => doctor,
+  database_not_empty: () => doctor,
 
   model_auth: () => ask("检查 API 密钥，并确认它有权使用这个模型"),
   model_quota: () => `请换一个模型，或${ask("充值")}`,

@@ -47,6 +47,7 @@ export const zhBackups: typeof enBackups = {
   leftOut: (p) => `! 有 ${p.count} 个文件无法读取，未包含在内：${p.paths}`,
   changing: (p) => `! 一直在被写入，内容可能不完整：${p.paths}`,
   restored: (p) => `✓ 已恢复到 ${p.path}，并已核对`,
+  moved: (p) => `✓ 已迁移到数据库服务器并核对：${p.conversations} 个对话，${p.events} 个事件`,
   from: (p) => `  备份时间 ${p.at}，AgentYard ${p.version}`,
   kept: (p) => `  原有内容保存在 ${p.path}`,
   progress: {

@@ -43,6 +43,7 @@ export const zhTerminal: TerminalWords = {
       user: "谁可以访问服务器：用户、密码、登录链接和 API 密钥",
       backup: "把全部数据复制到一个文件并核对，运行中也可以",
       restore: "把 `backup` 的备份恢复到空的数据目录",
+      migrate: "把全部数据迁移到 AGENTYARD_DATABASE_URL 指定的 PostgreSQL 服务器，并核对",
       completion: "打印 shell 的补全脚本：bash、zsh 或 fish",
     },
     option: {

@@ -12,7 +12,7 @@ else
   storageContract(
     "PostgreSQL",
     async () => {
-      const url = (await postgresServer()).newPlace();
+      const url = await (await postgresServer()).emptyPlace();
       return async (clock) => unwrap(await openPostgres({ url, clock, now: clock.now, fillCopy }));
     },
     async (path) => unwrap(openSqlite({ path, clock: systemClock })),

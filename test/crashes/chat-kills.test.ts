@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ChatIncrement } from "../../src/protocol/chat.ts";
-import { allFrames, folded } from "../world/chat.ts";
+import { alike, allFrames, folded } from "../world/chat.ts";
 import { until } from "../world/events.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { makeHome } from "../world/program.ts";
@@ -94,10 +94,4 @@ test("a chat that is sent again under its key after the server was killed says i
 function idsOf(document: unknown): unknown {
   const { conversation_id, user_message_id, assistant_message_id, agent_run_id } = Object(document);
   return { conversation_id, user_message_id, assistant_message_id, agent_run_id };
-}
-
-/** Documents without what differs from one turn to the next. */
-function alike(document: unknown): unknown {
-  const text = JSON.stringify(document, (key, value: unknown) => (/_time$|^ttft$|_id$|^id$/.test(key) ? 0 : value));
-  return JSON.parse(text.replaceAll(/\d{4}-\d\d-\d\d[T ][\d:.]+Z?/g, "TIME"));
 }

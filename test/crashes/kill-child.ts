@@ -9,6 +9,8 @@ export type Order = readonly {
   readonly scenario: keyof typeof scenarios;
   readonly modelUrl: string;
   readonly data: string;
+  /** The address of a database that is no file. */
+  readonly database?: string | undefined;
   /** After which write: the third one, or the third one of this name. */
   readonly killAfter?: { readonly write?: string; readonly times: number } | undefined;
 }[];
@@ -23,7 +25,7 @@ async function playAll(order: Order): Promise<void> {
   const queue = order.values();
   let standing = 0;
   const lane = async () => {
-    for (const { scenario, modelUrl, data, killAfter } of queue) {
+    for (const { scenario, modelUrl, data, database, killAfter } of queue) {
       const stands = Promise.withResolvers<"stands">();
       const tell = (told: object) => writeSync(1, `${JSON.stringify({ yard: data, ...told })}\n`);
       const kill = () => stands.resolve("stands");
@@ -35,7 +37,7 @@ async function playAll(order: Order): Promise<void> {
         return isSo;
       };
       const wrapStorage = (storage: Storage) => killingStorage(telling(storage, tell), { isLast, kill });
-      const played = play(scenario, { data, modelUrl, wrapStorage });
+      const played = play(scenario, { data, database, modelUrl, wrapStorage });
       if ((await Promise.race([stands.promise, played])) === "stands") standing += 1;
     }
   };

@@ -53,7 +53,7 @@ type Finished = { readonly outcome: unknown; readonly writes: readonly string[] 
 /** Plays a scenario to its end in this process, whatever happened there before, and says what is there then. */
 export async function finish(
   scenario: Scenario,
-  place: { readonly data: string; readonly modelUrl: string; readonly wrapStorage?: (storage: Storage) => Storage },
+  place: Parameters<typeof startScenario>[1],
   acknowledged: Heads = new Map(),
 ): Promise<Finished> {
   const writes: string[] = [];

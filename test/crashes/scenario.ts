@@ -26,14 +26,16 @@ export type Scenario = {
 
 type Place = {
   readonly data: string;
+  /** The address of a database that is no file. */
+  readonly database?: string | undefined;
   readonly modelUrl: string;
   readonly wrapStorage?: (storage: Storage) => Storage;
 };
 
-export function startScenario({ tools, env }: Scenario, { modelUrl, ...place }: Place): Promise<TestYard> {
+export function startScenario({ tools, env }: Scenario, { modelUrl, database, ...place }: Place): Promise<TestYard> {
   return startYard({
     ...place,
-    env: { ...model, MODEL_BASIC_BASE_URL: modelUrl, ...env },
+    env: { ...model, MODEL_BASIC_BASE_URL: modelUrl, ...(database && { AGENTYARD_DATABASE_URL: database }), ...env },
     tools: tools?.(place.data) ?? [],
   });
 }

@@ -147,3 +147,9 @@ export async function messagesOf(world: Pick<ChatYard, "call">, id: string, plac
   assert.equal(reply.status, 200, reply.text);
   return z.array(ChatMessage).parse(reply.json.Messages);
 }
+
+/** Documents without what differs from one turn to the next. */
+export function alike(document: unknown): unknown {
+  const text = JSON.stringify(document, (key, value: unknown) => (/_time$|^ttft$|_id$|^id$/.test(key) ? 0 : value));
+  return JSON.parse(text.replaceAll(/\d{4}-\d\d-\d\d[T ][\d:.]+Z?/g, "TIME"));
+}

@@ -18,6 +18,8 @@ export const cannotStore =
 export type PostgresServer = {
   /** Where a new, empty schema would be; and the same database by the name of another user. */
   newPlace(): string;
+  /** One whose tables are there and empty: making them takes more than what most promises take. Nobody else has it. */
+  emptyPlace(): Promise<string>;
   /** One statement, as somebody who may do anything. */
   run(sql: string): Promise<pg.QueryResult>;
   /** The same with a connection of its own. */
@@ -77,9 +79,12 @@ async function startServer(): Promise<PostgresServer> {
     rmSync(folder, { recursive: true, force: true });
   });
   await start();
+  const newPlace = () => `${placeIn(folder)}&schema=test_${systemIds.hex(12)}`;
+  const used = newPlace();
   return {
     ...{ folder, start, stop },
-    newPlace: () => `${placeIn(folder)}&schema=test_${systemIds.hex(12)}`,
+    newPlace,
+    emptyPlace: () => onServer(folder, (client) => emptied(client, used)),
     run: (sql) => onServer(folder, (client) => client.query(sql)),
     async session() {
       const client = new pg.Client({ connectionString: placeIn(folder) });
@@ -87,6 +92,21 @@ async function startServer(): Promise<PostgresServer> {
       return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
     },
   };
+}
+
+/** All tables as after their making. */
+async function emptied(client: pg.Client, url: string): Promise<string> {
+  const schema = new URL(url).searchParams.get("schema");
+  const { rows } = await client.query(
+    `SELECT format('DELETE FROM %I.%I', schemaname, tablename) AS undo FROM pg_tables
+      WHERE schemaname = $1 AND tablename NOT IN ('agentyard', 'counter')
+    UNION ALL SELECT format('ALTER SEQUENCE %I.%I RESTART', schemaname, sequencename) FROM pg_sequences WHERE schemaname = $1
+    UNION ALL SELECT format('UPDATE %I.counter SET last = 0', schemaname) FROM pg_tables
+      WHERE schemaname = $1 AND tablename = 'counter'`,
+    [schema],
+  );
+  await client.query(rows.map(({ undo }) => undo).join(";"));
+  return url;
 }
 
 function placeIn(folder: string): string {

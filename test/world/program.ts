@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { programAsTyped } from "../../src/terminal/terminal.ts";
+import { databaseEnv } from "./database-env.ts";
 import { agentyard, programDir } from "./pty.ts";
 
 /** A folder with a data directory of its own, in which the whole program is started as a script does it. */
@@ -41,7 +42,15 @@ export function makeHome(t: TestContext, { env: more = {} }: { env?: Record<stri
     rmSync(folder, { recursive: true, force: true });
   });
   const { PATH = "" } = process.env;
-  const env = { PATH, HOME: folder, TMPDIR: folder, AGENTYARD_DATA: join(folder, "data"), LANG: "C.UTF-8", ...more };
+  const env = {
+    PATH,
+    HOME: folder,
+    TMPDIR: folder,
+    AGENTYARD_DATA: join(folder, "data"),
+    LANG: "C.UTF-8",
+    ...databaseEnv(folder),
+    ...more,
+  };
   const start = (...words: string[]) => {
     const program = watch(spawn(process.execPath, [agentyard, ...words], { cwd: folder, env }));
     programs.push(program);

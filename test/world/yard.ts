@@ -12,11 +12,13 @@ import { localOwner, type OwnerId } from "../../src/protocol/ids.ts";
 import type { Decision } from "../../src/protocol/resources.ts";
 import { openLocalSandbox } from "../../src/sandbox/local/local.ts";
 import { openSandbox, type Sandbox, type SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import type { Tool } from "../../src/tools/tools.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { openYard, type Yard, type YardOptions } from "../../src/yard.ts";
+import { databaseEnv } from "./database-env.ts";
 import type { ModelServer } from "./model-server.ts";
 import { watchPaths } from "./path-watch.ts";
 import { noSandbox } from "./sandbox.ts";
@@ -80,7 +82,7 @@ export type TestYardOptions = {
 export async function startYard(options: TestYardOptions = {}): Promise<TestYard> {
   const { clock = systemClock } = options;
   const data = options.data ?? (await mkdtemp(join(tmpdir(), "agentyard-test-")));
-  const loaded = await testConfig(data, { ...modelEnv(options.model), ...options.env });
+  const loaded = await testConfig(data, { ...databaseEnv(data), ...modelEnv(options.model), ...options.env });
   const agents = [...loaded.agents, ...(options.agents ?? [])];
   const config = { ...loaded, agents, server: { ...loaded.server, ...options.server } };
   const dir = config.paths.logsDir;
@@ -93,7 +95,7 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
     secrets: [],
     onOff: () => {},
   });
-  const opened = openSqlite({ path: config.paths.sessionDbPath, clock, ...config.storage });
+  const opened = await openTestStorage(config, clock);
   if (!opened.ok) throw new Error(opened.failure.code);
   const storage = options.wrapStorage?.(opened.value) ?? opened.value;
   await storage.expireLeases();
@@ -133,6 +135,13 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
       }
     },
   };
+}
+
+/** Where the environment names a server, there; leases go by the clock of the test. */
+async function openTestStorage({ paths, storage: { synchronous, database } }: Config, clock: Clock) {
+  if (database === undefined) return openSqlite({ path: paths.sessionDbPath, clock, synchronous });
+  const { openPostgres } = await import("../../src/storage/postgres/postgres.ts");
+  return openPostgres({ ...database, clock: systemClock, now: clock.now, synchronous, fillCopy });
 }
 
 /** An installation of its own: nothing that other tests do at the same time is touched. */

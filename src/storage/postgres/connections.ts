@@ -1,7 +1,8 @@
 import pg from "pg";
 import type { Clock } from "../../base/clock.ts";
+import { StorageAway } from "../storage.ts";
 import { configOf, type DatabasePlace } from "./database-place.ts";
-import { CommitUnknown, isGivenUp, isPassing } from "./failures.ts";
+import { CommitUnknown, failureOf, isGivenUp, isPassing } from "./failures.ts";
 import { openNames, type Query, queryOn, type Reader } from "./query.ts";
 
 export type ConnectionOptions = DatabasePlace & {
@@ -59,8 +60,15 @@ export function openConnections(options: ConnectionOptions): Connections {
     }
   }
 
-  const ask = <T>(work: (query: Query) => Promise<T>) =>
-    persistently(() => onConnection((client) => work(queryOn(client, nameOf))));
+  async function ask<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    try {
+      return await persistently(() => onConnection((client) => work(queryOn(client, nameOf))));
+    } catch (error) {
+      const failure = failureOf(error);
+      throw failure?.code === "database_away" ? new StorageAway(failure, error) : error;
+    }
+  }
+
   return {
     reader: {
       all: (sql, ...values) => ask(({ all }) => all(sql, ...values)),

@@ -23,7 +23,7 @@ export async function copyDatabase(
   }
 }
 
-async function* readAll(query: Query): AsyncGenerator<CopiedRows> {
+export async function* readAll(query: Query): AsyncGenerator<CopiedRows> {
   for (const [table, columns] of Object.entries(copiedTables)) {
     const names = Object.keys(columns);
     await query.run(

@@ -22,11 +22,14 @@ export function migrate(connections: Connections, schema: string): Promise<Resul
     for (const [index, sql] of migrations.entries()) if (index >= version.value) await query.exec(sql);
     if (version.value < migrations.length) await query.run("UPDATE agentyard SET version = $1", migrations.length);
     return ok(undefined);
-  });
+  }, patiently);
 }
 
+/** Whoever comes second waits for as long as the first one takes. */
+const patiently = "BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0";
+
 /** Which version the schema has: 0 is an empty one. A server that is too old, or stores no UTF-8, has none that we could use. */
-async function readVersion(query: Reader, schema: string): Promise<Result<number, UnfitFailure>> {
+export async function readVersion(query: Reader, schema: string): Promise<Result<number, UnfitFailure>> {
   const server = (await query.one(serverSql)) ?? {};
   if (integer(server, "number") < serverVersionMin)
     return failure("database_unusable", { why: "too_old", said: text(server, "version") });

@@ -48,7 +48,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Result<Sto
   const { url, clock, synchronous = "full", connectionsMax = 10, statementMsMax = 30_000 } = options;
   const place = { url, synchronous, statementMsMax };
   // What is wrong at the start is told at once; what goes away later is waited for.
-  const first = openConnections({ ...place, clock, connectionsMax: 1, awayMsMax: 0 });
+  const first = openConnections({ ...place, clock, statementMsMax: migrationMsMax, connectionsMax: 1, awayMsMax: 0 });
   const migrated = await tryToMigrate(first, schemaOf(url));
   await first.close();
   if (!migrated.ok) return migrated;
@@ -56,6 +56,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Result<Sto
     storageOn(openConnections({ ...place, clock, connectionsMax, awayMsMax: options.awayMsMax ?? 10_000 }), options),
   );
 }
+
+/** Large tables may take their time. */
+const migrationMsMax = 3_600_000;
 
 async function tryToMigrate(connections: Connections, schema: string): Promise<Result<void, OpenFailure>> {
   try {

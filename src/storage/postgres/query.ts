@@ -4,7 +4,8 @@ import { assert } from "../../base/assert.ts";
 import type { Row } from "../rows.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 
-export type Value = string | number | boolean | Uint8Array | readonly string[] | readonly number[] | null | undefined;
+type Single = string | number | boolean | Uint8Array | null | undefined;
+export type Value = Single | readonly Single[];
 
 /** Statements that only look. */
 export type Reader = {

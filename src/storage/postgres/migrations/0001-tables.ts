@@ -32,7 +32,7 @@ CREATE INDEX conversation_id ON conversation (id);
 -- locks this row first. Room is left beside it, so that a change stays on its page and touches no index.
 CREATE TABLE log (
   number bigint PRIMARY KEY,
-  head bigint NOT NULL,
+  head bigint NOT NULL DEFAULT 0,
   epoch bigint NOT NULL, -- 0: nobody had it yet
   holder text, -- null: released; else the last holder, also after it ran out
   granted_at bigint NOT NULL,

@@ -1,0 +1,42 @@
+import { failed, ok, type Result } from "../../base/result.ts";
+import type { FillCopy } from "../copied-tables.ts";
+import { text } from "../rows.ts";
+import { type ConnectionOptions, openConnections } from "./connections.ts";
+import { copyDatabase } from "./copy.ts";
+import { schemaOf } from "./database-place.ts";
+import { openFailureOf } from "./failures.ts";
+import { readVersion } from "./migrations.ts";
+import type { OpenFailure } from "./postgres.ts";
+
+type Place = Omit<ConnectionOptions, "connectionsMax" | "awayMsMax">;
+
+/** Whether the database could be opened, its format, undefined where there is none yet, and which server it is. */
+export async function lookAtServer(
+  place: Place,
+): Promise<Result<{ readonly format: number | undefined; readonly server: string }, OpenFailure>> {
+  const connections = openConnections({ ...place, ...onlyLooking });
+  try {
+    const version = await readVersion(connections.reader, schemaOf(place.url));
+    if (!version.ok) return version;
+    const row = await connections.reader.one("SELECT current_setting('server_version') AS version");
+    return ok({ format: version.value === 0 ? undefined : version.value, server: text(row ?? {}, "version") });
+  } catch (error) {
+    const reason = openFailureOf(error);
+    if (reason === undefined) throw error;
+    return failed(reason);
+  } finally {
+    await connections.close();
+  }
+}
+
+/** A copy for whoever looks at all of it. Others go on meanwhile. */
+export async function copyFromServer(place: Place, path: string, fillCopy: FillCopy) {
+  const connections = openConnections({ ...place, ...onlyLooking });
+  try {
+    return await copyDatabase(connections, path, fillCopy);
+  } finally {
+    await connections.close();
+  }
+}
+
+const onlyLooking = { connectionsMax: 1, awayMsMax: 0 };

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ChatIncrement } from "../../src/protocol/chat.ts";
+import { alike, allFrames, folded } from "../world/chat.ts";
+import { calls, modelServer, stepOf } from "../world/model-server.ts";
+import { cannotStore, postgresServer } from "../world/postgres-server.ts";
+import { makeHome } from "../world/program.ts";
+import { saidOf } from "../world/said.ts";
+import { modelEnv, serve } from "../world/served.ts";
+
+const skip = cannotStore;
+const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
+
+test("one variable, and a server keeps everything in PostgreSQL: killed in the middle of an answer, the next one goes on; a second one is refused [N1][L2][C3]", {
+  skip,
+}, async (t) => {
+  await using model = await modelServer((request) =>
+    stepOf(request) === 0 ? { ...calls(["now", {}]), text: "Let me see. " } : { text: words, paceMs: 10 },
+  );
+  const env = { ...modelEnv(model), AGENTYARD_DATABASE_URL: (await postgresServer()).newPlace() };
+  const home = makeHome(t, { env });
+  const looked = await home.start("doctor", "--json").ended;
+  assert.match(looked.output, /Database: PostgreSQL [\d.]+.* answers; the tables are made at the first start/);
+
+  const first = await serve(home);
+  const undisturbed = folded(await allFrames(await first.stream({ query: "hi", conversation_id: "calm" })));
+  const second = await makeHome(t, { env }).start("serve", "--port", "0").ended;
+  assert.match(second.errors, /another AgentYard uses it \(this machine, process \d+ of the server\)/);
+  assert.notEqual(second.code, 0);
+
+  const begun = await first.stream({ query: "hi", conversation_id: "cut" });
+  const frames: unknown[] = [];
+  // The connection breaks off with the process.
+  await assert.rejects(async () => {
+    for await (const frame of begun.frames) {
+      frames.push(frame);
+      if (JSON.stringify(frame).includes("word20")) await first.kill();
+    }
+    throw new Error("the stream ended by itself");
+  });
+  const last = ChatIncrement.parse(frames.at(-1));
+  const next = await serve(home);
+  const wanted = { conversation_id: "cut", last_seq_id: last.seq_id };
+  const rest = folded(await allFrames(await next.stream(wanted, { path: "chat/resume" })));
+  assert.deepEqual(alike(rest), alike(undisturbed));
+  assert.equal(existsSync(join(home.folder, "data", "sessions.db")), false);
+
+  const backup = join(home.folder, "yard.tar");
+  assert.equal((await home.start("backup", backup).ended).code, 0);
+  const refused = await home.start("restore", backup).ended;
+  assert.match(refused.errors, /a backup is restored into files\.[\s\S]*without AGENTYARD_DATABASE_URL/);
+
+  // Into files, and from there to another database: what was said is the same to the letter everywhere.
+  const onFiles = makeHome(t, { env: modelEnv(model) });
+  assert.equal((await onFiles.start("restore", backup).ended).code, 0);
+  const nowhere = await onFiles.start("migrate").ended;
+  assert.ok(nowhere.errors.includes(saidOf("database_not_set", {})), nowhere.errors);
+  const moving = { AGENTYARD_DATABASE_URL: (await postgresServer()).newPlace() };
+  const elsewhere = makeHome(t, { env: { ...env, ...moving, AGENTYARD_DATA: join(onFiles.folder, "data") } });
+  const logs = [await home.start("log", "cut", "--json").ended, await onFiles.start("log", "cut", "--json").ended];
+  const moved = await elsewhere.start("migrate", "--json").ended;
+  const { keptAt, ...counts } = JSON.parse(moved.output);
+  assert.deepEqual(counts, { conversations: 2, events: counts.events });
+  assert.ok(existsSync(keptAt));
+  logs.push(await elsewhere.start("log", "cut", "--json").ended);
+  assert.match(logs[0]?.output ?? "", /turn\.recovered[\s\S]*word39/);
+  assert.equal(new Set(logs.map(({ output }) => output)).size, 1);
+  // There is nothing left to move.
+  const again = await elsewhere.start("migrate").ended;
+  assert.ok(again.errors.includes(saidOf("data_missing", { path: join(onFiles.folder, "data") })), again.errors);
+  assert.match((await home.start("doctor").ended).output, /Database opens on PostgreSQL [\d.]+.* \(format \d+\)/);
+});
+
+test("a database that cannot be used ends the start with what to do, in both languages, and without its password [N1][P4][Q1]", {
+  skip,
+}, async (t) => {
+  const { folder } = await postgresServer();
+  const away = "postgres://me:verysecret@127.0.0.1:1/yard";
+  const missing = `postgres:///missing?host=${folder}&user=postgres&password=verysecret`;
+  const said: string[] = [];
+  for (const [url, LANG] of [
+    [away, "C.UTF-8"],
+    [missing, "C.UTF-8"],
+    [missing, "zh_CN.UTF-8"],
+    ["mysql://me:verysecret@127.0.0.1/yard", "C.UTF-8"],
+  ] as const) {
+    const home = makeHome(t, { env: { AGENTYARD_DATABASE_URL: url, LANG } });
+    const { code, output, errors } = await home.start("run", "hi").ended;
+    assert.notEqual(code, 0);
+    assert.doesNotMatch(output + errors, /verysecret/);
+    said.push(errors.trim());
+  }
+  assert.match(said[0] ?? "", /cannot be reached \(ECONNREFUSED\)[\s\S]*See that PostgreSQL runs/);
+  assert.match(said[1] ?? "", /there is no database of this name \(.*"missing".*\)[\s\S]*createdb --encoding=UTF8/);
+  assert.match(said[2] ?? "", /没有这个名称的数据库[\s\S]*请创建一个：createdb/);
+  assert.match(said[3] ?? "", /AGENTYARD_DATABASE_URL[\s\S]*postgres:\/\/user:password@/);
+});
