@@ -38,7 +38,7 @@ export const enDemo = {
   ability: (say: string, then: string) => `- “${say}”: ${then}`,
   noRule: "I have no rule for that; it takes a real model to answer it.",
   connectShort:
-    "To connect a real model, put `OPENAI_API_KEY=…` into the file `.env`, or `MODEL_BASIC_BASE_URL=…` and `MODEL_BASIC_ID=…` for a local server, and send your next message. Say “connect a model” for the exact lines.",
+    "To connect a real model, type `/connect` in the terminal or open the settings in the browser. Or put `OPENAI_API_KEY=…` into the file `.env`, or `MODEL_BASIC_BASE_URL=…` and `MODEL_BASIC_ID=…` for a local server, and send your next message. Say “connect a model” for the exact lines.",
 
   connectHead: "To connect a real model, put one of these blocks into the file `.env` and send your next message.",
   foundHead: "Found on this machine:",

@@ -27,7 +27,7 @@ export const enTerminal = {
     exitCodes: "Exit codes",
     /** The first heading of the page for `man`. */
     manName: "Name",
-    more: "`agentyard COMMAND --help` tells more about a command.",
+    more: "`agentyard --continue` goes on with the newest conversation. `agentyard COMMAND --help` tells more about a command.",
     command: {
       chat: "Talk with an agent in the terminal (what happens without a command)",
       serve: "Serve everything over HTTP, on 127.0.0.1:7420 unless told otherwise, until Ctrl+C",
@@ -157,7 +157,7 @@ export const enTerminal = {
     modelDemo: () => "Model:        demo model: not an AI — /connect puts a real one in its place",
     /** Without keys every Ctrl+C is for the process. */
     hint: (p: { hasKeys: boolean }) =>
-      `/help shows the commands · Ctrl+C ${p.hasKeys ? "stops a turn, twice leaves" : "leaves"}`,
+      `/help shows the commands · #NAME sends a file · Ctrl+C ${p.hasKeys ? "stops a turn, twice leaves" : "leaves"}`,
     inputNotRead: () => "! Standard input is open, but nothing came: it is not read. `-` at the end waits for it.",
     saidYes: (p: { rule: string; tool: string }) => `✓ Allowed by --yes ${p.rule}: ${p.tool}`,
     leaveHint: () => "(Ctrl+C again to leave)",

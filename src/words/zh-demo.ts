@@ -33,7 +33,7 @@ export const zhDemo: typeof enDemo = {
   ability: (say, then) => `- “${say}”：${then}`,
   noRule: "这个问题不在我的规则之内，需要真正的模型才能回答。",
   connectShort:
-    "要接入真正的模型，请在 `.env` 文件中写入 `OPENAI_API_KEY=…`；本地服务则写入 `MODEL_BASIC_BASE_URL=…` 和 `MODEL_BASIC_ID=…`，然后发送下一条消息。说“接入模型”可以看到完整的配置。",
+    "要接入真正的模型，请在终端输入 `/connect`，或在浏览器中打开设置；也可以在 `.env` 文件中写入 `OPENAI_API_KEY=…`；本地服务则写入 `MODEL_BASIC_BASE_URL=…` 和 `MODEL_BASIC_ID=…`，然后发送下一条消息。说“接入模型”可以看到完整的配置。",
 
   connectHead: "要接入真正的模型，请把下面其中一段写入 `.env` 文件，然后发送下一条消息。",
   foundHead: "在这台机器上找到了：",

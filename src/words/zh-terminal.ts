@@ -25,7 +25,7 @@ export const zhTerminal: TerminalWords = {
     globalOptions: "所有命令通用的选项",
     exitCodes: "退出码",
     manName: "名称",
-    more: "用 `agentyard 命令 --help` 查看某个命令的详细说明。",
+    more: "用 `agentyard --continue` 继续最近的对话；用 `agentyard 命令 --help` 查看某个命令的详细说明。",
     command: {
       chat: "在终端里与智能体对话（不写命令时的默认行为）",
       serve: "通过 HTTP 提供全部功能（默认 127.0.0.1:7420），直到按 Ctrl+C",
@@ -147,7 +147,7 @@ export const zhTerminal: TerminalWords = {
     logFile: (p) => `日志：${p.path}`,
     model: (p) => `模型：${p.id}（${p.server}）`,
     modelDemo: () => "模型：演示模型，并不是 AI；输入 /connect 接入真正的模型",
-    hint: (p) => `/help 查看命令 · Ctrl+C ${p.hasKeys ? "停止当前回合，连按两次退出" : "退出"}`,
+    hint: (p) => `/help 查看命令 · #文件名 发送文件 · Ctrl+C ${p.hasKeys ? "停止当前回合，连按两次退出" : "退出"}`,
     inputNotRead: () => "! 标准输入开着，但没有内容传来，因此不读取。末尾写 `-` 可以一直等它。",
     saidYes: (p) => `✓ 已由 --yes ${p.rule} 允许：${p.tool}`,
     leaveHint: () => "（再按一次 Ctrl+C 退出）",

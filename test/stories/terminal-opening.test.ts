@@ -50,7 +50,6 @@ test("who types before anything is open is heard when it is: lines in their orde
   await window.type("/current");
   await window.press("Enter");
   await window.waitFor(/open: hello\n↳ as soon as it is open: \/current\n/);
-  await window.press("Escape");
   await window.type("and then");
   await window.waitFor(/^and then$/m);
   await release("");
