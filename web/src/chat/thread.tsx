@@ -81,11 +81,12 @@ function Rows({ opened, view, at }: RowsProps) {
     ];
   }, [items, first, hasOlder]);
   const isShifted = useIsShifted(rows);
-  const { following, isFollowing, onScroll, toEnd, letGo } = useFollowing(list, rows.length);
+  const { following, isFollowing, onScroll, toEnd, letGo } = useFollowing(list, rows.length, at !== undefined);
   const found = useFound({ opened, at, rows, list, onGone: letGo });
   const box = useRef<HTMLDivElement>(null);
-  // Also when rows grow that stood there before: cards whose parts come a moment later, agents at work.
-  useResize(box, () => following.current && toEnd(), ".thread > *");
+  // Also when rows grow that stood there before: cards whose parts come a moment later, agents at work. Who looks for a
+  // place in it stays there.
+  useResize(box, () => following.current && toEnd(), at === undefined ? ".thread > *" : undefined);
   const lastEnd = items.findLast((item) => item.kind === "end");
   const isBusy = run !== undefined;
   return (
@@ -141,7 +142,7 @@ function useIsShifted(rows: readonly Shown[]): boolean {
 }
 
 /** Whoever stands at the end stays there while it grows; whoever has scrolled up is left alone. */
-function useFollowing(list: RefObject<VListHandle | null>, count: number) {
+function useFollowing(list: RefObject<VListHandle | null>, count: number, isLooking: boolean) {
   const current = useRef(true);
   const offset = useRef(0);
   const [isOn, setOn] = useState(true);
@@ -155,8 +156,9 @@ function useFollowing(list: RefObject<VListHandle | null>, count: number) {
     if (handle === null) return;
     const { scrollOffset } = handle;
     const rest = handle.scrollSize - handle.viewportSize - scrollOffset;
-    // Rows that turn out to be higher than they seemed move the end away: only who goes up lets go of it.
-    current.current = rest < nearPixels || (current.current && scrollOffset >= offset.current);
+    // Rows that turn out to be higher than they seemed move the end away: only who goes up, or looks for a place, lets go.
+    const isMoved = current.current && !isLooking && scrollOffset >= offset.current;
+    current.current = rest < nearPixels || isMoved;
     offset.current = scrollOffset;
     setOn(current.current);
   };

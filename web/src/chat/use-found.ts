@@ -1,7 +1,10 @@
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import type { VListHandle } from "virtua";
 import type { OpenConversation } from "./conversation.ts";
 import type { Row } from "./rows.ts";
+
+const lookMs = 150;
+const looksMax = 40;
 
 type Wanted = {
   readonly opened: OpenConversation;
@@ -33,6 +36,25 @@ export function useFound({ opened, at, rows, list, onGone }: Wanted): string | u
     list.current?.scrollToIndex(index, { align: "center" });
     setFound({ at, key: row.key });
   }, [at, read, found, rows, list, onGone]);
+  const now = useRef(rows);
+  useEffect(() => {
+    now.current = rows;
+  });
+  // Rows that have just come in before it are not measured yet, and the list may end up elsewhere: it is shown the way again.
+  useEffect(() => {
+    if (found === undefined || found.at !== at) return;
+    let looks = 0;
+    const timer = setInterval(() => {
+      looks += 1;
+      if (looks === looksMax || document.querySelector("[data-found=true]") !== null) return clearInterval(timer);
+      onGone();
+      list.current?.scrollToIndex(
+        now.current.findIndex(({ key }) => key === found.key),
+        { align: "center" },
+      );
+    }, lookMs);
+    return () => clearInterval(timer);
+  }, [found, at, list, onGone]);
   return found?.at === at ? found?.key : undefined;
 }
 
