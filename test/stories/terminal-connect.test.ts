@@ -154,7 +154,7 @@ test("in the drawn terminal of the key only dots are seen, and it is kept nowher
   assert.doesNotMatch(await window.scrollback(), /sk-typed|0123456789-secret/);
   // A second time, the address is known and its key is kept.
   await say("/connect", /Provider \(number, or an address\)>\n─+\n/);
-  await say(model.url, /Address \(Enter takes it\)>/);
+  await say(model.url, /Address \(Enter takes it\)>\n─+\nhttp:\/\/127/);
   await window.press("Enter");
   await window.waitFor(/Enter: the one that is kept\)>/);
   await window.type("x");
