@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 
 // A Docker engine as far as its API goes. Containers are plain processes of this machine, without any wall: what is tried
@@ -127,7 +128,11 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   if (path.endsWith("/wait")) return void container.waiting.push(response);
   if (path.endsWith("/json")) return say(200, { State: { Pid: 0 } });
   if (path.endsWith("/stats")) return say(200, usage);
-  if (faults.start !== undefined) return say(500, { message: faults.start });
+  if (faults.start !== undefined) {
+    container.attached?.end();
+    await setImmediate(); // The stream ends before the answer comes, as it does with a real one.
+    return say(500, { message: faults.start });
+  }
   begin(state, container);
   return say(204);
 }

@@ -160,10 +160,11 @@ async function greeted(order: Order, container: string, attached: Attached): Pro
   });
   const start = async (): Promise<SandboxFault | undefined> => {
     const started = await engine.ask("POST", `/containers/${container}/start`);
-    return started.ok ? order.greet(attached.stdio) : startFault(started.failure);
+    // The stream of one that was not started ends as well; the engine has the reason.
+    return started.ok ? Promise.race([order.greet(attached.stdio), gone]) : startFault(started.failure);
   };
   try {
-    return await Promise.race([start(), gone, late]);
+    return await Promise.race([start(), late]);
   } finally {
     over.abort();
   }
