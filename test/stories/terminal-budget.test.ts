@@ -47,7 +47,7 @@ for (const language of ["en", "zh"] as const) {
     await say("/budget tokens 200k usd 2 minutes 1.5", expected.set);
     await say("hi", "hello");
     await until("the end tells what is left", () =>
-      expected.end.test(chat.text().replaceAll(/ · [^·]*(s|秒)[^·\n]*/g, "")),
+      expected.end.test(chat.text().replaceAll(/ · \d[^·\n]*(s|秒)[^·\n]*/g, "")),
     );
     await say("/budget tokens off", expected.off);
     const [row] = await yard.log.list(localOwner, { limit: 1 });

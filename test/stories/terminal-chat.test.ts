@@ -26,7 +26,7 @@ test("the greeting names product, conversation, log file and model; an answer st
 test("the demo model is named as what it is [M5]", async () => {
   await using yard = await startYard();
   const chat = startChat({ client: yard.client, language: "zh" });
-  assert.match(await chat.waitFor("You> "), /演示模型，并不是 AI；输入 \/model 了解/);
+  assert.match(await chat.waitFor("You> "), /演示模型，并不是 AI；输入 \/connect 接入真正的模型/);
   chat.type(`/model${keys.enter}`);
   assert.match(await chat.waitFor("You> "), /base .*演示，不是 AI[\s\S]*MODEL_BASIC_API_KEY/);
   chat.type(keys.end);
