@@ -1,5 +1,4 @@
 import { useEffect, useState } from "react";
-import { isEventType, type LogEvent } from "../../../src/protocol/events.ts";
 import { countText, durationText } from "../app/format.ts";
 import { useYard } from "../app/yard.ts";
 import { useSince } from "../chat/since.ts";
@@ -7,9 +6,9 @@ import { IconButton } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Time } from "../parts/time.tsx";
 import { useWords, type Words } from "../words/words.ts";
-import { type Entry, type TimedTurn, timeTurns } from "./turns.ts";
+import { eventsMax, readTurns } from "./read-turns.ts";
+import type { Entry, TimedTurn } from "./turns.ts";
 
-const eventsMax = 1_000;
 const turnsMax = 50;
 
 type TimelineProps = {
@@ -25,11 +24,8 @@ export function TimelinePanel({ conversation, head, onClose }: TimelineProps) {
   const { client } = useYard();
   const [turns, setTurns] = useState<readonly TimedTurn[]>();
   useEffect(() => {
-    const query = { after: Math.max(0, head - eventsMax), limit: eventsMax };
     let isWanted = true;
-    void client()
-      .call("readEvents", { params: { id: conversation }, query })
-      .then((page) => page.ok && isWanted && setTurns(timeTurns(page.value.items.filter(isKnown))));
+    void readTurns(client(), conversation, head).then((read) => read !== undefined && isWanted && setTurns(read));
     return () => {
       isWanted = false;
     };
@@ -151,8 +147,4 @@ function lastOf(entries: readonly Entry[], startedAt: number): number {
 /** Undefined where nothing came from a cache, as far as the provider says. */
 function cacheShare({ input, cachedInput = 0 }: { input: number; cachedInput?: number | undefined }) {
   return cachedInput === 0 || input === 0 ? undefined : Math.round((cachedInput / input) * 100);
-}
-
-function isKnown(event: { readonly type: string; readonly seq: number; readonly at: number }): event is LogEvent {
-  return isEventType(event.type);
 }

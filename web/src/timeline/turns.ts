@@ -37,15 +37,20 @@ type ModelCall = {
 
 type Open = { -readonly [K in keyof TimedTurn]: TimedTurn[K] } & { entries: Entry[] };
 
-/** Turns in the order of the log; the first may have begun before it. */
-export function timeTurns(events: readonly LogEvent[]): TimedTurn[] {
+/** What the log says before the part that is looked at: what agents are called, and the turn that runs in it. */
+export type Before = { readonly names?: ReadonlyMap<string, string>; readonly turn?: number };
+
+/** Turns in the order of the log; the first may have begun before it, and begins with what is seen of it. */
+export function timeTurns(events: readonly LogEvent[], before: Before = {}): TimedTurn[] {
   const turns: Open[] = [];
   const tools = new Map<string, string>();
-  const agents = new Map<string, string>();
+  const agents = new Map(before.names);
+  const begins = begunBefore(events, before);
   for (const event of events) {
-    const id = "agent" in event ? event.agent : undefined;
+    const id = agentOf(event);
     if (event.type === "agent.spawned") agents.set(event.id, event.mode === "worker" ? "" : (event.name ?? event.role));
-    if (event.type === "turn.started" && id === undefined) turns.push(begun(event.turn, event.at));
+    if (isTurnStart(event)) turns.push(begun(event.turn, event.at));
+    if (event === begins?.first) turns.push(begun(begins.turn, event.at));
     const turn = turns.at(-1);
     if (turn === undefined) continue;
     const name = id === undefined ? undefined : (agents.get(id) ?? id);
@@ -53,6 +58,39 @@ export function timeTurns(events: readonly LogEvent[]): TimedTurn[] {
     apply(turn, event, { prefix: id === undefined ? "" : `${id}/`, name, tools });
   }
   return turns;
+}
+
+/** Agents that work here and were made before it. */
+export function unnamedAgents(events: readonly LogEvent[]): Set<string> {
+  const ids = new Set(events.flatMap((event) => agentOf(event) ?? []));
+  for (const event of events) if (event.type === "agent.spawned") ids.delete(event.id);
+  return ids;
+}
+
+/** The turn that was under way where these events begin, and the first that is seen of it. */
+function begunBefore(events: readonly LogEvent[], { turn: running = 1 }: Before) {
+  const next = events.findIndex(isTurnStart);
+  const earlier = next === -1 ? events : events.slice(0, next);
+  const first = earlier.find((event) => agentOf(event) !== undefined || ofTurns.has(event.type));
+  if (first === undefined) return undefined;
+  const own = earlier.find((event) => "turn" in event && agentOf(event) === undefined);
+  if (own !== undefined && "turn" in own) return { first, turn: own.turn };
+  const after = events[next];
+  return { first, turn: after !== undefined && "turn" in after ? after.turn - 1 : running };
+}
+
+/** These stand in turns alone; messages, files and room that is made also between them. */
+const ofTurns: ReadonlySet<LogEvent["type"]> = new Set([
+  ...(["turn.recovered", "step.started", "message.assistant", "step.failed", "turn.finished"] as const),
+  ...(["decision.asked", "decision.made", "call.started", "call.finished"] as const),
+]);
+
+function isTurnStart(event: LogEvent): event is EventOf<"turn.started"> {
+  return event.type === "turn.started" && event.agent === undefined;
+}
+
+function agentOf(event: LogEvent): string | undefined {
+  return "agent" in event ? event.agent : undefined;
 }
 
 /** Whose event it is, and what the calls are of. */
