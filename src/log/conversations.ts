@@ -83,8 +83,11 @@ export function openConversations({ storage, clock, ids, onAppended }: LogOption
     async rename(conversation, title) {
       const updatedAt = clock.now();
       const events = [encoded({ type: "conversation.renamed", title }, updatedAt)];
-      const stored = await storage.append({ number: conversation.number, events, with: { row: { title, updatedAt } } });
-      return stored.ok ? ok({ ...conversation, title, updatedAt }) : stored;
+      // Their own title is nothing new to whoever had looked at all the rest.
+      const isSeen = (conversation.seenAt ?? 0) >= conversation.updatedAt;
+      const row = { title, updatedAt, ...(isSeen && { seenAt: updatedAt }) };
+      const stored = await storage.append({ number: conversation.number, events, with: { row } });
+      return stored.ok ? ok({ ...conversation, ...row }) : stored;
     },
 
     async mark({ owner, id, number }, { isPinned, seenAt }) {

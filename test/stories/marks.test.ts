@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { must, startYard } from "../world/yard.ts";
 
 test("what a user marks is no change of the conversation, and nobody has looked at what is still to come [B1][L9]", async () => {
@@ -35,4 +36,26 @@ test("what a user marks is no change of the conversation, and nobody has looked 
     await codeOf(client.call("changeConversation", { params: { id: "nowhere" }, body: { pinned: true } })),
     "conversation_not_found",
   );
+});
+
+test("their own title is nothing new to whoever had looked, and hides nothing that they had not seen [B1]", async () => {
+  let now = Date.now();
+  await using yard = await startYard({ clock: { ...systemClock, now: () => now } });
+  const { conversation: id } = await yard.ask("hello");
+  const change = (body: object) => must(yard.client.call("changeConversation", { params: { id }, body }));
+  const later = () => {
+    now += 1_000;
+  };
+  later();
+  assert.equal((await change({ title: "never looked at" })).seenAt, null);
+  const { updatedAt } = await change({ seenAt: now });
+  later();
+  const renamed = await change({ title: "looked at" });
+  assert.deepEqual([renamed.updatedAt, renamed.seenAt], [now, now]);
+  assert.deepEqual(await must(yard.client.call("getConversation", { params: { id } })), renamed);
+  assert.ok(now > updatedAt);
+  later();
+  await yard.ask("and more", { conversation: id });
+  later();
+  assert.equal((await change({ title: "not looked at since" })).seenAt, renamed.seenAt);
 });
