@@ -274,6 +274,19 @@ test("what is pinned, and what is new since one looked, is so in another browser
   await page.reload();
   await pinnedIn(page).waitFor();
   assert.equal(await page.locator(".unread").count(), 0);
+
+  // What a browser kept for itself, before the server did, is handed over once.
+  await must(yard.client.call("changeConversation", { params: { id }, body: { pinned: false } }));
+  await page.evaluate(`localStorage.setItem("agentyard.pinned", '[7, "${id}"]')`);
+  await page.reload();
+  await until("it is pinned there", async () => {
+    return (await must(yard.client.call("getConversation", { params: { id } }))).pinned;
+  });
+  await pinnedIn(page).waitFor();
+  await until(
+    "it is forgotten here",
+    async () => (await page.evaluate(`localStorage.getItem("agentyard.pinned")`)) === null,
+  );
 });
 
 test("how full the window is and what is left of a budget stand above the thread, and dates in a narrow table stay whole [B1]", {

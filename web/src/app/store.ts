@@ -1,28 +1,7 @@
 import { useSyncExternalStore } from "react";
+import type { Store } from "./store-value.ts";
 
-/** A value that parts of the page look at. Whoever changes it puts another one in its place. */
-export type Store<T> = {
-  readonly get: () => T;
-  readonly set: (next: T) => void;
-  readonly subscribe: (listener: () => void) => () => void;
-};
-
-export function createStore<T>(initial: T): Store<T> {
-  let value = initial;
-  const listeners = new Set<() => void>();
-  return {
-    get: () => value,
-    set(next) {
-      if (Object.is(next, value)) return;
-      value = next;
-      for (const listener of listeners) listener();
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
-}
+export { createStore, type Store } from "./store-value.ts";
 
 /** The value as it is now; the part of the page is drawn again when it changes. */
 export function useStore<T>(store: Store<T>): T {

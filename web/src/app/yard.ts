@@ -1,6 +1,7 @@
 import { createContext, useContext } from "react";
 import { type Client, createClient } from "../../../src/client/client.ts";
-import { ConversationList } from "../conversations/list.ts";
+import type { ConversationList } from "../conversations/list.ts";
+import { openList } from "../conversations/open-list.ts";
 import { DecisionInbox } from "../decisions/inbox.ts";
 import { type FilesHub, openFilesHub } from "../files/conversation-files.ts";
 import { type Me, openMe } from "../settings/me.ts";
@@ -37,7 +38,7 @@ export function openYard(initial: Settings): Yard {
     client = make();
   });
   const current = () => client;
-  const conversations = new ConversationList(current);
+  const conversations = openList(current);
   const files = openFilesHub({ client: current, language: () => settings.get().language });
   const inbox = new DecisionInbox(current);
   return { client: current, settings, toasts, conversations, files, inbox, me: openMe(current) };

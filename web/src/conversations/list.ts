@@ -1,6 +1,6 @@
 import type { Client } from "../../../src/client/client.ts";
 import type { Conversation } from "../../../src/protocol/resources.ts";
-import { createStore } from "../app/store.ts";
+import { createStore } from "../app/store-value.ts";
 
 /** What the rail shows of the user's conversations. */
 export type ListView = {
@@ -13,67 +13,61 @@ export type ListView = {
 const pageItems = 50;
 /** What one answer of the server holds at most. */
 const answerItemsMax = 200;
-/** Other clients change the list, too. */
-const refreshMs = 5_000;
 export const undoMs = 8_000;
 
-/** The user's conversations, as fresh as the page is looked at; tabs of one browser tell each other of changes. */
+type Change = { readonly title?: string; readonly pinned?: boolean; readonly seenAt?: number };
+
+/** The user's conversations. Others are told of each change that is made here. */
 export class ConversationList {
   readonly view = createStore<ListView>({ phase: "loading", items: [], hasMore: false });
   readonly #client: () => Client;
+  readonly #tell: () => void;
   readonly #removing = new Map<string, ReturnType<typeof setTimeout>>();
-  readonly #tabs = new BroadcastChannel("agentyard.list");
+  /** What is on its way to the server, and shown already. */
+  readonly #changing = new Set<{ readonly id: string; readonly change: Change }>();
+  /** How many of them were answered. */
+  #answered = 0;
   #next: string | null = null;
   #wanted = pageItems;
 
-  constructor(client: () => Client) {
+  constructor(client: () => Client, tell: () => void) {
     this.#client = client;
-    this.#tabs.addEventListener("message", () => void this.#load());
-    const lookAgain = () => {
-      if (!document.hidden) void this.#load();
-    };
-    setInterval(lookAgain, refreshMs);
-    document.addEventListener("visibilitychange", lookAgain);
-    // Whoever closes the page does not take it back any more.
-    addEventListener("pagehide", () => {
-      for (const id of this.#removing.keys()) void this.#removeNow(id);
-    });
-    void this.#load();
+    this.#tell = tell;
   }
 
   async refresh(): Promise<void> {
-    await this.#load();
-    this.#tellTabs();
+    await this.load();
+    this.#tell();
   }
 
   async loadMore(): Promise<void> {
     if (this.#next === null) return;
     this.#wanted += pageItems;
-    if (this.#wanted <= answerItemsMax) return this.#load();
+    if (this.#wanted <= answerItemsMax) return this.load();
     const answer = await this.#client().call("listConversations", {
       query: { limit: pageItems, before: this.#next },
     });
     if (!answer.ok) return;
     this.#next = answer.value.next;
-    this.#change({ items: [...this.view.get().items, ...answer.value.items], hasMore: this.#next !== null });
+    const { items } = this.view.get();
+    // What is pinned stands there already, however old it is.
+    const known = new Set([...items.map(({ id }) => id), ...this.#removing.keys()]);
+    const more = answer.value.items.filter(({ id }) => !known.has(id));
+    this.#change({ items: this.#asChanged([...items, ...more]), hasMore: this.#next !== null });
   }
 
   async pin(id: string, pinned: boolean): Promise<boolean> {
-    return this.#mark(id, { pinned });
+    return this.#changeOne(id, { pinned });
   }
 
   /** Somebody looks at it as it is now. Told by the server's clock, and once for each change. */
   see(id: string): void {
     const item = this.view.get().items.find((one) => one.id === id);
-    if (item !== undefined && (item.seenAt ?? 0) < item.updatedAt) void this.#mark(id, { seenAt: item.updatedAt });
+    if (item !== undefined && (item.seenAt ?? 0) < item.updatedAt) void this.#changeOne(id, { seenAt: item.updatedAt });
   }
 
   async rename(id: string, title: string): Promise<boolean> {
-    const answer = await this.#client().call("changeConversation", { params: { id }, body: { title } });
-    if (!answer.ok) return false;
-    this.#change({ items: this.view.get().items.map((item) => (item.id === id ? answer.value : item)) });
-    this.#tellTabs();
-    return true;
+    return this.#changeOne(id, { title });
   }
 
   /** Hides it, and deletes it for good after a while; the answer takes that back. */
@@ -84,21 +78,17 @@ export class ConversationList {
     return () => {
       clearTimeout(timer);
       this.#removing.delete(id);
-      void this.#load();
+      void this.load();
     };
   }
 
-  /** Shown at once, and told to the server: it is so in the user's other browsers, too. */
-  async #mark(id: string, marks: { pinned?: boolean; seenAt?: number }): Promise<boolean> {
-    const { items } = this.view.get();
-    this.#change({ items: items.map((item) => (item.id === id ? { ...item, ...marks } : item)) });
-    const answer = await this.#client().call("changeConversation", { params: { id }, body: marks });
-    if (answer.ok) this.#tellTabs();
-    else void this.#load();
-    return answer.ok;
+  /** Nobody takes it back any more. */
+  removeAllNow(): void {
+    for (const id of this.#removing.keys()) void this.#removeNow(id);
   }
 
-  async #load(): Promise<void> {
+  async load(): Promise<void> {
+    const answered = this.#answered;
     const limit = Math.min(this.#wanted, answerItemsMax);
     const [answer, pinned] = await Promise.all([
       this.#client().call("listConversations", { query: { limit } }),
@@ -108,28 +98,50 @@ export class ConversationList {
       if (this.view.get().phase === "loading") this.#change({ phase: "failed" });
       return;
     }
+    // It may be from before a change.
+    if (answered !== this.#answered) return this.load();
     const newest = new Set(answer.value.items.map(({ id }) => id));
     const all = [...answer.value.items, ...pinned.value.items.filter(({ id }) => !newest.has(id))];
     const items = all.filter(({ id }) => !this.#removing.has(id));
     const known = new Set(all.map(({ id }) => id));
     // What was loaded beyond one answer stays below it.
-    const older = this.#wanted > answerItemsMax ? this.view.get().items.filter(({ id }) => !known.has(id)) : [];
-    if (older.length === 0) this.#next = answer.value.next;
-    this.#change({ phase: "ready", items: [...items, ...older], hasMore: this.#next !== null });
+    const isBeyond = this.#wanted > answerItemsMax;
+    const older = isBeyond ? this.view.get().items.filter(({ id }) => !known.has(id)) : [];
+    if (!isBeyond) this.#next = answer.value.next;
+    this.#change({ phase: "ready", items: this.#asChanged([...items, ...older]), hasMore: this.#next !== null });
+  }
+
+  /** Shown at once, and told to the server: it is so in the user's other browsers, too. */
+  async #changeOne(id: string, change: Change): Promise<boolean> {
+    const entry = { id, change };
+    this.#changing.add(entry);
+    this.#change({ items: this.#asChanged(this.view.get().items) });
+    const answer = await this.#client().call("changeConversation", { params: { id }, body: change });
+    this.#changing.delete(entry);
+    this.#answered += 1;
+    if (!answer.ok) {
+      void this.load();
+      return false;
+    }
+    const items = this.view.get().items.map((item) => (item.id === id ? answer.value : item));
+    this.#change({ items: this.#asChanged(items) });
+    this.#tell();
+    return true;
+  }
+
+  #asChanged(items: readonly Conversation[]): readonly Conversation[] {
+    const changes = (of: string) => [...this.#changing].filter(({ id }) => id === of).map(({ change }) => change);
+    return this.#changing.size === 0 ? items : items.map((item) => Object.assign({}, item, ...changes(item.id)));
   }
 
   async #removeNow(id: string): Promise<void> {
     clearTimeout(this.#removing.get(id));
     this.#removing.delete(id);
     await this.#client().call("deleteConversation", { params: { id } });
-    this.#tellTabs();
+    this.#tell();
   }
 
   #change(changed: Partial<ListView>): void {
     this.view.set({ ...this.view.get(), ...changed });
-  }
-
-  #tellTabs(): void {
-    this.#tabs.postMessage("changed");
   }
 }
