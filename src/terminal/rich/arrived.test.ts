@@ -28,12 +28,14 @@ test("messages that wait are shown as they were typed, and come back as they are
   assert.deepEqual(arrived.take({ isQuestion: false }), { input: { kind: "end" } });
 });
 
-test("lines are forgotten, the end of input is not [U1]", () => {
+test("lines are forgotten, the end of input and messages that wait are not [U1]", () => {
   const arrived = new Arrived();
   arrived.add(line("one"));
   arrived.add(line("two"), "two");
   arrived.add({ kind: "end" });
   arrived.forgetLines();
+  assert.deepEqual(arrived.waiting, [{ text: "two", mode: "opening" }]);
+  assert.deepEqual(arrived.take({ isQuestion: false }), { input: line("two"), unsaid: "two" });
   assert.deepEqual(arrived.take({ isQuestion: false }), { input: { kind: "end" } });
   assert.equal(arrived.take({ isQuestion: false }), undefined);
 });

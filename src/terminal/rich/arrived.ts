@@ -36,8 +36,8 @@ export class Arrived {
     return taken?.input.kind === "line" ? taken.input.text : undefined;
   }
 
-  /** Ctrl+C and the end of input stay. */
+  /** Ctrl+C and the end of input stay, and messages that are shown as waiting. */
   forgetLines(): void {
-    this.#arrivals = this.#arrivals.filter(({ input }) => input.kind !== "line");
+    this.#arrivals = this.#arrivals.filter(({ input, unsaid }) => input.kind !== "line" || unsaid !== undefined);
   }
 }
