@@ -152,6 +152,19 @@ test("the settings have names of their own and defaults that fit [P5]", () => {
     if (value !== undefined) assert.deepEqual(kind.parse(value, { base: "/", home: "/" }), value);
 });
 
+test("a password within an address is a secret, beside the user and in the query, as it is written and as it is meant [P5][Q1]", async (t) => {
+  const request = clone(t);
+  const secretsWith = async (url: string) => {
+    const loaded = await loadConfig({ ...request, env: { AGENTYARD_DATABASE_URL: url } });
+    return loaded.ok ? loaded.value.secrets : assert.fail(JSON.stringify(loaded.failure));
+  };
+  const beside = "postgres://me:very%40secret@127.0.0.1/yard";
+  assert.deepEqual(await secretsWith(beside), [beside, "very%40secret", "very@secret"]);
+  const asked = "postgres:///yard?host=/run&password=very%40se+cret&user=me";
+  assert.deepEqual(await secretsWith(asked), [asked, "very%40se+cret", "very@se+cret", "very@se cret"]);
+  assert.deepEqual(await secretsWith("postgres://me@127.0.0.1/yard"), []);
+});
+
 test("the key of stored secrets has 32 characters or more, and a folder of somebody else's does not choose it [P5][Q1]", async (t) => {
   const request = clone(t);
   const set = (key: string) => loadConfig({ ...request, env: { AGENTYARD_KEY: key } });

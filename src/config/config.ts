@@ -345,11 +345,20 @@ function secretsAmong(variables: Sources["variables"]): string[] {
   return [...new Set([...values, ...passwords])].filter((value) => value !== "");
 }
 
-/** As it is written, and as it is meant where the two differ. */
-function passwordIn(url: string): string[] {
-  const { password = "" } = URL.parse(url) ?? {};
-  const meant = new URLSearchParams(`password=${password.replaceAll("+", "%2B")}`).get("password") ?? "";
-  return password === "" ? [] : [password, meant];
+/** As it is written, and as it is meant where the two differ; beside the user, or in the query, as PostgreSQL has it, too. */
+function passwordIn(value: string): string[] {
+  const url = URL.parse(value.trim());
+  if (url === null) return [];
+  const asked = [...url.search.matchAll(/[?&]password=([^&]*)/g)].map(([, written = ""]) => written);
+  const found = [url.password, ...asked].filter((written) => written !== "");
+  // Whoever shows the address as it is shows the password, too.
+  return found.length === 0 ? [] : [value.trim(), ...found.flatMap((written) => [written, ...meantBy(written)])];
+}
+
+/** A plus is a plus beside the user; in a query some read a space. */
+function meantBy(written: string): string[] {
+  const read = (text: string) => new URLSearchParams(`password=${text}`).get("password") ?? "";
+  return [read(written.replaceAll("+", "%2B")), read(written)];
 }
 
 function deepFreeze<T extends object>(value: T): T {
