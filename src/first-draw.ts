@@ -28,7 +28,7 @@ export async function drawFirst(argv: readonly string[]): Promise<Drawn | undefi
   const { color, hasKeys, rich } = lookOf({ surface: settings.surface, dataDir, env, isTerminal: true });
   if (!hasKeys || rich === undefined) return undefined;
   const { drawPrompt } = await import("./terminal/rich/first-prompt.ts");
-  // As if nobody had listened: nothing has begun that would have to be ended first. The terminal is left as it was found.
+  // As if nobody had listened. The terminal is left as it was found.
   const leave = (signal: NodeJS.Signals) => {
     console.close();
     process.removeAllListeners(signal);
@@ -40,15 +40,25 @@ export async function drawFirst(argv: readonly string[]): Promise<Drawn | undefi
       color,
       isAscii: rich.isAscii,
       clock: systemClock,
-      onLeave: () => leave("SIGINT"),
+      onLeave: () => process.kill(process.pid, "SIGINT"),
     },
     history: { file: rich.historyFile, folder },
   });
+  let toldAt: number | undefined;
   for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const)
-    process.on(signal, () => console.hasChat || leave(signal));
+    process.on(signal, () => {
+      if (console.hasChat) return;
+      // Whoever opens listens, too: it closes what is open by then. Who says it again does not want to wait for that.
+      const isAlone = process.listenerCount(signal) === 1;
+      toldAt ??= systemClock.monotonic();
+      if (isAlone || systemClock.monotonic() - toldAt > sameSignalMsMax) leave(signal);
+    });
   stderr.on("error", () => {}); // There is nowhere left to say it.
   return { console, errors: besideScreen(console, stderr) };
 }
+
+/** npm passes Ctrl+C on to a child that has heard it already. */
+const sameSignalMsMax = 500;
 
 function besideScreen(console: RichConsole, errors: Writable): Writable {
   return new Writable({

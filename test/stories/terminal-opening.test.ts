@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { isRunning } from "../../src/observe/observe.ts";
+import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { cannotDraw, openTmux } from "../world/tmux.ts";
 
@@ -87,4 +89,42 @@ test("Ctrl+C leaves before anything is open; Chinese words stand there from the 
   assert.match(drawn, /^before-the-program\n+ended with 130\n/);
   await window.type("echoed");
   await window.waitFor(/^echoed/m);
+});
+
+test("whoever leaves while the data is just being opened has it closed; said again, it waits for nothing [U1][L2]", {
+  skip: cannotDraw,
+}, async (t) => {
+  const folder = folderWith(t, {});
+  const [pipe, data] = [join(folder, "pipe"), join(folder, "yard")];
+  execFileSync("mkfifo", [pipe]);
+  mkdirSync(join(folder, "checkers"));
+  // A checker is read when the data has an owner; this one is not read through before the test says so.
+  const code = `await (await import("node:fs/promises")).readFile(${JSON.stringify(pipe)});
+export default { tool: "*", check: () => undefined };`;
+  writeFileSync(join(folder, "checkers", "slow.mjs"), code);
+  const tmux = openTmux(t);
+  const start = () => tmux.open({ args: ["--data", data], cwd: folder, env: { AGENTYARD_CONFIG: folder }, rows: 60 });
+
+  const patient = await start();
+  const first = await open(pipe, "w"); // Opens as soon as somebody reads it.
+  await patient.type("hello");
+  await patient.press("Enter");
+  await patient.waitFor(/↳ as soon as it is open: hello/);
+  await patient.press("C-c");
+  await patient.type("still here");
+  await patient.waitFor(/^still here$/m);
+  await first.close();
+  await patient.waitFor(/ended with 130/);
+  assert.ok(existsSync(join(data, "sessions.db")));
+  for (const name of ["sessions.db-wal", "owner.json"]) assert.equal(existsSync(join(data, name)), false, name);
+
+  const hurried = await start();
+  const never = await open(pipe, "w");
+  const { pid } = JSON.parse(readFileSync(join(data, "owner.json"), "utf8"));
+  await until("it has ended", () => {
+    if (isRunning(pid)) process.kill(pid, "SIGTERM");
+    return !isRunning(pid);
+  });
+  await hurried.waitFor(/ended with 143/);
+  await never.close();
 });
