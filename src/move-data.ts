@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { systemClock } from "./base/clock.ts";
 import { failed, ok, type Result } from "./base/result.ts";
 import type { Config } from "./config/config.ts";
@@ -16,10 +16,13 @@ type Parts = Streams & { readonly config: Config; readonly words: Words };
 /** `agentyard migrate`: from the file of the data directory to a server. The files of conversations stay where they are. */
 export async function moveData({ json }: { readonly json: boolean }, { config, ...parts }: Parts): Promise<number> {
   const moved = await whileOwned(config);
-  return moved.ok ? printMoved(moved.value, { ...parts, json }) : refuse(moved.failure, parts);
+  return moved.ok
+    ? printMoved(moved.value, { ...parts, json, path: config.paths.sessionDbPath })
+    : refuse(moved.failure, parts);
 }
 
-type Moved = { readonly conversations: number; readonly events: number; readonly keptAt: string };
+/** `keptAt`: what the file is called now; null where it could not be given another name. */
+type Moved = { readonly conversations: number; readonly events: number; readonly keptAt: string | null };
 
 /** Nobody else may use either side meanwhile. */
 async function whileOwned({ paths, storage }: Config): Promise<Result<Moved, Failure>> {
@@ -58,13 +61,30 @@ async function move(path: string, place: Place): Promise<Result<Moved, Failure>>
   const alone = await holdAlone({ ...onServer, log: { error: () => {} } });
   if (!alone.ok) return alone;
   try {
+    const freeName = freeNameFor(path);
     const brought = await bringIn(onServer, () => readRows(path));
     if (!brought.ok) return brought;
-    // Under its own name it would be taken for the data by whoever forgets the variable.
-    const keptAt = `${path}.moved`;
-    renameSync(path, keptAt);
-    return ok({ ...brought.value, keptAt });
+    return ok({ ...brought.value, keptAt: setAside(path, freeName) });
   } finally {
     await alone.value.close();
   }
+}
+
+/** What was moved before stays where it is. */
+function freeNameFor(path: string): string {
+  let name = `${path}.moved`;
+  for (let count = 2; existsSync(name); count += 1) name = `${path}.moved-${count}`;
+  return name;
+}
+
+/** Under its own name it would be taken for the data by whoever forgets the variable. */
+function setAside(path: string, name: string): string | null {
+  try {
+    renameSync(path, name);
+  } catch {
+    return null; // All of it is on the server by now: nothing has failed that would have to be done again.
+  }
+  // Left by who only read; all of it lies in the file. The next file of this name would be read with them.
+  for (const ending of ["-wal", "-shm"]) rmSync(`${path}${ending}`, { force: true });
+  return name;
 }

@@ -63,11 +63,12 @@ export function printRestored(restored: Restored, { output, words, json }: Parts
 
 /** `agentyard migrate`, when it is done. */
 export function printMoved(
-  moved: { readonly conversations: number; readonly events: number; readonly keptAt: string },
-  { output, words, json }: Parts,
+  moved: { readonly conversations: number; readonly events: number; readonly keptAt: string | null },
+  { output, words, json, path }: Parts & { readonly path: string },
 ): number {
   const { backups: texts } = words.terminal;
-  const lines = [texts.moved(moved), texts.kept({ path: moved.keptAt })];
+  const { keptAt } = moved;
+  const lines = [texts.moved(moved), keptAt === null ? texts.stays({ path }) : texts.kept({ path: keptAt })];
   output.write(json ? jsonLine(moved) : `${lines.join("\n")}\n`);
   return exitCodes.done;
 }

@@ -55,6 +55,8 @@ export const enBackups = {
   restored: (p: { path: string }) => `✓ Restored into ${p.path}, and compared`,
   moved: (p: { conversations: number; events: number }) =>
     `✓ Moved to the database server and compared: ${p.conversations === 1 ? "1 conversation" : `${p.conversations} conversations`}, ${p.events} events`,
+  stays: (p: { path: string }) =>
+    `! It is moved, but the file stays: ${p.path} could not be given another name. Move it away: without AGENTYARD_DATABASE_URL it would be taken for the data.`,
   from: (p: { at: string; version: string }) => `  as of ${p.at}, by AgentYard ${p.version}`,
   kept: (p: { path: string }) => `  What was there before lies in ${p.path}`,
   progress: {

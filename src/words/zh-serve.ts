@@ -48,6 +48,8 @@ export const zhBackups: typeof enBackups = {
   changing: (p) => `! 一直在被写入，内容可能不完整：${p.paths}`,
   restored: (p) => `✓ 已恢复到 ${p.path}，并已核对`,
   moved: (p) => `✓ 已迁移到数据库服务器并核对：${p.conversations} 个对话，${p.events} 个事件`,
+  stays: (p) =>
+    `! 数据已迁移，但文件仍在原处：无法重命名 ${p.path}。请将其移走，否则未设置 AGENTYARD_DATABASE_URL 时会被当作当前数据。`,
   from: (p) => `  备份时间 ${p.at}，AgentYard ${p.version}`,
   kept: (p) => `  原有内容保存在 ${p.path}`,
   progress: {
