@@ -213,13 +213,15 @@ async function lookForServer(place: Omit<ServerPlace, "clock">): Promise<Databas
 /** What is on a server is looked at in a copy: the check reads all of it, in the order of a file. */
 async function lookForDecisions({ paths, storage }: Config): Promise<DoctorFacts["decisions"]> {
   if (storage.database === undefined) return lookAtDecisions(paths.sessionDbPath);
-  const { copyFromServer } = await import("./storage/postgres/look-at-server.ts");
+  const { copyRecord } = await import("./storage/postgres/look-at-server.ts");
   const folder = mkdtempSync(join(tmpdir(), "agentyard-doctor-"));
   try {
     const path = join(folder, "copy.db");
     const place = { ...storage.database, ...storage, clock: systemClock };
-    const copied = await copyFromServer(place, path, fillCopy);
-    return copied.ok ? lookAtDecisions(path) : copied;
+    const copied = await copyRecord(place, path, fillCopy);
+    if (!copied.ok) return copied;
+    // It is brought to the newest format when it is opened, and can be looked at then.
+    return copied.value === undefined ? undefined : lookAtDecisions(path);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

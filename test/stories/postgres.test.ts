@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ChatIncrement } from "../../src/protocol/chat.ts";
@@ -96,4 +96,38 @@ test("a database that cannot be used ends the start with what to do, in both lan
   assert.match(said[1] ?? "", /there is no database of this name \(.*"missing".*\)[\s\S]*createdb --encoding=UTF8/);
   assert.match(said[2] ?? "", /没有这个名称的数据库[\s\S]*请创建一个：createdb/);
   assert.match(said[3] ?? "", /AGENTYARD_DATABASE_URL[\s\S]*postgres:\/\/user:password@/);
+});
+
+test("doctor finds nothing wrong with a database that is empty or of an older format; what was moved before is kept [N1][P2][Q3]", {
+  skip,
+}, async (t) => {
+  const server = await postgresServer();
+  const url = server.newPlace();
+  const home = makeHome(t, { env: {} });
+  const onServer = makeHome(t, {
+    env: { AGENTYARD_DATABASE_URL: url, AGENTYARD_DATA: join(home.folder, "data") },
+  });
+  const decisionsSeen = async () => {
+    const { output, errors } = await onServer.start("doctor", "--json").ended;
+    assert.equal(errors, "");
+    const { checks }: { checks: { name: string; status: string }[] } = JSON.parse(output);
+    return checks.flatMap(({ name, status }) =>
+      ["database", "decisions"].includes(name) ? [`${name} ${status}`] : [],
+    );
+  };
+  assert.deepEqual(await decisionsSeen(), ["database ok"]);
+
+  assert.equal((await home.start("run", "hi").ended).code, 0);
+  const file = join(home.folder, "data", "sessions.db");
+  writeFileSync(`${file}.moved`, "moved before");
+  const { keptAt } = JSON.parse((await onServer.start("migrate", "--json").ended).output);
+  assert.equal(keptAt, `${file}.moved-2`);
+  assert.equal(readFileSync(`${file}.moved`, "utf8"), "moved before");
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) assert.equal(existsSync(name), false, name);
+  assert.deepEqual(await decisionsSeen(), ["database ok", "decisions ok"]);
+
+  const schema = new URL(url).searchParams.get("schema");
+  await server.run(`UPDATE ${schema}.agentyard SET version = 1;
+    ALTER TABLE ${schema}.conversation DROP COLUMN is_pinned, DROP COLUMN seen_at`);
+  assert.deepEqual(await decisionsSeen(), ["database ok"]);
 });

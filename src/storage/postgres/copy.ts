@@ -10,10 +10,11 @@ export async function copyDatabase(
   connections: Connections,
   path: string,
   fillCopy: FillCopy,
+  tables?: readonly string[],
 ): Promise<Result<CopyFacts, StorageFailure>> {
   try {
     return await connections.transact(
-      (query) => fillCopy(path, readAll(query)),
+      (query) => fillCopy(path, readAll(query, tables)),
       "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     );
   } catch (error) {
@@ -23,9 +24,12 @@ export async function copyDatabase(
   }
 }
 
-export async function* readAll(query: Query): AsyncGenerator<CopiedRows> {
-  for (const [table, columns] of Object.entries(copiedTables)) {
-    const names = Object.keys(columns);
+export async function* readAll(
+  query: Query,
+  tables: readonly string[] = Object.keys(copiedTables),
+): AsyncGenerator<CopiedRows> {
+  for (const table of tables) {
+    const names = Object.keys(copiedTables[table] ?? {});
     await query.run(
       `DECLARE copied NO SCROLL CURSOR FOR SELECT ${names.join(", ")} FROM ${sources[table] ?? `"${table}"`}`,
     );

@@ -5,7 +5,7 @@ import { type ConnectionOptions, openConnections } from "./connections.ts";
 import { copyDatabase } from "./copy.ts";
 import { schemaOf } from "./database-place.ts";
 import { openFailureOf } from "./failures.ts";
-import { readVersion } from "./migrations.ts";
+import { newestVersion, readVersion } from "./migrations.ts";
 import type { OpenFailure } from "./postgres.ts";
 
 type Place = Omit<ConnectionOptions, "connectionsMax" | "awayMsMax">;
@@ -29,14 +29,22 @@ export async function lookAtServer(
   }
 }
 
-/** A copy for whoever looks at all of it. Others go on meanwhile. */
-export async function copyFromServer(place: Place, path: string, fillCopy: FillCopy) {
+/**
+ * A copy of what a check of the record of decisions looks at; undefined where the tables are not those of the newest
+ * format, or are not there yet. Others go on meanwhile.
+ */
+export async function copyRecord(place: Place, path: string, fillCopy: FillCopy) {
+  const looked = await lookAtServer(place);
+  if (!looked.ok) return looked;
+  if (looked.value.format !== newestVersion) return ok(undefined);
   const connections = openConnections({ ...place, ...onlyLooking });
   try {
-    return await copyDatabase(connections, path, fillCopy);
+    return await copyDatabase(connections, path, fillCopy, recordTables);
   } finally {
     await connections.close();
   }
 }
 
+/** Those that look-at-record.ts of SQLite reads. */
+const recordTables = ["conversation", "event", "decision", "old_decision", "rule"];
 const onlyLooking = { connectionsMax: 1, awayMsMax: 0 };

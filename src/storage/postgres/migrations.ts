@@ -9,6 +9,8 @@ import type { Query, Reader } from "./query.ts";
 /** Forward only; the place in the list is the version. A released one is never changed. */
 const migrations: readonly string[] = [tables, pins];
 
+export const newestVersion = migrations.length;
+
 export type UnfitFailure = Failure<"storage_newer" | "database_unusable">;
 
 /** Brings the schema to the newest version, all in one transaction: it is there as a whole or not at all. */
@@ -20,7 +22,7 @@ export function migrate(connections: Connections, schema: string): Promise<Resul
     if (!version.ok) return version;
     if (version.value === 0) await begin(query, schema);
     for (const [index, sql] of migrations.entries()) if (index >= version.value) await query.exec(sql);
-    if (version.value < migrations.length) await query.run("UPDATE agentyard SET version = $1", migrations.length);
+    if (version.value < newestVersion) await query.run("UPDATE agentyard SET version = $1", newestVersion);
     return ok(undefined);
   }, patiently);
 }
@@ -39,7 +41,7 @@ export async function readVersion(query: Reader, schema: string): Promise<Result
   if (integer(found, "tables") === 0) return ok(0);
   if (found.is_ours !== true) return failure("database_unusable", { why: "foreign", said: schema });
   const version = integer((await query.one(`SELECT version FROM "${schema}".agentyard`)) ?? {}, "version");
-  if (version > migrations.length) return failure("storage_newer", { found: version, known: migrations.length });
+  if (version > newestVersion) return failure("storage_newer", { found: version, known: newestVersion });
   return ok(version);
 }
 
