@@ -64,10 +64,7 @@ export async function runTyped(argv: readonly string[], drawn: Drawn | undefined
   const outlet = openOutlet(drawn);
   const crash: Crash = { words: wordsFor("en"), command: undefined, logger: undefined, outlet };
   // What breaks where nobody waits for it: nothing can be trusted any more, so the process ends.
-  process.once("uncaughtException", (error) => {
-    const code = tellCrash(error, crash);
-    void whenOver(crash.logger?.flush() ?? Promise.resolve()).then(() => process.exit(code));
-  });
+  process.once("uncaughtException", (error) => endNow(tellCrash(error, crash), crash));
   try {
     return await perform(argv, outlet, crash);
   } catch (error) {
@@ -87,6 +84,10 @@ function tellCrash(error: unknown, { words, command, logger, outlet }: Crash): n
   const id = systemIds.hex(8);
   logger?.error(`the command broke down (${id})`, { error });
   return sayCrash(error, { ...outlet, words, command, id, logFile: logger?.path });
+}
+
+function endNow(code: number, { logger }: Crash): void {
+  void whenOver(logger?.flush() ?? Promise.resolve()).then(() => process.exit(code));
 }
 
 /** Reads what was typed, opens what it needs, and closes it again. */
@@ -194,6 +195,10 @@ async function withYard(command: AttachedCommand, opened: Opened): Promise<numbe
   const attached = await attach({
     ...{ config, logger, version },
     reload: reloader(config, request, { logger, onBroken }),
+    onLost(failure) {
+      logger.error("another process has the database by now", failure.params);
+      endNow(refuse(failure, { ...streams, command, words }), crash);
+    },
     runtimeDirectory: env.XDG_RUNTIME_DIR,
     recoverAgeMsMax: !isWorking(command) ? undefined : command.name === "serve" ? servedAgeMsMax : recoverAgeMsMax,
     listenAt: listenAtOf(command, config),

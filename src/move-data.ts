@@ -15,7 +15,9 @@ type Parts = Streams & { readonly config: Config; readonly words: Words };
 
 /** `agentyard migrate`: from the file of the data directory to a server. The files of conversations stay where they are. */
 export async function moveData({ json }: { readonly json: boolean }, { config, ...parts }: Parts): Promise<number> {
-  const moved = await whileOwned(config);
+  // Nothing counts before the end, so it can end here.
+  const onLost = (failure: Failure) => process.exit(refuse(failure, parts));
+  const moved = await whileOwned(config, onLost);
   return moved.ok
     ? printMoved(moved.value, { ...parts, json, path: config.paths.sessionDbPath })
     : refuse(moved.failure, parts);
@@ -24,8 +26,10 @@ export async function moveData({ json }: { readonly json: boolean }, { config, .
 /** `keptAt`: what the file is called now; null where it could not be given another name. */
 type Moved = { readonly conversations: number; readonly events: number; readonly keptAt: string | null };
 
+type OnLost = (failure: Failure) => void;
+
 /** Nobody else may use either side meanwhile. */
-async function whileOwned({ paths, storage }: Config): Promise<Result<Moved, Failure>> {
+async function whileOwned({ paths, storage }: Config, onLost: OnLost): Promise<Result<Moved, Failure>> {
   const { dataDir, sessionDbPath: path } = paths;
   if (storage.database === undefined) return failure("database_not_set", {});
   if (!existsSync(path)) return failure("data_missing", { path: dataDir });
@@ -37,7 +41,7 @@ async function whileOwned({ paths, storage }: Config): Promise<Result<Moved, Fai
     return failure("data_in_use", { pid: taken.failure.owner?.pid ?? 0 });
   }
   try {
-    return await move(path, { ...storage.database, synchronous: "full", statementMsMax });
+    return await move(path, { ...storage.database, synchronous: "full", statementMsMax }, onLost);
   } finally {
     taken.value.release();
   }
@@ -48,7 +52,7 @@ const statementMsMax = 3_600_000;
 
 type Place = NonNullable<Config["storage"]["database"]> & { readonly synchronous: "full" };
 
-async function move(path: string, place: Place): Promise<Result<Moved, Failure>> {
+async function move(path: string, place: Place, onLost: OnLost): Promise<Result<Moved, Failure>> {
   // Brings it to the newest format; closed again, all of it lies in one file.
   const opened = openSqlite({ path, clock: systemClock });
   if (!opened.ok) return opened;
@@ -58,7 +62,7 @@ async function move(path: string, place: Place): Promise<Result<Moved, Failure>>
     import("./storage/postgres/alone.ts"),
   ]);
   const onServer = { ...place, clock: systemClock };
-  const alone = await holdAlone({ ...onServer, log: { error: () => {} } });
+  const alone = await holdAlone({ ...onServer, log: { error: () => {} }, onLost });
   if (!alone.ok) return alone;
   try {
     const freeName = freeNameFor(path);

@@ -45,6 +45,8 @@ export type AttachOptions = {
   readonly logger: Logger;
   readonly version: string;
   readonly reload: () => Promise<Config | undefined>;
+  /** Another process has the data by now: nothing may be written any more. */
+  readonly onLost: (failure: Failure) => void;
   /** `XDG_RUNTIME_DIR`. */
   readonly runtimeDirectory: string | undefined;
   /** Interrupted turns older than this are named, not resumed; undefined leaves all of them alone. */
@@ -166,7 +168,7 @@ async function openObservers({ config, listenAt, logger, version }: AttachOption
 }
 
 /** What the owner needs before anything runs; the database last, for it is not to be made where something else is missing. */
-async function openForOwner({ config, logger, listenAt }: AttachOptions, { committed: onCommitted }: Metrics) {
+async function openForOwner({ config, logger, listenAt, onLost }: AttachOptions, { committed: onCommitted }: Metrics) {
   const { checkers: files, workspace, paths } = config;
   const checkers = await loadCheckers(files);
   if (!checkers.ok) return checkers;
@@ -176,7 +178,7 @@ async function openForOwner({ config, logger, listenAt }: AttachOptions, { commi
   if (!images.ok) return images;
   const unfinished = config.storage.database === undefined ? findUnfinished(paths) : undefined;
   if (unfinished !== undefined) return failed(unfinished);
-  const opened = await openStorage(config, { logger, onCommitted });
+  const opened = await openStorage(config, { logger, onCommitted, onLost });
   if (!opened.ok) return opened;
   // On this machine's own address nobody has to sign in; elsewhere everybody would be let in.
   if (listenAt !== undefined && !isLoopbackHost(listenAt.host) && (await opened.value.listUsers(1)).length === 0) {

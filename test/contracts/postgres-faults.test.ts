@@ -4,11 +4,12 @@ import { before, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Result } from "../../src/base/result.ts";
 import type { Failure } from "../../src/protocol/failure.ts";
-import { holdAlone } from "../../src/storage/postgres/alone.ts";
+import { type AloneOptions, holdAlone } from "../../src/storage/postgres/alone.ts";
 import { openPostgres, type PostgresOptions } from "../../src/storage/postgres/postgres.ts";
 import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { cutAtCommit, oldPostgres } from "../world/postgres-doubles.ts";
+import { until } from "../world/events.ts";
+import { cutAtCommit, oldPostgres, stalling, takeOver } from "../world/postgres-doubles.ts";
 import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
 import { codeOf, facts, makeConversation, readAll, stored, unwrap } from "./storage-place.ts";
 
@@ -78,8 +79,7 @@ test("one process has the database to itself; the next one gets it when that one
   skip,
 }, async () => {
   const url = server.newPlace();
-  const hold = (over: Partial<Parameters<typeof holdAlone>[0]> = {}) =>
-    holdAlone({ url, synchronous: "full", statementMsMax: 1000, clock: impatient, log: console, ...over });
+  const hold = () => holdAs({ url });
   const first = unwrap(await hold());
   const refused = await hold();
   assert.equal(codeOf(refused), "database_unusable");
@@ -94,6 +94,63 @@ test("one process has the database to itself; the next one gets it when that one
     await other.value.close();
   }
   await second.close();
+});
+
+test("who was cut off and finds another one in its place hears so once, by the name of that one [N1][P3]", {
+  skip,
+}, async () => {
+  const url = server.newPlace();
+  const lost = Promise.withResolvers<Failure>();
+  let times = 0;
+  const onLost = (failure: Failure) => {
+    times += 1;
+    lost.resolve(failure);
+  };
+  const first = unwrap(await holdAs({ url, onLost }));
+  // Somebody else's lock, in another schema, is not the one that is meant.
+  const elsewhere = unwrap(await holdAs({ url: server.newPlace() }));
+  await using other = await takeOver(server, url);
+  const { rows } = await other.query("SELECT pg_backend_pid() AS pid");
+  const { code, params } = await lost.promise;
+  const said = `this machine, process ${rows[0].pid} of the server`;
+  assert.deepEqual({ code, params, times }, { code: "database_unusable", params: { why: "in_use", said }, times: 1 });
+  await first.close();
+  await elsewhere.close();
+});
+
+test("a server that takes connections and never answers is away; who held the database has it again when it answers [N1][Q2]", {
+  skip,
+}, async (t) => {
+  const way = await stalling(t, server.folder);
+  const url = server.newPlace();
+  const clock = {
+    ...systemClock,
+    after: (ms: number, action: () => void) => systemClock.after(Math.min(ms, 200), action),
+  };
+  const onLost = () => assert.fail("nobody else was there");
+  const held = unwrap(await holdAs({ url: url.replace(server.folder, way.folder), clock, onLost }));
+  way.stall(true);
+  // The ping finds no answer, and the server hears that the connection is closed.
+  await until("the lock is free", async () => (await holdersOf(url)) === 0);
+  assert.deepEqual(paramsOf(await holdAs({ url: url.replace(server.folder, way.folder) })), {
+    database_away: { why: "away", said: "timeout expired" },
+  });
+  way.stall(false);
+  await until("the lock is taken again", async () => (await holdersOf(url)) === 1);
+  await held.close();
+  assert.equal(await holdersOf(url), 0);
+});
+
+test("who ends while it takes the database again leaves no connection behind [N1][Q2]", { skip }, async () => {
+  const url = server.newPlace();
+  const held = unwrap(await holdAs({ url, clock: systemClock }));
+  await using before = await server.session();
+  await before.query(`SELECT pg_terminate_backend(pid) ${locksOf(url)}`);
+  await held.close();
+  await until("nobody holds it", async () => {
+    const { rowCount } = await before.query(`SELECT 1 ${locksOf(url)}`);
+    return rowCount === 0;
+  });
 });
 
 test("what was begun while the server starts anew is done when it is there again, each thing once [N1][Q2]", {
@@ -178,6 +235,19 @@ test("a database whose tables were taken away is told as broken [N1][Q2]", { ski
     storage_broken: { why: "removed", said: 'relation "log" does not exist (42P01)' },
   });
 });
+
+function holdAs(over: Pick<AloneOptions, "url"> & Partial<AloneOptions>) {
+  const onLost = () => {};
+  return holdAlone({ synchronous: "full", statementMsMax: 1000, clock: impatient, log: console, onLost, ...over });
+}
+
+function locksOf(url: string): string {
+  return `FROM pg_locks WHERE locktype = 'advisory' AND objid::bigint = (hashtext('${schemaIn(url)}')::bigint & 4294967295)`;
+}
+
+async function holdersOf(url: string): Promise<number | null> {
+  return (await server.run(`SELECT 1 ${locksOf(url)}`)).rowCount;
+}
 
 /** Who is refused gives up at once. */
 const impatient = { ...systemClock, wait: async () => "elapsed" as const, monotonic: ticking() };

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { ChatIncrement } from "../../src/protocol/chat.ts";
 import { alike, allFrames, folded } from "../world/chat.ts";
 import { calls, modelServer, stepOf } from "../world/model-server.ts";
+import { takeOver } from "../world/postgres-doubles.ts";
 import { cannotStore, postgresServer } from "../world/postgres-server.ts";
 import { makeHome } from "../world/program.ts";
 import { saidOf } from "../world/said.ts";
@@ -71,6 +72,12 @@ test("one variable, and a server keeps everything in PostgreSQL: killed in the m
   const again = await elsewhere.start("migrate").ended;
   assert.ok(again.errors.includes(saidOf("data_missing", { path: join(onFiles.folder, "data") })), again.errors);
   assert.match((await home.start("doctor").ended).output, /Database opens on PostgreSQL [\d.]+.* \(format \d+\)/);
+
+  // Its connection is cut, and another process is quicker: it must not write beside that one.
+  await using _ = await takeOver(await postgresServer(), env.AGENTYARD_DATABASE_URL);
+  const { code, errors } = await next.service.ended;
+  assert.match(errors, /another AgentYard uses it \(this machine, process \d+ of the server\)/);
+  assert.notEqual(code, 0);
 });
 
 test("a database that cannot be used ends the start with what to do, in both languages, and without its password [N1][P4][Q1]", {

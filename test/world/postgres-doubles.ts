@@ -3,6 +3,8 @@ import { createServer, connect as dial, type Server, type Socket } from "node:ne
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { until } from "./events.ts";
+import type { PostgresServer } from "./postgres-server.ts";
 
 /** What a client of PostgreSQL looks for in a folder. */
 const socketName = ".s.PGSQL.5432";
@@ -28,6 +30,42 @@ export async function cutAtCommit(t: TestContext, folder: string): Promise<{ fol
       isCutting = true;
     },
   };
+}
+
+/** A way to the server in `folder` that, while it is stalled, takes everything in and passes nothing on. */
+export async function stalling(t: TestContext, folder: string): Promise<{ folder: string; stall(on: boolean): void }> {
+  let isStalled = false;
+  const clients = new Set<Socket>();
+  const place = await listenIn(t, (client) => {
+    const server = dial(join(folder, socketName));
+    for (const socket of [client, server]) socket.on("error", () => {});
+    clients.add(client);
+    client.on("data", (bytes) => void (isStalled || server.write(bytes)));
+    server.on("data", (bytes) => void (isStalled || client.write(bytes)));
+    client.on("close", () => server.end());
+    server.on("close", () => client.destroy());
+  });
+  return {
+    folder: place,
+    stall(on) {
+      isStalled = on;
+      // What was swallowed cannot be said again.
+      if (!on) for (const client of clients) client.destroy();
+    },
+  };
+}
+
+/** Another process gets the schema at `url` in the moment in which the connection of whoever holds it is cut. */
+export async function takeOver(server: PostgresServer, url: string): ReturnType<PostgresServer["session"]> {
+  const schema = new URL(url).searchParams.get("schema") ?? "";
+  const locks = `FROM pg_locks WHERE locktype = 'advisory' AND objid::bigint = (hashtext('${schema}')::bigint & 4294967295)`;
+  const { rows } = await server.run(`SELECT classid::bigint::int AS class, pid ${locks}`);
+  const other = await server.session();
+  const taken = other.query("SELECT pg_advisory_lock($1::int, hashtext($2))", [rows[0]?.class, schema]);
+  await until("it waits for it", async () => (await server.run(`SELECT 1 ${locks} AND NOT granted`)).rowCount === 1);
+  await server.run(`SELECT pg_terminate_backend(${rows[0]?.pid})`);
+  await taken;
+  return other;
 }
 
 /** Lets everybody in and says to every question that it is of version 13.1. Answers its address. */

@@ -33,7 +33,7 @@ export function configOf({ url, synchronous, statementMsMax }: DatabasePlace): C
     types,
     application_name: "agentyard",
     options: [own, ...options].filter((option) => option !== "").join(" "),
-    ...{ keepAlive: true, connectionTimeoutMillis: connectMsMax },
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: 10_000, connectionTimeoutMillis: connectMsMax },
     statement_timeout: statementMsMax,
     lock_timeout: lockMsMax,
     idle_in_transaction_session_timeout: statementMsMax,

@@ -68,7 +68,7 @@ function whyAway(error: unknown): AwayFault | undefined {
 
 /** pg gives what befalls a connection no code. */
 const lostWords =
-  /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|timeout exceeded when)/;
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|timeout expired|timeout exceeded when)/;
 
 function whyUnusable(error: unknown): DatabaseFault | undefined {
   const code = codeOf(error);
