@@ -167,6 +167,8 @@ async function drive(parts: Parts, conversation: ConversationRow, holder: string
 async function endUnstored(run: Run, parts: Parts, failure: StorageFailure): Promise<boolean> {
   parts.logger.error(`a turn of ${run.conversation.id} could not be stored`, { code: failure.code });
   if (failure.code === "fenced" || failure.code === "conversation_not_found") return true;
+  // What was on its way may be stored or not: whoever takes it up reads that in the log, and goes on from there.
+  if (failure.code === "database_away") return false;
   await run.startOver();
   if (run.history.turn === undefined) startTurn(run);
   stageEnds(run);
@@ -174,8 +176,15 @@ async function endUnstored(run: Run, parts: Parts, failure: StorageFailure): Pro
   return finishTurn(run, parts, "failed", failure);
 }
 
-/** Our own mistake: the turn ends with an id that the log file has, and the conversation can go on. */
+/**
+ * Our own mistake: the turn ends with an id that the log file has, and the conversation can go on. A storage that is only
+ * away is none: the turn stays open.
+ */
 async function endBroken(run: Run, parts: Parts, error: unknown): Promise<boolean> {
+  if (error instanceof StorageAway) {
+    parts.logger.error(`conversation ${run.conversation.id} was left open`, { error });
+    return false;
+  }
   const id = parts.ids.hex(8);
   parts.logger.error(`turn failed (${id})`, { error, conversation: run.conversation.id });
   try {

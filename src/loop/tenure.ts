@@ -247,8 +247,12 @@ export class Tenure {
   async #renew(): Promise<void> {
     const lease = { holder: this.#holder, epoch: this.epoch, ttlMs: this.#parts.limits.leaseMs };
     this.#cancelRenewal = this.#renewLater();
-    if (await this.#parts.storage.renewLease(this.conversation.number, lease))
-      this.#renewedAt = this.#parts.clock.monotonic();
+    const renewed = await this.#parts.storage.renewLease(this.conversation.number, lease);
+    // Who could not ask may hold it still; the next append tells.
+    if (!renewed.ok) {
+      const { code } = renewed.failure;
+      this.#parts.logger.warn(`the lease of ${this.conversation.id} could not be renewed`, { code });
+    } else if (renewed.value) this.#renewedAt = this.#parts.clock.monotonic();
     else for (const run of this.runs.values()) run.halt("fenced");
   }
 }

@@ -93,8 +93,11 @@ export interface Storage {
   ): Promise<Result<{ readonly epoch: number; readonly wasAbandoned: boolean }, StorageFailure>>;
   /** For a process that has just become the sole owner of this storage: leases of earlier processes run out now. */
   expireLeases(): Promise<void>;
-  /** False: somebody else holds it by now, or it could not be written twice in a row. */
-  renewLease(number: number, lease: { holder: string; epoch: number; ttlMs: number }): Promise<boolean>;
+  /** False: somebody else holds it by now. A failure, twice in a row, does not say whose it is: the next append does. */
+  renewLease(
+    number: number,
+    lease: { holder: string; epoch: number; ttlMs: number },
+  ): Promise<Result<boolean, StorageFailure>>;
   releaseLease(number: number, lease: { holder: string; epoch: number }): Promise<void>;
 
   /** Conversations that have something to do and whose lease is free or run out, oldest wake first. */

@@ -81,7 +81,7 @@ async function fillSmallDisk(directory: string): Promise<void> {
   const onFull = {
     hasReserve: hasReserve(),
     cancel: codeOf(await storage.append({ number, events: facts("cancelled: the disk is full") })),
-    isRenewed: await storage.renewLease(number, { holder: "me", epoch, ttlMs: 1000 }),
+    isRenewed: unwrap(await storage.renewLease(number, { holder: "me", epoch, ttlMs: 1000 })),
     isKept: (await readAll(storage, number)).length === kept.appends + 1,
   };
   run("mount", "-o", "remount,size=64m", "none", directory);

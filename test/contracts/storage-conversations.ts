@@ -204,7 +204,7 @@ export const conversationPromises: readonly Promised[] = [
       assert.equal(codeOf(await storage.append({ number, epoch, events: facts("late") })), "conversation_not_found");
       assert.equal(codeOf(await storage.claimLease(number, "me", 1000)), "conversation_not_found");
       assert.equal(codeOf(await storage.putBlob(number, new Uint8Array([1]))), "conversation_not_found");
-      assert.equal(await storage.renewLease(number, { holder: "me", epoch, ttlMs: 1000 }), false);
+      assert.equal(unwrap(await storage.renewLease(number, { holder: "me", epoch, ttlMs: 1000 })), false);
 
       const left = [before, after];
       assert.deepEqual(

@@ -37,13 +37,13 @@ export const leasePromises: readonly Promised[] = [
       const { epoch } = unwrap(await here.claimLease(number, "here", 3000));
       place.clock.set(morning + 2999);
       assert.equal(codeOf(await there.claimLease(number, "there", 3000)), "fenced");
-      assert.equal(await here.renewLease(number, { holder: "here", epoch, ttlMs: 3000 }), true);
+      assert.equal(unwrap(await here.renewLease(number, { holder: "here", epoch, ttlMs: 3000 })), true);
       place.clock.set(morning + 5998);
       assert.equal(codeOf(await there.claimLease(number, "there", 3000)), "fenced");
       place.clock.set(morning + 5999);
       assert.deepEqual(unwrap(await there.claimLease(number, "there", 3000)), { epoch: 2, wasAbandoned: true });
-      assert.equal(await here.renewLease(number, { holder: "here", epoch, ttlMs: 3000 }), false);
-      assert.equal(await there.renewLease(number, { holder: "there", epoch: 2, ttlMs: 3000 }), true);
+      assert.equal(unwrap(await here.renewLease(number, { holder: "here", epoch, ttlMs: 3000 })), false);
+      assert.equal(unwrap(await there.renewLease(number, { holder: "there", epoch: 2, ttlMs: 3000 })), true);
     },
   },
   {
@@ -54,7 +54,7 @@ export const leasePromises: readonly Promised[] = [
       const { epoch } = unwrap(await storage.claimLease(number, "a", 1000));
       place.clock.set(morning + 60_000);
       assert.equal(codeOf(await storage.append({ number, epoch, events: facts("late") })), "ok");
-      assert.equal(await storage.renewLease(number, { holder: "a", epoch, ttlMs: 1000 }), true);
+      assert.equal(unwrap(await storage.renewLease(number, { holder: "a", epoch, ttlMs: 1000 })), true);
       assert.equal(codeOf(await storage.claimLease(number, "b", 1000)), "fenced");
     },
   },

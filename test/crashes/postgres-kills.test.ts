@@ -5,6 +5,7 @@ import { ok } from "../../src/base/result.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { until } from "../world/events.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { cutAtCommit } from "../world/postgres-doubles.ts";
 import { cannotStore, postgresServer } from "../world/postgres-server.ts";
 import { must, startYard } from "../world/yard.ts";
 import { finish, headsOf, inFolders, runChild } from "./killed.ts";
@@ -55,11 +56,42 @@ test("a server of databases that goes away in the middle of a turn: callers hear
   await using yard = await startYard({ model, env, tools: [cut] });
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
   await must(yard.client.call("sendMessage", { params: { id }, body: { text: "cut it", mode: "queue" } }));
-  await until("nothing more could be stored", async () => (await yard.faults()).some((line) => /left open/.test(line)));
+  await until("nothing more could be stored", async () =>
+    (await yard.faults()).some((line) => /left open|not be stored/.test(line)),
+  );
   const refused = await yard.client.call("listConversations", { query: {} });
   assert.equal(refused.ok || refused.failure.code, "database_away");
   await server.start();
   const { answer, outcome, events } = await yard.whenAtRest(id);
   assert.deepEqual({ answer, outcome }, { answer: "it is back", outcome: "done" });
   assert.equal(events.filter(({ type }) => type === "call.finished").length, 1);
+});
+
+test("a commit whose answer is lost in the middle of a turn: the log says whether it was done, and the turn goes on from there [N1][L2]", {
+  skip: cannotStore,
+}, async (t) => {
+  const server = await postgresServer();
+  const cut = await cutAtCommit(t, server.folder);
+  let runs = 0;
+  const lose = defineTool({
+    ...{ name: "lose", description: "Cuts the next commit.", class: "idempotent", input: z.object({}) },
+    async run() {
+      runs += 1;
+      cut.begin();
+      return ok({ text: "done" });
+    },
+  });
+  await using model = await modelServer((request) =>
+    stepOf(request) === 0 ? calls(["lose", {}]) : says("all is there"),
+  );
+  const env = { AGENTYARD_DATABASE_URL: server.newPlace().replace(server.folder, cut.folder) };
+  await using yard = await startYard({ model, env, tools: [lose] });
+  const { answer, outcome, events } = await yard.ask("lose it");
+  assert.deepEqual({ answer, outcome, runs }, { answer: "all is there", outcome: "done", runs: 1 });
+  const finished = events.filter(({ type }) => type === "call.finished");
+  assert.deepEqual(
+    finished.map((event) => "outcome" in event && event.outcome),
+    ["ok"],
+  );
+  assert.ok((await yard.faults()).some((line) => /could not be stored/.test(line)));
 });

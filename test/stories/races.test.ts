@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
+import { failure } from "../../src/protocol/failure.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { all, until } from "../world/events.ts";
@@ -28,7 +29,7 @@ test("a message sent in the moment of a reset is not lost: either it is answered
   }
 });
 
-test("a lease that storage did not renew once is no reason to end: the turn goes on, and the log says so [L2][Q2]", async () => {
+test("a lease that storage could not renew is no reason to end: the turn goes on, and the log says so [L2][Q2][N1]", async () => {
   const renewed = Promise.withResolvers<void>();
   let tries = 0;
   const wrapStorage = (storage: Storage): Storage => ({
@@ -36,6 +37,7 @@ test("a lease that storage did not renew once is no reason to end: the turn goes
     renewLease(...given) {
       tries += 1;
       if (tries === 1) return Promise.reject(new Error("planted"));
+      if (tries === 2) return Promise.resolve(failure("database_away", { why: "away", said: "planted" }));
       renewed.resolve();
       return storage.renewLease(...given);
     },

@@ -9,7 +9,7 @@ import type { PostgresServer } from "./postgres-server.ts";
 /** What a client of PostgreSQL looks for in a folder. */
 const socketName = ".s.PGSQL.5432";
 
-/** A way to the server in `folder` that is cut, from `begin` on, when a commit has passed and before its answer has. */
+/** A way to the server in `folder` that is cut once, after `begin`, when a commit has passed and before its answer has. */
 export async function cutAtCommit(t: TestContext, folder: string): Promise<{ folder: string; begin(): void }> {
   let isCutting = false;
   const place = await listenIn(t, (client) => {
@@ -18,7 +18,9 @@ export async function cutAtCommit(t: TestContext, folder: string): Promise<{ fol
     let isOver = false;
     client.on("data", (bytes) => {
       server.write(bytes);
-      isOver ||= isCutting && bytes.includes("COMMIT");
+      if (!isCutting || !bytes.includes("COMMIT")) return;
+      isOver = true;
+      isCutting = false;
     });
     server.on("data", (bytes) => void (isOver ? client.destroy() : client.write(bytes)));
     client.on("close", () => server.end());

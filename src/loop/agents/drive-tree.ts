@@ -1,5 +1,6 @@
 import { derivedHex } from "../../base/ids.ts";
 import { makeFailure } from "../../protocol/failure.ts";
+import { StorageAway } from "../../storage/storage.ts";
 import { forModels } from "../../words/words.ts";
 import { closeCalls, finishTurn } from "../finish.ts";
 import type { Parts } from "../parts.ts";
@@ -48,12 +49,18 @@ async function driveOne(run: Run, parts: Parts): Promise<void> {
   try {
     await driveTurns(run, parts);
   } catch (error) {
-    const id = parts.ids.hex(8);
-    parts.logger.error(`an agent failed (${id})`, { error, conversation: run.conversation.id, agent: run.agent });
-    await run.startOver();
-    closeCalls(run, "tool_interrupted");
-    await finishTurn(run, parts, "failed", makeFailure("internal", { id }));
+    await endBroken(run, parts, error);
   }
+}
+
+/** A storage that is only away ends nobody: everything stops, and is taken up when it is back. */
+async function endBroken(run: Run, parts: Parts, error: unknown): Promise<void> {
+  if (error instanceof StorageAway) throw error;
+  const id = parts.ids.hex(8);
+  parts.logger.error(`an agent failed (${id})`, { error, conversation: run.conversation.id, agent: run.agent });
+  await run.startOver();
+  closeCalls(run, "tool_interrupted");
+  await finishTurn(run, parts, "failed", makeFailure("internal", { id }));
 }
 
 /**

@@ -25,12 +25,10 @@ export function leasing({ reader, lanes, now }: Parts): Pick<Storage, Leasing> {
     async expireLeases() {
       await twice(() => lanes.write("leases", async ({ run }) => ok(await run(expireSql))));
     },
-    async renewLease(number, { holder, epoch, ttlMs }) {
-      const renewed = await twice(() =>
-        lanes.write(number, async ({ run }) => ok(await run(renewSql, number, now(), ttlMs, epoch, holder))),
-      );
-      return renewed.ok && renewed.value === 1;
-    },
+    renewLease: (number, { holder, epoch, ttlMs }) =>
+      twice(() =>
+        lanes.write(number, async ({ run }) => ok((await run(renewSql, number, now(), ttlMs, epoch, holder)) === 1)),
+      ),
     async releaseLease(number, { holder, epoch }) {
       // When it cannot be written the lease runs out by itself.
       await twice(() => lanes.write(number, async ({ run }) => ok(await run(releaseSql, number, holder, epoch))));

@@ -138,10 +138,7 @@ function leasing(
     async expireLeases() {
       await twice(() => group.write(() => ok(leases.expireAll())));
     },
-    async renewLease(number, lease) {
-      const renewed = await twice(() => group.write(() => ok(leases.renew(number, lease))));
-      return renewed.ok && renewed.value;
-    },
+    renewLease: (number, lease) => twice(() => group.write(() => ok(leases.renew(number, lease)))),
     async releaseLease(number, lease) {
       // When it cannot be written the lease runs out by itself.
       await twice(() => group.write(() => ok(leases.release(number, lease))));
