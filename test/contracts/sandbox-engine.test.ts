@@ -105,6 +105,56 @@ for (const [what, faults, fault] of startFaults) {
   });
 }
 
+const never = new Promise<never>(() => {});
+
+/** Takes what is asked about the end of containers, and does nothing about it; the removals are kept. */
+function endless() {
+  const removals: string[] = [];
+  const before = (asked: string) => {
+    if (asked.startsWith("DELETE ")) removals.push(asked);
+    return /^DELETE |\/wait$/.test(asked) ? never : undefined;
+  };
+  return { removals, before };
+}
+
+test("a guest ends in time though the engine answers no more, and is asked for again [X3]", options, async (t) => {
+  const { engine, provider } = await openPlayed(t);
+  assert.deepEqual((await provider.probe()).missing, []);
+  const { removals, before } = endless();
+  engine.breaks({ before });
+  const opened = await provider.open(wantedGuest({}));
+  assert.ok(opened.ok, JSON.stringify(opened));
+  await opened.value.close("idle");
+  assert.deepEqual(await opened.value.ended, { why: "idle" });
+  assert.deepEqual([new Set(removals).size, removals.length], [1, 5]);
+});
+
+test("what an engine still has that answered no more is swept later [X3]", options, async (t) => {
+  const { engine, provider, left } = await openPlayed(t, shortMs);
+  assert.deepEqual((await provider.probe()).missing, []);
+  engine.breaks({ before: endless().before, command: ["/bin/sleep", "1000"] });
+  const opened = await provider.open(wantedGuest({}));
+  assert.deepEqual([!opened.ok && opened.failure.why, engine.containers().length], ["start_timeout", 1]);
+  engine.breaks({});
+  assert.deepEqual([await provider.reap(), left()], [{ processes: 1, groups: 0, mounts: 0 }, nothing]);
+});
+
+test("a container that is made after nobody waits for it any more is removed [X3]", options, async (t) => {
+  const { engine, provider, left } = await openPlayed(t);
+  assert.deepEqual((await provider.probe()).missing, []);
+  const { promise: isGivenUp, resolve: giveUp } = Promise.withResolvers<void>();
+  engine.breaks({
+    before(asked, breakOff) {
+      if (asked.startsWith("DELETE ")) giveUp();
+      if (!asked.endsWith("/create")) return undefined;
+      breakOff();
+      return isGivenUp;
+    },
+  });
+  const opened = await provider.open(wantedGuest({}));
+  assert.deepEqual([!opened.ok && opened.failure.why, left()], ["unavailable", nothing]);
+});
+
 test("containers and files of a server that is gone are swept, and those in use are not [X3]", options, async (t) => {
   const { engine, provider } = await openPlayed(t);
   const opened = await provider.open(wantedGuest({ id: "used" }));

@@ -12,6 +12,8 @@ import { z } from "zod";
 export type EngineFaults = {
   readonly attach?: string;
   readonly start?: string;
+  /** What a request (`DELETE /containers/1`) waits for before anything is done about it; may never come. */
+  readonly before?: (asked: string, breakOff: () => void) => Promise<unknown> | undefined;
   /** Runs in place of a guest's own program. */
   readonly command?: readonly string[];
 };
@@ -106,6 +108,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
     response.writeHead(status, { "Api-Version": "1.41" }).end(value === undefined ? "" : JSON.stringify(value));
   };
   const path = url.replace(/^\/v1\.41/, "").replace(/\?.*/, "");
+  await faults.before?.(`${method} ${path}`, () => request.socket.destroy());
   if (path === "/_ping" || path === "/info" || path.startsWith("/images/")) return say(200, info);
   if (path === "/containers/json")
     return say(

@@ -16,7 +16,8 @@ import { createOomCount, type GuestLife, tieGuest } from "../guest/tie-guest.ts"
 import type { Guest, GuestWanted, SandboxFault, SandboxProvider } from "../provider.ts";
 import { type ContainerCounts, countsFor } from "./counts.ts";
 import { type EngineAddress, openEngine } from "./engine.ts";
-import { type Launched, labels, launchContainer, removeContainer } from "./launch.ts";
+import { removeContainer } from "./gone.ts";
+import { type Launched, labels, launchContainer } from "./launch.ts";
 import { type GuestHost, guestFiles, type Looked, probeEngine } from "./probe.ts";
 import { reapStages } from "./stage.ts";
 

@@ -37,6 +37,8 @@ type AskOptions = {
   readonly body?: unknown;
   /** Without an end, where it is null: what is waited for may take as long as it likes. */
   readonly timeoutMs?: number | null;
+  /** Gives up, as if it were late. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 const answerTimeoutMs = 30_000;
@@ -48,9 +50,9 @@ export function openEngine({ address, clock }: { readonly address: EngineAddress
   const send = (method: Method, path: string, options: AskOptions) =>
     exchange({ address, clock, method, path }, options);
   /** Every engine knows its own version; older ones than ours, and those that have forgotten ours, are spoken to as well. */
-  const prefix = async (): Promise<Result<string, EngineFault>> => {
+  const prefix = async (signal?: AbortSignal): Promise<Result<string, EngineFault>> => {
     if (version !== undefined) return ok(version);
-    const greeted = await send("GET", "/_ping", {});
+    const greeted = await send("GET", "/_ping", { signal });
     if (!greeted.ok) return greeted;
     const told = greeted.value.headers["api-version"];
     if (typeof told !== "string" || !/^\d+\.\d+$/.test(told)) return failed(fault("broken_off", "no Docker engine"));
@@ -64,7 +66,7 @@ export function openEngine({ address, clock }: { readonly address: EngineAddress
   };
   return {
     async ask(method, path, options = {}) {
-      const known = await prefix();
+      const known = await prefix(options.signal);
       if (!known.ok) return known;
       const answered = await send(method, known.value + path, options);
       return answered.ok ? ok(parsedJson(answered.value.text)) : forgetIfGone(answered.failure);
@@ -103,17 +105,23 @@ function start(
   }
 }
 
-function exchange(call: Call, { body, timeoutMs = answerTimeoutMs }: AskOptions): Promise<Result<Answer, EngineFault>> {
+function exchange(
+  call: Call,
+  { body, timeoutMs = answerTimeoutMs, signal }: AskOptions,
+): Promise<Result<Answer, EngineFault>> {
+  if (signal?.aborted) return Promise.resolve(failed(fault("late", "")));
   const sent = body === undefined ? "" : JSON.stringify(body);
   const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(sent) };
   const started = start(call, headers);
   if (!started.ok) return Promise.resolve(started);
   const request = started.value;
   const { promise, resolve } = Promise.withResolvers<Result<Answer, EngineFault>>();
-  const stopTimer =
-    timeoutMs === null ? () => {} : call.clock.after(timeoutMs, () => finish(failed(fault("late", ""))));
+  const giveUp = () => finish(failed(fault("late", "")));
+  const stopTimer = timeoutMs === null ? () => {} : call.clock.after(timeoutMs, giveUp);
+  signal?.addEventListener("abort", giveUp);
   const finish = (result: Result<Answer, EngineFault>) => {
     stopTimer();
+    signal?.removeEventListener("abort", giveUp);
     resolve(result);
     request.destroy();
   };

@@ -9,6 +9,7 @@ import type { GuestWanted, SandboxFault } from "../provider.ts";
 import { type Attached, readAttached } from "./attached.ts";
 import { type ContainerWanted, containerBody } from "./container.ts";
 import type { Engine, EngineFault } from "./engine.ts";
+import { followContainer, removeContainer, removeUnconfirmed } from "./gone.ts";
 import { makeStage } from "./stage.ts";
 
 /** What all containers of a provider are started with. */
@@ -128,16 +129,18 @@ async function begin(order: Order): Promise<Result<Launched, SandboxFault>> {
   const { engine, name, body } = order;
   const made = await engine.ask("POST", `/containers/create?name=${name}`, { body });
   const container = made.ok ? created.safeParse(made.value).data?.Id : undefined;
-  if (container === undefined)
+  if (container === undefined) {
+    const mayExist = made.ok || made.failure.why === "late" || made.failure.why === "broken_off";
+    if (mayExist) await removeUnconfirmed(order, name);
     return failed(made.ok ? { why: "start_failed", said: "no id" } : startFault(made.failure));
+  }
   const attached = await engine.attach(container);
   if (!attached.ok) {
     await removeContainer(engine, container);
     return failed(startFault(attached.failure));
   }
   const stdio = readAttached(attached.value);
-  const ended = whenGone(order, container);
-  const kill = () => void removeContainer(engine, container);
+  const { ended, kill } = followContainer(order, container);
   const fault = await greeted(order, container, stdio);
   if (fault === undefined) {
     const looked = await engine.ask("GET", `/containers/${container}/json`);
@@ -174,26 +177,4 @@ async function greeted(order: Order, container: string, attached: Attached): Pro
 function startFault({ why, status, said }: EngineFault): SandboxFault {
   const isAway = why !== "refused" || /no such image/i.test(said);
   return { why: isAway ? "unavailable" : "start_failed", said: status === 0 ? `${why} ${said}`.trim() : said };
-}
-
-const waited = z.object({ StatusCode: z.number() });
-const looksMax = 20;
-const lookMs = 500;
-
-/** An engine that is started anew does not know who waited, so it is asked again; one that stays away tells nobody. */
-async function whenGone({ engine, clock }: LaunchHost, container: string): Promise<{ readonly code: number | null }> {
-  for (let look = 1; look <= looksMax; look += 1) {
-    const path = `/containers/${container}/wait?condition=removed`;
-    const answered = await engine.ask("POST", path, { timeoutMs: null });
-    if (answered.ok) return { code: waited.safeParse(answered.value).data?.StatusCode ?? null };
-    if (answered.failure.status === 404) return { code: null };
-    await clock.wait(lookMs);
-    void removeContainer(engine, container);
-  }
-  return { code: null };
-}
-
-/** What is gone already, or on its way, is as good. */
-export async function removeContainer(engine: Engine, container: string): Promise<void> {
-  await engine.ask("DELETE", `/containers/${container}?force=1&v=1`);
 }
