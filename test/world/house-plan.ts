@@ -172,7 +172,7 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "node:net": [
     ...["http/", "sandbox/network/", "web/", "config/kinds.ts", "models/profiles.ts", "terminal/program-commands.ts"],
   ],
-  "node:tls": ["web/"],
+  "node:tls": ["web/", "sandbox/docker/"],
   "node:dns": ["web/"],
   "node:os": [
     ...["config/", "terminal/", "sandbox/local/", "web/", ...WIRING],

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createSecureServer } from "node:https";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -109,8 +110,29 @@ test("where no engine is, and where no certificates are, the code says why [X3]"
       await asked({ host: "127.0.0.1", port: 1 }),
       await asked({ host: "127.0.0.1", port: 1, tlsDir: folder }),
     ],
-    ["unreachable ENOENT", "unreachable ECONNREFUSED", "unreachable ca.pem, cert.pem, key.pem: ENOENT"],
+    ["unreachable ENOENT", "unreachable ECONNREFUSED", `unreachable ca.pem, cert.pem, key.pem in ${folder}: ENOENT`],
   );
+  for (const name of ["ca.pem", "cert.pem", "key.pem"]) writeFileSync(join(folder, name), "this is no certificate\n");
+  const unusable = await asked({ host: "127.0.0.1", port: 1, tlsDir: folder });
+  assert.ok(String(unusable).startsWith(`unreachable ca.pem, cert.pem, key.pem in ${folder}: error:`), `${unusable}`);
+});
+
+test("an engine by TLS is known by its own name and address, and by no other [X3]", async (t) => {
+  // A certificate for localhost and 127.0.0.1, good until 2126; both ends show the same.
+  const tlsDir = join(import.meta.dirname, "../../../test/data/docker-tls");
+  const [ca, cert, key] = ["ca.pem", "cert.pem", "key.pem"].map((name) => readFileSync(join(tlsDir, name)));
+  const server = createSecureServer({ ca, cert, key, requestCert: true }, (_, response) => {
+    response.writeHead(200, { "Api-Version": "1.41" }).end('{"a":1}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const place = server.address();
+  const port = typeof place === "object" && place !== null ? place.port : 0;
+  const asked = (host: string) =>
+    openEngine({ address: { host, port, tlsDir }, clock: systemClock }).ask("GET", "/info");
+  assert.deepEqual([await asked("localhost"), await asked("127.0.0.1")], Array(2).fill({ ok: true, value: { a: 1 } }));
+  const other = await asked("127.1");
+  assert.match(other.ok ? "" : other.failure.said, /altname/i);
 });
 
 test("a stream that is attached carries both ways, and words that are no framing end it [X3]", async (t) => {

@@ -3,8 +3,9 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { request as requestSecure } from "node:https";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
-import { systemCode, systemCodeOrThrow } from "../../base/fault.ts";
+import { systemCode, systemCodeOrThrow, thrownText } from "../../base/fault.ts";
 import { parsedJson } from "../../base/json.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 
@@ -93,16 +94,32 @@ function start(
   { address, method, path }: Call,
   headers: Record<string, string | number>,
 ): Result<ClientRequest, EngineFault> {
-  const options: RequestOptions = { method, path, headers: { Host: "docker", ...headers }, agent: false };
-  if ("socketPath" in address) return ok(requestPlain({ ...options, socketPath: address.socketPath }));
+  const options: RequestOptions = { method, path, headers, agent: false };
+  if ("socketPath" in address)
+    return ok(requestPlain({ ...options, headers: { Host: "docker", ...headers }, socketPath: address.socketPath }));
+  // Without a Host of ours: its certificate is compared with that name.
   const { host, port, tlsDir } = address;
   if (tlsDir === undefined) return ok(requestPlain({ ...options, host, port }));
+  const shown = readShown(tlsDir);
+  return shown.ok ? ok(requestSecure({ ...options, host, port, ...shown.value })) : shown;
+}
+
+function readShown(folder: string): Result<SecureContextOptions, EngineFault> {
+  const names = ["ca.pem", "cert.pem", "key.pem"];
+  const unusable = (why: string) => failed(fault("unreachable", `${names.join(", ")} in ${folder}: ${why}`));
+  let files: Buffer[];
   try {
-    const [ca, cert, key] = ["ca.pem", "cert.pem", "key.pem"].map((name) => readFileSync(join(tlsDir, name)));
-    return ok(requestSecure({ ...options, host, port, ca, cert, key }));
+    files = names.map((name) => readFileSync(join(folder, name)));
   } catch (error) {
-    return failed(fault("unreachable", `ca.pem, cert.pem, key.pem: ${systemCodeOrThrow(error)}`));
+    return unusable(systemCodeOrThrow(error));
   }
+  const [ca, cert, key] = files;
+  try {
+    createSecureContext({ ca, cert, key });
+  } catch (error) {
+    return unusable(thrownText(error));
+  }
+  return ok({ ca, cert, key });
 }
 
 function exchange(
