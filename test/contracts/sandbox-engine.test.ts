@@ -167,3 +167,41 @@ test("containers and files of a server that is gone are swept, and those in use 
   assert.deepEqual(await other.reap(), { processes: 1, groups: 0, mounts: 0 });
   assert.deepEqual([await opened.value.ended, engine.containers()], [{ why: "ended" }, []]);
 });
+
+test("what is started while leftovers are looked for is none [X3]", options, async (t) => {
+  const { engine, provider } = await openPlayed(t);
+  assert.deepEqual((await provider.probe()).missing, []);
+  const list = gate();
+  const canary = gate();
+  engine.breaks({
+    before(asked) {
+      if (asked === "GET /containers/json") return list.pass();
+      return asked.startsWith("GET ") && asked.endsWith("/json") && engine.containers().length > 1
+        ? canary.pass()
+        : undefined;
+    },
+  });
+  const reaped = provider.reap();
+  await list.reached;
+  const opened = await provider.open(wantedGuest({ id: "new" }));
+  assert.ok(opened.ok, JSON.stringify(opened));
+  const looked = provider.probe({ fresh: true });
+  await canary.reached;
+  list.open();
+  assert.deepEqual(await reaped, { processes: 0, groups: 0, mounts: 0 });
+  assert.equal(engine.containers().length, 2);
+  canary.open();
+  assert.deepEqual((await looked).missing, []);
+  assert.ok(opened.value.isOpen());
+});
+
+/** `reached` when somebody stands before it; they pass when it is open. */
+function gate() {
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  const pass = () => {
+    reach();
+    return opened;
+  };
+  return { reached, open, pass };
+}

@@ -43,7 +43,9 @@ export type DockerSandboxOptions = {
 export function openDockerSandbox(options: DockerSandboxOptions): SandboxProvider {
   const { clock, mark, folder } = options;
   const engine = openEngine(options);
-  const machine = rememberLooks(clock, () => probeEngine({ ...options, engine }));
+  /** Guests that look around for us are nobody's leftover. */
+  const canaries = new Set<string>();
+  const machine = rememberLooks(clock, () => probeEngine({ ...options, engine, canaries }));
   const guests = keepGuests(async (wanted) => {
     const { probe, host } = await machine.look();
     if (guests.isClosed()) return failed({ why: "unavailable", said: "closed" });
@@ -58,15 +60,15 @@ export function openDockerSandbox(options: DockerSandboxOptions): SandboxProvide
     probe: async (wanted) => (await machine.look(wanted?.fresh)).probe,
     open: guests.open,
     async reap() {
-      // The guest that looks around for us is nobody's leftover.
-      await machine.settled();
-      const spared = guests.ids();
       const filters = encodeURIComponent(JSON.stringify({ label: [`${labels.mark}=${mark}`] }));
       const listed = await engine.ask("GET", `/containers/json?all=1&filters=${filters}`);
       const found = listed.ok ? (containers.safeParse(listed.value).data ?? []) : [];
+      // Only now, and nothing is waited for in between: one that was asked for meanwhile may be in the list.
+      const spared = guests.ids().union(canaries);
       const left = found.filter(({ Labels }) => !spared.has(Labels[labels.guest] ?? ""));
+      const mounts = reapStages(folder, spared);
       await Promise.all(left.map(({ Id }) => removeContainer(engine, Id)));
-      return { processes: left.length, groups: 0, mounts: reapStages(folder, spared) };
+      return { processes: left.length, groups: 0, mounts };
     },
     async close() {
       await guests.close();
@@ -126,6 +128,8 @@ async function startGuest(
   const held: { connection?: GuestConnection; links?: StdioLinks; counts?: ContainerCounts } = {};
   const oomKills = createOomCount(() => held.counts?.near?.oomKills() ?? 0);
   const { limits } = wanted;
+  // The kernel counts the processes of a user on the whole machine: of one that others have too, theirs as well.
+  const hasOwnUser = process.geteuid?.() === 0 && wanted.uid !== undefined;
   const launched = await launchContainer(
     wanted,
     {
@@ -143,7 +147,7 @@ async function startGuest(
           limits,
           processLimits: {
             memoryBytes: host.limits.memory ? null : limits.memoryBytes,
-            processesMax: host.limits.pids ? null : limits.processesMax,
+            processesMax: host.limits.pids || !hasOwnUser ? null : limits.processesMax,
           },
           oomKills,
           helloTimeoutMs: startTimeoutMs,

@@ -26,6 +26,8 @@ type Settings = Omit<LaunchHost, "isRemapped"> & {
   readonly words: Words["sandbox"];
   /** Where the engine is, as a person would write it. */
   readonly shownAddress: string;
+  /** Has the ids of guests that look around, while they do. */
+  readonly canaries: Set<string>;
 };
 
 /** Asks the engine, and then starts a container that looks around from inside: what an engine says of itself is not enough. */
@@ -48,9 +50,12 @@ export async function probeEngine(settings: Settings): Promise<Looked> {
   const options = info.SecurityOptions ?? [];
   // Users inside are not those outside there: files would belong to nobody.
   if (options.some((option) => option.startsWith("name=rootless"))) return lacking(say("rootless_engine"));
+  const { ids, canaries } = settings;
   const host = { ...settings, isRemapped: options.some((option) => option.startsWith("name=userns")) };
   const calls = seccompProgram(architecture);
-  const seen = await sendCanary(host, calls);
+  const id = `canary-${ids.hex(16)}`;
+  canaries.add(id);
+  const seen = await sendCanary(id, host, calls).finally(() => canaries.delete(id));
   if (typeof seen === "string") return lacking(say("engine_start", seen));
   const broken = brokenWalls(seen.facts, wallsOf(), "engine_walls");
   if (broken.length > 0) return lacking(...broken.map(([name, detail]) => say(name, detail)));
@@ -84,12 +89,12 @@ function detailOf({ why, said, status }: EngineFault): string {
 type Seen = { readonly facts: GuestFacts; readonly hasMarks: boolean };
 
 /** What the canary found; a text when it could not be started. */
-async function sendCanary(host: LaunchHost & Pick<Settings, "ids">, calls: Uint8Array): Promise<Seen | string> {
+async function sendCanary(id: string, host: LaunchHost, calls: Uint8Array): Promise<Seen | string> {
   let told = "";
   let hasMarks = false;
   const launched = await launchContainer(
     {
-      ...{ id: `canary-${host.ids.hex(16)}`, workspace: undefined, limits: canaryLimits },
+      ...{ id, workspace: undefined, limits: canaryLimits },
       ...{ uid: undefined, env: {} },
     },
     {
