@@ -92,7 +92,7 @@ async function gatherFacts({ loaded, notes, words }: Pick<Parts, "loaded" | "not
     })),
     ...(config === undefined ? {} : { search: lookForSearch(config), documents: lookAtDocuments(config) }),
     images: config?.workspace.disk === "image" ? await lookAtImages(config.paths.dataDir) : undefined,
-    sandbox: await lookAtSandbox(words, config?.provider ?? { kind: "local" }),
+    sandbox: await lookAtSandbox(words, config?.provider ?? { kind: "local" }, config?.paths.dataDir),
   };
 }
 
@@ -272,8 +272,8 @@ function lookAtImages(folder: string): ReturnType<typeof probeImages> {
 }
 
 /** The canary looks from inside; what it does not tell is asked of the same programs from outside. */
-async function lookAtSandbox(words: Words, settings: Config["provider"]): Promise<SandboxFacts> {
-  const folder = mkdtempSync(join(tmpdir(), "agentyard-doctor-"));
+async function lookAtSandbox(words: Words, settings: Config["provider"], dataDir = tmpdir()): Promise<SandboxFacts> {
+  const folder = settings.kind === "docker" ? makeFolderIn(dataDir) : makeFolderIn(tmpdir());
   const provider = openSandboxProvider({ settings, mark: "doctor", folder, words: words.sandbox });
   try {
     if (settings.kind === "docker") return { ...(await provider.probe()), ...nothingHere, docker: settings };
@@ -291,6 +291,16 @@ async function lookAtSandbox(words: Words, settings: Config["provider"]): Promis
   } finally {
     await provider.close();
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** An engine finds by its path what it mounts: asked is where the server's own files will lie, if they can lie there yet. */
+function makeFolderIn(parent: string): string {
+  const name = "agentyard-doctor-";
+  try {
+    return mkdtempSync(join(parent, name));
+  } catch {
+    return mkdtempSync(join(tmpdir(), name));
   }
 }
 

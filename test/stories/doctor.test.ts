@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { playEngine } from "../world/docker-engine.ts";
 import { typedHere } from "../world/program.ts";
 import { agentyard, openPty } from "../world/pty.ts";
 
@@ -77,6 +78,16 @@ test("a mistake in the settings is told, and the machine is looked at all the sa
   const settings = checks.filter(({ name }) => name === "settings").map(({ status, text }) => [status, text]);
   assert.deepEqual(settings, [["missing", "MAX_LOOPS is many."]]);
   assert.ok(checks.length > 2);
+});
+
+test("an engine of containers is asked for files where those of the server will lie [P2][X3]", async (t) => {
+  const { home, data, doctor } = makePlace(t);
+  const engine = await playEngine(t, { folder: home, user: 0 });
+  const env = { AGENTYARD_SANDBOX_PROVIDER: "docker", AGENTYARD_SANDBOX_DOCKER_HOST: `unix://${engine.socketPath}` };
+  mkdirSync(data);
+  assert.equal((await doctor(["--json"], env)).errors, "");
+  const below = (path: string) => path.startsWith(`${data}/`);
+  assert.deepEqual([engine.mounted().length > 0, engine.mounted().every(below), readdirSync(data)], [true, true, []]);
 });
 
 test("a data directory that cannot be used is told with what to do [P2][P3]", async (t) => {

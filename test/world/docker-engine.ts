@@ -22,6 +22,8 @@ export type PlayedEngine = {
   readonly socketPath: string;
   /** Ids of containers that are there. */
   containers(): readonly string[];
+  /** Folders and files of the machine that any container was given. */
+  mounted(): readonly string[];
   /** From now on. */
   breaks(faults: EngineFaults): void;
   /** As if it were killed: every connection breaks, and nobody answers any more. */
@@ -53,13 +55,18 @@ const info = {
   ...{ MemoryLimit: true, PidsLimit: true, CpuCfsQuota: true, SecurityOptions: [] },
 };
 
-type State = { readonly user: number; readonly all: Map<string, Container>; faults: EngineFaults };
+type State = {
+  readonly user: number;
+  readonly all: Map<string, Container>;
+  readonly mounted: string[];
+  faults: EngineFaults;
+};
 
 export async function playEngine(
   t: { after(action: () => void): void },
   { folder, user }: { readonly folder: string; readonly user: number },
 ): Promise<PlayedEngine> {
-  const state: State = { user, all: new Map(), faults: {} };
+  const state: State = { user, all: new Map(), mounted: [], faults: {} };
   const open = new Set<Duplex>();
   const socketPath = join(folder, "docker.sock");
   const server = createServer((request, response) => void answer(state, request, response));
@@ -79,7 +86,7 @@ export async function playEngine(
   const breaks = (wanted: EngineFaults) => {
     state.faults = wanted;
   };
-  return { socketPath, breaks, vanish, containers: () => Array.from(state.all.keys()) };
+  return { socketPath, breaks, vanish, mounted: () => state.mounted, containers: () => Array.from(state.all.keys()) };
 }
 
 function find({ all }: State, url = ""): Container | undefined {
@@ -120,6 +127,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
     const name = new URL(url, "http://docker").searchParams.get("name") ?? id;
     const body = wantedBody.parse(JSON.parse(Buffer.concat(pieces).toString("utf8")));
     all.set(id, { id, name, body, waiting: [], attached: undefined, child: undefined });
+    state.mounted.push(...body.HostConfig.Mounts.map(({ Source }) => Source));
     return say(201, { Id: id });
   }
   const container = find(state, path);
