@@ -71,6 +71,7 @@ export type LackName =
   | "no_node"
   | "no_engine"
   | "no_image"
+  | "image_volumes"
   | "no_runtime"
   | "rootless_engine"
   | "engine_start"

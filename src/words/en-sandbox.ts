@@ -83,6 +83,10 @@ export const enSandbox = {
       `The Docker engine has no image for sandboxes${because(about)}.`,
       `In the folder of AgentYard: ${about.install}. Or set sandbox.docker_image in config/agentyard.yaml.`,
     ],
+    image_volumes: (about: LackAbout) => [
+      `The image for sandboxes has volumes of its own${because(about)}: programs could write there without a limit.`,
+      "Use an image without VOLUME, that of deploy/sandbox for one. VOLUME of an image below cannot be taken back: copy its files into an image from scratch.",
+    ],
     no_runtime: (about: LackAbout) => [
       `The Docker engine does not know the runtime of sandbox.docker_runtime${because(about)}.`,
       "Install it and name it in the engine's daemon.json (gVisor: runsc install), or leave the setting out.",

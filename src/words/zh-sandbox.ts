@@ -67,6 +67,10 @@ export const zhSandbox: typeof enSandbox = {
       `Docker 引擎中没有沙箱镜像${because(about)}。`,
       `请在 AgentYard 目录中执行：${about.install}。或在 config/agentyard.yaml 中设置 sandbox.docker_image。`,
     ],
+    image_volumes: (about) => [
+      `沙箱镜像自带卷${because(about)}：程序可以不受限制地往里写。`,
+      "请使用没有 VOLUME 的镜像，例如 deploy/sandbox 的镜像。下层镜像的 VOLUME 无法撤销：请把它的文件复制到从 scratch 开始的镜像里。",
+    ],
     no_runtime: (about) => [
       `Docker 引擎不认识 sandbox.docker_runtime 指定的运行时${because(about)}。`,
       "请安装它并写入引擎的 daemon.json（gVisor：runsc install），或去掉这项设置。",

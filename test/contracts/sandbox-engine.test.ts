@@ -195,6 +195,20 @@ test("what is started while leftovers are looked for is none [X3]", options, asy
   assert.ok(opened.value.isOpen());
 });
 
+test("without groups processes are counted by user, where a guest has one of its own [X3][X4]", options, async (t) => {
+  const { engine, provider } = await openPlayed(t);
+  engine.breaks({ info: { PidsLimit: false } });
+  const limitFor = async (uid: number | undefined) => {
+    const wanted = wantedGuest({ id: `of-${uid}`, uid });
+    const opened = await provider.open(wanted);
+    assert.ok(opened.ok, JSON.stringify(opened));
+    const { stdout } = await triedGuest(opened.value).run("bash", "ulimit -u");
+    await opened.value.close("idle");
+    return stdout.trim() === `${wanted.limits.processesMax}`;
+  };
+  assert.deepEqual([await limitFor(undefined), await limitFor(64_123)], [false, process.geteuid?.() === 0]);
+});
+
 /** `reached` when somebody stands before it; they pass when it is open. */
 function gate() {
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();

@@ -14,6 +14,8 @@ export type EngineFaults = {
   readonly start?: string;
   /** What a request (`DELETE /containers/1`) waits for before anything is done about it; may never come. */
   readonly before?: (asked: string, breakOff: () => void) => Promise<unknown> | undefined;
+  /** What it says of itself, where that is something else. */
+  readonly info?: Partial<typeof info>;
   /** Runs in place of a guest's own program. */
   readonly command?: readonly string[];
 };
@@ -42,6 +44,8 @@ type Container = {
 const wantedBody = z.object({
   Entrypoint: z.array(z.string()),
   Labels: z.record(z.string(), z.string()),
+  /** An image's own would run otherwise. */
+  Healthcheck: z.object({ Test: z.tuple([z.literal("NONE")]) }),
   HostConfig: z.object({ Mounts: z.array(z.object({ Source: z.string(), Target: z.string() })) }),
 });
 
@@ -116,7 +120,8 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   };
   const path = url.replace(/^\/v1\.41/, "").replace(/\?.*/, "");
   await faults.before?.(`${method} ${path}`, () => request.socket.destroy());
-  if (path === "/_ping" || path === "/info" || path.startsWith("/images/")) return say(200, info);
+  if (path === "/_ping" || path === "/info" || path.startsWith("/images/"))
+    return say(200, { ...info, ...faults.info });
   if (path === "/containers/json")
     return say(
       200,

@@ -41,6 +41,8 @@ export function containerBody(wanted: ContainerWanted): unknown {
     Labels: labels,
     WorkingDir: folder,
     Hostname: "sandbox",
+    // The image's own would be one more program inside, again and again.
+    Healthcheck: { Test: ["NONE"] },
     ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, Tty: false },
     // The container ends with whoever holds its input: with this process.
     StdinOnce: true,

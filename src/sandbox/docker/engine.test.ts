@@ -176,12 +176,12 @@ const info = {
   ...{ Runtimes: { runc: {} }, SecurityOptions: ["name=seccomp,profile=default"] },
 };
 
-type Told = { readonly info?: object; readonly image?: string; readonly create?: string };
+type Told = { readonly info?: object; readonly image?: string; readonly has?: object; readonly create?: string };
 
 async function lacksOf(t: TestContext, told: Told, runtime?: string): Promise<string[]> {
   const { socketPath } = await fakeEngine(t, (path, socket) => {
     if (path.endsWith("/info")) socket.end(answer("200 OK", JSON.stringify({ ...info, ...told.info })));
-    else if (path.includes("/images/")) socket.end(answer(told.image ?? "200 OK", "{}"));
+    else if (path.includes("/images/")) socket.end(answer(told.image ?? "200 OK", JSON.stringify(told.has ?? {})));
     else socket.end(answer(told.create ?? "500 Oh", '{"message":"no room"}'));
   });
   const folder = mkdtempSync(join(tmpdir(), "agentyard-containers-"));
@@ -211,6 +211,8 @@ test("an engine that cannot have sandboxes is told with its reason, and nothing 
       await lacksOf(t, {}, "runsc"),
       await lacksOf(t, { image: "404 Not Found" }),
       await lacksOf(t, { image: "500 Oh" }),
+      await lacksOf(t, { has: { Config: { Volumes: { "/var/lib/data": {}, "/cache": {} } } } }),
+      await lacksOf(t, { has: { Config: { Volumes: null } } }),
       await lacksOf(t, { info: { SecurityOptions: ["name=rootless"] } }),
       await lacksOf(t, {}),
       await lacksOf(t, { create: "201 Created" }),
@@ -221,6 +223,10 @@ test("an engine that cannot have sandboxes is told with its reason, and nothing 
       ["no_runtime: The Docker engine does not know the runtime of sandbox.docker_runtime (runsc)."],
       ["no_image: The Docker engine has no image for sandboxes (img)."],
       ["no_engine: The Docker engine does not answer (unix:///d.sock: 500 {})."],
+      [
+        "image_volumes: The image for sandboxes has volumes of its own (img: /var/lib/data /cache): programs could write there without a limit.",
+      ],
+      ["engine_start: The Docker engine does not start a sandbox (no room)."],
       ["rootless_engine: The Docker engine runs without root: files that programs make would belong to somebody else."],
       ["engine_start: The Docker engine does not start a sandbox (no room)."],
       ["engine_start: The Docker engine does not start a sandbox (no id)."],

@@ -46,6 +46,9 @@ export async function probeEngine(settings: Settings): Promise<Looked> {
   const found = await settings.engine.ask("GET", `/images/${encodeURIComponent(image)}/json`);
   if (!found.ok && found.failure.status === 404) return lacking(say("no_image", image));
   if (!found.ok) return lacking(say("no_engine", `${settings.shownAddress}: ${detailOf(found.failure)}`));
+  // The engine would mount each of them, writable and without a limit.
+  const volumes = Object.keys(imageFound.safeParse(found.value).data?.Config?.Volumes ?? {});
+  if (volumes.length > 0) return lacking(say("image_volumes", `${image}: ${volumes.join(" ")}`));
 
   const options = info.SecurityOptions ?? [];
   // Users inside are not those outside there: files would belong to nobody.
@@ -73,6 +76,9 @@ const engineInfo = z.object({
   CpuCfsQuota: z.boolean(),
   Runtimes: z.record(z.string(), z.unknown()),
   SecurityOptions: z.array(z.string()).nullish(),
+});
+const imageFound = z.object({
+  Config: z.object({ Volumes: z.record(z.string(), z.unknown()).nullish() }).nullish(),
 });
 const nodeNames: Readonly<Record<string, string>> = { x86_64: "x64", aarch64: "arm64" };
 
