@@ -49,18 +49,14 @@ async function driveOne(run: Run, parts: Parts): Promise<void> {
   try {
     await driveTurns(run, parts);
   } catch (error) {
-    await endBroken(run, parts, error);
+    // That ends nobody: everything stops, and is taken up when it is back.
+    if (error instanceof StorageAway) return run.tenure.fail(error.failure);
+    const id = parts.ids.hex(8);
+    parts.logger.error(`an agent failed (${id})`, { error, conversation: run.conversation.id, agent: run.agent });
+    await run.startOver();
+    closeCalls(run, "tool_interrupted");
+    await finishTurn(run, parts, "failed", makeFailure("internal", { id }));
   }
-}
-
-/** A storage that is only away ends nobody: everything stops, and is taken up when it is back. */
-async function endBroken(run: Run, parts: Parts, error: unknown): Promise<void> {
-  if (error instanceof StorageAway) throw error;
-  const id = parts.ids.hex(8);
-  parts.logger.error(`an agent failed (${id})`, { error, conversation: run.conversation.id, agent: run.agent });
-  await run.startOver();
-  closeCalls(run, "tool_interrupted");
-  await finishTurn(run, parts, "failed", makeFailure("internal", { id }));
 }
 
 /**
