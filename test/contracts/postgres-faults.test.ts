@@ -216,13 +216,14 @@ test("rows that somebody else has locked are busy when the time is over, and can
 });
 
 test("many things at once use no more connections than are allowed [N1]", { skip }, async (t) => {
-  const storage = await opened(t, server.newPlace(), { connectionsMax: 2 });
+  const storage = await opened(t, `${server.newPlace()}&application_name=counted`, { connectionsMax: 2 });
   const numbers = await Promise.all(Array.from({ length: 30 }, (_, index) => makeConversation(storage, `c${index}`)));
   await Promise.all(numbers.map((number) => storage.append({ number, events: facts("a") })));
-  const { rows } = await server.run(
-    "SELECT count(*)::int AS used FROM pg_stat_activity WHERE application_name = 'agentyard'",
-  );
-  assert.deepEqual(rows, [{ used: 2 }]);
+  // The one that looked at the tables first may be ending yet.
+  await until("two are left", async () => {
+    const { rowCount } = await server.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'counted'");
+    return rowCount === 2;
+  });
 });
 
 test("a database whose tables were taken away is told as broken [N1][Q2]", { skip }, async (t) => {

@@ -23,6 +23,13 @@ test("a database with everything in it is moved to PostgreSQL and back to a file
   const moved = unwrap(await bringIn(place, () => readRows(path)));
   assert.equal(codeOf(await bringIn(place, () => readRows(path))), "database_not_empty");
 
+  // One fact that somebody told is something, too.
+  const small = { ...place, url: (await postgresServer()).newPlace() };
+  const other = unwrap(await openPostgres({ ...small, fillCopy }));
+  unwrap(await other.putMemory({ owner: alice, id: "m", fact: "likes tea", conversation: "c", at: morning }));
+  await other.close();
+  assert.equal(codeOf(await bringIn(small, () => readRows(path))), "database_not_empty");
+
   const storage = unwrap(await openPostgres({ url, clock: systemClock, now: () => morning, fillCopy }));
   t.after(() => storage.close());
   assert.deepEqual(await readContents(storage), contents);

@@ -65,21 +65,23 @@ async function insert(query: Query, { table, rows }: CopiedRows): Promise<void> 
   }
   const unnested = lists.map(({ kind }, index) => `$${index + 1}::${sqlKinds[kind]}[]`).join(", ");
   await query.run(
-    `INSERT INTO ${targets[table] ?? `"${table}"`} (${names.join(", ")}) SELECT * FROM unnest(${unnested}) ${conflicts[table] ?? ""}`,
+    `INSERT INTO ${targetOf(table)} (${names.join(", ")}) SELECT * FROM unnest(${unnested}) ${conflicts[table] ?? ""}`,
     ...lists.map(({ values }): Value => values),
   );
 }
 
 type Single = string | number | Uint8Array | null;
 const sqlKinds: Readonly<Record<ColumnKind, string>> = { integer: "bigint", text: "text", bytes: "bytea" };
-const targets: Readonly<Record<string, string>> = { lease: "log" };
+const targetOf = (table: string) => (table === "lease" ? "log" : `"${table}"`);
 /** A new database has this row. */
 const conflicts: Readonly<Record<string, string>> = {
   counter: "ON CONFLICT (name) DO UPDATE SET last = excluded.last",
 };
 
-const usedSql = `SELECT EXISTS (SELECT 1 FROM conversation) OR EXISTS (SELECT 1 FROM "user")
-  OR EXISTS (SELECT 1 FROM execution) OR EXISTS (SELECT 1 FROM secret) OR EXISTS (SELECT 1 FROM toolbox) AS is_used`;
+const usedSql = `SELECT ${Object.keys(copiedTables)
+  .filter((table) => !(table in conflicts))
+  .map((table) => `EXISTS (SELECT 1 FROM ${targetOf(table)})`)
+  .join(" OR ")} AS is_used`;
 const countSql = `SELECT (SELECT count(*) FROM conversation WHERE deleted_at IS NULL) AS conversations,
   (SELECT count(*) FROM event) AS events`;
 

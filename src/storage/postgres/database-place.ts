@@ -4,7 +4,7 @@ import { types } from "./query.ts";
 export type DatabasePlace = {
   /** `postgres://user:password@host:port/database`; `?schema=` where the tables are not to lie in `agentyard`. */
   readonly url: string;
-  /** `normal` survives the end of any process, but not a power cut of the server. */
+  /** `normal` survives the end of our process, but the last commits may be lost when the server itself breaks down. */
   readonly synchronous: "full" | "normal";
   readonly statementMsMax: number;
 };

@@ -31,7 +31,7 @@ export type PostgresOptions = {
   readonly fillCopy: FillCopy;
   /** What leases and wakes go by. The database's own time unless it is given: all processes share that. */
   readonly now?: (() => number) | undefined;
-  /** `normal` survives the end of any process, but not a power cut of the server. */
+  /** `normal` survives the end of our process, but the last commits may be lost when the server itself breaks down. */
   readonly synchronous?: "full" | "normal";
   readonly connectionsMax?: number;
   readonly statementMsMax?: number;
