@@ -211,7 +211,9 @@ function valuesOf(expected: ValueForm): readonly string[] {
     case "choice":
       return expected.choices;
     case "address":
-      return ["http://a.example:1", "http://b.example:2", "https://c.example"];
+      return expected.example.startsWith("unix:")
+        ? ["unix:///run/a.sock", "unix:///run/b.sock", "tcp://c.example:2375"]
+        : ["http://a.example:1", "http://b.example:2", "https://c.example"];
     case "prices":
       return ["m 1 2", "m 1 2 0.5, other* 0 0"];
     case "duration":

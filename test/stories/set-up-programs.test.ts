@@ -11,6 +11,7 @@ const testNames = [
   "developers-reference",
   "debian-reference-zh-cn",
   "chromium-headless-shell",
+  "postgresql",
 ];
 const runNames = packageNames.filter((name) => !testNames.includes(name));
 const command = (names: readonly string[]) => `apt-get install -y --no-install-recommends ${names.join(" ")}`;

@@ -29,6 +29,7 @@ export const packages = {
   "developers-reference": "/usr/share/developers-reference/developers-reference.pdf",
   "debian-reference-zh-cn": "/usr/share/debian-reference/debian-reference.zh-cn.pdf",
   "chromium-headless-shell": "/usr/bin/chromium-headless-shell",
+  postgresql: "/usr/lib/postgresql",
 } as const;
 export type PackageName = keyof typeof packages;
 export const packageNames: readonly PackageName[] = Object.keys(packages).filter(isPackage);
