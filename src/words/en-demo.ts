@@ -80,6 +80,7 @@ export const enDemo = {
   wroteFile: (path: string) => `I wrote it into \`${path}\`. \`/undo\` undoes it.`,
   deletedFile: (path: string) => `I deleted \`${path}\`. \`/undo\` undoes it.`,
   notDeleted: (path: string) => `\`${path}\` could not be deleted; is there such a file?`,
+  ranCommand: (output: string) => `I ran it, and this came back:\n\n${output}`,
   changedFile: (before: string, after: string, path: string) =>
     `I changed “${before}” to “${after}” in \`${path}\`. \`/undo\` undoes it.`,
   searchHits: (query: string, hits: string) => `“${query}” stands here:\n\n${hits}`,

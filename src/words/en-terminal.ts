@@ -50,7 +50,7 @@ export const enTerminal = {
       completion: "Print the completion script for a shell: bash, zsh or fish",
     },
     option: {
-      data: "Data directory (else AGENTYARD_DATA, else ./data)",
+      data: "Data directory (else AGENTYARD_DATA, else data/ of a clone or ~/.local/share/agentyard)",
       lang: "Language: en or zh (else from the locale)",
       help: "Show this help",
       version: "Show the version",

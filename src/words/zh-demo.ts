@@ -67,6 +67,7 @@ export const zhDemo: typeof enDemo = {
   wroteFile: (path) => `已写入 \`${path}\`。用 \`/undo\` 可以撤销。`,
   deletedFile: (path) => `已删除 \`${path}\`。用 \`/undo\` 可以撤销。`,
   notDeleted: (path) => `\`${path}\` 没有删掉；有这个文件吗？`,
+  ranCommand: (output) => `已运行，返回的是：\n\n${output}`,
   changedFile: (before, after, path) => `已把 \`${path}\` 里的“${before}”改成“${after}”。用 \`/undo\` 可以撤销。`,
   searchHits: (query, hits) => `“${query}”出现在这些地方：\n\n${hits}`,
   foundAt: (p) => {

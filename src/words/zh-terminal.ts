@@ -47,7 +47,7 @@ export const zhTerminal: TerminalWords = {
       completion: "打印 shell 的补全脚本：bash、zsh 或 fish",
     },
     option: {
-      data: "数据目录（否则取 AGENTYARD_DATA，再否则为 ./data）",
+      data: "数据目录（否则取 AGENTYARD_DATA，再否则为克隆中的 data/ 或 ~/.local/share/agentyard）",
       lang: "语言：en 或 zh（否则取自系统区域设置）",
       help: "显示本帮助",
       version: "显示版本",

@@ -10,7 +10,7 @@ import { fenced, shown } from "./shown-text.ts";
 import { quotedForShell, shell, withoutSkills } from "./skills.ts";
 import { cannotRun, reportCalls, reportsText, unreported } from "./table-report.ts";
 import { canLookDeeper, lookAround, lookDeeper, namesFile, type Target, targetOf } from "./target.ts";
-import { deleteWish, editWish, searchWish, writeWish } from "./wishes.ts";
+import { commandWish, deleteWish, editWish, searchWish, writeWish } from "./wishes.ts";
 
 /** Long tables are read page by page up to here, all together; what is left out is said. */
 const tableTokensMax = 40_000;
@@ -54,6 +54,12 @@ export const fileIntents: readonly Intent[] = [
       const isGone = !/^Command failed/m.test(resultOf(facts.done, shell));
       return isGone ? words.deletedFile(path) : words.notDeleted(path);
     },
+  },
+  {
+    name: "run a command",
+    matches: (text) => commandWish(text) !== undefined,
+    calls: first(({ text }) => [{ name: shell, arguments: { command: commandWish(text) } }]),
+    answer: ({ done }, { words }) => words.ranCommand(fenced(shown(resultOf(done, shell)))),
   },
   {
     name: "write a file",

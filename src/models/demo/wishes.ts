@@ -55,6 +55,23 @@ const deleteForms: readonly RegExp[] = [
   form(`${qing}(?:把|将)\\s*(?<file>.+?)\\s*(?:删除|删掉|移除|清除)(?:掉|一下)?[。！]?$`),
 ];
 
+/** `run echo hello`, "execute `ls -l`", `运行 ls`: one line, in quotes or begun by a program that everybody knows. */
+export function commandWish(text: string): string | undefined {
+  if (text.length > orderCharactersMax) return undefined;
+  for (const wish of commandForms) {
+    const { command } = wish.exec(text.trim())?.groups ?? {};
+    if (command !== undefined) return command.trim();
+  }
+  return undefined;
+}
+
+const known = "(?:echo|ls|pwd|cat|date|uname|whoami|df|du|wc|head|tail|sort|mkdir|touch|cp|mv|rm|git|curl|wget|pip)";
+const command = `(?:\`(?<command>[^\`\\n]+)\`[.!。！]?|(?<command>${known}(?:\\s[^\\n]*)?))$`;
+const commandForms: readonly RegExp[] = [
+  form(`${please}(?:run|execute)\\s+(?:the\\s+)?(?:command\\s+)?${command}`),
+  form(`${qing}(?:运行|执行)(?:一下)?(?:命令)?\\s*[:：]?\\s*${command}`),
+];
+
 export type WriteWish = { readonly path: string; readonly content: string };
 
 /** `write a note: …`, `create a file a.txt with …`, `save … to a.txt`, `写一个文件 a.txt，内容是…`, `把…保存到 a.txt`. */
