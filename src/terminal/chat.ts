@@ -96,6 +96,9 @@ export async function chat(options: ChatOptions): Promise<number> {
     await chat.saving?.done;
     await chat.current.leave();
     console.close();
+    // Below what was drawn, on a terminal that is the shell's again.
+    const canComeBack = options.openRich !== undefined && chat.current.isStored && !chat.current.isGone;
+    if (canComeBack) options.output.write(`${parts.style.dim(words.terminal.chat.comeBack())}\n`);
   }
 }
 

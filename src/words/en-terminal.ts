@@ -162,6 +162,7 @@ export const enTerminal = {
     saidYes: (p: { rule: string; tool: string }) => `✓ Allowed by --yes ${p.rule}: ${p.tool}`,
     leaveHint: () => "(Ctrl+C again to leave)",
     turnGoesOnLater: () => "The running turn goes on at the next start.",
+    comeBack: () => "To go on here: agentyard --continue",
     turnGoesOnThere: (p: { id: string }) => `The turn there goes on; /load ${p.id} comes back to it.`,
     connectionLost: () => "! Connection lost; trying again. Nothing typed is lost.",
     connectionBack: () => "✓ Connected again",

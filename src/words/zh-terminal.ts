@@ -152,6 +152,7 @@ export const zhTerminal: TerminalWords = {
     saidYes: (p) => `✓ 已由 --yes ${p.rule} 允许：${p.tool}`,
     leaveHint: () => "（再按一次 Ctrl+C 退出）",
     turnGoesOnLater: () => "正在进行的回合会在下次启动时继续。",
+    comeBack: () => "要接着聊：agentyard --continue",
     turnGoesOnThere: (p) => `那边的回合仍在继续；用 /load ${p.id} 可以回去。`,
     connectionLost: () => "! 连接断开，正在重试。已输入的内容不会丢失。",
     connectionBack: () => "✓ 已重新连接",

@@ -31,7 +31,7 @@ test("every command in the drawn terminal, with the demo model: what each says s
   await sets(say);
   await hasWorkers(window, say);
   await queues(window, say);
-  await say("/quit", /ended with 0/);
+  await say("/quit", /^To go on here: agentyard --continue$[\s\S]*ended with 0/m);
 });
 
 type Say = ReturnType<typeof speaker>;
