@@ -9,7 +9,7 @@ import { takeOver } from "../world/postgres-doubles.ts";
 import { cannotStore, postgresServer } from "../world/postgres-server.ts";
 import { makeHome } from "../world/program.ts";
 import { saidOf } from "../world/said.ts";
-import { modelEnv, serve } from "../world/served.ts";
+import { killedAt, modelEnv, serve } from "../world/served.ts";
 
 const skip = cannotStore;
 const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
@@ -31,16 +31,7 @@ test("one variable, and a server keeps everything in PostgreSQL: killed in the m
   assert.match(second.errors, /another AgentYard uses it \(this machine, process \d+ of the server\)/);
   assert.notEqual(second.code, 0);
 
-  const begun = await first.stream({ query: "hi", conversation_id: "cut" });
-  const frames: unknown[] = [];
-  // The connection breaks off with the process.
-  await assert.rejects(async () => {
-    for await (const frame of begun.frames) {
-      frames.push(frame);
-      if (JSON.stringify(frame).includes("word20")) await first.kill();
-    }
-    throw new Error("the stream ended by itself");
-  });
+  const frames = await killedAt("word20", first, { query: "hi", conversation_id: "cut" });
   const last = ChatIncrement.parse(frames.at(-1));
   const next = await serve(home);
   const wanted = { conversation_id: "cut", last_seq_id: last.seq_id };

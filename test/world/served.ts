@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { chatting } from "./chat.ts";
 import type { ModelServer } from "./model-server.ts";
 import type { Home, Program } from "./program.ts";
@@ -20,6 +21,24 @@ export async function serve(home: Home): Promise<Served> {
       await service.ended;
     },
   };
+}
+
+/** The frames of an answer until the server was killed at a word of it; the connection breaks off with the process. */
+export async function killedAt(
+  word: string,
+  served: Served,
+  ...asked: Parameters<Served["stream"]>
+): Promise<unknown[]> {
+  const begun = await served.stream(...asked);
+  const frames: unknown[] = [];
+  await assert.rejects(async () => {
+    for await (const frame of begun.frames) {
+      frames.push(frame);
+      if (JSON.stringify(frame).includes(word)) await served.kill();
+    }
+    throw new Error("the stream ended by itself");
+  });
+  return frames;
 }
 
 /** The scripted model in the base slot of a program. */
