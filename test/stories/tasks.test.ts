@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
@@ -229,7 +229,7 @@ test("a person stops one agent; its parent is told and the others go on, also af
   assert.deepEqual(all(events, "turn.finished").filter(isRoots).length, 1);
 });
 
-test("looking at a task makes no folder; too many files are not handed over, and neither is what is not there [W2][W13]", async () => {
+test("looking at a task makes no folder; 500 files are handed over and 501 not, and neither is what is not there [W2][W13]", async () => {
   await using model = await modelServer(
     scripted({
       go: (_, last) => {
@@ -239,24 +239,29 @@ test("looking at a task makes no folder; too many files are not handed over, and
           ["spawn_agent", { role: "none", task: "none it", files: ["uploads/none.txt"] }],
           ["spawn_agent", { role: "all", task: "all it", files: ["uploads"] }],
           ["spawn_agent", { role: "out", task: "out it", files: ["../.."] }],
+          ["spawn_agent", { role: "most", task: "most it", files: ["uploads/many"] }],
         );
       },
       looker: (_, last) =>
         last.role === "user"
           ? calls(["list_files", { path: "." }], ["read_file", { path: "a.txt" }], ["get_workspace_info", {}])
           : says("nothing there"),
+      most: () => says("many"),
     }),
   );
   await using yard = await startYard({ model });
   await yard.start("c");
   const folder = join(yard.data, "workspace/c/uploads/many");
   mkdirSync(folder);
-  for (let count = 0; count < 501; count += 1) writeFileSync(join(folder, `${count}.txt`), String(count));
+  for (let count = 0; count < 500; count += 1) writeFileSync(join(folder, `${count}.txt`), String(count));
+  writeFileSync(join(folder, "../one more.txt"), "x");
   const { events } = await yard.ask("go", { conversation: "c" });
   assert.deepEqual(failuresOf(events).toSorted(), ["file_not_found", "hand_over_too_many", "path_traversal_blocked"]);
-  const [spawned, ...others] = all(events, "agent.spawned");
-  assert.deepEqual([spawned?.name, others.length], ["looker", 0]);
-  assert.ok(!existsSync(join(yard.data, "workspaces", spawned?.id ?? "")));
+  const [looker, most, ...others] = all(events, "agent.spawned");
+  assert.deepEqual([looker?.name, most?.name, others.length], ["looker", "most", 0]);
+  const folderOf = (id = "") => join(yard.data, "workspaces", id);
+  assert.ok(!existsSync(folderOf(looker?.id)));
+  assert.equal(readdirSync(join(folderOf(most?.id), "uploads/many")).length, 500);
 });
 
 async function whenSeen(yard: TestYard, id: string, isIt: (event: LogEvent) => boolean): Promise<void> {
