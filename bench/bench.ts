@@ -12,6 +12,8 @@ const benches: Record<string, string> = {
   markdown: "markdown.ts",
   retrieval: "retrieval.ts",
   sandbox: "sandbox.ts",
+  scale: "scale.ts",
+  soak: "soak.ts",
   start: "start.ts",
   web: "web.ts",
 };

@@ -14,8 +14,9 @@ import type { Block } from "../src/extract/extracted.ts";
 import { openSearch, type Search, weights } from "../src/search/search.ts";
 import { lineOf } from "./figure.ts";
 import { must } from "./must.ts";
-import { type Manual, openCorpus } from "./retrieval/corpus.ts";
+import { type Manual, openCorpus, openPython } from "./retrieval/corpus.ts";
 import { measureLatency } from "./retrieval/latency.ts";
+import { measurePages } from "./retrieval/pages.ts";
 import { type Query, readQueries } from "./retrieval/queries.ts";
 import { type Asked, judges, rankIn, type Shown, scopes, tableOf } from "./retrieval/score.ts";
 import { crossValidate, type Proposals, ranksBy } from "./retrieval/weights.ts";
@@ -25,7 +26,7 @@ const { short: isShort, only } = parseArgs({
 }).values;
 const results = join(import.meta.dirname, "results");
 mkdirSync(results, { recursive: true });
-const { manuals, pythonPath } = openCorpus(join(results, "corpus"));
+const manuals = openCorpus(join(results, "corpus"));
 const folder = mkdtempSync(join(results, "data-"));
 const search = must(openSearch({ file: join(folder, "search.db"), clock: systemClock }));
 try {
@@ -38,7 +39,7 @@ try {
     const proposals = await ask(search, queries);
     const empty = [...proposals].filter(([, shown]) => shown.length === 0);
     if (only !== "weights") {
-      const reference = askReference(manuals, queries, pythonPath);
+      const reference = askReference(manuals, queries);
       for (const [name, judge] of Object.entries(judges)) {
         const theirs = new Map([...reference].map(([asked, shown]) => [asked, rankIn(shown, asked.query, judge)]));
         lines.push(`an answer is a result on the right ${name}; recall@5/MRR`, "");
@@ -46,6 +47,7 @@ try {
       }
     }
     lines.push(`queries with an empty answer: ${empty.length} of ${proposals.size}`);
+    lines.push(lineOf(measurePages(manuals, blocks)));
     if (only === "weights") lines.push(...crossValidate(proposals));
   }
   if (only === undefined || only === "latency") {
@@ -100,16 +102,12 @@ async function ask(within: Search, all: readonly Query[]): Promise<Proposals> {
 }
 
 /** In Python, as it was built. */
-function askReference(
-  all: readonly Manual[],
-  asked: readonly Query[],
-  path: string,
-): ReadonlyMap<Asked, readonly Shown[]> {
+function askReference(all: readonly Manual[], asked: readonly Query[]): ReadonlyMap<Asked, readonly Shown[]> {
   const input = JSON.stringify({
     manuals: Object.fromEntries(all.map(({ name, pages }) => [name, pages])),
     queries: asked,
   });
-  const options = { input, maxBuffer: 2 ** 28, env: { PYTHONPATH: path }, encoding: "utf8" as const };
+  const options = { input, maxBuffer: 2 ** 28, env: openPython(join(results, "corpus")), encoding: "utf8" as const };
   const done = spawnSync("/usr/bin/python3", [join(import.meta.dirname, "retrieval", "reference.py")], options);
   if (done.status !== 0) throw new Error(done.stderr);
   const found: [string, number][][] = JSON.parse(done.stdout);

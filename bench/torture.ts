@@ -7,9 +7,34 @@ const powerCuts = { AGENTYARD_POWER_CUTS: "10" };
 const proofs: { readonly what: string; readonly file: string; readonly env: Record<string, string> }[] = [
   { what: "200 kills at random moments", file: "test/crashes/crash.test.ts", env: { AGENTYARD_RANDOM_KILLS: "200" } },
   {
+    what: "two servers on one database, one killed after every single write, wherever its callers are",
+    file: "test/crashes/two-servers.test.ts",
+    env: { AGENTYARD_SERVER_KILLS: "every" },
+  },
+  {
+    what: "a process on PostgreSQL killed after every single write of ten scenarios",
+    file: "test/crashes/postgres-kills.test.ts",
+    env: { AGENTYARD_DATABASE_KILLS: "every" },
+  },
+  {
+    what: "a move and a restore onto PostgreSQL killed before every single question",
+    file: "test/contracts/postgres-move-kills.test.ts",
+    env: { AGENTYARD_MOVE_KILLS: "every" },
+  },
+  {
+    what: "an upgrade of PostgreSQL's tables killed before every single question",
+    file: "test/contracts/postgres-upgrade.test.ts",
+    env: { AGENTYARD_UPGRADE_KILLS: "every" },
+  },
+  {
     what: "20 kills of a company of agents",
     file: "test/crashes/company-kills.test.ts",
     env: { AGENTYARD_COMPANY_KILLS: "20" },
+  },
+  {
+    what: "three servers on one database, 300 conversations, three minutes of kills, cuts and restarts",
+    file: "test/crashes/chaos.test.ts",
+    env: { AGENTYARD_CHAOS_CONVERSATIONS: "300", AGENTYARD_CHAOS_SECONDS: "180" },
   },
   {
     what: "200 random trees of agents",
@@ -20,6 +45,11 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     what: "100 random programs of agents within their budget",
     file: "test/stories/budget-trees.test.ts",
     env: { AGENTYARD_BUDGET_TREES: "100" },
+  },
+  {
+    what: "10,000 conversations moved to PostgreSQL, backed up and restored",
+    file: "test/stories/moved-yards.test.ts",
+    env: { AGENTYARD_MOVED_CONVERSATIONS: "10000" },
   },
   { what: "power cuts of a log that is written", file: "test/crashes/power-cut-log.test.ts", env: powerCuts },
   { what: "power cuts of a first start and a migration", file: "test/crashes/power-cut-start.test.ts", env: powerCuts },

@@ -84,7 +84,7 @@ async function measureOpening(_: World, { messages, runs }: Sizes): Promise<read
 /** Back through many screens as fast as a wheel turns, older messages read on the way, and to the end again. */
 async function scrollBack(page: Page, address: string): Promise<number[]> {
   await page.goto(address);
-  await page.locator(".thread").hover();
+  await page.locator(".message-list").hover();
   return tasksDuring(page, async () => {
     for (let screen = 0; screen < screens; screen += 1) {
       await page.mouse.wheel(0, -900);

@@ -24,8 +24,10 @@ if (import.meta.main) {
   if (!isCheck) writeFileSync(page, markdown);
   const isCurrent = readFileSync(page, "utf8") === markdown;
   if (!isCurrent) console.error("docs/requirements.md is not up to date: run `node scripts/requirements.ts`");
+  const untested = idsWithoutTest(sections, tests);
+  if (untested.length > 0) console.error(`no test names ${untested.join(", ")}`);
   console.log(`${tests.length} test names with requirements`);
-  process.exitCode = isCurrent ? 0 : 1;
+  process.exitCode = isCurrent && untested.length === 0 ? 0 : 1;
 }
 
 /** The tests of one file whose names hold ids of requirements. */
@@ -47,8 +49,16 @@ export function findTests(file: string, text: string): NamedTest[] {
   });
 }
 
+type Sections = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** What nobody has shown yet, by id. */
+export function idsWithoutTest(sections: Sections, tests: readonly NamedTest[]): string[] {
+  const shown = new Set(tests.flatMap(({ ids }) => ids));
+  return Object.values(sections).flatMap((section) => Object.keys(section).filter((id) => !shown.has(id)));
+}
+
 /** Throws at an id that no requirement has: a typing error would hide a test from its requirement. */
-export function writePage(sections: Record<string, Record<string, string>>, tests: NamedTest[]): string {
+export function writePage(sections: Sections, tests: NamedTest[]): string {
   const known = new Set(Object.values(sections).flatMap((section) => Object.keys(section)));
   const stray = tests.find(({ ids }) => ids.some((id) => !known.has(id)));
   if (stray) throw new Error(`${stray.file}: no requirement has an id of "${stray.name}": ${stray.ids.join(", ")}`);

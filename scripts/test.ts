@@ -3,25 +3,33 @@
 // program, it is the package that was built of these sources a moment before.
 // `npm test -- word…` runs only the test files whose path has one of the words; `--test-name-pattern` chooses by name.
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { writePackage } from "./build/package.ts";
 import { runChecks } from "./check.ts";
-
-interface Count {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
+import type { Counted } from "./reporters/test-count.ts";
+import { temporaryRoot } from "./temporary-root.ts";
 
 /** Half a second of a file's processor time is its start; more files than this, and the lanes end at different times. */
 const sharingMax = 8;
 
 /** One more than the cores of the smallest machine: stories wait for processes, pages and time for a third of theirs. */
 const lanes = 3;
+
+/** The longest test takes two minutes on the smallest machine. One that waits for ever fails by its name instead of stopping CI. */
+const testMsMax = 900_000;
 
 const root = join(import.meta.dirname, "..");
 const startedAt = performance.now();
@@ -32,7 +40,7 @@ const { values, positionals } = parseArgs({
 const namePatterns = values["test-name-pattern"].map((pattern) => `--test-name-pattern=${pattern}`);
 const isFiltered = positionals.length > 0 || namePatterns.length > 0;
 
-const temporary = mkdtempSync(join(tmpdir(), "agentyard-test-"));
+const temporary = mkdtempSync(join(temporaryRoot(), "agentyard-test-"));
 chmodSync(temporary, 0o711); // Some tests run as another user, who must get to the folder made for them.
 try {
   const built = join(temporary, "package");
@@ -43,10 +51,10 @@ try {
   rmSync(temporary, { recursive: true, force: true });
 }
 
-async function runParts(env: NodeJS.ProcessEnv): Promise<Count[]> {
+async function runParts(env: NodeJS.ProcessEnv): Promise<Counted[]> {
   // The units are one process, so that beside the checks they cost little time; what they say comes last.
   const units = runTests("units", ["src/**/*.test.ts", "test/*.test.ts"], ["--test-isolation=none"], env);
-  const counts: Count[] = isFiltered ? [] : [{ ...(await runChecks({ env, except: "house" })), skipped: 0 }];
+  const counts = isFiltered ? [] : [countChecks(await runChecks({ env, except: "house" }))];
   const behaviour = "test/{stories,contracts,crashes,attacks}/**/*.test.ts";
   counts.push((await runTests("behaviour", [behaviour], [`--test-concurrency=${lanes}`], env, "shared")).tell());
   counts.push((await units).tell());
@@ -71,7 +79,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-type Told = { tell(): Count };
+type Told = { tell(): Counted };
 
 /** `held`: nothing is shown before `tell`. `shared`: shown as it comes, several files to a process. */
 async function runTests(
@@ -99,7 +107,14 @@ async function runTests(
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      ["--test", ...args, ...reporters, ...namePatterns, ...(how === "shared" ? shareProcesses(files) : files)],
+      [
+        "--test",
+        `--test-timeout=${testMsMax}`,
+        ...args,
+        ...reporters,
+        ...namePatterns,
+        ...(how === "shared" ? shareProcesses(files) : files),
+      ],
       {
         cwd: root,
         env,
@@ -129,7 +144,8 @@ function shareProcesses(files: readonly string[]): string[] {
   for (let at = 0; at < sharing.length; at += sharingMax) groups.push(sharing.slice(at, at + sharingMax));
   return groups.map((group, index) => {
     const importing = join(temporary, `group-${String(index + 1).padStart(3, "0")}.test.mjs`);
-    writeFileSync(importing, group.map((file) => `import "${pathToFileURL(join(root, file))}";\n`).join(""));
+    const imported = ["test/world/leftovers.ts", ...group];
+    writeFileSync(importing, imported.map((file) => `import "${pathToFileURL(join(root, file))}";\n`).join(""));
     return importing;
   });
 }
@@ -139,28 +155,50 @@ function runsAlone(file: string): boolean {
   return readFileSync(join(root, file), "utf8").startsWith("// Runs alone: ");
 }
 
-function countIn(countFile: string, part: string, exitCode: number | null): Count {
+function countIn(countFile: string, part: string, exitCode: number | null): Counted {
   const counted = existsSync(countFile) ? readFileSync(countFile, "utf8") : "";
-  if (counted === "") return { passed: 0, failed: 1, skipped: 0 }; // A test ended the whole process.
-  const count: Count = JSON.parse(counted);
-  if (exitCode !== 0 && count.failed === 0) count.failed = 1;
+  if (counted === "") return countFault(part, "A test ended the whole process.");
+  const count: Counted = JSON.parse(counted);
+  if (exitCode !== 0 && count.failed === 0)
+    return countFault(part, `Nothing failed, but the tests ended with ${exitCode}.`);
   return count.passed + count.failed === 0 ? nothingRan(part) : count;
 }
 
 /** A part that ran nothing has failed, unless the tests were chosen. */
-function nothingRan(part: string): Count {
-  if (!isFiltered) console.log(`✗ ${part}: no test was run`);
-  return { passed: 0, failed: isFiltered ? 0 : 1, skipped: 0 };
+function nothingRan(part: string): Counted {
+  return isFiltered ? countNothing() : countFault(part, "No test was run.");
 }
 
-function report(counts: Count[]): number {
-  const sum = (key: keyof Count) => counts.reduce((total, count) => total + count[key], 0);
+function countNothing(): Counted {
+  return { passed: 0, failed: 0, skipped: 0, failures: [], filesMs: {} };
+}
+
+function countFault(name: string, why: string): Counted {
+  return { ...countNothing(), failed: 1, failures: [{ name, file: "", why }] };
+}
+
+function countChecks({ passed, failed }: { passed: number; failed: string[] }): Counted {
+  const failures = failed.map((name) => ({
+    name,
+    file: "",
+    why: "Its output stands above; npm run check repeats it.",
+  }));
+  return { ...countNothing(), passed, failed: failed.length, failures };
+}
+
+/** What failed is told once more at the very end: of a long output often only that is kept. */
+function report(counts: Counted[]): number {
+  const sum = (key: "passed" | "failed" | "skipped") => counts.reduce((total, count) => total + count[key], 0);
   const [passed, skipped] = [sum("passed"), sum("skipped")];
   const isSkipAllowed = process.env.CI !== "true";
   const failed = sum("failed") + (isSkipAllowed ? 0 : skipped);
-  console.log(`\n${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  const files = counts.flatMap(({ filesMs }) => Object.entries(filesMs)).sort(([, one], [, other]) => other - one);
+  console.log(`\n${((performance.now() - startedAt) / 1000).toFixed(1)} s, of its tests the longest files:`);
+  for (const [file, ms] of files.slice(0, 15)) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
+  for (const { name, file, why } of counts.flatMap(({ failures }) => failures))
+    console.log(`\n✖ ${name}\n${file}\n${why}`);
   if (passed + failed === 0) console.log("No test was run.");
   if (skipped > 0 && !isSkipAllowed) console.log(`In CI a skipped test is a failed one: ${skipped}.`);
-  console.log(`${passed} passed, ${failed} failed${skipped > 0 && isSkipAllowed ? `, ${skipped} skipped` : ""}`);
+  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 && isSkipAllowed ? `, ${skipped} skipped` : ""}`);
   return failed === 0 && passed > 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { throwUnlessNetwork } from "./base/fault.ts";
 import { failed, ok, type Result } from "./base/result.ts";
@@ -6,7 +6,7 @@ import { createClient } from "./client/client.ts";
 import { socketFetch } from "./client/socket-fetch.ts";
 import { socketPathFor } from "./client/socket-path.ts";
 import { makeFolder } from "./data-place.ts";
-import type { Attached, Attachment, AttachOptions } from "./own-yard.ts";
+import type { Attached, AttachOptions, Joined } from "./own-yard.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import { protocolVersion } from "./protocol/routes.ts";
 import { type OwnerInfo, takeOwnership } from "./storage/sqlite/owner-lock.ts";
@@ -67,7 +67,7 @@ export async function attach(options: AttachOptions): Promise<Result<Attached, F
   });
 }
 
-async function become(options: AttachOptions): Promise<Result<Attachment, Failure>> {
+async function become(options: AttachOptions): Promise<Result<Joined, Failure>> {
   const { dataDir } = options.config.paths;
   const startedAt = systemClock.monotonic();
   for (;;) {
@@ -99,12 +99,13 @@ function inUse({ pid, address }: OwnerInfo) {
 function placeOf(dataDir: string, runtimeDirectory: string | undefined): Result<string, Failure> {
   // Whatever stands in the way, the user has to choose or permit a directory.
   if (!makeFolder(dataDir)) return failure("data_unusable", { path: dataDir });
-  const { uid } = userInfo();
+  // By its number alone: in a container nobody need have a name for it.
+  const uid = process.getuid?.() ?? -1;
   return socketPathFor({ dataDirectory: dataDir, runtimeDirectory, temporaryDirectory: tmpdir(), uid });
 }
 
 /** The owner of the directory as a client sees it, once it answers and speaks our version. */
-async function join(owner: OwnerInfo, clock: Clock): Promise<Result<Attachment, Failure>> {
+async function join(owner: OwnerInfo, clock: Clock): Promise<Result<Joined, Failure>> {
   if (owner.protocol !== protocolVersion) {
     return failure("owner_other_version", { theirs: owner.protocol, ours: protocolVersion });
   }

@@ -3,7 +3,8 @@ import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import type { Fetch } from "./client/client.ts";
 import type { Config } from "./config/config.ts";
-import { makeFailure } from "./protocol/failure.ts";
+import { holdEmptyDatabase } from "./onto-database.ts";
+import type { Failure } from "./protocol/failure.ts";
 import { restoreBackup } from "./restore.ts";
 import {
   type CopyCommand,
@@ -32,22 +33,23 @@ export async function backUp(
   return made.ok ? printBackup({ path, ...made.value }, { ...parts, json }) : refuse(made.failure, parts);
 }
 
-/** `agentyard restore`, which needs no yard: nobody may use the directory meanwhile. */
+/** `agentyard restore`, which needs no yard: nobody may use the directory, or the database server, meanwhile. */
 export async function restore(
   { file: path, replaces, json }: Of<"restore">,
   { config, ...parts }: Parts & { readonly config: Config },
 ): Promise<number> {
-  // It would lie beside the database that is used, and look like a restore.
-  if (config.storage.database !== undefined)
-    return refuse(makeFailure("database_unusable", { why: "restore", said: "" }), parts);
-  const { dataDir, sessionDbPath } = config.paths;
+  const { dataDir, filesDir, sessionDbPath } = config.paths;
+  const { database } = config.storage;
+  // Nothing counts before the end, so it can end here.
+  const onLost = (failure: Failure) => process.exit(refuse(failure, parts));
   const counter = openCounter(parts.errors, parts.words);
   const restored = await restoreBackup({
     ...{ path, dataDir, sessionDbPath, replaces, clock: systemClock, ids: systemIds },
+    ...(database !== undefined && { filesDir, holdDatabase: () => holdEmptyDatabase(database, onLost) }),
     onProgress: (bytes) => counter.count("read", bytes),
   });
   counter.end();
-  return restored.ok
-    ? printRestored({ dataDir, ...restored.value }, { ...parts, json })
-    : refuse(restored.failure, parts);
+  if (!restored.ok) return refuse(restored.failure, parts);
+  const places = database === undefined ? { dataDir } : { dataDir, filesDir };
+  return printRestored({ ...places, ...restored.value }, { ...parts, json });
 }

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { systemCodeOrThrow, throwUnlessNetwork } from "./base/fault.ts";
 import { ok, type Result } from "./base/result.ts";
@@ -9,8 +8,8 @@ import type { Fetch } from "./client/client.ts";
 import { backupRoutes } from "./protocol/backup-routes.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import type { BackupReport } from "./terminal/terminal.ts";
-import type { BackupFault } from "./words/words.ts";
-import { BrokenOff, readArchive } from "./workspace/workspace.ts";
+import type { BackupFault, RestoreFault } from "./words/words.ts";
+import { BrokenOff, joined, readArchive } from "./workspace/workspace.ts";
 
 export type BackupWanted = {
   /** The way to the yard: `Attached.fetch`. It may be in another process, and be busy. */
@@ -67,7 +66,7 @@ async function write(part: string, wanted: BackupWanted): Promise<Result<void, F
     );
     if (answer?.ok !== true || answer.body === null) return failure("backup_failed", { why: "broken_off" });
     const pieces = brokenOffWords(answer.body);
-    await take(path.endsWith("gz") ? pipeline(Readable.from(pieces), createGzip(), () => {}) : pieces, file, (bytes) =>
+    await take(path.endsWith("gz") ? joined(pieces, createGzip()) : pieces, file, (bytes) =>
       onProgress?.({ part: "write", bytes }),
     );
     await file.sync();
@@ -121,8 +120,13 @@ export function codeOf(error: unknown): string {
 }
 
 /** Codes of the system, and of failures that a server told. */
-export function faultOf(code: string): BackupFault {
+function faultOf(code: string): BackupFault {
+  return /^(?:BROKEN_OFF|ECONN.*|UND_.*|ERR_STREAM.*)$/.test(code) ? "broken_off" : diskFaultOf(code);
+}
+
+/** What the disk does to whoever writes or reads it back. */
+export function diskFaultOf(code: string): RestoreFault {
   if (/^(?:ENOSPC|EDQUOT|EFBIG|storage_full)$/.test(code)) return "full";
   if (/^(?:EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|storage_read_only)$/.test(code)) return "read_only";
-  return /^(?:BROKEN_OFF|ECONN.*|UND_.*|ERR_STREAM.*)$/.test(code) ? "broken_off" : "io";
+  return "io";
 }

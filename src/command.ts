@@ -9,10 +9,8 @@ import {
   type ConfigRequest,
   explainConfig,
   findPlaces,
-  hasChanged,
   loadConfig,
   processEnvironment,
-  reloadConfig,
 } from "./config/config.ts";
 import { findMissing, makeFolder } from "./data-place.ts";
 import type { Drawn } from "./first-draw.ts";
@@ -22,6 +20,7 @@ import { type Logger, openLogs } from "./observe/observe.ts";
 import { openAtScreen } from "./open-browser.ts";
 import { type Failure, makeFailure } from "./protocol/failure.ts";
 import { localOwner } from "./protocol/ids.ts";
+import { reloader } from "./reload-settings.ts";
 import {
   beginCommand,
   type ClientCommand,
@@ -68,7 +67,10 @@ export async function runTyped(argv: readonly string[], drawn: Drawn | undefined
   try {
     return await perform(argv, outlet, crash);
   } catch (error) {
-    return tellCrash(error, crash);
+    const code = tellCrash(error, crash);
+    // What it had opened by then would keep the process: a server that nobody knows of, and that others take for a living one.
+    endNow(code, crash);
+    return code;
   }
 }
 
@@ -137,10 +139,10 @@ async function perform(argv: readonly string[], outlet: Outlet, crash: Crash): P
     const { restore } = await import("./backup-commands.ts");
     return restore(command, { config, words, ...streams });
   }
-  if (command.name === "migrate") {
-    const { moveData } = await import("./move-data.ts");
-    return moveData(command, { config, words, ...streams });
-  }
+  if (command.name === "migrate")
+    return (await import("./move-data.ts")).moveData(command, { config, words, ...streams });
+  if (command.name === "sandbox-host")
+    return (await import("./host-sandboxes.ts")).hostSandboxes(command, { config, words, version, ...streams });
   if (command.name === "search")
     return (await import("./search-documents.ts")).searchDocuments(command, { words, ...streams });
   if (command.url !== undefined && command.name !== "model" && command.name !== "approvals" && isClient(command))
@@ -179,8 +181,9 @@ async function withYard(command: AttachedCommand, opened: Opened): Promise<numbe
     return refuse(makeFailure("data_unusable", { path: dataDir }), { ...streams, command, words });
   const hasLogs = makeFolder(logsDir);
   if (!hasLogs) tell(words.notes.logs_off({ why: logsDir }));
+  const secrets = [...config.secrets];
   const logger = openLogs({
-    ...{ dir: logsDir, level: hasLogs ? config.logs.level : "off", secrets: config.secrets },
+    ...{ dir: logsDir, level: hasLogs ? config.logs.level : "off", secrets },
     ...{ clock: systemClock, startId: systemIds.uuid(), pid: process.pid },
     onOff: (why) => tell(words.notes.logs_off({ why })),
   });
@@ -194,7 +197,7 @@ async function withYard(command: AttachedCommand, opened: Opened): Promise<numbe
   const { attach } = await import("./attach.ts");
   const attached = await attach({
     ...{ config, logger, version },
-    reload: reloader(config, request, { logger, onBroken }),
+    reload: reloader(config, request, { logger, secrets, onBroken }),
     onLost(failure) {
       logger.error("another process has the database by now", failure.params);
       endNow(refuse(failure, { ...streams, command, words }), crash);
@@ -363,32 +366,6 @@ function openNotices(tell: Outlet["tell"]) {
     listen(taker: (line: string) => void) {
       take = taker;
     },
-  };
-}
-
-type Reloading = { readonly logger: Logger; readonly onBroken: (failures: readonly Failure[]) => void };
-
-/** Reads the files again when one has changed. A file with a mistake changes nothing: the settings before it stay. */
-function reloader(
-  first: Config,
-  request: ConfigRequest,
-  { logger, onBroken }: Reloading,
-): () => Promise<Config | undefined> {
-  let current = first;
-  let told = "";
-  return async () => {
-    if (!hasChanged(current)) return undefined;
-    const fresh = await reloadConfig(current, request);
-    if (!fresh.ok) {
-      const failures = JSON.stringify(fresh.failure);
-      logger.warn("changed settings cannot be used", { failures });
-      if (failures !== told) onBroken(fresh.failure);
-      told = failures;
-      return undefined;
-    }
-    told = "";
-    current = fresh.value.config;
-    return current;
   };
 }
 

@@ -1,8 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemCodeOrThrow } from "./base/fault.ts";
-import { type Failure, makeFailure } from "./protocol/failure.ts";
-import { readOwner } from "./storage/sqlite/owner-lock.ts";
+import { failed, type Result } from "./base/result.ts";
+import type { Config } from "./config/config.ts";
+import { type Failure, failure, makeFailure } from "./protocol/failure.ts";
+import { protocolVersion } from "./protocol/routes.ts";
+import { type OwnerLock, readOwner, takeOwnership } from "./storage/sqlite/owner-lock.ts";
 
 /** Where the data lies. */
 type Paths = { readonly dataDir: string; readonly sessionDbPath: string };
@@ -50,6 +53,14 @@ function makeOne(folder: string): void {
   }
 }
 
+/** For work that nobody else may disturb. The socket is nobody's: whoever comes meanwhile waits, and then finds what was done. */
+export function holdData(dataDir: string, startedAt: number): Result<OwnerLock, Failure> {
+  const taken = takeOwnership(dataDir, { pid: process.pid, startedAt, socket: "", protocol: protocolVersion });
+  if (taken.ok) return taken;
+  if (taken.failure.kind === "failed") return failed(taken.failure.failure);
+  return failure("data_in_use", { pid: taken.failure.owner?.pid ?? 0 });
+}
+
 /** Whoever only looks must not begin a yard where somebody mistyped a path. A process that owns it may just begin it. */
 export function findMissing({ dataDir, sessionDbPath }: Paths): Failure | undefined {
   if (existsSync(dataDir) && (existsSync(sessionDbPath) || readOwner(dataDir) !== undefined)) return undefined;
@@ -58,12 +69,26 @@ export function findMissing({ dataDir, sessionDbPath }: Paths): Failure | undefi
 
 /** A restore that was killed between the old and the new: an empty yard in their place would look like a loss. */
 export function findUnfinished({ dataDir, sessionDbPath }: Paths): Failure | undefined {
-  if (existsSync(sessionDbPath)) return undefined;
-  const names = readdirSync(dataDir).sort();
+  return existsSync(sessionDbPath) ? undefined : findDraft(dataDir);
+}
+
+/** What a restore into this folder left that was killed; whether it was done is for others to say. */
+export function findDraft(folder: string): Failure | undefined {
+  if (!existsSync(folder)) return undefined;
+  const names = readdirSync(folder).sort();
   if (!names.some(isDraft)) return undefined;
   const kept = names.findLast(isKept);
-  return makeFailure("restore_unfinished", {
-    path: dataDir,
-    keptAt: kept === undefined ? "" : join(dataDir, kept),
-  });
+  return makeFailure("restore_unfinished", { path: folder, keptAt: kept === undefined ? "" : join(folder, kept) });
+}
+
+/** Whether some workspaces lie in images: they stay there whatever the settings say by now. */
+export function hasImages(filesDir: string): boolean {
+  const images = join(filesDir, "images");
+  const kinds = existsSync(images) ? readdirSync(images, { withFileTypes: true }) : [];
+  return kinds.some((kind) => kind.isDirectory() && readdirSync(join(images, kind.name)).length > 0);
+}
+
+/** Where packages and copies of skills lie, which sandboxes mount: where the machine of the sandboxes sees them. */
+export function mountedDirOf({ provider, paths }: Pick<Config, "provider" | "paths">): string {
+  return provider.kind === "remote" || provider.kind === "kubernetes" ? paths.filesDir : paths.dataDir;
 }

@@ -10,7 +10,7 @@ import {
   statfsSync,
   statSync,
 } from "node:fs";
-import { release, tmpdir, userInfo } from "node:os";
+import { release, tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCheckers } from "./approvals/approvals.ts";
@@ -63,7 +63,9 @@ export async function examineFor(config: Config, words: Words): Promise<readonly
   return describeMachine(await gatherFacts({ loaded: ok(config), notes: [], words }), words);
 }
 
-async function gatherFacts({ loaded, notes, words }: Pick<Parts, "loaded" | "notes" | "words">): Promise<DoctorFacts> {
+type Known = Pick<Parts, "loaded" | "notes" | "words"> & Partial<Pick<Parts, "version">>;
+
+async function gatherFacts({ loaded, notes, words, version = "" }: Known): Promise<DoctorFacts> {
   const config = loaded.ok ? loaded.value : undefined;
   const checkers = await loadCheckers(config?.checkers ?? []);
   const custom = openCustomTools({
@@ -91,8 +93,8 @@ async function gatherFacts({ loaded, notes, words }: Pick<Parts, "loaded" | "not
       server: URL.parse(baseUrl)?.host ?? baseUrl,
     })),
     ...(config === undefined ? {} : { search: lookForSearch(config), documents: lookAtDocuments(config) }),
-    images: config?.workspace.disk === "image" ? await lookAtImages(config.paths.dataDir) : undefined,
-    sandbox: await lookAtSandbox(words, config?.provider ?? { kind: "local" }, config?.paths.dataDir),
+    images: config?.workspace.disk === "image" ? await lookAtImages(config.paths.filesDir) : undefined,
+    sandbox: await lookAtSandbox(words, config, version),
   };
 }
 
@@ -184,13 +186,13 @@ const lastPersonUid = 59_999;
 
 /** People are the accounts in the range that systems give to them, with a shell to sign in to. */
 function countOtherPeople(): number {
-  const own = userInfo().username;
+  const own = process.getuid?.();
   const accounts = readIfThere("/etc/passwd")
     .split("\n")
     .map((line) => line.split(":"));
-  return accounts.filter(([name = "", , uid = "", , , , shell = ""]) => {
+  return accounts.filter(([, , uid = "", , , , shell = ""]) => {
     const isPerson = Number(uid) >= firstPersonUid && Number(uid) <= lastPersonUid;
-    return isPerson && name !== own && !/(nologin|false)$/.test(shell);
+    return isPerson && Number(uid) !== own && !/(nologin|false)$/.test(shell);
   }).length;
 }
 
@@ -272,11 +274,21 @@ function lookAtImages(folder: string): ReturnType<typeof probeImages> {
 }
 
 /** The canary looks from inside; what it does not tell is asked of the same programs from outside. */
-async function lookAtSandbox(words: Words, settings: Config["provider"], dataDir = tmpdir()): Promise<SandboxFacts> {
-  const folder = settings.kind === "docker" ? makeFolderIn(dataDir) : makeFolderIn(tmpdir());
-  const provider = openSandboxProvider({ settings, mark: "doctor", folder, words: words.sandbox });
+async function lookAtSandbox(words: Words, loaded: Config | undefined, release: string): Promise<SandboxFacts> {
+  const usual = {
+    provider: { kind: "local" } as const,
+    paths: { dataDir: tmpdir(), filesDir: tmpdir() },
+    workspace: { disk: "folder" as const },
+  };
+  const config = loaded ?? usual;
+  const { provider: settings } = config;
+  const folder = makeFolderIn(settings.kind === "docker" ? config.paths.dataDir : tmpdir());
+  const provider = openSandboxProvider({ config, installation: "doctor", folder, words: words.sandbox, release });
   try {
     if (settings.kind === "docker") return { ...(await provider.probe()), ...nothingHere, docker: settings };
+    if (settings.kind === "kubernetes") return { ...(await provider.probe()), ...nothingHere, cluster: settings };
+    if (settings.kind === "remote")
+      return { ...(await provider.probe()), ...nothingHere, hosts: settings.hosts.length };
     const [probe, bwrap, python, bash, chineseFont] = await Promise.all([
       provider.probe(),
       readBwrap("/usr/bin/bwrap"),

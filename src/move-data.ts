@@ -1,19 +1,17 @@
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
-import { failed, ok, type Result } from "./base/result.ts";
+import { ok, type Result } from "./base/result.ts";
 import type { Config } from "./config/config.ts";
-import { makeFolder } from "./data-place.ts";
+import { holdData, makeFolder } from "./data-place.ts";
+import { holdEmptyDatabase } from "./onto-database.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
-import { protocolVersion } from "./protocol/routes.ts";
-import { takeOwnership } from "./storage/sqlite/owner-lock.ts";
-import { readRows } from "./storage/sqlite/read-rows.ts";
-import { openSqlite } from "./storage/sqlite/sqlite.ts";
 import { printMoved, refuse, type Streams } from "./terminal/terminal.ts";
 import type { Words } from "./words/words.ts";
 
 type Parts = Streams & { readonly config: Config; readonly words: Words };
 
-/** `agentyard migrate`: from the file of the data directory to a server. The files of conversations stay where they are. */
+/** `agentyard migrate`: from the file of the data directory to a database server. The files of conversations stay where they are. */
 export async function moveData({ json }: { readonly json: boolean }, { config, ...parts }: Parts): Promise<number> {
   // Nothing counts before the end, so it can end here.
   const onLost = (failure: Failure) => process.exit(refuse(failure, parts));
@@ -33,44 +31,39 @@ async function whileOwned({ paths, storage }: Config, onLost: OnLost): Promise<R
   const { dataDir, sessionDbPath: path } = paths;
   if (storage.database === undefined) return failure("database_not_set", {});
   if (!existsSync(path)) return failure("data_missing", { path: dataDir });
+  // They would not be found any more.
+  if (holdsFiles(paths)) return failure("files_elsewhere", { from: dataDir, to: paths.filesDir });
   if (!makeFolder(dataDir)) return failure("data_unusable", { path: dataDir });
-  const owner = { pid: process.pid, startedAt: systemClock.now(), socket: "", protocol: protocolVersion };
-  const taken = takeOwnership(dataDir, owner);
-  if (!taken.ok) {
-    if (taken.failure.kind === "failed") return failed(taken.failure.failure);
-    return failure("data_in_use", { pid: taken.failure.owner?.pid ?? 0 });
-  }
+  const held = holdData(dataDir, systemClock.now());
+  if (!held.ok) return held;
   try {
-    return await move(path, { ...storage.database, synchronous: "full", statementMsMax }, onLost);
+    return await move(path, storage.database, onLost);
   } finally {
-    taken.value.release();
+    held.value.release();
   }
 }
 
-/** One statement counts all events. */
-const statementMsMax = 3_600_000;
+/** Files of conversations that lie elsewhere than where a server would look for them. */
+function holdsFiles({ dataDir, filesDir }: Config["paths"]): boolean {
+  if (dataDir === filesDir) return false;
+  const folders = ["workspace", "workspaces", "kept", "trash"].map((name) => join(dataDir, name));
+  return folders.some((folder) => existsSync(folder) && readdirSync(folder).length > 0);
+}
 
-type Place = NonNullable<Config["storage"]["database"]> & { readonly synchronous: "full" };
-
-async function move(path: string, place: Place, onLost: OnLost): Promise<Result<Moved, Failure>> {
-  // Brings it to the newest format; closed again, all of it lies in one file.
-  const opened = openSqlite({ path, clock: systemClock });
-  if (!opened.ok) return opened;
-  await opened.value.close();
-  const [{ bringIn }, { holdAlone }] = await Promise.all([
-    import("./storage/postgres/bring-in.ts"),
-    import("./storage/postgres/alone.ts"),
-  ]);
-  const onServer = { ...place, clock: systemClock };
-  const alone = await holdAlone({ ...onServer, log: { error: () => {} }, onLost });
-  if (!alone.ok) return alone;
+async function move(
+  path: string,
+  database: NonNullable<Config["storage"]["database"]>,
+  onLost: OnLost,
+): Promise<Result<Moved, Failure>> {
+  const empty = await holdEmptyDatabase(database, onLost);
+  if (!empty.ok) return empty;
   try {
     const freeName = freeNameFor(path);
-    const brought = await bringIn(onServer, () => readRows(path));
+    const brought = await empty.value.bringIn(path);
     if (!brought.ok) return brought;
     return ok({ ...brought.value, keptAt: setAside(path, freeName) });
   } finally {
-    await alone.value.close();
+    await empty.value.close();
   }
 }
 
@@ -86,7 +79,7 @@ function setAside(path: string, name: string): string | null {
   try {
     renameSync(path, name);
   } catch {
-    return null; // All of it is on the server by now: nothing has failed that would have to be done again.
+    return null; // All of it is in the other database by now: nothing has failed that would have to be done again.
   }
   // Left by who only read; all of it lies in the file. The next file of this name would be read with them.
   for (const ending of ["-wal", "-shm"]) rmSync(`${path}${ending}`, { force: true });

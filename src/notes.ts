@@ -8,7 +8,7 @@ const offeredMax = 8;
 
 /** What is missing where somebody began to configure the main model and the demo model would stand in for it. */
 export function halfSetModel({ notes, models }: Config, words: Words): string | undefined {
-  const about = notes.filter(({ code }) => code !== "embedding_incomplete");
+  const about = notes.filter(({ code }) => code !== "embedding_incomplete" && code !== "proxy_foreign");
   if (models.slots.base !== undefined || about.length === 0) return undefined;
   return about.map((note) => noteText(note, words, [])).join(" ");
 }
@@ -35,6 +35,8 @@ export function noteText(note: ConfigNote, { notes }: Words, offered: readonly s
       return notes.slot_without_key(note);
     case "embedding_incomplete":
       return notes.embedding_incomplete(note);
+    case "proxy_foreign":
+      return notes.proxy_foreign(note);
     case "variable_unknown":
       return notes.variable_unknown(note);
   }

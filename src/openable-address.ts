@@ -1,4 +1,5 @@
 import { networkInterfaces } from "node:os";
+import { hostInAddress } from "./base/host.ts";
 
 type Interfaces = ReturnType<typeof networkInterfaces>;
 
@@ -11,7 +12,7 @@ export function openableAddress(address: string, interfaces: Interfaces = networ
   const all = Object.values(interfaces).flatMap((one) => one ?? []);
   const outside = all.filter(({ internal, address: own }) => !internal && !isLinkLocal.test(own));
   const found = outside.find(({ family }) => family === "IPv4") ?? (address.includes("[::]") ? outside[0] : undefined);
-  const host = found === undefined ? "127.0.0.1" : found.family === "IPv6" ? `[${found.address}]` : found.address;
+  const host = hostInAddress(found?.address ?? "127.0.0.1");
   return address.replace(everywhere, `//${host}`);
 }
 

@@ -1,20 +1,24 @@
 import { join } from "node:path";
+import { agreeWithOthers } from "./agreement.ts";
 import { loadCheckers } from "./approvals/approvals.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemIds } from "./base/ids.ts";
 import { systemRandom } from "./base/random.ts";
 import { failed, ok, type Result } from "./base/result.ts";
 import type { Fetch } from "./client/client.ts";
+import { type Closing, closeInOrder } from "./close-in-order.ts";
 import { type Config, toolFiles } from "./config/config.ts";
-import { findUnfinished } from "./data-place.ts";
+import { findDraft, findUnfinished, mountedDirOf } from "./data-place.ts";
+import type { Homes } from "./homes/homes.ts";
 import { type App, freePortAfter, isLoopbackHost, listen } from "./http/http.ts";
 import type { Engine } from "./loop/loop.ts";
 import { type Logger, type Metrics, noMetrics, openMetrics, openTracer, type Tracer } from "./observe/observe.ts";
 import { openStorage } from "./open-storage.ts";
 import { isEverywhere, openableAddress } from "./openable-address.ts";
+import { openPeers } from "./peers.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import { openSandbox } from "./sandbox/sandbox.ts";
-import { markOf, openSandboxProvider } from "./sandbox-provider.ts";
+import { openSandboxProvider, shortNameOf } from "./sandbox-provider.ts";
 import { findSegmenter } from "./search/search.ts";
 import type { OwnerLock } from "./storage/sqlite/owner-lock.ts";
 import type { Storage } from "./storage/storage.ts";
@@ -65,10 +69,10 @@ export type ListenAt = {
 
 type Recovery = Awaited<ReturnType<Engine["recover"]>>;
 
-export type Attachment = Attached & { readonly isOwner: boolean };
+export type Joined = Attached & { readonly isOwner: boolean };
 
 /** Opens everything that lies in the data directory, with a door for the processes that come later. */
-export async function ownYard(options: AttachOptions, lock: OwnerLock): Promise<Result<Attachment, Failure>> {
+export async function ownYard(options: AttachOptions, lock: OwnerLock): Promise<Result<Joined, Failure>> {
   const { config, logger, version } = options;
   const observers = await openObservers(options);
   const opened = await openForOwner(options, observers.metrics);
@@ -77,7 +81,7 @@ export async function ownYard(options: AttachOptions, lock: OwnerLock): Promise<
     lock.release();
     return opened;
   }
-  const { storage, checkers } = opened.value;
+  const { storage, checkers, peers } = opened.value;
   const custom = await openOwnTools(options);
   await storage.expireLeases();
   logger.info(`Session persistence enabled (${config.storage.database === undefined ? "SQLite" : "PostgreSQL"})`);
@@ -87,32 +91,29 @@ export async function ownYard(options: AttachOptions, lock: OwnerLock): Promise<
   const parts = { clock: systemClock, ids: systemIds, random: systemRandom };
   const { recoverAgeMsMax: ageMsMax } = options;
   const isLooking = ageMsMax === undefined;
-  const { sandbox, reload, closeProvider } = openPrograms(options, storage, observers.tracer);
+  const ownPorts = new Set(peers.ports);
+  const { sandbox, reload, closeProvider } = openPrograms(options, {
+    ...{ storage, homes: peers.homes, ownPorts },
+    tracer: observers.tracer,
+  });
   const yard = await openYard({
-    config,
-    storage,
-    sandbox,
-    logger,
-    version,
-    reload,
-    isLooking,
-    checkers,
-    custom,
+    ...{ config, storage, sandbox, logger, version, reload, isLooking, checkers, custom },
+    homes: peers.homes,
     metrics: observers.metrics,
     tracer: observers.tracer,
     webDir: join(import.meta.dirname, "..", "dist-web"),
     ...parts,
   });
+  peers.serve(yard);
   const door = await listen(yard.app, { socketPath: lock.info.socket }, { clock: systemClock });
   if (!door.ok) logger.warn(`other processes cannot join this one: ${door.failure.said}`);
-  const close = async () => {
-    if (door.ok) await door.value.close();
-    await yard.close();
-    await closeProvider();
-    await observers.close();
+  const close = async (doors: Closing = {}) => {
+    const rest = { yard, peers, provider: { close: closeProvider }, observers };
+    const own = { ...(door.ok && { socket: door.value }), leave: { close: peers.leave } };
+    await closeInOrder({ ...doors, ...own, ...rest }, { clock: systemClock, logger });
     lock.release();
   };
-  const others = await openToOthers(yard.app, options);
+  const others = await openToOthers(yard.app, options, ownPorts);
   if (!others.ok) {
     await close();
     return others;
@@ -130,10 +131,7 @@ export async function ownYard(options: AttachOptions, lock: OwnerLock): Promise<
     isEverywhere: isEverywhere(others.value?.address ?? ""),
     servedAt,
     quiet: () => sandbox.executions.quiet(),
-    async close() {
-      await others.value?.close();
-      await close();
-    },
+    close: () => close(others.value && { http: others.value }),
   });
 }
 
@@ -174,34 +172,71 @@ async function openForOwner({ config, logger, listenAt, onLost }: AttachOptions,
   if (!checkers.ok) return checkers;
   const segmenter = findSegmenter(config.documents.segmentation);
   if (!segmenter.ok) return segmenter;
-  const images = workspace.disk === "image" ? await probeImages(paths.dataDir) : ok(undefined);
+  const images = workspace.disk === "image" ? await probeImages(paths.filesDir) : ok(undefined);
   if (!images.ok) return images;
-  const unfinished = config.storage.database === undefined ? findUnfinished(paths) : undefined;
-  if (unfinished !== undefined) return failed(unfinished);
+  const whole = await lookForUnfinished(config);
+  if (!whole.ok) return whole;
   const opened = await openStorage(config, { logger, onCommitted, onLost });
   if (!opened.ok) return opened;
+  const agree = () => agreeWithOthers({ config, storage: opened.value, ids: systemIds });
+  const agreed = await agree();
+  if (!agreed.ok) {
+    await opened.value.close();
+    return agreed;
+  }
   // On this machine's own address nobody has to sign in; elsewhere everybody would be let in.
   if (listenAt !== undefined && !isLoopbackHost(listenAt.host) && (await opened.value.listUsers(1)).length === 0) {
     await opened.value.close();
     return failure("users_needed", { host: listenAt.host });
   }
-  return ok({ storage: opened.value, checkers: checkers.value });
+  const parts = { clock: systemClock, ids: systemIds, logger };
+  const peers = await openPeers({ config, storage: opened.value, ...parts });
+  if (!peers.ok) {
+    await opened.value.close();
+    return peers;
+  }
+  const still = await agree();
+  if (!still.ok) {
+    await peers.value.close();
+    await peers.value.homes.close();
+    await opened.value.close();
+    return still;
+  }
+  return ok({ storage: opened.value, checkers: checkers.value, peers: peers.value });
 }
 
+/** A database server that has data was filled after all: its commit was the last step. */
+async function lookForUnfinished({ paths, storage: { database } }: Config): Promise<Result<void, Failure>> {
+  const unfinished = database === undefined ? findUnfinished(paths) : findDraft(paths.filesDir);
+  if (unfinished === undefined) return ok(undefined);
+  if (database === undefined) return failed(unfinished);
+  const { isDatabaseEmpty } = await import("./onto-database.ts");
+  const empty = await isDatabaseEmpty(database);
+  if (!empty.ok) return empty;
+  return empty.value ? failed(unfinished) : ok(undefined);
+}
+
+type ProgramParts = {
+  readonly storage: Storage;
+  readonly homes: Homes;
+  readonly tracer: Tracer;
+  readonly ownPorts: ReadonlySet<number>;
+};
+
 /** Where code runs. What the settings say about it may change while it does. */
-function openPrograms({ config, logger, reload }: AttachOptions, storage: Storage, tracer: Tracer) {
+function openPrograms({ config, logger, reload, version }: AttachOptions, own: ProgramParts) {
   const { dataDir } = config.paths;
   const parts = { clock: systemClock, ids: systemIds };
   const words = wordsFor(config.language);
   const settings = { ...config.sandbox };
   const network = { ...config.network };
   const provider = openSandboxProvider({
-    ...{ settings: config.provider, mark: markOf(dataDir), folder: dataDir, words: words.sandbox },
+    ...{ config, installation: shortNameOf(dataDir), folder: dataDir, words: words.sandbox, release: version },
   });
   return {
     sandbox: openSandbox({
-      ...{ ...parts, provider, storage, logger, settings, words, network, tracer },
-      packagesDir: join(dataDir, "packages"),
+      ...{ ...parts, ...own, provider, logger, settings, words, network },
+      packagesDir: join(mountedDirOf(config), "packages"),
     }),
     closeProvider: provider.close,
     async reload() {
@@ -216,11 +251,15 @@ function openPrograms({ config, logger, reload }: AttachOptions, storage: Storag
 }
 
 /** The door for callers on this machine, where one is wanted. */
-async function openToOthers(app: App, { listenAt }: AttachOptions) {
+async function openToOthers(app: App, { listenAt, config }: AttachOptions, ownPorts: Set<number>) {
   if (listenAt === undefined) return ok(undefined);
   const { as, host, port, basePath = "" } = listenAt;
-  const opened = await listen(app, { host, port }, { clock: systemClock, basePath });
-  if (opened.ok) return opened;
+  const drainMs = as === "serve" ? config.server.drainMs : 0;
+  const opened = await listen(app, { host, port }, { clock: systemClock, basePath, drainMs });
+  if (opened.ok) {
+    ownPorts.add(Number(/\d+$/.exec(opened.value.address)?.[0]));
+    return opened;
+  }
   const { reason: why, said } = opened.failure;
   const next = as === "serve" && why === "taken" ? await freePortAfter({ host, port }) : 0;
   return failure("address_unusable", { host, port, why, said, ...(next !== 0 && { free: next }) });

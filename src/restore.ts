@@ -1,22 +1,28 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { copyFile, mkdir, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { codeOf, faultOf, sync } from "./backup.ts";
+import { codeOf, diskFaultOf, sync } from "./backup.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
 import { failed, ok, type Result } from "./base/result.ts";
-import { draftPrefix, isDraft, isKept, keptPrefix, makeFolder, makeFolders } from "./data-place.ts";
+import { draftPrefix, holdData, isDraft, isKept, keptPrefix, makeFolder, makeFolders } from "./data-place.ts";
+import type { EmptyDatabase } from "./onto-database.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
-import { protocolVersion } from "./protocol/routes.ts";
 import { readCopy } from "./storage/sqlite/copy.ts";
-import { takeOwnership } from "./storage/sqlite/owner-lock.ts";
 import { syncNamesOf } from "./storage/sqlite/sync-folder.ts";
 import { type ArchiveRead, openUnpacking, readArchive } from "./workspace/workspace.ts";
+
+/** Of the database inside a backup. */
+const databaseName = "sessions.db";
 
 export type RestoreWanted = {
   readonly path: string;
   readonly dataDir: string;
   readonly sessionDbPath: string;
+  /** Where the files of conversations go, where that is not the data directory. */
+  readonly filesDir?: string | undefined;
+  /** Where a database server takes the place of the file: holds it for as long as this takes. */
+  readonly holdDatabase?: (() => Promise<Result<EmptyDatabase, Failure>>) | undefined;
   /** What is there already is kept in a folder beside it; otherwise the directory must be empty. */
   readonly replaces: boolean;
   readonly clock: Clock;
@@ -31,8 +37,9 @@ export type Restored = {
   /** When the backup was made, and by which version. */
   readonly at: number;
   readonly agentyard: string;
-  /** Where what was there before lies now. */
+  /** Where what was there before lies now: in the data directory, and in the folder of files where that is another one. */
   readonly keptAt: string | undefined;
+  readonly filesKeptAt?: string | undefined;
 };
 
 /**
@@ -40,52 +47,83 @@ export type Restored = {
  * its list, read back from the disk, and only then moved into place: a backup that is broken changes nothing.
  */
 export async function restoreBackup(wanted: RestoreWanted): Promise<Result<Restored, Failure>> {
-  const { dataDir, sessionDbPath, replaces, clock, ids } = wanted;
+  const { dataDir, filesDir = dataDir, clock } = wanted;
   const wasThere = existsSync(dataDir);
-  if (!makeFolder(dataDir)) return failure("data_unusable", { path: dataDir });
-  // The socket is nobody's: whoever comes meanwhile waits, and then finds the restored data.
-  const owner = { pid: process.pid, startedAt: clock.now(), socket: "", protocol: protocolVersion };
-  const taken = takeOwnership(dataDir, owner);
-  if (!taken.ok) {
-    if (taken.failure.kind === "failed") return failed(taken.failure.failure);
-    return failure("data_in_use", { pid: taken.failure.owner?.pid ?? 0 });
-  }
-  const draft = join(dataDir, `${draftPrefix}${ids.hex(12)}`);
+  for (const path of [dataDir, filesDir]) if (!makeFolder(path)) return failure("data_unusable", { path });
+  const held = holdData(dataDir, clock.now());
+  if (!held.ok) return held;
   let isDone = false;
   try {
-    if (!replaces && contentOf(dataDir, sessionDbPath).length > 0)
-      return failure("restore_not_empty", { path: dataDir });
-    await mkdir(draft, { mode: 0o700 });
-    const read = await unpack(wanted, draft);
-    if (!read.ok) return read;
-    const exchanged = await exchange(draft, wanted);
-    if (!exchanged.ok) return exchanged;
-    const { keptAt } = exchanged.value;
-    // The directory may be as new as what is in it.
-    for (const folder of new Set([dataDir, dirname(sessionDbPath)])) syncNamesOf(folder);
-    isDone = true;
-    await removeDrafts(dataDir).catch(codeOf);
-    const { head, end } = read.value;
-    const { conversations, files } = end;
-    return ok({ conversations, files, at: head.at, agentyard: head.agentyard, keptAt });
+    const restored = await whileOwned({ ...wanted, filesDir });
+    isDone = restored.ok;
+    return restored;
   } catch (error) {
-    return failure("restore_failed", { why: faultOf(codeOf(error)) });
+    return failure("restore_failed", { why: diskFaultOf(codeOf(error)) });
   } finally {
-    await rm(draft, { recursive: true, force: true });
-    taken.value.release();
+    held.value.release();
     if (!wasThere && !isDone) await removeUnused(dataDir);
   }
 }
 
+type Owned = RestoreWanted & { readonly filesDir: string };
+
+async function whileOwned(wanted: Owned): Promise<Result<Restored, Failure>> {
+  const held = await wanted.holdDatabase?.();
+  if (held?.ok === false) return held;
+  const { dataDir, filesDir, sessionDbPath, replaces, ids } = wanted;
+  // Beside the files: most of a backup is moved within one disk.
+  const draft = join(filesDir, `${draftPrefix}${ids.hex(12)}`);
+  try {
+    for (const place of placesOf(wanted))
+      if (!replaces && contentOf(place, wanted).length > 0) return failure("restore_not_empty", { path: place });
+    await mkdir(draft, { mode: 0o700 });
+    const read = await unpack(wanted, draft);
+    if (!read.ok) return read;
+    const exchanged = await putInPlace(draft, wanted, held?.value);
+    if (!exchanged.ok) return exchanged;
+    // The directory may be as new as what is in it.
+    for (const folder of new Set([dataDir, filesDir, dirname(sessionDbPath)]))
+      if (existsSync(folder)) syncNamesOf(folder);
+    await removeDrafts(filesDir).catch(codeOf);
+    const { head, end } = read.value;
+    const { conversations, files } = end;
+    return ok({ conversations, files, at: head.at, agentyard: head.agentyard, ...exchanged.value });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+    await held?.value.close();
+  }
+}
+
+/** With a database server the files are exchanged when only its commit is missing: what was unpacked counts as a whole, or not. */
+async function putInPlace(
+  draft: string,
+  wanted: Owned,
+  database: EmptyDatabase | undefined,
+): Promise<Result<Kept, Failure>> {
+  if (database === undefined) return exchange(draft, wanted);
+  let kept: Result<Kept, Failure> = ok({ keptAt: undefined });
+  const brought = await database.bringIn(join(draft, databaseName), async () => {
+    kept = await exchange(draft, wanted);
+    return kept.ok ? ok(undefined) : kept;
+  });
+  return brought.ok ? kept : brought;
+}
+
+/** Where something is put: one folder, or two. */
+function placesOf({ dataDir, filesDir }: Owned): string[] {
+  return [...new Set([dataDir, filesDir])];
+}
+
 /** What a directory has that nobody has used yet, or that is of no worth. */
 const worthless: ReadonlySet<string> = new Set([
-  ...["owner.lock", "owner.lock-journal", "owner.json", "logs", "lost+found", "staging"],
+  ...["owner.lock", "owner.lock-journal", "owner.json", "logs", "lost+found", "staging", "server", ".agentyard-files"],
 ]);
 
-/** Host paths of all that a restore would mix with. */
-function contentOf(dataDir: string, sessionDbPath: string): string[] {
-  const names = readdirSync(dataDir).filter((name) => !worthless.has(name) && !isDraft(name) && !isKept(name));
-  const paths = names.map((name) => join(dataDir, name));
+/** Host paths of all in a place that a restore would mix with. */
+function contentOf(place: string, { dataDir, sessionDbPath, holdDatabase }: Owned): string[] {
+  const names = readdirSync(place).filter((name) => !worthless.has(name) && !isDraft(name) && !isKept(name));
+  const paths = names.map((name) => join(place, name));
+  if (place !== dataDir || holdDatabase !== undefined) return paths;
   const elsewhere = ["", "-wal", "-shm", ".reserve"]
     .map((ending) => sessionDbPath + ending)
     .filter((path) => !paths.includes(path) && existsSync(path));
@@ -99,7 +137,7 @@ async function unpack({ path, onProgress }: RestoreWanted, draft: string): Promi
     if (!read.ok) return "fault" in read.failure ? failure("backup_broken", { why: "cut" }) : failed(read.failure);
     await unpacking.finish();
     if ((await unpacking.findDifference()) !== undefined) return failure("restore_failed", { why: "unequal" });
-    const database = await readCopy(join(draft, "sessions.db"));
+    const database = await readCopy(join(draft, databaseName));
     if (!database.ok || database.value.conversations !== read.value.end.conversations)
       return failure("backup_broken", { why: "database" });
     return ok(read.value);
@@ -109,48 +147,64 @@ async function unpack({ path, onProgress }: RestoreWanted, draft: string): Promi
 }
 
 type Moved = { readonly from: string; readonly to: string };
+type Kept = Pick<Restored, "keptAt" | "filesKeptAt">;
 
 /** The new in the place of the old; where that fails, the old is back in its place, or it is said where it lies. */
-async function exchange(
-  draft: string,
-  wanted: RestoreWanted,
-): Promise<Result<{ readonly keptAt: string | undefined }, Failure>> {
+async function exchange(draft: string, wanted: Owned): Promise<Result<Kept, Failure>> {
   const moved: Moved[] = [];
-  let keptAt: string | undefined;
+  const kept = new Map<string, string>();
   try {
-    keptAt = makeKept(wanted);
-    if (keptAt !== undefined) await moveAside(keptAt, wanted, moved);
+    for (const place of placesOf(wanted)) {
+      const folder = makeKept(place, wanted);
+      if (folder === undefined) continue;
+      kept.set(place, folder);
+      await moveAside(place, folder, wanted, moved);
+    }
     await moveIn(draft, wanted, moved);
-    return ok({ keptAt });
+    const { dataDir, filesDir } = wanted;
+    const keptAt = kept.get(dataDir);
+    return ok(dataDir === filesDir ? { keptAt } : { keptAt, filesKeptAt: kept.get(filesDir) });
   } catch (error) {
-    const why = faultOf(codeOf(error));
+    const why = diskFaultOf(codeOf(error));
     const isBack = await moveBack(moved);
-    if (isBack && keptAt !== undefined) await rmdir(keptAt).catch(codeOf);
-    return failure("restore_failed", { why, ...(!isBack && keptAt !== undefined && { keptAt }) });
+    if (isBack) for (const folder of kept.values()) await rmdir(folder).catch(codeOf);
+    return failure("restore_failed", {
+      why,
+      ...(!isBack && kept.size > 0 && { keptAt: [...kept.values()].join(", ") }),
+    });
   }
 }
 
 /** The folder for what is there, if anything is. */
-function makeKept({ dataDir, sessionDbPath, clock }: RestoreWanted): string | undefined {
-  if (contentOf(dataDir, sessionDbPath).length === 0) return undefined;
-  const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
-  const folder = join(dataDir, `${keptPrefix}${stamp}`);
+function makeKept(place: string, wanted: Owned): string | undefined {
+  if (contentOf(place, wanted).length === 0) return undefined;
+  const stamp = new Date(wanted.clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
+  const folder = join(place, `${keptPrefix}${stamp}`);
   mkdirSync(folder, { mode: 0o700 });
   return folder;
 }
 
-async function moveAside(folder: string, { dataDir, sessionDbPath }: RestoreWanted, moved: Moved[]): Promise<void> {
-  for (const from of contentOf(dataDir, sessionDbPath)) await move({ from, to: join(folder, basename(from)) }, moved);
+/** The database first: who is killed after that leaves no yard, and who began the old one would not find all that it had. */
+async function moveAside(place: string, folder: string, wanted: Owned, moved: Moved[]): Promise<void> {
+  const isDatabase = (path: string) => Number(path === wanted.sessionDbPath);
+  const paths = contentOf(place, wanted).toSorted((one, other) => isDatabase(other) - isDatabase(one));
+  for (const from of paths) await move({ from, to: join(folder, basename(from)) }, moved);
   await sync(folder);
 }
 
-/** The database last: without it nothing of the rest counts. */
-async function moveIn(draft: string, { dataDir, sessionDbPath }: RestoreWanted, moved: Moved[]): Promise<void> {
-  const names = readdirSync(draft).filter((name) => name !== "sessions.db" && name !== "manifest.jsonl");
-  for (const name of names) await move({ from: join(draft, name), to: join(dataDir, name) }, moved);
-  await sync(dataDir);
+/** The database last: without it nothing of the rest counts. A database server takes it when all of this is done. */
+async function moveIn(draft: string, wanted: Owned, moved: Moved[]): Promise<void> {
+  const { dataDir, filesDir, sessionDbPath, holdDatabase } = wanted;
+  const names = readdirSync(draft).filter((name) => !name.startsWith(databaseName) && name !== "manifest.jsonl");
+  for (const name of names) {
+    // The key is this machine's own; the files are for all.
+    const to = join(name === "key" ? dataDir : filesDir, name);
+    await move({ from: join(draft, name), to }, moved);
+  }
+  for (const place of placesOf(wanted)) await sync(place);
+  if (holdDatabase !== undefined) return;
   makeFolders(dirname(sessionDbPath));
-  await move({ from: join(draft, "sessions.db"), to: sessionDbPath }, moved);
+  await move({ from: join(draft, databaseName), to: sessionDbPath }, moved);
   await sync(dirname(sessionDbPath));
 }
 
@@ -193,9 +247,8 @@ async function copyOver(from: string, to: string): Promise<void> {
 }
 
 /** Left by restores that were killed. */
-async function removeDrafts(dataDir: string): Promise<void> {
-  for (const name of readdirSync(dataDir).filter(isDraft))
-    await rm(join(dataDir, name), { recursive: true, force: true });
+async function removeDrafts(place: string): Promise<void> {
+  for (const name of readdirSync(place).filter(isDraft)) await rm(join(place, name), { recursive: true, force: true });
 }
 
 /** Made for this restore alone, which came to nothing. */

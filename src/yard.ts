@@ -6,9 +6,12 @@ import type { Clock } from "./base/clock.ts";
 import type { Ids } from "./base/ids.ts";
 import type { Random } from "./base/random.ts";
 import { type Fetch, inProcessFetch } from "./client/client.ts";
+import { closeInOrder } from "./close-in-order.ts";
 import { type Config, keyVariableOf, readYaml, windowVariableOf } from "./config/config.ts";
+import { mountedDirOf } from "./data-place.ts";
 import { openDocuments } from "./documents/documents.ts";
-import { type App, createApp } from "./http/http.ts";
+import { type Homes, homesHere } from "./homes/homes.ts";
+import { type App, createApp, openPasses, type Passes } from "./http/http.ts";
 import { type Log, openLog } from "./log/log.ts";
 import { openLookup } from "./lookup/lookup.ts";
 import { defaultLimits, type Engine, type LoopLimits, openEngine } from "./loop/loop.ts";
@@ -20,6 +23,7 @@ import {
   describeServer,
   detectServers,
   type FoundServer,
+  isModelName,
   type Models,
   openEntering,
   openModels,
@@ -42,7 +46,7 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import { openSearch, type Search } from "./search/search.ts";
 import { openSecretKey } from "./secret-key.ts";
 import { openSkills, type Skills } from "./skills/skills.ts";
-import type { Storage } from "./storage/storage.ts";
+import { type Storage, toldTopics } from "./storage/storage.ts";
 import { builtins, type CustomTools, openRegistry, openTransfers, type Registry, type Tool } from "./tools/tools.ts";
 import { openSecrets, openSignInService, openUsers, type Secrets } from "./users/users.ts";
 import { openWeb, type Web, type WebOptions } from "./web/web.ts";
@@ -63,6 +67,8 @@ export type Yard = {
   readonly operators: Operators;
   /** What the user should know about the models, in words. */
   readonly notes: readonly string[];
+  /** What is believed of other servers that hand requests on. */
+  readonly passes: Passes;
   /** The door without a socket. */
   readonly fetch: Fetch;
   close(): Promise<void>;
@@ -71,6 +77,8 @@ export type Yard = {
 export type YardOptions = {
   readonly config: Config;
   readonly storage: Storage;
+  /** Which server a conversation lives in, where several share the storage; this one unless it is given. Closed with the yard. */
+  readonly homes?: Homes | undefined;
   /** Where programs run; closed with the yard. */
   readonly sandbox: Sandbox;
   readonly clock: Clock;
@@ -108,10 +116,13 @@ export type YardOptions = {
 /** Builds the parts in order; `close` takes them down in reverse, storage included. */
 export async function openYard(options: YardOptions): Promise<Yard> {
   const { config, storage, clock, ids, random, logger, version, tracer = noTracer, metrics = noMetrics } = options;
+  const { homes = homesHere } = options;
   const words = wordsFor(config.language);
   let { sandbox: sandboxSettings, network, agents, server, web: webSettings } = config;
   const web = openWebPart(options, () => webSettings);
-  const secrets = openSecretPart(options);
+  const key = openSecretKey({ given: config.secretKey, dataDir: config.paths.dataDir, ids });
+  const secrets = openSecrets({ storage, key, clock, ids });
+  const passes = openPasses({ key, clock, ids });
   const operators = await openOperatorPart(options, secrets, () => webSettings);
   const mcp = openMcpPart(options, secrets, web);
   const registry = openToolParts(options, web, [
@@ -122,7 +133,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   const watch = watchTurns(options, { tracer, metrics }, registry);
   const log = openLogPart(options, watch);
   const { models, notes, entering, changeModels } = await openModelParts(options, secrets, words);
-  const skills = openSkills({ settings: config.skills, shelfDir: join(config.paths.dataDir, "skill-copies"), logger });
+  const skills = openSkills({ settings: config.skills, shelfDir: join(mountedDirOf(config), "skill-copies"), logger });
   const files = openFileParts(options, skills, log);
   const found = async () =>
     (await detectServers({ clock, ports: options.localPorts })).map((server) => localServer(server, words));
@@ -146,7 +157,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
   };
   const engine = openEngine({
     ...{ log, storage, models, clock, ids, random, logger, limits, workspaces, documents, lookup, uploads, web },
-    ...{ approvals, skills, sandbox: options.sandbox },
+    ...{ approvals, skills, sandbox: options.sandbox, homes },
     reachesNetwork: () => network.hosts.length + network.privateHosts.length > 0,
     sweepSoon: upkeep.sweep,
     ...{ toolbox: registry.boxOf, lookUpTools: registry.lookUp },
@@ -157,6 +168,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     ...openUserParts(options, () => server),
     ...{ engine, log, workspaces, storage, models, entering, mcp, clock, ids, version, freshen, tracer, metrics },
     ...{ sandbox: options.sandbox, operators, documents, lookup, webDir: options.webDir },
+    peers: homes === homesHere ? undefined : { homes, passes },
     sandboxSettings: () => sandboxSettings,
     cleanAfterMs: () => files.cleanAfterMs() || cleanAfterMsAsked,
     detectServers: found,
@@ -164,15 +176,13 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     logger: (line) => logger.error(line),
   });
   if (options.isLooking !== true) upkeep.start();
+  // Who cleans up at its end must still be the home of what it moves.
+  const first = { engine, sandbox: options.sandbox, upkeep };
   return {
-    ...{ app, engine, log, workspaces, models, mcp, secrets, operators, notes },
+    ...{ app, engine, log, workspaces, models, mcp, secrets, operators, notes, passes },
     fetch: inProcessFetch(app),
-    close: () => closeInOrder([engine, options.sandbox, mcp, lookup, documents, index, upkeep, models, storage]),
+    close: () => closeInOrder({ ...first, homes, mcp, lookup, documents, index, models, storage }, { clock, logger }),
   };
-}
-
-async function closeInOrder(parts: readonly { close(): Promise<unknown> }[]): Promise<void> {
-  for (const part of parts) await part.close();
 }
 
 /** The tools there are. What is left out because of its name is told once. */
@@ -202,11 +212,6 @@ function openLogPart({ storage, clock, ids, logger, checksReads }: YardOptions, 
       logger.error("a record of the log cannot be read and is left out: {why}", { number, seq, why });
     },
   });
-}
-
-function openSecretPart({ config, storage, clock, ids }: YardOptions): Secrets {
-  const key = openSecretKey({ given: config.secretKey, dataDir: config.paths.dataDir, ids });
-  return openSecrets({ storage, key, clock, ids });
 }
 
 function openOperatorPart(
@@ -244,7 +249,8 @@ function openWebPart({ config, clock, network }: YardOptions, settings: WebOptio
 }
 
 /** Those of the settings, and those that people entered; what stands in the settings counts first. */
-async function openModelParts({ config, clock, ids, resolver, logger }: YardOptions, secrets: Secrets, words: Words) {
+async function openModelParts(options: YardOptions, secrets: Secrets, words: Words) {
+  const { config, clock, ids, resolver, logger, storage } = options;
   const { proxyEnv, callsMax, idleTimeoutMs, firstDataTimeoutMs } = config.models;
   let fixed = config.models.slots;
   const kept = await readKeptModels(secrets);
@@ -268,6 +274,11 @@ async function openModelParts({ config, clock, ids, resolver, logger }: YardOpti
     describeServer: (baseUrl) => describeServer(baseUrl, { clock }),
   });
   const parts = { models, kept, makeProvider, clock, proxyEnv, variableOf: keyVariableOf };
+  storage.onTold(({ topic, key }) => {
+    if (topic !== toldTopics.gap && (topic !== toldTopics.secrets || !isModelName(key))) return;
+    const changed = kept.readAgain().then(() => models.change(kept.beside(fixed)));
+    void inBackground(logger, "models that were entered elsewhere could not be read", changed);
+  });
   return {
     ...{ models, notes, entering: openEntering({ ...parts, fixed: () => fixed }) },
     changeModels(slots: typeof fixed) {
@@ -298,15 +309,17 @@ function watchTurns(
 const cleanAfterMsAsked = 7 * 86_400_000;
 
 /** Everything about files. What the settings say may change while it runs. */
-function openFileParts({ config, storage, sandbox, clock, ids, logger }: YardOptions, skills: Skills, log: Log) {
+function openFileParts(options: YardOptions, skills: Skills, log: Log) {
+  const { config, storage, sandbox, clock, ids, logger, homes = homesHere } = options;
   const limits = { ...config.workspace.limits };
   const uploads = { ...config.uploads };
   let { cleanAfterMs } = config.workspace;
   const { leave } = sandbox;
-  const { dataDir } = config.paths;
+  const { filesDir: dataDir, dataDir: keyDir } = config.paths;
   const { disk } = config.workspace;
-  const shared = { dataDir, storage, clock, ids, logger };
-  const workspaces = openWorkspaces({ ...shared, limits, disk, leave, skills: skills.shelf });
+  const shared = { dataDir, keyDir, storage, clock, ids, logger };
+  const whose = { isShared: homes.isShared, isHere: (number: number) => homes.holds(`c:${number}`) };
+  const workspaces = openWorkspaces({ ...shared, ...whose, limits, disk, leave, skills: skills.shelf });
   const index = openIndex({ config, clock, logger });
   const documents = openDocuments({ clock, logger, search: index });
   return {

@@ -6,7 +6,7 @@ import { dirname, join, matchesGlob } from "node:path";
 import { test } from "node:test";
 import { checks, countRead } from "../scripts/check.ts";
 import { findForbiddenLicences } from "../scripts/licences.ts";
-import { findTests, writePage } from "../scripts/requirements.ts";
+import { findTests, idsWithoutTest, writePage } from "../scripts/requirements.ts";
 import { inspectHouse, type SourceFile } from "./world/house.ts";
 import { plantedFaults } from "./world/planted-faults.ts";
 
@@ -54,6 +54,22 @@ test("the house speaks up where many files are long, though none is too long", (
   assert.deepEqual(inspectPlanted({ "src/loop/a.ts": long, "src/loop/b.ts": long }), [
     "src/: 2 of 14 files have more than 300 lines",
   ]);
+  for (const tree of ["web/", "scripts/", "bench/"])
+    assert.deepEqual(inspectPlanted({ [`${tree}a.ts`]: long, [`${tree}b.ts`]: long }), [
+      `${tree}: 2 of 2 files have more than 300 lines`,
+      `${tree}: half of the files have more than 150 lines`,
+    ]);
+});
+
+test("the house speaks up where half of the files of a tree are longer than one reads at once", () => {
+  for (const tree of ["test/world/", "scripts/", "bench/"]) {
+    const files = (lines: number) =>
+      Object.fromEntries(["a", "b", "c"].map((name) => [`${tree}${name}.ts`, "//\n".repeat(lines)]));
+    assert.deepEqual(inspectPlanted(files(150)), []);
+    assert.deepEqual(inspectPlanted(files(151)), [
+      `${tree.split("/")[0]}/: half of the files have more than 150 lines`,
+    ]);
+  }
 });
 
 test("the linter holds time, chance, ids, the network and the environment to their places, promises, switches and long functions", (t) => {
@@ -157,6 +173,7 @@ test("a requirement is shown with the tests that name it", () => {
       "| Q2 | Faults. | a.test.ts › it goes on |",
     ],
   );
+  assert.deepEqual(idsWithoutTest({ Loop: { L2: "", L3: "" }, Trust: { Q2: "" } }, tests), ["L3"]);
   assert.throws(
     () => writePage({ Loop: { L2: "Nothing is lost." } }, tests),
     /no requirement has an id of "it goes on"/,

@@ -2,32 +2,78 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { inspectCatches, mouths } from "./world/mouths.ts";
+import { calledBack, kindsOfMouths, type Mouth, mouths, pythonMouths } from "./world/known-mouths.ts";
+import { inspectCatches, wideExcepts } from "./world/mouths.ts";
 
 const root = join(import.meta.dirname, "..");
 
-test("every catch is a mouth, stands around calls of others alone, or throws on what it does not know", () => {
-  const files = ["src", "bin", "scripts"]
+function filesBelow(folders: readonly string[], ending: RegExp) {
+  return folders
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
     )
-    .filter((path) => /\.(ts|mjs)$/.test(path))
+    .filter((path) => ending.test(path))
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+}
+
+test("every catch is a mouth, stands around calls of others alone, or throws on what it does not know", () => {
+  const files = filesBelow(["src", "bin", "scripts", "web/src", "web/public"], /\.(tsx?|m?js)$/);
   assert.deepEqual(inspectCatches(files), []);
 });
 
-test("ARCHITECTURE.md names the mouths of the product, and no other files", () => {
+test("there are so many kinds of mouths and no more, and ARCHITECTURE.md names the mouths of each, and no other files", () => {
   const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
   const [, invariant = ""] = /\n## Invariants\n.*?\n8\. (.*?)\n9\. /s.exec(page) ?? [];
-  const files = new Set(Object.keys(mouths).map((place) => place.replace(/#.*/, "")));
-  const named = [...invariant.matchAll(/`((?:src\/)?[\w/-]+\.(?:ts|mjs))`/g)].map(([, name = ""]) => name);
-  // What failures are, and hono's own mouth, which calls a function of ours.
-  const others = ["protocol/failure.ts", "base/fault.ts", "http/http.ts", "test/mouths.test.ts"];
-  const own = named.filter((name) => !others.includes(name));
-  assert.deepEqual(
-    own.map((name) => (name.startsWith("src/") ? name : `src/${name}`)).sort(),
-    [...files].filter((path) => path.startsWith("src/")).sort(),
-  );
+  const told = [...invariant.matchAll(/^ {3}- \*\*(\w+)\*\*: (.*(?:\n {5}.*)*)/gm)].map(([, kind = "", text = ""]) => {
+    const named = [...text.matchAll(/`([\w/-]+\.(?:tsx?|mjs|py))`/g)].map(([, name = ""]) => name);
+    return [kind, named.map((name) => (/^(?:src|web|scripts|skills)\//.test(name) ? name : `src/${name}`)).sort()];
+  });
+  const known = [mouths, calledBack, pythonMouths].flatMap((list) => Object.entries<Mouth>(list));
+  const filesOf = (kind: string) =>
+    new Set(known.filter(([, mouth]) => mouth.kind === kind).map(([place]) => place.replace(/#.*/, "")));
+  const real = Object.keys(kindsOfMouths).map((kind) => [kind, [...filesOf(kind)].sort()]);
+  assert.equal(real.length, 15);
+  // Hono's own mouth, which calls a function of ours.
+  const withoutHono = told.map(([kind, files]) => [
+    kind,
+    [...(files ?? [])].filter((file) => file !== "src/http/http.ts"),
+  ]);
+  assert.deepEqual(withoutHono, real);
+  for (const [place, { becomes }] of known) assert.notEqual(becomes, "", place);
+});
+
+test("in the Python of guests and skills, too, everything is taken only where it is known what becomes of it", () => {
+  const files = filesBelow(["src", "skills", "deploy"], /\.py$/);
+  assert.ok(new Set(files.map(({ path }) => path.split("/")[0])).size >= 2);
+  assert.deepEqual([...new Set(files.flatMap(wideExcepts))].sort(), Object.keys(pythonMouths).sort());
+});
+
+const pythonEnds: [what: string, end: string, isFit: boolean][] = [
+  ["passes over it", "except:\n    pass", false],
+  ["takes everything among others", "except (OSError, Exception) as error:\n    pass", false],
+  ["takes one kind", "except OSError:\n    pass", true],
+  ["raises it again", "except BaseException:\n    undo()\n    raise", true],
+  [
+    "raises another with its cause",
+    "except Exception as error:\n    raise Refusal(\n      str(error)\n    ) from error",
+    true,
+  ],
+  ["raises another without it", "except Exception as error:\n    raise Refusal(str(error))", false],
+  ["raises it sometimes", "except Exception as error:\n    if known:\n      raise", false],
+  ["leaves before", "except Exception as error:\n    if known:\n      return\n    raise", false],
+];
+for (const [what, end, isFit] of pythonEnds)
+  test(`an except of Python is ${isFit ? "fit" : "found"}: ${what}`, () => {
+    const text = `def run():\n  try:\n    work()\n  ${end}\n  return 1\n`;
+    assert.deepEqual(wideExcepts({ path: "a.py", text }), isFit ? [] : ["a.py#run"]);
+  });
+
+test("where a library calls us back inside a catch, the place is known by its name", () => {
+  for (const place of Object.keys(calledBack)) {
+    const [path = "", name = ""] = place.split("#");
+    const [, body = ""] = readFileSync(join(root, path), "utf8").split(`export function ${name}(`);
+    assert.match(body.split("\nexport ")[0] ?? "", /\} catch \{/, place);
+  }
 });
 
 const planted: [what: string, text: string, isFit: boolean][] = [
@@ -105,12 +151,36 @@ const planted: [what: string, text: string, isFit: boolean][] = [
   ["the first of the system's that does not fail", "await Promise.any([rm(path)]);", true],
   ["what nobody caught, passed over", 'process.on("unhandledRejection", () => {});', false],
   ["what nobody caught, thrown on", 'process.on("uncaughtException", codeOf);', true],
+  ["a thread whose end is passed over", 'const own = new Worker(path); own.on("error", () => {});', false],
+  ["a thread among other listeners", 'worker.on("exit", () => {}).once("error", () => logger.error());', false],
+  ["a thread whose end is thrown on", 'worker.on("error", (error) => reject(error));', true],
+  ["a socket, which is another's", 'socket.on("error", () => {});', true],
+  ["a thread whose end is passed over by its field", "worker.onerror = () => {};", false],
+  ["what nobody caught, taken by one function", "process.setUncaughtExceptionCaptureCallback(() => {});", false],
+  ["pieces of ours that are sent", "await pipelined(chunks, socket).catch(() => {});", false],
+  ["pieces of ours that are sent, with a function at the end", "pipeline(chunks, socket, () => {});", false],
+  ["pieces of ours made into a stream", "pipeline(Readable.from(chunks), socket, () => {});", false],
+  ["pieces that are written out here", "pipeline(async function* () { yield look(path); }, socket, () => {});", false],
+  ["the end of pieces of ours", "finished(Readable.from(storage.chunks), () => {});", false],
+  ["pieces of ours, whose end is thrown on", "pipeline(chunks, socket, (error) => reject(error));", true],
+  ["pieces of a socket that are sent", "pipeline(socket, socket, () => {});", true],
+  ["a list of ours", "try { for (const one of storage.items) one; } catch { return undefined; }", false],
+  ["a list of texts", "try { for (const one of [path, text]) one; } catch { return undefined; }", true],
+  ["a template of ours", "try { return look`${path}`; } catch { return undefined; }", false],
+  ["a template of the platform", "try { return String.raw`${path}`; } catch { return undefined; }", true],
+  ["a function of ours that JSON calls", "try { return JSON.parse(text, mend); } catch { return undefined; }", false],
+  ["a function of ours, called for us", "try { Reflect.apply(look, 1, [path]); } catch { return undefined; }", false],
+  ["`.catch` in other letters", 'await look(path)["catch"](() => {});', false],
+  ["all of ours, by a name that was taken out", "const { allSettled } = Promise; allSettled([look(path)]);", false],
 ];
 const place = "src/loop/step.ts#begin";
+const mouth: Mouth = { kind: "turn", becomes: "the turn ends as failed" };
 for (const [what, text, isFit] of planted) {
   test(`a catch is ${isFit ? "fit" : "found"}: ${what}`, () => {
     const parts = `import { readFileSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { finished, pipeline, Readable } from "node:stream";
+import { pipeline as pipelined } from "node:stream/promises";
 import { codeOf } from "../base/fault.ts";
 import { assert } from "../base/assert.ts";
 import { look } from "./look.ts";
@@ -118,7 +188,8 @@ import type { Log } from "./log.ts";
 const mend = (text: string) => look(text);
 type Handed = { promise: Promise<void>; chunks: AsyncIterable<string>; log: Log; file: FileHandle; path: string };
 export async function begin(text: string, path: string, work: () => void, promise: Handed["promise"],
-  storage, logger, known, controller, fetch: typeof globalThis.fetch, chunks: AsyncIterable<string>, log: Log, file: FileHandle) {
+  storage, logger, known, controller, fetch: typeof globalThis.fetch, chunks: AsyncIterable<string>, log: Log, file: FileHandle,
+  worker: Worker, socket: Socket, reject: (error: Error) => void) {
   ${text}
 }`;
     const fault = "export function codeOf(error) {\n  if (error.syscall === undefined) throw error;\n}";
@@ -127,11 +198,24 @@ export async function begin(text: string, path: string, work: () => void, promis
       { path: "src/base/fault.ts", text: fault },
       { path: "src/base/assert.ts", text: "export function assert(value) {\n  if (!value) throw new Error();\n}" },
     ];
-    const sentence = `src/loop/step.ts:11: a catch around our own code that throws nothing on (${place} is no mouth in`;
-    assert.deepEqual(inspectCatches(files, {}), isFit ? [] : [`${sentence} test/world/mouths.ts)`]);
-    if (!isFit) assert.deepEqual(inspectCatches(files, { [place]: "a mouth" }), []);
+    const sentence = `src/loop/step.ts:14: a catch around our own code that throws nothing on (${place} is no mouth in`;
+    assert.deepEqual(inspectCatches(files, {}), isFit ? [] : [`${sentence} test/world/known-mouths.ts)`]);
+    if (!isFit) assert.deepEqual(inspectCatches(files, { [place]: mouth }), []);
   });
 }
+
+test("a catch is found, as React has it: a part of a page that takes what others in it throw", () => {
+  const taken = "static getDerivedStateFromError() { return { isBroken: true }; }";
+  const told = "componentDidCatch(error) { logger.error(error); }";
+  const thrown = "componentDidCatch(error) { throw error; }";
+  const inspect = (method: string) =>
+    inspectCatches([{ path: "web/src/app/part.tsx", text: `export class Part extends Component { ${method} }` }], {});
+  const found = (name: string) =>
+    `web/src/app/part.tsx:1: a catch around our own code that throws nothing on (web/src/app/part.tsx#${name} is no mouth in test/world/known-mouths.ts)`;
+  assert.deepEqual(inspect(taken), [found("getDerivedStateFromError")]);
+  assert.deepEqual(inspect(told), [found("componentDidCatch")]);
+  assert.deepEqual(inspect(thrown), []);
+});
 
 test("a mouth is one function: what else its file catches is found, and so is one where nothing ends any more", () => {
   const text = `function begin(work) {
@@ -144,8 +228,8 @@ const end = { close(work) {
     { path: "src/loop/step.ts", text },
     { path: "src/loop/turn.ts", text: "export const turn = 1;\n" },
   ];
-  assert.deepEqual(inspectCatches(files, { [place]: "a mouth", "src/loop/turn.ts#turn": "another" }), [
-    "src/loop/step.ts:5: a catch around our own code that throws nothing on (src/loop/step.ts#close is no mouth in test/world/mouths.ts)",
-    "src/loop/turn.ts#turn: a mouth where nothing ends (test/world/mouths.ts)",
+  assert.deepEqual(inspectCatches(files, { [place]: mouth, "src/loop/turn.ts#turn": mouth }), [
+    "src/loop/step.ts:5: a catch around our own code that throws nothing on (src/loop/step.ts#close is no mouth in test/world/known-mouths.ts)",
+    "src/loop/turn.ts#turn: a mouth where nothing ends (test/world/known-mouths.ts)",
   ]);
 });

@@ -13,7 +13,7 @@ const misplacedMost = 0.5;
 export async function measureAgreement({ manuals, extract }: World, sizes: Sizes): Promise<Figure[]> {
   const pdfium = await loadPdfium();
   const figures: Figure[] = [];
-  for (const manual of manuals(sizes.manuals)) {
+  for (const manual of manuals(sizes)) {
     const theirs = pagesOf(manual);
     const document = theirs === undefined ? "damaged" : openPdf(pdfium, manual.bytes);
     if (theirs === undefined || typeof document === "string") {
@@ -39,7 +39,8 @@ export async function measureAgreement({ manuals, extract }: World, sizes: Sizes
     const placed = blocks.filter(({ kind, text }) => kind === "paragraph" && squeezed(text).length > 20);
     // What stands nowhere as we read it was put into another order by one of the two.
     const lost = placed.filter(({ text, from }) => {
-      const words = squeezed(text).slice(0, 20);
+      // pdftotext reads the numbers of a list before its entries.
+      const words = squeezed(text.replace(/^\d+\s+/, "")).slice(0, 20);
       return !pages[(from.page ?? 0) - 1]?.includes(words) && pages.some((page) => page.includes(words));
     });
     const share = (100 * lost.length) / Math.max(placed.length, 1);

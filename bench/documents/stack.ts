@@ -6,10 +6,9 @@ import { systemClock } from "../../src/base/clock.ts";
 import { openSearch } from "../../src/search/search.ts";
 import { type Figure, timed } from "../figure.ts";
 import { must } from "../must.ts";
-import { openCorpus } from "../retrieval/corpus.ts";
-import { python } from "./formats.ts";
+import { pythonOf } from "./formats.ts";
 import type { Sizes } from "./sizes.ts";
-import type { Manual, World } from "./world.ts";
+import { corpusFolder, type World } from "./world.ts";
 
 /** Of their time; PDFium in WASM against MuPDF as native code. */
 const atMost = { all: 1 / 1.8, pdf: 1 / 0.33, twoPdf: 1 / 0.6, other: 1, size: 0.65 };
@@ -26,19 +25,16 @@ type Theirs = {
 };
 
 export async function measureStack(world: World, sizes: Sizes): Promise<Figure[]> {
-  const corpus = join(import.meta.dirname, "..", "results", "corpus");
-  // The corpus is fetched; what only shows that this runs takes a manual that is here.
-  const isFetched = sizes.stackManuals > 0;
-  const { manuals, pythonPath } = isFetched ? openCorpus(corpus) : { manuals: world.manuals(1), pythonPath: "" };
-  const files = makeFiles(world.folder, isFetched ? manuals.slice(0, sizes.stackManuals) : manuals, corpus, sizes);
-  const theirs = runTheirs(world.folder, files, pythonPath);
+  const files = makeFiles(world, sizes);
+  const theirs = runTheirs(world, files, sizes);
   // Theirs begins to count when its libraries are loaded, so ours does too.
   const [smallest] = files.toSorted((one, other) => statSync(one).size - statSync(other).size).filter(isPdf);
   if (smallest !== undefined) await Promise.all([1, 2].map(() => readAll(world, [smallest], 1)));
   const [one, two] = [await indexAll(world, files, 1), await indexAll(world, files, 2)];
   const seconds = (ms: number) => ms / 1_000;
-  const against = (value: number | undefined) =>
-    value === undefined ? {} : { against: { what: "Python's", value: seconds(value) } };
+  // What is to be a share of theirs is only told where there is nothing of theirs.
+  const against = (value: number | undefined, by = seconds) =>
+    value === undefined ? { atMost: undefined } : { against: { what: "Python's", value: by(value) } };
   const readingOf = (kind: string, ms: number, what: string, most: number): Figure => ({
     ...{ what, unit: "s", value: seconds(ms), atMost: most, ...against(theirs?.readingMs[kind]) },
   });
@@ -65,11 +61,11 @@ export async function measureStack(world: World, sizes: Sizes): Promise<Figure[]
     readingOf("pdf", await timed(() => readAll(world, pdfs, 2)), "reading all PDFs, two threads", atMost.twoPdf),
     {
       ...{ what: "size of the index, with its trigrams", unit: "MB", value: two.bytes / 2 ** 20, atMost: atMost.size },
-      ...(theirs && { against: { what: "Python's", value: theirs.bytes / 2 ** 20 } }),
+      ...against(theirs?.bytes, (bytes) => bytes / 2 ** 20),
     },
     {
       ...{ what: "memory, threads and all", unit: "MB", value: process.resourceUsage().maxRSS / 1_024 },
-      ...(theirs && { against: { what: "Python's", value: theirs.megabytes } }),
+      ...against(theirs?.megabytes, (megabytes) => megabytes),
     },
   ];
 }
@@ -78,21 +74,22 @@ function isPdf(file: string): boolean {
   return file.endsWith(".pdf");
 }
 
-function makeFiles(folder: string, manuals: readonly Manual[], corpus: string, sizes: Sizes): readonly string[] {
-  const place = join(folder, "mixed");
+function makeFiles(world: World, sizes: Sizes): readonly string[] {
+  const place = join(world.folder, "mixed");
   mkdirSync(place);
-  for (const { name, bytes } of manuals) writeFileSync(join(place, `${name}.pdf`), bytes);
+  for (const { name, bytes } of world.manuals(sizes)) writeFileSync(join(place, name), bytes);
+  const python = pythonOf(world, sizes);
   python("make_docx", join(place, "long.docx"), String(sizes.paragraphs), String(sizes.tables));
   python("make_xlsx", join(place, "long.xlsx"), String(sizes.rows));
-  for (const page of globSync(htmlManual, { cwd: corpus }).slice(0, sizes.htmlPages))
-    cpSync(join(corpus, page), join(place, basename(page)));
+  for (const page of globSync(htmlManual, { cwd: corpusFolder }).slice(0, sizes.htmlPages))
+    cpSync(join(corpusFolder, page), join(place, basename(page)));
   return globSync("*", { cwd: place }).map((name) => join(place, name));
 }
 
 /** Undefined where one of its libraries is not there. */
-function runTheirs(folder: string, files: readonly string[], pythonPath: string): Theirs | undefined {
-  const done = spawnSync("/usr/bin/python3", [script, join(folder, "theirs.db"), ...files], {
-    ...{ encoding: "utf8", env: { PYTHONPATH: pythonPath }, maxBuffer: 2 ** 24 },
+function runTheirs(world: World, files: readonly string[], sizes: Sizes): Theirs | undefined {
+  const done = spawnSync("/usr/bin/python3", [script, join(world.folder, "theirs.db"), ...files], {
+    ...{ encoding: "utf8", env: world.python(sizes), maxBuffer: 2 ** 24 },
   });
   if (done.status === 0) return JSON.parse(done.stdout);
   console.error(`python3-fitz, python3-docx, python3-openpyxl and python3-lxml are needed: ${done.stderr.slice(-300)}`);

@@ -1,10 +1,9 @@
 /** Whether those who are served meanwhile notice: the longest wait of the event loop, and the memory of it all. */
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Figure } from "../figure.ts";
+import { watchStalls } from "../stalls.ts";
 import type { Sizes } from "./sizes.ts";
 import type { World } from "./world.ts";
 
-const stallMsMost = 50;
 const memoryMegabytesMost = 1_500;
 
 export async function measureStalls({ manuals, extract }: World, sizes: Sizes): Promise<Figure[]> {
@@ -13,14 +12,12 @@ export async function measureStalls({ manuals, extract }: World, sizes: Sizes): 
     bytes: Buffer.from("A paragraph of a very long text, and nothing else.\n\n".repeat(sizes.rows * 4)),
   };
   // Read and unpacked before: what the bench does itself is no stall of the product.
-  const files = [text, ...manuals(sizes.manuals).slice(-4)];
+  const files = [text, ...manuals(sizes).slice(-4)];
   await extract({ name: "warm.txt", bytes: Buffer.from("warm") });
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
+  const stalls = watchStalls();
   await Promise.all(files.map(extract));
-  delay.disable();
   return [
-    { what: "longest stall of the event loop", unit: "ms", value: delay.max / 1e6, atMost: stallMsMost },
+    ...stalls.stop("longest stall of the event loop"),
     {
       what: "memory, threads and all",
       unit: "MB",

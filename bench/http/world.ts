@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { addressIn } from "../address-in.ts";
 import type { Order } from "./plain-servers.ts";
 
 /** Our server, the model behind it, and what it is held against; each a process of its own. */
@@ -55,22 +55,6 @@ export async function openWorld(folder: string): Promise<World> {
       }
     },
   };
-}
-
-const saidCharactersMax = 2_000;
-
-/** The address that a server prints, or its port. */
-async function addressIn(child: ChildProcess): Promise<string> {
-  let said = "";
-  child.stderr?.on("data", (chunk) => {
-    said = (said + chunk).slice(-saidCharactersMax);
-  });
-  const lines = createInterface({ input: child.stdout ?? process.stdin });
-  for await (const line of lines) {
-    const found = /http:\/\/127\.0\.0\.1:\d+|^\d+$/.exec(line)?.[0];
-    if (found !== undefined) return found;
-  }
-  throw new Error(`a server ended before it said where it is: ${said}`);
 }
 
 function proc({ pid }: ChildProcess, name: string): string {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
@@ -28,22 +28,34 @@ const manuals: Readonly<Record<string, readonly [debianPackage: string, path: st
   "refcard.zh-cn": ["debian-refcard", "doc/debian-refcard/refcard-zh_CN-a4.pdf.gz"],
   "refcard.zh-tw": ["debian-refcard", "doc/debian-refcard/refcard-zh_TW-a4.pdf.gz"],
 };
-/** What the reference design cuts Chinese with, and what people read pages of HTML with. */
-const pythonPackages = ["python3-jieba", "python3-bs4", "python3-soupsieve"];
+/** What the reference design cuts Chinese with, and what Python people read documents with. */
+const pythonPackages = [
+  ...["python3-jieba", "python3-bs4", "python3-soupsieve", "python3-fitz", "python3-docx"],
+  ...["python3-openpyxl", "python3-et-xmlfile", "python3-jdcal", "python3-lxml"],
+];
+/** What the native code of those needs and few machines have. */
+const libraryPackages = ["libgumbo1", "libjbig2dec0", "libmujs2"];
 
 export type Manual = { readonly name: string; readonly bytes: Uint8Array; readonly pages: readonly string[] };
 
 /** Fetches the packages once; nothing is installed. */
-export function openCorpus(folder: string): { readonly manuals: readonly Manual[]; readonly pythonPath: string } {
-  const wanted = new Set([...Object.values(manuals).map(([name]) => name), ...pythonPackages]);
-  for (const name of wanted) fetchPackage(folder, name);
+export function openCorpus(folder: string): readonly Manual[] {
+  for (const name of new Set(Object.values(manuals).map(([name]) => name))) fetchPackage(folder, name);
+  return Object.entries(manuals).map(([name, [from, path]]) => {
+    const stored = readFileSync(join(folder, from, "usr/share", path));
+    const bytes = path.endsWith(".gz") ? gunzipSync(stored) : stored;
+    return { name, bytes, pages: pagesOf(bytes) };
+  });
+}
+
+/** The environment in which the Python of this system finds its rivals' libraries; these are fetched as well. */
+export function openPython(folder: string): Readonly<Record<string, string>> {
+  for (const name of [...pythonPackages, ...libraryPackages]) fetchPackage(folder, name);
+  const places = (names: readonly string[], pattern: string) =>
+    globSync(names.map((name) => join(folder, name, pattern))).join(":");
   return {
-    manuals: Object.entries(manuals).map(([name, [from, path]]) => {
-      const stored = readFileSync(join(folder, from, "usr/share", path));
-      const bytes = path.endsWith(".gz") ? gunzipSync(stored) : stored;
-      return { name, bytes, pages: pagesOf(bytes) };
-    }),
-    pythonPath: pythonPackages.map((name) => join(folder, name, "usr/lib/python3/dist-packages")).join(":"),
+    PYTHONPATH: places(pythonPackages, "usr/lib/python3/dist-packages"),
+    LD_LIBRARY_PATH: places(libraryPackages, "usr/lib/*-linux-gnu"),
   };
 }
 

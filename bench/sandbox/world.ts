@@ -34,10 +34,10 @@ export async function openWorld(folder: string): Promise<World> {
   const storage = must(openSqlite({ path: config.paths.sessionDbPath, clock }));
   const { limits } = config.workspace;
   const workspaces = openWorkspaces({ dataDir: config.paths.dataDir, storage, clock, ids, logger, limits });
-  const mark = `bench${ids.hex(12)}`;
+  const installation = `bench${ids.hex(12)}`;
   const startTimeoutMs = 60_000;
   const javascript = process.execPath;
-  const provider = openLocalSandbox({ mark, clock, ids, words: words.sandbox, javascript, startTimeoutMs });
+  const provider = openLocalSandbox({ installation, clock, ids, words: words.sandbox, javascript, startTimeoutMs });
   const settings = config.sandbox;
   const sandbox = openSandbox({ provider, storage, clock, ids, logger, words, settings });
   let count = 0;

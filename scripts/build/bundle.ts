@@ -33,6 +33,8 @@ export async function bundle(root: string, folder: string): Promise<string[]> {
     ...({ absWorkingDir: root, bundle: true, outdir: folder, platform: "node", target, metafile: true } as const),
     // Their licences stand in NOTICE.
     ...({ legalComments: "none", logLevel: "warning" } as const),
+    // Where packages really lie would be in the names of the chunks: whoever builds it again would get others.
+    preserveSymlinks: true,
   };
   const main = await build({
     ...shape,
@@ -52,8 +54,9 @@ export async function bundle(root: string, folder: string): Promise<string[]> {
     format: "cjs",
     outExtension: { ".js": ".cjs" },
   });
+  // Python leaves `.pyc` beside what somebody has run.
   for (const file of globSync("src/**/*", { cwd: root, withFileTypes: true }))
-    if (file.isFile() && !file.name.endsWith(".ts")) copyBeside(join(file.parentPath, file.name), root, folder);
+    if (file.isFile() && !/\.(ts|pyc)$/.test(file.name)) copyBeside(join(file.parentPath, file.name), root, folder);
   const packaged = sources.flatMap(packagedFilesOf).map((specifier) => fileURLToPath(import.meta.resolve(specifier)));
   for (const file of packaged) cpSync(file, join(folder, basename(file)));
   const used = [main.metafile, late.metafile].flatMap(inputsOf).map((path) => resolve(root, path));

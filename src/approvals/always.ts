@@ -62,11 +62,11 @@ function mayBeWidened({ kind, risk }: Finding): boolean {
   return risk !== "critical" && !onlySame.has(kind);
 }
 
-/** A script belongs to the call that runs it: with another text it is another call. */
-function callHash({ written }: JudgedCall, { scripts }: CallFacts): string {
-  if (scripts.size === 0) return argumentsHash(written);
+/** A script belongs to the call that runs it, and a host to the one that goes there: with another it is another call. */
+function callHash({ written, outward }: JudgedCall, { scripts }: CallFacts): string {
   const texts = [...scripts].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return argumentsHash(JSON.stringify([written, ...texts]));
+  const around = [...(outward === undefined ? [] : [{ host: outward.host }]), ...texts];
+  return argumentsHash(around.length === 0 ? written : JSON.stringify([written, ...around]));
 }
 
 /** For people, who choose by it: the command or the code itself where there is one, and never a secret that stands in it. */

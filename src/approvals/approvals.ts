@@ -1,4 +1,4 @@
-import type { AllowRule, Finding, Layer, Risk, RuleMatch } from "../protocol/approval.ts";
+import { type AllowRule, type Finding, type Layer, Risk, type RuleMatch } from "../protocol/approval.ts";
 import type { EffectClass } from "../protocol/events.ts";
 import { findingWords, wordsFor } from "../words/words.ts";
 import { alwaysOffered, coveringRule } from "./always.ts";
@@ -21,10 +21,17 @@ export type JudgedCall = {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Exactly as a model or a person wrote them: an "allow always" for one call is about these bytes. */
   readonly written: string;
-  /** To whom outside the arguments are sent; `isReading`: nothing is changed there. */
-  readonly outward?: { readonly host: string; readonly isReading: boolean } | undefined;
+  /** To whom outside the arguments are sent. */
+  readonly outward?: Outward | undefined;
   /** What the tool itself says of these arguments. */
   readonly own?: { readonly reason: string; readonly risk: Risk } | undefined;
+};
+
+/** Who gets what a tool is told: a host, or an MCP server by its id. `isReading`: nothing is changed there. */
+export type Outward = {
+  readonly by: "tool_box" | "mcp_server";
+  readonly host: string;
+  readonly isReading: boolean;
 };
 
 /** What is true where the call would run. */
@@ -105,7 +112,7 @@ function isFinding(said: Opinion): said is Finding {
   return said.action !== "allow";
 }
 
-const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
+const risks = Risk.options;
 
 /** A no before a question, then by risk; what is equal stays in the order of the layers. */
 function strictestFirst(one: Finding, other: Finding): number {

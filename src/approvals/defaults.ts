@@ -69,17 +69,23 @@ function ofAny(call: JudgedCall, facts: CallFacts, onlySafe: boolean): Finding[]
     .find((found) => found !== undefined);
   const isHarmless = call.class === "pure" || ownBusiness.has(call.tool);
   return [
-    ...outwardFinding(call),
+    ...outwardFinding(call, facts),
     ...(secret === undefined ? [] : [{ ...byDefault, kind: "secret", risk: "high", what: shortened(secret) } as const]),
     ...(onlySafe && !isHarmless ? [notSafe(call, facts)] : []),
   ];
 }
 
-/** What changes something elsewhere is looked at first. Whom a tool only asks was chosen by whoever registered it. */
-function outwardFinding({ tool, outward }: JudgedCall): Finding[] {
+/**
+ * What changes something elsewhere is looked at first. Whom a tool only asks was chosen by whoever registered it. Most
+ * MCP servers say nothing of their tools, so these ask only once somebody else than the user may be who wants it.
+ */
+function outwardFinding({ tool, outward }: JudgedCall, { tainted }: CallFacts): Finding[] {
   if (outward === undefined || outward.isReading) return [];
+  if (outward.by === "mcp_server" && !tainted) return [];
+  const kind = outward.by === "mcp_server" ? "mcp" : "network";
+  // Whoever allowed it always meant this host, and not one that the tool may lead to later.
   const what = shortened(`${tool} (${outward.host})`);
-  return [{ ...byDefault, kind: "network", risk: "medium", what, shape: `${tool} *` }];
+  return [{ ...byDefault, kind, risk: "medium", what, shape: `${what} *` }];
 }
 
 const byDefault = { action: "ask", layer: "default" } as const;

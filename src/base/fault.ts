@@ -35,3 +35,19 @@ const unreached = /^(?:fetch failed|Failed to fetch|Load failed|NetworkError whe
 export function thrownText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** Why nobody can be called at an address; `other` is what only the system has words for. */
+export type AddressFault = "taken" | "needs_root" | "not_here" | "unknown_name" | "other";
+
+const addressFaults: Readonly<Record<string, AddressFault>> = {
+  EADDRINUSE: "taken",
+  EACCES: "needs_root",
+  EADDRNOTAVAIL: "not_here",
+  ENOTFOUND: "unknown_name",
+  EAI_AGAIN: "unknown_name",
+};
+
+/** By the code that the system gives whoever wants to listen there. */
+export function addressFault(code = ""): AddressFault {
+  return addressFaults[code] ?? "other";
+}

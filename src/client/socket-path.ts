@@ -10,7 +10,7 @@ const pathBytesMax = 107;
 export type SocketPlace = {
   /** Must exist. */
   readonly dataDirectory: string;
-  /** `XDG_RUNTIME_DIR`, where the system gives each user one. */
+  /** `XDG_RUNTIME_DIR`, where the system gives each user one. One of somebody else's is passed over. */
   readonly runtimeDirectory?: string | undefined;
   readonly temporaryDirectory: string;
   readonly uid: number;
@@ -27,7 +27,7 @@ export function socketPathFor({
   uid,
 }: SocketPlace): Result<string, Failure<"setting_invalid">> {
   const hash = createHash("sha256").update(realpathSync(dataDirectory)).digest("hex").slice(0, 16);
-  if (runtimeDirectory !== undefined) {
+  if (runtimeDirectory !== undefined && !isOthers(runtimeDirectory, uid)) {
     const path = join(runtimeDirectory, `${hash}.sock`);
     if (fits(path)) return ok(path);
     return failure("setting_invalid", {
@@ -40,6 +40,15 @@ export function socketPathFor({
   const path = join(ours, `${hash}.sock`);
   if (fits(path) && makePrivate(ours, uid)) return ok(path);
   return failure("setting_invalid", { name: "TMPDIR", value: temporaryDirectory, instead: "/tmp" });
+}
+
+/**
+ * `sudo -E` takes the runtime directory of another user along: they could listen in it first, and root's commands would
+ * be theirs. One that is not there yet is whose it will be.
+ */
+function isOthers(directory: string, uid: number): boolean {
+  const found = lstatSync(directory, { throwIfNoEntry: false });
+  return found !== undefined && (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0);
 }
 
 function fits(path: string): boolean {

@@ -1,6 +1,6 @@
 import { Slot } from "../protocol/message.ts";
-import { choice, type Kind } from "./first-kinds.ts";
-import { text } from "./kinds.ts";
+import { choice } from "./first-kinds.ts";
+import { nameLike, text } from "./kinds.ts";
 import { type KnownTools, toolNamed } from "./known-tools.ts";
 import type { Take, Walker } from "./walker.ts";
 import type { Entry } from "./yaml-tree.ts";
@@ -32,10 +32,7 @@ export function readAgentsFile(entries: readonly Entry[], walker: Walker, tools:
 
 /** It travels in paths and as the name of a model. */
 const isId = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const idKind: Kind<string> = {
-  expected: { form: "name", example: "reviewer" },
-  parse: (value) => (typeof value === "string" && isId.test(value) ? value : undefined),
-};
+const idKind = nameLike(isId, "reviewer");
 
 function readAgent(entry: Entry, name: string, walker: Walker, tools: KnownTools): AgentEntry | undefined {
   const { value, problems, placeOf } = walker;

@@ -193,7 +193,7 @@ type Options = {
 /** False: this setting cannot be given there. */
 function give(options: Options, place: (typeof places)[number], setting: Setting<unknown>, value: string): boolean {
   const variable = setting.variables.at(-1) ?? "";
-  const written = value.includes(",") ? JSON.stringify(value) : value;
+  const written = /[,[]/.test(value) ? JSON.stringify(value) : value;
   const yaml = (setting.key ?? "").split(".").reduceRight((inner, key) => `{ ${key}: ${inner} }`, written);
   if (place === "flag" && setting.flag !== undefined) options.flags[setting.flag] = value;
   else if (place === "environment") options.env[variable] = value;
@@ -226,6 +226,8 @@ function valuesOf(expected: ValueForm): readonly string[] {
       return ["/one", "/two/three"];
     case "host":
       return ["127.0.0.1", "0.0.0.0", "localhost"];
+    case "host_port":
+      return ["127.0.0.1:7421", "[::1]:0", "yard-0.example:7421"];
     case "toggle":
       return ["true", "false"];
     case "path":

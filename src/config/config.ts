@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { HitlRules } from "../approvals/approvals.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { WindowLimits } from "../context/context.ts";
@@ -16,7 +17,7 @@ import type { WebSettings } from "../web/web.ts";
 import type { Language } from "../words/words.ts";
 import type { Disk, WorkspaceLimits } from "../workspace/workspace.ts";
 import { type ConfigFile, programsIn, stampOf } from "./files.ts";
-import { openSources, type Sources } from "./open-sources.ts";
+import { openSources } from "./open-sources.ts";
 import { findPlaces, type Places, type Surroundings } from "./places.ts";
 import { type ConfigFailure, type Problem, toFailures } from "./problems.ts";
 import { readAgents } from "./read-agents.ts";
@@ -24,15 +25,25 @@ import { type BudgetsRead, readBudgets } from "./read-budgets.ts";
 import { type DocumentSettings, readDocuments } from "./read-documents.ts";
 import { readLanguage } from "./read-language.ts";
 import { readMcp } from "./read-mcp.ts";
+import { type ProxyEnv, readProxies } from "./read-proxies.ts";
 import { readRules } from "./read-rules.ts";
-import { type ProviderSettings, readNetwork, readProvider, readSandbox } from "./read-sandbox.ts";
+import {
+  type HostingSettings,
+  type ProviderSettings,
+  readHosting,
+  readNetwork,
+  readProvider,
+  readSandbox,
+} from "./read-sandbox.ts";
 import { changeServer, readServer } from "./read-server.ts";
 import { readSkills } from "./read-skills.ts";
 import { readTools } from "./read-tools.ts";
 import { readWeb } from "./read-web.ts";
 import type { Reader, Reading } from "./reader.ts";
+import { findOwn, refuseForeign } from "./refuse-foreign.ts";
 import { svcSettings } from "./sandbox-settings.ts";
-import { knownVariables, nameOf, type Setting, settings } from "./settings.ts";
+import { secretsAmong } from "./secrets.ts";
+import { knownVariables, nameOf, settings } from "./settings.ts";
 import { type ConfigNote, noteUnknown, readSlots } from "./slots.ts";
 import type { Flags } from "./sources.ts";
 import type { GivenRow } from "./walker.ts";
@@ -48,7 +59,13 @@ export type Config = {
   readonly language: Language;
   /** How a chat looks where nothing else is asked for. */
   readonly terminal: { readonly surface: "rich" | "plain" | "screen_reader" };
-  readonly paths: { readonly dataDir: string; readonly sessionDbPath: string; readonly logsDir: string };
+  readonly paths: {
+    readonly dataDir: string;
+    readonly sessionDbPath: string;
+    /** The data directory, unless several processes share a database server and these files. */
+    readonly filesDir: string;
+    readonly logsDir: string;
+  };
   readonly storage: {
     readonly synchronous: "full" | "normal";
     /** A database server in place of the file. */
@@ -58,6 +75,8 @@ export type Config = {
           readonly connectionsMax: number;
           readonly statementMsMax: number;
           readonly awayMsMax: number;
+          /** Where other servers reach this one; a free port where the database sees us unless it is set. */
+          readonly peerAddress: string | undefined;
         }
       | undefined;
   };
@@ -90,6 +109,7 @@ export type Config = {
   readonly sandbox: SandboxSettings;
   /** Who starts sandboxes. */
   readonly provider: ProviderSettings;
+  readonly hosting: HostingSettings;
   readonly network: NetworkSettings;
   readonly server: ServerSettings;
   /** Whom tools reach out there. */
@@ -103,8 +123,7 @@ export type Config = {
     readonly callsMax: number;
     readonly firstDataTimeoutMs: number;
     readonly idleTimeoutMs: number;
-    /** As the agents of node:http take it. */
-    readonly proxyEnv: { readonly [name in "HTTP_PROXY" | "HTTPS_PROXY" | "NO_PROXY"]?: string | undefined };
+    readonly proxyEnv: ProxyEnv;
   };
   /** When a person is asked about a call. */
   readonly approvals: HitlRules;
@@ -153,12 +172,15 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
   for (const folder of places.checkerFolders) checkers.push(...(await programsIn(folder, reader.problems)));
   const { slots, notes } = readSlots(reader, { isTrusted: places.isClone });
   const { documents, notes: documentNotes } = readDocuments(reader, places);
+  const { proxyEnv, notes: proxyNotes } = readProxies(reader, places);
+  const { paths, toldFilesDir } = readPaths(reader, places);
   const config: Config = {
     language,
     terminal: { surface: reader.read(settings.surface) },
-    paths: readPaths(reader, places.dataDir),
+    paths,
     storage: { synchronous: reader.read(settings.synchronous), database: readDatabase(reader, places) },
-    secretKey: readOwn(reader, settings.secretKey, places),
+    // Somebody else's folder must not decide under what the user's secrets are sealed.
+    secretKey: findOwn(reader, settings.secretKey, places)?.value,
     logs: { level: reader.read(settings.logLevel) },
     loop: {
       stepsMax: reader.read(settings.stepsMax),
@@ -172,7 +194,7 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
     context: readContext(reader),
     ...readBudgets(reader, places),
     workspace: readWorkspace(reader),
-    ...{ ...readPrograms(reader, places), documents },
+    ...{ ...readPrograms(reader, places, toldFilesDir), documents },
     server: readServer(reader, places),
     web: readWeb(reader, places),
     traces,
@@ -181,15 +203,11 @@ export async function loadConfig(request: ConfigRequest): Promise<Result<Config,
       callsMax: reader.read(settings.modelCallsMax),
       firstDataTimeoutMs: 1_000 * reader.read(settings.firstDataTimeoutSeconds),
       idleTimeoutMs: 1_000 * reader.read(settings.idleTimeoutSeconds),
-      proxyEnv: {
-        HTTP_PROXY: reader.find(settings.httpProxy)?.value,
-        HTTPS_PROXY: reader.find(settings.httpsProxy)?.value,
-        NO_PROXY: reader.find(settings.noProxy)?.value,
-      },
+      proxyEnv,
     },
     approvals: rules,
     ...{ agents, tools, toolFolders: places.toolFolders, skills, mcp: mcp.servers, checkers },
-    notes: [...notes, ...documentNotes, ...noteUnknown(variables.map(([name]) => name))],
+    notes: [...notes, ...documentNotes, ...proxyNotes, ...noteUnknown(variables.map(([name]) => name))],
     secrets: [...secretsAmong(variables), ...traceSecrets(traces), ...mcp.secrets],
     readings: reader.readings,
     rows: [...ruleRows, ...agentRows, ...toolRows, ...skillRows, ...mcp.rows],
@@ -242,13 +260,26 @@ export async function reloadConfig(
   const readings = fresh.value.readings.map((reading) => {
     const before = config.readings.find(({ setting }) => setting === reading.setting);
     if (before === undefined || !reading.setting.isFixed) return reading;
-    if (before.value !== reading.value) waiting.push(nameOf(reading.setting));
+    if (!isDeepStrictEqual(before.value, reading.value)) waiting.push(nameOf(reading.setting));
     return before;
   });
-  const { paths, storage, secretKey, logs, checkers, traces, documents, provider } = config;
+  const { paths, storage, secretKey, logs, checkers, traces, documents, provider, hosting } = config;
   const workspace = { ...fresh.value.workspace, disk: config.workspace.disk };
   const server = changeServer(config.server, fresh.value.server);
-  const kept = { paths, storage, secretKey, logs, checkers, workspace, server, traces, documents, provider, readings };
+  const programs = { provider, hosting };
+  const kept = {
+    paths,
+    storage,
+    secretKey,
+    logs,
+    checkers,
+    workspace,
+    server,
+    traces,
+    documents,
+    ...programs,
+    readings,
+  };
   return ok({ config: deepFreeze({ ...fresh.value, ...kept }), waiting });
 }
 
@@ -270,27 +301,27 @@ function shown(value: unknown): string {
   return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
-function readPaths(reader: Reader, dataDirDefault: string): Config["paths"] {
-  const dataDir = reader.readOr(settings.dataDir, dataDirDefault);
-  return {
-    dataDir,
-    sessionDbPath: reader.readOr(settings.sessionDbPath, join(dataDir, "sessions.db")),
-    logsDir: reader.readOr(settings.logsDir, join(dataDir, "logs")),
-  };
+/** `toldFilesDir`: also where there is no database for others to share. */
+function readPaths(reader: Reader, places: Places): { paths: Config["paths"]; toldFilesDir: string } {
+  const dataDir = reader.readOr(settings.dataDir, places.dataDir);
+  const toldFilesDir = reader.readOr(settings.filesDir, dataDir);
+  const filesDir = findOwn(reader, settings.databaseUrl, places) === undefined ? dataDir : toldFilesDir;
+  const sessionDbPath = reader.readOr(settings.sessionDbPath, join(dataDir, "sessions.db"));
+  const logsDir = reader.readOr(settings.logsDir, join(dataDir, "logs"));
+  // A database that comes along has rules, memories and models in it; and whoever owns the folder reads what is put there.
+  if (!places.isTrusted) for (const group of pathGroups) refuseForeign(reader, places, group);
+  return { paths: { dataDir, filesDir, sessionDbPath, logsDir }, toldFilesDir };
 }
+
+const pathGroups = ["data", "session_db_path", "files_dir", "logs.dir"] as const;
 
 function readDatabase(reader: Reader, places: Places): Config["storage"]["database"] {
   const connectionsMax = reader.read(settings.connectionsMax);
   const statementMsMax = 1_000 * reader.read(settings.statementSecondsMax);
   const awayMsMax = 1_000 * reader.read(settings.awaySecondsMax);
-  const url = readOwn(reader, settings.databaseUrl, places);
-  return url === undefined ? undefined : { url, connectionsMax, statementMsMax, awayMsMax };
-}
-
-/** Somebody else's folder must not decide under what the user's secrets are sealed, nor where all that they say is kept. */
-function readOwn(reader: Reader, setting: Setting<string>, { isTrusted, envFile }: Places): string | undefined {
-  const found = reader.find(setting);
-  return !isTrusted && found?.given.place?.file === envFile.shown ? undefined : found?.value;
+  const url = findOwn(reader, settings.databaseUrl, places)?.value;
+  const peerAddress = findOwn(reader, settings.peerAddress, places)?.value;
+  return url === undefined ? undefined : { url, connectionsMax, statementMsMax, awayMsMax, peerAddress };
 }
 
 function readContext(reader: Reader): Config["context"] {
@@ -327,38 +358,19 @@ function readWorkspace(reader: Reader): Config["workspace"] {
   };
 }
 
-function readPrograms(reader: Reader, places: Places): Pick<Config, "uploads" | "sandbox" | "provider" | "network"> {
+type ProgramSettings = Pick<Config, "uploads" | "sandbox" | "provider" | "hosting" | "network">;
+
+function readPrograms(reader: Reader, places: Places, files: string): ProgramSettings {
   const uploads = {
     fileBytesMax: reader.read(settings.uploadFileBytesMax),
     filesMax: reader.read(settings.uploadFilesMax),
     types: reader.read(settings.uploadTypes),
   };
   const sandbox = readSandbox(reader, uploads);
-  return { uploads, sandbox, provider: readProvider(reader, places), network: readNetwork(reader) };
-}
-
-/** Every variable that sounds like a secret counts as one, also those of other programs. */
-function secretsAmong(variables: Sources["variables"]): string[] {
-  const isSecret = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
-  const values = variables.filter(([name]) => isSecret.test(name)).map(([, value]) => value?.trim() ?? "");
-  const passwords = variables.flatMap(([name, value]) => (/_URL$/.test(name) ? passwordIn(value ?? "") : []));
-  return [...new Set([...values, ...passwords])].filter((value) => value !== "");
-}
-
-/** As it is written, and as it is meant where the two differ; beside the user, or in the query, as PostgreSQL has it, too. */
-function passwordIn(value: string): string[] {
-  const url = URL.parse(value.trim());
-  if (url === null) return [];
-  const asked = [...url.search.matchAll(/[?&]password=([^&]*)/g)].map(([, written = ""]) => written);
-  const found = [url.password, ...asked].filter((written) => written !== "");
-  // Whoever shows the address as it is shows the password, too.
-  return found.length === 0 ? [] : [value.trim(), ...found.flatMap((written) => [written, ...meantBy(written)])];
-}
-
-/** A plus is a plus beside the user; in a query some read a space. */
-function meantBy(written: string): string[] {
-  const read = (text: string) => new URLSearchParams(`password=${text}`).get("password") ?? "";
-  return [read(written.replaceAll("+", "%2B")), read(written)];
+  const secret = findOwn(reader, settings.sandboxSecret, places)?.value;
+  const hosting = readHosting(reader, { secret, files });
+  const provider = readProvider(reader, places, secret);
+  return { uploads, sandbox, hosting, provider, network: readNetwork(reader, places) };
 }
 
 function deepFreeze<T extends object>(value: T): T {

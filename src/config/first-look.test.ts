@@ -30,9 +30,11 @@ test("what is looked at first is what the settings say when all of them are read
     { env: { AGENTYARD_TERMINAL: "Plain", AGENTYARD_DATA: "here" } },
     { flags: { data: "../there", lang: "zh" }, env: { AGENTYARD_DATA: "here" } },
     { files: { ".env": "AGENTYARD_TERMINAL=screen_reader\nAGENTYARD_LANG=Chinese\n" } },
-    { files: { project: "data: ./kept\nloop:\n  steps_max: 5\nterminal:\n  surface: plain\n" } },
+    { files: { project: "loop:\n  steps_max: 5\nterminal:\n  surface: plain\n" } },
+    { files: { project: "data: ./kept\n", ".env": "AGENTYARD_DATA=~/other\n" }, env: { AGENTYARD_CONFIG: "." } },
+    { files: { project: "data: ./kept\n" }, env: { AGENTYARD_DATA: "mine" } },
     { files: { user: "lang: zh\ndata: ~/yard\n", project: "# nothing\n" } },
-    { files: { user: "lang: zh\n", project: "lang: en\n", ".env": "AGENTYARD_DATA=~/other\n" } },
+    { files: { user: "lang: zh\n", project: "lang: en\n" } },
   ];
   for (const one of given) {
     const request = requestWith(t, one);
@@ -55,6 +57,8 @@ test("where one of them is wrong, nothing is relied upon: reading all of them te
     { files: { project: "terminal: rich\n" } },
     { files: { user: "lang: {\n" } },
     { files: { ".env": "AGENTYARD_LANG=\0\n" } },
+    { files: { project: "data: ./kept\n" } },
+    { files: { ".env": "AGENTYARD_DATA=~/other\n" } },
   ]) {
     const request = requestWith(t, one);
     assert.equal((await loadConfig(request)).ok, false, JSON.stringify(one));

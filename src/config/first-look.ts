@@ -3,6 +3,7 @@ import { firstSettings } from "./first-settings.ts";
 import { openSources } from "./open-sources.ts";
 import { findPlaces, type Surroundings } from "./places.ts";
 import { readLanguage } from "./read-language.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
 import type { Flags } from "./sources.ts";
 
 export { processEnvironment } from "./places.ts";
@@ -29,6 +30,7 @@ export async function lookFirst(
     surface: reader.read(firstSettings.surface),
     dataDir: reader.readOr(firstSettings.dataDir, places.dataDir),
   };
+  if (!places.isTrusted) refuseForeign(reader, places, "data");
   // The keys of all other settings are unknown here.
   return reader.problems.every(({ fault }) => fault === "unknown_key") ? look : undefined;
 }

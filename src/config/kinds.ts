@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { z } from "zod";
+import { bareHost } from "../base/host.ts";
 import type { ValueForm } from "../words/words.ts";
 import type { Kind } from "./first-kinds.ts";
 
@@ -83,7 +84,19 @@ export const networks: Kind<readonly string[]> = kind(
 export const address: Kind<string> = kind(
   z.string().refine((text) => isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text)),
   { form: "host", example: "127.0.0.1" },
-  (text) => text.replace(/^\[(.*)\]$/, "$1"),
+  bareHost,
+);
+
+/** Where other servers of the same installation reach this one: `10.0.0.4:7421`, `[::1]:7421`; port 0 takes a free one. */
+export const hostAndPort: Kind<string> = kind(
+  z.string().refine((text) => {
+    const [, host = "", port = ""] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+    const bare = bareHost(host);
+    const isHost =
+      isIP(bare) === 6 ? bare !== host : isIP(bare) === 4 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(host);
+    return isHost && port !== "" && Number(port) <= 65_535;
+  }),
+  { form: "host_port", example: "10.0.0.4:7421" },
 );
 
 /** The path of a server below another one: `/yard`; empty is none. */
@@ -137,17 +150,33 @@ export const engineHost: Kind<string> = kind(
   { form: "address", example: "unix:///var/run/docker.sock" },
 );
 
+/** What an entry of a file is called. */
+export function nameLike(pattern: RegExp, example: string): Kind<string> {
+  return kind(z.string().regex(pattern), { form: "name", example });
+}
+
 /** As Docker takes it: `agentyard-sandbox`, `registry.example:5000/team/image:1`. */
-export const imageName: Kind<string> = kind(z.string().regex(/^[a-z0-9][\w.:/@-]{0,254}$/), {
-  form: "name",
-  example: "agentyard-sandbox",
-});
+export const imageName: Kind<string> = nameLike(/^[a-z0-9][\w.:/@-]{0,254}$/, "agentyard-sandbox");
 
 /** The same for a runtime; empty is the engine's own. */
-export const runtimeName: Kind<string> = kind(z.string().regex(/^[A-Za-z0-9._-]{0,64}$/), {
-  form: "name",
-  example: "runsc",
-});
+export const runtimeName: Kind<string> = nameLike(/^[A-Za-z0-9._-]{0,64}$/, "runsc");
+
+/** As Kubernetes names things. */
+export function objectName(example: string): Kind<string> {
+  return nameLike(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, example);
+}
+
+/** Names with slashes between them, none of which leads up again; empty is the folder itself. */
+export function placeBelow(example: string): Kind<string> {
+  return nameLike(/^$|^(?!\.{1,2}(\/|$))[^/\0]+(\/(?!\.{1,2}(\/|$))[^/\0]+)*$/, example);
+}
+
+/** Where sandbox hosts listen; an empty list is one. */
+export const hostAddresses: Kind<readonly string[]> = kind(
+  z.array(webAddress.refine((text) => !/[?#@]/.test(text))),
+  { form: "origins", example: "https://one.example:9200, https://two.example:9200" },
+  (text) => wordsOf(text).map((word) => word.replace(/\/+$/, "")),
+);
 
 /** `proxy.example:3128`, as many systems have it, means `http://proxy.example:3128`. */
 export const proxy: Kind<string> = kind(

@@ -1,6 +1,6 @@
 import type { McpServerSettings, McpToolSettings } from "../mcp/mcp.ts";
 import type { Kind } from "./first-kinds.ts";
-import { exactAddress, text, toggle, wholeNumber } from "./kinds.ts";
+import { exactAddress, nameLike, text, toggle, wholeNumber } from "./kinds.ts";
 import type { Environment } from "./sources.ts";
 import type { Take, Walker } from "./walker.ts";
 import type { Entry, Item } from "./yaml-tree.ts";
@@ -18,6 +18,7 @@ export type McpEntry = {
   headers?: Readonly<Record<string, string>> | undefined;
   clientId?: string | undefined;
   clientSecret?: string | undefined;
+  issuer?: string | undefined;
   scope?: string | undefined;
   startTimeoutMs?: number | undefined;
   callTimeoutMs?: number | undefined;
@@ -55,10 +56,9 @@ const msOf = (given: number | undefined) => (given === undefined ? undefined : g
 
 /** It stands in the names of tools, which have 64 characters. */
 const isId = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
-const idKind: Kind<string> = {
-  expected: { form: "name", example: "files" },
-  parse: (value) => (typeof value === "string" && isId.test(value) ? value : undefined),
-};
+const idKind = nameLike(isId, "files");
+
+type TextField = "command" | "folder" | "url" | "clientId" | "clientSecret" | "issuer" | "scope";
 
 function readServer(entry: Entry, name: string, reading: Reading): void {
   const { walker, file } = reading;
@@ -66,7 +66,7 @@ function readServer(entry: Entry, name: string, reading: Reading): void {
   if (!isId.test(id)) return refuseName(entry, "servers", reading);
   const server: McpEntry = { id, entry, tools: new Map() };
   const into =
-    (field: "command" | "folder" | "url" | "clientId" | "clientSecret" | "scope", kind: Kind<string> = text): Take =>
+    (field: TextField, kind: Kind<string> = text): Take =>
     (inside, key) => {
       const filled = filledIn(inside, key, reading);
       const content = { form: "value", value: filled } as const;
@@ -81,6 +81,7 @@ function readServer(entry: Entry, name: string, reading: Reading): void {
       scope: into("scope"),
     },
     ...{ client_id: into("clientId"), client_secret: into("clientSecret") },
+    issuer: into("issuer", exactAddress("https://id.example.com")),
     enabled: (inside, key) => {
       server.isOn = walker.value(inside, key, toggle)?.value;
     },
@@ -160,10 +161,7 @@ function readNames(entry: Entry, name: string, reading: Reading): Readonly<Recor
 const secretCharactersMin = 8;
 
 /** What all model families take as the name of a tool. */
-const aliasKind: Kind<string> = {
-  expected: { form: "name", example: "read_document" },
-  parse: (value) => (typeof value === "string" && /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value) ? value : undefined),
-};
+const aliasKind = nameLike(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "read_document");
 
 function readTool(
   entry: Entry,
@@ -197,7 +195,8 @@ export function serverOf(
   };
   if (command === undefined) {
     const client = clientId === undefined ? undefined : { id: clientId, secret: clientSecret };
-    return { ...common, reached: { by: "address", url, headers, client, scope: entry.scope } };
+    const { issuer, scope } = entry;
+    return { ...common, reached: { by: "address", url, headers, client, issuer, scope } };
   }
   const given = Object.fromEntries(Object.entries(base).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   return {

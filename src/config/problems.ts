@@ -33,6 +33,7 @@ type FileFault =
   | {
       readonly fault:
         | "loosens"
+        | "opens_data"
         | "opens_server"
         | "opens_web"
         | "opens_budget"
@@ -95,6 +96,8 @@ function tellFault(problem: FileFault, words: ConfigWords): readonly [what: stri
       return words.unknownArgument(problem.tool, show(problem.name), problem.near);
     case "loosens":
       return words.loosens(problem.name, problem.userFile);
+    case "opens_data":
+      return words.opensData(problem.name, problem.userFile);
     case "opens_server":
       return words.opensServer(problem.name, problem.userFile);
     case "switches_on":

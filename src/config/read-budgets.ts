@@ -2,8 +2,8 @@ import type { PriceTable } from "../models/models.ts";
 import type { BudgetKind, BudgetLimits } from "../protocol/budget.ts";
 import { budgetSettings as settings } from "./budget-settings.ts";
 import type { Places } from "./places.ts";
-import { refuseForeign } from "./read-server.ts";
 import type { Reader } from "./reader.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
 
 export type BudgetsRead = {
   readonly budgets: Readonly<Record<"conversation" | "turn" | "agent", BudgetLimits>>;

@@ -1,7 +1,7 @@
 import type { HitlRules, PatternRule } from "../approvals/approvals.ts";
 import { defaultRules } from "../approvals/rules.ts";
 import { type ConfigFile, readText } from "./files.ts";
-import { type KnownTools, knownTools } from "./known-tools.ts";
+import { type KnownTool, knownTools } from "./known-tools.ts";
 import type { Places } from "./places.ts";
 import type { Problem } from "./problems.ts";
 import { type RulesFile, readRulesFile } from "./rules-file.ts";
@@ -23,7 +23,7 @@ export async function readRules(places: Places, problems: Problem[]): Promise<Ru
   return { rules: merge(project.file, user.file), rows: [...project.rows, ...user.rows] };
 }
 
-const noTools: KnownTools = new Map();
+const noTools: ReadonlyMap<string, KnownTool> = new Map();
 
 async function readFile(file: ConfigFile, places: Places, problems: Problem[]) {
   const text = (await readText(file, problems)) ?? "";

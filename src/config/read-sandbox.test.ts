@@ -80,6 +80,84 @@ test("sandboxes are those of this machine unless a Docker engine is named, until
   );
 });
 
+test("sandboxes of other machines need their addresses and a secret, which no file of a project can have [P5][X3][N1]", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-provider-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const secret = "a secret of servers and their hosts";
+  const request = {
+    ...{ cwd: folder, homeDir: folder, programDir: folder, flags: {} },
+    env: {
+      ...{ AGENTYARD_DATA: folder, AGENTYARD_SANDBOX_PROVIDER: "remote", AGENTYARD_SANDBOX_SECRET: secret },
+      ...{ AGENTYARD_SANDBOX_HOSTS: "https://one.example:9200/, http://[::1]:9200" },
+      ...{ AGENTYARD_SANDBOX_HOSTS_CA: "own.pem", AGENTYARD_SANDBOX_HOST_TLS: "shown" },
+      AGENTYARD_FILES_DIR: "volume",
+    },
+  };
+  const loaded = await loadConfig(request);
+  assert.ok(loaded.ok, JSON.stringify(loaded));
+  const { provider, hosting } = loaded.value;
+  assert.deepEqual(
+    { provider, hosting },
+    {
+      provider: {
+        ...{ kind: "remote", secret, authorities: join(folder, "own.pem") },
+        hosts: ["https://one.example:9200", "http://[::1]:9200"],
+      },
+      hosting: { secret, files: join(folder, "volume"), tlsDir: join(folder, "shown") },
+    },
+  );
+  const shown = JSON.stringify(explainConfig(loaded.value));
+  assert.ok(shown.includes("AGENTYARD_SANDBOX_SECRET") && !shown.includes(secret));
+  const again = await reloadConfig(loaded.value, request);
+  assert.deepEqual(again.ok && again.value.waiting, []);
+  const changed = await reloadConfig(loaded.value, {
+    ...request,
+    env: { ...request.env, AGENTYARD_SANDBOX_HOSTS: "https://two.example:9200" },
+  });
+  assert.deepEqual(changed.ok && [changed.value.waiting, changed.value.config.provider], [["sandbox.hosts"], provider]);
+  assert.deepEqual(await mistakes(t, "sandbox:\n  hosts: [one.example, https://user@two.example]\n"), [
+    "config/agentyard.yaml:2: sandbox.hosts is one.example,https://user@two.example. Write sites with commas between them, such as https://one.example:9200, https://two.example:9200.",
+  ]);
+});
+
+test("a cluster, its namespace, image and volume are settings, with those of a server inside it as defaults [P5][X3][N1]", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-provider-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const request = (env: Record<string, string>) => ({
+    ...{ cwd: folder, homeDir: folder, programDir: folder, flags: {} },
+    env: { AGENTYARD_DATA: folder, AGENTYARD_SANDBOX_PROVIDER: "kubernetes", ...env },
+  });
+  const inside = await loadConfig(request({}));
+  const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
+  assert.deepEqual(inside.ok && inside.value.provider, {
+    ...{ kind: "kubernetes", server: "https://kubernetes.default.svc", tokenFile: `${serviceAccount}/token` },
+    ...{ caFile: `${serviceAccount}/ca.crt`, namespace: "agentyard-sandboxes", image: "agentyard-sandbox:latest" },
+    ...{ runtimeClass: undefined, claim: "agentyard-files", volumePath: "", startTimeoutMs: 60_000, poolSize: 0 },
+  });
+  const prefix = "AGENTYARD_SANDBOX_KUBERNETES_";
+  const outside = await loadConfig(
+    request({
+      ...{ [`${prefix}SERVER`]: "https://cluster.example:6443", [`${prefix}TOKEN_FILE`]: "token" },
+      ...{ [`${prefix}NAMESPACE`]: "boxes", [`${prefix}IMAGE`]: "registry.example/box:1" },
+      ...{ [`${prefix}RUNTIME_CLASS`]: "gvisor", [`${prefix}VOLUME_CLAIM`]: "files", [`${prefix}VOLUME_PATH`]: "a/b" },
+      ...{ [`${prefix}START_SECONDS_MAX`]: "120", [`${prefix}POOL`]: "3" },
+    }),
+  );
+  assert.deepEqual(outside.ok && outside.value.provider, {
+    ...{ kind: "kubernetes", server: "https://cluster.example:6443", tokenFile: join(folder, "token") },
+    ...{ caFile: undefined, namespace: "boxes", image: "registry.example/box:1", runtimeClass: "gvisor" },
+    ...{ claim: "files", volumePath: "a/b", startTimeoutMs: 120_000, poolSize: 3 },
+  });
+  const wrong = "sandbox:\n  kubernetes_namespace: My_Space\n  kubernetes_volume_path: a/../b\n";
+  assert.deepEqual(
+    (await mistakes(t, wrong)).map((mistake) => mistake.replace("config/agentyard.yaml:", "")),
+    [
+      "2: sandbox.kubernetes_namespace is My_Space. Write a name of letters, digits and . _ - such as agentyard-sandboxes.",
+      "3: sandbox.kubernetes_volume_path is a/../b. Write a name of letters, digits and . _ - such as agentyard/files.",
+    ],
+  );
+});
+
 test("an engine, an image or a runtime that cannot be one is refused with an example [P5][X3]", async (t) => {
   const yaml = `sandbox:
   provider: podman
@@ -90,7 +168,7 @@ test("an engine, an image or a runtime that cannot be one is refused with an exa
   assert.deepEqual(
     (await mistakes(t, yaml)).map((mistake) => mistake.replace("config/agentyard.yaml:", "")),
     [
-      "2: sandbox.provider is podman. Write one of local, docker.",
+      "2: sandbox.provider is podman. Write one of local, docker, kubernetes, remote.",
       "3: sandbox.docker_host is docker.example:2375. Write an address such as unix:///var/run/docker.sock.",
       "4: sandbox.docker_image is No Image. Write a name of letters, digits and . _ - such as agentyard-sandbox.",
       "5: sandbox.docker_runtime is run sc. Write a name of letters, digits and . _ - such as runsc.",

@@ -1,6 +1,7 @@
 import type { ServerSettings } from "../http/http.ts";
 import type { Places } from "./places.ts";
 import type { Reader } from "./reader.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
 import { serverSettings as settings } from "./server-settings.ts";
 
 const dayMs = 86_400_000;
@@ -18,6 +19,7 @@ export function readServer(reader: Reader, places: Places): ServerSettings {
     signInsPerMinuteMax: reader.read(settings.signInsPerMinuteMax),
     signInLastsMs: dayMs * reader.read(settings.signInDays),
     signOutEndsSession: reader.read(settings.signOutEndsSession),
+    drainMs: 1_000 * reader.read(settings.drainSeconds),
     oidc: readOidc(reader),
   };
   if (!places.isTrusted) refuseForeign(reader, places, "server.");
@@ -26,8 +28,8 @@ export function readServer(reader: Reader, places: Places): ServerSettings {
 
 /** What needs a new start stays as it is: the address, and the sign-in service. */
 export function changeServer(now: ServerSettings, fresh: ServerSettings): ServerSettings {
-  const { host, port, basePath, oidc } = now;
-  return { ...fresh, host, port, basePath, oidc };
+  const { host, port, basePath, drainMs, oidc } = now;
+  return { ...fresh, host, port, basePath, drainMs, oidc };
 }
 
 function readOidc(reader: Reader): ServerSettings["oidc"] {
@@ -41,28 +43,3 @@ function readOidc(reader: Reader): ServerSettings["oidc"] {
   };
   return issuer === undefined ? undefined : { issuer, ...more };
 }
-
-/** Somebody else's folder must not decide who may call the user's server, nor whom the user's tools call, nor where programs run. */
-export function refuseForeign(
-  reader: Reader,
-  { projectFile, envFile, userFile }: Places,
-  group: keyof typeof foreignFaults,
-): void {
-  const foreign = [projectFile.shown, envFile.shown];
-  for (const { setting, origin } of reader.readings) {
-    const [, file = "", line = ""] = /^(.*):(\d+)$/.exec(origin) ?? [];
-    const { key } = setting;
-    if (!foreign.includes(file) || key === undefined || !key.startsWith(group)) continue;
-    const place = { file, line: Number(line) };
-    reader.problems.push({ fault: foreignFaults[group], name: key, userFile: userFile.shown, place });
-  }
-}
-
-const foreignFaults = {
-  "server.": "opens_server",
-  "web.": "opens_web",
-  "budgets.": "opens_budget",
-  prices: "opens_budget",
-  "sandbox.provider": "opens_sandbox",
-  "sandbox.docker_": "opens_sandbox",
-} as const;

@@ -1,7 +1,7 @@
 import type { WebSettings } from "../web/web.ts";
 import type { Places } from "./places.ts";
-import { refuseForeign } from "./read-server.ts";
 import type { Reader } from "./reader.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
 import { webSettings as settings } from "./web-settings.ts";
 
 /** Whom tools reach out there, and who searches for them. */

@@ -12,7 +12,7 @@ const saidCharactersMax = 200;
  * ended. The failure is what the reader says of it.
  */
 export function readYaml(text: string, clock: Clock): Promise<Result<unknown, string>> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./yaml-worker.ts", import.meta.url), {
       ...{ name: "yaml", env: {}, workerData: text },
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
@@ -26,6 +26,10 @@ export function readYaml(text: string, clock: Clock): Promise<Result<unknown, st
     worker.once("message", (news: YamlNews) =>
       end("said" in news ? failed(news.said.slice(0, saidCharactersMax)) : ok(news.value)),
     );
-    worker.once("error", () => end(failed("it takes too much memory to read")));
+    worker.once("error", (error: Error & { readonly code?: string }) => {
+      if (error.code === "ERR_WORKER_OUT_OF_MEMORY") return end(failed("it takes too much memory to read"));
+      cancel();
+      return reject(error);
+    });
   });
 }

@@ -4,12 +4,12 @@ import type { Given, Source } from "./sources.ts";
 
 /** A setting that has a value. `origin` is for people: `--data`, `MAX_LOOPS`, `.env:3`, `default`. */
 export type Reading = { readonly setting: Setting<unknown>; readonly value: unknown; readonly origin: string };
-type Found<T> = { readonly value: T; readonly given: Given };
+export type Found<T> = { readonly value: T; readonly given: Given };
 
 /** Asks the sources in order, and keeps what was read and what was wrong. */
 export interface Reader {
-  /** The value as given; undefined where no source has it. */
-  find<T>(setting: Setting<T>): Found<T> | undefined;
+  /** The value as given; undefined where no source has it. One that `isLeftOut` is passed over, as if it stood nowhere. */
+  find<T>(setting: Setting<T>, isLeftOut?: (given: Given) => boolean): Found<T> | undefined;
   /** The value as given, or its default. */
   read<T>(setting: Setting<T> & { readonly default: NoInfer<T> }): T;
   /** The value as given, or one that follows from the surroundings. */
@@ -21,12 +21,12 @@ export interface Reader {
 export function openReader(sources: readonly Source[], problems: Problem[]): Reader {
   const readings: Reading[] = [];
 
-  function find<T>(setting: Setting<T>): Found<T> | undefined {
+  function find<T>(setting: Setting<T>, isLeftOut?: (given: Given) => boolean): Found<T> | undefined {
     let found: Found<T> | undefined;
     // Weaker sources are checked too: a mistake should not wait until the stronger one is gone.
     for (const source of sources) {
       const given = source.find(setting);
-      if (given === undefined) continue;
+      if (given === undefined || isLeftOut?.(given)) continue;
       const value = setting.kind.parse(given.value, source.folders);
       if (value === undefined) problems.push({ fault: "value", ...given, setting });
       else found ??= { value, given };

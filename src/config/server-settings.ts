@@ -85,6 +85,13 @@ export const serverSettings = {
     kind: toggle,
     default: usual.signOutEndsSession,
   },
+  drainSeconds: {
+    variables: ["AGENTYARD_DRAIN_SECONDS"],
+    key: "server.drain_seconds",
+    kind: number(0, 3_600),
+    default: usual.drainMs / 1_000,
+    isFixed: true,
+  },
   oidcIssuer: {
     variables: ["AGENTYARD_OIDC_ISSUER"],
     key: "server.oidc.issuer",

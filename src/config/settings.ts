@@ -7,7 +7,18 @@ import { contextSettings } from "./context-settings.ts";
 import { documentSettings } from "./document-settings.ts";
 import { choice, type Kind, path } from "./first-kinds.ts";
 import { firstSettings } from "./first-settings.ts";
-import { baseUrl, databaseAddress, endings, key, number, proxy, sealKey, text, wholeNumber } from "./kinds.ts";
+import {
+  baseUrl,
+  databaseAddress,
+  endings,
+  hostAndPort,
+  key,
+  number,
+  proxy,
+  sealKey,
+  text,
+  wholeNumber,
+} from "./kinds.ts";
 import { sandboxSettings } from "./sandbox-settings.ts";
 import { serverSettings } from "./server-settings.ts";
 import { webSettings } from "./web-settings.ts";
@@ -39,6 +50,8 @@ const bytesTop = 1024 ** 5;
 export const settings = {
   ...firstSettings,
   sessionDbPath: { variables: ["SESSION_DB_PATH"], key: "session_db_path", kind: path, isFixed: true },
+  /** Where the files of conversations lie, where several processes share a database server. */
+  filesDir: { variables: ["AGENTYARD_FILES_DIR"], key: "files_dir", kind: path, isFixed: true },
   logsDir: { variables: ["AGENTYARD_LOGS"], key: "logs.dir", kind: path, isFixed: true },
   logLevel: {
     variables: ["AGENTYARD_LOG_LEVEL"],
@@ -57,6 +70,13 @@ export const settings = {
 
   /** A server in place of the file sessions.db. */
   databaseUrl: { variables: ["AGENTYARD_DATABASE_URL"], kind: databaseAddress, isSecret: true, isFixed: true },
+  /** Where other servers on the same database hand requests on to this one. */
+  peerAddress: {
+    variables: ["AGENTYARD_PEER_ADDRESS"],
+    key: "storage.peer_address",
+    kind: hostAndPort,
+    isFixed: true,
+  },
   connectionsMax: {
     variables: ["AGENTYARD_DATABASE_CONNECTIONS_MAX"],
     key: "storage.connections_max",

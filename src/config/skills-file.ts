@@ -1,5 +1,4 @@
-import type { Kind } from "./first-kinds.ts";
-import { endings, toggle } from "./kinds.ts";
+import { endings, nameLike, toggle } from "./kinds.ts";
 import type { Walker } from "./walker.ts";
 import type { Entry } from "./yaml-tree.ts";
 
@@ -28,10 +27,7 @@ export function readSkillsFile(entries: readonly Entry[], walker: Walker): Skill
 
 /** As in the public format: it stands in paths and in messages. */
 const isId = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const idKind: Kind<string> = {
-  expected: { form: "name", example: "pdf" },
-  parse: (value) => (typeof value === "string" && isId.test(value) ? value : undefined),
-};
+const idKind = nameLike(isId, "pdf");
 
 function readSkill(entry: Entry, name: string, walker: Walker): SkillEntry | undefined {
   const { value, problems, placeOf, sourceOf } = walker;

@@ -14,6 +14,8 @@ export type ConfigNote =
   | { readonly code: "slot_without_key"; readonly slot: Slot; readonly variable: string }
   /** A model for embeddings is named in part: `variable` is missing, and words alone decide. */
   | { readonly code: "embedding_incomplete"; readonly variable: string }
+  /** Proxies that somebody else's folder names are not used. */
+  | { readonly code: "proxy_foreign"; readonly names: string }
   /** Looks like a variable of a slot and is none. */
   | { readonly code: "variable_unknown"; readonly name: string; readonly near: string };
 

@@ -4,10 +4,10 @@ import { ownWordsOf } from "../protocol/events.ts";
 import { hasVisible } from "../protocol/message.ts";
 import { forModels, shownName } from "../words/words.ts";
 import { instructionsIn, instructionTokensMax, isInstruction } from "./instructions.ts";
-import { markedWords, oneLine } from "./own-marks.ts";
+import { markedRest, markedWords, oneLine } from "./own-marks.ts";
 import { endsWithin } from "./shorten.ts";
 
-/** What stands beside a summary: facts of the log, byte for byte, and how many of each kind. */
+/** What stands beside a summary: what the log has, byte for byte, and how many of each kind. */
 export type Pins = { readonly text: string; readonly kept: Readonly<Record<string, number>> };
 
 type Wanted = {
@@ -114,7 +114,8 @@ const requestShareMax = 0.35;
 const requestLeftShareMax = 0.5;
 
 function wordsOf({ said, turn }: History, isGone: Wanted["isGone"]) {
-  const gone = unrepeated(said.filter(({ seq, text }) => isGone(seq) && hasVisible(text)));
+  const left = unrepeated(said.filter(({ seq }) => isGone(seq)));
+  const gone = left.filter(({ text }) => hasVisible(text));
   // What the turn is about, and what was thrown in last.
   const asked = new Set([said.at(-1)?.text, turn === undefined ? undefined : ownWordsOf(turn.message)]);
   const isRequest = ({ text }: SaidLine) => asked.has(text);
@@ -124,7 +125,10 @@ function wordsOf({ said, turn }: History, isGone: Wanted["isGone"]) {
   const others = [...short.filter(({ text }) => !isInstruction(text)), ...long];
   return {
     // One that is an instruction stands among them.
-    request: gone.filter((entry) => isRequest(entry) && (isLong(entry) || !isInstruction(entry.text))),
+    request: left.filter((entry) => {
+      const isElsewhere = !hasVisible(entry.text) || (!isLong(entry) && isInstruction(entry.text));
+      return isRequest(entry) && (entry.rest !== undefined || !isElsewhere);
+    }),
     standing: newestFirst(unrepeated(instructions)).map((entry) => entryOf("standing", entry, instructionTokensMax)),
     others: newestFirst(others.filter((entry) => !isRequest(entry))).map((entry) =>
       entryOf("said", entry, instructionTokensMax),
@@ -134,8 +138,19 @@ function wordsOf({ said, turn }: History, isGone: Wanted["isGone"]) {
 
 function requestOf(request: readonly SaidLine[], tokensMax: number): Entry[] {
   const each = Math.floor(Math.min(requestTokensMax, tokensMax / Math.max(request.length, 1)) - wordsTokens);
-  return request.map((entry) => entryOf("request", entry, each));
+  return request.map((entry) => withRest(entryOf("request", entry, each), entry, each));
 }
+
+/** What the user's line stands for comes behind it, in what is left of its room: without it nobody knows the task. */
+function withRest(entry: Entry, { text, rest }: SaidLine, tokensMax: number): Entry {
+  if (rest === undefined) return entry;
+  const own = hasVisible(text) ? [entry.text] : [];
+  const left = tokensMax - estimateTokens(own.join("")) - restTokens;
+  return left <= gapTokens ? entry : { ...entry, text: [...own, markedRest(fitted(rest, left))].join("\n") };
+}
+
+/** What stands around it. */
+const restTokens = 48;
 
 /** What stands around the words of the user, and in the gap of those that are shortened. */
 const wordsTokens = 8;
@@ -156,11 +171,18 @@ function newestFirst(said: readonly SaidLine[]): SaidLine[] {
 }
 
 function entryOf(section: Section, { seq, text }: SaidLine, tokensMax: number): Entry {
-  const { gap } = forModels.compact;
-  if (estimateTokens(text) <= tokensMax) return { section, order: seq, text: markedWords(text) };
+  return { section, order: seq, text: markedWords(fitted(text, tokensMax)) };
+}
+
+function fitted(text: string, tokensMax: number): string {
+  if (estimateTokens(text) <= tokensMax) return text;
   const { head, tail } = endsWithin(text, tokensMax - gapTokens);
-  const note = gap({ left: text.length - head.length - tail.length, all: text.length, file: undefined });
-  return { section, order: seq, text: markedWords(`${head}${note}${tail}`) };
+  const note = forModels.compact.gap({
+    left: text.length - head.length - tail.length,
+    all: text.length,
+    file: undefined,
+  });
+  return `${head}${note}${tail}`;
 }
 
 const lineBytesMax = 200;

@@ -20,6 +20,12 @@ export function markedWords(text: string): string {
 /** Most words cannot be mistaken, and a mark takes room. */
 const misleading = /<\s*\/|user\W*_?\W*words|^\s*(?:#|- )/imu;
 
+/** What others wrote and the user said with a line of theirs: it can neither end its block nor begin a part of ours. */
+export function markedRest(written: string): string {
+  const text = withoutOurHeadings(withoutOurTags(written));
+  return forModels.compact.chosen({ mark: markFor(text), text });
+}
+
 /** What a model wrote about the conversation, in a block that it cannot end; `prose` is where its words stand. */
 export function markedProse(written: string): { text: string; prose: { at: number; length: number } } {
   const words = withoutOurHeadings(withoutOurTags(written)).trimEnd();

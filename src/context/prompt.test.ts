@@ -59,7 +59,7 @@ for (const size of sizes) {
   });
 
   test(`the ${size} prompt and its tools are what was last looked at [R1][L3]`, () => {
-    assertSnapshot(`${size}.txt`, [promptOf(size), ...toolbox.offered(size).map(described)].join("\n\n"));
+    assertKnown(`${size}.txt`, [promptOf(size), ...toolbox.offered(size).map(described)].join("\n\n"));
   });
 }
 
@@ -69,7 +69,7 @@ test("the prompt of the agent for short questions is what was last looked at [R1
   const { prompt, tools } = builtInAgents.simple;
   const offered = toolbox.only(tools).offered("full");
   const { system } = systemPrompt(offered, "full", startedAt, {}, { prompt, callerPart: "Answer in JSON." });
-  assertSnapshot("simple.txt", [system, ...offered.map(({ name }) => name)].join("\n\n"));
+  assertKnown("simple.txt", [system, ...offered.map(({ name }) => name)].join("\n\n"));
 });
 
 test("what reminders and results say is what was last looked at [R1]", () => {
@@ -102,7 +102,7 @@ test("what reminders and results say is what was last looked at [R1]", () => {
     ...memoryTexts(),
     ...Object.entries(forModels.nextSteps).map(([code, next]) => `${code}: ${next}`),
   ];
-  assertSnapshot("notes.txt", texts.map((text) => text.trim()).join("\n\n"));
+  assertKnown("notes.txt", texts.map((text) => text.trim()).join("\n\n"));
 });
 
 function memoryTexts(): string[] {
@@ -246,15 +246,15 @@ function described({ name, description, parameters }: (typeof builtins)[number])
 }
 
 /** Texts for models are changed knowingly: nobody here can see what a change does to a model. */
-function assertSnapshot(name: string, text: string): void {
+function assertKnown(name: string, text: string): void {
   const folder = join(import.meta.dirname, "../../test/data/prompts");
   const file = join(folder, name);
-  if (process.env.UPDATE_SNAPSHOTS === "1") {
+  if (process.env.UPDATE_PROMPTS === "1") {
     mkdirSync(folder, { recursive: true });
     writeFileSync(file, `${text}\n`);
   }
   const known = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const advice = `what models read has changed (test/data/prompts/${name}): write a line about it into the page on prompts in docs/decisions, then run UPDATE_SNAPSHOTS=1 node --test src/context/prompt.test.ts`;
+  const advice = `what models read has changed (test/data/prompts/${name}): write a line about it into the page on prompts in docs/decisions, then run UPDATE_PROMPTS=1 node --test src/context/prompt.test.ts`;
   assert.ok(known === `${text}\n`, `${advice}\n${firstDifference(known, `${text}\n`)}`);
 }
 

@@ -4,6 +4,7 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { testWorkspace } from "../../test/world/workspace.ts";
+import { failed } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
 import { BrokenOff, shownPath, type Workspace } from "../workspace/workspace.ts";
@@ -190,7 +191,7 @@ test("a program is refused at its first bytes, not when all of it has come in [F
 test("a stored name cannot lead elsewhere, start a line or be endless [S5][W5]", async (t) => {
   const { upload } = await uploads(t);
   const invalid = (path: string, why: "control_character" | "slash" | "backslash" | "no_name" | "too_long") =>
-    failure("path_invalid", { path: shownPath(path), why });
+    failed({ code: "path_invalid", params: { path: shownPath(path), why }, retryable: false });
   assert.deepEqual(
     [
       await upload("../a.txt", ["x"]),

@@ -48,6 +48,17 @@ test("a file of a workspace is read in a thread, page by page, and the name may 
   close();
 });
 
+test("how far a long manual is read is told in a hundred steps, and not for each page [D4]", async (t) => {
+  const extractor = openExtractor({ clock: manualClock(), logger: quietLogger([]) });
+  t.after(extractor.close);
+  const seen: number[] = [];
+  const source = bytesOf("manual.pdf", manual(250));
+  const found = await extractor.extract(source, { signal, onProgress: ({ done }) => seen.push(done) });
+  assert.ok(found.ok);
+  // The first page, then each that makes another hundredth of them full.
+  assert.deepEqual(seen, [1, ...Array.from({ length: 100 }, (_, step) => Math.ceil((step + 1) * 2.5))]);
+});
+
 test("what cannot be read says why, and the next file is read [D1]", async (t) => {
   const extractor = openExtractor({ clock: manualClock(), logger: quietLogger([]) });
   t.after(extractor.close);
@@ -64,6 +75,8 @@ test("what cannot be read says why, and the next file is read [D1]", async (t) =
   ];
   for (const [name, bytes, code] of cases)
     assert.equal(await codeOf(extractor, bytesOf(name, new Uint8Array(bytes))), code, name);
+  const locked = await extractor.extract(bytesOf("sealed.docx", new Uint8Array(sealed)), { signal });
+  assert.deepEqual(!locked.ok && locked.failure.params, { name: "sealed.docx", why: "password" });
 });
 
 test("a reader that is stopped, late or closed says so; those who wait for a thread get theirs [D1]", async (t) => {

@@ -29,7 +29,7 @@ export type ExtractOptions = {
   readonly onProgress?: (progress: Progress) => void;
 };
 
-const version = 2;
+const version = 3;
 
 const timeMs = 60_000;
 const timeMsPerMegabyte = 1_000;

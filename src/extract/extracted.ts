@@ -22,7 +22,11 @@ export type Block = {
   readonly from: Place;
   /** Where its last line stands, if that is another place. */
   readonly to?: Place;
+  /** Where in its text another page begins; who cuts it can say on which pages each part lies. */
+  readonly turns?: readonly Turn[];
 };
+
+export type Turn = { readonly at: number; readonly place: Place };
 
 /** Where to open the file; what a format does not have is not there. All from 1 on. */
 export type Place = {

@@ -9,7 +9,7 @@ export function languageOf(blocks: readonly Block[]): string | undefined {
   const text = sampleOf(blocks);
   const scripts = Object.entries(scriptPatterns).map(([script, pattern]) => ({
     script,
-    count: countOf(text, pattern),
+    count: lettersOf(text, pattern),
   }));
   const letters = scripts.reduce((sum, { count }) => sum + count, 0);
   if (letters < lettersMin) return undefined;
@@ -37,16 +37,16 @@ const samplesMax = 400;
 const blockCharactersMax = 2_000;
 
 const scriptPatterns = {
-  latin: /\p{Script=Latin}/gu,
-  han: /\p{Script=Han}/gu,
-  kana: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu,
-  hangul: /\p{Script=Hangul}/gu,
-  cyrillic: /\p{Script=Cyrillic}/gu,
-  greek: /\p{Script=Greek}/gu,
-  arabic: /\p{Script=Arabic}/gu,
-  hebrew: /\p{Script=Hebrew}/gu,
-  thai: /\p{Script=Thai}/gu,
-  devanagari: /\p{Script=Devanagari}/gu,
+  latin: /\p{Script=Latin}+/gu,
+  han: /\p{Script=Han}+/gu,
+  kana: /[\p{Script=Hiragana}\p{Script=Katakana}]+/gu,
+  hangul: /\p{Script=Hangul}+/gu,
+  cyrillic: /\p{Script=Cyrillic}+/gu,
+  greek: /\p{Script=Greek}+/gu,
+  arabic: /\p{Script=Arabic}+/gu,
+  hebrew: /\p{Script=Hebrew}+/gu,
+  thai: /\p{Script=Thai}+/gu,
+  devanagari: /\p{Script=Devanagari}+/gu,
 } as const;
 /** One language stands for a script only where it is by far the most likely: what Cyrillic or Arabic is, is not said. */
 const byScript: Readonly<Record<string, string>> = { greek: "el", hebrew: "he", thai: "th" };
@@ -58,14 +58,14 @@ function chineseOf(text: string): string {
   return traditional > simplified ? "zh-Hant" : "zh";
 }
 
-const smallWords: Readonly<Record<string, RegExp>> = {
-  en: /\b(?:the|and|of|to|is|that|with|for|this|are)\b/giu,
-  de: /\b(?:der|die|und|das|ist|nicht|mit|den|ein|zu)\b/giu,
-  fr: /\b(?:le|les|des|est|une|pour|dans|que|et|vous)\b/giu,
-  es: /\b(?:el|los|las|que|una|por|con|para|del|es)\b/giu,
-  pt: /\b(?:os|uma|não|para|com|que|em|do|da|é)\b/giu,
-  it: /\b(?:il|che|di|per|una|con|non|sono|della|gli)\b/giu,
-  nl: /\b(?:het|een|van|de|en|niet|dat|voor|met|zijn)\b/giu,
+const smallWords: Readonly<Record<string, ReadonlySet<string>>> = {
+  en: new Set("the and of to is that with for this are".split(" ")),
+  de: new Set("der die und das ist nicht mit den ein zu".split(" ")),
+  fr: new Set("le les des est une pour dans que et vous".split(" ")),
+  es: new Set("el los las que una por con para del es".split(" ")),
+  pt: new Set("os uma não para com que em do da é".split(" ")),
+  it: new Set("il che di per una con non sono della gli".split(" ")),
+  nl: new Set("het een van de en niet dat voor met zijn".split(" ")),
 };
 /** The best must be so much better than the next, and be met so often among words. */
 const clearlyMore = 1.4;
@@ -73,16 +73,19 @@ const smallShareMin = 0.05;
 const smallWordsMin = 5;
 
 function latinOf(text: string): string | undefined {
-  const words = countOf(text, /\p{L}+/gu);
+  const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   const [best, next] = Object.entries(smallWords)
-    .map(([language, pattern]) => ({ language, count: countOf(text, pattern) }))
+    .map(([language, small]) => ({ language, count: words.filter((word) => small.has(word)).length }))
     .toSorted((one, other) => other.count - one.count);
-  if (best === undefined || best.count < Math.max(smallWordsMin, smallShareMin * words)) return undefined;
+  if (best === undefined || best.count < Math.max(smallWordsMin, smallShareMin * words.length)) return undefined;
   return best.count >= clearlyMore * (next?.count ?? 0) ? best.language : undefined;
 }
 
 function countOf(text: string, pattern: RegExp): number {
-  let count = 0;
-  for (const _ of text.matchAll(pattern)) count += 1;
-  return count;
+  return text.match(pattern)?.length ?? 0;
+}
+
+/** In stretches, of which there are far fewer. */
+function lettersOf(text: string, pattern: RegExp): number {
+  return (text.match(pattern) ?? []).reduce((sum, stretch) => sum + stretch.length, 0);
 }

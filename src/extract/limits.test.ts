@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { pptx, xlsx } from "../../test/world/packed-files.ts";
-import { paragraph, pdf, printed } from "../../test/world/pdf-files.ts";
+import { paragraph, pdf, printed, unfoldingPdf } from "../../test/world/pdf-files.ts";
 import type { Extracted } from "./extracted.ts";
-import { cellsMax, pagesMax, rowsMax, slidesMax } from "./limits.ts";
+import { cellsMax, pagesMax, pdfiumBytesMax, pdfiumOverstep, rowsMax, slidesMax } from "./limits.ts";
 import { openLosses } from "./losses.ts";
 import { openPackage } from "./office/open-package.ts";
 import { readPptx } from "./office/pptx.ts";
@@ -82,7 +82,7 @@ test("of more rows or cells than a workbook may have, those before are there [D1
   }
 });
 
-test("PDFium gets no more than its gigabyte, and goes on without it [D1]", async () => {
+test("PDFium gets no more memory than there is for it, and goes on without it [D1]", async () => {
   assert.equal(pdfium.call("malloc", 1024 ** 3), 0);
   const { blocks } = await read(
     pdfReader(pdfium),
@@ -93,4 +93,13 @@ test("PDFium gets no more than its gigabyte, and goes on without it [D1]", async
     blocks.map(({ text }) => text),
     ["Still here."],
   );
+});
+
+test("a page that unfolds to most of a gigabyte takes no more memory than there is for it [D1]", async () => {
+  // Its memory does not shrink, and other tests use the one that all of them share.
+  const own = await loadPdfium();
+  const read = () => pdfReader(own)({ name: "a.pdf", bytes: unfoldingPdf(96) }, { onProgress() {} });
+  assert.throws(read, { code: "ERR_WORKER_OUT_OF_MEMORY" });
+  const took = own.memory.buffer.byteLength;
+  assert.ok(took <= pdfiumBytesMax * pdfiumOverstep, `${took} bytes`);
 });

@@ -4,9 +4,9 @@ import type { Users } from "../users/users.ts";
 import { type Arrival, networkOf, openArrivals } from "./arrival.ts";
 import { readCookies, signedInCookie, signInCookie } from "./cookie.ts";
 import { shareWith } from "./cors.ts";
-import { type Caller, doorOf, type HttpCall, isLocal } from "./door.ts";
+import { type Caller, type Counted, doorOf, type HttpCall, isLocal } from "./door.ts";
 import { openPaths } from "./open-paths.ts";
-import { isNavigation, isOurHost, pageOf } from "./origin.ts";
+import { isNavigation, isOurHost, pageOf, wantsPage } from "./origin.ts";
 import { refuse } from "./problem.ts";
 import type { Rate } from "./rate.ts";
 import type { ServerSettings } from "./settings.ts";
@@ -23,11 +23,14 @@ type Known = { readonly caller: Caller; readonly counted: string; readonly cooki
 export function openAdmission({ users, server, rate }: Keeper): (c: HttpCall) => Promise<Response | undefined> {
   const arrivalOf = arrivals(server);
   return async (c) => {
-    const { admitted } = doorOf(c);
-    if (admitted !== undefined) {
-      c.set("arrival", admitted.arrival);
-      c.set("caller", admitted.caller);
-      return undefined;
+    const { admitted, passed } = doorOf(c);
+    const before = admitted ?? passed;
+    if (before !== undefined) {
+      c.set("arrival", before.arrival);
+      c.set("caller", before.caller);
+      // The request that this one is a part of may have begun long ago.
+      if (admitted?.caller.taken?.aborted) return refuse(c, makeFailure("sign_in_required", { key: "unknown" }));
+      return passed?.counted && count(c, rate, passed.counted);
     }
     const arrival = arrivalOf(c);
     c.set("arrival", arrival);
@@ -41,9 +44,10 @@ export function openAdmission({ users, server, rate }: Keeper): (c: HttpCall) =>
     const isAlone = !usersExist && arrival.isFromHere;
     const isVeiled = !usersExist && arrival.isVeiled;
     const counted = known?.counted ?? `address ${networkOf(arrival.address)}`;
-    const allowance = rate.count(counted, settings.requestsPerMinuteMax * (isAlone ? timesOnLoopback : 1));
-    for (const [name, value] of Object.entries(allowance.headers)) c.header(name, value);
-    if (allowance.refusal !== undefined) return refuse(c, allowance.refusal);
+    const tooMany = count(c, rate, {
+      ...{ who: counted, max: settings.requestsPerMinuteMax * (isAlone ? timesOnLoopback : 1) },
+    });
+    if (tooMany !== undefined) return tooMany;
     const caller = known?.caller ?? (isAlone ? everybody : nobody);
     c.set("caller", caller);
     if (caller !== nobody) doorOf(c).giveTime?.();
@@ -53,6 +57,14 @@ export function openAdmission({ users, server, rate }: Keeper): (c: HttpCall) =>
     if (caller !== nobody || openPaths.has(c.req.path)) return undefined;
     return isVeiled ? refuse(c, makeFailure("proxy_unnamed", {})) : askToSignIn(c, arrival);
   };
+}
+
+/** One more of theirs; an answer is a refusal. Whoever hands the request on takes it back: it counts where it is served. */
+function count(c: HttpCall, rate: Rate, counted: Counted): Response | undefined {
+  const { headers, refusal } = rate.count(counted.who, counted.max);
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  c.set("counted", counted);
+  return refusal && refuse(c, refusal);
 }
 
 /** The settings may change while we run; the lists made of them are kept as long as they do not. */
@@ -87,7 +99,7 @@ async function identify(c: HttpCall, users: Users, { signInLastsMs }: ServerSett
     const known = await users.byCookie(token);
     if (known === undefined) continue;
     return {
-      caller: { signedIn: known.id, scopes: known.scopes, by: "cookie", taken: known.taken },
+      caller: { signedIn: known.id, scopes: known.scopes, by: "cookie", signIn: known.hash, taken: known.taken },
       counted: `user ${known.id}`,
       cookie: known.renewed ? signedInCookie(arrival, { token, lastsMs: signInLastsMs }) : undefined,
     };
@@ -133,7 +145,7 @@ function nameIn({ host }: Arrival): string {
 /** A person is shown where; other software is told how. */
 function askToSignIn(c: HttpCall, { prefix }: Arrival): Response {
   const { pathname, search } = new URL(c.req.url);
-  if (isNavigation(c.req.raw))
+  if (wantsPage(c.req.raw))
     return c.redirect(`${prefix}/sign-in?next=${encodeURIComponent(`${prefix}${pathname}${search}`)}`, 303);
   const wasSent = keySent(c.req.raw) !== undefined;
   c.header("www-authenticate", `Bearer realm="AgentYard"${wasSent ? ', error="invalid_token"' : ""}`);

@@ -85,9 +85,10 @@ function networksOf(named: readonly string[]): (address: string) => boolean {
   return (address) => list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/** `::ffff:10.0.0.1` → 10.0.0.1; without a zone; undefined for what is no address. */
+/** `::ffff:10.0.0.1` → 10.0.0.1; without a zone or a port, which some proxies add; undefined for what is no address. */
 function plainAddress(text: string): string | undefined {
-  const [address = ""] = text.replace(/^\[(.*)\]$/, "$1").split("%");
+  const bare = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  const [address = ""] = bare.split("%");
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   return isIP(mapped) === 0 ? undefined : mapped;
 }

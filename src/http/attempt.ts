@@ -1,5 +1,7 @@
 import type { LogEvent } from "../protocol/events.ts";
 
+// A fold of events that stands with the streams and not in log/: nobody but them asks whose the running text is.
+
 /** One try at one answer; the text of the running answer belongs to it. */
 export type Attempt = { readonly turn: number; readonly step: number; readonly attempt: number };
 

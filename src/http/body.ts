@@ -10,18 +10,26 @@ const valuesMax = 600_000;
 /** So many members may all objects have: they take far longer than elements of lists. */
 const namesMax = 150_000;
 
+/** A body that was read: what it says, and as it came. */
+export type ReadBody = { readonly json: unknown; readonly raw: Buffer };
+
 /** The body as JSON; no body counts as an empty object. What is sent with GET and DELETE is not looked at. */
-export async function readBody(request: Request, bytesMax: number): Promise<Result<unknown, Unreadable>> {
-  if (!["POST", "PATCH", "PUT"].includes(request.method)) return ok({});
+export async function readBody(request: Request, bytesMax: number): Promise<Result<ReadBody, Unreadable>> {
+  if (!["POST", "PATCH", "PUT"].includes(request.method)) return ok({ json: {}, raw: Buffer.alloc(0) });
   const bytes = await readBytes(request, bytesMax);
   if (!bytes.ok) return bytes;
-  if (bytes.value.length === 0) return ok({});
+  const json = readJson(request, bytes.value);
+  return json.ok ? ok({ json: json.value, raw: bytes.value }) : json;
+}
+
+function readJson(request: Request, bytes: Buffer): Result<unknown, Unreadable> {
+  if (bytes.length === 0) return ok({});
   // Only JSON is taken, also because a page of another site cannot send it without asking first.
   if (!/^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) return failure("bad_json", {});
-  const rule = ruleBroken(bytes.value);
+  const rule = ruleBroken(bytes);
   if (rule !== undefined) return failure("bad_request", { what: "body", rule });
   try {
-    return ok(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes.value)));
+    return ok(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
   } catch {
     return failure("bad_json", {});
   }

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { BrokenOff } from "../workspace/workspace.ts";
+import type { HandedBody } from "./door.ts";
 import { tookIn } from "./garbage.ts";
 
 /** Sent by the forms and scripts of any page without asking first; everything else a browser asks about beforehand. */
@@ -30,8 +31,18 @@ export function openBytes(
   // A form of another site is refused by where it comes from, before it gets here.
   if (isForm && !formType.test(type)) return failure("form_unfit", { why: "broken" });
   if (!isForm && simpleTypes.test(type)) return failure("content_type_unfit", { type: type.slice(0, 80) });
-  const length = request.headers.get("content-length") ?? "";
-  return ok({ chunks: piecesOf(request), announced: /^\d{1,15}$/.test(length) ? Number(length) : undefined });
+  return ok({ chunks: piecesOf(request), announced: announcedIn(request) });
+}
+
+function announcedIn({ headers }: Request): number | undefined {
+  const length = headers.get("content-length") ?? "";
+  return /^\d{1,15}$/.test(length) ? Number(length) : undefined;
+}
+
+/** A body of any kind, to be handed on; none where there is none. */
+export function bodyAsItComes(request: Request): HandedBody {
+  if (request.body === null) return { bytes: undefined };
+  return { stream: piecesOf(request), announced: announcedIn(request) };
 }
 
 async function* piecesOf(request: Request): AsyncGenerator<Uint8Array, void, undefined> {

@@ -2,10 +2,17 @@ import type { Arrival } from "./arrival.ts";
 
 type Place = Pick<Arrival, "scheme" | "prefix">;
 
-/** Over https a browser takes this name only from us, and not from a neighbour under another name of the same domain. */
-export function signInCookie({ scheme, prefix }: Place): string {
-  if (scheme !== "https") return "agentyard";
-  return prefix === "" ? "__Host-agentyard" : "__Secure-agentyard";
+export function signInCookie(at: Place): string {
+  return ownCookie("agentyard", at);
+}
+
+/**
+ * Over https a browser takes this name only from us, and not from a neighbour under another name of the same domain; below a
+ * path only over https.
+ */
+export function ownCookie(name: string, { scheme, prefix }: Place): string {
+  if (scheme !== "https") return name;
+  return `${prefix === "" ? "__Host-" : "__Secure-"}${name}`;
 }
 
 const sameNameMax = 5;
@@ -20,6 +27,15 @@ export function readCookies(header: string | undefined, name: string): readonly 
     return at > 0 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
   });
   return values.slice(0, sameNameMax);
+}
+
+/** What the browser keeps while the person is at the sign-in service. */
+export const wayCookie = "agentyard-way";
+
+/** Of all cookies only those: they are sealed, and end soon. */
+export function waysIn(header: string | undefined): string {
+  const pairs = (header ?? "").split(";").map((pair) => pair.trim());
+  return pairs.filter((pair) => /^(__Host-|__Secure-)?agentyard-way=/.test(pair)).join("; ");
 }
 
 /** A header that sets a cookie which scripts do not see and other sites do not make the browser send with what changes something. */

@@ -4,6 +4,7 @@ import { type FileStat, type FileStream, shownPath } from "../workspace/workspac
 import { breakOff, type HttpCall } from "./door.ts";
 import { refuse } from "./problem.ts";
 import { type ByteRange, rangeWanted } from "./range.ts";
+import { whileLetIn } from "./while-let-in.ts";
 
 /** A file that was asked for, opened when it is known which part of it is wanted; or an archive made while it is sent. */
 export type Download = StoredDownload | { readonly archive: Archive };
@@ -37,7 +38,7 @@ function sendArchive(c: HttpCall, { name, type = "application/zip", chunks }: Ar
   const headers = { "content-type": type, ...attached(name) };
   if (c.req.method === "HEAD") return c.body(null, 200, headers);
   const body = streamOf(chunks(), onThrown, () => breakOff(c));
-  return c.body(body, 200, headers);
+  return c.body(whileLetIn(c, body), 200, headers);
 }
 
 /** Sends a file, or the one range of it that was asked for. */
@@ -54,7 +55,10 @@ async function sendFile(c: HttpCall, { stat, open, shown }: StoredDownload, onTh
   }
   const opened = await open(range);
   if (!opened.ok) return refuse(c, opened.failure);
-  const body = streamOf(opened.value.chunks, onThrown, () => breakOff(c));
+  const body = whileLetIn(
+    c,
+    streamOf(opened.value.chunks, onThrown, () => breakOff(c)),
+  );
   const { stat: now } = opened.value;
   if (range === undefined) return c.body(body, 200, headersOf(now, now.bytes, shown));
   if (tagOf(now) !== tagOf(stat)) {
@@ -79,15 +83,17 @@ function headersOf(stat: FileStat, length: number, shown: Shown | undefined): Re
 }
 
 function attached(name: string) {
-  return { "content-disposition": attachment(name), "x-content-type-options": "nosniff" };
+  return { "content-disposition": dispositionOf(name), "x-content-type-options": "nosniff" };
 }
 
 function inPlace(name: string, { policy }: Shown) {
   return {
-    "content-disposition": attachment(name).replace("attachment", "inline"),
+    "content-disposition": dispositionOf(name).replace("attachment", "inline"),
     "x-content-type-options": "nosniff",
     "content-security-policy": policy,
     "referrer-policy": "no-referrer",
+    // A name that is looked up tells what stands in it.
+    "x-dns-prefetch-control": "off",
     "cross-origin-resource-policy": "same-origin",
   };
 }
@@ -98,7 +104,7 @@ export function tagOf({ bytes, modifiedAt }: Pick<FileStat, "bytes" | "modifiedA
 }
 
 /** RFC 6266: the name in UTF-8, and for old readers one in plain letters. */
-function attachment(name: string): string {
+function dispositionOf(name: string): string {
   const plain = name.replaceAll(/[^ -~]|["\\%]/g, "_");
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
     /['()*]/g,

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Documents } from "../documents/documents.ts";
+import type { Homes } from "../homes/homes.ts";
 import type { Log } from "../log/log.ts";
 import type { Lookup } from "../lookup/lookup.ts";
 import type { Engine } from "../loop/loop.ts";
@@ -21,7 +22,7 @@ import type { Language } from "../words/words.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { Arrival } from "./arrival.ts";
 import type { IncomingBytes } from "./bytes.ts";
-import type { Caller } from "./door.ts";
+import type { Caller, Passes } from "./door.ts";
 import type { Download } from "./download.ts";
 import type { ServerSettings } from "./settings.ts";
 
@@ -36,10 +37,12 @@ export type Parts = {
   /** Takes over what was changed in the settings: before a session or a program begins. */
   readonly freshen: () => Promise<void>;
   readonly sandboxSettings: () => Pick<SandboxSettings, "limits" | "uploads" | "executionTimeoutMsMax">;
-  /** Who has what, for callers whom nothing else names, and whether facts can be stored. */
+  /** Who has what, for callers whom nothing else names, and whether events can be stored. */
   readonly storage: Pick<
     Storage,
     | "ownersOfConversation"
+    | "findConversation"
+    | "conversationByNumber"
     | "received"
     | "searchConversations"
     | "ownerOfExecution"
@@ -77,6 +80,8 @@ export type Parts = {
   readonly signInService?: SignInService | undefined;
   /** As the settings are now. */
   readonly server: () => ServerSettings;
+  /** Where other servers share the data: which of them serves what, and what they believe each other. */
+  readonly peers?: { readonly homes: Homes; readonly passes: Passes } | undefined;
   /** Where the browser app was built; undefined where nobody asked for it. */
   readonly webDir?: string | undefined;
 };
@@ -107,6 +112,8 @@ export type Call<N extends RouteName> = {
   /** The same two apart: a stream tells its reader that the server closes. */
   readonly gone: AbortSignal;
   readonly closing: AbortSignal;
+  /** Has fired: it still serves, and balancers are to go elsewhere. */
+  readonly leaving: AbortSignal;
 };
 
 /** Ids made from `seed` are the same when the call is repeated; `isRetry`: it began before, and may have been done in part. */

@@ -8,7 +8,10 @@ import { dialectOf } from "./dialect.ts";
 import { bindDocs } from "./docs/docs.ts";
 import type { App, HttpCall } from "./door.ts";
 import type { Handlers, Parts } from "./handler.ts";
+import { partsAtHome } from "./homes/at-home.ts";
+import { openElsewhere } from "./homes/serve-elsewhere.ts";
 import { bindMcp } from "./mcp.ts";
+import { openHandOn } from "./peers/hand-on.ts";
 import { refuse, thrownLine } from "./problem.ts";
 import { openRate } from "./rate.ts";
 import { routedPath } from "./routed-path.ts";
@@ -50,16 +53,23 @@ import { openTries } from "./tries.ts";
 import { watchRequests } from "./watch-requests.ts";
 import { bindWebApp } from "./web-app.ts";
 
-export type { App } from "./door.ts";
+export type { App, Passes } from "./door.ts";
+export { openPasses } from "./peers/pass.ts";
+export { openPeerDoor } from "./peers/peer-door.ts";
 export { freePortAfter, isLoopbackHost, listen } from "./server.ts";
 export type { ServerSettings } from "./settings.ts";
 
 /** The HTTP app: every route of the one table, one error shape, one place that catches everything. */
-export function createApp(parts: Parts): App {
+export function createApp(given: Parts): App {
+  const app: App = new Hono({ getPath: routedPath });
+  const { peers } = given;
+  const parts = peers ? { ...given, ...partsAtHome(given, peers.homes, app) } : given;
   const rate = openRate(parts.clock);
   const { server } = parts;
   const admit = openAdmission({ users: parts.users, server, rate });
   const tries = openTries(rate, server);
+  const handOn = peers && openHandOn({ ...parts, ...peers, rate });
+  const elsewhere = handOn && openElsewhere(parts, handOn, peers.homes);
   const handlers: Handlers = {
     ...healthHandlers(parts),
     ...observeHandlers(parts),
@@ -95,7 +105,6 @@ export function createApp(parts: Parts): App {
     ...signInHandlers(parts, tries),
     ...userHandlers(parts, tries),
   };
-  const app: App = new Hono({ getPath: routedPath });
   app.use(watchRequests(parts));
   app.use(async (c, next) => {
     const requestId = requestIdOf(c.req.header("x-request-id"), parts.ids);
@@ -107,10 +116,10 @@ export function createApp(parts: Parts): App {
     c.header("x-content-type-options", "nosniff");
     return (await admit(c)) ?? next();
   });
-  bindRoutes(app, handlers, { ...parts, tries });
+  bindRoutes(app, handlers, { ...parts, tries, elsewhere });
   bindDocs(app, parts, bindWebApp(app, parts.webDir));
-  bindSignInPages(app, parts, tries);
-  bindMcp(app, parts);
+  bindSignInPages(app, parts, { tries, handOn });
+  bindMcp(app, parts, handOn);
   refuseOtherMethods(app);
   app.notFound((c) => refuse(c, makeFailure("route_not_found", { path: c.req.path.slice(0, 200) })));
   app.onError((error, c) => {

@@ -5,16 +5,18 @@ import { makeFailure } from "../protocol/failure.ts";
 import { bodyBytes } from "../protocol/route.ts";
 import { wordsFor } from "../words/words.ts";
 import { readBody } from "./body.ts";
+import { bodyAsItComes } from "./bytes.ts";
 import { actsAsNamed, ownerOf } from "./caller.ts";
-import { type App, closingSignal, doorOf, type HttpCall } from "./door.ts";
+import { type App, closingSignal, doorOf, goneSignal, type HandOn, type HttpCall } from "./door.ts";
 import type { Parts } from "./handler.ts";
 import { problemOf, refuse, thrownLog } from "./problem.ts";
+import { whileLetIn } from "./while-let-in.ts";
 
 const path = "/mcp";
 const methods = ["POST", "GET", "DELETE"];
 
 /** The yard as an MCP server. Who calls was asked by the door; what they call goes through it again, as one of them. */
-export function bindMcp(app: App, parts: Parts): void {
+export function bindMcp(app: App, parts: Parts, handOn: HandOn | undefined): void {
   const { clock, ids, version, logger } = parts;
   // Most of who serves never need it, and it takes a moment to read.
   const load = () => import("../mcp-server/mcp-server.ts");
@@ -36,6 +38,9 @@ export function bindMcp(app: App, parts: Parts): void {
   app.on(methods, path, async (c) => {
     const owner = ownerIn(c);
     if (!owner.ok) return refuse(c, owner.failure);
+    // Sessions and their streams are kept by one process.
+    const elsewhere = await handOn?.(c, `u:${owner.value}`, bodyAsItComes(c.req.raw));
+    if (elsewhere !== undefined) return elsewhere;
     const { Visitor, rpcRefusal } = await load();
     opened ??= open();
     const door = await opened;
@@ -55,7 +60,7 @@ export function bindMcp(app: App, parts: Parts): void {
       ...(c.get("caller").signedIn === undefined && { actsAs: owner.value }),
     });
     const visitor = new Visitor({ owner: owner.value, client, words: wordsFor(language), clock, closing });
-    return send(c, await door.serve({ request: c.req.raw, body: body?.value, visitor }));
+    return send(c, await door.serve({ request: askedOf(c), body: body?.value.json, visitor }));
   });
   app.all(path, (c) => {
     const allowed = methods.join(", ");
@@ -77,7 +82,13 @@ function insideOf(app: App, c: HttpCall): Fetch {
     app.fetch(new Request(url, init), { door, basePath, address, admitted, ...(closing !== undefined && { closing }) });
 }
 
+/** Without its body, which was read; and gone, also when what let the caller in was taken away. */
+function askedOf(c: HttpCall): Request {
+  const { url, method, headers } = c.req.raw;
+  return new Request(url, { method, headers, signal: goneSignal(c) });
+}
+
 /** With the headers that every answer of ours has. */
 function send(c: HttpCall, response: Response): Response {
-  return c.newResponse(response.body, response);
+  return c.newResponse(response.body && whileLetIn(c, response.body), response);
 }

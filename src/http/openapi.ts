@@ -185,20 +185,23 @@ function securityOf({ scope }: Route): Json[] {
   return Object.keys(securitySchemes).map((scheme) => ({ [scheme]: scopes }));
 }
 
+type DoorRoute = Pick<Route, "scope" | "creates" | "streams" | "mayStream">;
+
 /** What the door may say to every call, whatever its route. */
-function doorFailures({ scope, creates }: Pick<Route, "scope" | "creates">): FailureCode[] {
+function doorFailures({ scope, creates, streams, mayStream }: DoorRoute): FailureCode[] {
   return [
     "bad_request",
     "forbidden_origin",
     "rate_limited",
     ...(scope === "open" ? [] : (["sign_in_required", "proxy_unnamed"] as const)),
     ...(scope === "open" || scope === "any" ? [] : (["scope_missing"] as const)),
+    ...(streams || mayStream ? (["streams_full"] as const) : []),
     ...(creates ? (["key_used_otherwise", "key_in_use", "key_unfit"] as const) : []),
   ];
 }
 
 /** One entry per status, because several codes share one. */
-function describeFailures(route: Pick<Route, "scope" | "creates" | "failures" | "dialect">): Json {
+function describeFailures(route: DoorRoute & Pick<Route, "failures" | "dialect">): Json {
   const codes = [...new Set([...route.failures, ...doorFailures(route)])];
   const byStatus = Map.groupBy(
     codes.flatMap((code) => statusesOf(code).map((status) => ({ code, status }))),

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { bareHost, hostInAddress } from "../base/host.ts";
 import type { Arrival } from "./arrival.ts";
 import type { ServerSettings } from "./settings.ts";
 
@@ -12,8 +13,8 @@ type Named = Pick<ServerSettings, "host" | "trustedHosts">;
 export function isOurHost({ host }: Arrival, { host: listening, trustedHosts }: Named, usersExist: boolean): boolean {
   const name = hostName(host);
   if (name === undefined) return false;
-  if (isLoopback(name) || trustedHosts.includes(name) || name === hostName(bracketed(listening))) return true;
-  return usersExist && (listening === "0.0.0.0" || listening === "::") && isIP(name.replace(/^\[|\]$/g, "")) !== 0;
+  if (isLoopback(name) || trustedHosts.includes(name) || name === hostName(hostInAddress(listening))) return true;
+  return usersExist && (listening === "0.0.0.0" || listening === "::") && isIP(bareHost(name)) !== 0;
 }
 
 /**
@@ -40,12 +41,15 @@ export function isNavigation({ method, headers }: Request): boolean {
   return (method === "GET" || method === "HEAD") && headers.get("sec-fetch-mode") === "navigate";
 }
 
-function hostName(host: string): string | undefined {
-  return /[\s/?#@\\,]/.test(host) ? undefined : (URL.parse(`http://${host}`)?.hostname ?? undefined);
+/** Whether a person waits for a page. Called without TLS from another machine browsers name no mode, only what they can show. */
+export function wantsPage(request: Request): boolean {
+  const { method, headers } = request;
+  if (headers.has("sec-fetch-mode")) return isNavigation(request);
+  return (method === "GET" || method === "HEAD") && /\btext\/html\b/.test(headers.get("accept") ?? "");
 }
 
-function bracketed(host: string): string {
-  return isIP(host) === 6 ? `[${host}]` : host;
+function hostName(host: string): string | undefined {
+  return /[\s/?#@\\,]/.test(host) ? undefined : (URL.parse(`http://${host}`)?.hostname ?? undefined);
 }
 
 function isLoopback(name: string): boolean {

@@ -5,10 +5,10 @@ import { connect, isIPv4 } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Clock } from "../base/clock.ts";
-import { systemCode } from "../base/fault.ts";
+import { type AddressFault, addressFault, systemCode } from "../base/fault.ts";
+import { hostInAddress } from "../base/host.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
-import type { AddressFault } from "../words/words.ts";
 import type { App, Door } from "./door.ts";
 import { problemOf } from "./problem.ts";
 
@@ -19,7 +19,7 @@ export type ListenFailure = { readonly reason: AddressFault; readonly said: stri
 export type Listening = {
   /** The path of the socket, or `http://host:port`. */
   readonly address: string;
-  /** Ends streams at once, gives other requests a moment to finish, then closes. */
+  /** Says first that it leaves, and serves on for as long as was wanted; ends streams, gives other requests a moment to finish, then closes. */
   readonly close: () => Promise<void>;
 };
 
@@ -27,29 +27,38 @@ const closeGraceMs = 2_000;
 /** For all of a request to come in: an upload over a slow line takes its time. */
 const requestTimeoutMs = 3_600_000;
 const headersTimeoutMs = 30_000;
-/** Without a byte of a body that was announced. */
-const bodySilenceMsMax = 120_000;
+/** Without a byte of a body that was announced, or without a byte of an answer being taken. */
+const silenceUsualMs = 120_000;
 /** For all of a body of somebody whom nobody knows (yet). */
 const strangerBodyMsMax = 30_000;
 /** Longer than proxies keep theirs, so that none sends into a connection that we just close. */
 const keepAliveMs = 75_000;
-const headerBytesMax = 32 * 1024;
+const headerBytesUsual = 32 * 1024;
 const connectionsMax = 10_000;
 
 export type ListenOptions = {
   readonly clock: Clock;
   /** The path under which others serve it: empty, or `/yard`. */
   readonly basePath?: string;
+  /** Of all headers of a request. */
+  readonly headerBytesMax?: number;
+  /** So long a body that was announced, or an answer that nobody takes, may stand still. */
+  readonly silenceMsMax?: number;
+  /** So long it serves on after it was closed, and says that it is not ready: a balancer sends what comes elsewhere. */
+  readonly drainMs?: number;
 };
 
 /** Opens the app to the network or to other processes of the same user. */
 export async function listen(
-  app: App,
+  app: Pick<App, "fetch">,
   at: ListenAddress,
-  { clock, basePath = "" }: ListenOptions,
+  options: ListenOptions,
 ): Promise<Result<Listening, ListenFailure>> {
-  const closing = new AbortController();
-  const door: Door = { door: "socketPath" in at ? "socket" : "tcp", closing: closing.signal, basePath };
+  const { clock, basePath = "", headerBytesMax = headerBytesUsual, drainMs = 0 } = options;
+  const { silenceMsMax = silenceUsualMs } = options;
+  const [leaving, closing] = [new AbortController(), new AbortController()];
+  const signals = { leaving: leaving.signal, closing: closing.signal };
+  const door: Door = { door: "socketPath" in at ? "socket" : "tcp", ...signals, basePath };
   // The adapter would otherwise put its own Request and Response in place of the global ones.
   const answer = getRequestListener(
     (request, { incoming, outgoing }) =>
@@ -67,20 +76,22 @@ export async function listen(
       if (closing.signal.aborted) server.closeIdleConnections();
     });
     incoming.url = withoutBasePath(incoming.url ?? "/", basePath);
-    endWhenSilent(incoming, outgoing);
+    endWhenSilent(incoming, outgoing, { silenceMsMax, waits: "socketPath" in at });
     void answer(incoming, outgoing);
   };
-  const server = createServer(limits, respond);
+  const server = createServer({ ...limits, maxHeaderSize: headerBytesMax }, respond);
   // Node would refuse an expectation it does not know without a word; none is as good.
   server.on("checkExpectation", respond);
   server.maxConnections = connectionsMax;
   server.on("clientError", refuseUnreadable);
   const refusal =
     "socketPath" in at ? await openSocket(server, at.socketPath) : await open(server, () => server.listen(at));
-  if (refusal !== undefined) return failed({ reason: faults[refusal.code ?? ""] ?? "other", said: refusal.message });
+  if (refusal !== undefined) return failed({ reason: addressFault(refusal.code), said: refusal.message });
   return ok({
     address: addressOf(server),
     async close() {
+      leaving.abort();
+      if (drainMs > 0) await clock.wait(drainMs);
       closing.abort();
       const cancelForce = clock.after(closeGraceMs, () => server.closeAllConnections());
       await new Promise((resolve) => server.close(resolve));
@@ -89,19 +100,10 @@ export async function listen(
   });
 }
 
-const faults: Readonly<Record<string, AddressFault>> = {
-  EADDRINUSE: "taken",
-  EACCES: "needs_root",
-  EADDRNOTAVAIL: "not_here",
-  ENOTFOUND: "unknown_name",
-  EAI_AGAIN: "unknown_name",
-};
-
 const limits = {
   requestTimeout: requestTimeoutMs,
   headersTimeout: headersTimeoutMs,
   keepAliveTimeout: keepAliveMs,
-  maxHeaderSize: headerBytesMax,
   // Node would refuse it without a word.
   requireHostHeader: false,
 };
@@ -114,13 +116,24 @@ function withoutBasePath(url: string, basePath: string): string {
   return rest.startsWith("/") ? rest : url;
 }
 
-/** A caller who announces a body and sends nothing of it would hold a connection for an hour. */
-function endWhenSilent(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  if (!hasBody(incoming)) return;
-  incoming.socket.setTimeout(bodySilenceMsMax);
-  // Heard here, it is for us to end the connection; while the answer is on its way silence is nobody's fault.
+type Silence = {
+  readonly silenceMsMax: number;
+  /** An answer waits for as long as its caller is there: a program of this user, which may have been halted. */
+  readonly waits: boolean;
+};
+
+/**
+ * A caller who announces a body and sends nothing of it would hold a connection for an hour; one who takes nothing of an
+ * answer would hold that and the connection for ever.
+ */
+function endWhenSilent(incoming: IncomingMessage, outgoing: ServerResponse, { silenceMsMax, waits }: Silence): void {
+  if (waits && !hasBody(incoming)) return;
+  const { socket } = incoming;
+  socket.setTimeout(silenceMsMax);
+  // Heard here, it is for us to end the connection. While nothing waits to be taken, silence is nobody's fault.
   outgoing.on("timeout", () => {
     if (!incoming.complete) incoming.destroy();
+    else if (!waits && socket.writableLength > 0) outgoing.destroy();
   });
 }
 
@@ -245,5 +258,5 @@ async function isLeftBehind(path: string): Promise<boolean> {
 function addressOf(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === "string") return address ?? "";
-  return `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
+  return `http://${hostInAddress(address.address)}:${address.port}`;
 }

@@ -18,6 +18,8 @@ export type ServerSettings = {
   readonly signInLastsMs: number;
   /** Signing out ends the user's sandbox session as well. */
   readonly signOutEndsSession: boolean;
+  /** So long it serves on when it is told to end, and says that it is not ready. */
+  readonly drainMs: number;
   readonly oidc: SignInServiceSettings | undefined;
 };
 
@@ -32,5 +34,6 @@ export const defaultServerSettings: ServerSettings = {
   signInsPerMinuteMax: 10,
   signInLastsMs: 30 * 86_400_000,
   signOutEndsSession: false,
+  drainMs: 0,
   oidc: undefined,
 };

@@ -3,8 +3,9 @@ import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { type SignedIn, signInWaitSeconds } from "../users/users.ts";
 import { failureWordsOverHttp, type Language, wordsFor } from "../words/words.ts";
 import { readBytes } from "./body.ts";
-import { readCookies, setCookie, signedInCookie } from "./cookie.ts";
-import type { App, HttpCall } from "./door.ts";
+import { bodyAsItComes } from "./bytes.ts";
+import { ownCookie, readCookies, setCookie, signedInCookie, wayCookie } from "./cookie.ts";
+import type { App, HandOn, HttpCall } from "./door.ts";
 import type { Parts } from "./handler.ts";
 import { refuse } from "./problem.ts";
 import { type SignInView, signInPage, signInPolicy } from "./sign-in-page.ts";
@@ -12,11 +13,11 @@ import { statusOf } from "./status.ts";
 import type { Tries } from "./tries.ts";
 
 const formBytesMax = 16 * 1024;
-/** What the browser keeps while the person is at the sign-in service. */
-const wayCookie = "agentyard-way";
+
+type SignInParts = { readonly tries: Tries; readonly handOn: HandOn | undefined };
 
 /** Signing in with a browser: by password, by a link that was made for somebody, or through the sign-in service. */
-export function bindSignInPages(app: App, parts: Parts, tries: Tries): void {
+export function bindSignInPages(app: App, parts: Parts, { tries, handOn }: SignInParts): void {
   const { users, server } = parts;
 
   async function show(
@@ -54,6 +55,9 @@ export function bindSignInPages(app: App, parts: Parts, tries: Tries): void {
   });
 
   app.post("/sign-in", async (c) => {
+    // Tries are counted by one server for all.
+    const elsewhere = await handOn?.(c, "u:*", bodyAsItComes(c.req.raw));
+    if (elsewhere !== undefined) return elsewhere;
     const { address } = c.get("arrival");
     const fromHere = tries.from(address);
     if (fromHere !== undefined) return show(c, askedOf(c, new URLSearchParams()), { reason: fromHere });
@@ -71,7 +75,7 @@ export function bindSignInPages(app: App, parts: Parts, tries: Tries): void {
     return enter(c, signed.value, asked.next);
   });
 
-  bindService(app, parts, { show, enter });
+  bindService(app, parts, { show, enter, handOn });
   for (const [path, allowed] of Object.entries(methodsOf))
     app.all(path, (c) => {
       c.header("allow", allowed);
@@ -88,12 +92,17 @@ const methodsOf = {
 type Pages = {
   readonly show: (c: HttpCall, asked: Asked, told: { readonly reason: Failure }) => Promise<Response>;
   readonly enter: (c: HttpCall, signedIn: SignedIn, next: string) => Response;
+  readonly handOn: HandOn | undefined;
 };
 
-function bindService(app: App, { users, signInService }: Parts, { show, enter }: Pages): void {
+function bindService(app: App, { users, signInService }: Parts, { show, enter, handOn }: Pages): void {
   if (signInService === undefined) return;
+  // Who begins and who comes back meet one server: it knows its own signature, and gives each name once.
+  const elsewhere = async (c: HttpCall) => handOn?.(c, "u:*", { bytes: undefined });
 
   app.get("/sign-in/oidc", async (c) => {
+    const there = await elsewhere(c);
+    if (there !== undefined) return there;
     const asked = askedOf(c, new URL(c.req.url).searchParams);
     const { scheme = "http", host, prefix } = c.get("arrival");
     const callback = `${scheme}://${host}${prefix}/sign-in/oidc/callback`;
@@ -105,9 +114,10 @@ function bindService(app: App, { users, signInService }: Parts, { show, enter }:
   });
 
   app.get("/sign-in/oidc/callback", async (c) => {
+    const there = await elsewhere(c);
+    if (there !== undefined) return there;
     c.header("set-cookie", wayTo(c, "", 0), { append: true });
-    const [kept] = readCookies(c.req.header("cookie"), wayCookie);
-    const person = await signInService.finish(new URL(c.req.url), kept);
+    const person = await finish(signInService, c);
     const signed: Result<SignedIn, Failure> = person.ok ? await users.signInFromService(person.value) : person;
     if (signed.ok && person.ok) return enter(c, signed.value, person.value.next);
     const asked = askedOf(c, new URLSearchParams());
@@ -115,8 +125,20 @@ function bindService(app: App, { users, signInService }: Parts, { show, enter }:
   });
 }
 
+/** Over http a neighbour can put a way of its own before ours: one that does not fit this answer is passed over. */
+async function finish(service: NonNullable<Parts["signInService"]>, c: HttpCall) {
+  const [first, ...others] = readCookies(c.req.header("cookie"), ownCookie(wayCookie, c.get("arrival")));
+  const url = new URL(c.req.url);
+  let person = await service.finish(url, first);
+  for (const way of others) if (!person.ok) person = await service.finish(url, way);
+  return person;
+}
+
 function wayTo(c: HttpCall, value: string, seconds: number): string {
-  return setCookie(wayCookie, value, { ...c.get("arrival"), path: "/sign-in", seconds });
+  const { scheme, prefix } = c.get("arrival");
+  // A name that only we can give counts at `/` alone.
+  const path = scheme === "https" && prefix === "" ? "" : "/sign-in";
+  return setCookie(ownCookie(wayCookie, { scheme, prefix }), value, { scheme, prefix, path, seconds });
 }
 
 type Asked = { readonly language: Language; readonly next: string };

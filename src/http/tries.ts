@@ -8,6 +8,8 @@ import type { ServerSettings } from "./settings.ts";
  * only those who guess from many places at once.
  */
 const timesByName = 20;
+/** Of IPv6 one customer may have 65,536 networks, each of which would count as a place of its own. */
+const timesByRegion = 10;
 
 /** Tries to show who one is. Each counts beforehand, so that many at once are no way around; one that works does not. */
 export type Tries = {
@@ -21,12 +23,22 @@ export type Tries = {
 
 export function openTries(rate: Rate, server: () => ServerSettings): Tries {
   const place = (address: string | undefined) => `sign-in from ${networkOf(address)}`;
+  const region = (address: string | undefined) => {
+    const network = networkOf(address);
+    return network.includes(":") ? `sign-in near ${network.split(":").slice(0, 3).join(":")}` : undefined;
+  };
   const person = (name: string) => `sign-in as ${name.toLowerCase()}`;
   return {
-    from: (address) => rate.count(place(address), server().signInsPerMinuteMax).refusal,
+    from(address) {
+      const { signInsPerMinuteMax: max } = server();
+      const [here, near] = [rate.count(place(address), max).refusal, region(address)];
+      return here ?? (near === undefined ? undefined : rate.count(near, max * timesByRegion).refusal);
+    },
     as: (name) => rate.count(person(name), server().signInsPerMinuteMax * timesByName).refusal,
     worked(address, name) {
+      const near = region(address);
       rate.giveBack(place(address));
+      if (near !== undefined) rate.giveBack(near);
       if (name !== undefined) rate.giveBack(person(name));
     },
   };

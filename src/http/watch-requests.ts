@@ -22,8 +22,10 @@ export function watchRequests(parts: Watched): MiddlewareHandler<Env> {
     await tracer.within(span.place, next);
     const { status } = c.res;
     const route = routeOf(routePath(c, -1), status);
-    metrics.answered({ route, method, status, ms: clock.monotonic() - began });
     endSpan(span, { route, method, status });
+    // What another server handed on is counted there, where its caller is.
+    if (c.env?.passed !== undefined) return;
+    metrics.answered({ route, method, status, ms: clock.monotonic() - began });
     if (c.res.headers.get("content-type")?.startsWith("text/event-stream") === true)
       c.env?.onEnd?.(metrics.streaming());
   };

@@ -34,6 +34,8 @@ export function beginAgent(parent: History, event: EventOf<"agent.spawned">): Hi
   if (self.mode === "worker") inheritFiles(parent, history);
   const { seq, at, id, brief } = event;
   const { slot, hints } = parent.turn?.message ?? {};
+  // What the agent is asked is kept when room is made, like words of a user. Addresses in it nobody has named by that: what
+  // people said is looked up in the main agent's history (`loop/named-addresses.ts`).
   history.queue.push({
     ...{ type: "message.user", seq, at, agent: id, id: `${id}-brief`, text: brief, mode: "queue" },
     ...(slot === undefined ? {} : { slot }),

@@ -23,7 +23,7 @@ function leaveOut(history: History, event: EventOf<"compacted">): void {
   const { messages, seqs, summary } = history;
   const firstKept = seqs.findIndex((seq) => seq > event.upTo);
   const count = firstKept < 0 ? messages.length : firstKept;
-  messages.splice(0, count, { role: "user", text: event.summary });
+  messages.splice(0, count, { role: "user", text: event.summary, own: 0 });
   seqs.splice(0, count, event.upTo);
   history.summary = {
     text: event.summary.slice(event.prose?.at ?? 0, (event.prose?.at ?? 0) + (event.prose?.length ?? 0)),

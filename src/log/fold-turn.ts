@@ -44,10 +44,10 @@ export function startTurn(history: History, event: EventOf<"turn.started">): voi
 /** A message joins the history: first the files that were selected for it, then the words. */
 function join(history: History, message: QueuedMessage, seq: number): void {
   const { aside, deeds } = history;
-  const { selected, files, instead, text, images } = message;
+  const { selected, files, instead, text, images, untrusted } = message;
   noteAttached(history, message, seq);
   if (selected !== undefined) {
-    addMessage(history, { role: "user", text: selectedMessage(selected) }, seq);
+    addMessage(history, { role: "user", text: selectedMessage(selected), own: 0 }, seq);
     for (const place of [history, aside]) place?.selected.push({ seq, files: selected.files });
   }
   const last = instead?.at(-1)?.role;
@@ -56,8 +56,8 @@ function join(history: History, message: QueuedMessage, seq: number): void {
     addMessage(history, userMessage(message), seq);
     for (const place of [history, aside]) if (place !== undefined) noteSaid({ said: place.said, deeds }, message, seq);
   }
-  // Texts of files stand in it.
-  if (files?.some(({ hash }) => hash !== undefined)) history.isTainted = true;
+  // Texts of files stand in it, or a server's prompt.
+  if (untrusted || files?.some(({ hash }) => hash !== undefined)) history.isTainted = true;
 }
 
 export function startStep(history: History, event: EventOf<"step.started">): void {

@@ -1,4 +1,4 @@
-import type { EventOf } from "../protocol/events.ts";
+import { type EventOf, ownWordsOf } from "../protocol/events.ts";
 import type { GivenMessage } from "../protocol/given.ts";
 import { hasVisible, type Message } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
@@ -22,7 +22,9 @@ export function setAside(history: History, given: readonly GivenMessage[]): void
   replace(seqs, places);
   replace(
     said,
-    sent.flatMap(({ role, text }, index) => (role === "user" ? [{ seq: places[index] ?? 0, text }] : [])),
+    sent.flatMap((message, index) =>
+      message.role === "user" ? [{ seq: places[index] ?? 0, text: ownWordsOf(message) }] : [],
+    ),
   );
   replace(selected, []);
   history.summary = undefined;

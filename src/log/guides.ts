@@ -5,13 +5,13 @@ import type { History } from "./history-state.ts";
 const guidePath = /^uploads\/(?:temparea\/)?(?:agents|claude)\.md$/i;
 
 /**
- * Only what the user put there counts. What an agent or a program does to such a file, whoever ran it, makes it no
- * instruction of the user, and takes none back.
+ * Only what the user put there counts. What an agent or a program does to such a file, whoever ran it, and what an MCP
+ * server answered, which also chooses its name, make it no instruction of the user, and take none back.
  */
 export function noteGuide({ guides }: Pick<History, "guides">, event: EventOf<"file.changed">): void {
-  const { by, program, workspace, path, before, after, seq } = event;
-  const isPerson = (by === "upload" || by === "person") && !program && workspace === undefined;
-  if (!isPerson) return;
+  const { by, program, server, workspace, path, before, after, seq } = event;
+  const isPerson = (by === "upload" || by === "person") && !program && server === undefined;
+  if (!isPerson || workspace !== undefined) return;
   if (before === undefined && after === undefined) {
     // The whole folder was emptied.
     for (const guide of [...guides.keys()]) if (guide.startsWith(`${path}/`)) guides.delete(guide);

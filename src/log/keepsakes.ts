@@ -1,6 +1,6 @@
 import { type EventOf, ownWordsOf } from "../protocol/events.ts";
 
-/** What is put back by code whenever messages are left out: facts of the log, never a model's retelling of them. */
+/** What is put back by code whenever messages are left out: what the log has, never a model's retelling of them. */
 export type Keepsakes = {
   /** The user's own words, of every message that was taken up. */
   readonly said: SaidLine[];
@@ -16,8 +16,16 @@ export type Keepsakes = {
   readonly windows: Map<string, number>;
 };
 
-/** `seq` is the place of its message among those that are sent. */
-export type SaidLine = { readonly seq: number; readonly text: string };
+/**
+ * `seq` is the place of its message among those that are sent; `inputs` are the values that came with it. `rest`: what
+ * others wrote that the user said with it, such as the prompt of an MCP server that a line stands for.
+ */
+export type SaidLine = {
+  readonly seq: number;
+  readonly text: string;
+  readonly rest?: string;
+  readonly inputs?: EventOf<"message.user">["inputs"];
+};
 export type SelectedFiles = { readonly seq: number; readonly files: readonly string[] };
 export type Decided = {
   readonly seq: number;
@@ -45,8 +53,12 @@ export function emptyKeepsakes(): Keepsakes {
 
 /** A message joins the history; its files came with it. */
 export function noteSaid({ said, deeds }: Words, message: EventOf<"message.user">, seq: number): void {
-  said.push({ seq, text: ownWordsOf(message) });
-  for (const { path } of message.files ?? []) noteDeed(deeds, path, "uploaded", seq);
+  const { inputs, files = [] } = message;
+  const text = ownWordsOf(message);
+  // A file can be read again; what came with such a line stands nowhere else.
+  const rest = message.untrusted ? message.text.slice(text.length).trim() : "";
+  said.push({ seq, text, ...(inputs !== undefined && { inputs }), ...(rest !== "" && { rest }) });
+  for (const { path } of files) noteDeed(deeds, path, "uploaded", seq);
 }
 
 type Words = Pick<Keepsakes, "said" | "deeds">;

@@ -23,14 +23,14 @@ export function openAgents(parts: Parts): Pick<Engine, "agents" | "chooseAgent">
   };
 }
 
-/** The fact for a conversation that is made for an agent; undefined where none was named. */
+/** The event for a conversation that is made for an agent; undefined where none was named. */
 export function agentChosen(parts: Parts, named: AgentNamed = {}): ChosenEvent | undefined {
   const { agentId, agentKey, appKey } = named;
   if (agentId === undefined && agentKey === undefined && appKey === undefined) return undefined;
   return chosenEvent(firstNamed(parts, named).id, named);
 }
 
-/** The same fact once more, for a branch. */
+/** The same event once more, for a branch. */
 export function agentAgain({ agent }: History): ChosenEvent | undefined {
   return agent && { type: "agent.chosen", ...agent };
 }

@@ -35,10 +35,10 @@ export function hasRunnableCalls(turn: OpenTurn, parts: Pick<Parts, "toolbox" | 
 export async function runCalls(run: Run, parts: Parts): Promise<boolean> {
   const running = new Set<string>();
   const finished: Finished[] = [];
-  const known: Judgements = new Map();
+  const judgedBefore: Judgements = new Map();
   let wake = () => {};
   for (;;) {
-    const judged = await judgeCalls(run, parts, { running, known });
+    const judged = await judgeCalls(run, parts, { running, judgedBefore });
     if (!(await recordRules(run, parts, judged))) continue;
     const { starts, asked } = planCalls(run, parts, { running, judged });
     const stored = await run.commit(asked.length > 0 ? { asked } : undefined);
@@ -76,27 +76,26 @@ type Judgements = Map<string, Judged>;
 async function judgeCalls(
   run: Run,
   parts: Parts,
-  { running, known }: { readonly running: ReadonlySet<string>; readonly known: Judgements },
+  { running, judgedBefore }: { readonly running: ReadonlySet<string>; readonly judgedBefore: Judgements },
 ): Promise<ReadonlyMap<string, Judged | Failure>> {
   const judged = new Map<string, Judged | Failure>();
   const { conversation } = run;
-  const { turn, isTainted } = run.history;
+  const { history, agent } = run;
+  const { turn, isTainted } = history;
   if (turn === undefined || turn.cancelAsked || run.signal.aborted) return judged;
-  const toolbox = toolboxOf(run.history, parts, conversation.owner);
+  const toolbox = toolboxOf(history, parts, conversation.owner);
+  const place = { conversation, agent, toolbox, history, said: run.tenure.root.history.said };
   for (const state of callsToPlan(run, parts, running)) {
     if (isDecidedWithoutRules(state, run, parts) || isFunction(state, run, parts)) continue;
     const call = asDecided(state);
     const key = JSON.stringify([call.id, call.arguments, isTainted]);
-    const earlier = known.get(key);
-    const now =
-      earlier === undefined
-        ? await judgeCall(parts, { conversation, agent: run.agent, toolbox, history: run.history }, call)
-        : undefined;
+    const earlier = judgedBefore.get(key);
+    const now = earlier === undefined ? await judgeCall(parts, place, call) : undefined;
     const found = earlier ?? (now?.ok ? now.value : now?.failure);
     if (found === undefined) continue;
     judged.set(call.id, found);
     // What may change until it starts is looked at again: its scripts, and what is allowed always.
-    if (now?.ok && now.value.verdict.findings.length === 0 && !now.value.hasScripts) known.set(key, now.value);
+    if (now?.ok && now.value.verdict.findings.length === 0 && !now.value.hasScripts) judgedBefore.set(key, now.value);
   }
   return judged;
 }

@@ -15,14 +15,15 @@ export function openCompactions(parts: Parts, driver: Driver): Pick<Engine, "com
   const { log } = parts;
   return {
     async compact(conversation, { strategy, focus }) {
-      return driver.hold<CompactReport>(conversation, async ({ epoch }) => {
+      return driver.hold<CompactReport>(conversation, async ({ epoch, signal }) => {
         const seen = await standing(parts, conversation);
         if (!seen.ok) return seen;
         const { value: history } = seen;
-        const never = new AbortController();
-        const place = { conversation, history, signal: never.signal };
+        const place = { conversation, history, signal };
         const made = await makeRoomIn(parts, place, { strategy, focus, by: "person" });
         if (!made.ok) return made;
+        // A summary that was broken off is no reason to leave everything out.
+        if (signal.aborted) return failure("conversation_busy", { id: conversation.id });
         const { compacted } = made.value;
         const report = reportOf(history, made.value, parts);
         const events = roomEvents(history.turn?.turn ?? history.turnsEver, made.value);

@@ -99,7 +99,7 @@ async function prepare(
   const { asked } = state;
   if (verdict.verdict === "edit") {
     const call = { id: asked.call, name: asked.tool, arguments: verdict.arguments ?? "" };
-    const judged = await judgeCall(parts, placeOf(parts, conversation, history), call);
+    const judged = await judgeCall(parts, placeOf(parts, conversation, tree, history), call);
     if (!judged.ok) return judged;
     // Whoever edits has said yes to what they wrote; what nobody may do stays forbidden.
     if (judged.value.verdict.verdict === "deny") return failed(denied(asked.tool, judged.value.verdict));
@@ -141,16 +141,16 @@ async function coveredBy(
       const { asked, made } = state;
       if (made !== undefined || asked.kind !== "approval" || asked.tool !== rule.tool) continue;
       const call = { id: asked.call, name: asked.tool, arguments: asked.arguments ?? "" };
-      const judged = await judgeCall(parts, placeOf(parts, conversation, history), call, [rule]);
+      const judged = await judgeCall(parts, placeOf(parts, conversation, tree, history), call, [rule]);
       if (judged.ok && judged.value.verdict.rule?.id === rule.id) covered.push(state);
     }
   }
   return covered;
 }
 
-function placeOf(parts: Parts, conversation: ConversationRow, history: History): JudgedPlace {
+function placeOf(parts: Parts, conversation: ConversationRow, { root }: Tree, history: History): JudgedPlace {
   return {
-    ...{ conversation, history, agent: history.self?.id },
+    ...{ conversation, history, said: root.said, agent: history.self?.id },
     toolbox: toolboxOf(history, parts, conversation.owner),
   };
 }

@@ -10,38 +10,49 @@ import type { Run } from "./run.ts";
 import { openTenure, type Tenure } from "./tenure.ts";
 import { startTurn } from "./turn.ts";
 
-/** Keeps at most one run per conversation going. */
+/** Keeps at most one tenure per conversation going. */
 export interface Driver {
-  /** Something may be to be done: starts a run, or lets the running one look again. A lost wake costs a moment only. */
+  /** Something may be to be done: starts a tenure, or lets the running one look again. A lost wake costs a moment only. */
   wake(conversation: ConversationRow): void;
   /** The main agent's run. */
   running(number: number): Run | undefined;
-  /** Resolves when no run has the conversation any more. */
+  /** Resolves when no tenure has the conversation any more. */
   ended(number: number): Promise<void>;
   /**
-   * Does something between turns: no run begins meanwhile, here or in another process, and whoever wakes the
-   * conversation is served afterwards. `conversation_busy` while a run has it.
+   * Does something between turns: no tenure begins meanwhile, here or in another server, and whoever wakes the
+   * conversation is served afterwards. `conversation_busy` while a tenure has it.
    */
   hold<T>(conversation: ConversationRow, work: BetweenTurns<T>): Promise<Result<T, Failure>>;
-  /** Stops the run of a conversation, also one that is only just opening. */
+  /** Stops the tenure of a conversation, also one that is only just opening. */
   stop(number: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Appends with this epoch, so that nothing is stored once another process has the conversation. */
-type BetweenTurns<T> = (lease: { readonly epoch: number }) => Promise<Result<T, Failure>>;
+/**
+ * Appends with this epoch, so that nothing is stored once another server has the conversation. `signal`: it is to be let
+ * go of, and whoever stops it waits for the end of this.
+ */
+type BetweenTurns<T> = (lease: Lease & { readonly signal: AbortSignal }) => Promise<Result<T, Failure>>;
+type Lease = { readonly epoch: number };
 
-type Entry = { tenure: Tenure | undefined; isWoken: boolean; isStopped: boolean; ended: Promise<void> };
+type Entry = {
+  tenure: Tenure | undefined;
+  isWoken: boolean;
+  readonly stopping: AbortController;
+  ended: Promise<void>;
+};
 
 /** How long after storage refused to serve a conversation it is tried again. */
 const retryMs = 2_000;
+/** Told to the others: there is something to do in the conversation of this number. */
+export const wakeTopic = "wake";
 /** A run that has come to rest lets go in a moment: that often, and that long each time, it is waited for. */
 const holdLooksMax = 10;
 const holdPauseMs = 100;
 
 export function openDriver(parts: Parts): Driver {
-  const { clock, ids } = parts;
-  const holder = ids.hex(16);
+  const { clock } = parts;
+  const holder = parts.homes.server;
   const entries = new Map<number, Entry>();
   let isClosing = false;
 
@@ -50,7 +61,7 @@ export function openDriver(parts: Parts): Driver {
     const running = entries.get(number);
     if (running !== undefined) running.isWoken = true;
     if (running !== undefined || isClosing) return;
-    const entry: Entry = { tenure: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
+    const entry = newEntry();
     entries.set(number, entry);
     const driven = drive(parts, conversation, holder, entry).catch((error) => {
       // Storage itself broke down: that must not end the process. It is taken up at the next message or start, or when
@@ -62,7 +73,7 @@ export function openDriver(parts: Parts): Driver {
       entries.delete(number);
       if (!isServed) clock.after(retryMs, () => wake(conversation));
       // Woken after the run had looked for the last time: look again.
-      else if (entry.isWoken && !entry.isStopped) wake(conversation);
+      else if (entry.isWoken && !entry.stopping.signal.aborted) wake(conversation);
     });
   }
 
@@ -72,12 +83,13 @@ export function openDriver(parts: Parts): Driver {
       await Promise.race([entries.get(number)?.ended, clock.wait(holdPauseMs)]);
     }
     if (entries.has(number) || isClosing) return busy(conversation);
-    const entry: Entry = { tenure: undefined, isWoken: false, isStopped: false, ended: Promise.resolve() };
+    const entry = newEntry();
     entries.set(number, entry);
-    const worked = withLease(parts, conversation, holder, work);
+    const { signal } = entry.stopping;
+    const worked = withLease(parts, conversation, holder, ({ epoch }) => work({ epoch, signal }));
     const letGo = () => {
       entries.delete(number);
-      if (entry.isWoken && !entry.isStopped) wake(conversation);
+      if (entry.isWoken && !entry.stopping.signal.aborted) wake(conversation);
     };
     entry.ended = worked.then(letGo, letGo);
     return worked;
@@ -85,7 +97,7 @@ export function openDriver(parts: Parts): Driver {
 
   const stop = async (entry: Entry | undefined) => {
     if (entry === undefined) return;
-    entry.isStopped = true;
+    entry.stopping.abort();
     entry.tenure?.close();
     await entry.ended;
   };
@@ -103,11 +115,15 @@ export function openDriver(parts: Parts): Driver {
   };
 }
 
+function newEntry(): Entry {
+  return { tenure: undefined, isWoken: false, stopping: new AbortController(), ended: Promise.resolve() };
+}
+
 async function withLease<T>(
   { storage, limits, clock, logger }: Parts,
   conversation: ConversationRow,
   holder: string,
-  work: BetweenTurns<T>,
+  work: (lease: Lease) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
   const { number } = conversation;
   const lease = await storage.claimLease(number, holder, limits.leaseMs);
@@ -138,15 +154,18 @@ function busy({ id }: ConversationRow) {
 
 /** False when storage did not serve: nothing is lost, but somebody has to look again. */
 async function drive(parts: Parts, conversation: ConversationRow, holder: string, entry: Entry): Promise<boolean> {
+  if (!(await isAtHome(parts, conversation))) return true;
   const opened = await openTenure(parts, conversation, holder);
   if (!opened.ok) {
+    // Whoever had it has not let go of it yet.
+    if (opened.failure.code === "fenced") return false;
     parts.logger.warn(`cannot take up conversation ${conversation.id}`, { code: opened.failure.code });
     return opened.failure.code === "conversation_not_found";
   }
   const tenure = opened.value;
   const { root: run } = tenure;
   entry.tenure = tenure;
-  if (entry.isStopped) tenure.close();
+  if (entry.stopping.signal.aborted) tenure.close();
   try {
     do {
       entry.isWoken = false;
@@ -160,15 +179,25 @@ async function drive(parts: Parts, conversation: ConversationRow, holder: string
   }
 }
 
+/** Where it lives with another server that one is told to look at it; if it does not hear, it finds the wake by itself. */
+async function isAtHome({ homes, storage, logger }: Parts, { number }: ConversationRow): Promise<boolean> {
+  if (await homes.holds(`c:${number}`)) return true;
+  void inBackground(logger, "a server was not told of something to do", storage.tell(wakeTopic, String(number)));
+  return false;
+}
+
 /**
  * Nothing could be stored in the middle of a turn. Storage keeps a little room for this moment: with it the turn ends
  * with words for the user; where even that fails, it stays open and is tried again.
  */
 async function endUnstored(run: Run, parts: Parts, failure: StorageFailure): Promise<boolean> {
-  parts.logger.error(`a turn of ${run.conversation.id} could not be stored`, { code: failure.code });
-  if (failure.code === "fenced" || failure.code === "conversation_not_found") return true;
-  // What was on its way may be stored or not: whoever takes it up reads that in the log, and goes on from there.
-  if (failure.code === "database_away") return false;
+  const [what, { code }] = [`a turn of ${run.conversation.id} could not be stored`, failure];
+  // Another server has taken it over, and goes on with it.
+  if (code === "fenced") parts.logger.warn(what, { code });
+  else parts.logger.error(what, { code });
+  if (code === "fenced" || code === "conversation_not_found") return true;
+  // It passes. What was on its way may be stored or not: whoever takes it up reads that in the log, and goes on from there.
+  if (code === "database_away" || code === "storage_busy") return false;
   await run.startOver();
   if (run.history.turn === undefined) startTurn(run);
   stageEnds(run);

@@ -20,13 +20,14 @@ export function openFiles(
       return files.ok ? files : failure("agent_unknown", { name: shownId(agent) });
     },
 
-    async upload(conversation, { folder = "uploads", policy = parts.uploads, ...upload }) {
+    async upload(conversation, { folder = "uploads", policy = parts.uploads, server, ...upload }) {
       const workspace = workspaces.ofConversation(conversation);
       const received = await receiveUpload(workspace, { ...upload, folder }, policy);
       if (!received.ok) return received;
       const { uploaded, change } = received.value;
       documents.notice(workspace, uploaded.path);
-      const noted = await note(parts, conversation, [fileChanged(change, { by: "upload" })]);
+      const who = { by: "upload", ...(server !== undefined && { server }) } as const;
+      const noted = await note(parts, conversation, [fileChanged(change, who)]);
       return noted.ok ? ok(uploaded) : noted;
     },
 

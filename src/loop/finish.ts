@@ -11,7 +11,7 @@ import type { Run } from "./run.ts";
 import { budgetLines } from "./spending.ts";
 
 /**
- * Ends the turn: the fact, the list's row, and the inbox without what nobody needs to answer any more, in one commit.
+ * Ends the turn: the event, the list's row, and the inbox without what nobody needs to answer any more, in one commit.
  * False when it could not be stored.
  */
 export async function finishTurn(run: Run, parts: Parts, outcome: TurnOutcome, failure?: Failure): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { argumentsHash, type CallFacts, unreadScript, type Verdict } from "../approvals/approvals.ts";
+import { argumentsHash, type CallFacts, type JudgedCall, unreadScript, type Verdict } from "../approvals/approvals.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
 import type { AllowRule } from "../protocol/approval.ts";
@@ -7,7 +7,7 @@ import type { ToolCall } from "../protocol/message.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import type { OpenedCall, Tool, Toolbox } from "../tools/tools.ts";
 import { noWorkspace, type Workspace } from "../workspace/workspace.ts";
-import { isNamedAddress } from "./named-addresses.ts";
+import { isNamedAddress, isOfWeb, wasBroughtUp } from "./named-addresses.ts";
 import type { Parts } from "./parts.ts";
 import { readRules } from "./rules.ts";
 
@@ -26,17 +26,20 @@ export type JudgedPlace = {
   readonly agent?: string | undefined;
   /** What the agent has that calls. */
   readonly toolbox: Toolbox;
-  /** What was said, and whether the conversation has read text from outside. */
+  /** What the agent reads, and whether it has read text from outside. */
   readonly history: Pick<History, "messages" | "isTainted">;
+  /** What people said to the main agent. */
+  readonly said: History["said"];
 };
 
 /** Asks the rules about one call. `always`: what counts as allowed besides what is stored. */
 export async function judgeCall(
   parts: Parts,
-  { conversation, agent, toolbox, history }: JudgedPlace,
+  place: JudgedPlace,
   call: ToolCall,
   always: readonly AllowRule[] = [],
 ): Promise<Result<Judged & { readonly hasScripts: boolean }, Failure>> {
+  const { conversation, agent, toolbox, history } = place;
   const found = toolbox.open(call);
   if (!found.ok) return found;
   const { tool, opened } = found.value;
@@ -53,7 +56,7 @@ export async function judgeCall(
     contained: true,
     network: parts.reachesNetwork(),
     tainted: history.isTainted,
-    addressNamed: isNamedAddress(history.messages, input),
+    addressNamed: await isNamed(parts, place, judged),
     root,
     scripts: read.texts,
   };
@@ -62,6 +65,17 @@ export async function judgeCall(
   const stored = alone.verdict === "ask" ? [...always, ...(await readRules(parts, conversation))] : [];
   const verdict = stored.length === 0 ? alone : parts.approvals.judge(judged, facts, stored);
   return ok({ tool, opened, verdict, scripts: read.hash, hasScripts: read.hasScripts });
+}
+
+/** The log is read only where somebody would be asked otherwise. */
+async function isNamed(
+  { log }: Parts,
+  { conversation, history: { messages, isTainted }, said }: JudgedPlace,
+  { tool, arguments: given }: JudgedCall,
+): Promise<boolean> {
+  if (isNamedAddress({ said, messages }, given)) return true;
+  if (!isTainted || !isOfWeb(tool)) return false;
+  return wasBroughtUp(await log.effective(conversation.number, Number.MAX_SAFE_INTEGER), given);
 }
 
 /** As programs see the files. */

@@ -26,7 +26,7 @@ export function openLoadTool(parts: Parts): Pick<Engine, "loadTool" | "agentTool
 }
 
 /**
- * The fact that a tool is loaded here, by any name it goes by: the next recipe has it. Undefined where the model is told
+ * The event that a tool is loaded here, by any name it goes by: the next recipe has it. Undefined where the model is told
  * of it anyway.
  */
 export function toolLoaded(

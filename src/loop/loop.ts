@@ -50,6 +50,7 @@ import { openSayAgain } from "./say-again.ts";
 import { openSkillPackages } from "./skill-packages.ts";
 import { type ListedSkill, openSkillList } from "./skills.ts";
 import { describeState } from "./state.ts";
+import { openTakeOver } from "./take-over.ts";
 import { openUndo } from "./undo.ts";
 import { openWhole } from "./whole-conversation.ts";
 
@@ -58,7 +59,7 @@ export { defaultLimits, type LoopLimits } from "./parts.ts";
 export type { ListedSkill } from "./skills.ts";
 export { conversationOf } from "./state.ts";
 
-/** Drives the turns of all conversations of this process. Every change is a fact in the log before it has an effect. */
+/** Drives the turns of all conversations of this process. Every change is an event in the log before it has an effect. */
 export interface Engine {
   /** Stores a message and wakes its conversation. Sending the same id again is harmless. */
   send(conversation: ConversationRow, message: OutgoingMessage): Promise<Result<Sent, Failure>>;
@@ -183,7 +184,10 @@ export interface Engine {
   /** The running answer and what programs said so far, then every further piece; the answer ends it. */
   live(number: number, listener: (frame: LiveFrame) => void): () => void;
   replay(conversation: ConversationRow): Promise<ReplayReport>;
-  /** Wakes what was interrupted and is younger than `ageMsMax`; answers how many turns go on and which are older. */
+  /**
+   * Wakes what was interrupted and is younger than `ageMsMax`; answers how many turns go on and which are older. Where several
+   * processes share the storage, from then on also what others leave.
+   */
   recover(options: { ageMsMax: number }): Promise<{ resumed: number; older: ConversationRow[] }>;
   /** Lets running turns reach a safe point, then stops; they go on at the next start. */
   close(): Promise<void>;
@@ -199,6 +203,8 @@ export type Sent = {
 export type OutgoingMessage = ChatPart & {
   readonly id?: string | undefined;
   readonly text: string;
+  /** So many characters of `text` are the person's own; all of them, where it is not said. */
+  readonly own?: number | undefined;
   readonly images?: readonly Image[] | undefined;
   readonly mode: "queue" | "steer";
   readonly slot?: Slot | undefined;
@@ -272,6 +278,8 @@ export type Upload = {
   readonly folder?: string | undefined;
   /** The configured one unless said otherwise. */
   readonly policy?: UploadPolicy | undefined;
+  /** The MCP server that it was read from. */
+  readonly server?: string | undefined;
 };
 
 export type Verdict = {
@@ -295,6 +303,7 @@ export type LiveFrame = Extract<StreamFrame, { frame: "delta" | "output" }>;
 export function openEngine(options: Omit<Parts, "live" | "marks" | "gates">): Engine {
   const parts: Parts = { ...options, live: openLive(), marks: openMarks(options.ids), gates: openGates() };
   const driver = openDriver(parts);
+  const takeOver = openTakeOver(parts, driver);
   const messages = openMessages(parts, driver);
   return {
     ...messages,
@@ -320,7 +329,14 @@ export function openEngine(options: Omit<Parts, "live" | "marks" | "gates">): En
     state: (conversation) => describeState(parts, conversation),
     live: (number, listener) => parts.live.listen(number, listener),
     replay: (conversation) => replayConversation(parts, conversation),
-    recover: (how) => recoverTurns(parts, driver, how),
-    close: driver.close,
+    async recover(how) {
+      const recovered = await recoverTurns(parts, driver, how);
+      takeOver.start(how);
+      return recovered;
+    },
+    async close() {
+      // At once: a look waits for a storage that is kept busy by what is still driven.
+      await Promise.all([takeOver.close(), driver.close()]);
+    },
   };
 }

@@ -39,7 +39,7 @@ type Place = {
   readonly onAsked?: (() => Promise<void>) | undefined;
 };
 
-/** The fact to be stored; without one there was nothing to do, or no summary and nothing that had to go. */
+/** The event to be stored; without one there was nothing to do, or no summary and nothing that had to go. */
 type RoomMade = {
   readonly compacted?: Compacted | undefined;
   readonly because?: Compacted["because"];

@@ -3,6 +3,7 @@ import { ok } from "../base/result.ts";
 import { mentionsIn } from "../context/context.ts";
 import type { History } from "../log/log.ts";
 import type { AgentRole } from "../protocol/agent.ts";
+import { ownWordsOf } from "../protocol/events.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { MentionItem, UnknownMention } from "../protocol/skill.ts";
 import type { FoundSkill } from "../skills/skills.ts";
@@ -45,10 +46,11 @@ export function mentionedIn(text: string, whose: Whose, parts: Known): Mentioned
 export function namingUnknown(parts: Parts, send: Engine["send"]): Engine["send"] {
   return async (conversation, message) => {
     const sent = await send(conversation, message);
-    if (!sent.ok || mentionsIn(message.text).length === 0) return sent;
+    const words = ownWordsOf(message);
+    if (!sent.ok || mentionsIn(words).length === 0) return sent;
     await parts.skills.look();
     const history = await parts.log.history(conversation.number);
-    const { unknown } = mentionedIn(message.text, { history, owner: conversation.owner }, parts);
+    const { unknown } = mentionedIn(words, { history, owner: conversation.owner }, parts);
     return unknown.length === 0 ? sent : ok({ ...sent.value, unknownMentions: [...unknown] });
   };
 }

@@ -85,6 +85,8 @@ async function userMessage(
     ...{ path, name, type, bytes },
     ...(hash === undefined ? {} : { hash }),
   }));
+  const own = Math.min(message.own ?? text.length, text.length);
+  const isOthers = own < text.length;
   const isAboutCode = attached.some(({ type }) => isCode(type)) || (selected !== undefined && hasCode(selected));
   return ok({
     type: "message.user",
@@ -94,7 +96,9 @@ async function userMessage(
     ...(slot === undefined ? {} : { slot }),
     ...(budget === undefined ? {} : { budget }),
     ...(isAboutCode ? { hints: ["code"] } : {}),
-    ...(stored.length === 0 ? {} : { files: stored, own: text.length }),
+    ...(stored.length === 0 ? {} : { files: stored }),
+    ...(stored.length > 0 || isOthers ? { own } : {}),
+    ...(isOthers ? { untrusted: true } : {}),
     ...(selected === undefined ? {} : { selected }),
     ...chatPart(message),
   });
@@ -164,5 +168,5 @@ export async function appendSeen(
 
 const looksAmongMax = 3;
 
-/** Written with a fact that asks for work: found again after a crash, whatever the clock says then. */
+/** Written with an event that asks for work: found again after a crash, whatever the clock says then. */
 export const soon: SideRows = { wake: { notBefore: 0 } };

@@ -4,6 +4,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Random } from "../base/random.ts";
 import { defaultWindowLimits, type WindowLimits } from "../context/context.ts";
 import type { Documents, UploadPolicy } from "../documents/documents.ts";
+import type { Homes } from "../homes/homes.ts";
 import type { Log } from "../log/log.ts";
 import type { Lookup } from "../lookup/lookup.ts";
 import type { Models, PriceTable } from "../models/models.ts";
@@ -25,6 +26,8 @@ import type { Marks } from "./marks.ts";
 export type Parts = {
   readonly log: Log;
   readonly storage: Storage;
+  /** Which server drives a conversation, where several share the storage. */
+  readonly homes: Homes;
   readonly models: Models;
   /** The tools of a user as they are now; the same box as long as nothing changed. */
   readonly toolbox: (owner: OwnerId) => Toolbox;

@@ -10,7 +10,7 @@ import { Run } from "./run.ts";
 /** Settings that a person has just changed hold within this time. */
 const lookAgainMs = 1_000;
 
-/** Takes up a conversation: claims its lease and folds its log. `fenced` while another process has it. */
+/** Takes up a conversation: claims its lease and folds its log. `fenced` while another server has it. */
 export async function openTenure(
   parts: Parts,
   conversation: ConversationRow,
@@ -60,6 +60,8 @@ export class Tenure {
   #appending = 0;
   #telling: Promise<void> | undefined;
   #failure: StorageFailure | undefined;
+  /** Why everybody stops, once they do. */
+  #over: string | undefined;
   #renewedAt: number;
   #cancelRenewal: () => void;
   #onNews: (() => void) | undefined;
@@ -125,12 +127,12 @@ export class Tenure {
   /** Nothing can be stored any more: everybody stops. */
   fail(failure: StorageFailure): void {
     this.#failure ??= failure;
-    for (const run of this.runs.values()) run.halt(failure.code);
+    this.#haltAll(failure.code);
   }
 
   /** The process ends, or whoever drives the conversation lets go of it. */
   close(): void {
-    for (const run of this.runs.values()) run.halt("closing");
+    this.#haltAll("closing");
   }
 
   /**
@@ -144,9 +146,11 @@ export class Tenure {
     await this.#looked.end;
   }
 
-  /** Whether the lease was renewed recently enough to do something that cannot be undone. */
+  /** Whether the lease was renewed, and this process was heard of, recently enough to do something that cannot be undone. */
   isLeaseFresh(): boolean {
-    return this.#parts.clock.monotonic() - this.#renewedAt < this.#parts.limits.leaseMs * 0.8;
+    return (
+      this.#parts.homes.isFresh() && this.#parts.clock.monotonic() - this.#renewedAt < this.#parts.limits.leaseMs * 0.8
+    );
   }
 
   /** Somebody has news. */
@@ -200,8 +204,11 @@ export class Tenure {
     if (event.mode === "handoff" || parent === undefined || this.runs.has(event.id)) return;
     const history = beginAgent(parent.history, event);
     history.head = head;
-    this.runs.set(event.id, new Run(this.#parts, this, history));
+    const run = new Run(this.#parts, this, history);
+    this.runs.set(event.id, run);
     this.ring();
+    // It was on its way to the storage when everybody was told to stop.
+    if (this.#over !== undefined) run.halt(this.#over);
   }
 
   async #tell(place: number): Promise<void> {
@@ -253,7 +260,12 @@ export class Tenure {
       const { code } = renewed.failure;
       this.#parts.logger.warn(`the lease of ${this.conversation.id} could not be renewed`, { code });
     } else if (renewed.value) this.#renewedAt = this.#parts.clock.monotonic();
-    else for (const run of this.runs.values()) run.halt("fenced");
+    else this.#haltAll("fenced");
+  }
+
+  #haltAll(why: string): void {
+    this.#over ??= why;
+    for (const run of this.runs.values()) run.halt(why);
   }
 }
 

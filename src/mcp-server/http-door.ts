@@ -5,6 +5,7 @@ import {
   legacyStatelessFallback,
 } from "@modelcontextprotocol/server";
 import type { Clock } from "../base/clock.ts";
+import { openGate, untilTaken } from "../base/gate.ts";
 import type { Ids } from "../base/ids.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { mcpLimits } from "./limits.ts";
@@ -30,7 +31,7 @@ type Parts = {
   readonly log: ConstructorParameters<typeof Offer>[0]["log"];
 };
 
-const { batchMax, subscriptionsMax, sessionsPerUserMax } = mcpLimits;
+const { batchMax, subscriptionsMax, subscriptionsPerUserMax, sessionsPerUserMax } = mcpLimits;
 const closeMsMax = 1_000;
 
 /** The streamable HTTP of both generations: stateless requests of the newer one, sessions of the older one. */
@@ -41,6 +42,8 @@ export function openMcpDoor({ version, clock, ids, log }: Parts): McpDoor {
   // Always a stream: a turn takes its time, and proxies end what is silent.
   const modern = createMcpHandler(make, { legacy: "reject", responseMode: "sse", maxSubscriptions: subscriptionsMax });
   const stateless = legacyStatelessFallback(make);
+  // Streams without an end: the library counts those of all together, and one user must not take them all.
+  const enter = openGate(subscriptionsPerUserMax);
 
   return {
     async serve({ request, body, visitor }) {
@@ -49,7 +52,12 @@ export function openMcpDoor({ version, clock, ids, log }: Parts): McpDoor {
       const options = { authInfo, ...(body !== undefined && { parsedBody: body }) };
       if (Array.isArray(body) && body.length > batchMax)
         return rpcRefusal(400, { code: -32_600, message: visitor.words.mcpServer.batchTooLong({ max: batchMax }) });
-      if (!(await isLegacyRequest(request, body))) return modern.fetch(request, options);
+      if (!(await isLegacyRequest(request, body))) {
+        if (!isListening(body)) return modern.fetch(request, options);
+        const leave = enter(owner);
+        if (leave === undefined) return refuseFull(visitor, subscriptionsPerUserMax);
+        return untilTaken(modern.fetch(request, options), leave);
+      }
       const answerIn = (session: Session) =>
         sessions.use(session, () => session.transport.handleRequest(request, options));
       const id = request.headers.get("mcp-session-id");
@@ -62,9 +70,7 @@ export function openMcpDoor({ version, clock, ids, log }: Parts): McpDoor {
       if (!isInitializeRequest(body)) return stateless(request, options);
       const begun = await sessions.begin(owner, make());
       if (begun !== undefined) return answerIn(begun);
-      const full = makeFailure("mcp_full", { what: "connections", limit: sessionsPerUserMax });
-      const { code, detail } = inWords(visitor.words, full);
-      return rpcRefusal(429, { code: -32_000, message: detail, data: { code } });
+      return refuseFull(visitor, sessionsPerUserMax);
     },
     async close() {
       await Promise.race([offer.settled(), clock.wait(closeMsMax)]);
@@ -72,4 +78,13 @@ export function openMcpDoor({ version, clock, ids, log }: Parts): McpDoor {
       await modern.close();
     },
   };
+}
+
+function refuseFull({ words }: Visitor, limit: number): Response {
+  const { code, detail } = inWords(words, makeFailure("mcp_full", { what: "connections", limit }));
+  return rpcRefusal(429, { code: -32_000, message: detail, data: { code } });
+}
+
+function isListening(body: unknown): boolean {
+  return typeof body === "object" && body !== null && "method" in body && body.method === "subscriptions/listen";
 }

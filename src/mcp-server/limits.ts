@@ -11,8 +11,9 @@ export const mcpLimits = {
   readsPerUserMax: 4,
   /** Messages of one request, where the older generation allows several: each may be a call of a tool. */
   batchMax: 20,
-  /** Streams that the newer generation listens on; nothing is ever said there, since no list of ours changes. */
-  subscriptionsMax: 200,
+  /** Streams that the newer generation listens on, of one user and of all; nothing is ever said there, since no list of ours changes. */
+  subscriptionsPerUserMax: 32,
+  subscriptionsMax: 1_000,
   /** What one line of standard input may hold; a longer one is passed over to its end. */
   lineBytesMax: 32 * 1024 * 1024,
 } as const;

@@ -35,3 +35,16 @@ test("at the limit of all users the session that was unused for longest makes ro
   await sessions.close();
   assert.deepEqual([c?.isThere(), d?.isThere(), clock.timers()], [false, false, 0]);
 });
+
+test("a session whose answer fails is not in use any more, and makes room like others [G2]", async () => {
+  const limits = { sessionsPerUserMax: 1, sessionsMax: 1, sessionIdleMs: 1_000 };
+  const sessions = new Sessions({ clock: manualClock(), ids: systemIds, limits });
+  const begin = () => sessions.begin("ann", new McpServer({ name: "n", version: "1" }));
+  const session = (await begin()) ?? assert.fail("there is room");
+  await assert.rejects(
+    sessions.use(session, () => Promise.reject(new Error("broken"))),
+    /broken/,
+  );
+  assert.notEqual(await begin(), undefined);
+  await sessions.close();
+});

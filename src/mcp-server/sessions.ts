@@ -1,6 +1,6 @@
 import { type McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
-import { whenOver } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
+import { untilTaken } from "../base/gate.ts";
 import type { Ids } from "../base/ids.ts";
 import { mcpLimits } from "./limits.ts";
 
@@ -55,14 +55,7 @@ export class Sessions {
   async use(session: Session, answer: () => Promise<Response>): Promise<Response> {
     session.uses += 1;
     session.endIdle();
-    const response = await answer();
-    const over = () => this.#letGo(session);
-    if (response.body === null) {
-      over();
-      return response;
-    }
-    const { status, headers } = response;
-    return new Response(heldBy(response.body, over), { status, headers });
+    return untilTaken(answer(), () => this.#letGo(session));
   }
 
   async close(): Promise<void> {
@@ -101,21 +94,4 @@ export class Sessions {
     this.#open.get(id)?.endIdle();
     this.#open.delete(id);
   }
-}
-
-/** The same bytes; tells when the last of them was taken, or nobody wants them any more. */
-function heldBy(body: ReadableStream<Uint8Array>, onOver: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  void whenOver(reader.closed).then(onOver);
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
 }

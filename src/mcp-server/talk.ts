@@ -61,7 +61,7 @@ export const talkTools = [
       if (!begun.ok) return refused(begun.failure);
       const { conversation } = begun.value;
       const left = await takeAnswers(conversation, call.answers ?? {}, call.client);
-      const end = await followTurn(begun.value, call, wait_seconds * 1_000);
+      const end = await followTurn(begun.value, call, wait_seconds * 1_000, { isNew: noted?.success !== true });
       const forms =
         end.how === "asked" && call.canAsk
           ? formsFor(

@@ -10,6 +10,8 @@ export type TurnWanted = {
   /** A place in the log before it. */
   readonly after: number;
 };
+/** Nobody was told of it yet: the client hears of its first steps, also where they are over before they are read. */
+type Telling = { readonly isNew?: boolean };
 
 export type TurnEnd =
   | {
@@ -29,7 +31,12 @@ export type TurnEnd =
 const heartbeatMs = 10_000;
 
 /** Waits for the end of a turn, for a decision that somebody has to make, or for as long as the caller wants to wait. */
-export async function followTurn(wanted: TurnWanted, call: ToolCall, waitMs: number): Promise<TurnEnd> {
+export async function followTurn(
+  wanted: TurnWanted,
+  call: ToolCall,
+  waitMs: number,
+  { isNew = false }: Telling = {},
+): Promise<TurnEnd> {
   const { client, clock, signal, closing } = call;
   const enough = new AbortController();
   const cancelWait = clock.after(waitMs, () => enough.abort());
@@ -41,7 +48,7 @@ export async function followTurn(wanted: TurnWanted, call: ToolCall, waitMs: num
       if (frame.frame === "failed") return { how: "failed", failure: frame.failure };
       if (frame.frame === "caught_up") news.isCaughtUp = true;
       if (frame.frame === "event") news.take(frame.event);
-      if (frame.frame === "event" && news.isCaughtUp) tellOf(frame.event, call);
+      if (frame.frame === "event" && (isNew || news.isCaughtUp)) tellOf(frame.event, call);
       if (news.isCaughtUp && news.end !== undefined) return news.end;
       const decisions = news.isCaughtUp && news.open.size > 0 ? await waitsFor(wanted, news, client) : undefined;
       if (decisions !== undefined) return { how: "asked", decisions };

@@ -5,6 +5,8 @@ import type { SignInParts } from "./sign-in.ts";
 
 /** What is kept of a sign-in, sealed: the app that we are there, and what lets us in. */
 const Kept = z.object({
+  /** The address of the server that it is for. */
+  url: z.string().optional(),
   /** Where the browser was sent back to: an app is registered for this one. */
   redirectUrl: z.string().optional(),
   client: z.looseObject({ client_id: z.string() }).optional(),
@@ -27,14 +29,16 @@ export type KeptSignIn = {
   drop(): Promise<void>;
 };
 
-export function openKept({ server, owner, secrets }: SignInParts): KeptSignIn {
+export function openKept({ server, owner, reached, secrets }: SignInParts): KeptSignIn {
   const name = `mcp/${server}`;
+  const { url } = reached;
   let kept: Kept | undefined;
   async function load(): Promise<Kept> {
     if (kept !== undefined) return kept;
     const opened = await secrets.open(owner, name);
     const parsed = Kept.safeParse(opened.ok && opened.value !== undefined ? parsedJson(opened.value) : {});
-    kept ??= parsed.success ? parsed.data : {};
+    // A name may stand for another server now, which must not get what lets us into the one before.
+    kept ??= parsed.success && parsed.data.url === url ? parsed.data : {};
     return kept;
   }
   return {
@@ -43,7 +47,7 @@ export function openKept({ server, owner, secrets }: SignInParts): KeptSignIn {
     },
     load,
     async save(changed) {
-      kept = { ...(await load()), ...changed };
+      kept = { ...(await load()), ...changed, url };
       // What cannot be stored counts until the process ends; the next sign-in tries again.
       await secrets.put(owner, name, JSON.stringify(kept));
     },
@@ -59,6 +63,9 @@ export type Way = { link: string; state: string; verifier: string; needsPerson: 
 
 const stateCharacters = 32;
 const nowhere = "http://127.0.0.1/";
+
+/** One and the same with a slash at its end and without. */
+const bare = (issuer: string) => issuer.replace(/\/$/, "");
 
 /** How the client reads and writes what is kept, and where it sends the person. */
 export function providerOver(kept: KeptSignIn, way: Way, { reached, clock, ids }: SignInParts): OAuthClientProvider {
@@ -80,10 +87,20 @@ export function providerOver(kept: KeptSignIn, way: Way, { reached, clock, ids }
       way.state = ids.hex(stateCharacters);
       return way.state;
     },
-    async clientInformation() {
+    async clientInformation(about) {
+      const { issuer } = reached;
+      // The server names the sign-in service. Whether it is the one that may hear who we are is for the settings to say.
+      if (issuer !== undefined && bare(issuer) !== bare(about?.issuer ?? "")) {
+        await kept.save({ found: undefined }); // Else it would be the one for good.
+        const { AuthorizationServerMismatchError } = await import("@modelcontextprotocol/client");
+        throw new AuthorizationServerMismatchError(issuer, about?.issuer ?? "");
+      }
       if (reached.client === undefined) return (await kept.load()).client;
       const { id, secret } = reached.client;
-      return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }) };
+      return {
+        ...{ client_id: id, ...(secret === undefined ? {} : { client_secret: secret }) },
+        ...(issuer === undefined ? {} : { issuer }),
+      };
     },
     saveClientInformation: (client) => kept.save({ client: { ...client } }),
     tokens: async () => (await kept.load()).tokens,

@@ -91,12 +91,17 @@ function toolOf(
   definition: ToolDefinition,
   { name, description, call }: { readonly name: string; readonly description: string; readonly call: CallTool },
 ): Tool {
-  const tool = foreignTool({
-    ...{ name, description, parameters: definition.inputSchema, class: classOf(definition) },
-    timeoutMs: server.callTimeoutMs,
-    run: (input, context) => call(definition, input, context),
-  });
-  if (definition.annotations?.destructiveHint !== true || definition.annotations.readOnlyHint === true) return tool;
+  const isReading = definition.annotations?.readOnlyHint === true;
+  const tool: Tool = {
+    ...foreignTool({
+      ...{ name, description, parameters: definition.inputSchema, class: classOf(definition) },
+      timeoutMs: server.callTimeoutMs,
+      run: (input, context) => call(definition, input, context),
+    }),
+    // A tool that says nothing of itself may send or change anything.
+    outward: { by: "mcp_server", host: server.id, isReading },
+  };
+  if (isReading || definition.annotations?.destructiveHint !== true) return tool;
   // A server may make more be asked than we would, never less.
   const ask = { kind: "approval", reason: forModels.mcp.destructive, risk: "medium" } as const;
   return {

@@ -26,6 +26,8 @@ export type McpReached =
       readonly headers: Readonly<Record<string, string>>;
       /** Of an app that was registered by hand; undefined: the server is asked to register us. */
       readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;
+      /** The only sign-in service that is told who we are; undefined: whichever the server names. */
+      readonly issuer: string | undefined;
       readonly scope: string | undefined;
     };
 

@@ -21,8 +21,8 @@ type Parts = {
   readonly notFound: (server: string) => Result<never, Failure>;
 };
 
-/** Begun and not ended: more than one person has open at once. */
-const begunMax = 200;
+/** Begun and not ended, of one user: more than a person has open at once. */
+const begunPerOwnerMax = 10;
 
 /** Who goes to which sign-in service, and comes back. */
 export function openSignIns(parts: Parts): Pick<Mcp, "beginSignIn" | "finishSignIn" | "signOut"> {
@@ -42,7 +42,8 @@ export function openSignIns(parts: Parts): Pick<Mcp, "beginSignIn" | "finishSign
       }
       const link = await signIn.begin(redirectUrl);
       if (!link.ok) return link;
-      for (const state of [...begun.keys()].slice(0, Math.max(0, begun.size - begunMax + 1))) begun.delete(state);
+      const own = [...begun].filter(([, way]) => way.owner === owner);
+      for (const [state] of own.slice(0, Math.max(0, own.length - begunPerOwnerMax + 1))) begun.delete(state);
       begun.set(link.value.state, { owner, server: id });
       return ok({ url: link.value.url });
     },

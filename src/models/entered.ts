@@ -22,6 +22,8 @@ export type KeptModels = {
   readonly entries: ReadonlyMap<Slot, ModelEntry>;
   /** Kept, but not to be opened: the reason. */
   readonly broken: ReadonlyMap<Slot, Failure>;
+  /** Another server has changed something. */
+  readAgain(): Promise<void>;
   keep(slot: Slot, entry: ModelEntry): Promise<Result<void, Sealing>>;
   forget(slot: Slot): Promise<Result<boolean, Sealing>>;
   /** Those of the settings count before those that were entered. */
@@ -31,14 +33,21 @@ export type KeptModels = {
 export async function readKeptModels(secrets: Secrets): Promise<KeptModels> {
   const entries = new Map<Slot, ModelEntry>();
   const broken = new Map<Slot, Failure>();
-  for (const slot of Slot.options) {
+  const readOne = async (slot: Slot) => {
     const opened = await secrets.open(localOwner, nameOf(slot));
+    entries.delete(slot);
+    broken.delete(slot);
     if (!opened.ok) broken.set(slot, opened.failure);
     // One that a later version wrote is not ours to guess at: the slot is empty until it is entered again.
     const entry = opened.ok && opened.value !== undefined ? ModelEntry.safeParse(parsedJson(opened.value)) : undefined;
     if (entry?.success) entries.set(slot, entry.data);
-  }
+  };
+  const readAgain = async () => {
+    for (const slot of Slot.options) await readOne(slot);
+  };
+  await readAgain();
   return {
+    readAgain,
     entries,
     broken,
     async keep(slot, entry) {
@@ -60,6 +69,11 @@ export async function readKeptModels(secrets: Secrets): Promise<KeptModels> {
       ...fixed,
     }),
   };
+}
+
+/** Whether a secret of this name is an entered model. */
+export function isModelName(name: string): boolean {
+  return name.startsWith("model/");
 }
 
 function nameOf(slot: Slot): string {

@@ -16,8 +16,8 @@ export {
   type FoundServer,
   offeredModels,
 } from "./detect.ts";
-export type { Embedder, EmbeddingSettings } from "./embedder.ts";
-export { type Entering, openEntering, readKeptModels } from "./entered.ts";
+export type { Embedder, EmbeddingSettings } from "./embedding/embedding.ts";
+export { type Entering, isModelName, openEntering, readKeptModels } from "./entered.ts";
 export { estimateTokens } from "./estimate.ts";
 export { modelFailure } from "./model-failure.ts";
 export { NeutralRequest, toModelRequest, toNeutralResult } from "./neutral.ts";

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { bareHost } from "../base/host.ts";
 import { type Family, families } from "./families.ts";
 import { type Api, defaultProfile, type Profile } from "./profile.ts";
 
@@ -79,7 +80,7 @@ export function outputLimit(known: ModelDescription, maxTokens: number | undefin
 
 /** Loopback, private ranges, and names that only a local network resolves. */
 export function isLocalHost(host: string): boolean {
-  const address = host.replace(/^\[|\]$/g, "");
+  const address = bareHost(host);
   const version = isIP(address);
   if (version !== 0) return isPrivate(address, version === 4 ? "ipv4" : "ipv6");
   return /^[a-z0-9_-]+$|\.(local|localhost|internal|lan)$/i.test(address);

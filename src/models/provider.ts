@@ -3,9 +3,9 @@ import type { ModelFault } from "../words/words.ts";
 import type { Profile } from "./profile.ts";
 
 /**
- * The port before every wire format: OpenAI's today, others with growth (decision 0044). A call is prepared first, so that
- * the loop can record what it is about to send before it leaves; then sent once. Failure is a value in the answer, never a
- * throw. No retries here: the loop owns them.
+ * The port before every wire format (decision 0044). A call is prepared first, so that the loop can record what it is about
+ * to send before it leaves; then sent once. Failure is a value in the answer, never a throw. No retries here: the loop owns
+ * them.
  */
 export interface ModelProvider {
   prepare(request: ModelRequest): PreparedCall;

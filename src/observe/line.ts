@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { isSecretName, redact, redacted } from "./redact.ts";
+import { isSecretName, redacted, redactForLog } from "./redact.ts";
 
 export type Line = {
   readonly at: number;
@@ -29,6 +29,6 @@ function showField(name: string, value: unknown, secrets: readonly string[]): un
 
 function showText(text: string, secrets: readonly string[]): string {
   // Cut to size only after redacting: half a secret at the end would no longer be recognised.
-  const shown = redact(text.slice(0, 2 * textCharactersMax), secrets);
+  const shown = redactForLog(text.slice(0, 2 * textCharactersMax), secrets);
   return shown.length > textCharactersMax ? `${shown.slice(0, textCharactersMax)}…` : shown;
 }

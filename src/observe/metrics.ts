@@ -1,6 +1,6 @@
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { inBackground } from "../base/background.ts";
-import type { Looked, Metrics } from "./metrics-port.ts";
+import type { Looked, Metrics } from "./counted.ts";
 import type { Logger } from "./observe.ts";
 
 type Library = typeof import("prom-client");

@@ -7,8 +7,8 @@ import { formatLine } from "./line.ts";
 import { openLogFile } from "./log-file.ts";
 import { removeOldLogs } from "./old-logs.ts";
 
+export { type Metrics, noMetrics } from "./counted.ts";
 export { openMetrics } from "./metrics.ts";
-export { type Metrics, noMetrics } from "./metrics-port.ts";
 export { isRunning } from "./old-logs.ts";
 export { openTracer } from "./open-tracer.ts";
 export { redact } from "./redact.ts";
@@ -48,7 +48,7 @@ export type LogOptions = {
   readonly clock: Clock;
   readonly startId: string;
   readonly pid: number;
-  /** Values that must never stand in a line, whatever field they come in. */
+  /** Values that must never stand in a line, whatever field they come in. May grow: what is added counts from the next line on. */
   readonly secrets: readonly string[];
   /** Called once when lines can no longer be kept (no permission, full disk); the product goes on without a log. */
   readonly onOff: (why: string) => void;

@@ -15,8 +15,19 @@ export function redact(text: string, secrets: readonly string[]): string {
   for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
     if (secret.length >= secretCharactersMin) shown = shown.replaceAll(secret, redacted);
   }
-  for (const [shape, replacement] of shapes) shown = shown.replace(shape, replacement);
-  return shown;
+  return withoutShapes(shown, shapes);
+}
+
+/**
+ * For logs, where cookies are left out as well. How far one reaches cannot be seen, so this takes the rest of a line:
+ * never for a text that people decide by, which could hide there what it does.
+ */
+export function redactForLog(text: string, secrets: readonly string[]): string {
+  return withoutShapes(redact(text, secrets), cookieShapes);
+}
+
+function withoutShapes(text: string, hidden: readonly Shape[]): string {
+  return hidden.reduce((shown, [shape, replacement]) => shown.replace(shape, replacement), text);
 }
 
 /** A field whose name says that its text is a secret. */
@@ -24,16 +35,27 @@ export function isSecretName(name: string): boolean {
   return /(api[-_]?key|secret|password|passwd|authorization|cookie|token)$/i.test(name);
 }
 
-const shapes: readonly (readonly [shape: RegExp, replacement: string])[] = [
+type Shape = readonly [shape: RegExp, replacement: string];
+
+const shapes: readonly Shape[] = [
   [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g, redacted],
-  [/\b(Authorization:\s{0,3}Basic|Bearer)\s+[\w.~+/=-]{8,}/gi, `$1 ${redacted}`],
+  // As a header, and as objects and JSON have it, also JSON that is quoted in JSON.
+  [/\b(Authorization\\{0,3}["']?\s{0,3}:\s{0,3}\\{0,3}["']?Basic|Bearer)\s+[\w.~+/=-]{8,}/gi, `$1 ${redacted}`],
   [/\bsk-[\w-]{8,}/g, redacted],
   [/\b(?:gh[opsru]_|github_pat_|glpat-|xox[abprs]-|AIza|AKIA|hf_|gsk_|lsv2_|ay_)[\w-]{12,}/g, redacted],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, redacted],
   [/:\/\/[^\s/@:]{0,100}:[^\s/@]{1,200}@/g, `://${redacted}@`],
   // `api_key=…`, `"password": "…"`, `token: …`: the name stays, so that a reader sees what was hidden.
   [
-    /(api[_-]?key|token|secret|password|passwd)(["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[redacted\])[^\s"'&,;]{4,}/gi,
+    /(api[_-]?key|token|secret|password|passwd)(\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?)(?!\[redacted\])(?:[^\s"'&,;\\]|\\(?!\\{0,2}["'])){4,}/gi,
     `$1$2${redacted}`,
+  ],
+];
+
+const cookieShapes: readonly Shape[] = [
+  [/\b(cookie\\{0,3}["']?\s{0,3}:\s{0,3})\[[^\]]*\]?/gi, `$1${redacted}`],
+  [
+    /\b(cookie\\{0,3}["']?\s{0,3}:\s{0,3}\\{0,3}["']?)[^\s=;,"'[\\]{1,100}=(?:[^\r\n"'\\]|\\(?!\\{0,2}["']))*/gi,
+    `$1${redacted}`,
   ],
 ];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noMetrics } from "./metrics-port.ts";
+import { noMetrics } from "./counted.ts";
 import { noTracer } from "./tracer.ts";
 import { openWatch } from "./watch.ts";
 

@@ -1,12 +1,12 @@
 import { inBackground } from "../base/background.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
-import type { Metrics } from "./metrics-port.ts";
+import type { Metrics } from "./counted.ts";
 import type { Logger } from "./observe.ts";
 import type { Span, SpanFacts, TracePlace, Tracer } from "./tracer.ts";
 
-/** Makes spans and counts out of the facts of the log, so that what happens and what is told of it cannot differ. */
+/** Makes spans and counts out of the events of the log, so that what happens and what is told of it cannot differ. */
 export interface Watch {
-  /** These facts were stored at this time. In the context of whoever stored them. */
+  /** These events were stored at this time. In the context of whoever stored them. */
   appended(number: number, events: readonly NewEvent[], at: number): void;
 }
 

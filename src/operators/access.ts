@@ -9,3 +9,8 @@ export function maySee(box: Box, user: OwnerId): boolean {
 export function mayUse({ owner, permitted }: Box, user: OwnerId): boolean {
   return owner === user || permitted.all || permitted.users.includes(user);
 }
+
+/** Others than whoever registered it may use it: what it says and where it leads reaches their agents. */
+export function isForOthers({ owner, permitted }: Pick<Box, "owner" | "permitted">): boolean {
+  return permitted.all || permitted.users.some((user) => user !== owner);
+}

@@ -9,8 +9,8 @@ import { type Box, BoxBody, type BoxTool, ToolBody } from "./records.ts";
 export type Held = { readonly box: Box; readonly tools: ReadonlyMap<string, BoxTool> };
 
 /**
- * All boxes, read once at the start: a prompt waits for nothing. One process owns the data, so what it has in memory is
- * what is stored; each change is stored first.
+ * All boxes, read once at the start: a prompt waits for nothing. What is in memory is what is stored: each change is stored
+ * first, and what another server changes is read again when it tells of it.
  */
 export type Boxes = {
   /** Oldest first. */
@@ -18,6 +18,8 @@ export type Boxes = {
   find(id: string): Held | undefined;
   /** What all tools of a user take together. */
   bytesOf(owner: OwnerId): number;
+  /** Another server has changed something. */
+  readAgain(): Promise<void>;
   /** Counts the changes. */
   version(): number;
   put(box: Box, tools?: readonly BoxTool[]): Promise<Result<void, StorageFailure>>;
@@ -51,6 +53,13 @@ export async function openBoxes({ storage, onBroken }: BoxesParts): Promise<Boxe
     bytesOf: (owner) =>
       [...held.values()].reduce((sum, { box, tools }) => sum + (box.owner === owner ? bytesIn(tools.values()) : 0), 0),
     version: () => version,
+    async readAgain() {
+      const now = await readAll(storage, onBroken);
+      for (const id of [...held.keys()].filter((id) => !now.has(id))) change(id, undefined);
+      // In the order in which they were made.
+      held.clear();
+      for (const [id, box] of now) change(id, box);
+    },
     async put(box, tools = []) {
       const stored = await storage.putToolbox(boxRow(box), tools.map(toolRow));
       if (!stored.ok) return stored;

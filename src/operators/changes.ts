@@ -1,6 +1,7 @@
 import { failed, ok, type Result } from "../base/result.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import { shownId } from "../protocol/ids.ts";
+import { isForOthers } from "./access.ts";
 import type { Held } from "./boxes.ts";
 import { noteOf, sealedText, secretName } from "./credential.ts";
 import { addTools, readNewTools } from "./new-tools.ts";
@@ -12,14 +13,15 @@ const boxesPerUserMax = 100;
 
 /** Boxes are made, changed, published and taken away by whoever registered them, one change after the other. */
 export function boxChanges(desk: Desk): Pick<Operators, "create" | "change" | "setStatus" | "remove"> {
-  const { parts, boxes, inTurn, seen, owned } = desk;
+  const { parts, boxes, inTurn, seen, owned, forChange } = desk;
   const { clock, secrets } = parts;
   return {
     create: (actor, id, wanted, newTools) => inTurn(() => create(desk, actor, { id, wanted, newTools })),
     change: (actor, id, wanted) => inTurn(() => change(desk, actor, { id, wanted })),
     setStatus: (actor, id, status) =>
       inTurn(async () => {
-        const found = owned(actor, id);
+        // Taking it off is for whoever registered it, whatever their key opens.
+        const found = status === "published" ? forChange(actor, id) : owned(actor, id);
         if (!found.ok) return found;
         const { box } = found.value;
         const releasedAt = status === "published" ? clock.now() : box.releasedAt;
@@ -55,14 +57,15 @@ async function create(desk: Desk, actor: Actor, { id, wanted, newTools }: Creati
   const read = await readNewTools(parts, newTools, wanted.server);
   if (!read.ok) return read;
   const name = (wanted.name ?? read.value.title ?? "").slice(0, nameCharactersMax);
-  const unfit = permittedUnfit(actor, wanted) ?? nameUnfit(mine, name);
+  const permitted = wanted.permitted ?? { all: false, users: [] };
+  const unfit = permittedUnfit(actor, permitted) ?? nameUnfit(mine, name);
   if (unfit !== undefined) return failed(unfit);
   const now = parts.clock.now();
   const box: Box = {
     ...{ id, owner: actor.owner, createdAt: now, updatedAt: now, name, status: "unpublish" },
     description: wanted.description ?? (read.value.description ?? "").slice(0, descriptionCharactersMax),
     ...{ server: read.value.server, category: wanted.category ?? "other_category" },
-    permitted: wanted.permitted ?? { all: false, users: [] },
+    permitted,
     ...(wanted.credential && { credential: noteOf(wanted.credential) }),
     isPrivateAllowed: actor.isAdmin,
   };
@@ -83,15 +86,15 @@ async function change(desk: Desk, actor: Actor, { id, wanted }: { readonly id: s
   if (!found.ok) return found;
   const { box } = found.value;
   const others = boxes.all().filter((held) => held.box.owner === actor.owner && held.box.id !== id);
+  const { name = box.name, description = box.description, category = box.category, permitted = box.permitted } = wanted;
   const unfit =
-    permittedUnfit(actor, wanted) ?? (wanted.name === undefined ? undefined : nameUnfit(others, wanted.name));
+    permittedUnfit(actor, permitted) ?? (wanted.name === undefined ? undefined : nameUnfit(others, wanted.name));
   if (unfit !== undefined) return failed(unfit);
   const server = serverOf(wanted.server ?? box.server, undefined);
   if (!server.ok) return server;
   const isMoved = new URL(server.value).origin !== new URL(box.server).origin;
   // A credential was entered for one host: another one does not get it.
   const credential = wanted.credential === undefined && isMoved ? null : wanted.credential;
-  const { name = box.name, description = box.description, category = box.category, permitted = box.permitted } = wanted;
   const changed: Box = {
     ...{ ...box, name, description, category, permitted, server: server.value, updatedAt: parts.clock.now() },
     credential: credential === undefined ? box.credential : credential === null ? undefined : noteOf(credential),
@@ -115,10 +118,9 @@ async function seal(
   return credential === null ? secrets.drop(owner, name) : secrets.put(owner, name, sealedText(credential, server));
 }
 
-/** What is permitted to others is told to their agents: that is for those who see to all users. */
-function permittedUnfit({ owner, isAdmin }: Actor, { permitted }: BoxWanted): Failure | undefined {
-  const isForOthers = permitted !== undefined && (permitted.all || permitted.users.some((user) => user !== owner));
-  return isForOthers && !isAdmin ? makeFailure("scope_missing", { scope: "admin" }) : undefined;
+/** What is permitted to others is told to their agents, whatever of it is new: that is for those who see to all users. */
+function permittedUnfit({ owner, isAdmin }: Actor, permitted: Box["permitted"]): Failure | undefined {
+  return isForOthers({ owner, permitted }) && !isAdmin ? makeFailure("scope_missing", { scope: "admin" }) : undefined;
 }
 
 function nameUnfit(others: readonly Held[], name: string): Failure | undefined {

@@ -187,7 +187,7 @@ test("an operation that does not fit is named with the reason, and the others be
     { from: "below", to: "below_2" },
   ]);
   assert.deepEqual(
-    failures.map(({ name, failure }) => `${name} ${failure.params.why}`),
+    failures.map(({ name, failure: { code, params } }) => `${name} ${code === "operation_unfit" && params.why}`),
     [
       ...["noSlash path", "dots path", "unsaid path_parameter", "lost reference", "circle reference", "away reference"],
       ...["nameless parameter", "xml content", "other other_server"],
@@ -228,7 +228,8 @@ test("of a document with very many operations as many become tools as may, and t
   const paths = Object.fromEntries(Array.from({ length: operationsMax + 2 }, (_, at) => [`/p${at}`, { get: {} }]));
   const { operations, failures } = await read(withPaths(paths));
   assert.deepEqual([operations.length, failures.length], [operationsMax, 2]);
-  assert.deepEqual(failures[0]?.failure.params, { why: "too_many", limit: operationsMax });
+  const [{ failure: first } = { failure: undefined }] = failures;
+  assert.deepEqual([first?.code, first?.params], ["operation_unfit", { why: "too_many", limit: operationsMax }]);
 });
 
 test("a schema that would fill a prompt is told by the names of its fields [T4][R1]", async () => {
@@ -263,7 +264,8 @@ const documents: [what: string, data: unknown, why: string | undefined][] = [
 for (const [what, data, why] of documents)
   test(`a document that is ${what} ${why === undefined ? "is read" : `is refused: ${why}`} [T4]`, async () => {
     const result = await readDocument(data, noYaml);
-    assert.equal(result.ok ? undefined : result.failure.params.why, why);
+    const told = result.ok ? undefined : [result.failure.code, result.failure.params.why];
+    assert.deepEqual(told, why === undefined ? undefined : ["openapi_unfit", why]);
   });
 
 test("the server is what was said, else the first of the document with its variables; what cannot be called is refused [T4][Q1]", () => {
@@ -274,9 +276,9 @@ test("the server is what was said, else the first of the document with its varia
   assert.deepEqual(serverOf("http://own.example/", { servers }), ok("http://own.example"));
   const whyOf = (given: string | undefined, document?: Json) => {
     const result = serverOf(given, document);
-    return result.ok ? result.value : JSON.stringify(result.failure.params);
+    return result.ok ? result.value : JSON.stringify(result.failure);
   };
-  assert.match(whyOf(undefined), /no_server/);
+  assert.match(whyOf(undefined), /"openapi_unfit".*no_server/);
   for (const bad of [
     "ftp://x.example",
     "/v1",
@@ -285,7 +287,7 @@ test("the server is what was said, else the first of the document with its varia
     "not an address",
     "https://a b",
   ])
-    assert.match(whyOf(bad), /"why":"server"/, bad);
+    assert.match(whyOf(bad), /"openapi_unfit".*"why":"server"/, bad);
   assert.doesNotMatch(whyOf("https://ann:hunter2@x.example"), /hunter2/);
 });
 

@@ -151,6 +151,11 @@ function addBody(
   return { kind, fields };
 }
 
+/** The fields that a schema names, by name; none where it may be something else than an object. */
+export function fieldsIn(document: Json, written: unknown): Json {
+  return shapeOf(document, written)?.properties ?? {};
+}
+
 type Shape = { readonly properties: Json; readonly required: readonly string[] };
 
 /** The fields of an object, put together from all parts of an `allOf`; undefined where it may be something else. */

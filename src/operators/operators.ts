@@ -1,21 +1,21 @@
-import { whenOver } from "../base/background.ts";
+import { inBackground, whenOver } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { type OwnerId, shownId } from "../protocol/ids.ts";
-import type { ToolboxStorage } from "../storage/storage.ts";
+import { type ToolboxStorage, toldTopics } from "../storage/storage.ts";
 import type { ToolSource } from "../tools/tools.ts";
 import type { Secrets } from "../users/users.ts";
-import { maySee } from "./access.ts";
+import { isForOthers, maySee } from "./access.ts";
 import { type Boxes, type Held, openBoxes } from "./boxes.ts";
 import { type CallAnswer, callTool, type GuardedFetch } from "./call.ts";
 import { boxChanges } from "./changes.ts";
 import type { ReadYaml } from "./document.ts";
 import type { AddedTools, NewTools } from "./new-tools.ts";
 import type { Box, BoxBody, BoxTool, Credential } from "./records.ts";
-import type { Envelope } from "./request.ts";
+import { declaredOnly, type Envelope } from "./request.ts";
 import { toolChanges, toolNotFound } from "./tool-changes.ts";
 import { boxToolSource } from "./tool-source.ts";
 
@@ -85,8 +85,10 @@ export type Desk = {
   readonly boxes: Boxes;
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   seen(owner: OwnerId, id: string): Result<Seen, Failure>;
-  /** For a change: whoever may only use it hears whose it is. */
+  /** Whoever may only use it hears whose it is. */
   owned(actor: Actor, id: string): Result<Seen, Failure>;
+  /** For a change: one that reaches the agents of others is an admin's. */
+  forChange(actor: Actor, id: string): Result<Seen, Failure>;
 };
 
 export async function openOperators(parts: OperatorParts): Promise<Operators> {
@@ -96,6 +98,10 @@ export async function openOperators(parts: OperatorParts): Promise<Operators> {
     onBroken: (what) => logger.error("a tool box cannot be read and is left out: {box} {tool}", { tool: "", ...what }),
   });
   const desk: Desk = { parts, boxes, inTurn: openQueue(), ...openLook(boxes) };
+  storage.onTold(({ topic }) => {
+    if (topic !== toldTopics.toolboxes && topic !== toldTopics.gap) return;
+    void inBackground(logger, "tool boxes could not be read again", desk.inTurn(boxes.readAgain));
+  });
   const invoke = openInvoke(desk);
   return {
     ...boxToolSource(boxes, invoke),
@@ -115,18 +121,23 @@ function toSeen({ box, tools }: Held): Seen {
   return { box, tools: [...tools.values()] };
 }
 
-function openLook(boxes: Boxes): Pick<Desk, "seen" | "owned"> {
+function openLook(boxes: Boxes): Pick<Desk, "seen" | "owned" | "forChange"> {
   const seen: Desk["seen"] = (owner, id) => {
     const held = boxes.find(id);
     if (held === undefined || !maySee(held.box, owner)) return failure("toolbox_not_found", { id: shownId(id) });
     return ok(toSeen(held));
   };
+  const owned: Desk["owned"] = ({ owner }, id) => {
+    const found = seen(owner, id);
+    if (!found.ok || found.value.box.owner === owner) return found;
+    return failure("toolbox_of_another", { id: shownId(id) });
+  };
   return {
-    seen,
-    owned({ owner }, id) {
-      const found = seen(owner, id);
-      if (!found.ok || found.value.box.owner === owner) return found;
-      return failure("toolbox_of_another", { id: shownId(id) });
+    ...{ seen, owned },
+    forChange(actor, id) {
+      const found = owned(actor, id);
+      if (!found.ok || actor.isAdmin || !isForOthers(found.value.box)) return found;
+      return failure("scope_missing", { scope: "admin" });
     },
   };
 }
@@ -140,7 +151,8 @@ function openInvoke({ parts, seen, owned }: Desk): Operators["invoke"] {
     if (tool === undefined) return toolNotFound(toolId);
     const why = box.status !== "published" ? box.status : tool.status === "disabled" ? "disabled" : undefined;
     if (!isTrial && why !== undefined) return failure("toolbox_off", { why });
-    return callTool(parts, { box, tool, envelope }, signal);
+    const sent = box.owner === owner ? envelope : declaredOnly(tool.operation, envelope);
+    return callTool(parts, { box, tool, envelope: sent }, signal);
   };
 }
 

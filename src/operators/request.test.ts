@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { secretsIn, withCredential, withoutSecrets } from "./credential.ts";
 import type { Credential, Operation } from "./records.ts";
-import { type Envelope, requestOf, sorted } from "./request.ts";
+import { declaredOnly, type Envelope, requestOf, sorted } from "./request.ts";
 
 const server = "https://pets.example/v1";
 const nothing: Envelope = { path: {}, query: {}, header: {}, cookie: {}, body: undefined };
@@ -80,6 +80,42 @@ test("what is always sent in a query or a form is sent once, also where a field 
   assert.equal(query.ok && query.value.url.search, "?b=1&c=2&tenant=ours");
   const form = made({ path: { id: 1 }, body: values }, { body: { kind: "form", fields: {} } }, always("body"));
   assert.equal(form.ok && form.value.body, "b=1&c=2&tenant=ours");
+});
+
+test("others than the owner send no name that the operation does not declare, also not as a field of a parameter or in the body [T4][S7]", () => {
+  const override = { _method: "DELETE", admin: "1" };
+  const [exploded, deep] = [
+    { style: "plain", isExploded: true } as const,
+    { style: "deep", isExploded: true } as const,
+  ];
+  const declared: Operation = {
+    ...operation,
+    parameters: [
+      { as: "id", name: "id", in: "path", style: "plain", isExploded: false },
+      { as: "days", name: "days", in: "query", ...exploded },
+      { as: "range", name: "range", in: "query", ...exploded },
+      { as: "filter", name: "filter", in: "query", ...deep },
+    ],
+    schema: {
+      properties: { days: { type: "integer" }, range: { $ref: "#/components/Range" }, toy: { type: "string" } },
+      components: { Range: { type: "object", properties: { from: {}, to: {} } } },
+    },
+  };
+  const query = { days: { days: "3", ...override }, range: { from: 1, ...override }, filter: { a: 1 }, ...override };
+  const given: Envelope = { ...nothing, path: { id: 1 }, query, body: { toy: override, size: [1, 2], ...override } };
+  const form: Operation["body"] = { kind: "form", fields: { toy: "toy", size: "size" } };
+  const rows: [body: Operation["body"], given: unknown, sent: string | undefined][] = [
+    [form, given.body, "size=1&size=2"],
+    [{ ...form, kind: "json" }, given.body, JSON.stringify({ toy: override, size: [1, 2] })],
+    [form, [override], undefined],
+    [undefined, override, undefined],
+    [{ kind: "json", whole: "body", fields: {} }, override, JSON.stringify(override)],
+  ];
+  for (const [body, said, sent] of rows) {
+    const wanted = { ...declared, body };
+    const request = requestOf({ server, operation: wanted, fixed: [] }, declaredOnly(wanted, { ...given, body: said }));
+    assert.deepEqual(request.ok && [request.value.url.search, request.value.body], ["?from=1&filter%5Ba%5D=1", sent]);
+  }
 });
 
 test("no argument leads to another path, another host or another message than the operation's [T4][T7]", () => {

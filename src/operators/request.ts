@@ -1,6 +1,7 @@
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { isJson, type Json, shown } from "./document.ts";
+import { fieldsIn } from "./operation-arguments.ts";
 import type { Fixed, Operation, Parameter } from "./records.ts";
 
 /** What is to be sent, by where it goes: as callers of the proxy write it, and as a model's arguments are sorted. */
@@ -36,6 +37,45 @@ function bodyOf(body: Operation["body"], given: Json): unknown {
   if (body.whole !== undefined) return given[body.whole];
   const fields = Object.entries(body.fields).filter(([as]) => given[as] !== undefined);
   return fields.length === 0 ? undefined : Object.fromEntries(fields.map(([as, name]) => [name, given[as]]));
+}
+
+/** What the operation itself has: others than its owner get no more of a service, with the owner's credential, than the box says. */
+export function declaredOnly(operation: Operation, envelope: Envelope): Envelope {
+  const kept = (where: Parameter["in"]) => {
+    const entries = Object.entries(envelope[where]).flatMap(([name, value]): [string, unknown][] => {
+      const isMeant = (one: Parameter) => one.in === where && sameName(where, one.name, name);
+      const parameter = operation.parameters.find(isMeant);
+      if (parameter === undefined) return [];
+      const isSpread = where === "query" && parameter.isExploded && parameter.style !== "deep";
+      return [[name, isSpread ? declaredFields(operation, parameter.as, value) : value]];
+    });
+    return Object.fromEntries(entries);
+  };
+  const body = declaredBody(operation, envelope.body);
+  return { ...envelope, query: kept("query"), header: kept("header"), cookie: kept("cookie"), body };
+}
+
+/** The fields of an object that is written field by field stand beside all others, each under a name of its own. */
+function declaredFields({ schema }: Operation, as: string, value: unknown): unknown {
+  if (!isJson(value) || Array.isArray(value)) return value;
+  const declared = fieldsIn(schema, isJson(schema.properties) ? schema.properties[as] : undefined);
+  return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(declared, name)));
+}
+
+/** A body that is one argument is as free for others as for a model. */
+function declaredBody(operation: Operation, given: unknown): unknown {
+  const { body } = operation;
+  if (body === undefined) return undefined;
+  if (body.whole !== undefined) return given;
+  if (!isJson(given) || Array.isArray(given)) return undefined;
+  const fields = Object.entries(body.fields).filter(([, name]) => Object.hasOwn(given, name));
+  const kept = (as: string, value: unknown) => (body.kind === "form" ? declaredFields(operation, as, value) : value);
+  return Object.fromEntries(fields.map(([as, name]) => [name, kept(as, given[name])]));
+}
+
+/** A header is the same in every case. */
+function sameName(where: Parameter["in"], one: string, other: string): boolean {
+  return where === "header" ? one.toLowerCase() === other.toLowerCase() : one === other;
 }
 
 /** The request of a tool, with what is always sent. Nothing of it leads elsewhere than the path of its operation. */

@@ -10,13 +10,13 @@ export function toolChanges({
   parts,
   boxes,
   inTurn,
-  owned,
+  forChange,
 }: Desk): Pick<Operators, "addTools" | "setToolStatus" | "removeTools"> {
   const { clock } = parts;
   return {
     addTools: (actor, id, newTools) =>
       inTurn(async () => {
-        const found = owned(actor, id);
+        const found = forChange(actor, id);
         if (!found.ok) return found;
         const { box } = found.value;
         const read = await readNewTools(parts, newTools, box.server);
@@ -28,7 +28,7 @@ export function toolChanges({
       }),
     setToolStatus: (actor, id, wanted) =>
       inTurn(async () => {
-        const found = owned(actor, id);
+        const found = forChange(actor, id);
         if (!found.ok) return found;
         const { box, tools } = found.value;
         const missing = unknownAmong(
@@ -44,7 +44,7 @@ export function toolChanges({
       }),
     removeTools: (actor, id, ids) =>
       inTurn(async () => {
-        const found = owned(actor, id);
+        const found = forChange(actor, id);
         if (!found.ok) return found;
         const missing = unknownAmong(found.value.tools, ids);
         return missing === undefined ? boxes.removeTools(found.value.box, ids) : toolNotFound(missing);

@@ -65,7 +65,7 @@ function makeTools(usable: readonly Usable[], owner: OwnerId, invoke: Invoke): r
         class: isReading ? "idempotent" : "unsafe",
         run: (input, context) => run(invoke, owner, { box, tool, input, context }),
       }),
-      outward: { host: new URL(box.server).host, isReading },
+      outward: { by: "tool_box", host: new URL(box.server).host, isReading },
     };
   });
 }

@@ -35,6 +35,8 @@ export const FindingKind = z.enum([
   "not_safe",
   /** Keeps something beyond this conversation, after text from outside was read. */
   "lasting",
+  /** An MCP server may change something by it, after text from outside was read. */
+  "mcp",
   /** A checker broke down, took too long, or answered something else. */
   "checker_broke",
   "checker_slow",

@@ -80,6 +80,8 @@ const bodies = {
     files: z.array(AttachedFile).optional(),
     /** So many characters of `text` are the person's own words; what follows was put behind them for the model. */
     own: z.number().int().optional(),
+    /** What follows was written by others, who need not be trusted. */
+    untrusted: z.literal(true).optional(),
     /** Of the chat routes: the id of the message that will answer it, and of the run; made from `id` where absent. */
     reply: z.string().optional(),
     run: z.string().optional(),
@@ -274,6 +276,8 @@ const bodies = {
     by: z.enum(["tool", "upload", "person", "undo"]),
     /** A program did it: the agent that ran it need not know what the file has now. */
     program: z.literal(true).optional(),
+    /** The MCP server that it was read from, at the wish of a person: what it says is not theirs. */
+    server: z.string().optional(),
     before: FileState.optional(),
     after: FileState.optional(),
     /** Why the bytes before cannot be given back. */
@@ -297,7 +301,7 @@ type ChangeOfFile = { [K in "before" | "after" | "lost"]: EventBody<"file.change
 /** The ledger's line about a change; what is not known is left out. */
 export function fileChanged(
   { path, before, after, lost }: { readonly path: string } & Readonly<ChangeOfFile>,
-  who: Pick<EventBody<"file.changed">, "by" | "agent" | "workspace" | "call" | "program">,
+  who: Pick<EventBody<"file.changed">, "by" | "agent" | "workspace" | "call" | "program" | "server">,
 ): NewEvent {
   return {
     type: "file.changed",

@@ -28,6 +28,7 @@ const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "key_in_use",
   "rate_limited",
   "server_closing",
+  "home_away",
 ]);
 
 export function makeFailure<C extends FailureCode>(code: C, params: FailureParams<C>): Failure<C> {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { FailureCode } from "./failure.ts";
+import { ConversationId } from "./ids.ts";
 import { FileDetails, FileEntry, SearchedFiles, TrashEntry, UndoReport, UploadedFile } from "./resources.ts";
 import { ById, Empty, type Route } from "./route.ts";
 
@@ -155,10 +156,10 @@ export const fileRoutes = {
     summary: "Move the files of conversations that nobody used for some days to the trash.",
     params: Empty,
     query: Empty,
-    /** Left out: the configured number of days. */
-    body: z.object({ days: z.number().min(0).max(36_500).optional() }),
+    /** Left out: the configured number of days; all conversations. */
+    body: z.object({ days: z.number().min(0).max(36_500).optional(), conversation: ConversationId.optional() }),
     status: 200,
-    failures: [],
+    failures: ["conversation_not_found"],
     answer: z.object({ workspaces: z.number().int(), bytes: z.number(), skipped: z.number().int(), days: z.number() }),
   },
   listTrash: {

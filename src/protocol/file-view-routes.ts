@@ -83,7 +83,8 @@ export const fileViewRoutes = {
     summary:
       "The bytes of a file as what they are, to be shown by a browser: images, PDF, sound, film, and pages without any rights.",
     params: ById,
-    query: z.object({ path: z.string() }),
+    /** `scripts`: a page in a frame may run its own. They can tell others what stands in it. */
+    query: z.object({ path: z.string(), scripts: z.stringbool().default(false) }),
     body: Empty,
     status: 200,
     givesBytes: true,

@@ -14,7 +14,11 @@ export type Selection = z.infer<typeof Selection>;
 
 /** A message of a history that the caller sent along. */
 export const GivenMessage = z.discriminatedUnion("role", [
-  z.strictObject({ role: z.literal("user"), text: z.string(), images: z.array(Image).optional() }),
+  z.strictObject({
+    ...{ role: z.literal("user"), text: z.string(), images: z.array(Image).optional() },
+    /** So many characters of it are the person's own words, where others stand behind them. */
+    own: z.number().int().optional(),
+  }),
   z.strictObject({ role: z.literal("assistant"), text: z.string(), toolCalls: z.array(ToolCall).optional() }),
   z.strictObject({ role: z.literal("tool"), toolCallId: z.string(), text: z.string() }),
 ]);

@@ -65,6 +65,7 @@ export const modelRoutes = {
     scope: "any",
     summary: "The model slots, and the local model servers that were found.",
     params: Empty,
+    /** `detect`: looks for them anew; for admins. */
     query: z.object({ detect: z.stringbool().default(false) }),
     body: Empty,
     status: 200,

@@ -199,6 +199,7 @@ const storing = ["storage_busy", "storage_full", "storage_read_only", "storage_b
 const sealing = ["secret_key_unusable", "secret_too_long"] as const;
 const naming = ["toolbox_name_taken", "scope_missing", "openapi_unfit", ...sealing, ...storing] as const;
 const owning = ["toolbox_not_found", "toolbox_of_another"] as const;
+const changing = [...owning, "scope_missing"] as const;
 const calling = [
   ...["toolbox_not_found", "toolbox_tool_not_found", "toolbox_off", "toolbox_credential_missing"],
   ...["parameter_unsupported", "secret_sealed", "secret_key_unusable"],
@@ -295,7 +296,7 @@ export const operatorRoutes = {
     summary: "Publish a tool box, or take it off: agents use those that are published.",
     params: OfBox,
     body: z.object({ status: BoxStatus }),
-    failures: [...owning, ...storing],
+    failures: [...changing, ...storing],
     answer: z.object({ box_id: z.string(), status: BoxStatus }),
   },
   addBoxTools: {
@@ -312,7 +313,7 @@ export const operatorRoutes = {
       function_input: z.unknown().optional(),
     }),
     bodyBytesMax: bodyBytes.large,
-    failures: [...owning, "openapi_unfit", "parameter_unsupported", ...storing],
+    failures: [...changing, "openapi_unfit", "parameter_unsupported", ...storing],
     answer: Added,
   },
   listBoxTools: {
@@ -336,7 +337,7 @@ export const operatorRoutes = {
     summary: "Switch tools on and off.",
     params: OfBox,
     body: z.array(z.object({ tool_id: z.string(), status: ToolStatus })).max(toolsAtOnceMax),
-    failures: [...owning, "toolbox_tool_not_found", ...storing],
+    failures: [...changing, "toolbox_tool_not_found", ...storing],
     answer: z.array(z.object({ tool_id: z.string(), status: ToolStatus })),
   },
   deleteBoxTools: {
@@ -346,7 +347,7 @@ export const operatorRoutes = {
     summary: "Remove tools from a tool box.",
     params: OfBox,
     body: z.object({ tool_ids: z.array(z.string()).min(1).max(toolsAtOnceMax) }),
-    failures: [...owning, "toolbox_tool_not_found", ...storing],
+    failures: [...changing, "toolbox_tool_not_found", ...storing],
     answer: z.object({ box_id: z.string(), tool_ids: z.array(z.string()) }),
   },
   getBoxTool: {

@@ -227,6 +227,8 @@ export const routes = {
       id: z.string().min(1).max(64).optional(),
       /** Blanks alone are no message, but for one with images or files. */
       text: z.string().min(1).max(limits.messageCharactersMax),
+      /** So many characters of it are the person's own words; the rest they send and others wrote: a prompt of an MCP server. */
+      own: z.number().int().min(0).optional(),
       images: z.array(Image).max(16).optional(),
       mode: z.enum(["queue", "steer"]).default("queue"),
       slot: z.string().optional(),

@@ -2,6 +2,7 @@ import { unreachable } from "../base/assert.ts";
 import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { ok } from "../base/result.ts";
+import type { Homes } from "../homes/homes.ts";
 import type { Logger } from "../observe/observe.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { ListedExecution, Storage } from "../storage/storage.ts";
@@ -32,6 +33,7 @@ export interface OwnExecutions extends Executions {
 
 export type ExecutionsOptions = {
   readonly storage: Storage;
+  readonly homes: Homes;
   readonly programs: Programs;
   readonly settings: Pick<SandboxSettings, "recordsMs">;
   readonly clock: Clock;
@@ -78,10 +80,12 @@ const runningStoredAfterMs = 500;
 /** What is shown of each stream of a running execution, unless the caller says otherwise. */
 const soFarBytesMax = 64 * 1024;
 
-/** Begins by closing the records that earlier processes left open. */
+/** Begins by closing the records that processes left open which do not live any more; so it does with those that end later. */
 export function openExecutions(options: ExecutionsOptions): OwnExecutions {
   const unclosed = "the records of earlier executions could not be closed";
-  const recovered = inBackground(options.logger, unclosed, recover(options));
+  const closeLost = () => inBackground(options.logger, unclosed, recover(options));
+  const recovered = closeLost();
+  const deaf = options.homes.onGone(() => void closeLost());
   const state: State = {
     ...{ ...options, recovered, known: new Map(), ended: new Map() },
     ...{ isClosing: false, readers: 0, waiting: [] },
@@ -141,7 +145,10 @@ export function openExecutions(options: ExecutionsOptions): OwnExecutions {
     closing() {
       state.isClosing = true;
     },
-    close: stopTimer,
+    close() {
+      deaf();
+      stopTimer();
+    },
   };
 }
 
@@ -245,10 +252,12 @@ async function submit(state: State, place: ProgramPlace, wanted: ExecutionWanted
   // the disk is waited for only when they get it: with its end, or with the word that it runs.
   // One whose id was known before is looked for by it after a crash.
   const isOnDisk = wanted.isWaitedFor !== true || wanted.id !== undefined;
-  const stored = await state.storage.putExecution(executionRow(record), { isOnDisk }).catch((error) => {
-    prepared.value.abandon();
-    throw error;
-  });
+  const stored = await state.storage
+    .putExecution(executionRow(record), { isOnDisk, server: state.homes.server })
+    .catch((error) => {
+      prepared.value.abandon();
+      throw error;
+    });
   if (!stored.ok) {
     prepared.value.abandon();
     return rowFailure(stored.failure);

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { type Play, playedProvider } from "../../test/world/played-provider.ts";
 import { systemClock } from "../base/clock.ts";
 import { derivedHex, systemIds } from "../base/ids.ts";
@@ -10,7 +13,7 @@ import { ok } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { localOwner } from "../protocol/ids.ts";
 import { installInGuest } from "./install-packages.ts";
-import { openNetwork } from "./network/network.ts";
+import { type Network, openNetwork } from "./network/network.ts";
 import { isOver, openPackageFolders } from "./package-folders.ts";
 import type { Session } from "./sandbox.ts";
 
@@ -26,13 +29,13 @@ const logger: Logger = {
   ...{ path: undefined, debug: quiet, info: quiet, warn: quiet, error: quiet, flush: done, close: done },
 };
 
-function openPlayed(t: TestContext, play: Play) {
+function openPlayed(t: TestContext, play: Play, way?: Network) {
   const dir = mkdtempSync(join(tmpdir(), "agentyard-install-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const folders = openPackageFolders(dir, systemIds);
+  const folders = openPackageFolders(dir, { ids: systemIds, logger });
   const provider = playedProvider(play);
   const rules = { hosts: [], privateHosts: [], packageIndex: "https://pypi.org/simple", npmRegistry: undefined };
-  const network = openNetwork({ rules, clock: systemClock, logger });
+  const network = way ?? openNetwork({ rules, clock: systemClock, logger });
   const host = { provider, reaped: Promise.resolve(), settings: { limits }, network, rules, folders };
   const install = (signal = new AbortController().signal) =>
     installInGuest(
@@ -85,6 +88,7 @@ test("a sandbox without pip, an index that says no and a list that makes no sens
       { code: "packages_failed", params: { why: "index", said: "no such package" } },
     ],
     [() => ({ code: 0, says: "{" }), { code: "packages_failed", params: { why: "lost", said: "" } }],
+    [() => ({ code: 0, how: "timeout" as const }), { code: "packages_failed", params: { why: "time", said: "" } }],
   ] as const;
   for (const [play, expected] of cases) {
     const { install, own } = openPlayed(t, play);
@@ -114,3 +118,67 @@ test("an installation that is called off before it begins starts no guest [X5]",
   const called = await install(AbortSignal.abort());
   assert.deepEqual([called.ok || called.failure.params, guests.length], [{ why: "cancelled", said: "" }, 0]);
 });
+
+test("a package that asks for host after host while it is installed fills no memory, and of what it was kept from three are told [X5][X4]", async (t) => {
+  const heard: ((text: string) => void)[] = [];
+  const asks: Play = () => {
+    const before = heldBytes();
+    for (let host = 0; host < 2_000; host += 1)
+      for (const refused of heard) refused(Buffer.alloc(50_000, `${host} `).toString("latin1"));
+    assert.ok(heldBytes() - before < 20_000_000, "texts that nobody is shown are not kept");
+    return { code: 1, says: "no" };
+  };
+  const { install } = openPlayed(t, asks, {
+    wayOut(_, more) {
+      if (more !== undefined) heard.push(more.onRefusal);
+      return () => {};
+    },
+  });
+  const failed = await install();
+  assert.ok(!failed.ok && failed.failure.code === "packages_failed");
+  const [said, ...texts] = String(failed.failure.params.said).split("\n");
+  assert.deepEqual([said, texts.map((text) => text.slice(0, 4))], ["no", ["0 0 ", "1 1 ", "2 2 "]]);
+});
+
+test("a host with a name longer than any is no host, and a refusal does not say it again [X5][X4]", async (t) => {
+  const asked = async (name: string) => {
+    const answer = Promise.withResolvers<string>();
+    const asks: Play = async () => {
+      const [guest, link] = duplexPair();
+      guests[0]?.wanted.network?.(link);
+      let said = "";
+      guest.on("data", (bytes: Buffer) => {
+        said += bytes.toString("latin1");
+        const [line] = /HTTP[^\r]+(?=\r)/.exec(said) ?? [];
+        if (line !== undefined) answer.resolve(line);
+      });
+      const request = Buffer.from(`CONNECT ${name}:443 HTTP/1.1\r\n\r\n`);
+      guest.write(Buffer.concat([frame(0, 0), frame(1, request.length), request]));
+      await answer.promise;
+      return { code: 1 };
+    };
+    const { install, guests } = openPlayed(t, asks);
+    await install();
+    return answer.promise;
+  };
+  const longest = `${"a.".repeat(126)}a`;
+  assert.match(await asked(longest), new RegExp(`^HTTP/1.1 403 Forbidden: ${longest}:443 is not allowed here`));
+  assert.match(await asked(`a${longest}`), /^HTTP\/1.1 400 Bad Request: this is a proxy/);
+  assert.ok((await asked("a".repeat(16_000))).length < 200);
+});
+
+function frame(kind: number, number: number): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUInt8(kind, 0);
+  head.writeUInt32BE(1, 1);
+  head.writeUInt32BE(number, 5);
+  return head;
+}
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc");
+
+function heldBytes(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}

@@ -39,6 +39,8 @@ const lookEveryMs = 1000;
 /** To tell what was installed. */
 const listMsMax = 30_000;
 const saidBytesMax = 2000;
+/** What it was kept from, which pip and npm do not always tell. */
+const refusalsShownMax = 3;
 const inside = "/workspace/packages";
 
 /** Into a folder of its own, by a guest that sees nothing but that folder and reaches the index. */
@@ -66,10 +68,12 @@ async function inGuest(host: Host, order: Order, folder: string): Promise<Instal
   if (signal.aborted) return failed("cancelled");
   const id = ids.hex(16);
   const refusals = new Set<string>();
+  // No more than is shown: what a package does while it is installed is its own, and it can ask for other hosts without an end.
+  const onRefusal = (text: string) => void (refusals.size < refusalsShownMax && refusals.add(text));
   const opened = await provider.open({
-    ...{ id, limits: session.limits, uid: undefined, env: {} },
+    ...{ id, limits: session.limits, uid: undefined, env: {}, near: owner },
     workspace: { folder, inside, writable: "all" },
-    network: network.wayOut(owner, { hosts: hostsOf(rules), onRefusal: (text) => refusals.add(text) }),
+    network: network.wayOut(owner, { hosts: hostsOf(rules), onRefusal }),
   });
   if (!opened.ok) {
     const { why, said } = opened.failure;
@@ -129,8 +133,6 @@ type One = Order & {
   readonly refusals: ReadonlySet<string>;
 };
 
-const refusalsShownMax = 3;
-
 async function installOne(host: Host, one: One): Promise<Installed> {
   const { manager, own, wanted, timeoutMs } = one;
   const url = manager === "pip" ? host.rules.packageIndex : host.rules.npmRegistry;
@@ -142,8 +144,7 @@ async function installOne(host: Host, one: One): Promise<Installed> {
   if (ran.how === "timeout") return failed("time");
   if (ran.how !== "done") return failed("lost");
   if (ran.code === noInstaller) return failure("installer_missing", { manager });
-  const kept = [...one.refusals].slice(0, refusalsShownMax);
-  if (ran.code !== 0) return failed("index", [ran.said, ...kept].join("\n"));
+  if (ran.code !== 0) return failed("index", [ran.said, ...one.refusals].join("\n"));
   const listed = await run(host, one, { code: program.list, program, timeoutMs: listMsMax });
   const installed = program.parse(listed.output);
   return installed === undefined ? failed("lost") : ok(installed);

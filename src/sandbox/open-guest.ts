@@ -30,7 +30,7 @@ async function open(host: Host, order: GuestOrder, tries = triesMax): Promise<Re
   const id = ids.hex(16);
   const { owner } = order.place;
   const ways = { network: host.network.wayOut(owner), packages: await host.folderOf(owner) };
-  const opened = await provider.open({ id, ...mount, ...ways, limits, env });
+  const opened = await provider.open({ id, ...mount, ...ways, limits, env, near: owner });
   if (opened.ok) {
     if (mount.workspace !== undefined) host.onMounted?.(owner, true);
     void opened.value.ended.then(release);

@@ -1,8 +1,10 @@
-import { lstat, mkdir, readdir, readlink, rename, rm, statfs, symlink } from "node:fs/promises";
+import { lstat, mkdir, readdir, readlink, rename, statfs, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { systemCode, systemCodeOrThrow } from "../base/fault.ts";
 import { derivedHex, type Ids } from "../base/ids.ts";
+import type { Logger } from "../observe/observe.ts";
 import type { OwnerId } from "../protocol/ids.ts";
+import { isLeftBehind, removeTree } from "../workspace/workspace.ts";
 
 /**
  * What was installed for each user, on the host: a folder for each installation, and a link `current` to the last one
@@ -15,6 +17,7 @@ export interface PackageFolders {
   begin(owner: OwnerId): Promise<{ readonly name: string; readonly folder: string }>;
   /** In one stroke. What was current before stays for those who are just reading it; all else is removed. */
   makeCurrent(owner: OwnerId, name: string): Promise<void>;
+  /** Whatever the code of a package made of it. What cannot be removed is in the log, and tried again with the next one. */
   drop(owner: OwnerId, name: string): Promise<void>;
   /** All of a user. */
   forget(owner: OwnerId): Promise<void>;
@@ -22,8 +25,19 @@ export interface PackageFolders {
 
 const link = "current";
 const none = "none";
+/** Beside the folders of users: what is removed is moved here first. */
+const staging = "gone";
 
-export function openPackageFolders(dir: string, ids: Ids): PackageFolders {
+export function openPackageFolders(dir: string, { ids, logger }: { ids: Ids; logger: Logger }): PackageFolders {
+  const removal = { stagingFolder: join(dir, staging), ids, books: { removals: new Set<string>() } };
+  const remove = async (path: string) => {
+    const removed = await removeTree(path, removal);
+    if (!removed.ok) logger.warn("packages could not be removed", { why: removed.failure });
+  };
+  const removeLeftBehind = async () => {
+    for (const name of await readdir(removal.stagingFolder).catch(noneYet))
+      if (isLeftBehind(name, removal.books)) await remove(join(removal.stagingFolder, name));
+  };
   // Guests can read where their mounts come from: nothing of a user may stand there.
   const folderOf = (owner: OwnerId) => join(dir, derivedHex(32, owner));
   const of = async (owner: OwnerId) => {
@@ -33,10 +47,11 @@ export function openPackageFolders(dir: string, ids: Ids): PackageFolders {
     await symlink(none, join(folder, link)).catch(unlessThere);
     return folder;
   };
-  const drop = (owner: OwnerId, name: string) => rm(join(folderOf(owner), name), { recursive: true, force: true });
+  const drop = (owner: OwnerId, name: string) => remove(join(folderOf(owner), name));
   return {
     of,
     async begin(owner) {
+      await removeLeftBehind();
       const name = ids.hex(16);
       const folder = join(await of(owner), name);
       await mkdir(folder, { mode: 0o755 });
@@ -53,8 +68,13 @@ export function openPackageFolders(dir: string, ids: Ids): PackageFolders {
       for (const other of await readdir(folder)) if (!kept.has(other)) await drop(owner, other);
     },
     drop,
-    forget: (owner) => rm(folderOf(owner), { recursive: true, force: true }),
+    forget: (owner) => remove(folderOf(owner)),
   };
+}
+
+function noneYet(error: unknown): readonly string[] {
+  if (systemCode(error) !== "ENOENT") throw error;
+  return [];
 }
 
 function unlessThere(error: unknown): void {

@@ -2,8 +2,8 @@ import type { Duplex } from "node:stream";
 import type { Result } from "../base/result.ts";
 
 /**
- * Where code runs that nobody trusts. Local (bubblewrap) today; Docker, Kubernetes and other machines with growth; one
- * contract suite for all. What comes out of a guest is untrusted: bounded and checked before it gets here.
+ * Where code runs that nobody trusts. Local (bubblewrap), Docker, Kubernetes, and other machines of AgentYard; one contract
+ * suite for all. What comes out of a guest is untrusted: bounded and checked before it gets here.
  */
 export interface SandboxProvider {
   /** What this machine can do, told by a guest that was really started and looked around; `fresh`: looks again. */
@@ -75,7 +75,23 @@ export type LackName =
   | "no_runtime"
   | "rootless_engine"
   | "engine_start"
-  | "engine_walls";
+  | "engine_walls"
+  | "no_hosts"
+  | "host_away"
+  | "host_secret"
+  | "host_clock"
+  | "host_version"
+  | "host_files"
+  | "host_images"
+  | "no_cluster"
+  | "cluster_rights"
+  | "pod_image"
+  | "pod_files"
+  | "pod_start"
+  | "pod_walls"
+  | "pod_network"
+  | "pod_memory"
+  | "pod_processes";
 
 export type GuestWanted = {
   /** Opaque and unique while it lives: names control groups and processes, tells nothing about users. */
@@ -88,6 +104,8 @@ export type GuestWanted = {
   readonly env: Readonly<Record<string, string>>;
   /** Takes the end of the one socket that leads out of the guest, see network/streams.ts. No network without it. */
   readonly network?: ((link: Duplex) => void) | undefined;
+  /** Whose it is, for a provider that has several machines: guests of the same one are kept together. It leaves no provider. */
+  readonly near?: string | undefined;
   /** A host folder with what was installed for its programs; they can only read it. */
   readonly packages?: string | undefined;
 };

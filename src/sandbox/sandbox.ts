@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Result } from "../base/result.ts";
+import type { Homes } from "../homes/homes.ts";
 import type { Logger, Tracer } from "../observe/observe.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
@@ -140,6 +141,8 @@ export type SandboxLoad = { readonly guests: number; readonly running: number; r
 export type SandboxOptions = {
   readonly provider: SandboxProvider;
   readonly storage: Storage;
+  /** Which server has what, where several share the storage; this one unless it is given. */
+  readonly homes?: Homes | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -149,6 +152,8 @@ export type SandboxOptions = {
   readonly settings: SandboxSettings;
   /** As `settings`: what it says counts from the next connection on. Nobody and nowhere unless it is given. */
   readonly network?: NetworkSettings | undefined;
+  /** At which this process listens itself: no program reaches it there. May grow. */
+  readonly ownPorts?: ReadonlySet<number> | undefined;
   /** Where installed packages are kept on this machine; without it none can be. */
   readonly packagesDir?: string | undefined;
   /** Hears how sessions are made ready. */

@@ -1,4 +1,5 @@
 import { inBackground } from "../base/background.ts";
+import { type Homes, homesHere } from "../homes/homes.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import { type Activities, openActivities } from "./activities.ts";
 import { openAdmission } from "./admission.ts";
@@ -17,15 +18,16 @@ const closeMsMax = 5000;
 const noNetwork = { hosts: [], privateHosts: [], packageIndex: undefined, npmRegistry: undefined };
 
 /** Ends what earlier processes left behind, and is ready at once. The provider is closed by whoever opened it. */
-export function openSandbox(options: SandboxOptions): Sandbox {
-  const { clock, logger, provider } = options;
+export function openSandbox(given: SandboxOptions): Sandbox {
+  const options = { ...given, homes: given.homes ?? homesHere };
+  const { provider } = options;
   const activities = openActivities();
   const admission = openAdmission(options);
   // Guests that are opened wait for it; a failure here does not keep them from it.
   const reaped = inBackground(options.logger, "sandboxes of an earlier run could not be ended", reap(options));
   const rules = options.network ?? noNetwork;
   const network = openNetwork({ ...options, rules });
-  const folders = options.packagesDir === undefined ? undefined : openPackageFolders(options.packagesDir, options.ids);
+  const folders = options.packagesDir === undefined ? undefined : openPackageFolders(options.packagesDir, options);
   const packages = openPackages({
     ...{ ...options, reaped, network, rules, folders, activities },
     sessions: () => sessions,
@@ -54,15 +56,13 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const onEnd = ({ owner }: ProgramPlace) => sessions.touch(owner);
   const programs = openPrograms({ ...options, guests, admission, activities, sessions, onEnd });
   const executions = openExecutions({ ...options, programs });
+  const deaf = endWhatIsLost(options, parts);
   return {
     probe: provider.probe,
     sessions,
     executions,
     packages,
-    prewarm(place, language) {
-      const warmed = prewarm({ ...options, ...parts, sessions }, place, language);
-      void inBackground(logger, "a sandbox could not be prewarmed", warmed);
-    },
+    prewarm: (place, language) => void prewarm({ ...options, ...parts, sessions }, place, language),
     async run(place, wanted) {
       const prepared = await programs.prepare(place, wanted);
       return prepared.ok ? prepared.value.start() : prepared;
@@ -76,12 +76,13 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     },
     load: () => ({ guests: guests.count(), ...admission.count() }),
     async close() {
+      deaf();
       activities.close();
       executions.closing();
-      const isDone = new AbortController();
-      const end = endAll(parts, () => true, "closed").then(() => executions.settled());
-      await Promise.race([end, clock.wait(closeMsMax, isDone.signal)]);
-      isDone.abort();
+      await endInTime(
+        options,
+        endAll(parts, () => true, "closed").then(() => executions.settled()),
+      );
       executions.close();
       await sessions.close();
     },
@@ -97,22 +98,34 @@ async function reap({ provider, logger }: SandboxOptions): Promise<void> {
 
 type Match = (whose: { readonly owner: OwnerId; readonly conversation: number | undefined }) => boolean;
 
+type Parts = { readonly activities: Activities; readonly guests: Guests };
+
 /** Both at once: a program that does not listen ends with its guest. */
-async function endAll(
-  { activities, guests }: { activities: Activities; guests: Guests },
-  match: Match,
-  why: string,
-): Promise<void> {
+async function endAll({ activities, guests }: Parts, match: Match, why: string): Promise<void> {
   await Promise.all([activities.end(match), guests.end(match, why)]);
 }
 
-type Warmer = SandboxOptions & {
-  readonly guests: Guests;
-  readonly activities: Activities;
-  readonly sessions: OwnSessions;
-};
+/** Another server goes on with it: what runs here would write into the same files. */
+function endWhatIsLost({ homes, logger }: SandboxOptions & { readonly homes: Homes }, parts: Parts): () => void {
+  return homes.onLost((key) => {
+    const isMeant: Match = ({ owner, conversation }) => key === `c:${conversation}` || key === `u:${owner}`;
+    void inBackground(logger, "programs of what is at home elsewhere were not ended", endAll(parts, isMeant, "left"));
+  });
+}
 
-async function prewarm(warmer: Warmer, place: ProgramPlace, language: Language | undefined): Promise<void> {
+async function endInTime({ clock }: SandboxOptions, end: Promise<void>): Promise<void> {
+  const isDone = new AbortController();
+  await Promise.race([end, clock.wait(closeMsMax, isDone.signal)]);
+  isDone.abort();
+}
+
+type Warmer = SandboxOptions & Parts & { readonly sessions: OwnSessions };
+
+function prewarm(warmer: Warmer, place: ProgramPlace, language: Language | undefined): Promise<void> {
+  return inBackground(warmer.logger, "a sandbox could not be prewarmed", warmed(warmer, place, language));
+}
+
+async function warmed(warmer: Warmer, place: ProgramPlace, language: Language | undefined): Promise<void> {
   const { provider, guests, activities, sessions, settings } = warmer;
   if ((await provider.probe()).missing.length > 0) return;
   const activity = activities.begin(place);

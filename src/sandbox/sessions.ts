@@ -1,10 +1,11 @@
 import { inBackground, whenOver } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { ok, type Result } from "../base/result.ts";
+import type { Homes } from "../homes/homes.ts";
 import type { Logger, Tracer } from "../observe/observe.ts";
 import { failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
-import type { Storage } from "../storage/storage.ts";
+import { type Storage, toldTopics } from "../storage/storage.ts";
 import type { Words } from "../words/words.ts";
 import { defaultDomain, ensureSession } from "./ensure-session.ts";
 import { unavailable } from "./open-guest.ts";
@@ -30,6 +31,7 @@ export interface OwnSessions extends Sessions {
 export type SessionsOptions = {
   readonly provider: Pick<SandboxProvider, "probe">;
   readonly storage: Storage;
+  readonly homes: Homes;
   readonly settings: SandboxSettings;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -67,6 +69,15 @@ export function openSessions(options: SessionsOptions): OwnSessions {
     const kept = await keptOf(state, owner);
     return kept && viewOf(state, kept, await state.provider.probe());
   };
+  const deaf = state.storage.onTold(({ topic, key }) => {
+    const meant = [...state.live.keys()].filter(
+      (owner) => topic === toldTopics.gap || (topic === endTopic && key === owner),
+    );
+    for (const owner of meant) {
+      const heard = inTurn(state, owner, () => endIfReplaced(state, owner));
+      void inBackground(state.logger, "a session that ended elsewhere was not ended here", heard);
+    }
+  });
   const createOne: Sessions["create"] = (owner, wanted) => inTurn(state, owner, () => create(state, owner, wanted));
   return {
     create: createOne,
@@ -100,10 +111,11 @@ export function openSessions(options: SessionsOptions): OwnSessions {
     notePackages: (owner, packages) => inTurn(state, owner, () => notePackages(state, owner, packages)),
     sweep: () => sweep(state),
     async close() {
-      for (const { kept, storedAt, stopTimer } of state.live.values()) {
-        stopTimer();
-        if (kept.usedAt > storedAt) await state.storage.putSession(sessionRow(kept));
-      }
+      deaf();
+      for (const { stopTimer } of state.live.values()) stopTimer();
+      const unstored = [...state.live.values()].filter(({ kept, storedAt }) => kept.usedAt > storedAt);
+      // Side by side: a storage that is away is waited for once, not by each of them.
+      await Promise.all(unstored.map(({ kept }) => inBackground(state.logger, unnoted, noteUse(state, kept))));
       state.live.clear();
     },
   };
@@ -143,11 +155,15 @@ async function create(state: State, owner: OwnerId, wanted: NewSession): Promise
   }
   await state.endGuests(owner, "session_created");
   await state.onReplaced(owner);
+  const tells = before !== undefined;
   const now = state.clock.now();
   const { id = before?.id ?? `sb-session-${owner}`, uploads = {}, limits = {}, env = {}, ...rest } = wanted;
   const times = { createdAt: now, updatedAt: now, usedAt: now, endedAt: undefined };
   const generation = (before?.generation ?? 0) + 1;
-  return begin(state, { ...rest, ...times, owner, id, uploads, limits, env, generation, status: "running" }, probe);
+  const kept: KeptSession = { ...rest, ...times, owner, id, uploads, limits, env, generation, status: "running" };
+  const begun = await begin(state, kept, probe);
+  if (tells) await tellEnded(state, owner);
+  return begun;
 }
 
 /** Written first, then told. */
@@ -194,6 +210,7 @@ async function stop(
   const stored = await (forget ? state.storage.forgetSession(owner) : state.storage.putSession(sessionRow(stopped)));
   if (!stored.ok) return rowFailure(stored.failure);
   state.astray.delete(owner);
+  await tellEnded(state, owner);
   if (forget) await state.onForgotten(owner);
   state.live.get(owner)?.stopTimer();
   state.live.delete(owner);
@@ -229,11 +246,34 @@ async function noteInRow(state: State, changed: KeptSession): Promise<Result<voi
   return ok(undefined);
 }
 
-async function keptOf({ live, storage }: State, owner: OwnerId): Promise<KeptSession | undefined> {
+async function keptOf({ live, storage, homes }: State, owner: OwnerId): Promise<KeptSession | undefined> {
   const known = live.get(owner);
-  if (known !== undefined) return known.kept;
+  if (known !== undefined && !homes.isShared) return known.kept;
   const row = await storage.findSession(owner);
-  return row && sessionOf(row);
+  const kept = row && sessionOf(row);
+  if (known === undefined || kept === undefined) return kept;
+  // Another server has programs of the same user, and may have noted something since.
+  known.kept = { ...kept, usedAt: Math.max(kept.usedAt, known.kept.usedAt) };
+  return known.kept;
+}
+
+/** Told to other servers that have programs of this user: its session ended, or another one has taken its place. */
+const endTopic = "session ended";
+
+async function tellEnded({ storage, logger }: State, owner: OwnerId): Promise<void> {
+  const told = await storage.tell(endTopic, owner);
+  if (!told.ok) logger.warn("the end of a session was not told to other servers", { code: told.failure.code });
+}
+
+async function endIfReplaced(state: State, owner: OwnerId): Promise<void> {
+  const known = state.live.get(owner);
+  if (known === undefined) return;
+  const row = await state.storage.findSession(owner);
+  const kept = row && sessionOf(row);
+  if (kept?.status === "running" && kept.generation === known.kept.generation) return;
+  await state.endAll(owner, "stopped");
+  known.stopTimer();
+  state.live.delete(owner);
 }
 
 function aliveOf(state: State, owner: OwnerId): Live | undefined {
@@ -294,15 +334,19 @@ function touch(state: State, live: Live): void {
 
 const unnoted = "the use of a session could not be written down";
 
-async function noteUse({ storage, logger }: State, kept: KeptSession): Promise<void> {
-  const stored = await storage.putSession(sessionRow(kept));
+async function noteUse({ storage, logger }: State, { owner, usedAt }: KeptSession): Promise<void> {
+  const stored = await storage.touchSession(owner, usedAt);
   if (!stored.ok) logger.warn(unnoted, { code: stored.failure.code });
 }
 
 function armExpiry(state: State, live: Live): void {
   const restMs = live.kept.usedAt + state.settings.ttlMs - state.clock.now();
   live.stopTimer = state.clock.after(restMs > 0 ? restMs : outlivedEveryMs, () => {
-    if (isAlive(state, live.kept)) return armExpiry(state, live);
+    if (isAlive(state, live.kept)) {
+      // Other servers see by the row that it lives on.
+      if (state.homes.isShared && state.isActive(live.kept.owner)) touch(state, live);
+      return armExpiry(state, live);
+    }
     const expired = inTurn(state, live.kept.owner, () => expire(state, live));
     void inBackground(state.logger, "a session could not be ended", expired);
   });
@@ -311,6 +355,8 @@ function armExpiry(state: State, live: Live): void {
 async function expire(state: State, live: Live): Promise<void> {
   const { owner } = live.kept;
   if (state.live.get(owner) !== live) return;
+  // Somewhere else it may have been used later.
+  if (state.homes.isShared) await keptOf(state, owner);
   if (isAlive(state, live.kept)) return armExpiry(state, live);
   await state.endAll(owner, "session_expired");
   await writeExpired(state, live.kept);

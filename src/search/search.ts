@@ -20,6 +20,7 @@ export type { Stopped } from "./scan.ts";
 export type { Scope } from "./sqlite/bounds.ts";
 export type { Pointer } from "./sqlite/pointers.ts";
 export type { Followed, Series, SeriesEntry } from "./sqlite/series.ts";
+export { openPassageMaker } from "./text/passages.ts";
 export { type Features, totalOf, type Weights, weights } from "./text/rank.ts";
 export type { Segmentation } from "./text/segment.ts";
 

@@ -17,6 +17,7 @@ import type {
   ToolboxRow,
   TrashRow,
   UserRow,
+  Wake,
   WorkspaceRow,
 } from "./storage.ts";
 
@@ -219,4 +220,8 @@ export function openDecisionRow(row: Row): OpenDecisionRow {
     body: text(row, "body"),
     at: integer(row, "at"),
   };
+}
+
+export function wakeRow(row: Row): Wake {
+  return { number: integer(row, "number"), notBefore: integer(row, "not_before"), head: integer(row, "head") };
 }

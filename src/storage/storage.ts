@@ -25,14 +25,16 @@ import type {
   UserRow,
   WorkspaceRow,
 } from "./records.ts";
+import type { Sharing } from "./sharing.ts";
 
 export type * from "./records.ts";
+export { type Present, type ServerRow, type Sharing, serverGoneMs, type Told, toldTopics } from "./sharing.ts";
 
 /**
- * The only place that keeps events and rows. SQLite, or PostgreSQL with growth; one suite for both (decisions 0044, 0100).
+ * The only place that keeps events and rows. SQLite or PostgreSQL; one suite for both (decisions 0044, 0100).
  * Every read of something that belongs to somebody takes its owner. What was acknowledged is on disk.
  */
-export interface Storage {
+export interface Storage extends Sharing {
   /** An id that was deleted stays taken: `conversation_not_found`, for ever. */
   createConversation(conversation: NewConversation): Promise<Result<ConversationRow, StorageFailure>>;
   findConversation(owner: OwnerId, id: ConversationId): Promise<ConversationRow | undefined>;
@@ -91,7 +93,7 @@ export interface Storage {
     holder: string,
     ttlMs: number,
   ): Promise<Result<{ readonly epoch: number; readonly wasAbandoned: boolean }, StorageFailure>>;
-  /** For a process that has just become the sole owner of this storage: leases of earlier processes run out now. */
+  /** For a process that has just opened this storage: leases of processes that do not live any more run out now. */
   expireLeases(): Promise<void>;
   /** False: somebody else holds it by now. A failure, twice in a row, does not say whose it is: the next append does. */
   renewLease(
@@ -100,8 +102,11 @@ export interface Storage {
   ): Promise<Result<boolean, StorageFailure>>;
   releaseLease(number: number, lease: { holder: string; epoch: number }): Promise<void>;
 
-  /** Conversations that have something to do and whose lease is free or run out, oldest wake first. */
-  dueWakes(limit: number): Promise<Wake[]>;
+  /**
+   * Conversations that have something to do and whose lease is free or run out, oldest wake first. `server`: without those
+   * that are at home with another one that lives.
+   */
+  dueWakes(limit: number, server?: string): Promise<Wake[]>;
 
   /** Belongs to the conversation and goes with it. The same bytes twice are stored once. */
   putBlob(number: number, data: Uint8Array): Promise<Result<{ readonly hash: string }, StorageFailure>>;
@@ -150,6 +155,8 @@ export interface Storage {
   ): Promise<Result<WorkspaceRow, StorageFailure>>;
   /** Looking never makes one. */
   findWorkspace(number: number): Promise<WorkspaceRow | undefined>;
+  /** The conversation that this folder was given to, or to a task of it; also one that is deleted. */
+  numberOfFolder(folder: string): Promise<number | undefined>;
   /** Agents of the conversation's tree, in the order they were made; `root` is not among them. */
   agentsOf(number: number): Promise<AgentRow[]>;
   /** Given fields are set, but `usedAt` never to an earlier time; null takes `cleanedAt` away. Unknown folders are left alone. */
@@ -183,6 +190,8 @@ export interface Storage {
   /** One a user; the same owner again replaces it. */
   putSession(row: SessionRow): Promise<Result<void, StorageFailure>>;
   findSession(owner: OwnerId): Promise<SessionRow | undefined>;
+  /** Only ever later; nothing else of it changes. */
+  touchSession(owner: OwnerId, usedAt: number): Promise<Result<void, StorageFailure>>;
   /** The sessions of all users, those used last first. */
   listSessions(limit: number): Promise<SessionRow[]>;
   /** With the records of its executions. */
@@ -190,9 +199,13 @@ export interface Storage {
 
   /**
    * The same id again replaces it, until it has its end: what is over stays as it is, and the answer is false.
-   * `isOnDisk: false`: it is safe from the end of this process, but from a power cut only with the next write.
+   * `isOnDisk: false`: it is safe from the end of this process, but from a power cut only with the next write. `server`:
+   * which one runs it.
    */
-  putExecution(row: ExecutionRow, options?: { readonly isOnDisk: boolean }): Promise<Result<boolean, StorageFailure>>;
+  putExecution(
+    row: ExecutionRow,
+    options?: { readonly isOnDisk?: boolean; readonly server?: string },
+  ): Promise<Result<boolean, StorageFailure>>;
   findExecution(owner: OwnerId, id: string): Promise<ExecutionRow | undefined>;
   /** For a caller whom nothing else names. */
   ownerOfExecution(id: string): Promise<OwnerId | undefined>;
@@ -201,7 +214,7 @@ export interface Storage {
     owner: OwnerId,
     page: { limit: number; offset: number },
   ): Promise<{ readonly items: ListedExecution[]; readonly total: number }>;
-  /** The executions of all users that have no end yet, oldest first. */
+  /** The executions of all users that have no end yet and that no living server runs, oldest first. */
   openExecutions(limit: number): Promise<ExecutionRow[]>;
   /** Takes away those that ended before this time. */
   dropExecutions(before: number): Promise<Result<void, StorageFailure>>;
@@ -226,11 +239,15 @@ export interface Storage {
   /** The same id again replaces it; one that another owner has stays as it is. */
   putKey(row: ApiKeyRow): Promise<Result<void, StorageFailure>>;
   findKey(hash: string): Promise<ApiKeyRow | undefined>;
+  /** When it was used; one that was taken back meanwhile stays so. */
+  touchKey(hash: string, usedAt: number): Promise<Result<void, StorageFailure>>;
   listKeys(owner: OwnerId): Promise<ApiKeyRow[]>;
   dropKey(owner: OwnerId, id: string): Promise<Result<boolean, StorageFailure>>;
 
   putSignIn(row: SignInRow): Promise<Result<void, StorageFailure>>;
   findSignIn(hash: string): Promise<SignInRow | undefined>;
+  /** False: it has ended meanwhile, and stays so. */
+  renewSignIn(hash: string, endsAt: number): Promise<Result<boolean, StorageFailure>>;
   /** False: there was none (any more): a one-time link counts once. */
   dropSignIn(hash: string): Promise<Result<boolean, StorageFailure>>;
   /** All of a user; and, whosever they are, those that ended before this time. */
@@ -257,7 +274,7 @@ export interface Storage {
 /** Tool boxes with their tools. */
 export type ToolboxStorage = Pick<
   Storage,
-  "putToolbox" | "dropToolbox" | "dropBoxTools" | "listToolboxes" | "listBoxTools"
+  "putToolbox" | "dropToolbox" | "dropBoxTools" | "listToolboxes" | "listBoxTools" | "onTold"
 >;
 
 /** What is kept for calls to others. */
@@ -273,13 +290,16 @@ export type UserStorage = Pick<
   | "dropUser"
   | "ownsAnything"
   | "putKey"
+  | "touchKey"
   | "findKey"
   | "listKeys"
   | "dropKey"
   | "putSignIn"
+  | "renewSignIn"
   | "findSignIn"
   | "dropSignIn"
   | "dropSignIns"
+  | "onTold"
 >;
 
 /** Body as JSON text, checked by log/. */
@@ -346,7 +366,8 @@ export type SideRows = {
   readonly deleted?: { readonly at: number } | undefined;
 };
 
-export type Wake = { readonly number: number; readonly notBefore: number };
+/** `head`: how far its log has come. */
+export type Wake = { readonly number: number; readonly notBefore: number; readonly head: number };
 
 export type OpenDecisionRow = {
   readonly conversation: ConversationRow;
@@ -357,10 +378,10 @@ export type OpenDecisionRow = {
 
 /** Thrown where something is read, which has no failure as an answer: whoever asked can do so again later. */
 export class StorageAway extends Error {
-  readonly failure: Failure<"database_away">;
+  readonly failure: Failure<"database_away" | "storage_busy">;
 
-  constructor(failure: Failure<"database_away">, cause: unknown) {
-    super("the database is away", { cause });
+  constructor(failure: Failure<"database_away" | "storage_busy">, cause: unknown) {
+    super("the database does not answer", { cause });
     this.failure = failure;
   }
 }

@@ -55,6 +55,14 @@ test("what each agent does stands in lines with its name before them, and nothin
   );
 });
 
+test("an agent that was made before the conversation was opened here goes by its name [U1][A1]", () => {
+  const lines = new AgentLines({ words: wordsFor("en"), style: styleFor({ color: false }) });
+  const made = { type: "agent.spawned", id: "task-1", mode: "task", role: "painter", name: "painter", brief: "x" };
+  lines.learn({ ...made, seq: 1, at: 0 } as LogEvent);
+  const ended = { type: "agent.ended", id: "task-1", outcome: "done", steps: 2, seq: 2, at: 0 };
+  assert.deepEqual(lines.linesOf(ended as LogEvent), ["[painter] ✓ done · 2 steps"]);
+});
+
 test("a hand-off of the main agent is its own; that of another agent stands with that agent's name [U1][A3]", () => {
   const lines = new AgentLines({ words: wordsFor("en"), style: styleFor({ color: false }) });
   const show = (event: NewEvent) => lines.linesOf({ ...event, seq: 1, at: 0 } as LogEvent);

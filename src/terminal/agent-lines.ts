@@ -22,11 +22,16 @@ export class AgentLines {
     this.#style = style;
   }
 
+  /** Who was made before this was opened is called by name, too. */
+  learn(event: LogEvent): void {
+    if (event.type === "agent.spawned" && event.mode !== "handoff") this.#names.set(event.id, shownName(event));
+  }
+
   /** Undefined where the event is the main agent's own. */
   linesOf(event: LogEvent): string[] | undefined {
+    this.learn(event);
     // Who is handed over to is the main agent for a while.
     if (event.type === "agent.spawned" && event.mode === "handoff") return this.#handedOver(event);
-    if (event.type === "agent.spawned") this.#names.set(event.id, shownName(event));
     if (event.type === "agent.ended" && event.id.startsWith("handoff-"))
       return event.agent === undefined ? undefined : [];
     const { team: texts } = this.#words.terminal;

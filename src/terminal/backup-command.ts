@@ -40,22 +40,26 @@ export function printBackup(made: BackupReport, { output, words, json }: Parts):
 /** What came back. */
 export type Restored = {
   readonly dataDir: string;
+  /** Where the files are, where a server has the database. */
+  readonly filesDir?: string;
   readonly conversations: number;
   readonly files: number;
   readonly at: number;
   readonly agentyard: string;
   readonly keptAt: string | undefined;
+  /** The same for the files, where they lie elsewhere. */
+  readonly filesKeptAt?: string | undefined;
 };
 
 /** `agentyard restore`, when it is done. */
 export function printRestored(restored: Restored, { output, words, json }: Parts): number {
   const { backups: texts } = words.terminal;
-  const { dataDir: path, conversations, files, at, agentyard: version, keptAt } = restored;
+  const { dataDir: path, filesDir, conversations, files, at, agentyard: version, keptAt, filesKeptAt } = restored;
   const lines = [
-    texts.restored({ path }),
+    filesDir === undefined ? texts.restored({ path }) : texts.restoredThere({ path: filesDir }),
     texts.what({ conversations, files }),
     texts.from({ at: formatTime(at), version: safeLine(version, pathCellsMax) }),
-    ...(keptAt === undefined ? [] : [texts.kept({ path: keptAt })]),
+    ...[keptAt, filesKeptAt].flatMap((kept) => (kept === undefined ? [] : [texts.kept({ path: kept })])),
   ];
   output.write(json ? jsonLine({ ...restored, keptAt: keptAt ?? null }) : `${lines.join("\n")}\n`);
   return exitCodes.done;

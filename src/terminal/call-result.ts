@@ -29,8 +29,8 @@ export function callResult(tool: string, { outcome, text, failure, durationMs }:
 /** What a person can do is said where the model can do nothing about it. */
 function whyNot(text: string, failure: Result["failure"], words: Words): readonly [what: string, next: string] {
   if (failure === undefined) return [reasonIn(withoutMarks(text), words), ""];
-  const { declined } = words.terminal.turn;
-  if (failure.code === "tool_rejected") return [declined({ why: String(failure.params.why) }), ""];
+  const { youRejected } = words.terminal.turn;
+  if (failure.code === "tool_rejected") return [youRejected({ why: String(failure.params.why) }), ""];
   const [what, next] = failureWords(words, failure);
   return [what, failure.code.startsWith("sandbox_") ? next : ""];
 }

@@ -7,7 +7,14 @@ import { Slot } from "../protocol/message.ts";
 import { type Language, languages, type TerminalWords } from "../words/words.ts";
 import { type ApprovalsCommand, readApprovals } from "./approvals-line.ts";
 import { type CopyCommand, readCopy } from "./copy-line.ts";
-import { type ExecCommand, readExec, readSandbox, type SandboxCommand } from "./program-commands.ts";
+import {
+  type ExecCommand,
+  readExec,
+  readSandbox,
+  readSandboxHost,
+  type SandboxCommand,
+  type SandboxHostCommand,
+} from "./program-commands.ts";
 import { type RunLimits, readRunLimits } from "./run-limits.ts";
 import { readSearch, type SearchCommand } from "./search-line.ts";
 import { readServe, type ServeCommand } from "./serve-line.ts";
@@ -55,6 +62,7 @@ export type Command = { readonly data?: string; readonly language?: Language; re
   | { readonly name: "doctor"; readonly json: boolean; readonly fix: boolean }
   | ExecCommand
   | SandboxCommand
+  | SandboxHostCommand
   | SearchCommand
   | ServeCommand
   | { readonly name: "mcp" }
@@ -248,6 +256,8 @@ function readCommand(
       return readSearch(rest, typed, words);
     case "sandbox":
       return one === undefined ? readSandbox(typed, words) : tooMany(one);
+    case "sandbox-host":
+      return one === undefined ? readSandboxHost(typed, words) : tooMany(one);
     case "serve":
       return one === undefined ? readServe(typed, words) : tooMany(one);
     case "mcp":

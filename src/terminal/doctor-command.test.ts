@@ -65,6 +65,21 @@ test("where sandboxes are containers, the image stands for what is in them [P2][
   );
 });
 
+test("where sandboxes are pods, the cluster stands for what is in them [P2][P4][X3]", () => {
+  const cluster = { namespace: "boxes", image: "own:1", runtimeClass: "gvisor" };
+  const lines = (language: "en" | "zh") =>
+    diagnose({ ...good, sandbox: { ...sandbox, cluster } }, wordsFor(language)).flatMap(({ name, text }) =>
+      ["sandbox", "python", "bash", "javascript", "fonts"].includes(name) ? [text] : [],
+    );
+  assert.deepEqual(
+    [lines("en"), lines("zh")],
+    [
+      ["Code runs in pods of Kubernetes (namespace boxes, image own:1, runtime class gvisor)"],
+      ["代码在 Kubernetes 的 Pod 中运行（命名空间 boxes，镜像 own:1，RuntimeClass gvisor）"],
+    ],
+  );
+});
+
 test("advice that several lines share stands once, below the last of them [P2]", async () => {
   const { streams, written } = openTestPipe("");
   const lack = (name: string, fix: string) => ({ name, reason: `${name} is missing.`, fix });

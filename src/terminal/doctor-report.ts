@@ -58,7 +58,13 @@ export type DataFacts = {
 /** Without a format there is none yet. `pid` is the process that works with it. */
 /** `server`: the version of PostgreSQL, where the database is not a file. */
 export type DatabaseFacts = Result<
-  { readonly format: number | undefined; readonly pid: number | undefined; readonly server?: string },
+  {
+    readonly format: number | undefined;
+    readonly pid: number | undefined;
+    /** Where it is one of others: its version, and at which addresses those are that work with it. */
+    readonly server?: string;
+    readonly living?: readonly string[];
+  },
   Failure
 >;
 
@@ -78,7 +84,12 @@ export type SandboxFacts = {
   readonly missing: readonly LackFacts[];
   readonly degraded: readonly LackFacts[];
   /** Where they are containers; then what programs find inside is the image's own. */
+  readonly cluster?:
+    | { readonly namespace: string; readonly image: string; readonly runtimeClass: string | undefined }
+    | undefined;
   readonly docker?: { readonly image: string; readonly runtime: string | undefined } | undefined;
+  /** Code runs on other machines: how many were named. */
+  readonly hosts?: number | undefined;
   readonly bwrap: string | undefined;
   readonly python: string | undefined;
   readonly libraries: readonly { readonly name: string; readonly version: string }[];
@@ -163,8 +174,8 @@ function diagnoseData({ folder, state, freeBytes, mode }: DataFacts, words: Word
 
 function diagnoseDatabase(database: DatabaseFacts, words: Words): Check {
   if (!database.ok) return lacking("database", failureWords(words, database.failure));
-  const { format, pid, server } = database.value;
-  if (server !== undefined) return fine("database", words.doctor.databaseServer({ format, server }));
+  const { format, pid, server, living = [] } = database.value;
+  if (server !== undefined) return fine("database", words.doctor.databaseServer({ format, server, living }));
   if (format === undefined) return fine("database", words.doctor.databaseNew());
   return fine(
     "database",
@@ -203,10 +214,14 @@ function diagnoseImages(images: Result<void, Failure>, words: Words): Check {
 }
 
 function diagnoseSandbox({ sandbox, node }: DoctorFacts, { doctor }: Words): Check[] {
-  const { missing, degraded, docker, bwrap, python, libraries, bash, chineseFont } = sandbox;
+  const { missing, degraded, docker, cluster, hosts, bwrap, python, libraries, bash, chineseFont } = sandbox;
   if (missing.length > 0) return missing.map((lack) => ofLack(lack, "missing"));
   if (docker !== undefined)
     return [fine("sandbox", doctor.container(docker)), ...degraded.map((lack) => ofLack(lack, "degraded"))];
+  if (cluster !== undefined)
+    return [fine("sandbox", doctor.pods(cluster)), ...degraded.map((lack) => ofLack(lack, "degraded"))];
+  if (hosts !== undefined)
+    return [fine("sandbox", doctor.hosts({ count: hosts })), ...degraded.map((lack) => ofLack(lack, "degraded"))];
   const versions = libraries.map(({ name, version }) => `${name} ${version}`).join(", ");
   return [
     fine("sandbox", doctor.sandbox({ version: bwrap ?? "" })),

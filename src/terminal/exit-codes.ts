@@ -66,6 +66,7 @@ const reasons: Readonly<Record<string, ExitReason>> = {
   backup_exists: "usage",
   restore_not_empty: "usage",
   database_not_empty: "usage",
+  files_elsewhere: "configuration",
   database_not_set: "configuration",
   database_unusable: "configuration",
   users_needed: "configuration",

@@ -30,8 +30,8 @@ const faults: Readonly<
   garbled: ["network", /^s sent compressed data .* \(x\)\. Send .* again/, /^s 发来的压缩数据已损坏（x）。请重新发送/],
   cancelled: [
     "network",
-    /^s had not answered .* cancelled \(x\)\. Send/,
-    /^s 还没有回答，调用就被取消了（x）。请重新发送/,
+    /^s had not answered .* stopped \(x\)\. Send/,
+    /^s 还没有回答，调用就被停止了（x）。请重新发送/,
   ],
   broken_off: [
     "overloaded",

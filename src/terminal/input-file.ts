@@ -18,6 +18,7 @@ export async function inputAsFile(input: InputStream, signal: AbortSignal): Prom
     await pipeline(input, createWriteStream(path, { mode: 0o600 }), { signal });
     return ok({ path, remove });
   } catch (error) {
-    return signal.aborted ? failed("EINTR") : failed(systemCodeOrThrow(error));
+    const isEnded = signal.aborted && error instanceof Error && error.name === "AbortError";
+    return isEnded ? failed("EINTR") : failed(systemCodeOrThrow(error));
   }
 }

@@ -32,6 +32,8 @@ export type ConversationParts = {
 
 export type Outgoing = {
   readonly text: string;
+  /** So many characters of it the person wrote; all of them, where it is not said. */
+  readonly own?: number | undefined;
   readonly mode: "queue" | "steer";
   readonly slot?: string | undefined;
   readonly files: Pick<LocalFiles, "files" | "unreadables">;
@@ -188,7 +190,7 @@ export class OpenConversation {
   }
 
   /** The files first, then the message that names them. Answers how it ended where no turn will tell. */
-  async #deliver(id: string, { text, mode, slot, files }: Outgoing): Promise<TurnEnd | undefined> {
+  async #deliver(id: string, { text, own, mode, slot, files }: Outgoing): Promise<TurnEnd | undefined> {
     const { client, console, style, words } = this.#parts;
     const stored = await this.#untilAnswered(() => this.store());
     if (!stored.ok) return this.#sayFailed(stored.failure);
@@ -200,7 +202,7 @@ export class OpenConversation {
     if (uploads.failure !== undefined) return { outcome: "failed", failureCode: uploads.failure.code };
     const paths = uploads.files.flatMap((file) => (file.success ? [file.path] : []));
     const named = paths.length > 0 && { files: paths };
-    const body = { id, text, mode, ...(slot !== undefined && { slot }), ...named };
+    const body = { id, text, own, mode, ...(slot !== undefined && { slot }), ...named };
     const sent = await this.#untilAnswered(() => client.call("sendMessage", { params: { id: this.id }, body }));
     if (!sent.ok) return this.#sayFailed(sent.failure);
     for (const unknown of sent.value.unknownMentions ?? [])

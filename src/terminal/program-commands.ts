@@ -1,4 +1,5 @@
 import { isIPv4 } from "node:net";
+import { bareHost } from "../base/host.ts";
 import { ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { ConversationId } from "../protocol/ids.ts";
@@ -26,8 +27,12 @@ export type ExecCommand = {
 /** `agentyard sandbox`. */
 export type SandboxCommand = { readonly name: "sandbox"; readonly host: string; readonly port: number };
 
+/** `agentyard sandbox-host`. */
+export type SandboxHostCommand = { readonly name: "sandbox-host"; readonly host: string; readonly port: number };
+
 const usualHost = "127.0.0.1";
 const usualPort = 9_100;
+const usualHostPort = 9_200;
 const portMax = 65_535;
 const idCellsShown = 80;
 
@@ -67,12 +72,22 @@ export function readExec(rest: readonly string[], typed: Typed, words: TerminalW
 
 export function readSandbox(typed: Typed, words: TerminalWords): UsageResult<SandboxCommand> {
   const host = typed.value("host") ?? usualHost;
-  const port = typed.value("port") ?? String(usualPort);
   if (!isLoopback(host)) return usage(words.service.notLoopback({ host }));
-  if (!/^\d{1,5}$/.test(port) || Number(port) > portMax) {
-    return usage(words.usage.numberUnfit({ name: "--port", value: port, from: 0, to: portMax }));
-  }
-  return ok({ name: "sandbox", host, port: Number(port) });
+  const port = readPort(typed, usualPort, words);
+  return port.ok ? ok({ name: "sandbox", host, port: port.value }) : port;
+}
+
+/** Whoever calls has to show the secret, so it may listen anywhere. */
+export function readSandboxHost(typed: Typed, words: TerminalWords): UsageResult<SandboxHostCommand> {
+  const host = bareHost(typed.value("host") ?? usualHost);
+  const port = readPort(typed, usualHostPort, words);
+  return port.ok ? ok({ name: "sandbox-host", host, port: port.value }) : port;
+}
+
+function readPort(typed: Typed, usual: number, words: TerminalWords): UsageResult<number> {
+  const port = typed.value("port") ?? String(usual);
+  if (/^\d{1,5}$/.test(port) && Number(port) <= portMax) return ok(Number(port));
+  return usage(words.usage.numberUnfit({ name: "--port", value: port, from: 0, to: portMax }));
 }
 
 /** Nobody but this machine can call it. */

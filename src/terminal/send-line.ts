@@ -4,12 +4,13 @@ import { findNamedFiles, hintText, problemText } from "./named-files.ts";
 
 /**
  * Sends a message with the files that it names. Where one of them is not to be found, nothing is sent; whatever is not
- * sent is there again as the line that was typed. Pasted lines name nothing: code is full of `#`.
+ * sent is there again as the line that was typed. Pasted lines name nothing: code is full of `#`. `own`: so many
+ * characters of it the person wrote.
  */
 export async function sendLine(
   chat: Chat,
   { text, typed = text }: TypedLine,
-  { isQueued, line }: { readonly isQueued: boolean; readonly line: TypedLine },
+  { isQueued, line, own }: { readonly isQueued: boolean; readonly line: TypedLine; readonly own?: number },
 ): Promise<void> {
   const { console, style, words } = chat;
   const { command, files: texts } = words.terminal;
@@ -27,5 +28,5 @@ export async function sendLine(
   const waits = chat.current.decisions.length > 0 ? command.afterDecision : command.steering;
   if (isRunning) console.note(style.dim(isQueued ? command.queued() : waits()));
   const onReturned = () => console.putBack(line);
-  chat.current.send({ text, mode, slot: chat.slot, files: found, onReturned });
+  chat.current.send({ text, own, mode, slot: chat.slot, files: found, onReturned });
 }

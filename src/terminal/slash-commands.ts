@@ -123,8 +123,12 @@ async function sendPrompt(
   { word, argument }: { readonly word: string; readonly argument: string },
   line: TypedLine,
 ): Promise<undefined> {
-  const text = await fillPrompt(chat, word, argument);
-  if (text !== undefined) await sendLine(chat, { ...line, text, typed: "" }, { isQueued: false, line });
+  const prompt = await fillPrompt(chat, word, argument);
+  if (prompt === undefined) return;
+  // The line is what the person said; what the server made of it stands behind it.
+  const said = line.text.trim();
+  const sent = { ...line, text: `${said}\n\n${prompt}`, typed: "" };
+  await sendLine(chat, sent, { isQueued: false, line, own: said.length });
 }
 
 function partsOf(line: string): { word: string; argument: string } {

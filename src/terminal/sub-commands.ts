@@ -72,6 +72,7 @@ export const subCommands = {
   exec: { form: "[CODE | -]", options: ["file", "language", "conversation", "timeout", "json"], words: [] },
   search: { form: "[QUERY] PATH…", options: ["limit", "queries", "json"], words: [] },
   sandbox: { form: "", options: ["host", "port"], words: [] },
+  "sandbox-host": { form: "", options: ["host", "port"], words: [] },
   mcp: { form: "", options: [], words: [] },
   user: {
     form: "[list | add NAME | remove NAME | password NAME | link NAME | key add NAME | key list NAME | key remove NAME ID]",

@@ -81,7 +81,7 @@ export function beginCommand(
 /** A command that is a client of the yard. */
 export type ClientCommand = Exclude<
   YardCommand,
-  | { name: "config" | "doctor" | "backup" | "restore" | "migrate" | "search" | "mcp" }
+  | { name: "config" | "doctor" | "backup" | "restore" | "migrate" | "search" | "mcp" | "sandbox-host" }
   | { name: "model" | "approvals"; action: "test" }
 >;
 

@@ -278,7 +278,7 @@ test("where older messages were summed up the person is told how to see and undo
   );
 });
 
-test("a call that you declined says so to you, and where code cannot run the next step is named [H2][X1][P4]", () => {
+test("a call that you rejected says so to you, and where code cannot run the next step is named [H2][X1][P4]", () => {
   const called = (name: string) => said("", { calls: [{ id: "c", name, arguments: "{}" }] });
   const ended = (outcome: "rejected" | "error", failure: EventOf<"call.finished">["failure"]): NewEvent => ({
     ...{ type: "call.finished", call: "c", outcome, text: "Error: …", failure },

@@ -61,6 +61,7 @@ export class TurnView implements TurnDisplay {
 
   /** An event that stands on the screen already, or need not: its calls are known when their results come. */
   learn(event: LogEvent): void {
+    this.#agents.learn(event);
     if ("agent" in event && event.agent !== undefined) return;
     this.#sent.learn(event);
     if (event.type === "message.assistant") for (const call of event.calls ?? []) this.#tools.set(call.id, call);

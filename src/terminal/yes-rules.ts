@@ -19,12 +19,12 @@ export function yesRuleFor(
   if (kind !== "approval") return undefined;
   return rules.find((rule) => {
     if (rule.tool !== "*" && rule.tool !== tool) return false;
-    return rule.pattern === undefined || fits(rule.pattern, tool, json);
+    return rule.pattern === undefined || fitsYesRule(rule.pattern, tool, json);
   });
 }
 
 /** `*` stands for any text of one line; in a program for none that could begin another command. */
-function fits(pattern: string, tool: string, json: string): boolean {
+function fitsYesRule(pattern: string, tool: string, json: string): boolean {
   const isProgram = codeIn(tool, json) !== undefined;
   const anything = isProgram ? "[^;&|<>`$(){}\\\\\\n\\r]*" : "[^\\n\\r]*";
   const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));

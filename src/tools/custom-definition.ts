@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { thrownText } from "../base/fault.ts";
 import { failed, ok, type Result } from "../base/result.ts";
+import { Risk } from "../protocol/approval.ts";
 import { EffectClass } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { withoutOurTags } from "../words/words.ts";
@@ -53,7 +54,7 @@ function toolOf(definition: CustomToolDefinition): Tool {
 
 const Question = z.object({
   reason: z.string().min(1),
-  risk: z.enum(["low", "medium", "high", "critical"]).optional(),
+  risk: Risk.optional(),
 });
 
 /** Whoever cannot say whether a person must be asked has not allowed anything. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Outward } from "../approvals/approvals.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
@@ -37,8 +38,8 @@ export type Tool = {
   readonly isOutside: boolean;
   /** Its own limit in place of the configured one. */
   readonly timeoutMs: number | undefined;
-  /** It sends what it is told to somebody outside; `isReading`: and changes nothing there. */
-  readonly outward?: { readonly host: string; readonly isReading: boolean } | undefined;
+  /** It sends what it is told to somebody outside. */
+  readonly outward?: Outward | undefined;
   /** Checks arguments a model wrote: forgiving in form, strict in meaning. */
   open(input: Readonly<Record<string, unknown>>): Result<OpenedCall, Failure>;
 };

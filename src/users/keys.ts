@@ -19,13 +19,6 @@ type Keys = Pick<Users, "keys" | "addKey" | "removeKey" | "byKey">;
 type Tools = { readonly inTurn: InTurn; readonly holds: Holds };
 
 export function openKeys({ storage, clock, ids }: UserParts, { inTurn, holds }: Tools): Keys {
-  async function noteUse({ hash }: ApiKeyRow): Promise<void> {
-    await inTurn(async () => {
-      const row = await storage.findKey(hash);
-      if (row !== undefined) await storage.putKey({ ...row, usedAt: clock.now() });
-    });
-  }
-
   return {
     async keys(id) {
       const user = await findRow(storage, id);
@@ -62,11 +55,13 @@ export function openKeys({ storage, clock, ids }: UserParts, { inTurn, holds }: 
     async byKey(key) {
       if (!keyForm.test(key)) return undefined;
       const row = await storage.findKey(hashOf(key));
-      const taken = row && holds.under(row.owner, row.id);
-      const user = row && (await storage.findUser(row.owner));
       const now = clock.now();
-      if (row === undefined || taken === undefined || user === undefined || hasEnded(row, now)) return undefined;
-      if (now - (row.usedAt ?? 0) >= usedNotedEveryMs) await noteUse(row);
+      if (row === undefined || hasEnded(row, now)) return undefined;
+      // Before anything else is asked: what is taken away meanwhile is heard of.
+      const taken = holds.under(row.owner, row.id, row.endsAt);
+      const user = await storage.findUser(row.owner);
+      if (user === undefined) return undefined;
+      if (now - (row.usedAt ?? 0) >= usedNotedEveryMs) await storage.touchKey(row.hash, now);
       return { id: user.id, scopes: scopesOf(user).filter((scope) => row.scopes.includes(scope)), taken };
     },
   };

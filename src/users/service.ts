@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type * as OpenId from "openid-client";
 import { z } from "zod";
 import { assert } from "../base/assert.ts";
@@ -7,6 +7,7 @@ import { thrownText } from "../base/fault.ts";
 import type { Ids } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
+import { isSameSecret } from "./proofs.ts";
 import type { Person } from "./users.ts";
 
 /** How a sign-in service (OpenID Connect) is reached. The secret comes from the environment (`AGENTYARD_OIDC_SECRET`). */
@@ -159,9 +160,7 @@ function openSeal(secret: string) {
     },
     open(sealed: string): string | undefined {
       const [value = "", signature = ""] = sealed.split(".");
-      const [given, right] = [Buffer.from(signature), Buffer.from(sign(value))];
-      const isOurs = given.length === right.length && timingSafeEqual(given, right);
-      return isOurs ? Buffer.from(value, "base64url").toString() : undefined;
+      return isSameSecret(signature, sign(value)) ? Buffer.from(value, "base64url").toString() : undefined;
     },
   };
 }

@@ -2,7 +2,7 @@ import { ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
 import type { SignInRow, UserRow } from "../storage/storage.ts";
-import type { Holds } from "./holds.ts";
+import { browserNamed, type Holds } from "./holds.ts";
 import type { Passwords } from "./passwords.ts";
 import { hashOf, newSecret } from "./secrets.ts";
 import { findRow, keptFor, type PutUser, scopesOf, toUser, type UserList, unknownUser } from "./user-list.ts";
@@ -17,7 +17,7 @@ const claimCharactersMax = 200;
 
 type SignIns = Pick<
   Users,
-  "signIn" | "signInFromService" | "makeLink" | "ofLink" | "signInByLink" | "byCookie" | "signOut"
+  "signIn" | "signInFromService" | "makeLink" | "ofLink" | "signInByLink" | "byCookie" | "signOut" | "endSignIn"
 >;
 type Tools = {
   readonly passwords: Passwords;
@@ -116,35 +116,37 @@ function links(
   };
 }
 
-function cookies(parts: UserParts, { inTurn, holds }: Tools, { living }: Rows): Pick<SignIns, "byCookie" | "signOut"> {
+function cookies(
+  parts: UserParts,
+  { inTurn, holds }: Tools,
+  { living }: Rows,
+): Pick<SignIns, "byCookie" | "signOut" | "endSignIn"> {
   const { storage, clock, signInLastsMs } = parts;
+  const endSignIn: SignIns["endSignIn"] = (hash) =>
+    inTurn(async () => {
+      const row = await storage.findSignIn(hash);
+      const dropped = await storage.dropSignIn(hash);
+      // Other browsers of theirs come back by themselves.
+      if (row?.kind === "cookie") holds.end(row.owner);
+      return dropped.ok ? ok(undefined) : dropped;
+    });
   return {
     async byCookie(token) {
       const row = await living(token, "cookie");
-      const taken = row && holds.under(row.owner);
-      const user = row && (await storage.findUser(row.owner));
-      if (row === undefined || taken === undefined || user === undefined) return undefined;
+      if (row === undefined) return undefined;
+      // Before anything else is asked: what is taken away meanwhile is heard of.
+      const taken = holds.under(row.owner, browserNamed(row.hash), row.endsAt);
+      const user = await storage.findUser(row.owner);
+      if (user === undefined) return undefined;
       const isOld = row.endsAt - clock.now() < signInLastsMs() * (1 - 1 / renewalsPerLasting);
-      const renewed = isOld && (await inTurn(() => renew(parts, row.hash)));
-      return { id: user.id, scopes: scopesOf(user), renewed, taken };
+      const renewal = isOld ? await storage.renewSignIn(row.hash, clock.now() + signInLastsMs()) : undefined;
+      const renewed = renewal?.ok === true && renewal.value;
+      if (renewed) holds.under(row.owner, browserNamed(row.hash), clock.now() + signInLastsMs());
+      return { id: user.id, scopes: scopesOf(user), renewed, taken, hash: row.hash };
     },
-    signOut: (token) =>
-      inTurn(async () => {
-        const row = await living(token, "cookie");
-        const dropped = await storage.dropSignIn(hashOf(token));
-        // Other browsers of theirs come back by themselves.
-        if (row !== undefined) holds.end(row.owner);
-        return dropped.ok ? ok(undefined) : dropped;
-      }),
+    signOut: (token) => endSignIn(hashOf(token)),
+    endSignIn,
   };
-}
-
-/** Looked up again: it may have ended since. */
-async function renew({ storage, clock, signInLastsMs }: UserParts, hash: string): Promise<boolean> {
-  const row = await storage.findSignIn(hash);
-  if (row === undefined) return false;
-  const stored = await storage.putSignIn({ ...row, endsAt: clock.now() + signInLastsMs() });
-  return stored.ok;
 }
 
 function stranger({ names, name, email, sub }: Person) {

@@ -3,7 +3,7 @@ import { failure } from "../protocol/failure.ts";
 import { OwnerId, shownId } from "../protocol/ids.ts";
 import { type Scope, scopes } from "../protocol/route.ts";
 import type { User } from "../protocol/user-routes.ts";
-import type { UserRow, UserStorage } from "../storage/storage.ts";
+import { toldTopics, type UserRow, type UserStorage } from "../storage/storage.ts";
 import type { Holds } from "./holds.ts";
 import { type Passwords, passwordCharactersMin } from "./passwords.ts";
 import type { InTurn, NewUser, UserParts, Users } from "./users.ts";
@@ -17,13 +17,15 @@ export type PutUser = (row: UserRow) => ReturnType<UserStorage["putUser"]>;
 type Tools = { readonly passwords: Passwords; readonly inTurn: InTurn; readonly holds: Holds };
 
 export function openUserList({ storage, clock }: UserParts, { passwords, inTurn, holds }: Tools): Kept {
-  let known: boolean | undefined;
+  // That there is nobody is never remembered: another process may add somebody, and from then on all must sign in.
+  let known = false;
+  storage.onTold(({ topic }) => {
+    if (topic === toldTopics.users || topic === toldTopics.gap) known = false;
+  });
 
   async function exist(): Promise<boolean> {
-    if (known !== undefined) return known;
-    const found = (await storage.listUsers(1)).length > 0;
-    // Somebody may have been added while we looked.
-    known ??= found;
+    if (known) return true;
+    if ((await storage.listUsers(1)).length > 0) known = true;
     return known;
   }
 

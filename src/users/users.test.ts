@@ -139,7 +139,7 @@ test("a browser in use stays signed in, one that is not is forgotten, and who si
   assert.ok(used.ok && idle.ok);
   const known = { id: "ann", scopes: ["chat", "files", "admin"] };
   const seen = async () => {
-    const { taken, ...cookie } = (await users.byCookie(used.value.token)) ?? assert.fail();
+    const { taken, hash: _, ...cookie } = (await users.byCookie(used.value.token)) ?? assert.fail();
     return taken.aborted || cookie;
   };
   assert.deepEqual(await seen(), { ...known, renewed: false });
@@ -263,6 +263,67 @@ function comeTo(users: Users) {
     return signed.ok ? signed.value.user.id : signed.failure.code;
   };
 }
+
+test("all requests of a browser end by one signal, however many there are, and one who signs out ends those of all their browsers [C6]", async (t) => {
+  const { users } = open(t);
+  for (const id of ["ann", "ann2"]) await users.add({ id, password: "a good password" });
+  const signedIn = async (id: string) => {
+    const signed = await users.signIn(id, "a good password");
+    assert.ok(signed.ok);
+    return signed.value.token;
+  };
+  const tokens = [await signedIn("ann"), await signedIn("ann"), await signedIn("ann2")] as const;
+  const takenOf = async (token: string) => ((await users.byCookie(token)) ?? assert.fail()).taken;
+  const signals = await Promise.all(tokens.map(takenOf));
+  // Whatever is made anew for each request stays at a signal that lives for weeks.
+  for (const [index, token] of tokens.entries()) assert.equal(await takenOf(token), signals[index]);
+  assert.equal(new Set(signals).size, 3);
+  await users.signOut(tokens[0]);
+  assert.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [true, true, false],
+  );
+  assert.equal((await takenOf(tokens[1])).aborted, false, "the other browser comes back by itself");
+});
+
+test("a key or a sign-in that is taken back at another process stays so, whatever this one is just noting of it [C6][N1]", async (t) => {
+  const { storage, clock, users: other } = open(t);
+  await other.add({ id: "ann", password: "a good password" });
+  for (const nth of [1, 2]) {
+    let [looks, taken, take] = [0, false, async () => {}];
+    const afterLook = async <T>(row: T) => {
+      looks += 1;
+      if (looks === nth) await takeBack();
+      return row;
+    };
+    const takeBack = async () => {
+      if (!taken) await take();
+      taken = true;
+    };
+    const slow = {
+      ...storage,
+      findKey: async (hash: string) => afterLook(await storage.findKey(hash)),
+      findSignIn: async (hash: string) => afterLook(await storage.findSignIn(hash)),
+    };
+    const users = openUsers({ storage: slow, clock, ids: systemIds, signInLastsMs: () => 30 * dayMs });
+
+    const made = await other.addKey("ann", { id: "k", name: "", scopes: ["chat"], endsAt: undefined });
+    assert.ok(made.ok);
+    take = async () => void (await other.removeKey("ann", "k"));
+    clock.move(dayMs);
+    await users.byKey(made.value.key);
+    await takeBack();
+    assert.equal(await other.byKey(made.value.key), undefined, `a key, look ${nth}`);
+
+    const signed = await other.signIn("ann", "a good password");
+    assert.ok(signed.ok);
+    [looks, taken, take] = [0, false, async () => void (await other.setPassword("ann", "a good password"))];
+    clock.move(2 * dayMs);
+    await users.byCookie(signed.value.token);
+    await takeBack();
+    assert.equal(await other.byCookie(signed.value.token), undefined, `a cookie, look ${nth}`);
+  }
+});
 
 function open(t: TestContext) {
   const storage = openDatabase(t);

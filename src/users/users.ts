@@ -13,6 +13,7 @@ import { openPasswords } from "./passwords.ts";
 import { openSignIns } from "./sign-ins.ts";
 import { openUserList } from "./user-list.ts";
 
+export { createOnce, isSameSecret } from "./proofs.ts";
 export { openSignInService, type SignInService, type SignInServiceSettings, signInWaitSeconds } from "./service.ts";
 export { openSecrets, type SecretKey, type Secrets } from "./stored-secrets.ts";
 
@@ -48,6 +49,8 @@ export type Users = {
   /** `renewed`: its time began anew, so the browser should be told. */
   byCookie(token: string): Promise<KnownByCookie | undefined>;
   signOut(token: string): Promise<Answer<void, never>>;
+  /** The same for one that is known by its hash alone: see `byCookie`. */
+  endSignIn(hash: string): Promise<Answer<void, never>>;
 };
 
 type Answer<T, C extends Failure["code"]> = Result<T, StorageFailure | ([C] extends [never] ? never : Failure<C>)>;
@@ -85,7 +88,8 @@ export type SignInLink = { readonly user: OwnerId; readonly token: string; reado
 /** `taken` fires when what they showed was taken away: what they have open by then ends. */
 type Known = { readonly id: OwnerId; readonly scopes: readonly Scope[]; readonly taken: AbortSignal };
 export type KnownByKey = Known;
-export type KnownByCookie = Known & { readonly renewed: boolean };
+/** `hash`: of the cookie; it signs nobody in. */
+export type KnownByCookie = Known & { readonly renewed: boolean; readonly hash: string };
 
 export type UserParts = {
   readonly storage: UserStorage;
@@ -97,7 +101,7 @@ export type UserParts = {
 export function openUsers(parts: UserParts): Users {
   const passwords = openPasswords(parts);
   const inTurn = openQueue();
-  const holds = openHolds();
+  const holds = openHolds(parts);
   const { users, put: putUser } = openUserList(parts, { passwords, inTurn, holds });
   const signIns = openSignIns(parts, { passwords, users, putUser, inTurn, holds });
   return { ...users, ...openKeys(parts, { inTurn, holds }), ...signIns };

@@ -60,8 +60,11 @@ export function kindOf(address: string): AddressKind {
 }
 
 /** Its services trust those who come from it, also by its public name. */
-function isOfThisMachine(address: string): boolean {
+export function isOfThisMachine(address: string): boolean {
   const own = new BlockList();
+  // All of them, though an interface has only the first.
+  own.addSubnet("127.0.0.0", 8, "ipv4");
+  own.addAddress("::1", "ipv6");
   for (const { address: mine, family } of Object.values(networkInterfaces()).flatMap((all) => all ?? []))
     own.addAddress(mine, family === "IPv6" ? "ipv6" : "ipv4");
   return own.check(address, isIPv6(address) ? "ipv6" : "ipv4");

@@ -19,20 +19,24 @@ type Wanted = ConnectLimits & {
   readonly port: number;
   readonly isPrivateAllowed: boolean;
   readonly lookup: Lookup;
+  /** Addresses that are left out whatever else is allowed. */
+  readonly isShut?: ((address: string) => boolean) | undefined;
 };
 
 /** Looks a name up once and connects to what was found: a name that means something else a moment later changes nothing. */
-export async function connectTo(wanted: Wanted): Promise<Socket | Unfound | "unreachable"> {
+export async function connectTo({ isShut, ...wanted }: Wanted): Promise<Socket | Unfound | "shut" | "unreachable"> {
   const found = await findAddresses(wanted);
   if (typeof found === "string") return found;
-  return (await connectToAny(found, wanted.port, wanted)) ?? "unreachable";
+  const open = isShut === undefined ? found : found.filter((address) => !isShut(address));
+  if (open.length === 0) return "shut";
+  return (await connectToAny(open, wanted.port, wanted)) ?? "unreachable";
 }
 
 /** Why a host has no address that may be reached. */
 export type Unfound = "private" | "never" | "unknown";
 
 /** The addresses of a host that may be reached, of all that it has. */
-export async function findAddresses(wanted: Omit<Wanted, "port">): Promise<readonly string[] | Unfound> {
+export async function findAddresses(wanted: Omit<Wanted, "port" | "isShut">): Promise<readonly string[] | Unfound> {
   const { isPrivateAllowed } = wanted;
   const addresses = await lookUp(wanted);
   if (addresses.length === 0) return "unknown";

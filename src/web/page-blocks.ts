@@ -54,7 +54,7 @@ const fenceCharactersMax = 16;
 
 type Open = { readonly name: string; readonly isSkipped: boolean; readonly isSide: boolean; readonly isMain: boolean };
 type List = { readonly isOrdered: boolean; count: number };
-type State = {
+type PageState = {
   readonly line: InlineText;
   readonly tags: Open[];
   readonly lists: List[];
@@ -69,73 +69,78 @@ type State = {
 
 /** `absolute`: an address of the page as a whole one; undefined for what is none of the web. */
 export function openBlockWriter(absolute: (address: string) => string | undefined): BlockWriter {
-  const state: State = {
+  const page: PageState = {
     ...{ line: openInlineText(), tags: [], lists: [], tables: openTables() },
     ...{ quotes: 0, marker: undefined, code: undefined, characters: 0 },
   };
   return {
     get depth() {
-      return state.tags.length;
+      return page.tags.length;
     },
     get characters() {
-      return state.characters + state.line.length;
+      return page.characters + page.line.length;
     },
     open(name, attributes) {
-      const above = state.tags.at(-1);
+      const above = page.tags.at(-1);
       const isMain = (above?.isMain ?? false) || name === "main" || name === "article" || attributes.role === "main";
       const isSkipped = (above?.isSkipped ?? false) || skipped.has(name) || isHidden(attributes);
-      state.tags.push({
+      page.tags.push({
         ...{ name, isMain, isSkipped },
         isSide: (above?.isSide ?? false) || isSide(name, attributes, isMain),
       });
-      if (!isSkipped) begin(state, name, attributes, absolute);
+      if (!isSkipped) begin(page, name, attributes, absolute);
     },
     close(name) {
-      const index = state.tags.findLastIndex((tag) => tag.name === name);
+      const index = page.tags.findLastIndex((tag) => tag.name === name);
       if (index < 0) return;
-      const isSkipped = state.tags.at(-1)?.isSkipped ?? false;
-      if (!isSkipped) finish(state, name);
-      state.tags.length = index;
+      const isSkipped = page.tags.at(-1)?.isSkipped ?? false;
+      if (!isSkipped) finish(page, name);
+      page.tags.length = index;
     },
     text(text) {
-      if (state.tags.at(-1)?.isSkipped) return;
-      if (state.code === undefined) state.line.add(text);
-      else state.line.addRaw(text);
-      if (state.code === undefined && state.line.length > lineCharactersMax) flush(state, "text");
+      if (page.tags.at(-1)?.isSkipped) return;
+      if (page.code === undefined) page.line.add(text);
+      else page.line.addRaw(text);
+      if (page.code === undefined && page.line.length > lineCharactersMax) endBlockOfPage(page, "text");
     },
     end() {
-      flush(state, "text");
-      return state.tables.end();
+      endBlockOfPage(page, "text");
+      return page.tables.end();
     },
   };
 }
 
-function begin(state: State, name: string, attributes: Attributes, absolute: (address: string) => string | undefined) {
-  const { line, lists, tables } = state;
-  if (blockTags.has(name)) flush(state, "text");
+function begin(
+  page: PageState,
+  name: string,
+  attributes: Attributes,
+  absolute: (address: string) => string | undefined,
+) {
+  const { line, lists, tables } = page;
+  if (blockTags.has(name)) endBlockOfPage(page, "text");
   const mark = marks[name];
-  if (mark !== undefined && state.code === undefined) line.open(name, { before: mark, after: mark, isLink: false });
+  if (mark !== undefined && page.code === undefined) line.open(name, { before: mark, after: mark, isLink: false });
   if (name === "a") openLink(line, absolute(attributes.href ?? ""));
   else if (name === "br") line.addRaw("\n");
   else if (name === "img") addImage(line, attributes, absolute);
-  else if (name === "hr") push(state, "---", "text", 0);
-  else if (name === "blockquote") state.quotes += 1;
+  else if (name === "hr") push(page, "---", "text", 0);
+  else if (name === "blockquote") page.quotes += 1;
   else if (name === "ul" || name === "ol") lists.push({ isOrdered: name === "ol", count: 0 });
-  else if (name === "li") state.marker = markerOf(lists);
-  else if (name === "pre") state.code = { language: languageOf(attributes) };
-  else if (name === "code" && state.code !== undefined) state.code.language ||= languageOf(attributes);
+  else if (name === "li") page.marker = markerOf(lists);
+  else if (name === "pre") page.code = { language: languageOf(attributes) };
+  else if (name === "code" && page.code !== undefined) page.code.language ||= languageOf(attributes);
   else if (name === "table" || name === "tr" || name === "td" || name === "th") tables.open(name);
 }
 
-function finish(state: State, name: string): void {
-  const { line, lists, tables } = state;
+function finish(page: PageState, name: string): void {
+  const { line, lists, tables } = page;
   if (name in marks || name === "a") line.close(name);
   if (!blockTags.has(name)) return;
-  flush(state, /^h[1-6]$/.test(name) ? `h${name.slice(1)}` : "text");
-  if (name === "blockquote") state.quotes = Math.max(state.quotes - 1, 0);
+  endBlockOfPage(page, /^h[1-6]$/.test(name) ? `h${name.slice(1)}` : "text");
+  if (name === "blockquote") page.quotes = Math.max(page.quotes - 1, 0);
   else if (name === "ul" || name === "ol") lists.pop();
-  else if (name === "li") state.marker = undefined;
-  else if (name === "pre") state.code = undefined;
+  else if (name === "li") page.marker = undefined;
+  else if (name === "pre") page.code = undefined;
   else if (name === "table" || name === "tr" || name === "td" || name === "th") tables.close(name);
 }
 
@@ -171,29 +176,29 @@ function languageOf({ class: names = "" }: Attributes): string {
 }
 
 /** What was written since the last block becomes one. */
-function flush(state: State, as: string): void {
-  const { text, linkCharacters } = state.line.take();
-  if (state.code !== undefined) {
+function endBlockOfPage(page: PageState, as: string): void {
+  const { text, linkCharacters } = page.line.take();
+  if (page.code !== undefined) {
     const code = text.replace(/^\n/, "").trimEnd();
     if (code === "") return;
     const longest = code.matchAll(/`{3,}/g).reduce((most, [run]) => Math.max(most, run.length + 1), 3);
     const fence = "`".repeat(Math.min(longest, fenceCharactersMax));
-    return push(state, `${fence}${state.code.language}\n${code}\n${fence}`, "code", 0);
+    return push(page, `${fence}${page.code.language}\n${code}\n${fence}`, "code", 0);
   }
   const words = text.replaceAll(/ *\n */g, "\n").trim();
   if (words === "") return;
   if (as !== "text")
-    return push(state, `${"#".repeat(Number(as.slice(1)))} ${words.replaceAll("\n", " ")}`, "heading", linkCharacters);
-  const isItem = state.lists.length > 0;
-  const start = isItem ? (state.marker ?? `${indentOf(state.lists)}  `) : "";
-  state.marker = undefined;
-  push(state, `${start}${words}`, isItem ? "item" : "text", linkCharacters);
+    return push(page, `${"#".repeat(Number(as.slice(1)))} ${words.replaceAll("\n", " ")}`, "heading", linkCharacters);
+  const isItem = page.lists.length > 0;
+  const start = isItem ? (page.marker ?? `${indentOf(page.lists)}  `) : "";
+  page.marker = undefined;
+  push(page, `${start}${words}`, isItem ? "item" : "text", linkCharacters);
 }
 
-function push(state: State, text: string, kind: Block["kind"], linkCharacters: number): void {
-  const { isMain = false, isSide: isAround = false } = state.tags.at(-1) ?? {};
-  const quote = "> ".repeat(Math.min(state.quotes, indentsMax));
+function push(page: PageState, text: string, kind: Block["kind"], linkCharacters: number): void {
+  const { isMain = false, isSide: isAround = false } = page.tags.at(-1) ?? {};
+  const quote = "> ".repeat(Math.min(page.quotes, indentsMax));
   const quoted = quote === "" ? text : text.replaceAll(/^/gm, quote);
-  state.characters += quoted.length;
-  state.tables.add({ text: quoted, kind, linkCharacters, isMain, isSide: isAround });
+  page.characters += quoted.length;
+  page.tables.add({ text: quoted, kind, linkCharacters, isMain, isSide: isAround });
 }

@@ -1,4 +1,5 @@
 import { domainToASCII } from "node:url";
+import { bareHost } from "../base/host.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 
 /** Where a request goes: an address that was read once, by the one parser that all of us use. */
@@ -29,7 +30,7 @@ export function placeOf(written: string, base?: URL): Result<Place, PlaceFault> 
   if (url === null) return failed("form");
   if (url.protocol !== "http:" && url.protocol !== "https:") return failed("scheme");
   if (url.username !== "" || url.password !== "") return failed("credentials");
-  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const host = bareHost(url.hostname).replace(/\.$/, "");
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
   return host === "" || port === 0 ? failed("form") : ok({ url, host, port });
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { pipeline, type Readable } from "node:stream";
+import { pipeline, type Readable, type Transform } from "node:stream";
 import { failed, ok, type Result } from "../base/result.ts";
 import { kindOf } from "./address.ts";
 import { unpackerOf } from "./body.ts";
@@ -91,7 +91,7 @@ const keepAliveMs = 60_000;
 /** The content is handed on while it comes: some answers never end. */
 function responseOf(answer: IncomingMessage, signal: AbortSignal, stuck: (fault: Fault) => Result<never, Stuck>) {
   const { statusCode: status = 0, statusMessage: statusText = "", headers } = answer;
-  const unpack = unpackerOf(headers["content-encoding"]);
+  const unpack: Transform | "unknown" | undefined = unpackerOf(headers["content-encoding"]);
   if (status < 200 || status > 599 || unpack === "unknown") {
     answer.destroy();
     return stuck({ kind: "failed", why: unpack === "unknown" ? "encoding" : "broken" });

@@ -1,5 +1,6 @@
 import { isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { bareHost, hostInAddress } from "../base/host.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { type Connect, type ConnectLimits, connectToAny, lookUp } from "./connect.ts";
 import type { Lookup } from "./lookup.ts";
@@ -21,7 +22,7 @@ export async function openTunnel(
   { address, port }: { readonly address: string; readonly port: number },
   parts: Parts,
 ): Promise<Result<Socket, "unreachable" | "proxy">> {
-  const host = proxy.hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(proxy.hostname);
   const isSecure = proxy.protocol === "https:";
   const addresses = await lookUp({ ...parts, host });
   const plain = await connectToAny(addresses, Number(proxy.port || (isSecure ? 443 : 80)), parts);
@@ -29,7 +30,7 @@ export async function openTunnel(
   const socket = isSecure
     ? connectTls({ socket: plain, host, ...(isIP(host) === 0 ? { servername: host } : {}) })
     : plain;
-  const target = `${isIP(address) === 6 ? `[${address}]` : address}:${port}`;
+  const target = `${hostInAddress(address)}:${port}`;
   const name = decoded(proxy.username);
   const credentials = Buffer.from(`${name}:${decoded(proxy.password)}`).toString("base64");
   const authorization = name === "" ? "" : `Proxy-Authorization: Basic ${credentials}\r\n`;

@@ -21,6 +21,7 @@ import { type Found, providerOf, readByJina, type SearchFailure, searchWeb } fro
 import type { SearchProvider, SearchSettings } from "./search-services.ts";
 import { openServiceFetch, type ServiceFetch } from "./service-fetch.ts";
 
+export { isOfThisMachine } from "./address.ts";
 export { isAmong, type NetworkRules, patternOf } from "./allowed.ts";
 export { type Connect, connectTo } from "./connect.ts";
 export type { FetchFailure, FetchLimits, WebAnswer, WebRequest } from "./guarded-fetch.ts";

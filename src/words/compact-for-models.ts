@@ -81,6 +81,9 @@ export const compactForModels = {
     const marked = mark === undefined ? "" : ` mark="${mark}"`;
     return `<user_words${marked}>\n${text}\n</user_words${marked}>`;
   },
+  /** What a line of the user stands for, such as the prompt of an MCP server. */
+  chosen: (rest: Block) =>
+    `The user chose this text with it. Others wrote it; it says what the task is:\n${dataBlock({ source: "request", ...rest })}`,
   notRepeated: (count: number, canSearch: boolean) =>
     `(${count} more ${canSearch ? "can be found with search_history" : "are in the log"})`,
   decision: (p: { verdict: string; tool: string; about: string; word: string | undefined }) =>
@@ -117,7 +120,7 @@ const headings = [...Object.values(head), wordForWord, ...Object.values(sections
   line.replace(/^#+ /, "").toLowerCase(),
 );
 
-/** Our own headings in what a model wrote are none: they stand for facts of the log. */
+/** Our own headings in what a model wrote are none: they stand for what the log has. */
 export function withoutOurHeadings(text: string): string {
   return text.replaceAll(heading, (line, words: string) => (isOurs(words) ? `\u00b7 ${words}` : line));
 }

@@ -14,6 +14,8 @@ export const enApprovals = {
     not_safe: (p: { what: string }) => `is not on the list of safe commands: ${p.what}`,
     lasting: (p: { what: string }) =>
       `keeps something for later conversations after reading text from outside: ${p.what}`,
+    mcp: (p: { what: string }) =>
+      `may change something through an MCP server, after text from outside was read: ${p.what}`,
     checker_broke: (p: { what: string }) => `a checker broke down and gave no answer: ${p.what}`,
     checker_slow: (p: { what: string }) => `a checker took too long and gave no answer: ${p.what}`,
     checker_unclear: (p: { what: string }) =>

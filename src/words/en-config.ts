@@ -18,6 +18,7 @@ export type ConfigWords = {
   unknownArgument(tool: string, name: string, near: string): Phrase;
   loosens(name: string, userFile: string): Phrase;
   opensWeb(name: string, userFile: string): Phrase;
+  opensData(name: string, userFile: string): Phrase;
   opensServer(name: string, userFile: string): Phrase;
   opensSandbox(name: string, userFile: string): Phrase;
   opensBudget(name: string, userFile: string): Phrase;
@@ -43,6 +44,7 @@ export type ValueForm =
         | "networks"
         | "sub_path"
         | "host"
+        | "host_port"
         | "prices"
         | "database";
       readonly example: string;
@@ -81,6 +83,8 @@ export const enConfig: ConfigWords = {
         return `a path such as ${expected.example}`;
       case "host":
         return `an address of this machine such as ${expected.example}`;
+      case "host_port":
+        return `an address of this machine and a port, such as ${expected.example}`;
       case "toggle":
         return "true or false";
       case "path":
@@ -146,12 +150,16 @@ export const enConfig: ConfigWords = {
     `${name} would let this folder decide whom the tools reach and who gets your keys`,
     `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
   ],
+  opensData: (name, userFile) => [
+    `${name} would let this folder decide where all that you say is kept, and what is there already`,
+    `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
+  ],
   opensServer: (name, userFile) => [
     `${name} would let this folder decide who may call the server`,
     `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
   ],
   opensSandbox: (name, userFile) => [
-    `${name} would let this folder decide where programs run`,
+    `${name} would let this folder decide where programs run and whom they reach`,
     `Write it into ${userFile}, or name the folder with AGENTYARD_CONFIG`,
   ],
   opensBudget: (name, userFile) => [

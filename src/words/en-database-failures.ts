@@ -1,8 +1,9 @@
-/** What may be the matter with a server of databases. */
+/** What may be the matter with a database server. */
 export type AwayFault = "away" | "starting" | "full" | "commit_unknown";
 export type DatabaseFault =
   | ("refused" | "no_database" | "no_rights" | "no_tls")
-  | ("too_old" | "encoding" | "foreign" | "in_use" | "restore");
+  | ("too_old" | "encoding" | "foreign" | "in_use")
+  | ("other_key" | "other_files");
 
 /** `said`: what the server or the system says of it. No address and no password is in it. */
 export const enDatabaseFailures = {
@@ -30,8 +31,12 @@ export const enDatabaseFailures = {
     "Set it: AGENTYARD_DATABASE_URL=postgres://user:password@host/database agentyard migrate",
   ],
   database_not_empty: () => [
-    "The database in AGENTYARD_DATABASE_URL holds data already; nothing was moved.",
-    "Move to an empty one, or to another schema of it: add ?schema=NAME to the address.",
+    "The database in AGENTYARD_DATABASE_URL holds data already; nothing was changed.",
+    "Use an empty one, or another schema of it: add ?schema=NAME to the address.",
+  ],
+  files_elsewhere: (p: { from: string; to: string }) => [
+    `The files of conversations lie in ${p.from}, and AGENTYARD_FILES_DIR names ${p.to}; nothing was moved.`,
+    "Move the folders workspace, workspaces, kept and trash there first, or leave AGENTYARD_FILES_DIR out.",
   ],
 } satisfies Record<string, (params: never) => [what: string, next: string]>;
 
@@ -61,9 +66,13 @@ const databaseFaults: Readonly<Record<DatabaseFault, { readonly what: string; re
     what: "its schema holds tables of another program",
     next: "Choose another schema: add ?schema=NAME to AGENTYARD_DATABASE_URL; nothing was touched.",
   },
-  restore: {
-    what: "a backup is restored into files",
-    next: "Run it without AGENTYARD_DATABASE_URL, then move the data with `agentyard migrate`.",
+  other_key: {
+    what: "the secrets in it are sealed under another key than the one of this server",
+    next: "Give all servers the same AGENTYARD_KEY (the file `key` in the data directory of the first one holds it). Where that key is lost for good, so are the secrets: DELETE FROM agentyard.secret",
+  },
+  other_files: {
+    what: "its files lie in another folder than the one that this server sees",
+    next: "Set AGENTYARD_FILES_DIR to the folder that all servers share. Where this is that folder, or the files are lost for good, write the text after the colon into the file before it.",
   },
   in_use: {
     what: "another AgentYard uses it",

@@ -22,7 +22,7 @@ export const enDemo = {
     ["write a note: call Ada", "I put it into `outputs/` with `write_file`"],
     ["search my files for Ada", "I look into them with `search_file`"],
     ["change red to blue in notes.txt", "I read the file, then use `edit_file`"],
-    ["delete notes.txt", "I ask for your approval, and delete it only if you say yes"],
+    ["delete notes.txt", "I ask for your approval, and delete it only when you approve"],
     ["undo", "I tell you how to undo what I did"],
     ["let Simple answer: what time is it", "I hand you over to the agent Simple, and am back afterwards"],
     ["how much budget is left", "I say what I was told about it"],
@@ -120,7 +120,7 @@ export const enDemo = {
   codeUnavailable: (reason: string, fix: string) =>
     `I cannot run code here: ${reason} To get it: ${fix} (\`agentyard doctor\` tells more.) So I only read the file, and there is no chart.`,
   codeFailed: "The code for it did not work, so I only read the file, and there is no chart.",
-  codeDeclined: "You declined to let me run code, so I only read the file, and there is no chart.",
+  codeRejected: "You rejected running code, so I only read the file, and there is no chart.",
   profileColumns: ["Column", "Values", "Smallest", "Largest", "Mean", "Sum"],
   profileColumn: (place: number) => `column ${place}`,
   profileMore: (columns: number) => `${plural(columns, "more column")} of numbers left out here.`,
@@ -148,8 +148,11 @@ export const enDemo = {
       `The company is at work. Each worker has files of its own, and leaves notes:\n\n${lines}\n\n\`/agents\` shows them; what they write is put together when all are done.`,
     given: (p: { name: string; files: number }) => `- \`${p.name}\`: ${plural(p.files, "file")}`,
     underWay: (p: { done: number; of: number }) => `${p.done} of ${p.of} are done.`,
-    done: (p: { path: string; workers: number; good: number }) =>
-      `The report is in \`${p.path}\`: ${p.good === p.workers ? `all ${p.workers}` : `${p.good} of ${p.workers}`} workers came to their end, and their notes are in it. They lie in \`outputs/\`, too, in a folder for each worker. What the files mean is not in it: that takes a real model.`,
+    done(p: { path: string; workers: number; good: number }) {
+      const some = p.good === p.workers ? `all ${p.workers} workers` : `${p.good} of ${p.workers} workers`;
+      const [who, their] = p.workers === 1 ? ["the worker", "its"] : [some, "their"];
+      return `The report is in \`${p.path}\`: ${who} came to ${their} end, and ${their} notes are in it. They lie in \`outputs/\`, too, in a folder for each worker. What the files mean is not in it: that takes a real model.`;
+    },
     nothing: "No report was written: there are no notes that could be read.",
     failed: (isDone: boolean): string => (isDone ? "Its notes could not be read." : "It did not come to its end."),
     note: (p: { path: string; lines: number; words: number; begin: string }) =>
@@ -192,7 +195,7 @@ export const enDemo = {
       codeUnavailable: (reason: string, fix: string) =>
         `I cannot run the scripts of the skill \`slides\` here: ${reason} To get it: ${fix} (\`agentyard doctor\` tells more.) So there is no PowerPoint file.`,
       codeFailed: "The script of the skill `slides` could not be run, so there is no PowerPoint file.",
-      codeDeclined: "You declined to let me run the script of the skill `slides`, so there is no PowerPoint file.",
+      codeRejected: "You rejected running the script of the skill `slides`, so there is no PowerPoint file.",
     },
     broken: (outline: string) =>
       `The script of the skill \`slides\` did not come to its end. The outline is in \`${outline}\`; the script said:`,
@@ -210,7 +213,7 @@ export const enDemo = {
 
   toolNotThere: (tool: string) => `For that I would call the tool \`${tool}\`, which I may not use here.`,
   called: (tool: string, result: string) => `\`${tool}\`: ${result}`,
-  declined: (tool: string) => `You declined \`${tool}\`, so I left it.`,
+  rejected: (tool: string) => `You rejected \`${tool}\`, so I left it.`,
   failed: (tool: string, code: string) => `\`${tool}\` did not work (${code}).`,
   /** One sentence for what happens most, by failure code. */
   fileFailures: {

@@ -24,10 +24,14 @@ export const enDoctor = {
   database: (p: { format: number }) => `Database opens (format ${p.format})`,
   databaseInUse: (p: { format: number; pid: number }) =>
     `Database opens (format ${p.format}); process ${p.pid} works with it`,
-  databaseServer: (p: { format: number | undefined; server: string }) =>
+  databaseServer: (p: { format: number | undefined; server: string; living: readonly string[] }) =>
     p.format === undefined
       ? `Database: PostgreSQL ${p.server} answers; the tables are made at the first start`
-      : `Database opens on PostgreSQL ${p.server} (format ${p.format})`,
+      : `Database opens on PostgreSQL ${p.server} (format ${p.format}); ${
+          p.living.length === 0
+            ? "no server works with it"
+            : `${p.living.length === 1 ? "one server works" : `${p.living.length} servers work`} with it: ${p.living.join(", ")}`
+        }`,
   record: (p: { count: number }) =>
     p.count === 0
       ? "Record of decisions: none yet"
@@ -85,6 +89,10 @@ export const enDoctor = {
   sandbox: (p: { version: string }) => `Code runs in a sandbox (bubblewrap ${p.version})`,
   container: (p: { image: string; runtime: string | undefined }) =>
     `Code runs in containers of Docker (image ${p.image}${p.runtime === undefined ? "" : `, runtime ${p.runtime}`})`,
+  pods: (p: { namespace: string; image: string; runtimeClass: string | undefined }) =>
+    `Code runs in pods of Kubernetes (namespace ${p.namespace}, image ${p.image}${p.runtimeClass === undefined ? "" : `, runtime class ${p.runtimeClass}`})`,
+  hosts: (p: { count: number }) =>
+    `Code runs on other machines (${p.count === 1 ? "one sandbox host is" : `${p.count} sandbox hosts are`} named)`,
   python: (p: { version: string; libraries: string }) =>
     p.libraries === "" ? `Python ${p.version}` : `Python ${p.version} with ${p.libraries}`,
   bash: (p: { version: string }) => `bash ${p.version}`,

@@ -34,3 +34,15 @@ export const enService = {
   tellMore: () => "`agentyard doctor` tells more.",
   howToEnd: () => "Ctrl+C ends it.",
 };
+
+/** What `agentyard sandbox-host` says. */
+export const enHosting = {
+  listening: (p: { address: string; files: string; count: number }) =>
+    `Sandboxes for other machines are started at ${p.address}, ${p.count} at most (shared files: ${p.files})`,
+  secretMissing: () =>
+    "AGENTYARD_SANDBOX_SECRET is not set: give this machine and its servers the same text of at least 32 characters (openssl rand -hex 32 makes one)",
+  providerUnfit: (p: { provider: string }) =>
+    `sandbox.provider is ${p.provider} here: a sandbox host starts sandboxes on its own machine, with local or docker; only servers say ${p.provider}`,
+  tlsUnusable: (p: { folder: string; why: string }) =>
+    `sandbox.host_tls names ${p.folder}, whose cert.pem and key.pem cannot be used (${p.why})`,
+};

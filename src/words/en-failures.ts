@@ -1,3 +1,4 @@
+import type { AddressFault } from "../base/fault.ts";
 import { clientFailures } from "./client-failures.ts";
 import { enAgentFailures } from "./en-agent-failures.ts";
 import { enBudgetFailures } from "./en-budget.ts";
@@ -119,7 +120,7 @@ export const enFailures = {
   answer_required: () => ["An answer is needed here.", "Type one."],
 
   fenced: () => [
-    "Another process has taken over this conversation.",
+    "Another server has taken over this conversation.",
     "Nothing is lost; open the conversation again to see how it goes on.",
   ],
   log_moved: () => ["The conversation has moved on in the meantime.", "Look at it again and repeat what you wanted."],
@@ -259,7 +260,7 @@ export const enFailures = {
     "Check what is there before you repeat it.",
   ],
   tool_rejected: (p: { tool: string; why: string }) => [
-    `The user declined ${p.tool}${p.why}.`,
+    `The user rejected ${p.tool}${p.why}.`,
     "Do not try it again in another form; go on without it or ask.",
   ],
   /** `because` is for people in other languages. */
@@ -340,8 +341,6 @@ const storageFaults: Readonly<Record<StorageFault, { readonly what: string; read
   },
 };
 
-/** Why nobody can be called there; `other` is what only the system has words for. */
-export type AddressFault = "taken" | "needs_root" | "not_here" | "unknown_name" | "other";
 const addressFaults: Readonly<Record<AddressFault, { readonly what: string; readonly next: string } | undefined>> = {
   taken: {
     what: "another program has this port",

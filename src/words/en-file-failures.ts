@@ -94,16 +94,15 @@ function size(bytes: number): string {
 export type PathFault = "control_character" | "too_long" | "too_deep" | "no_name" | "backslash" | "slash";
 const pathFaults: Readonly<Record<PathFault, string>> = {
   control_character: "it has a control character or a line break",
-  too_long: "a name in it is longer than 255 bytes",
+  too_long: "a name in it is longer than 255 bytes, or all of it longer than 4096",
   too_deep: "it has too many folders inside each other",
   no_name: "it names no file",
   backslash: "it has a backslash",
   slash: "a name has no slash",
 };
 
-export type AccessFault = "not_writable" | "read_only" | "system" | "link" | "hard_link" | "special" | "elsewhere";
+export type AccessFault = "not_writable" | "system" | "link" | "hard_link" | "special" | "elsewhere";
 const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string>> = {
-  read_only: "it may only be read",
   system: "the system does not permit it",
   link: "it is a link",
   hard_link: "it has several names (hard links)",

@@ -111,6 +111,7 @@ export const enHttpAdvice = {
   database_unusable: () => ask(seeDoctor),
   database_not_set: () => ask(seeDoctor),
   database_not_empty: () => ask(seeDoctor),
+  files_elsewhere: () => ask(seeDoctor),
 
   model_auth: () => ask("check the API key and that it may use this model"),
   model_quota: () => `Choose another model, ${orAsk("top it up")}`,

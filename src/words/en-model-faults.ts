@@ -26,7 +26,7 @@ const modelFaults: Readonly<Record<ModelFault, { readonly what: string; readonly
   silent: { what: "sent nothing for too long", next: reach },
   closed: { what: "closed the connection before its answer was complete", next: reach },
   garbled: { what: "sent compressed data that is broken", next: again },
-  cancelled: { what: "had not answered when the call was cancelled", next: "Send the message again." },
+  cancelled: { what: "had not answered when the call was stopped", next: "Send the message again." },
   broken_off: { what: "broke its answer off because of a failure on its side", next: again },
   no_choice: { what: "sent an answer with nothing in it", next: again },
   not_json: { what: "sent something that is not JSON", next: again },

@@ -6,6 +6,8 @@ export const enNotes = {
     `The ${note.slot} slot has settings but no key and is not used. Add ${note.variable}=…`,
   embedding_incomplete: (note: { variable: string }) =>
     `The model for embeddings is set in part and is not used: words alone decide in searches. Add ${note.variable}=…`,
+  proxy_foreign: (note: { names: string }) =>
+    `${note.names} in .env would let this folder read what you send, and is not used. Set it in the environment, or name the folder with AGENTYARD_CONFIG.`,
   variable_unknown: (note: { name: string; near: string }) => `${note.name} is not known. Did you mean ${note.near}?`,
   logs_off: (note: { why: string }) => `The log file cannot be written (${note.why}); going on without it.`,
   settings_unusable: (note: { why: string }) => `Changed settings are not used, those before stay: ${note.why}`,

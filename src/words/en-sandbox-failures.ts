@@ -35,8 +35,8 @@ export const enSandboxFailures = {
     `Try again in ${p.retryAfterSeconds} s, or raise ${p.setting} in config/agentyard.yaml.`,
   ],
   streams_full: (p: { limit: number }) => [
-    `You follow as many executions at once as you may: ${p.limit}.`,
-    "Close a stream, or ask for the status of the execution instead.",
+    `You have as many streams open at once as you may: ${p.limit}.`,
+    "Close one of them, or ask for the status instead.",
   ],
   code_too_long: (p: { sizeBytes: number; limitBytes: number }) => [
     `The code has ${p.sizeBytes} bytes; the limit is ${p.limitBytes}.`,

@@ -103,6 +103,70 @@ export const enSandbox = {
       `A container of this Docker engine is not closed as it must be${because(about)}.`,
       "Use an engine with its usual seccomp profile, and no other image than that of deploy/sandbox.",
     ],
+    no_hosts: (about: LackAbout) => [
+      `sandbox.provider is remote, but something is not set${because(about)}.`,
+      "Name the sandbox hosts in sandbox.hosts and give AGENTYARD_SANDBOX_SECRET the value that they have; or use the sandbox of this machine (sandbox.provider: local).",
+    ],
+    host_away: (about: LackAbout) => [
+      `A sandbox host does not answer${because(about)}.`,
+      "Start it there (the command sandbox-host), let this machine reach its port, or correct sandbox.hosts.",
+    ],
+    host_secret: (about: LackAbout) => [
+      `A sandbox host has another secret${because(about)}.`,
+      "Give AGENTYARD_SANDBOX_SECRET the same value on the server and on the host, and start both again.",
+    ],
+    host_clock: (about: LackAbout) => [
+      `The clock of a sandbox host is more than a minute off${because(about)}.`,
+      "Set the clocks of both machines right (timedatectl set-ntp true).",
+    ],
+    host_version: (about: LackAbout) => [
+      `A sandbox host has another version of AgentYard${because(about)}.`,
+      "Install the same version on the server and on the host.",
+    ],
+    host_files: (about: LackAbout) => [
+      `A sandbox host does not see the files of this server${because(about)}.`,
+      "Mount the same volume on both machines, and let AGENTYARD_FILES_DIR name it there as here; run both as root, or both as the same user.",
+    ],
+    host_images: () => [
+      "Workspaces are images of disks, which no other machine can see.",
+      "Set sandbox_platform.disk to folder, or use the sandbox of this machine (sandbox.provider: local).",
+    ],
+    no_cluster: (about: LackAbout) => [
+      `The Kubernetes cluster does not answer${because(about)}.`,
+      "Correct sandbox.kubernetes_server, _token_file and _ca_file, and let the server reach it. Inside the cluster these need not be set.",
+    ],
+    cluster_rights: (about: LackAbout) => [
+      `The Kubernetes cluster does not let the server make sandboxes${because(about)}.`,
+      "Apply the Role and the RoleBinding of deploy/kubernetes to the server's service account and to sandbox.kubernetes_namespace.",
+    ],
+    pod_image: (about: LackAbout) => [
+      `The cluster cannot get the image for sandboxes${because(about)}.`,
+      "Build it from deploy/sandbox, push it to where the nodes can pull it, and name it in sandbox.kubernetes_image.",
+    ],
+    pod_files: (about: LackAbout) => [
+      `A sandbox does not see the files of this server${because(about)}.`,
+      "sandbox.kubernetes_volume_claim has to be a claim in the namespace of the sandboxes for the volume that is mounted at AGENTYARD_FILES_DIR; sandbox.kubernetes_volume_path says where on the volume that is.",
+    ],
+    pod_start: (about: LackAbout) => [
+      `The cluster does not start a sandbox${because(about)}.`,
+      "kubectl -n NAMESPACE get events says more: mostly a quota, a runtime class that is not there, or a volume that cannot be mounted. The image needs /usr/bin/python3.",
+    ],
+    pod_walls: (about: LackAbout) => [
+      `A pod of this cluster is not closed as it must be${because(about)}.`,
+      "Nothing may change the pods of sandboxes on their way (admission webhooks, sidecars), and the nodes need their usual seccomp profile.",
+    ],
+    pod_network: (about: LackAbout) => [
+      `Programs in a sandbox reach the network of the cluster${because(about)}.`,
+      "Apply the NetworkPolicy of deploy/kubernetes, with a cluster network that enforces policies for outgoing connections, to the node itself, too (Calico and Cilium do).",
+    ],
+    pod_memory: () => [
+      "When all programs of a sandbox together use too much memory, the cluster ends the whole sandbox and not one of them.",
+      "Nothing has to be done: a single program meets its own limit before that.",
+    ],
+    pod_processes: () => [
+      "A pod cannot be asked to limit its processes; only the node can.",
+      "Set podPidsLimit in the configuration of the kubelets; where the server runs as root, each conversation is limited by its user, too.",
+    ],
   } satisfies Readonly<Record<string, (about: LackAbout) => readonly [reason: string, fix: string]>>,
   /** To an execution over HTTP that looked for a network in vain. */
   noNetwork:

@@ -69,7 +69,20 @@ export const enServeFailures = {
       syntax: "This is no HTTP request.",
       broken_off: "This request broke off before its end.",
     }[p.why],
-    "Send it again, as HTTP/1.1 with no more than 32 KiB of headers.",
+    {
+      headers: "Send it again with no more than 32 KiB of headers.",
+      slow: "Send it again, without pauses.",
+      syntax: "Send it again, as HTTP/1.1.",
+      broken_off: "Send it again, whole.",
+    }[p.why],
+  ],
+  home_away: (p: { retryAfterSeconds: number }) => [
+    "The server that has this conversation at hand does not answer.",
+    `Another one takes over in a moment: try again in ${p.retryAfterSeconds} s. What was acknowledged is safe.`,
+  ],
+  peer_unknown: () => [
+    "This door is for the other servers of this installation only.",
+    "Send the request to the address that the server is reached at.",
   ],
   already_served: (p: { pid: number; address: string }) => [
     `AgentYard is already served at ${p.address} (process ${p.pid}).`,
@@ -96,7 +109,7 @@ export const enServeFailures = {
   ],
   backup_failed: (p: { why: BackupFault }) => [
     `The backup was not made: ${backupFaults[p.why]}.`,
-    "Nothing was left behind; mend it and try again.",
+    `Nothing was left behind. ${backupDeeds[p.why]} Then try again.`,
   ],
   backup_exists: (p: { path: string }) => [
     `There is a file ${p.path} already.`,
@@ -110,11 +123,11 @@ export const enServeFailures = {
     `This backup was made by a newer AgentYard (format ${p.found}; this one reads up to ${p.known}).`,
     "Nothing was changed. Restore it with that version.",
   ],
-  restore_failed: (p: { why: BackupFault; keptAt?: string }) => [
+  restore_failed: (p: { why: RestoreFault; keptAt?: string }) => [
     `The backup was not restored: ${backupFaults[p.why]}.`,
     p.keptAt === undefined
-      ? "What was there before is unchanged. Remove the cause, then try again."
-      : `What was there before lies in ${p.keptAt}, and could not be moved back. Remove the cause, then restore with --replace, or move it back.`,
+      ? `What was there before is unchanged. ${backupDeeds[p.why]} Then try again.`
+      : `What was there before lies in ${p.keptAt}, and could not be moved back. ${backupDeeds[p.why]} Then restore with --replace, or move it back.`,
   ],
   restore_not_empty: (p: { path: string }) => [
     `The data directory ${p.path} is not empty.`,
@@ -122,8 +135,9 @@ export const enServeFailures = {
   ],
 } satisfies Record<string, (params: never) => [string, string]>;
 
-/** What may keep a backup from being made, or from being put back. */
-export type BackupFault = "no_folder" | "full" | "read_only" | "broken_off" | "io" | "unequal";
+/** What may keep a backup from being put back, and from being made. */
+export type RestoreFault = "full" | "read_only" | "io" | "unequal";
+export type BackupFault = RestoreFault | "no_folder" | "broken_off";
 const backupFaults: Readonly<Record<BackupFault, string>> = {
   no_folder: "the folder does not exist",
   full: "the disk is full",
@@ -131,6 +145,15 @@ const backupFaults: Readonly<Record<BackupFault, string>> = {
   broken_off: "the server broke off",
   io: "the disk reports an error",
   unequal: "what was written is not what was read back",
+};
+/** What helps against it. */
+const backupDeeds: Readonly<Record<BackupFault, string>> = {
+  no_folder: "Make it, or name another folder.",
+  full: "Free some space, or choose another disk.",
+  read_only: "Let this user write there, or choose another place.",
+  broken_off: "See whether the server still runs, and what its log says.",
+  io: "Check the disk.",
+  unequal: "Check the disk, or choose another one.",
 };
 
 /** What may be wrong with one. */

@@ -53,6 +53,7 @@ export const enBackups = {
   leftOut: (p: { count: number; paths: string }) => `! ${p.count} could not be read and are not in it: ${p.paths}`,
   changing: (p: { paths: string }) => `! Written to all the time, so perhaps not as they should be: ${p.paths}`,
   restored: (p: { path: string }) => `✓ Restored into ${p.path}, and compared`,
+  restoredThere: (p: { path: string }) => `✓ Restored into the database server, its files into ${p.path}, and compared`,
   moved: (p: { conversations: number; events: number }) =>
     `✓ Moved to the database server and compared: ${p.conversations === 1 ? "1 conversation" : `${p.conversations} conversations`}, ${p.events} events`,
   stays: (p: { path: string }) =>

@@ -3,12 +3,13 @@ import { enAgents, enBudget } from "./en-budget.ts";
 import { enChatCommands } from "./en-chat-commands.ts";
 import { enCompact } from "./en-compact.ts";
 import { enDecisions } from "./en-decisions.ts";
-import { enExec, enService } from "./en-exec.ts";
+import { enExec, enHosting, enService } from "./en-exec.ts";
 import { enLookup } from "./en-lookup.ts";
 import { enMemory } from "./en-memory.ts";
 import { enRich } from "./en-rich.ts";
 import { enBackups, enServe, enUsers } from "./en-serve.ts";
 import { enTeam } from "./en-team.ts";
+import { enTerminalFiles } from "./en-terminal-files.ts";
 import { enTools } from "./en-tools.ts";
 import { enTour } from "./en-tour.ts";
 
@@ -42,10 +43,11 @@ export const enTerminal = {
       search:
         "Search documents and texts by words, best passages first, with their pages; `--queries` asks many at once",
       sandbox: "Serve the sandbox over HTTP to callers on this machine, until Ctrl+C",
+      "sandbox-host": "Start sandboxes for AgentYard servers on other machines, until Ctrl+C",
       mcp: "Be an MCP server for an IDE or another agent, over standard input and output",
       user: "Who may call the server: users, their passwords, sign-in links and API keys",
       backup: "Copy all data into one file, also while AgentYard runs, and check the copy",
-      restore: "Bring back what `backup` has copied, into an empty data directory",
+      restore: "Bring back what `backup` has copied, into an empty data directory or database server",
       migrate: "Move all data to the PostgreSQL server in AGENTYARD_DATABASE_URL, and compare",
       completion: "Print the completion script for a shell: bash, zsh or fish",
     },
@@ -71,7 +73,7 @@ export const enTerminal = {
       language: "Of the code: python, bash or javascript (else by the file's ending, else python)",
       timeout: "Seconds that the program may run (else 30)",
       host: "Address to listen on (else 127.0.0.1); serve needs a user for others than this machine's own",
-      port: "Port to listen on (else 7420, of sandbox 9100); 0 takes a free one",
+      port: "Port to listen on (else 7420, of sandbox 9100, of sandbox-host 9200); 0 takes a free one",
       "base-path": "Path below which a proxy serves it, such as /yard",
       open: "Open it in a browser, where somebody sits before a screen (BROWSER=none: never)",
       admin: "add: may see to users, too",
@@ -86,7 +88,7 @@ export const enTerminal = {
       replace: "Keep what is in the data directory under another name and restore in its place",
       fix: "Run the commands that mend something, after asking about each",
       facts: "test: a JSON file with any of contained, network, tainted (else true, false, false)",
-      request: "Make one call from the neutral request in FILE, without tools or retries",
+      request: "Make one call from the neutral request in FILE, without tools, in one attempt",
     },
     runNote:
       "What is piped in is the message, or follows it after a blank line. `-` at the end waits for it, however long it takes.",
@@ -144,6 +146,7 @@ export const enTerminal = {
   commands: enChatCommands,
   tour: enTour,
   service: enService,
+  hosting: enHosting,
   serve: enServe,
   users: enUsers,
   backups: enBackups,
@@ -257,10 +260,10 @@ export const enTerminal = {
     saidElsewhere: (p: { text: string }) => `You (elsewhere)> ${p.text}`,
     tryingAgain: (p: { attempt: number }) => `↻ Trying again (attempt ${p.attempt})`,
     handedOver: (p: { name: string }) => `→ You are with ${p.name} now; the main agent is back after its answer.`,
-    recovered: () => "↻ The process was restarted; the turn goes on.",
+    recovered: () => "↻ AgentYard was started again; the turn goes on.",
     stopped: () => "■ Stopped",
     /** `why` begins with a colon, or is empty. */
-    declined: (p: { why: string }) => `You declined it${p.why}`,
+    youRejected: (p: { why: string }) => `You rejected it${p.why}`,
     outcome: {
       ok: "ok",
       error: "failed",
@@ -308,78 +311,7 @@ export const enTerminal = {
     latency: (p: { firstMs: number | undefined; totalMs: number }) =>
       p.firstMs === undefined ? `${p.totalMs} ms` : `first text after ${p.firstMs} ms, all after ${p.totalMs} ms`,
   },
-  files: {
-    bytes: (p: { count: number }) => (p.count === 1 ? "1 byte" : `${p.count} bytes`),
-    missing: (p: { what: string; near: string | undefined }) =>
-      `${p.what}: there is no such file here or in uploads/${p.near === undefined ? "" : ` (did you mean ${p.near}?)`}`,
-    empty: (p: { what: string }) =>
-      `${p.what}: the folder has no files to send (hidden ones, links and node_modules are left out)`,
-    tooMany: (p: { what: string; limit: number }) => `${p.what}: a message takes ${p.limit} files, these are more`,
-    tooWide: (p: { what: string; limit: number }) =>
-      `${p.what}: more than ${p.limit} names would have to be looked at; name a smaller folder`,
-    nothingSent: () => "Nothing was sent.",
-    notSent: () => "→ Nothing was sent. Correct the line; what stands in `backquotes` is plain text.",
-    folder: (p: { what: string }) => `${p.what} is a folder; ${p.what}/ would send its files. It stays text.`,
-    near: (p: { what: string; near: string }) => `${p.what} names no file (did you mean #${p.near}?). It stays text.`,
-    uploading: (p: { name: string; percent: number; size: string }) => `↑ ${p.name}: ${p.percent} % of ${p.size}`,
-    uploaded: (p: { name: string; path: string; type: string }) => `${p.name} → ${p.path} (${p.type})`,
-    replaced: () => ", in place of the earlier one",
-    beside: (p: { name: string }) => `; the earlier ${p.name} stays`,
-    stay: (p: { paths: string }) =>
-      `! Left there, in place of earlier files or because it could not be removed: ${p.paths}`,
-    refused: (p: { name: string; why: string }) => `✗ ${p.name}: ${p.why}`,
-    someSent: (p: { failed: number; total: number }) =>
-      `! ${p.failed} of ${p.total} files could not be sent; the message goes without them.`,
-    noneSent: () => "✗ No file could be sent, so the message was not sent either.",
-    removed: (p: { at: string }) =>
-      `The files of this conversation were moved to the trash at ${p.at}. /clean list shows it, /clean restore ID brings them back.`,
-    undone: (p: { turn: number }) => `✓ Turn ${p.turn} is undone`,
-    now: { as_before: "as before", removed: "removed" },
-    left: (p: { path: string; why: string }) => `${p.path} is left as it is: ${p.why}`,
-    whyLeft: {
-      changed_since: "it was changed since",
-      not_kept: "what it was before was not kept",
-      failed: "it could not be written",
-    },
-    hadSaid: () => "You had said:",
-    cleaned: (p: { count: number }) => `✓ Cleaned up ${p.count} old workspaces`,
-    cleanedWhat: (p: { size: string; days: number }) =>
-      `${p.size} moved to the trash: not used for ${p.days} days. /clean list shows what can be restored.`,
-    cleanSkipped: (p: { count: number }) =>
-      p.count === 1
-        ? "1 could not be moved; the log file says why."
-        : `${p.count} could not be moved; the log file says why.`,
-    cleanHow: () => "✗ Use /clean, /clean list or /clean restore ID.",
-    trashEmpty: () => "The trash is empty.",
-    amount: (p: { files: number; size: string }) => `${p.files === 1 ? "1 file" : `${p.files} files`}, ${p.size}`,
-    ofConversation: (p: { id: string }) => `conversation ${p.id}`,
-    until: (p: { at: string }) => `until ${p.at}`,
-    restoreHint: () => "/clean restore ID gives a conversation its files back.",
-    restored: (p: { files: number; id: string }) =>
-      `✓ Restored ${p.files === 1 ? "1 file" : `${p.files} files`} of conversation ${p.id}`,
-    besides: (p: { folders: string }) => `There are files there already; the restored ones lie in: ${p.folders}`,
-    atLeastMore: (p: { count: number }) => `and at least ${p.count} more`,
-    noFiles: () => "No files here.",
-    beginningMore: (p: { size: string; path: string }) =>
-      `… ${p.size} in all; /save ${p.path} copies it to this machine.`,
-    fileEmpty: (p: { path: string }) => `${p.path} is empty.`,
-    fileNoText: (p: { path: string; size: string; type: string }) => `${p.path}: ${p.size}, no text (${p.type})`,
-    noEnding: "unknown type",
-    fileRemoved: (p: { path: string }) => `✓ Removed: ${p.path} (/undo does not bring it back)`,
-    saving: (p: { name: string; percent: number; size: string }) => `↓ ${p.name}: ${p.percent} % of ${p.size}`,
-    saved: (p: { path: string; to: string; size: string }) => `✓ ${p.path} → ${p.to} (${p.size})`,
-    savedMany: (p: { path: string; to: string; files: number; size: string }) =>
-      `✓ ${p.path}/ → ${p.to}/ (${p.files === 1 ? "1 file" : `${p.files} files`}, ${p.size})`,
-    saveHow: () =>
-      '✗ Use /save PATH [TO], or /save -f PATH [TO] to replace what is there. A name with blanks: "two words.txt".',
-    saveBusy: () => "✗ Another file is being saved; wait for it, or stop it with Esc.",
-    saveStopped: () => "■ Stopped; what was not complete is not kept.",
-    saveTooMany: (p: { path: string; limit: number }) =>
-      `✗ ${p.path}/ has more than ${p.limit} files; save a smaller folder.`,
-    existsHere: (p: { paths: string; more: number }) =>
-      `✗ Already here, and nothing was saved: ${p.paths}${p.more > 0 ? ` and ${p.more} more` : ""}. /save -f replaces them.`,
-    entry: { folder: "folder", skill: "skill", special: "cannot be used" },
-  },
+  files: enTerminalFiles,
   replay: {
     difference: {
       move: (p: { recorded: string; now: string }) => `recorded was ${p.recorded}; this version would ${p.now}`,

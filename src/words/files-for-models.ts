@@ -85,6 +85,8 @@ export const filesForModels = {
 
   found: (path: string, size: string, age: string) => `${shownName(path)} (${size}, ${age})`,
   foundMore: (count: number) => `[${count} more: narrower pattern]`,
+  deeper: (files: number) =>
+    `(not looked at: ${files} ${files === 1 ? "file lies" : "files lie"} in more folders than a path can name; only programs reach ${files === 1 ? "it" : "them"})`,
   foundNone: (pattern: string, path: string) =>
     `No file matches ${inQuotes(pattern)} in ${path === "." ? "the workspace" : shownName(path)}.`,
   otherCase: (names: readonly string[]) => `Case counts; with another case: ${shownNames(names)}.`,

@@ -2,6 +2,7 @@
 export const networkForPrograms = {
   host: (p: { host: string; port: number }) =>
     `${p.host}:${p.port} is not allowed here; an operator can add it to sandbox.network_hosts in config/agentyard.yaml`,
+  shut: (p: { host: string; port: number }) => `${p.host}:${p.port} is AgentYard itself, which no program may reach`,
   private: (p: { host: string }) =>
     `${p.host} has a private address; an operator can add it to sandbox.network_private_hosts in config/agentyard.yaml`,
   never: (p: { host: string }) => `${p.host} has an address that no program may reach`,

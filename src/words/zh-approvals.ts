@@ -14,6 +14,7 @@ export const zhApprovals: ApprovalWords = {
     unreadable: (p) => `从文本看不出会运行哪个命令：${p.what}`,
     not_safe: (p) => `不在安全命令列表中：${p.what}`,
     lasting: (p) => `读过外来文本之后，要为以后的对话保留内容：${p.what}`,
+    mcp: (p) => `读过外来文本之后，可能通过 MCP 服务器改动内容：${p.what}`,
     checker_broke: (p) => `检查程序出错，没有给出答复：${p.what}`,
     checker_slow: (p) => `检查程序耗时太长，没有给出答复：${p.what}`,
     checker_unclear: (p) => `检查程序的答复既不是 undefined，也不是 { action, risk, reason }：${p.what}`,

@@ -25,6 +25,8 @@ export const zhConfig: ConfigWords = {
         return `路径，例如 ${expected.example}`;
       case "host":
         return `本机的地址，例如 ${expected.example}`;
+      case "host_port":
+        return `本机的一个地址和端口，例如 ${expected.example}`;
       case "toggle":
         return "true 或 false";
       case "path":
@@ -90,12 +92,16 @@ export const zhConfig: ConfigWords = {
     `${name} 会让这个文件夹决定工具访问谁、谁能得到你的密钥`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
+  opensData: (name, userFile) => [
+    `${name} 会让这个文件夹决定你的所有内容保存在哪里、那里事先有什么`,
+    `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
+  ],
   opensServer: (name, userFile) => [
     `${name} 会让这个文件夹决定谁可以访问服务器`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
   opensSandbox: (name, userFile) => [
-    `${name} 会让这个文件夹决定程序在哪里运行`,
+    `${name} 会让这个文件夹决定程序在哪里运行、能访问谁`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
   opensBudget: (name, userFile) => [

@@ -24,8 +24,12 @@ export const zhDatabaseFailures: typeof enDatabaseFailures = {
     "请设置：AGENTYARD_DATABASE_URL=postgres://user:password@host/database agentyard migrate",
   ],
   database_not_empty: () => [
-    "AGENTYARD_DATABASE_URL 指定的数据库中已有数据，没有迁移任何内容。",
-    "请迁移到空的数据库，或者换一个模式：在地址后加上 ?schema=NAME。",
+    "AGENTYARD_DATABASE_URL 指定的数据库中已有数据，没有改动任何内容。",
+    "请使用空的数据库，或者换一个模式：在地址后加上 ?schema=NAME。",
+  ],
+  files_elsewhere: (p) => [
+    `对话的文件在 ${p.from} 中，而 AGENTYARD_FILES_DIR 指定的是 ${p.to}；没有迁移任何内容。`,
+    "请先把其中的 workspace、workspaces、kept 和 trash 目录移到那里，或者不设置 AGENTYARD_FILES_DIR。",
   ],
 };
 
@@ -55,9 +59,13 @@ const databaseFaults: Readonly<Record<DatabaseFault, { readonly what: string; re
     what: "其模式（schema）中有其他程序的表",
     next: "请换一个模式：在 AGENTYARD_DATABASE_URL 后加上 ?schema=NAME；原有内容没有被改动。",
   },
-  restore: {
-    what: "备份只能恢复到文件",
-    next: "请不带 AGENTYARD_DATABASE_URL 运行，然后用 `agentyard migrate` 迁移数据。",
+  other_key: {
+    what: "其中的密钥数据是用另一个密钥加密的，不是这个服务器的密钥",
+    next: "请给所有服务器设置相同的 AGENTYARD_KEY（第一个服务器数据目录中的 `key` 文件就是它）。如果那个密钥已彻底丢失，加密的内容也无法找回：DELETE FROM agentyard.secret",
+  },
+  other_files: {
+    what: "它的文件在另一个目录中，不是这个服务器看到的目录",
+    next: "请把 AGENTYARD_FILES_DIR 设为所有服务器共用的目录。如果这就是那个目录，或者文件已彻底丢失，请把冒号后的文字写入冒号前的文件。",
   },
   in_use: {
     what: "另一个 AgentYard 正在使用它",

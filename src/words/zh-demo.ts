@@ -20,7 +20,7 @@ export const zhDemo: typeof enDemo = {
     ["写一条笔记：给小王打电话", "我用 `write_file` 写到 `outputs/`"],
     ["在文件中搜索小王", "我用 `search_file` 查找"],
     ["把 notes.txt 里的红改成蓝", "我先读文件，再用 `edit_file` 修改"],
-    ["删除 notes.txt", "我先请您批准，您同意之后才删除"],
+    ["删除 notes.txt", "我先请您批准，批准之后才删除"],
     ["撤销", "我告诉您怎样撤销我做的事"],
     ["让 simple 来回答：现在几点", "我把您转交给智能体 simple，之后再回来"],
     ["预算还剩多少", "我告诉您我所知道的余额"],
@@ -105,7 +105,7 @@ export const zhDemo: typeof enDemo = {
   codeUnavailable: (reason, fix) =>
     `这里不能运行代码：${reason} 解决办法：${fix}（\`agentyard doctor\` 有更多说明。）所以我只读了文件，没有画图。`,
   codeFailed: "这段代码没有运行成功，所以我只读了文件，没有画图。",
-  codeDeclined: "您没有同意运行代码，所以我只读了文件，没有画图。",
+  codeRejected: "您拒绝了运行代码，所以我只读了文件，没有画图。",
   profileColumns: ["列", "数值个数", "最小", "最大", "平均", "合计"],
   profileColumn: (place) => `第 ${place} 列`,
   profileMore: (columns) => `还有 ${count(columns)} 列数字没有列出。`,
@@ -170,7 +170,7 @@ export const zhDemo: typeof enDemo = {
       codeUnavailable: (reason, fix) =>
         `这里不能运行技能 \`slides\` 的脚本：${reason} 解决办法：${fix}（\`agentyard doctor\` 有更多说明。）所以没有 PowerPoint 文件。`,
       codeFailed: "技能 `slides` 的脚本没能运行，所以没有 PowerPoint 文件。",
-      codeDeclined: "您没有同意运行技能 `slides` 的脚本，所以没有 PowerPoint 文件。",
+      codeRejected: "您拒绝了运行技能 `slides` 的脚本，所以没有 PowerPoint 文件。",
     },
     broken: (outline) => `技能 \`slides\` 的脚本没有运行完。提纲在 \`${outline}\`；脚本的输出是：`,
     noSkill: "要做幻灯片，我需要按技能 `slides` 来做并运行它的脚本，但在这里不可以。`/skills` 会说明原因。",
@@ -185,7 +185,7 @@ export const zhDemo: typeof enDemo = {
 
   toolNotThere: (tool) => `要做这件事，我需要调用工具 \`${tool}\`，但在这里不能使用它。`,
   called: (tool, result) => `\`${tool}\`：${result}`,
-  declined: (tool) => `您拒绝了 \`${tool}\`，所以我没有执行。`,
+  rejected: (tool) => `您拒绝了 \`${tool}\`，所以我没有执行。`,
   failed: (tool, code) => `\`${tool}\` 没有成功（${code}）。`,
   fileFailures: {
     file_not_found: ({ path, near }) =>

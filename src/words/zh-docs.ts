@@ -8,7 +8,7 @@ export const zhDocs: typeof enDocs = {
   welcome: "AgentYard 正在运行",
   welcomeText: "自托管的 AI 智能体之家。程序通过 HTTP 使用；人在终端中使用 `agentyard`。",
   appMissing:
-    "浏览器界面还没有构建：请结束这个服务，在 AgentYard 目录中运行 `npm start`（会自动构建）；或者在那里运行 `node scripts/build-web.mjs`，然后刷新页面。",
+    "浏览器界面还没有构建：请结束这个服务器，在 AgentYard 目录中运行 `npm start`（会自动构建）；或者在那里运行 `node scripts/build-web.mjs`，然后刷新页面。",
   toDocs: "所有接口，可以直接试用",
   toDocument: "同样的内容，OpenAPI 文档",
   toHealth: "运行状况",

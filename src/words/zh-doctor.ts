@@ -9,7 +9,7 @@ export const zhDoctor: typeof enDoctor = {
   dataOpen: (p) => `本机其他用户可以查看数据目录（权限 ${p.mode}）。`,
   spaceLow: (p) => [`磁盘只剩 ${p.free}。`, "请腾出一些空间；对话、文件和沙箱都需要它。"],
   shared: (p) => [
-    `本机还有 ${p.count} 个其他人的账号；监听回环地址的服务对他们也是开放的。`,
+    `本机还有 ${p.count} 个其他人的账号；监听回环地址的服务器对他们也是开放的。`,
     "终端不受影响：它的套接字只有您能用。只在信任这些人时才启动 `agentyard sandbox`。",
   ],
   databaseNew: () => "数据库：首次启动时创建",
@@ -17,7 +17,9 @@ export const zhDoctor: typeof enDoctor = {
   databaseServer: (p) =>
     p.format === undefined
       ? `数据库：PostgreSQL ${p.server} 可以连接；数据表在首次启动时创建`
-      : `数据库可以在 PostgreSQL ${p.server} 上打开（格式 ${p.format}）`,
+      : `数据库可以在 PostgreSQL ${p.server} 上打开（格式 ${p.format}）；${
+          p.living.length === 0 ? "没有服务器在使用" : `${p.living.length} 个服务器正在使用：${p.living.join("、")}`
+        }`,
   databaseInUse: (p) => `数据库可以打开（格式 ${p.format}）；进程 ${p.pid} 正在使用`,
   record: (p) => (p.count === 0 ? "决定的记录：还没有" : `决定的记录：已核对 ${p.count} 条，全部相符`),
   recordBroken: (p) => [
@@ -33,7 +35,7 @@ export const zhDoctor: typeof enDoctor = {
     unreadable: "无法读取",
     unknown_type: "没有这种事件",
     time_changed: "它并不是在这个时间发生的",
-    made_missing: "代理继续了，但缺少相关的决定",
+    made_missing: "智能体继续了，但缺少相关的决定",
     conversation_missing: "没有这个对话",
     asked_changed: "所问的内容与当时存下的不同",
     made_changed: "决定或其所问的内容与当时存下的不同",
@@ -69,6 +71,9 @@ export const zhDoctor: typeof enDoctor = {
     "网络搜索：未设置（在 .env 中设置 BRAVE_API_KEY 等密钥或 SEARXNG_URL 即可启用，参见 docs/use/web.md）",
   images: () => "工作区使用磁盘映像，各有独立的容量上限；已成功试挂载",
   sandbox: (p) => `代码在沙箱中运行（bubblewrap ${p.version}）`,
+  pods: (p) =>
+    `代码在 Kubernetes 的 Pod 中运行（命名空间 ${p.namespace}，镜像 ${p.image}${p.runtimeClass === undefined ? "" : `，RuntimeClass ${p.runtimeClass}`}）`,
+  hosts: (p) => `代码在其他机器上运行（设置了 ${p.count} 台沙箱主机）`,
   container: (p) =>
     `代码在 Docker 容器中运行（镜像 ${p.image}${p.runtime === undefined ? "" : `，运行时 ${p.runtime}`}）`,
   python: (p) => (p.libraries === "" ? `Python ${p.version}` : `Python ${p.version}，带有 ${p.libraries}`),

@@ -1,4 +1,4 @@
-import type { enExec, enService } from "./en-exec.ts";
+import type { enExec, enHosting, enService } from "./en-exec.ts";
 
 export const zhExec: typeof enExec = {
   codeMissing: () => "exec 需要代码：agentyard exec 'print(6*7)'、--file 路径，或通过标准输入提供",
@@ -31,4 +31,13 @@ export const zhService: typeof enService = {
   unknown: (p) => `! 无法确定本机的能力：${p.why}`,
   tellMore: () => "详情请运行 `agentyard doctor`。",
   howToEnd: () => "按 Ctrl+C 结束。",
+};
+
+export const zhHosting: typeof enHosting = {
+  listening: (p) => `在 ${p.address} 为其他机器启动沙箱，最多 ${p.count} 个（共享文件：${p.files}）`,
+  secretMissing: () =>
+    "没有设置 AGENTYARD_SANDBOX_SECRET：请给本机和它的服务器设置同一段文字，至少 32 个字符（可用 openssl rand -hex 32 生成）",
+  providerUnfit: (p) =>
+    `本机的 sandbox.provider 是 ${p.provider}：沙箱主机须在自己的机器上启动沙箱，用 local 或 docker；只有服务器才设为 ${p.provider}`,
+  tlsUnusable: (p) => `sandbox.host_tls 指向 ${p.folder}，其中的 cert.pem 和 key.pem 无法使用（${p.why}）`,
 };

@@ -1,5 +1,6 @@
+import type { AddressFault } from "../base/fault.ts";
 import { clientFailures } from "./client-failures.ts";
-import type { AddressFault, FailureWords, StorageFault } from "./en-failures.ts";
+import type { FailureWords, StorageFault } from "./en-failures.ts";
 import { zhAgentFailures } from "./zh-agent-failures.ts";
 import { zhBudgetFailures } from "./zh-budget.ts";
 import { zhChatFailures } from "./zh-chat-failures.ts";
@@ -83,7 +84,7 @@ export const zhFailures: FailureWords = {
   decision_verdict_unfit: (p) => [`这个决定的类型是 ${p.kind}。`, `请用以下方式之一回应：${p.verdicts}。`],
   answer_required: () => ["这里需要您的回答。", "请输入内容。"],
 
-  fenced: () => ["这个对话已由另一个进程接管。", "没有任何内容丢失；重新打开这个对话可以查看后续。"],
+  fenced: () => ["这个对话已由另一个服务器接管。", "没有任何内容丢失；重新打开这个对话可以查看后续。"],
   log_moved: () => ["对话在此期间有了新内容。", "请查看后再试一次。"],
   storage_busy: () => ["数据库被另一个程序锁定了。", "请关闭正在使用 sessions.db 的程序，然后重试。"],
   storage_full: () => ["磁盘已满，无法继续保存。", "请清理出一些空间；已经确认保存的内容都是安全的。"],

@@ -80,7 +80,7 @@ function size(bytes: number): string {
 
 const pathFaults: Readonly<Record<PathFault, string>> = {
   control_character: "其中有控制字符或换行",
-  too_long: "其中有超过 255 字节的名字",
+  too_long: "其中有超过 255 字节的名字，或整个路径超过 4096 字节",
   too_deep: "文件夹层数太多",
   no_name: "没有写出文件名",
   backslash: "其中有反斜杠",
@@ -88,7 +88,6 @@ const pathFaults: Readonly<Record<PathFault, string>> = {
 };
 
 const accessFaults: Readonly<Record<Exclude<AccessFault, "not_writable">, string>> = {
-  read_only: "它是只读的",
   system: "系统不允许",
   link: "它是一个链接",
   hard_link: "它有多个名字（硬链接）",
@@ -132,7 +131,7 @@ const imageFaults: Readonly<Record<ImageFault, string>> = {
   no_loop: "本机无法挂载映像",
 };
 const imageAdvice: Readonly<Record<ImageFault, string>> = {
-  no_root: "请以 root 运行服务",
+  no_root: "请以 root 运行服务器",
   no_programs: "请安装这些程序（apt-get install -y e2fsprogs mount）",
   no_disk: "请腾出空间或给予写权限",
   no_loop: "请提供 loop 设备（modprobe loop；容器需要 --privileged）以及支持 ext4 的内核",

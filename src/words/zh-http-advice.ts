@@ -96,6 +96,7 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   database_unusable: () => doctor,
   database_not_set: () => doctor,
   database_not_empty: () => doctor,
+  files_elsewhere: () => doctor,
 
   model_auth: () => ask("检查 API 密钥，并确认它有权使用这个模型"),
   model_quota: () => `请换一个模型，或${ask("充值")}`,

@@ -8,7 +8,7 @@ const modelFaults: Readonly<Record<ModelFault, { readonly what: string; readonly
   silent: { what: "长时间没有发来任何内容", next: reach },
   closed: { what: "在回答完成之前断开了连接", next: reach },
   garbled: { what: "发来的压缩数据已损坏", next: again },
-  cancelled: { what: "还没有回答，调用就被取消了", next: "请重新发送。" },
+  cancelled: { what: "还没有回答，调用就被停止了", next: "请重新发送。" },
   broken_off: { what: "因自身故障中断了回答", next: again },
   no_choice: { what: "的回答没有内容", next: again },
   not_json: { what: "发来的内容不是 JSON", next: again },

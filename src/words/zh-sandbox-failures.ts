@@ -27,7 +27,7 @@ export const zhSandboxFailures: typeof enSandboxFailures = {
     }[p.kind],
     `请在 ${p.retryAfterSeconds} 秒后重试，或在 config/agentyard.yaml 中调大 ${p.setting}。`,
   ],
-  streams_full: (p) => [`您同时跟随的执行已达上限 ${p.limit} 个。`, "请关闭一个输出流，或改为查询该执行的状态。"],
+  streams_full: (p) => [`您同时打开的流已达上限 ${p.limit} 个。`, "请关闭其中一个，或改为查询状态。"],
   code_too_long: (p) => [
     `代码有 ${p.sizeBytes} 字节，上限是 ${p.limitBytes}。`,
     "请把它写进工作区的文件，再运行那个文件。",

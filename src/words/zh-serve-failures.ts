@@ -53,8 +53,18 @@ export const zhServeFailures: typeof enServeFailures = {
       syntax: "这不是 HTTP 请求。",
       broken_off: "请求在结束前中断了。",
     }[p.why],
-    "请以 HTTP/1.1 重新发送，请求头不超过 32 KiB。",
+    {
+      headers: "请重新发送，请求头不超过 32 KiB。",
+      slow: "请重新发送，中途不要停顿。",
+      syntax: "请以 HTTP/1.1 重新发送。",
+      broken_off: "请完整地重新发送。",
+    }[p.why],
   ],
+  home_away: (p) => [
+    "负责这个对话的服务器没有应答。",
+    `稍后会由另一个服务器接管：请在 ${p.retryAfterSeconds} 秒后重试。已确认的内容是安全的。`,
+  ],
+  peer_unknown: () => ["这个入口只供本安装的其他服务器使用。", "请把请求发送到服务器对外的地址。"],
   already_served: (p) => [
     `AgentYard 已在 ${p.address} 提供服务（进程 ${p.pid}）。`,
     "请直接使用它，先结束那个进程，或者用 --data 指定其他数据目录。",
@@ -75,7 +85,7 @@ export const zhServeFailures: typeof enServeFailures = {
     `恢复到 ${p.path} 的操作中途中断了。`,
     `请重新运行：agentyard restore FILE --replace。${p.keptAt === "" ? "" : `原有内容保存在 ${p.keptAt}。`}如果要从空目录开始，请删除其中的 restoring-…。`,
   ],
-  backup_failed: (p) => [`备份未完成：${backupFaults[p.why]}。`, "没有留下任何文件；请解决后重试。"],
+  backup_failed: (p) => [`备份未完成：${backupFaults[p.why]}。`, `没有留下任何文件。${backupDeeds[p.why]}然后重试。`],
   backup_exists: (p) => [`文件 ${p.path} 已存在。`, "请换一个名称，或先删除它。"],
   backup_broken: (p) => [`这个备份无法使用：${brokenBackupFaults[p.why]}。`, "没有任何改动。请使用其他备份。"],
   backup_newer: (p) => [
@@ -85,8 +95,8 @@ export const zhServeFailures: typeof enServeFailures = {
   restore_failed: (p) => [
     `备份未能恢复：${backupFaults[p.why]}。`,
     p.keptAt === undefined
-      ? "原有内容没有改动。请排除原因后重试。"
-      : `原有内容保存在 ${p.keptAt}，未能移回。请排除原因后用 --replace 重新恢复，或将其移回。`,
+      ? `原有内容没有改动。${backupDeeds[p.why]}然后重试。`
+      : `原有内容保存在 ${p.keptAt}，未能移回。${backupDeeds[p.why]}然后用 --replace 重新恢复，或将其移回。`,
   ],
   restore_not_empty: (p) => [
     `数据目录 ${p.path} 不是空的。`,
@@ -101,6 +111,15 @@ const backupFaults: Readonly<Record<BackupFault, string>> = {
   broken_off: "服务器中断了传输",
   io: "磁盘报告错误",
   unequal: "写入的内容与读回的内容不一致",
+};
+
+const backupDeeds: Readonly<Record<BackupFault, string>> = {
+  no_folder: "请先创建该文件夹，或指定其他文件夹，",
+  full: "请先腾出一些空间，或换一个磁盘，",
+  read_only: "请先为当前用户加上该位置的写权限，或换一个位置，",
+  broken_off: "请先查看服务器是否仍在运行以及它的日志，",
+  io: "请先检查磁盘，",
+  unequal: "请先检查磁盘，或换一个磁盘，",
 };
 
 const brokenBackupFaults: Readonly<Record<BrokenBackupFault, string>> = {

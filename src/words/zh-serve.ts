@@ -47,6 +47,7 @@ export const zhBackups: typeof enBackups = {
   leftOut: (p) => `! 有 ${p.count} 个文件无法读取，未包含在内：${p.paths}`,
   changing: (p) => `! 一直在被写入，内容可能不完整：${p.paths}`,
   restored: (p) => `✓ 已恢复到 ${p.path}，并已核对`,
+  restoredThere: (p) => `✓ 已恢复到数据库服务器，文件恢复到 ${p.path}，并已核对`,
   moved: (p) => `✓ 已迁移到数据库服务器并核对：${p.conversations} 个对话，${p.events} 个事件`,
   stays: (p) =>
     `! 数据已迁移，但文件仍在原处：无法重命名 ${p.path}。请将其移走，否则未设置 AGENTYARD_DATABASE_URL 时会被当作当前数据。`,

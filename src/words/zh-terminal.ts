@@ -4,12 +4,13 @@ import { zhAgents, zhBudget } from "./zh-budget.ts";
 import { zhChatCommands } from "./zh-chat-commands.ts";
 import { zhCompact } from "./zh-compact.ts";
 import { zhDecisions } from "./zh-decisions.ts";
-import { zhExec, zhService } from "./zh-exec.ts";
+import { zhExec, zhHosting, zhService } from "./zh-exec.ts";
 import { zhLookup } from "./zh-lookup.ts";
 import { zhMemory } from "./zh-memory.ts";
 import { zhRich } from "./zh-rich.ts";
 import { zhBackups, zhServe, zhUsers } from "./zh-serve.ts";
 import { zhTeam } from "./zh-team.ts";
+import { zhTerminalFiles } from "./zh-terminal-files.ts";
 import { zhTools } from "./zh-tools.ts";
 import { zhTour } from "./zh-tour.ts";
 
@@ -39,10 +40,11 @@ export const zhTerminal: TerminalWords = {
       exec: "在沙箱中运行代码，给出其输出和退出码",
       search: "按词语搜索文档和文本，给出最合适的段落及其页码；用 `--queries` 一次提多个问题",
       sandbox: "通过 HTTP 向本机的程序提供沙箱，直到按 Ctrl+C",
+      "sandbox-host": "为其他机器上的 AgentYard 服务器启动沙箱，直到按 Ctrl+C",
       mcp: "作为 MCP 服务器，通过标准输入输出供 IDE 或其他智能体使用",
       user: "谁可以访问服务器：用户、密码、登录链接和 API 密钥",
       backup: "把全部数据复制到一个文件并核对，运行中也可以",
-      restore: "把 `backup` 的备份恢复到空的数据目录",
+      restore: "把 `backup` 的备份恢复到空的数据目录或数据库服务器",
       migrate: "把全部数据迁移到 AGENTYARD_DATABASE_URL 指定的 PostgreSQL 服务器，并核对",
       completion: "打印 shell 的补全脚本：bash、zsh 或 fish",
     },
@@ -68,7 +70,7 @@ export const zhTerminal: TerminalWords = {
       language: "代码的语言：python、bash 或 javascript（否则按文件后缀，再否则为 python）",
       timeout: "程序最多运行的秒数（默认 30）",
       host: "监听地址（默认 127.0.0.1）；serve 监听本机以外的地址需要先有用户",
-      port: "监听端口（默认 7420，sandbox 为 9100）；0 表示任选空闲端口",
+      port: "监听端口（默认 7420，sandbox 为 9100，sandbox-host 为 9200）；0 表示任选空闲端口",
       "base-path": "反向代理下的子路径，例如 /yard",
       open: "在浏览器中打开（仅在本机有屏幕时；BROWSER=none 表示不打开）",
       admin: "add：也可以管理用户",
@@ -136,6 +138,7 @@ export const zhTerminal: TerminalWords = {
   commands: zhChatCommands,
   tour: zhTour,
   service: zhService,
+  hosting: zhHosting,
   serve: zhServe,
   users: zhUsers,
   backups: zhBackups,
@@ -243,9 +246,9 @@ export const zhTerminal: TerminalWords = {
     saidElsewhere: (p) => `You（在别处）> ${p.text}`,
     tryingAgain: (p) => `↻ 正在重试（第 ${p.attempt} 次）`,
     handedOver: (p) => `→ 现在由 ${p.name} 为您服务；它回答之后回到主智能体。`,
-    recovered: () => "↻ 进程已重新启动，回合继续。",
+    recovered: () => "↻ AgentYard 已重新启动，回合继续。",
     stopped: () => "■ 已停止",
-    declined: (p) => `您已拒绝${p.why.replace(/^: /, "：")}`,
+    youRejected: (p) => `您已拒绝${p.why.replace(/^: /, "：")}`,
     outcome: {
       ok: "成功",
       error: "失败",
@@ -289,61 +292,7 @@ export const zhTerminal: TerminalWords = {
     check: { answers: "能回答", streams: "能流式输出", tools: "能调用工具", usage: "报告用量" },
     latency: (p) => (p.firstMs === undefined ? `${p.totalMs} 毫秒` : `首字 ${p.firstMs} 毫秒，全部 ${p.totalMs} 毫秒`),
   },
-  files: {
-    bytes: (p) => `${p.count} 字节`,
-    missing: (p) =>
-      `${p.what}：这里和 uploads/ 中都没有这个文件${p.near === undefined ? "" : `（是不是想用 ${p.near}？）`}`,
-    empty: (p) => `${p.what}：文件夹里没有可发送的文件（隐藏文件、链接和 node_modules 不算在内）`,
-    tooMany: (p) => `${p.what}：一条消息最多 ${p.limit} 个文件，这里超出了`,
-    tooWide: (p) => `${p.what}：要查看的名称超过 ${p.limit} 个，请换一个更小的文件夹`,
-    nothingSent: () => "什么都没有发送。",
-    notSent: () => "→ 什么都没有发送。请修改这一行；`反引号`里的内容只当作文字。",
-    folder: (p) => `${p.what} 是文件夹；写成 ${p.what}/ 才会发送其中的文件。这里只当作文字。`,
-    near: (p) => `${p.what} 不是文件（是不是想用 #${p.near}？）。这里只当作文字。`,
-    uploading: (p) => `↑ ${p.name}：${p.percent} %，共 ${p.size}`,
-    uploaded: (p) => `${p.name} → ${p.path} (${p.type})`,
-    replaced: () => "，已替换原有的同名文件",
-    beside: (p) => `；原有的 ${p.name} 保留不变`,
-    stay: (p) => `! 以下文件留在那里（已替换原有的文件，或无法删除）：${p.paths}`,
-    refused: (p) => `✗ ${p.name}：${p.why}`,
-    someSent: (p) => `! ${p.total} 个文件中有 ${p.failed} 个未能发送；消息不带它们发出。`,
-    noneSent: () => "✗ 没有一个文件能够发送，因此消息也没有发出。",
-    removed: (p) => `本对话的文件已于 ${p.at} 移入回收站。用 /clean list 查看，用 /clean restore ID 恢复。`,
-    undone: (p) => `✓ 已撤销第 ${p.turn} 个回合`,
-    now: { as_before: "已恢复原样", removed: "已移除" },
-    left: (p) => `${p.path} 保持现状：${p.why}`,
-    whyLeft: { changed_since: "之后又有改动", not_kept: "没有保留原来的内容", failed: "无法写入" },
-    hadSaid: () => "您当时说的是：",
-    cleaned: (p) => `✓ 已清理 ${p.count} 个旧工作区`,
-    cleanedWhat: (p) => `${p.size} 移入回收站：${p.days} 天未使用。用 /clean list 查看可以恢复的内容。`,
-    cleanSkipped: (p) => `${p.count} 个无法移动；原因见日志文件。`,
-    cleanHow: () => "✗ 请用 /clean、/clean list 或 /clean restore ID。",
-    trashEmpty: () => "回收站是空的。",
-    amount: (p) => `${p.files} 个文件，${p.size}`,
-    ofConversation: (p) => `对话 ${p.id}`,
-    until: (p) => `保留到 ${p.at}`,
-    restoreHint: () => "/clean restore ID 把文件还给它的对话。",
-    restored: (p) => `✓ 已为对话 ${p.id} 恢复 ${p.files} 个文件`,
-    besides: (p) => `那里已有文件；恢复的文件放在：${p.folders}`,
-    atLeastMore: (p) => `另有至少 ${p.count} 个`,
-    noFiles: () => "这里没有文件。",
-    beginningMore: (p) => `…… 共 ${p.size}；用 /save ${p.path} 复制到本机。`,
-    fileEmpty: (p) => `${p.path} 是空的。`,
-    fileNoText: (p) => `${p.path}：${p.size}，不是文本（${p.type}）`,
-    noEnding: "类型未知",
-    fileRemoved: (p) => `✓ 已删除：${p.path}（/undo 无法恢复）`,
-    saving: (p) => `↓ ${p.name}：${p.percent} %，共 ${p.size}`,
-    saved: (p) => `✓ ${p.path} → ${p.to} (${p.size})`,
-    savedMany: (p) => `✓ ${p.path}/ → ${p.to}/（${p.files} 个文件，${p.size}）`,
-    saveHow: () =>
-      '✗ 请用 /save 路径 [目标]；要覆盖已有文件请用 /save -f 路径 [目标]。带空格的名称请加引号："两个 词.txt"。',
-    saveBusy: () => "✗ 正在保存另一个文件；请等它完成，或按 Esc 停止。",
-    saveStopped: () => "■ 已停止；没有完成的部分不会保留。",
-    saveTooMany: (p) => `✗ ${p.path}/ 中的文件超过 ${p.limit} 个，请换一个更小的文件夹。`,
-    existsHere: (p) =>
-      `✗ 本机已有 ${p.paths}${p.more > 0 ? ` 以及另外 ${p.more} 个` : ""}，什么都没有保存。用 /save -f 覆盖。`,
-    entry: { folder: "文件夹", skill: "技能", special: "无法使用" },
-  },
+  files: zhTerminalFiles,
   replay: {
     difference: {
       move: (p) => `记录的是 ${p.recorded}；现在的程序会 ${p.now}`,

@@ -1,7 +1,6 @@
-import { closeSync, constants, createReadStream, fstatSync, openSync, read as readAt } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
 import { appendFile, copyFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import type { Pack } from "tar-stream";
 import { whenOver } from "../base/background.ts";
 import { systemCode } from "../base/fault.ts";
@@ -17,6 +16,7 @@ import {
   listName,
   sha256,
 } from "./archive-format.ts";
+import { readRange } from "./look.ts";
 
 /** A file of this size is read at once; a larger one is copied first, so that it is whole when it is sent. */
 const readAtOnceBytesMax = 4 * 1024 ** 2;
@@ -99,8 +99,8 @@ function openList(staging: string) {
     holds(conversations: number) {
       end.conversations = conversations;
     },
-    leaveOut(left: string) {
-      end.leftOutCount += 1;
+    leaveOut(left: string, count = 1) {
+      end.leftOutCount += count;
       if (end.leftOut.length < namedMax) end.leftOut.push(left);
     },
     changes(changing: string) {
@@ -155,7 +155,9 @@ async function readWhole(path: string, copy: string): Promise<Whole> {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const before = fstatSync(fd, { bigint: true });
-      const data = before.size <= readAtOnceBytesMax ? await readFd(fd) : undefined;
+      // Not to its end: whoever makes it larger meanwhile would fill our memory. It is then read again, as the large one it is.
+      const bytes = Number(before.size);
+      const data = bytes <= readAtOnceBytesMax ? await readRange({ fd, stat: { bytes } }, 0, bytes) : undefined;
       if (data === undefined) await copyFile(`/proc/self/fd/${fd}`, copy, constants.COPYFILE_FICLONE);
       const after = fstatSync(fd, { bigint: true });
       const isStill =
@@ -166,19 +168,6 @@ async function readWhole(path: string, copy: string): Promise<Whole> {
     }
   }
 }
-
-async function readFd(fd: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for (let at = 0; ; ) {
-    const piece = Buffer.allocUnsafe(pieceBytes);
-    const { bytesRead } = await readSome(fd, piece, 0, pieceBytes, at);
-    if (bytesRead === 0) return Buffer.concat(pieces);
-    pieces.push(piece.subarray(0, bytesRead));
-    at += bytesRead;
-  }
-}
-
-const readSome = promisify(readAt);
 
 async function* read(path: string, hash?: ReturnType<typeof sha256>): AsyncGenerator<Buffer, void> {
   for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) {

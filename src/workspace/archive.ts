@@ -8,17 +8,19 @@ import type { Ids } from "../base/ids.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type ArchiveHead, archiveFormat, databaseName, headName } from "./archive-format.ts";
 import { openWork, type Work } from "./archive-work.ts";
+import { gatherDeeper } from "./deeper.ts";
 import { inFolder, openPlace, openRoot } from "./descend.ts";
 import { namesIn } from "./faults.ts";
-import type { Homes } from "./homes.ts";
 import type { Layout } from "./layout.ts";
+import type { Plots } from "./plots.ts";
 import { sliced } from "./slices.ts";
 import { type DeepEntry, entriesBelow } from "./tree.ts";
 
 export type ArchiveOptions = {
   readonly storage: Pick<Storage, "copyTo">;
   readonly layout: Layout;
-  readonly homes: Pick<Homes, "open">;
+  readonly keyDir?: string | undefined;
+  readonly plots: Pick<Plots, "open">;
   readonly clock: Clock;
   readonly ids: Ids;
 };
@@ -71,28 +73,28 @@ async function takeAll(work: Work, wanted: ArchiveWanted): Promise<void> {
   await work.addStill(copy, { path: databaseName, mode: 0o600 });
   await rm(copy);
   const taken = new Set<string>();
-  for (const folder of homeFolders) await takeHomes(work, folder, taken);
+  for (const folder of plotFolders) await takePlots(work, folder, taken);
   await takeFolder(work, join(layout.dataDir, "kept"), "kept");
   // What came back from the trash meanwhile was in neither place when its turn came.
-  for (const folder of homeFolders.slice(0, 2)) await takeHomes(work, folder, taken);
+  for (const folder of plotFolders.slice(0, 2)) await takePlots(work, folder, taken);
   if (wanted.withKey) await takeKey(work);
   await work.finish();
 }
 
 /** In this order: what is moved to the trash meanwhile is found there. */
-const homeFolders = ["workspace", "workspaces", "trash"];
+const plotFolders = ["workspace", "workspaces", "trash"];
 
 /** The folders of conversations, tasks or the trash, whether they lie on the disk or in images. */
-async function takeHomes(work: Work, folder: string, taken: Set<string>): Promise<void> {
-  const { layout, homes } = work;
+async function takePlots(work: Work, folder: string, taken: Set<string>): Promise<void> {
+  const { layout, plots } = work;
   const names = new Set([...namesIn(join(layout.dataDir, folder)), ...namesIn(join(layout.dataDir, "images", folder))]);
   for (const name of [...names].sort()) {
-    const home = `${folder}/${name}`;
-    if (taken.has(home) || layout.hostPath(home) === undefined) continue;
-    taken.add(home);
-    const opened = await homes.open(home);
-    if (!opened.ok) work.leaveOut(home);
-    else if (opened.value !== undefined) await takeFolder(work, opened.value.folder, home);
+    const plot = `${folder}/${name}`;
+    if (taken.has(plot) || layout.hostPath(plot) === undefined) continue;
+    taken.add(plot);
+    const opened = await plots.open(plot);
+    if (!opened.ok) work.leaveOut(plot);
+    else if (opened.value !== undefined) await takeFolder(work, opened.value.folder, plot);
   }
 }
 
@@ -103,10 +105,12 @@ async function takeFolder(work: Work, folder: string, path: string): Promise<voi
   try {
     const { mode, mtimeMs, dev } = fstatSync(root);
     await work.add({ path, type: "folder", mode: mode & 0o777, mtime: mtimeMs, bytes: 0 });
-    for await (const found of sliced(entriesBelow(root, { isHiddenShown: true, isSorted: true }))) {
+    for await (const found of sliced(gatherDeeper(entriesBelow(root, { isHiddenShown: true, isSorted: true })))) {
       if (work.isLeft()) return;
       if (found === "unreadable") work.leaveOut(`${path}/…`);
-      if (typeof found === "object") await takeEntry(work, found, { path, device: dev });
+      if (typeof found !== "object") continue;
+      if ("deeper" in found) work.leaveOut(`${path}/${found.deeper.path}`, found.deeper.files);
+      else await takeEntry(work, found, { path, device: dev });
     }
   } finally {
     closeSync(root);
@@ -127,9 +131,11 @@ async function takeEntry(work: Work, { entry, prefix, folder }: DeepEntry, below
     if (found.isDirectory()) return await work.add({ ...facts, type: "folder" });
     if (found.isSymbolicLink())
       return await work.add({ ...facts, type: "link", target: readlinkSync(inFolder(folder, name)) });
-    if (!found.isFile() || found.dev !== below.device) return work.leaveOut(path);
-    const { fd: place } = openPlace(folder, name);
+    if (!found.isFile()) return work.leaveOut(path);
+    const { fd: place, stat: opened } = openPlace(folder, name);
     try {
+      // The name may stand for something else by now; what is open stays what it is.
+      if (!opened.isFile() || opened.dev !== below.device) return work.leaveOut(path);
       await work.addFile(`/proc/self/fd/${place}`, facts);
     } finally {
       closeSync(place);
@@ -142,10 +148,13 @@ async function takeEntry(work: Work, { entry, prefix, folder }: DeepEntry, below
   }
 }
 
-const leftOutCodes: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "EPERM", "ENXIO", "EINVAL"]);
+const leftOutCodes: ReadonlySet<string> = new Set([
+  ...["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "EPERM", "ENXIO", "EINVAL"],
+  "ESTALE", // Over NFS: taken away by another machine.
+]);
 
 async function takeKey(work: Work): Promise<void> {
-  const path = join(work.layout.dataDir, "key");
+  const path = join(work.keyDir ?? work.layout.dataDir, "key");
   let found: Stats;
   try {
     found = await stat(path);

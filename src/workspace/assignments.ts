@@ -5,7 +5,7 @@ import { boundedMap } from "./bounded-map.ts";
 import { type Layout, taskFolder } from "./layout.ts";
 import type { FileFailure } from "./one-workspace.ts";
 
-/** Which agent works with which files. Everything is a stored fact: after a restart it is as before. */
+/** Which agent works with which files. Everything is stored: after a restart it is as before. */
 export type Assignments = {
   /** The task's workspace that an agent shares, `conversation` for root and whoever works for it. Looking makes nothing. */
   find(number: number, agent: string): Promise<Result<WorkspaceRow | "conversation", NotAssigned>>;

@@ -14,7 +14,8 @@ export type FileBelow = {
 
 /**
  * Regular files below a path, ordered by folder and name, for threads that may block: hidden entries, links and special
- * files are left out. `root` is from `Workspace.openDescriptor`. A path that names a file gives that file.
+ * files are left out, and what lies deeper than a path may lead cannot be read. `root` is from
+ * `Workspace.openDescriptor`. A path that names a file gives that file.
  */
 export function* filesBelow(root: number, path: string): Generator<FileBelow, void> {
   const names = parsePath(path);
@@ -26,11 +27,16 @@ export function* filesBelow(root: number, path: string): Generator<FileBelow, vo
     if (start.isFile)
       return yield fileIn(start.folder, start.name, { path: names.value.join("/"), bytes: start.bytes, device });
     const prefix = names.value.map((name) => `${name}/`).join("");
-    for (const found of entriesBelow(start.folder, { isHiddenShown: false, isSorted: true })) {
+    const options = { isHiddenShown: false, isSorted: true, above: names.value };
+    for (const found of entriesBelow(start.folder, options)) {
       if (typeof found === "string") continue;
       const { entry, folder, prefix: below } = found;
       const { name, stat } = entry;
       if (!stat.isFile() || typeof name !== "string") continue;
+      if (found.isTooDeep) {
+        yield { path: `${prefix + below}…`, bytes: 0, read: () => undefined };
+        continue;
+      }
       yield fileIn(folder, name, { path: prefix + below + name, bytes: stat.size, device });
     }
   } finally {

@@ -8,11 +8,11 @@ import type { StorageFailure, TrashRow } from "../storage/storage.ts";
 import type { DiskFault } from "../words/words.ts";
 import { inFolder, openFolder, openRoot, statIn } from "./descend.ts";
 import { attempt, Refused } from "./faults.ts";
-import type { Home } from "./homes.ts";
 import { isTaskFolder, trashFolder } from "./layout.ts";
 import { notTheUsers } from "./metadata.ts";
 import type { FileFailure } from "./one-workspace.ts";
 import { ungive } from "./owner.ts";
+import type { Plot } from "./plots.ts";
 import { removeTree } from "./remove-tree.ts";
 import { inSlices } from "./slices.ts";
 import type { TrashParts } from "./trash.ts";
@@ -40,13 +40,13 @@ export async function restoreTrash(
   owner: OwnerId,
   id: string,
 ): Promise<Result<Restored, FileFailure | StorageFailure | TrashFailure>> {
-  const { storage, clock, homes } = parts;
+  const { storage, clock, plots } = parts;
   const row = await findRow(parts, owner, id);
   const isOurs = [trashFolder(row?.id ?? ""), row?.folder ?? ""].map(parts.layout.hostPath).every(Boolean);
   if (row === undefined || !isOurs) return failure("trash_not_found", { id });
   const given = await attempt("write", ".", () => giveBack(parts, row));
   if (!given.ok) return given;
-  homes.forget(row.folder);
+  plots.forget(row.folder);
   if (given.value !== undefined) {
     const now = clock.now();
     const recorded = await storage.updateWorkspace(row.folder, { madeAt: now, usedAt: now, cleanedAt: null });
@@ -69,27 +69,27 @@ async function findRow({ storage }: TrashParts, owner: OwnerId, id: string): Pro
 
 /** Answers the places where things lie that could not go back to their own; undefined when there was nothing any more. */
 async function giveBack(parts: TrashParts, row: TrashRow): Promise<string[] | undefined> {
-  const { homes } = parts;
+  const { plots } = parts;
   const [from, to] = [trashFolder(row.id), row.folder];
-  if (isTaskFolder(to)) homes.settle(to);
+  if (isTaskFolder(to)) plots.settle(to);
   // A crash or a full disk after the move back, the last time.
-  if (!homes.has(from) && !homes.has(to)) return undefined;
-  const beside = !homes.has(from) ? [] : homes.has(to) ? await unite(parts, row) : await bringBack(parts, row);
-  ungive((await openHome(parts, to)).folder);
+  if (!plots.has(from) && !plots.has(to)) return undefined;
+  const beside = !plots.has(from) ? [] : plots.has(to) ? await unite(parts, row) : await bringBack(parts, row);
+  ungive((await openPlot(parts, to)).folder);
   return beside;
 }
 
 async function bringBack(parts: TrashParts, row: TrashRow): Promise<string[]> {
-  const moved = await parts.homes.move(trashFolder(row.id), row.folder);
+  const moved = await parts.plots.move(trashFolder(row.id), row.folder);
   if (!moved.ok) throw cannotWrite(moved.failure);
   return moved.value ? [] : unite(parts, row); // Somebody has just made it anew.
 }
 
 /** Where the trash and the folder it came from both have something by now. */
 async function unite(parts: TrashParts, row: TrashRow): Promise<string[]> {
-  const { homes, ids, books } = parts;
-  const [from, to] = [await openHome(parts, trashFolder(row.id)), await openHome(parts, row.folder)];
-  const near = await homes.beside(from, to);
+  const { plots, ids, books } = parts;
+  const [from, to] = [await openPlot(parts, trashFolder(row.id)), await openPlot(parts, row.folder)];
+  const near = await plots.beside(from, to);
   if (!near.ok) throw cannotWrite(near.failure);
   const beside = new Set<string>();
   await inSlices(giveBackInto(row, near.value, to.folder), (place) => {
@@ -97,15 +97,15 @@ async function unite(parts: TrashParts, row: TrashRow): Promise<string[]> {
   });
   // Only what we laid out is left; what is not gone now is gone with the time of the trash.
   if (near.value !== from.folder) await removeTree(near.value, { stagingFolder: to.stagingFolder, ids, books });
-  await homes.remove(trashFolder(row.id));
+  await plots.remove(trashFolder(row.id));
   return [...beside].sort();
 }
 
-async function openHome({ homes }: TrashParts, name: string): Promise<Home> {
-  const home = await homes.open(name);
-  if (!home.ok) throw cannotWrite(home.failure);
-  if (home.value === undefined) throw new Refused(makeFailure("file_not_found", { path: ".", near: "" }));
-  return home.value;
+async function openPlot({ plots }: TrashParts, name: string): Promise<Plot> {
+  const plot = await plots.open(name);
+  if (!plot.ok) throw cannotWrite(plot.failure);
+  if (plot.value === undefined) throw new Refused(makeFailure("file_not_found", { path: ".", near: "" }));
+  return plot.value;
 }
 
 function cannotWrite(why: DiskFault): Refused {

@@ -10,7 +10,8 @@ import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { OwnerId, shownId } from "../protocol/ids.ts";
 import { failureOf, ifThere, type Operation } from "./faults.ts";
-import { openLocks } from "./locks.ts";
+import { type IncomingMarks, openIncomingMarks } from "./incoming-marks.ts";
+import { type Locks, openLocks } from "./locks.ts";
 import type { FileFailure } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
 import { inOneBuffer, orBrokenOff } from "./spool.ts";
@@ -69,28 +70,34 @@ export type IncomingOptions = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  /** Other servers have the same folder. */
+  readonly isShared?: boolean | undefined;
 };
 
-type Place = IncomingOptions & { readonly folder: string };
+type Place = IncomingOptions & { readonly folder: string; readonly marks: IncomingMarks; readonly locks: Locks };
 
 const keptMs = 24 * 3_600_000;
 /** Not whole, of one owner. */
 const uploadsMax = 20;
+/** Whole ones of one owner of which it is still told where they are; the oldest are forgotten before their day is over. */
+const finishedMax = 100;
 const isId = /^tus-[0-9a-f]{32}$/;
 
 /** Below the data directory, seen by nobody else: `{id}.json` says what it will be, `{id}.part` has its bytes. */
 export function openIncoming(options: IncomingOptions): Incoming {
-  const place = { ...options, folder: join(options.dataDir, "incoming") };
   const locks = openLocks();
+  const marks = openIncomingMarks(join(options.dataDir, "incoming-owners"));
+  const place = { ...options, folder: join(options.dataDir, "incoming"), marks, locks };
   return {
-    create: (wanted) => locks("all", () => attempt("write", wanted.name, () => create(place, wanted))),
+    create: (wanted) =>
+      locks(`owner ${wanted.owner}`, () => attempt("write", wanted.name, () => create(place, wanted))),
     find: (id) => attempt("read", id, async () => ok(await find(place, id))),
     append: (id, offset, chunks) => locks(id, () => attempt("write", id, () => append(place, id, offset, chunks))),
     finish: (id, file) => attempt("write", id, () => finish(place, id, file)),
     async remove(id) {
-      if ((await find(place, id)) === undefined) return false;
-      await drop(place, id);
-      return true;
+      const found = await find(place, id);
+      if (found !== undefined) await drop(place, id, found.owner);
+      return found !== undefined;
     },
     sweep: () => locks("all", () => sweep(place)),
   };
@@ -116,14 +123,30 @@ async function create(
   const id = `tus-${given}`;
   const before = await find(place, id);
   if (before !== undefined) return ok(before);
-  const others = await all(place);
-  if (others.filter((one) => one.owner === wanted.owner && one.done === undefined).length >= uploadsMax)
-    return failure("uploads_too_many", { limit: uploadsMax });
+  if (!(await makeRoom(place, wanted.owner))) return failure("uploads_too_many", { limit: uploadsMax });
   const note = { ...wanted, createdAt: place.clock.now() };
-  // One that is there without its note was left by a crash, and is empty.
-  await (await open(partOf(place, id), "w", 0o600)).close();
-  await writeNote(place, id, note);
+  // Not while others are swept: half of one looks like what a crash left.
+  await place.locks("all", async () => {
+    await place.marks.add(wanted.owner, id);
+    // One that is there without its note was left by a crash, and is empty.
+    await (await open(partOf(place, id), "w", 0o600)).close();
+    await writeNote(place, id, note);
+  });
   return ok(uploadOf(place, id, note, 0));
+}
+
+/** False where the owner has as many unfinished ones as there may be. Only theirs are looked at, and those are few. */
+async function makeRoom(place: Place, owner: OwnerId): Promise<boolean> {
+  const own: { readonly id: string; readonly note: Note }[] = [];
+  for (const id of await place.marks.of(owner)) {
+    const note = await readNote(place, id);
+    if (note !== undefined) own.push({ id, note });
+  }
+  if (own.filter(({ note }) => note.done === undefined).length >= uploadsMax) return false;
+  const finished = own.filter(({ note }) => note.done !== undefined);
+  const newestFirst = finished.toSorted((one, other) => other.note.createdAt - one.note.createdAt);
+  for (const { id } of newestFirst.slice(finishedMax - 1)) await drop(place, id, owner);
+  return true;
 }
 
 async function find(place: Place, id: string): Promise<IncomingUpload | undefined> {
@@ -200,31 +223,30 @@ async function finish(place: Place, id: string, file: FinishedUpload): Promise<R
   return ok(undefined);
 }
 
-async function drop(place: Place, id: string): Promise<void> {
+async function drop(place: Place, id: string, owner: OwnerId): Promise<void> {
   await rm(noteOf(place, id), { force: true });
   await rm(partOf(place, id), { force: true });
+  await place.marks.drop(owner, id);
 }
 
 async function sweep(place: Place): Promise<void> {
-  const { clock, logger } = place;
+  const { clock, logger, marks } = place;
   const names = (await ifThere(readdir(place.folder))) ?? [];
-  for (const id of new Set(names.map((name) => name.slice(0, name.indexOf("."))))) {
+  for (const [id, own] of Map.groupBy(names, (name) => name.slice(0, name.indexOf(".")))) {
     const note = isId.test(id) ? await readNote(place, id) : undefined;
     if (note !== undefined && clock.now() < note.createdAt + keptMs) continue;
-    for (const name of names.filter((one) => one.startsWith(`${id}.`)))
-      await rm(join(place.folder, name), { force: true });
+    // Another server may just be about to write it.
+    if (note === undefined && place.isShared && !(await isOld(place, id))) continue;
+    for (const name of own) await rm(join(place.folder, name), { force: true });
+    if (note !== undefined) await marks.drop(note.owner, id);
     logger.debug("an upload that never became whole is gone", { id });
   }
+  await marks.sweep(async (id) => (await ifThere(stat(noteOf(place, id)))) !== undefined, clock.now() - keptMs);
 }
 
-async function all(place: Place): Promise<Note[]> {
-  const names = (await ifThere(readdir(place.folder))) ?? [];
-  const notes: Note[] = [];
-  for (const name of names) {
-    const note = name.endsWith(".json") ? await readNote(place, name.slice(0, -".json".length)) : undefined;
-    if (note !== undefined) notes.push(note);
-  }
-  return notes;
+async function isOld(place: Place, id: string): Promise<boolean> {
+  const part = await ifThere(stat(partOf(place, id)));
+  return part === undefined || Math.abs(place.clock.now() - part.mtimeMs) > keptMs;
 }
 
 async function readNote(place: Place, id: string): Promise<Note | undefined> {

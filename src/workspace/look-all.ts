@@ -2,6 +2,7 @@ import { hash as digest } from "node:crypto";
 import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
 import { systemCode } from "../base/fault.ts";
 import type { FileState } from "../protocol/events.ts";
+import { type Deeper, gatherDeeper } from "./deeper.ts";
 import { openRegular, statIn, withFolder } from "./descend.ts";
 import { Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
@@ -10,13 +11,15 @@ import { digestOf } from "./look.ts";
 import { beginCount, type Count, type Counting } from "./measure.ts";
 import type { FileChange, ObserveOptions } from "./one-workspace.ts";
 import { parsePath, writableFolders } from "./path.ts";
-import { isSameStamp, type Seen, type SeenFile, stampOf } from "./seen.ts";
+import { forget, isSameStamp, remember, type Seen, type SeenFile, type Stamp, stampOf } from "./seen.ts";
 import { inSlices } from "./slices.ts";
 import { timeOfDisk } from "./stage.ts";
 import { type DeepEntry, entriesBelow, type Passing } from "./tree.ts";
 
 /** Files of one workspace that are watched; beyond that new ones are passed over. Above what it may hold by default. */
 const watchedMax = 100_000;
+/** Of all their paths together: 500 for each file that a workspace may hold by default. */
+const watchedCharactersMax = 32 * 1024 ** 2;
 /** Entries that one look goes through: who has more than this is about to be stopped for it. */
 const entriesMax = 500_000;
 /** Read in one piece while the walk stands still: less than a millisecond. */
@@ -37,7 +40,10 @@ export async function lookAll(visit: Visit & LookOptions, seen: Seen, kept: Kept
   const { root, signal } = visit;
   const look = await beginLook(visit, seen, kept);
   if (root !== undefined) {
-    await inSlices(entriesIn(look, root, signal), (found) => meet(look, found));
+    await inSlices(gatherDeeper(entriesIn(look, root, signal)), (found) => {
+      if (typeof found === "object" && "deeper" in found) meetDeeper(look, found.deeper);
+      else meet(look, found);
+    });
     for (const path of look.later) if (!signal?.aborted) await meetLarge(look, root, path);
   }
   if (look.isPartial) return { passedOver: look.passedOver, count: undefined };
@@ -63,6 +69,7 @@ type Look = {
   readonly met: Set<string>;
   /** Paths of files that take longer to read. */
   readonly later: string[];
+  laterCharacters: number;
   /** There is no room for contents of this size and above. */
   noRoomBytes: number;
   /** The folder that the last entry lay in, and whether programs can change what is there. */
@@ -98,7 +105,7 @@ async function beginLook(
     isShared: (inode) => shared === undefined || shared.has(inode),
     device: root === undefined ? 0 : fstatSync(root).dev,
     keptFileBytesMax: limits.keptFileBytesMax,
-    ...{ later: [], noRoomBytes: Number.POSITIVE_INFINITY, prefix: undefined, isWritable: false },
+    ...{ later: [], laterCharacters: 0, noRoomBytes: Number.POSITIVE_INFINITY, prefix: undefined, isWritable: false },
     ...{ entries: 0, isPartial: false, passedOver: 0, hasUnreadable: false },
   };
 }
@@ -114,6 +121,7 @@ function* entriesIn(look: Look, root: number, signal?: AbortSignal): Generator<D
     look.isPartial = look.entries === entriesMax || signal?.aborted === true;
     if (look.isPartial) return;
     look.entries += 1;
+    if (typeof found === "object") look.counting.add(found.entry.stat);
     yield found;
   }
 }
@@ -124,21 +132,35 @@ function meet(look: Look, found: DeepEntry | Passing): void {
   if (typeof found === "string") return;
   const { entry, folder, prefix } = found;
   const { stat, name, shown } = entry;
-  look.counting.add(stat);
   if (!stat.isFile() || stat.dev !== look.device || !isWritable(look, prefix)) return;
   const { seen } = look;
   const path = prefix + shown;
   const known = seen.files.get(path);
   if (known !== undefined) known.look = seen.look;
   if (known?.isSure && isSameStamp(known.stamp, stat) && !look.isShared(stat.ino)) return;
-  if (known === undefined && seen.files.size >= watchedMax) {
+  if (known === undefined && !hasRoom(look)) {
     look.passedOver += 1;
     return;
   }
   if (stat.size > look.keptFileBytesMax) note(look, path, { stat, lost: "too_large" });
   else if (!parsePath(path).ok) note(look, path, { stat, lost: "unreadable" });
-  else if (stat.size > smallBytesMax) look.later.push(path);
-  else meetSmall(look, path, { folder, name, stat });
+  else if (stat.size > smallBytesMax) {
+    look.later.push(path);
+    if (known === undefined) look.laterCharacters += path.length;
+  } else meetSmall(look, path, { folder, name, stat });
+}
+
+/** Files where no path leads are watched as one: that something there has changed is told, and that it cannot be undone. */
+function meetDeeper(look: Look, { path, files, bytes, modifiedAt, changedAt }: Deeper): void {
+  if (look.isPartial || !isWritable(look, path)) return;
+  if (look.seen.files.has(path) || hasRoom(look)) {
+    const stat = { ino: files, size: bytes, mode: 0, mtimeMs: modifiedAt, ctimeMs: changedAt };
+    note(look, path, { stat, lost: "unreadable" });
+  } else look.passedOver += files;
+}
+
+function hasRoom({ seen, laterCharacters }: Look): boolean {
+  return seen.files.size < watchedMax && seen.characters + laterCharacters < watchedCharactersMax;
 }
 
 /** Programs can write some folders of a conversation only, and nothing beside them. */
@@ -225,7 +247,7 @@ async function keepLarge(
 }
 
 type Met = {
-  readonly stat: Stats;
+  readonly stat: Stamp;
   readonly lost: FileChange["lost"];
   /** Absent where it was not read. */
   readonly content?: Content;
@@ -239,7 +261,7 @@ function note(look: Look, path: string, { stat, lost, content }: Met): void {
   const state: FileState = { bytes: stat.size, ...content, mode: stat.mode & 0o777 };
   const stamp = stampOf(stat);
   const isSure = look.canBeSure && stat.ctimeMs < look.beganAt && !look.isShared(stat.ino);
-  seen.files.set(path, { state, lost, stamp, isSure, look: seen.look });
+  remember(seen, path, { state, lost, stamp, isSure, look: seen.look });
   if (known === undefined) seen.untold.push({ path, before: undefined, after: state, lost: undefined });
   else if (!isSameFile(known, { state, stamp }))
     seen.untold.push({ path, before: known.state, after: state, lost: lostOf(known, keptNow) });
@@ -265,7 +287,7 @@ function* findRemoved({ seen, keptNow, hasUnreadable }: Look, root: number | und
     if (known.look === seen.look) continue;
     // What lies in a folder that may not be read is still there, for all we know.
     if (hasUnreadable && root !== undefined && !isGone(root, path)) continue;
-    seen.files.delete(path);
+    forget(seen, path);
     seen.untold.push({ path, before: known.state, after: undefined, lost: lostOf(known, keptNow) });
   }
 }

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, read, type Stats } from "node:fs";
 import { promisify } from "node:util";
 import { systemCode } from "../base/fault.ts";
 import { makeFailure } from "../protocol/failure.ts";
+import { type Deeper, gatherDeeper } from "./deeper.ts";
 import { checkRegular, openFolder, openPlace, openRegular, openRoot, withFolder } from "./descend.ts";
 import { Refused } from "./faults.ts";
 import type { Visit } from "./files.ts";
@@ -146,10 +147,14 @@ export function walkFrom(here: Visit, { hidden = false, signal }: WalkOptions): 
     const below = openAgain(here);
     if (below === undefined) return;
     try {
-      const options = { isHiddenShown: hidden, isSorted: false };
-      for await (const found of sliced(entriesBelow(below, options))) {
+      const options = { isHiddenShown: hidden, isSorted: false, above: [...here.above, ...here.names] };
+      for await (const found of sliced(gatherDeeper(entriesBelow(below, options)))) {
         if (signal?.aborted) return;
         if (typeof found === "string") continue;
+        if ("deeper" in found) {
+          yield deeperStat(prefix, found.deeper);
+          continue;
+        }
         const { prefix: inside } = found;
         const { stat, shown } = found.entry;
         if (stat.isFile() || stat.isDirectory()) yield fileStat([prefix + inside + shown], stat);
@@ -158,6 +163,10 @@ export function walkFrom(here: Visit, { hidden = false, signal }: WalkOptions): 
       closeSync(below);
     }
   })();
+}
+
+function deeperStat(prefix: string, { path, files, bytes, modifiedAt }: Deeper): WalkEntry {
+  return { path: prefix + path, type: "file", bytes, mode: 0, modifiedAt, standsFor: files };
 }
 
 /** Undefined when the folder has gone or become something else meanwhile: then there is nothing to walk through. */

@@ -32,7 +32,8 @@ function filesOf(folder: string): string[] | undefined {
     if (root === undefined) return undefined;
     let looked = 0;
     for (const found of entriesBelow(root, { isHiddenShown: false, isSorted: false })) {
-      if (typeof found === "object" && found.entry.stat.isFile()) files.push(found.prefix + found.entry.shown);
+      const isNamed = typeof found === "object" && found.entry.stat.isFile() && !found.isTooDeep;
+      if (isNamed) files.push(found.prefix + found.entry.shown);
       looked += 1;
       if (files.length === candidatesMax || looked === entriesMax) break;
     }

@@ -118,7 +118,11 @@ export type Entry = {
 export type Listing = { readonly path: string; readonly entries: readonly Entry[]; readonly isUnwritten: boolean };
 
 export type WalkOptions = { readonly hidden?: boolean; readonly signal?: AbortSignal };
-export type WalkEntry = FileStat;
+/**
+ * `standsFor`: so many files lie deeper than a path may lead, below the folder that this path names before its `…`. None
+ * of them can be read; there is one such entry for each folder.
+ */
+export type WalkEntry = FileStat & { readonly standsFor?: number };
 
 /** Under the names that `get_workspace_info` answers with [W8]. */
 export type WorkspaceInfo = {

@@ -27,11 +27,11 @@ export function guestUid(dataDir: string, ordinal: number): number | undefined {
 
 /** In a container with users of its own there may be no such user. */
 function isMapped(uid: number): boolean {
-  mapped ??= readMap();
-  return mapped.some(({ first, count }) => uid >= first && uid < first + count);
+  mappedUids ??= readMap();
+  return mappedUids.some(({ first, count }) => uid >= first && uid < first + count);
 }
 
-let mapped: readonly { readonly first: number; readonly count: number }[] | undefined;
+let mappedUids: readonly { readonly first: number; readonly count: number }[] | undefined;
 
 function readMap() {
   const lines = readFileSync("/proc/self/uid_map", "utf8").trim().split("\n");

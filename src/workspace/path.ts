@@ -2,7 +2,9 @@ import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import type { FileFailure, Workspace } from "./one-workspace.ts";
 
-const segmentsMax = 64;
+/** Names in a path, and bytes of all of it: more than that no system call takes. What lies deeper is counted and removed only. */
+const namesMax = 64;
+const pathBytesMax = 4096;
 const nameBytesMax = 255;
 const shownCharactersMax = 200;
 
@@ -18,8 +20,14 @@ export function parsePath(path: string): Result<readonly string[], FileFailure> 
   if (path.includes("\\")) return invalid("backslash");
   const names = path.split("/").filter((name) => name !== "" && name !== ".");
   if (names.some((name) => Buffer.byteLength(name) > nameBytesMax)) return invalid("too_long");
-  if (names.length > segmentsMax) return invalid("too_deep");
+  if (names.length > namesMax) return invalid("too_deep");
+  if (Buffer.byteLength(names.join("/")) > pathBytesMax) return invalid("too_long");
   return ok(names);
+}
+
+/** Whether no path leads to anything in a folder that has so many names above it, which take so many bytes with their slashes. */
+export function isTooDeep({ names, bytes }: { readonly names: number; readonly bytes: number }): boolean {
+  return names >= namesMax || bytes >= pathBytesMax;
 }
 
 const isAbsolute = /^\s*(\/|\\|~\/|~$|[A-Za-z]:([\\/]|$))/;

@@ -1,8 +1,7 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
-import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import type { Extract, Header } from "tar-stream";
+import type { Header } from "tar-stream";
 import { z } from "zod";
 import { systemCode } from "../base/fault.ts";
 import { parsedJson } from "../base/json.ts";
@@ -22,6 +21,7 @@ import {
   sha256,
 } from "./archive-format.ts";
 import { Refused } from "./faults.ts";
+import { joined } from "./joined.ts";
 
 /** What takes the entries of an archive; what it throws is thrown on. */
 export type ArchiveTaker = {
@@ -52,13 +52,10 @@ export async function readArchive(
     return undefined;
   });
   if (source === undefined) return broken(missing);
-  const { extract: openExtract } = await import("tar-stream");
-  const extract = openExtract();
+  const { extract } = await import("tar-stream");
   let isOurs = false;
-  // An error of any of them shows where the entries are read.
-  pipeline(source, extract, () => {});
   try {
-    return await readEntries(extract, taker, () => {
+    return await readEntries(joined(source, extract()), taker, () => {
       isOurs = true;
     });
   } catch (error) {
@@ -67,9 +64,6 @@ export async function readArchive(
     const fault = faultOf(error);
     if (fault === undefined) throw error;
     return broken(fault === "changed" && !isOurs ? "no_backup" : fault);
-  } finally {
-    source.destroy();
-    extract.destroy();
   }
 }
 
@@ -105,37 +99,39 @@ function faultOf(error: unknown): BrokenBackupFault | undefined {
   return code === undefined ? undefined : "unreadable";
 }
 
-async function openSource(path: string, onProgress: (readBytes: number) => void): Promise<Readable> {
+async function openSource(path: string, onProgress: (readBytes: number) => void): Promise<AsyncIterable<Uint8Array>> {
   const file = await open(path);
   const magic = Buffer.alloc(2);
-  await file.read(magic, 0, 2, 0);
-  await file.close();
-  let bytes = 0;
-  const stream = createReadStream(path, { highWaterMark: 1024 ** 2 });
-  const counted = Readable.from(
-    (async function* () {
-      for await (const piece of stream) {
-        bytes += piece.length;
-        onProgress(bytes);
-        yield piece;
-      }
-    })(),
-    { objectMode: false },
-  );
-  return magic.equals(gzipMagic) ? pipeline(counted, createGunzip(), () => {}) : counted;
+  try {
+    await file.read(magic, 0, 2, 0);
+  } finally {
+    await file.close();
+  }
+  async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
+    let bytes = 0;
+    for await (const piece of createReadStream(path, { highWaterMark: 1024 ** 2 })) {
+      bytes += piece.length;
+      onProgress(bytes);
+      yield piece;
+    }
+  }
+  return magic.equals(gzipMagic) ? joined(counted(), createGunzip()) : counted();
 }
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 
+/** An entry as the reader of tar gives it. */
+type Archived = AsyncIterable<unknown> & { readonly header: Header };
+
 async function readEntries(
-  extract: Extract,
+  entries: AsyncIterable<Archived>,
   taker: ArchiveTaker,
   onHead: () => void,
 ): Promise<Result<ArchiveRead, ArchiveFailure>> {
   let head: ArchiveHead | undefined;
   let end: ArchiveEnd | undefined;
   const lines = { hash: sha256(), bytes: 0 };
-  for await (const entry of extract) {
+  for await (const entry of entries) {
     const { header } = entry;
     const pieces = bytesOf(entry);
     if (end !== undefined) throw unusable("changed");
@@ -248,14 +244,20 @@ function listedOf(header: Header): Listed {
   if (type === undefined || !pax.success) throw unusable("changed");
   const raw = pax.data["AGENTYARD.path"];
   const path = type === "folder" ? header.name.replace(/\/$/, "") : header.name;
-  const names = (raw === undefined ? path : Buffer.from(raw, "base64").toString("latin1")).split("/");
-  if (!isOurPath.test(path) || names.some((name) => isUnsafe.test(name))) throw unusable("unsafe");
+  if (!isOurPath[type].test(path) || path.split("/").some((name) => isUnsafe.test(name))) throw unusable("unsafe");
+  // The bytes say of the path what it cannot, and nothing else: what was checked of one counts for both.
+  if (raw !== undefined && Buffer.from(raw, "base64").toString("utf8") !== path) throw unusable("unsafe");
   const target = type === "link" ? linkname : undefined;
   return { path, raw, type, mode: mode & 0o777, mtime: pax.data["AGENTYARD.mtime"], bytes: 0, target };
 }
 
 const Pax = z.looseObject({ "AGENTYARD.path": z.string().optional(), "AGENTYARD.mtime": z.coerce.number() });
-const isOurPath = /^(?:(?:agentyard-backup\.json|sessions\.db|key)$|(?:workspaces?|trash|kept)(?:\/|$))/;
+/** What we go to by its path later on (the key, the database, folders of conversations, earlier contents) is never a link. */
+const isOurPath: Readonly<Record<Listed["type"], RegExp>> = {
+  file: /^(?:(?:agentyard-backup\.json|sessions\.db|key)$|(?:workspaces?|trash|kept)\/)/,
+  folder: /^(?:workspaces?|trash|kept)(?:\/|$)/,
+  link: /^(?:workspaces?|trash)\/[^/]+\//,
+};
 const isUnsafe = /^(?:|\.|\.\.)$|\0/;
 
 async function* bytesOf(entry: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void> {

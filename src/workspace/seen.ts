@@ -4,7 +4,10 @@ import type { FileChange } from "./one-workspace.ts";
 
 /** The files of one workspace as they were when we last looked, by path. All who observe it share it. */
 export type Seen = {
+  /** Changed by `remember` and `forget` only. */
   readonly files: Map<string, SeenFile>;
+  /** Of the paths of all these files: programs choose how long they are. */
+  characters: number;
   /** Counts the looks: a file that the last one did not meet is gone. */
   look: number;
   /** Observations that have not answered yet. */
@@ -35,10 +38,22 @@ export function lookLock(folder: string): string {
 }
 
 export function newSeen(): Seen {
-  return { files: new Map(), look: 0, waiting: 0, untold: [] };
+  return { files: new Map(), characters: 0, look: 0, waiting: 0, untold: [] };
 }
 
-export function stampOf({ ino, size, mode, mtimeMs, ctimeMs }: Stats): Stamp {
+export function remember(seen: Seen, path: string, file: SeenFile): void {
+  if (!seen.files.has(path)) seen.characters += path.length;
+  seen.files.set(path, file);
+}
+
+/** False when it was not known. */
+export function forget(seen: Seen, path: string): boolean {
+  if (!seen.files.delete(path)) return false;
+  seen.characters -= path.length;
+  return true;
+}
+
+export function stampOf({ ino, size, mode, mtimeMs, ctimeMs }: Stamp): Stamp {
   return { ino, size, mode, mtimeMs, ctimeMs };
 }
 
@@ -55,12 +70,12 @@ export function sawWrite(
   { state, stat }: { state: FileState; stat: Stats | undefined },
 ): void {
   if (seen === undefined || stat === undefined) return;
-  seen.files.set(path, { state, lost: undefined, stamp: stampOf(stat), isSure: false, look: seen.look });
+  remember(seen, path, { state, lost: undefined, stamp: stampOf(stat), isSure: false, look: seen.look });
 }
 
 /** We took a file away ourselves, or a folder with everything in it. */
 export function sawRemoval(seen: Seen | undefined, path: string): void {
-  if (seen === undefined || seen.files.delete(path)) return;
+  if (seen === undefined || forget(seen, path)) return;
   const prefix = path === "" ? "" : `${path}/`;
-  for (const below of seen.files.keys()) if (below.startsWith(prefix)) seen.files.delete(below);
+  for (const below of seen.files.keys()) if (below.startsWith(prefix)) forget(seen, below);
 }

@@ -10,6 +10,8 @@ import type { Swept } from "./workspace.ts";
 
 /** How long something may lie in the staging folder while this process runs. */
 const stagedMsMax = 24 * 3_600_000;
+/** How long what a removal left may be still in the hands of another process. */
+const leftMsMax = 600_000;
 /** For what was deleted together; after it others have their turn, and it is tried again. */
 const attemptMsMax = 30_000;
 
@@ -17,7 +19,9 @@ const attemptMsMax = 30_000;
 export function openSweep(parts: TrashParts & { readonly incoming: Pick<Incoming, "sweep"> }): () => Promise<Swept> {
   // What lies there now was left by a process before us. Names and our own clock decide, not the times of files:
   // a clock that was put forward must not take away what is just being written.
-  const seenAt = new Map(namesIn(parts.layout.stagingFolder).map((name) => [name, Number.NEGATIVE_INFINITY]));
+  // Where others have the same folders, only time tells.
+  const before = parts.isShared ? [] : namesIn(parts.layout.stagingFolder);
+  const seenAt = new Map(before.map((name) => [name, Number.NEGATIVE_INFINITY]));
   return async () => {
     await endUnused(parts);
     const expired = await removeExpired(parts);
@@ -54,10 +58,11 @@ async function endUnused(parts: TrashParts): Promise<void> {
 
 /** Whoever says something to it in this moment keeps it: the log has moved then. */
 async function endOne(
-  { storage, clock }: TrashParts,
+  { storage, clock, isHere }: TrashParts,
   number: number,
   unused: { readonly before: number; readonly isPassing: boolean },
 ): Promise<boolean> {
+  if (!(await isHere(number))) return false;
   const expectedHead = await storage.headOf(number);
   const [still] = await storage.unusedByCallers({ ...unused, limit: 1, only: number });
   if (still === undefined) return false;
@@ -69,14 +74,15 @@ async function endOne(
 async function removeExpired(parts: TrashParts): Promise<number> {
   let left = 0;
   let times: Map<string, number> | undefined;
-  const { storage, clock, homes, limits } = parts;
+  const { storage, clock, plots, limits } = parts;
   const list = (limit: number) => storage.expiredTrash(clock.now() - limits.trashMs, limit);
   for await (const row of eachRow(list, ({ id }) => id)) {
     if (parts.isClosing()) return left;
+    if (!(await parts.isHere(row.number))) continue;
     const attempt = beginAttempt(parts);
     times ??= await timesInTrash(parts);
     const others = (times.get(row.folder) ?? 1) - 1;
-    const isLast = others === 0 && !homes.has(row.folder);
+    const isLast = others === 0 && !plots.has(row.folder);
     // Earlier contents serve to undo what was done in files: they go when none can come back any more.
     const gone =
       (await removeNamed(parts, trashFolder(row.id), attempt)) &&
@@ -118,16 +124,16 @@ async function finishMoves(parts: TrashParts): Promise<void> {
   for await (const row of eachTrash(storage)) {
     if (parts.isClosing()) return;
     known.add(row.id);
-    await finishMove(parts, row);
+    if (await parts.isHere(row.number)) await finishMove(parts, row);
   }
   const unknown = namesIn(layout.trashFolder).filter((name) => !known.has(name));
   if (unknown.length > 0)
     logger.warn("the trash has {count} folders that we did not put there", { count: unknown.length });
 }
 
-async function finishMove({ storage, clock, homes, logger }: TrashParts, row: TrashRow): Promise<void> {
-  const isBack = homes.has(row.folder);
-  if (!homes.has(trashFolder(row.id))) {
+async function finishMove({ storage, clock, plots, logger }: TrashParts, row: TrashRow): Promise<void> {
+  const isBack = plots.has(row.folder);
+  if (!plots.has(trashFolder(row.id))) {
     logger.info("{folder} is not in the trash", { folder: row.folder, trash: row.id, isBack });
     if (isBack) await storage.updateWorkspace(row.folder, { usedAt: clock.now(), cleanedAt: null });
     await storage.dropTrash(row.id);
@@ -147,14 +153,15 @@ async function workspaceOf(
 
 /** The row is forgotten last: until then the next sweep comes back to it. Answers how many it has to come back to. */
 async function removeOrphans(parts: TrashParts): Promise<number> {
-  const { storage, inUse, homes } = parts;
+  const { storage, inUse, plots } = parts;
   let left = 0;
   for await (const row of eachRow(
     (limit) => storage.orphanedWorkspaces(limit),
     ({ folder }) => folder,
   )) {
     if (parts.isClosing()) return left;
-    homes.forget(row.folder);
+    if (!(await parts.isHere(row.number))) continue;
+    plots.forget(row.folder);
     const attempt = beginAttempt(parts);
     const gone =
       (await isDeserted(parts, row, attempt)) &&
@@ -174,7 +181,7 @@ async function isDeserted(parts: TrashParts, { number, folder }: WorkspaceRow, {
   const isDone = new AbortController();
   const left = await Promise.race([leave(number).then(() => true), clock.wait(restMs(), isDone.signal)]);
   isDone.abort();
-  if (left !== true) logger.warn("{folder} is not removed yet: a program in it does not end", { folder });
+  if (left !== true) logger.warn("the workspace {folder} is not removed yet: a program in it does not end", { folder });
   return left === true;
 }
 
@@ -190,27 +197,35 @@ async function removeNamed(parts: TrashParts, folder: string, { isOver }: Attemp
     parts.logger.error("{folder} is not removed: we would not have given it this name", { folder });
     return false;
   }
-  const removed = await parts.homes.remove(folder, isOver);
+  const removed = await parts.plots.remove(folder, isOver);
   if (!removed.ok) parts.logger.warn("{folder} was not removed: {why}", { folder, why: removed.failure });
   return removed.ok;
 }
 
 /** What programs of a process before us wrote is put in its place; what waited in vain goes. */
-async function endWaits({ storage, clock, layout, books, homes, logger }: TrashParts): Promise<void> {
+async function endWaits(parts: TrashParts): Promise<void> {
+  const { storage, clock, layout, books, plots, logger } = parts;
   for (const name of namesIn(layout.stagingFolder)) {
     const agent = waitingFor(name);
     const path = join(layout.stagingFolder, name);
-    if (agent === undefined || books.held.has(path)) continue;
+    if (agent === undefined || books.held.has(path) || !(await isOurs(parts, agent))) continue;
     const ended = await attemptDisk(async () => {
       if (removeEmpty(path)) return;
       const now = clock.now();
       const folder = taskFolder(agent);
       await storage.updateWorkspace(folder, { madeAt: now, usedAt: now, cleanedAt: null });
-      homes.settle(folder);
+      plots.settle(folder);
     });
     if (!ended.ok)
       logger.warn("what programs of {agent} wrote is not in its place yet: {why}", { agent, why: ended.failure });
   }
+}
+
+/** Whether no other server may have programs in the folder of this task. */
+async function isOurs({ storage, isHere, isShared }: TrashParts, agent: string): Promise<boolean> {
+  if (!isShared) return true;
+  const number = await storage.numberOfFolder(taskFolder(agent));
+  return number !== undefined && isHere(number);
 }
 
 /** Drafts of files after their time, and at once what a removal left. Answers how much of that is still left. */
@@ -224,7 +239,8 @@ async function removeStaged(parts: TrashParts, seenAt: Map<string, number>): Pro
     const since = seenAt.get(name) ?? clock.monotonic();
     seenAt.set(name, since);
     if (waitingFor(name) !== undefined) continue;
-    if (!isLeftBehind(name, books) && clock.monotonic() - since < stagedMsMax) continue;
+    const patienceMs = !isLeftBehind(name, books) ? stagedMsMax : parts.isShared ? leftMsMax : 0;
+    if (clock.monotonic() - since < patienceMs) continue;
     const removed = await removeFolder(parts, join(layout.stagingFolder, name), beginAttempt(parts).isOver);
     if (removed.ok) continue;
     left += 1;

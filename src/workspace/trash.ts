@@ -3,17 +3,16 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
-import type { OwnerId } from "../protocol/ids.ts";
 import type { Storage, WorkspaceRow } from "../storage/storage.ts";
 import type { Books } from "./books.ts";
 import { attemptDisk } from "./faults.ts";
-import type { Homes } from "./homes.ts";
 import type { InUse } from "./in-use.ts";
 import { type Layout, trashFolder } from "./layout.ts";
 import { isLaidOutFor, removeLaidOut } from "./metadata.ts";
 import type { Workspace, WorkspaceLimits } from "./one-workspace.ts";
+import type { Plots } from "./plots.ts";
 import { removeTree } from "./remove-tree.ts";
-import type { Cleaned } from "./workspace.ts";
+import type { Cleaned, CleanWanted } from "./workspace.ts";
 
 /** What cleaning up works with. */
 export type TrashParts = {
@@ -24,12 +23,14 @@ export type TrashParts = {
   readonly limits: WorkspaceLimits;
   readonly layout: Layout;
   readonly books: Books;
-  readonly homes: Homes;
+  readonly plots: Plots;
   readonly inUse: InUse;
   /** The files of a row, looked at without counting as a use. */
   readonly filesOf: (row: WorkspaceRow) => Workspace;
   /** Ends what works in the folders of a conversation: moved away under it, what it writes would go along. */
   readonly leave?: ((conversation: number) => Promise<void>) | undefined;
+  readonly isHere: (conversation: number) => Promise<boolean>;
+  readonly isShared?: boolean | undefined;
   readonly isClosing: () => boolean;
 };
 
@@ -40,16 +41,19 @@ const rowsPerLook = 100;
 export const nothingRemoved = 0;
 
 /** Moves what nobody used since then to the trash. One after another; a crash leaves each where it was or in the trash. */
-export async function cleanUnused(
-  parts: TrashParts,
-  { unusedMs, owner }: { unusedMs: number; owner?: OwnerId | undefined },
-): Promise<Cleaned> {
+export async function cleanUnused(parts: TrashParts, { unusedMs, owner, conversation }: CleanWanted): Promise<Cleaned> {
   const { storage, clock, logger } = parts;
   const before = clock.now() - unusedMs;
   let [workspaces, bytes, skipped] = [0, 0, 0];
+  const elsewhere = new Set<number>();
   const list = (limit: number) => storage.unusedWorkspaces(before, limit, { owner });
   for await (const row of eachRow(list, ({ folder }) => folder)) {
     if (parts.isClosing()) break;
+    if (conversation !== undefined && row.number !== conversation) continue;
+    if (!(await parts.isHere(row.number))) {
+      elsewhere.add(row.number);
+      continue;
+    }
     const isStillUnused = async () => (await storage.unusedWorkspaces(before, 1, { folder: row.folder })).length > 0;
     const done = await attemptDisk(() => cleanOne(parts, row, isStillUnused));
     const moved = done.ok ? done.value : done;
@@ -61,7 +65,7 @@ export async function cleanUnused(
       bytes += moved.value.bytes;
     }
   }
-  return { workspaces, bytes, skipped };
+  return { workspaces, bytes, skipped, ...(elsewhere.size > 0 && { elsewhere: [...elsewhere] }) };
 }
 
 /** Each row once, although those that are dealt with leave the list and the others stay in it. */
@@ -88,16 +92,16 @@ async function cleanOne(
   row: WorkspaceRow,
   isStillUnused: () => Promise<boolean>,
 ): Promise<Result<Moved | undefined, string>> {
-  const { storage, clock, layout, inUse, homes } = parts;
+  const { storage, clock, layout, inUse, plots } = parts;
   if (layout.hostPath(row.folder) === undefined) return failed("we would not have given it this name");
-  const home = await homes.open(row.folder);
-  if (!home.ok) return home;
-  if (home.value === undefined) {
+  const plot = await plots.open(row.folder);
+  if (!plot.ok) return plot;
+  if (plot.value === undefined) {
     // Somebody else removed it. It has its turn again after as long as all others.
     await storage.updateWorkspace(row.folder, { usedAt: clock.now() });
     return ok(undefined);
   }
-  const { folder, isImage } = home.value;
+  const { folder, isImage } = plot.value;
   if (!lstatSync(folder).isDirectory()) return failed("it is no folder");
   if (row.kind === "conversation" && !isLaidOutFor(folder, row)) return failed("it has no metadata of ours");
   // Asked right before something is removed for good: the list may be old by now.
@@ -123,13 +127,13 @@ type Leaving = {
   readonly bytes: number;
 };
 
-/** The fact first: a folder in the trash that no row knows of could neither be given back nor be removed. */
+/** The row first: a folder in the trash that no row knows of could neither be given back nor be removed. */
 async function moveAway(
   parts: TrashParts,
   { row, files, bytes }: Leaving,
   isStillUnused: () => Promise<boolean>,
 ): Promise<Result<Moved | undefined, string>> {
-  const { storage, clock, inUse, homes, logger } = parts;
+  const { storage, clock, inUse, plots, logger } = parts;
   const { owner, number } = row;
   const movedAt = clock.now();
   const id = freshId(parts);
@@ -149,8 +153,8 @@ async function moveAway(
     await storage.dropTrash(id);
     return ok(undefined);
   }
-  const moved = await homes.move(row.folder, trashFolder(id), async () => {
-    homes.forget(row.folder);
+  const moved = await plots.move(row.folder, trashFolder(id), async () => {
+    plots.forget(row.folder);
     const cleanedAt = files === 0 ? nothingRemoved : movedAt;
     const noted = await storage.updateWorkspace(row.folder, { cleanedAt });
     if (!noted.ok) logger.warn("{folder} is in the trash, but not yet said to be", { folder: row.folder });
@@ -161,10 +165,10 @@ async function moveAway(
 }
 
 /** Eight characters are few: one that is taken must not be given again. */
-function freshId({ ids, homes }: TrashParts): string {
+function freshId({ ids, plots }: TrashParts): string {
   for (;;) {
     const id = ids.hex(8);
-    if (!homes.has(trashFolder(id))) return id;
+    if (!plots.has(trashFolder(id))) return id;
   }
 }
 

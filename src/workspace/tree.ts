@@ -3,6 +3,7 @@ import { closeSync, fstatSync, lstatSync, opendirSync, openSync, readdirSync, ty
 import { assert } from "../base/assert.ts";
 import { systemCode } from "../base/fault.ts";
 import { folderFlags, inFolder, openFolder } from "./descend.ts";
+import { isTooDeep } from "./path.ts";
 
 /** One entry of a folder; a name that is no UTF-8 is kept as bytes, and `shown` has marks in place of what is not. */
 export type TreeEntry = { readonly name: string | Buffer; readonly shown: string; readonly stat: Stats };
@@ -93,36 +94,46 @@ function* namesIn<Name>(next: () => Name | undefined, close: () => void): Genera
 }
 
 /** An entry somewhere below: `prefix` leads to its folder from where the walk began, with a slash at the end. */
-export type DeepEntry = { readonly entry: TreeEntry; readonly prefix: string; readonly folder: number };
+export type DeepEntry = {
+  readonly entry: TreeEntry;
+  readonly prefix: string;
+  readonly folder: number;
+  /** No path leads to it: `prefix` is that of the last folder above it that one leads to. */
+  readonly isTooDeep: boolean;
+};
 export type DeepOptions = {
   readonly isHiddenShown: boolean;
   /** By name, as people expect lists; costs memory for one folder at a time. */
   readonly isSorted: boolean;
   /** Each entry has a path of its own, also where names are no UTF-8. */
   readonly isExact?: boolean;
+  /** What leads to the folder from the root of its workspace; none for the root itself. */
+  readonly above?: readonly string[];
 };
 
 /**
  * Everything below an open folder, folders before what is in them. `folder` of an entry is open until the next one is
- * asked for. However deep it goes, only so many descriptors are open at a time.
+ * asked for. However deep it goes, only so many descriptors are open at a time, and no path grows for ever: a chain of
+ * folders costs a program next to nothing, and the paths of all its links would fill any memory.
  */
 export function* entriesBelow(root: number, options: DeepOptions): Generator<DeepEntry | Passing, void> {
-  const { isHiddenShown, isSorted, isExact = false } = options;
+  const { isHiddenShown, isSorted, isExact = false, above = [] } = options;
   const levels: Level[] = [];
-  enter(levels, openFolder(root, []), "");
+  enter(levels, openFolder(root, []), { prefix: "", names: above.length, bytes: bytesOf(above) });
   try {
     for (let here = levels.at(-1); here !== undefined; here = levels.at(-1)) {
       if (!here.isListed) {
         here.isListed = true;
-        const { fd: folder, prefix, folders } = here;
+        const { fd: folder, way, folders } = here;
         assert(folder !== undefined, "a folder is listed when it was just entered");
+        const place = { prefix: way.prefix, folder, isTooDeep: isTooDeep(way) };
         yield "step";
         for (const entry of entriesOf(folder, { isSorted, isExact })) {
           if (typeof entry === "string") yield entry;
           else if (!isHiddenShown && entry.shown.startsWith(".")) yield "step";
           else {
             if (entry.stat.isDirectory()) folders.push(entry);
-            yield { entry, prefix, folder };
+            yield { entry, ...place };
           }
         }
         folders.reverse();
@@ -140,16 +151,23 @@ type Level = {
   /** Undefined where it was closed to save descriptors; `inode` then tells it when we come back. */
   fd: number | undefined;
   inode: bigint | undefined;
-  readonly prefix: string;
+  readonly way: Way;
   readonly folders: TreeEntry[];
   isListed: boolean;
 };
 
+/** How one comes to a folder: `prefix` from where the walk began, names and bytes from the root of the workspace. */
+type Way = { readonly prefix: string; readonly names: number; readonly bytes: number };
+
+function bytesOf(names: readonly string[]): number {
+  return names.reduce((bytes, name) => bytes + Buffer.byteLength(name) + 1, 0);
+}
+
 /** Levels whose descriptors stay open, the nearest ones. */
 const openLevelsMax = 128;
 
-function enter(levels: Level[], fd: number, prefix: string): void {
-  levels.push({ fd, inode: undefined, prefix, folders: [], isListed: false });
+function enter(levels: Level[], fd: number, way: Way): void {
+  levels.push({ fd, inode: undefined, way, folders: [], isListed: false });
   const far = levels.at(-openLevelsMax - 1);
   if (far?.fd === undefined) return;
   far.inode = inodeOf(far.fd);
@@ -186,11 +204,16 @@ function descendInto(levels: Level[], { name, shown }: TreeEntry): boolean {
   const here = levels.at(-1);
   if (here?.fd === undefined) return false;
   try {
-    enter(levels, openSync(inFolder(here.fd, name), folderFlags), `${here.prefix}${shown}/`);
+    enter(levels, openSync(inFolder(here.fd, name), folderFlags), wayInto(here.way, shown));
     return true;
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
     return code !== "EACCES";
   }
+}
+
+function wayInto(way: Way, name: string): Way {
+  if (isTooDeep(way)) return way;
+  return { prefix: `${way.prefix}${name}/`, names: way.names + 1, bytes: way.bytes + bytesOf([name]) };
 }

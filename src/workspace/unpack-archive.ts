@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   createReadStream,
@@ -8,14 +9,15 @@ import {
   openSync,
   readlinkSync,
   symlinkSync,
+  utimesSync,
 } from "node:fs";
-import { appendFile, chmod, open, utimes } from "node:fs/promises";
+import { appendFile, open } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { assert } from "../base/assert.ts";
 import { headName, type Listed, listName, sha256 } from "./archive-format.ts";
-import { inFolder, makeFolders, openForSync, openRoot, syncAndClose, withFolder } from "./descend.ts";
+import { inFolder, makeFolders, openForSync, openPlace, openRoot, syncAndClose, withFolder } from "./descend.ts";
 import type { ArchiveTaker } from "./read-archive.ts";
 
 /** What takes entries and puts them below a folder that is ours alone, and empty. */
@@ -48,14 +50,7 @@ export function openUnpacking(folder: string): Unpacking {
       // Files are synced one by one; without their names they would be lost all the same.
       for (const path of parents) await syncAndClose(withFolder(root, path === "" ? [] : path.split("/"), openForSync));
       // The innermost first: a folder's time changes with what is put into it.
-      for (const { path, raw, mode, mtime } of folders.toReversed()) {
-        const place =
-          raw === undefined
-            ? join(folder, path)
-            : Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(raw, "base64")]);
-        await chmod(place, mode);
-        await utimes(place, mtime / 1000, mtime / 1000);
-      }
+      for (const listed of folders.toReversed()) dress(root, listed);
     },
     findDifference: () => findDifference(folder, root),
     close: () => closeSync(root),
@@ -94,6 +89,21 @@ async function put(root: number, listed: Listed, pieces: AsyncIterable<Uint8Arra
   } finally {
     closeSync(parent);
   }
+}
+
+/** Gives a folder its mode and time, by the same steps that it was made by: a link that stands there is not followed. */
+function dress(root: number, listed: Listed): void {
+  const { names, name } = namesOf(listed);
+  withFolder(root, names, (parent) => {
+    const { fd, stat } = openPlace(parent, name);
+    try {
+      assert(stat.isDirectory(), "the folder was made by us, and is ours alone");
+      chmodSync(`/proc/self/fd/${fd}`, listed.mode);
+      utimesSync(`/proc/self/fd/${fd}`, listed.mtime / 1000, listed.mtime / 1000);
+    } finally {
+      closeSync(fd);
+    }
+  });
 }
 
 /** A last name that is no UTF-8 is known by its bytes alone. */

@@ -20,6 +20,8 @@ export type Observer = {
 
 /** Files that are remembered over all workspaces; those that nobody observed the longest are looked at anew. */
 const rememberedMax = 500_000;
+/** And of their paths. */
+const rememberedCharactersMax = 64 * 1024 ** 2;
 
 /**
  * What changed before this look was done by others, and is no business of those who begin now, unless they say that it
@@ -97,13 +99,17 @@ async function measureBy(visit: Visit, count: Count | undefined): Promise<Measur
 }
 
 function forgetOldest({ seen: known }: Books): void {
-  let remembered = 0;
-  for (const { files } of known.values()) remembered += files.size;
-  for (const [folder, { files, waiting }] of known) {
-    if (remembered <= rememberedMax) return;
-    if (waiting > 0) continue;
+  let [remembered, characters] = [0, 0];
+  for (const seen of known.values()) {
+    remembered += seen.files.size;
+    characters += seen.characters;
+  }
+  for (const [folder, seen] of known) {
+    if (remembered <= rememberedMax && characters <= rememberedCharactersMax) return;
+    if (seen.waiting > 0) continue;
     known.delete(folder);
-    remembered -= files.size;
+    remembered -= seen.files.size;
+    characters -= seen.characters;
   }
 }
 

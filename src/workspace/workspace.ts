@@ -14,7 +14,6 @@ import { checkDisk } from "./check.ts";
 import { type Copied, copyFiles, copyKept } from "./copy.ts";
 import { openPlaces } from "./folders.ts";
 import { listTrash, restoreTrash } from "./from-trash.ts";
-import { openHomes } from "./homes.ts";
 import { openImages } from "./images.ts";
 import { openInUse } from "./in-use.ts";
 import { type Incoming, openIncoming } from "./incoming.ts";
@@ -22,6 +21,7 @@ import { type Kept, openKept } from "./kept.ts";
 import { type Disk, layoutOf } from "./layout.ts";
 import { openLocks } from "./locks.ts";
 import type { FileFailure, Workspace, WorkspaceLimits } from "./one-workspace.ts";
+import { openPlots } from "./plots.ts";
 import type { SkillCopies } from "./skill-links.ts";
 import { openSpool, type Spooled, type SpoolOptions } from "./spool.ts";
 import { openSweep } from "./sweep.ts";
@@ -34,11 +34,13 @@ export { openFiles } from "./files.ts";
 export { type FileBelow, filesBelow } from "./files-below.ts";
 export { probeImages } from "./image-probe.ts";
 export type { IncomingUpload } from "./incoming.ts";
+export { joined } from "./joined.ts";
 export type { Disk } from "./layout.ts";
 export { noWorkspace } from "./none.ts";
 export type * from "./one-workspace.ts";
 export { parsePath, shownPath } from "./path.ts";
 export { type ArchiveRead, readArchive } from "./read-archive.ts";
+export { isLeftBehind, removeTree } from "./remove-tree.ts";
 export type { Spooled } from "./spool.ts";
 export { openUnpacking } from "./unpack-archive.ts";
 export { openUpkeep } from "./upkeep.ts";
@@ -72,7 +74,7 @@ export interface Workspaces {
   cleanedAt(conversation: ConversationRow): Promise<number | undefined>;
 
   /** Moves what nobody used for so long to the trash: everybody's, or with `owner` only theirs. */
-  clean(options: { unusedMs: number; owner?: ConversationRow["owner"] | undefined }): Promise<Cleaned>;
+  clean(options: CleanWanted): Promise<Cleaned>;
   trash(owner: ConversationRow["owner"]): Promise<Trashed[]>;
   /** By id or the beginning of one. */
   restore(
@@ -93,8 +95,20 @@ export interface Workspaces {
   close(): Promise<void>;
 }
 
+export type CleanWanted = {
+  readonly unusedMs: number;
+  readonly owner?: ConversationRow["owner"] | undefined;
+  /** Its number: only what this one has. */
+  readonly conversation?: number | undefined;
+};
 /** `workspaces` and `bytes` went to the trash; `skipped` could not be moved (the log says why). */
-export type Cleaned = { readonly workspaces: number; readonly bytes: number; readonly skipped: number };
+export type Cleaned = {
+  readonly workspaces: number;
+  readonly bytes: number;
+  readonly skipped: number;
+  /** Conversations that are at home in another process, which alone may move what they have; left out where there are none. */
+  readonly elsewhere?: readonly number[];
+};
 /** `left`: folders of deleted conversations that could not be removed yet. */
 export type Swept = { readonly left: number };
 export type Trashed = {
@@ -118,7 +132,10 @@ export type Restored = {
 export type TrashFailure = Failure<"trash_not_found">;
 
 export type WorkspacesOptions = {
+  /** Where all files lie. */
   readonly dataDir: string;
+  /** Where the key of secrets is, where that is not there. */
+  readonly keyDir?: string | undefined;
   readonly storage: Storage;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -128,6 +145,10 @@ export type WorkspacesOptions = {
   readonly disk?: Disk | undefined;
   /** Ends the programs of a conversation, before its folders are moved away. */
   readonly leave?: ((conversation: number) => Promise<void>) | undefined;
+  /** Whether this process may tidy up for a conversation: another one may have it in use. Always, unless it is given. */
+  readonly isHere?: ((conversation: number) => Promise<boolean>) | undefined;
+  /** Other processes have the same folders: what lies in the staging folder may be theirs. */
+  readonly isShared?: boolean | undefined;
   /** What the links in the `skills/` of conversations stand for. */
   readonly skills?: SkillCopies | undefined;
 };
@@ -144,8 +165,18 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const assignments = openAssignments(storage, layout);
   const views = openViews({ ...options, stagingFolder: layout.stagingFolder, places, books, inUse });
   let isClosing = false;
-  const homes = openHomes({ ...options, layout, images, books });
-  const parts = { ...options, layout, books, inUse, homes, filesOf: views.unnoticed, isClosing: () => isClosing };
+  const plots = openPlots({ ...options, layout, images, books });
+  const isHere = options.isHere ?? (async () => true);
+  const parts = {
+    ...options,
+    isHere,
+    layout,
+    books,
+    inUse,
+    plots,
+    filesOf: views.unnoticed,
+    isClosing: () => isClosing,
+  };
   const incoming = openIncoming(options);
   const sweep = openSweep({ ...parts, incoming });
   // Cleaning up, giving back and removing would pull folders away under each other.
@@ -163,18 +194,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     },
     ofConversation: views.ofConversation,
     lookInto: ({ number }) => storage.findWorkspace(number).then((row) => row && views.unnoticed(row)),
-    async ofAgent(conversation, agent = "root") {
-      const found = await assignments.find(conversation.number, agent);
-      if (!found.ok) return found;
-      return ok(found.value === "conversation" ? views.ofConversation(conversation) : views.ofTask(found.value));
-    },
-    async taskOf({ number }, agent) {
-      const found = await assignments.find(number, agent);
-      if (!found.ok) return found;
-      if (found.value === "conversation") return failure("workspace_not_assigned", { agent });
-      return ok(views.ofTask(found.value));
-    },
-    assignTask: ({ number }, made) => assignments.assign(number, made),
+    ...ofAgents(assignments, views),
     agentRow,
     async copy(from, to, earlier = []) {
       const created = await this.create(to);
@@ -203,6 +223,27 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       isDone.abort();
       await images?.close();
     },
+  };
+}
+
+/** The conversation's own files, or those of the task that an agent works for. */
+function ofAgents(
+  assignments: ReturnType<typeof openAssignments>,
+  views: ReturnType<typeof openViews>,
+): Pick<Workspaces, "ofAgent" | "taskOf" | "assignTask"> {
+  return {
+    async ofAgent(conversation, agent = "root") {
+      const found = await assignments.find(conversation.number, agent);
+      if (!found.ok) return found;
+      return ok(found.value === "conversation" ? views.ofConversation(conversation) : views.ofTask(found.value));
+    },
+    async taskOf({ number }, agent) {
+      const found = await assignments.find(number, agent);
+      if (!found.ok) return found;
+      if (found.value === "conversation") return failure("workspace_not_assigned", { agent });
+      return ok(views.ofTask(found.value));
+    },
+    assignTask: ({ number }, made) => assignments.assign(number, made),
   };
 }
 

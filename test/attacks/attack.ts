@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import type { Execution, LackName } from "../../src/sandbox/provider.ts";
-import { isOnDocker } from "../contracts/sandbox-on-docker.ts";
+import { isContained } from "../contracts/sandbox-on-kubernetes.ts";
 import { type Attacked, attempt, openAttacked, openProvider } from "./guest.ts";
 import { type Weakness, weaknesses } from "./weaknesses.ts";
 
@@ -33,11 +33,11 @@ export type Attack = {
 type Control = { readonly without: keyof typeof weaknesses; readonly shows: unknown };
 
 /** Controls need the rights to take a layer away and still have all others; an engine takes none away. */
-const hasControls = process.geteuid?.() === 0 && !isOnDocker;
+const hasControls = process.geteuid?.() === 0 && !isContained;
 
 /** Those that the provider under test is held to, with the answers that it gives. */
 export function forProvider(attacks: readonly Attack[]): readonly Attack[] {
-  if (!isOnDocker) return attacks;
+  if (!isContained) return attacks;
   return attacks.flatMap(({ onDocker, ...attack }) => {
     if (onDocker === undefined) return [attack];
     return "differs" in onDocker ? [] : [{ ...attack, ...onDocker }];

@@ -15,19 +15,23 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
-import { isOnDocker } from "../contracts/sandbox-on-docker.ts";
+import { isContained } from "../contracts/sandbox-on-kubernetes.ts";
+import { observeInLittleMemory } from "../world/look-in-little-memory.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { type Attacked, attackerUid, attempt, conversation, newFolder, openAttacked } from "./guest.ts";
 
 /** Files of a conversation as the host reads them, and a guest that has them as its own. */
-async function open(
-  t: TestContext,
-): Promise<{ readonly workspace: Workspace; readonly attacked: Attacked; readonly folder: string }> {
+async function open(t: TestContext): Promise<{
+  readonly workspace: Workspace;
+  readonly attacked: Attacked;
+  readonly folder: string;
+  readonly base: string;
+}> {
   const base = newFolder();
   const { workspace, folder } = await testWorkspace(t, { base });
   const attacked = await openAttacked({ workspace: conversation(folder) });
   t.after(() => attacked.guest.close("over"));
-  return { workspace, attacked, folder };
+  return { workspace, attacked, folder, base };
 }
 
 async function answers(workspace: Workspace, paths: readonly string[]): Promise<unknown[]> {
@@ -193,6 +197,29 @@ say(len(os.listdir("/workspace/c1/outputs")))
   );
 });
 
+test("attack 201: ending the server by a chain of folders whose paths fill its memory is stopped by paths that have an end [W5][X4][S5]", {
+  skip: cannotStart,
+}, async (t) => {
+  const { workspace, attacked, base } = await open(t);
+  t.after(() => workspace.empty("temp"));
+  const little = await observeInLittleMemory(base);
+  t.after(() => little.close());
+  const code = `
+os.chdir("temp")
+for _ in range(4000):
+    os.mkdir("d" * 255); os.chdir("d" * 255); open("f", "w").close()
+say(1)
+`;
+  assert.equal(await attempt(attacked, { code }), 1);
+  const { changes, measured, walked } = await little.changes();
+  assert.deepEqual(
+    [changes.length, Math.max(...changes.map(({ path }) => path.length)), measured?.files, walked.files],
+    [16, "temp/".length + 16 * 256 + 1, 4001, 4001],
+    "the 4001st is that of the skill",
+  );
+  assert.ok((await workspace.empty("temp")).ok);
+});
+
 test("attack 90: leaving the workspace by the name of an upload is stopped by the reading of names [W5][F4]", async (t) => {
   const { workspace, base } = await testWorkspace(t);
   const names = [
@@ -293,7 +320,7 @@ test("attack 88: exchanging a file while it is sent or hashed is stopped by the 
 });
 
 /** An image has one of its own, which is as closed as that of any machine. */
-const noShadow = isOnDocker ? "EACCES" : "ENOENT";
+const noShadow = isContained ? "EACCES" : "ENOENT";
 
 test("attack 149: replacing outputs by a link in a workspace that is all writable is stopped by the descriptor walk [W5][S5]", {
   skip: cannotStart,

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
-import { isOnDocker } from "../contracts/sandbox-on-docker.ts";
+import { isContained, isOnKubernetes } from "../contracts/sandbox-on-kubernetes.ts";
 import { type Attack, controlled, forProvider, isStopped, worksWithout } from "./attack.ts";
 import {
   attackerUid,
@@ -18,6 +18,8 @@ import {
 } from "./guest.ts";
 import { weaknesses } from "./weaknesses.ts";
 
+/** What the supervisor in a container is told, where everybody inside can read it. */
+const contained = ["stdio", ...(isOnKubernetes ? ["covered"] : [])];
 const attacks: readonly Attack[] = [
   {
     number: "1",
@@ -188,7 +190,7 @@ say([sorted(set(os.environ) - set(known)), text_of("/proc/1/cmdline").split("\\0
 `,
     expected: [[], ["/usr/bin/python3", "-I", "-S", "/run/agentyard/guest/supervisor.py", ""]],
     onDocker: {
-      expected: [[], ["/usr/bin/python3", "-I", "-S", "/run/agentyard/guest/supervisor.py", "stdio", ""]],
+      expected: [[], ["/usr/bin/python3", "-I", "-S", "/run/agentyard/guest/supervisor.py", ...contained, ""]],
     },
   },
   {
@@ -312,7 +314,7 @@ if (attackerUid !== undefined) {
 const silentlyUnsafe = ["the network namespace", "the read-only root", "the dropped capabilities"] as const;
 
 // What the canary of containers finds has tests of its own, in test/docker/.
-for (const without of isOnDocker ? [] : silentlyUnsafe) {
+for (const without of isContained ? [] : silentlyUnsafe) {
   test(`attack 102: running code on a machine that silently lacks ${without} is stopped by the canary [X3]`, {
     skip: cannotStart,
   }, async () => {

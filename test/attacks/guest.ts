@@ -14,7 +14,7 @@ import { readBwrap } from "../../src/sandbox/local/bwrap.ts";
 import { openGroups } from "../../src/sandbox/local/groups.ts";
 import { type Launched, launchGuest } from "../../src/sandbox/local/launch.ts";
 import { openLocalSandbox } from "../../src/sandbox/local/local.ts";
-import type { GuestProgram, LaunchHost } from "../../src/sandbox/local/start.ts";
+import type { GuestProgram, LaunchSettings } from "../../src/sandbox/local/start.ts";
 import type {
   Execution,
   Guest,
@@ -26,6 +26,8 @@ import type {
 import { wordsFor } from "../../src/words/words.ts";
 import { bwrapPath, limits as usualLimits } from "../contracts/sandbox-guests.ts";
 import { isOnDocker, openDocker } from "../contracts/sandbox-on-docker.ts";
+import { isOnKubernetes, openReal } from "../contracts/sandbox-on-kubernetes.ts";
+import { isOnRemote, openWithHost } from "../contracts/sandbox-on-remote.ts";
 import { outcomeOf } from "../world/bare-supervisor.ts";
 import type { Weakness } from "./weaknesses.ts";
 
@@ -68,15 +70,26 @@ export async function openAttacked({ weakness, workspace, uid = attackerUid }: W
 
 /** The product's own, with another bwrap when it is told one. */
 export function openProvider(bwrap?: string): SandboxProvider {
-  const provider = isOnDocker ? openDocker() : openLocal(bwrap);
+  const provider = openTried(bwrap);
   ends.push(() => provider.close());
   return provider;
 }
 
+function openTried(bwrap: string | undefined): SandboxProvider {
+  if (isOnDocker) return openDocker();
+  if (isOnKubernetes) return openReal();
+  return isOnRemote && bwrap === undefined ? openWithHost() : openLocal(bwrap);
+}
+
 function openLocal(bwrap: string | undefined): SandboxProvider {
   return openLocalSandbox({
-    ...{ mark: `attack${systemIds.hex(12)}`, clock: systemClock, ids: systemIds, words: wordsFor("en").sandbox },
-    ...{ javascript: process.execPath, bwrap, startTimeoutMs: 20_000 },
+    ...{
+      installation: `attack${systemIds.hex(12)}`,
+      clock: systemClock,
+      ids: systemIds,
+      words: wordsFor("en").sandbox,
+    },
+    ...{ javascript: process.execPath, bwrap, startTimeoutMs: 60_000 },
   });
 }
 
@@ -91,7 +104,7 @@ async function openWeak(wanted: GuestWanted, weakness: Weakness): Promise<GuestC
     const guest = await connectGuest(control, {
       ...{ id: wanted.id, workspace: wanted.workspace?.inside ?? "/tmp", javascript: [node.inside] },
       ...{ env: { ...guestEnvironment(wanted), ...weakness.env }, limits: guestLimits, oomKills: () => oomKills() },
-      ...{ helloTimeoutMs: 20_000, clock: systemClock, ids: systemIds },
+      ...{ helloTimeoutMs: 60_000, clock: systemClock, ids: systemIds },
     });
     if (guest.ok) connected.resolve(guest.value);
     return guest.ok ? undefined : guest.failure;
@@ -128,12 +141,12 @@ export async function launch(
 }
 
 /** An installation of its own, with the layers that the weakness leaves. */
-export async function openHost(weakness: Weakness = {}): Promise<LaunchHost> {
+export async function openHost(weakness: Weakness = {}): Promise<LaunchSettings> {
   const bwrap = await readBwrap(bwrapPath);
   const architecture = architectureOf(process.arch);
   assert.ok(bwrap !== undefined && architecture !== undefined);
-  const mark = `attack${systemIds.hex(12)}`;
-  const groups = openGroups({ mark, clock: systemClock, ...(weakness.hasNoGroups && { proc: "/nowhere" }) });
+  const installation = `attack${systemIds.hex(12)}`;
+  const groups = openGroups({ installation, clock: systemClock, ...(weakness.hasNoGroups && { proc: "/nowhere" }) });
   ends.push(async () => {
     await groups.reap();
     groups.close();
@@ -142,7 +155,7 @@ export async function openHost(weakness: Weakness = {}): Promise<LaunchHost> {
     bwrap:
       weakness.arguments === undefined ? bwrap : { ...bwrap, path: editingBwrap(weakness.arguments, weakness.plant) },
     seccomp: weakness.hasNoFilter ? letAllPass : seccompProgram(architecture),
-    ...{ groups, mark, clock: systemClock, startTimeoutMs: 20_000 },
+    ...{ groups, installation, clock: systemClock, startTimeoutMs: 60_000 },
   };
 }
 

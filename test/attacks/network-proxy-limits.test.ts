@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { after, test } from "node:test";
 import { systemIds } from "../../src/base/ids.ts";
+import { proxyLimits } from "../../src/sandbox/network/proxy.ts";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
+import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { attackerUid, attempt, conversation, limits, newFolder, openProvider } from "./guest.ts";
 import { forbidden, mirror, openReaching, port, portOf, reaching, said } from "./reaching.ts";
@@ -16,16 +18,15 @@ test(
   "attack 191: a flood of headers and a request that never ends are stopped by size and time [X5][X4]",
   options,
   async () => {
-    const slow = await openReaching({ limits: { headMsMax: 300 } });
     const flood = `say(status("GET http://${mirror}/ HTTP/1.1\\r\\n" + "A: " + "b" * 40000))`;
-    assert.equal(await said(flood, slow), "431 Request Header Fields Too Large");
+    assert.equal(await said(flood), "431 Request Header Fields Too Large");
     const drip = `
 s = socket.create_connection(("127.0.0.1", 3128))
 s.sendall(b"GET http://${mirror}/ HTTP/1.1\\r\\n")
 s.settimeout(0.02)
 answer = b""
 began = time.monotonic()
-while not answer and time.monotonic() - began < 10:
+while not answer and time.monotonic() - began < 30:
     try:
         s.sendall(b"A: b\\r\\n")
         answer = s.recv(65536)
@@ -33,7 +34,14 @@ while not answer and time.monotonic() - began < 10:
         pass
 say(answer.decode().split(":")[0])
 `;
-    assert.equal(await said(drip, slow), "HTTP/1.1 408 Request Timeout");
+    const clock = manualClock();
+    const slow = await openReaching({ clock });
+    const dripped = said(drip, slow);
+    await until("it is refused", () => {
+      clock.move(proxyLimits.headMsMax / 20);
+      return slow.logged.length > 0;
+    });
+    assert.equal(await dripped, "HTTP/1.1 408 Request Timeout");
   },
 );
 
@@ -41,12 +49,19 @@ test(
   "attack 192: too many connections at once wait, and those that say nothing make room in time [X5][X4]",
   options,
   async () => {
-    const busy = await openReaching({ limits: { headMsMax: 500 } });
+    const { connectionsMax, headMsMax } = proxyLimits;
+    const clock = manualClock();
+    const busy = await openReaching({ clock });
     const code = `
-held = [socket.create_connection(("127.0.0.1", 3128), 5) for _ in range(40)]
-say(status(get("http://${mirror}/late"), 20))
+held = [socket.create_connection(("127.0.0.1", 3128), 30) for _ in range(${connectionsMax + 8})]
+say(status(get("http://${mirror}/late")))
 `;
-    assert.equal(await said(code, busy), "200 OK");
+    const late = said(code, busy);
+    await until("no place is left", () => clock.timers() === connectionsMax);
+    clock.move(headMsMax);
+    await until("those who said nothing are told so", () => busy.logged.length === connectionsMax);
+    clock.move(headMsMax);
+    assert.equal(await late, "200 OK");
   },
 );
 
@@ -58,7 +73,7 @@ test(
     const code = `
 held = []
 for _ in range(8):
-    s = socket.create_connection(("127.0.0.1", 3128), 5)
+    s = socket.create_connection(("127.0.0.1", 3128), 30)
     s.sendall(get("http://${mirror}/endless").encode())
     s.recv(10)
     held.append(s)
@@ -93,13 +108,13 @@ test(
     after(() => server.close());
     const place = `mirror.test:${portOf(server)}`;
     const rules = { hosts: [place], privateHosts: [place] };
-    const idle = await openReaching({ ...rules, limits: { idleMsMax: 300 } });
-    const long = await openReaching({ ...rules, limits: { connectionMsMax: 600 } });
+    const clock = manualClock();
+    const idle = await openReaching({ ...rules, clock, limits: { idleMsMax: 300 } });
+    const long = await openReaching({ ...rules, clock, limits: { connectionMsMax: 600 } });
     const code = `
-s = socket.create_connection(("127.0.0.1", 3128), 5)
+s = socket.create_connection(("127.0.0.1", 3128), 30)
 s.sendall(tunnel("${place}").encode())
 s.recv(1000)
-s.settimeout(5)
 try:
     while True:
         s.sendall(b"x") if IS_BUSY else None
@@ -109,9 +124,20 @@ try:
 except ConnectionError:
     say("closed")
 `;
-    assert.equal(await said(`IS_BUSY = False\n${code}`, idle), "closed");
-    assert.equal(await said(`IS_BUSY = True\n${code}`, long), "closed");
-    assert.deepEqual([idle.logged.length, long.logged.length], [1, 1]);
+    for (const [isBusy, attacked, why] of [
+      ["False", idle, "idle"],
+      ["True", long, "time"],
+    ] as const) {
+      const connected = once(server, "connection");
+      const ended = said(`IS_BUSY = ${isBusy}\n${code}`, attacked);
+      await connected;
+      await until("it is cut", () => {
+        clock.move(100);
+        return attacked.logged.length > 0;
+      });
+      assert.equal(await ended, "closed");
+      assert.match(attacked.logged.join(), new RegExp(`^a connection of a program was cut .*"why":"${why}"\\}$`));
+    }
   },
 );
 
@@ -131,10 +157,9 @@ test("a tunnel in which something is said before each limit of silence stays ope
   const place = `mirror.test:${portOf(server)}`;
   const talking = await openReaching({ hosts: [place], privateHosts: [place], limits: { idleMsMax: 300 }, clock });
   const code = `
-s = socket.create_connection(("127.0.0.1", 3128), 5)
+s = socket.create_connection(("127.0.0.1", 3128), 30)
 s.sendall(tunnel("${place}").encode())
 s.recv(1000)
-s.settimeout(5)
 heard = 0
 for _ in range(10):
     s.sendall(b"x")
@@ -195,7 +220,7 @@ for number in range(1, 32):
     except OSError:
         pass
 for _ in range(300):
-    s = socket.create_connection(("127.0.0.1", 3128), 5)
+    s = socket.create_connection(("127.0.0.1", 3128), 30)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     s.sendall(b"CONNECT ${mirror} HTTP/1.1\\r\\n\\r\\n")
     s.close()

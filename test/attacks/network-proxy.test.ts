@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer as createTlsServer } from "node:https";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
@@ -200,6 +201,28 @@ test(
     });
     assert.equal(await said(`say(status(get("http://${mirror}/")))`, both), "502 Bad Gateway");
     assert.equal(heard.length, before);
+  },
+);
+
+test(
+  "attack 187c: approving for the user at the port of AgentYard itself is stopped also where that host is allowed [X5][H1]",
+  options,
+  async () => {
+    const before = heard.length;
+    const all = Object.values(networkInterfaces()).flatMap((some) => some ?? []);
+    const mine = all.find(({ internal, family }) => !internal && family === "IPv4");
+    const text = `${mirror} is AgentYard itself, which no program may reach`;
+    for (const address of ["127.0.0.1", "127.0.0.2", "::1", mine?.address ?? "127.0.0.1"]) {
+      const shut = await openReaching({ lookup: async () => [address], ownPorts: new Set([port]) });
+      assert.deepEqual(await said(`say([status(get("http://${mirror}/")), ask(tunnel("${mirror}"))])`, shut), [
+        forbidden,
+        `HTTP/1.1 403 Forbidden: ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${text.length + 1}\r\nConnection: close\r\n\r\n${text}\n`,
+      ]);
+      await shut.guest.close("done");
+    }
+    assert.equal(heard.length, before);
+    const beside = await openReaching({ ownPorts: new Set([port + 1]) });
+    assert.equal(await said(`say(status(get("http://${mirror}/")))`, beside), "200 OK");
   },
 );
 

@@ -33,6 +33,7 @@ type Wanted = {
   readonly hosts?: readonly string[];
   readonly privateHosts?: readonly string[];
   readonly lookup?: Lookup;
+  readonly ownPorts?: ReadonlySet<number>;
   readonly limits?: Partial<ProxyLimits>;
   readonly clock?: Clock;
 };
@@ -45,6 +46,7 @@ export async function openReaching(wanted: Wanted = {}): Promise<Reaching> {
   const { hosts = [mirror], privateHosts = [mirror], lookup = async () => ["127.0.0.1"] } = wanted;
   const network = openNetwork({
     ...{ rules: { hosts, privateHosts }, lookup, limits: wanted.limits, clock: wanted.clock ?? systemClock },
+    ownPorts: wanted.ownPorts,
     logger: loggerInto(logged),
   });
   const workspace = conversation(newFolder());
@@ -73,9 +75,8 @@ export function reaching(): Promise<Reaching> {
 
 /** `ask(request)`: the first line of the answer and how it goes on. */
 const asking = `
-def ask(request, wait=5):
-    with socket.create_connection(("127.0.0.1", 3128), 5) as s:
-        s.settimeout(wait)
+def ask(request):
+    with socket.create_connection(("127.0.0.1", 3128), 30) as s:
         s.sendall(request.encode("latin1"))
         answer = b""
         try:
@@ -84,15 +85,15 @@ def ask(request, wait=5):
         except (TimeoutError, ConnectionError) as error:
             return type(error).__name__
     return answer.decode("latin1")
-def status(request, wait=5):
-    return ask(request, wait).split("\\r\\n")[0].removeprefix("HTTP/1.1 ").split(":")[0]
+def status(request):
+    return ask(request).split("\\r\\n")[0].removeprefix("HTTP/1.1 ").split(":")[0]
 def get(url):
     return "GET " + url + " HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"
 def tunnel(place):
     return "CONNECT " + place + " HTTP/1.1\\r\\n\\r\\n"
 `;
 export const said = async (code: string, attacked?: Attacked) =>
-  attempt(attacked ?? (await reaching()), { code: `${asking}\n${code}` });
+  attempt(attacked ?? (await reaching()), { code: `${asking}\n${code}`, timeoutMs: 60_000 });
 export const forbidden = "403 Forbidden";
 
 export function portOf(server: Pick<Server, "address">): number {

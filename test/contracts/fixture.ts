@@ -153,7 +153,7 @@ export async function readContents(storage: Storage): Promise<unknown> {
     received: await storage.received(number, "client-message"),
     decisions: await storage.openDecisions(localOwner, 10),
     lease: await storage.claimLease(number, "reader", 0),
-    wakes: await storage.dueWakes(10),
+    wakes: (await storage.dueWakes(10)).map(({ number, notBefore }) => ({ number, notBefore })),
     workspace: await storage.findWorkspace(number),
     agents: await storage.agentsOf(number),
     orphans: await storage.orphanedWorkspaces(10),

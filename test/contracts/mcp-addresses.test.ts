@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
 import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
-import { address, everythingAt, freePort, startMcp, textOf } from "../world/mcp-servers.ts";
+import { address, everythingAt, startMcp, textOf } from "../world/mcp-servers.ts";
 
 test("a real MCP server behind an address works: tools, pictures, progress and cancelling [G1]", async (t) => {
   const { url } = await everythingAt(t, "streamableHttp");
@@ -67,9 +68,13 @@ test("an address where nobody is, or something else, says so [G1][P4]", async (t
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   t.after(() => other.close());
   const { port } = other.address() as AddressInfo;
+  // The near end of a connection: nobody listens there, and nobody else can have it meanwhile.
+  const held = connect(port, "127.0.0.1");
+  t.after(() => held.destroy());
+  await once(held, "connect");
   const place = await startMcp(t, [
     address("other", `http://127.0.0.1:${port}/mcp`),
-    address("nobody", `http://127.0.0.1:${await freePort()}/mcp`),
+    address("nobody", `http://127.0.0.1:${held.localPort}/mcp`),
   ]);
   const reasons = [];
   for (const id of ["other", "nobody"]) {

@@ -44,6 +44,7 @@ test("the tools of a real MCP server are there with their schemas, pictures and 
     { duration: 0.05, steps: 2 },
     { show: (said) => void shown.push(said) },
   );
+  await until("its progress is told", () => shown.length > 0);
   assert.equal(shown[0], "1/2\n");
 
   // What it gets of our environment is what the settings name, and nothing of ours.

@@ -27,6 +27,33 @@ test("a user signs in to a server by a link, and stays signed in after a restart
   assert.ok("failure" in refused && refused.failure.code === "mcp_sign_in_needed", textOf(refused));
 });
 
+test("a sign-in belongs to the address that it was made at: another one under the same name gets nothing of it [G1][S7][Q1]", async (t) => {
+  const [account, other] = [await accountServer(t), await accountServer(t)];
+  const place = await startMcp(t, [address("far", account.url)]);
+  await signIn(place, account);
+  await place.mcp.change([address("far", other.url)]);
+  assert.equal((await place.ready("far")).state, "sign_in_needed");
+  assert.deepEqual([...new Set(other.shown)], [""]);
+
+  await place.mcp.change([address("far", account.url)]);
+  assert.equal(textOf(await place.call("mcp__far__whoami")), "known", "and it is still there at its own");
+  await place.mcp.change([address("far", other.url)]);
+  await signIn(place, other);
+  const ours = new Set(account.tokens());
+  assert.ok(other.shown.every((token) => !ours.has(token.replace("Bearer ", ""))));
+  await place.mcp.change([address("far", account.url)]);
+  assert.equal((await place.ready("far")).state, "sign_in_needed", "one sign-in is kept, that of the last address");
+});
+
+test("a sign-in of which no address is known counts for none [G1][Q1]", async (t) => {
+  const account = await accountServer(t);
+  const place = await startMcp(t, [address("far", account.url)]);
+  const tokens = { access_token: "from-before", token_type: "Bearer" };
+  await place.secrets.put(localOwner, "mcp/far", JSON.stringify({ tokens }));
+  assert.equal((await place.ready("far")).state, "sign_in_needed");
+  assert.deepEqual([...new Set(account.shown)], [""]);
+});
+
 test("whoever gets the name of a user who was removed gets nothing of their sign-in [G1][S7]", async (t) => {
   const account = await accountServer(t);
   const place = await startMcp(t, [address("far", account.url)]);
@@ -80,6 +107,35 @@ test("a tool that needs more than the user agreed to makes them sign in again, f
   assert.equal(textOf(await place.call("mcp__far__write")), "known");
 });
 
+test("who we are is shown to the sign-in service that the settings name, and to none that the server names instead [G1][Q1]", async (t) => {
+  const app = { id: "by-hand", back };
+  const evil = await accountServer(t, { app });
+  let named = evil.issuer;
+  const account = await accountServer(t, { app, signInAt: () => named });
+  const client = { id: app.id, secret: "hidden-7781" };
+  const { url, issuer } = account;
+  for (const wanted of [{ client }, { client: undefined }]) {
+    const reached = { by: "address", url, headers: {}, scope: undefined, issuer: `${issuer}/`, ...wanted } as const;
+    const place = await startMcp(t, [address("far", url, { reached })]);
+    evil.asked.length = 0;
+    named = evil.issuer;
+    const refused = await place.mcp.beginSignIn(localOwner, "far", back);
+    assert.ok(!refused.ok, JSON.stringify(refused));
+    assert.equal(refused.failure.code, "mcp_sign_in_failed");
+    assert.match(JSON.stringify(refused.failure), new RegExp(`bound to .*${issuer}.* but .*${evil.issuer}`));
+    assert.deepEqual(
+      evil.asked,
+      ["/.well-known/oauth-authorization-server"],
+      "it was asked who it is, and told nothing",
+    );
+    named = issuer;
+    await signIn(place, account);
+    assert.equal(textOf(await place.call("mcp__far__whoami")), "known");
+  }
+  const basic = Buffer.from(`${client.id}:${client.secret}`).toString("base64");
+  assert.deepEqual([account.apps, evil.apps], [[`Basic ${basic}`, ""], []]);
+});
+
 test("a sign-in is ended by whoever began it, once, and only where one is asked for [G1][Q1]", async (t) => {
   const account = await accountServer(t);
   const place = await startMcp(t, [address("far", account.url), odd("well")]);
@@ -105,6 +161,27 @@ test("a sign-in is ended by whoever began it, once, and only where one is asked 
     const refused = await place.mcp.beginSignIn(localOwner, id, back);
     assert.equal(!refused.ok && refused.failure.code, code);
   }
+});
+
+test("who begins many sign-ins gives up their own oldest ones, and nobody else's [G1][Q1]", async (t) => {
+  const account = await accountServer(t);
+  const place = await startMcp(t, [address("far", account.url)]);
+  const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob")];
+  const begin = async (owner: OwnerId) => {
+    const begun = await place.mcp.beginSignIn(owner, "far", back);
+    assert.ok(begun.ok);
+    return new URL(begun.value.url).searchParams.get("state") ?? "";
+  };
+  const said = async (owner: OwnerId, state: string) => {
+    const ended = await place.mcp.finishSignIn(owner, { state, error: "the person said no" });
+    return !ended.ok && ended.failure.code === "mcp_sign_in_failed" && ended.failure.params.said;
+  };
+  const first = await begin(ann);
+  const states: string[] = [];
+  for (let n = 0; n < 11; n += 1) states.push(await begin(bob));
+  const [oldest = "", second = ""] = states;
+  const [known, unknown] = ["the person said no", "this link was used, or is not yours"];
+  assert.deepEqual([await said(ann, first), await said(bob, second), await said(bob, oldest)], [known, known, unknown]);
 });
 
 async function signIn({ mcp }: TestMcp, account: Awaited<ReturnType<typeof accountServer>>): Promise<void> {

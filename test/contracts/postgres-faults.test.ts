@@ -4,16 +4,16 @@ import { before, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Result } from "../../src/base/result.ts";
 import type { Failure } from "../../src/protocol/failure.ts";
-import { type AloneOptions, holdAlone } from "../../src/storage/postgres/alone.ts";
+import { type HoldOptions, holdDatabase } from "../../src/storage/postgres/hold.ts";
 import { openPostgres, type PostgresOptions } from "../../src/storage/postgres/postgres.ts";
 import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import { type Storage, StorageAway } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
-import { cutAtCommit, oldPostgres, stalling, takeOver } from "../world/postgres-doubles.ts";
+import { cutAtCommit, oldPostgres, parting, sayingPostgres, stalling, takeOver } from "../world/postgres-doubles.ts";
 import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
 import { codeOf, facts, makeConversation, readAll, stored, unwrap } from "./storage-place.ts";
 
-// What the server of the database, the network and whoever runs them can do to us.
+// What the database server, the network and whoever runs them can do to us.
 const skip = cannotStore;
 let server: PostgresServer;
 before(async () => {
@@ -55,6 +55,17 @@ test("a database that cannot be used is named with the cause, and nothing is wri
   assert.deepEqual(left.rows, [{ relname: "recipe" }]);
 });
 
+test("a server that cannot encrypt as the address asks for it, or is only just starting, is named by that [N1][Q2][P4]", async (t) => {
+  const [noTls, starting] = [await sayingPostgres(t, "no TLS"), await sayingPostgres(t, "starting up")];
+  assert.deepEqual(
+    [paramsOf(await open(noTls)), paramsOf(await open(starting, { awayMsMax: 0 }))],
+    [
+      { database_unusable: { why: "no_tls", said: "The server does not support SSL connections" } },
+      { database_away: { why: "starting", said: "the database system is starting up (57P03)" } },
+    ],
+  );
+});
+
 test("a server that is older than we know is named, and so is a schema that is newer [N1][Q2]", { skip }, async (t) => {
   assert.deepEqual(paramsOf(await open(await oldPostgres(t))), {
     database_unusable: { why: "too_old", said: "13.1 (old)" },
@@ -73,6 +84,18 @@ test("who starts at the same moment finds one schema, made once, and all of them
   const storages = await Promise.all([1, 2, 3].map(() => opened(t, url)));
   const numbers = await Promise.all(storages.map((storage, index) => makeConversation(storage, `c${index}`)));
   assert.equal(new Set(numbers).size, 3);
+});
+
+test("servers have a database together; who moves data into it has it alone, and only while nobody else is there [N1][P3]", {
+  skip,
+}, async () => {
+  const url = server.newPlace();
+  const together = [unwrap(await holdAs({ url, isShared: true })), unwrap(await holdAs({ url, isShared: true }))];
+  assert.match(JSON.stringify(paramsOf(await holdAs({ url }))), /"why":"in_use","said":"this machine, process \d+ of/);
+  await Promise.all(together.map((hold) => hold.close()));
+  const alone = unwrap(await holdAs({ url }));
+  assert.equal(codeOf(await holdAs({ url, isShared: true })), "database_unusable");
+  await alone.close();
 });
 
 test("one process has the database to itself; the next one gets it when that one has ended or was cut off [N1][P3]", {
@@ -116,6 +139,29 @@ test("who was cut off and finds another one in its place hears so once, by the n
   assert.deepEqual({ code, params, times }, { code: "database_unusable", params: { why: "in_use", said }, times: 1 });
   await first.close();
   await elsewhere.close();
+});
+
+test("a server that never answers does not keep us from ending: what was asked of it fails [N1][Q2]", {
+  skip,
+  timeout: 300_000,
+}, async (t) => {
+  const way = await stalling(t, server.folder);
+  const clock = {
+    ...systemClock,
+    after: (ms: number, action: () => void) => systemClock.after(Math.min(ms, 200), action),
+  };
+  const storage = await opened(t, server.newPlace().replace(server.folder, way.folder), { clock });
+  await storage.listUsers(1);
+  way.stall(true);
+  const asked = assert.rejects(storage.listUsers(1), StorageAway);
+  // The pool gives out a connection a moment after it was asked for one.
+  await new Promise(setImmediate);
+  let isClosed = false;
+  void storage.close().then(() => {
+    isClosed = true;
+  });
+  await until("it is closed", () => isClosed).finally(() => way.stall(false));
+  await asked;
 });
 
 test("a server that takes connections and never answers is away; who held the database has it again when it answers [N1][Q2]", {
@@ -185,14 +231,30 @@ test("a server that stays away is told as that, and what was acknowledged is the
   assert.deepEqual(await readAll(storage, number), stored(1, "a"));
 });
 
+test("a server that ends in the moment in which it lets somebody in ends no process of ours [N1][Q2]", {
+  skip,
+}, async (t) => {
+  const way = await parting(t, server.folder);
+  const storage = await opened(t, server.newPlace().replace(server.folder, way.folder));
+  const number = await makeConversation(storage);
+  way.begin();
+  const read = await Promise.all(Array.from({ length: 6 }, () => storage.conversationByNumber(number)));
+  assert.deepEqual([way.times(), read.map((row) => row?.number)], [1, Array(6).fill(number)]);
+});
+
 test("a commit whose answer is lost is neither done again nor called done [N1][L2]", { skip }, async (t) => {
   const cut = await cutAtCommit(t, server.folder);
   const url = server.newPlace();
   const direct = await opened(t, url);
   const number = await makeConversation(direct);
   const storage = await opened(t, url.replace(server.folder, cut.folder));
+  const heard: number[] = [];
+  storage.onAppend(number, (lastSeq) => heard.push(lastSeq));
   cut.begin();
   const lost = await storage.append({ number, events: facts("perhaps") });
+  // Who follows it hears of it when somebody takes the conversation up again.
+  unwrap(await storage.claimLease(number, "a", 15_000));
+  assert.deepEqual(heard, [(await readAll(direct, number)).length]);
   assert.deepEqual(paramsOf(lost), {
     database_away: { why: "commit_unknown", said: "the connection was lost while a commit was on its way" },
   });
@@ -226,6 +288,23 @@ test("many things at once use no more connections than are allowed [N1]", { skip
   });
 });
 
+test("where all connections are in use and none comes free, a caller is told that the database is busy, and the next one is served [N1][Q2]", {
+  skip,
+}, async (t) => {
+  const url = server.newPlace();
+  const storage = await opened(t, url, { connectionsMax: 1, awayMsMax: 0 });
+  const number = await makeConversation(storage);
+  await using holder = await server.session();
+  await holder.query(`BEGIN; LOCK TABLE ${schemaIn(url)}.event IN ACCESS EXCLUSIVE MODE`);
+  // The first waits for the table with the one connection, the second for the connection.
+  const told = await Promise.all(
+    [1, 2].map(() => storage.read(number, { after: 0, limit: 1 }).catch((error) => error)),
+  );
+  for (const error of told) assert.equal(error instanceof StorageAway && error.failure.code, "storage_busy");
+  await holder.query("ROLLBACK");
+  assert.deepEqual(await storage.read(number, { after: 0, limit: 1 }), []);
+});
+
 test("a database whose tables were taken away is told as broken [N1][Q2]", { skip }, async (t) => {
   const url = server.newPlace();
   const storage = await opened(t, url);
@@ -237,9 +316,9 @@ test("a database whose tables were taken away is told as broken [N1][Q2]", { ski
   });
 });
 
-function holdAs(over: Pick<AloneOptions, "url"> & Partial<AloneOptions>) {
+function holdAs(over: Pick<HoldOptions, "url"> & Partial<HoldOptions>) {
   const onLost = () => {};
-  return holdAlone({ synchronous: "full", statementMsMax: 1000, clock: impatient, log: console, onLost, ...over });
+  return holdDatabase({ synchronous: "full", statementMsMax: 1000, clock: impatient, log: console, onLost, ...over });
 }
 
 function locksOf(url: string): string {

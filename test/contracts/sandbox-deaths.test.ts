@@ -50,8 +50,8 @@ test(
   "the sandbox that replaces a dead one has the same walls, and the session says the same of them [X2][X3]",
   options,
   async () => {
-    const mark = `test${systemIds.hex(12)}`;
-    await using door = await openDoor({ openSandbox: sandboxWith({ mark }) });
+    const installation = `test${systemIds.hex(12)}`;
+    await using door = await openDoor({ openSandbox: sandboxWith({ installation }) });
     const look = async () => {
       const { stdout } = await door.run(walls, { conversation_id: "c1" }, "sess-ann");
       const { info } = SandboxSession.parse((await door.get("/sessions/sess-ann")).body);
@@ -59,7 +59,7 @@ test(
     };
     const before = await look();
     assert.match(String(before[0]), /^1000 \['lo'\] CapEff: 0+ NoNewPrivs: 1 Seccomp: 2\n$/);
-    await killUnder(door, () => guestOf(mark));
+    await killUnder(door, () => guestOf(installation));
     assert.deepEqual(await look(), before);
   },
 );
@@ -72,16 +72,16 @@ print(os.getuid(), networks, *(f"{name}: {status[name].strip()}" for name in ("C
 `;
 
 for (const [what, find] of [
-  ["bubblewrap", (mark: string) => guestOf(mark)],
-  ["the first process inside", (mark: string) => firstInside(guestOf(mark))],
+  ["bubblewrap", (installation: string) => guestOf(installation)],
+  ["the first process inside", (installation: string) => firstInside(guestOf(installation))],
 ] as const)
   test(
     `where ${what} is killed under a program, whoever waits for it is told at once that it crashed, and nothing is said to run [X2]`,
     options,
     async () => {
-      const mark = `test${systemIds.hex(12)}`;
-      await using door = await openDoor({ openSandbox: sandboxWith({ mark }) });
-      const { told, id } = await killUnder(door, () => find(mark));
+      const installation = `test${systemIds.hex(12)}`;
+      await using door = await openDoor({ openSandbox: sandboxWith({ installation }) });
+      const { told, id } = await killUnder(door, () => find(installation));
       assert.deepEqual(
         [told.status, told.stdout, typeof told.completed_at, told.how],
         ["crashed", "on\n", "string", "lost"],
@@ -157,8 +157,8 @@ async function killUnder(door: Door, find: () => number) {
 }
 
 /** The bwrap of the only guest of an installation. */
-function guestOf(mark: string): number {
-  const found = descendantsOf(process.pid).find((pid) => commandOf(pid).includes(`\0${mark}.`));
+function guestOf(installation: string): number {
+  const found = descendantsOf(process.pid).find((pid) => commandOf(pid).includes(`\0${installation}.`));
   assert.ok(found !== undefined, "the guest has a bwrap");
   return found;
 }

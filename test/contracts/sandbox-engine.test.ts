@@ -3,8 +3,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { userOf } from "../../src/sandbox/docker/launch.ts";
+import { userOf } from "../../src/sandbox/guest/contained.ts";
 import { type EngineFaults, playEngine } from "../world/docker-engine.ts";
+import { until } from "../world/events.ts";
 import { cannotStart } from "./sandbox-guests.ts";
 import { openDocker } from "./sandbox-on-docker.ts";
 import { done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
@@ -15,12 +16,14 @@ const hurried: Clock = { ...systemClock, wait: (ms, signal) => systemClock.wait(
 /** By that clock: one for guests that start, on a busy machine, too, and one for a guest that never does. */
 const [patientMs, shortMs] = [600_000, 30_000];
 
-async function openPlayed(t: TestContext, startTimeoutMs = patientMs) {
+const installation = "yard";
+
+async function openPlayed(t: TestContext, startTimeoutMs = patientMs, clock = hurried) {
   const place = hostFolder(t);
   const engine = await playEngine(t, { folder: place, user: userOf(undefined) });
   const folder = join(place, "containers");
   const provider = openDocker({
-    ...{ address: { socketPath: engine.socketPath }, folder, startTimeoutMs, clock: hurried, runtime: undefined },
+    ...{ address: { socketPath: engine.socketPath }, folder, startTimeoutMs, clock, runtime: undefined, installation },
   });
   t.after(() => provider.close());
   return { engine, provider, left: () => [engine.containers(), readdirSync(folder)] };
@@ -155,17 +158,59 @@ test("a container that is made after nobody waits for it any more is removed [X3
   assert.deepEqual([!opened.ok && opened.failure.why, left()], ["unavailable", nothing]);
 });
 
-test("containers and files of a server that is gone are swept, and those in use are not [X3]", options, async (t) => {
-  const { engine, provider } = await openPlayed(t);
-  const opened = await provider.open(wantedGuest({ id: "used" }));
-  assert.ok(opened.ok, JSON.stringify(opened));
-  const other = openDocker({
-    ...{ address: { socketPath: engine.socketPath }, folder: join(hostFolder(t), "containers"), runtime: undefined },
+test("a container that an engine made, and was too busy to say so in time, is removed [X3]", options, async (t) => {
+  const timers: (() => void)[] = [];
+  const after: Clock["after"] = (ms, action) => {
+    timers.push(action);
+    return systemClock.after(ms, action);
+  };
+  const { engine, provider, left } = await openPlayed(t, patientMs, { ...hurried, after });
+  assert.deepEqual((await provider.probe()).missing, []);
+  const made: string[] = [];
+  engine.breaks({
+    async before(asked) {
+      // The time of this request is over; the engine makes it all the same.
+      if (asked.endsWith("/create")) timers.at(-1)?.();
+      if (asked.startsWith("DELETE ")) made.push(...engine.containers());
+    },
   });
-  t.after(() => other.close());
-  assert.deepEqual(await provider.reap(), { processes: 0, groups: 0, mounts: 0 });
-  assert.deepEqual(await other.reap(), { processes: 1, groups: 0, mounts: 0 });
-  assert.deepEqual([await opened.value.ended, engine.containers()], [{ why: "ended" }, []]);
+  const opened = await provider.open(wantedGuest({}));
+  assert.deepEqual([!opened.ok && opened.failure, left()], [{ why: "unavailable", said: "late" }, nothing]);
+  assert.equal(made.length, 1);
+});
+
+test(
+  "a server that starts sweeps what one before it left, and nothing that is in use or of another installation [X3]",
+  options,
+  async (t) => {
+    const { engine, provider } = await openPlayed(t);
+    const opened = await provider.open(wantedGuest({ id: "used" }));
+    assert.ok(opened.ok, JSON.stringify(opened));
+    const reapAs = async (installation: string) => {
+      const folder = join(hostFolder(t), "containers");
+      const address = { socketPath: engine.socketPath };
+      const other = openDocker({ address, folder, installation, runtime: undefined });
+      t.after(() => other.close());
+      return other.reap();
+    };
+    assert.deepEqual(await provider.reap(), { processes: 0, groups: 0, mounts: 0 });
+    assert.deepEqual(await reapAs("another"), { processes: 0, groups: 0, mounts: 0 });
+    assert.deepEqual(await triedGuest(opened.value).run("bash", "echo on"), done({ stdout: "on\n" }));
+    assert.deepEqual(await reapAs(installation), { processes: 1, groups: 0, mounts: 0 });
+    assert.deepEqual([await opened.value.ended, engine.containers()], [{ why: "ended" }, []]);
+  },
+);
+
+test("a container ends with the server that was killed, also where nobody removes it [X3]", options, async (t) => {
+  const { engine, provider } = await openPlayed(t);
+  const opened = await provider.open(wantedGuest({}));
+  assert.ok(opened.ok, JSON.stringify(opened));
+  const removal = gate();
+  engine.breaks({ before: (asked) => (asked.startsWith("DELETE ") ? removal.pass() : undefined) });
+  engine.breakStreams();
+  await until("it is gone", () => engine.containers().length === 0);
+  removal.open();
+  assert.deepEqual(await opened.value.ended, { why: "ended" });
 });
 
 test("what is started while leftovers are looked for is none [X3]", options, async (t) => {

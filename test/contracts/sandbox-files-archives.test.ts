@@ -138,19 +138,16 @@ test("an archive that would lead out of its folder, or blow up, is refused befor
   const over = await door.upload(large, { conversation_id: "c1" }, "?extract=true");
   assert.deepEqual([...refusal(over), Object(over.json.params).what], [413, "archive_too_large", "bytes"]);
   const plain = makeZip(t, first);
-  for (const [what, bytes] of [
-    ["a text", Buffer.from("text")],
-    ["nothing", Buffer.alloc(0)],
-    ["half of one", plain.subarray(0, plain.length / 2)],
-    ["an end without a beginning", plain.subarray(40)],
-    ["a count that lies", replaceAll(plain, Buffer.from([1, 0, 1, 0]), Buffer.from([9, 0, 9, 0]))],
+  for (const [what, bytes, why] of [
+    ["a text", Buffer.from("text"), "broken"],
+    ["nothing", Buffer.alloc(0), "broken"],
+    ["half of one", plain.subarray(0, plain.length / 2), "broken"],
+    ["an end without a beginning", plain.subarray(40), "broken"],
+    ["a count that lies", replaceAll(plain, Buffer.from([1, 0, 1, 0]), Buffer.from([9, 0, 9, 0])), "broken"],
+    ["one with a password", withPassword(plain), "encrypted"],
   ] as const) {
-    const zip = new File([bytes], "a.zip");
-    assert.deepEqual(
-      refusal(await door.upload(zip, { conversation_id: "c1" }, "?extract=true")),
-      [400, "archive_unfit"],
-      what,
-    );
+    const unfit = await door.upload(new File([bytes], "a.zip"), { conversation_id: "c1" }, "?extract=true");
+    assert.deepEqual([...refusal(unfit), Object(unfit.json.params).why], [400, "archive_unfit", why], what);
   }
   const listed = await door.call("GET", `${base}?path=c1&format=names`);
   assert.deepEqual(listed.json.files, []);
@@ -244,4 +241,15 @@ function replaceAll(bytes: Bytes, from: Buffer, to: Buffer): Bytes {
   const copy = Buffer.from(bytes);
   for (let at = copy.indexOf(from); at >= 0; at = copy.indexOf(from, at + 1)) to.copy(copy, at);
   return copy;
+}
+
+/** By its flags: what is in it nobody looks at. */
+function withPassword(zip: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  const locked = Buffer.from(zip);
+  for (const [head, at] of [
+    ["PK\x03\x04", 6],
+    ["PK\x01\x02", 8],
+  ] as const)
+    locked[zip.indexOf(head) + at] = 1;
+  return locked;
 }

@@ -104,24 +104,40 @@ const named = field("conversation_id", "c1");
 test("a form that is no good is refused in words, and nothing of it is stored [F4][S5]", async () => {
   await using door = await openFileDoor();
   for (const [what, body, status, code, headers] of [
-    ["no boundary", file("a.csv") + named + end, 400, "form_unfit", { "content-type": "multipart/form-data" }],
-    ["not a form", "{}", 400, "form_unfit", { "content-type": "application/json" }],
-    ["another boundary", `--y\r\n${file("a.csv")}--y--`, 400, "form_unfit"],
-    ["nothing", "", 400, "form_unfit"],
-    ["no file", named + end, 400, "form_unfit"],
-    ["two files", file("a.csv") + file("b.csv") + named + end, 400, "form_unfit"],
+    [
+      "no boundary",
+      file("a.csv") + named + end,
+      400,
+      "form_unfit: no_boundary",
+      { "content-type": "multipart/form-data" },
+    ],
+    ["not a form", "{}", 400, "form_unfit: broken", { "content-type": "application/json" }],
+    ["another boundary", `--y\r\n${file("a.csv")}--y--`, 400, "form_unfit: broken"],
+    ["nothing", "", 400, "form_unfit: broken"],
+    ["no file", named + end, 400, "form_unfit: no_file"],
+    ["two files", file("a.csv") + file("b.csv") + named + end, 400, "form_unfit: several_files"],
     [
       "two files at a known place",
       field("conversation_id", "c2") + field("subdir", "temparea") + file("a.csv") + file("b.csv") + end,
       400,
-      "form_unfit",
+      "form_unfit: several_files",
     ],
-    ["10,000 parts", field("x", "y").repeat(10_000) + file("a.csv") + named + end, 400, "form_unfit"],
-    ["10,000 parts behind the file", file("a.csv") + field("x", "y").repeat(10_000) + named + end, 400, "form_unfit"],
-    ["a huge field", field("x", "y".repeat(MB)) + file("a.csv") + named + end, 400, "form_unfit"],
-    ["a huge header", part(`content-disposition: form-data; name="${"x".repeat(MB)}"`, "") + end, 400, "form_unfit"],
-    ["no end", file("a.csv") + named, 400, "form_unfit"],
-    ["no end of its file", `${file("a.csv").slice(0, -4)}`, 400, "form_unfit"],
+    ["10,000 parts", field("x", "y").repeat(10_000) + file("a.csv") + named + end, 400, "form_unfit: too_many_parts"],
+    [
+      "10,000 parts behind the file",
+      file("a.csv") + field("x", "y").repeat(10_000) + named + end,
+      400,
+      "form_unfit: too_many_parts",
+    ],
+    ["a huge field", field("x", "y".repeat(MB)) + file("a.csv") + named + end, 400, "form_unfit: field_too_long"],
+    [
+      "a huge header",
+      part(`content-disposition: form-data; name="${"x".repeat(MB)}"`, "") + end,
+      400,
+      "form_unfit: no_file",
+    ],
+    ["no end", file("a.csv") + named, 400, "form_unfit: broken"],
+    ["no end of its file", `${file("a.csv").slice(0, -4)}`, 400, "form_unfit: broken"],
     ["no conversation", file("a.csv") + end, 400, "conversation_not_named"],
     ["no name", file("") + named + end, 400, "path_invalid"],
     ["a name above", file("../x") + named + end, 400, "path_traversal_blocked"],
@@ -129,7 +145,7 @@ test("a form that is no good is refused in words, and nothing of it is stored [F
     ["a folder of Windows", file("C:\\\\temp\\\\x.csv") + named + end, 400, "path_traversal_blocked"],
     ["a NUL", file("a\0.csv") + named + end, 400, "path_invalid"],
     ["a line break", file("a%0Ab\u2028.csv") + named + end, 400, "path_invalid"],
-    ["a name over two lines", encoded("a%0D%0Aset-cookie:x.csv") + named + end, 400, "form_unfit"],
+    ["a name over two lines", encoded("a%0D%0Aset-cookie:x.csv") + named + end, 400, "form_unfit: no_file"],
     ["a name with an escape", encoded("a%1B%5B2J.csv") + named + end, 400, "path_invalid"],
     ["a name of 256 bytes", file("界".repeat(86)) + named + end, 400, "path_invalid"],
     ["another folder", file("a.csv") + named + field("subdir", "skills") + end, 400, "bad_request"],
@@ -137,12 +153,29 @@ test("a form that is no good is refused in words, and nothing of it is stored [F
     ["a bad conversation", file("a.csv") + field("conversation_id", "../c2") + end, 400, "bad_request"],
   ] as const) {
     const answer = await door.call("POST", `/sessions/${session}/files/upload`, { body, headers: headers ?? type });
-    assert.deepEqual(refusal(answer), [status, code], what);
+    const [refused, told] = refusal(answer);
+    const { why } = Object(answer.json.params);
+    assert.deepEqual([refused, told === "form_unfit" ? `${told}: ${why}` : told], [status, code], what);
   }
   assert.deepEqual(await left(door), []);
   const there = await door.call("GET", `/sessions/${session}/files?conversation_id=c2`);
   assert.deepEqual(there.json.files, []);
   assert.equal((await door.yard.log.find(OwnerId.parse("ann"), "c1")).ok, false, "nothing is adopted for it");
+});
+
+test("a form whose sender goes away is told as that, and leaves nothing [F4][P4]", async () => {
+  await using door = await openFileDoor();
+  const cut = ReadableStream.from(
+    (async function* () {
+      yield Buffer.from(field("conversation_id", "c2") + file("a.csv").slice(0, -4));
+      throw new Error("the sender has gone");
+    })(),
+  );
+  const sent: RequestInit & { duplex: "half" } = { method: "POST", body: cut, duplex: "half", headers: type };
+  const off = await door.yard.app.request(`/api/v1/sessions/${session}/files/upload`, sent);
+  const { code, params } = Object(await off.json());
+  assert.deepEqual([off.status, code, params], [400, "form_unfit", { why: "broken_off" }]);
+  assert.deepEqual(await left(door), []);
 });
 
 test("a form within a form is a text, and a field called __proto__ is a field [F4]", async () => {

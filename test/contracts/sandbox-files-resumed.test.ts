@@ -5,6 +5,7 @@ import { once } from "node:events";
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -238,6 +239,26 @@ test("an upload belongs to who began it, one has 20 at the most, and each is for
   await door.yard.workspaces.sweep();
   assert.deepEqual(readdirSync(join(door.yard.data, "incoming")), []);
   assert.equal((await create(call, wanted)).status, 201);
+});
+
+test("of uploads that are whole the newest hundred of a user are told of, and nobody else's are looked at [S3][Q1]", async () => {
+  let now = systemClock.now();
+  await using door = await openFileDoor({ clock: { ...systemClock, now: () => now++ } });
+  const { call, yard } = door;
+  const made: string[] = [];
+  for (let count = 0; count < 105; count += 1) {
+    const empty = await create(call, { bytes: 0, filename: "empty.txt", conversation_id: "c1" });
+    assert.equal(empty.status, 201);
+    made.push(pathOf(empty));
+  }
+  const folder = join(yard.data, "incoming");
+  assert.equal(readdirSync(folder).length, 100);
+  const statuses = [];
+  for (const path of [made[4] ?? "", made[5] ?? ""]) statuses.push((await call("GET", path)).status);
+  assert.deepEqual(statuses, [404, 200]);
+  // A note of somebody else that cannot be read would otherwise be met by whoever begins an upload.
+  mkdirSync(join(folder, `tus-${"0".repeat(32)}.json`));
+  assert.equal((await create(call, { bytes: 0, filename: "empty.txt", conversation_id: "c1" })).status, 201);
 });
 
 type Wanted = { readonly bytes: number } & Readonly<Record<string, string | number>>;

@@ -75,12 +75,12 @@ test("a guest that nobody looks after any more is found and ended, those of othe
   skip: cannotStart,
 }, async (t) => {
   const host = await openHost(t);
-  const { child, pid } = await keepGuest(t, host.mark);
+  const { child, pid } = await keepGuest(t, host.installation);
   const stranger = await startPython(await openHost(t), "say(1)");
   assert.ok(stranger.ok);
 
   const { processes, groups, mounts } = await reapLeftovers({
-    mark: host.mark,
+    installation: host.installation,
     groups: host.groups,
     clock: systemClock,
   });
@@ -91,7 +91,7 @@ test("a guest that nobody looks after any more is found and ended, those of othe
   assert.equal(isAlive(stranger.value.pid), true);
   stranger.value.kill();
   await stranger.value.ended;
-  assert.deepEqual(await reapLeftovers({ mark: host.mark, groups: host.groups, clock: systemClock }), {
+  assert.deepEqual(await reapLeftovers({ installation: host.installation, groups: host.groups, clock: systemClock }), {
     processes: 0,
     groups: 0,
     mounts: 0,
@@ -106,7 +106,7 @@ test("groups are gone when their guests and their server are [X3]", { skip: cann
   await started.value.ended;
   assert.deepEqual(await host.groups.reap(), { processes: [], groups: 0 });
   host.groups.close();
-  const again = openGroups({ mark: host.mark, clock: systemClock });
+  const again = openGroups({ installation: host.installation, clock: systemClock });
   assert.deepEqual(again.has, host.groups.has);
   if (isRoot) assert.deepEqual(again.has, { memory: true, pids: true, cpu: true, kill: true });
   again.close();

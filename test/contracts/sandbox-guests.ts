@@ -14,7 +14,7 @@ import { openGroups } from "../../src/sandbox/local/groups.ts";
 import { type Launched, launchGuest } from "../../src/sandbox/local/launch.ts";
 import { type LocalSandboxOptions, openLocalSandbox } from "../../src/sandbox/local/local.ts";
 import { probeMachine } from "../../src/sandbox/local/probe.ts";
-import type { GuestProgram, LaunchHost } from "../../src/sandbox/local/start.ts";
+import type { GuestProgram, LaunchSettings } from "../../src/sandbox/local/start.ts";
 import type { GuestWanted, LackName, SandboxFault, SandboxProvider } from "../../src/sandbox/provider.ts";
 import { wordsFor } from "../../src/words/words.ts";
 
@@ -40,34 +40,34 @@ export const ownerUid = isRoot ? 54_321 : undefined;
 /** A whole provider, with an installation of its own. */
 export function openProvider(changes: Partial<LocalSandboxOptions> = {}): SandboxProvider {
   return openLocalSandbox({
-    mark: `test${systemIds.hex(12)}`,
+    installation: `test${systemIds.hex(12)}`,
     clock: systemClock,
     ids: systemIds,
     words: wordsFor("en").sandbox,
     javascript: process.execPath,
-    startTimeoutMs: 20_000,
+    startTimeoutMs: 60_000,
     ...changes,
   });
 }
 
 /** An installation of its own: nothing that other tests do at the same time is touched. */
-export async function openHost(t: TestContext, changes: Partial<LaunchHost> = {}): Promise<LaunchHost> {
+export async function openHost(t: TestContext, changes: Partial<LaunchSettings> = {}): Promise<LaunchSettings> {
   const bwrap = await readBwrap(bwrapPath);
   const architecture = architectureOf(process.arch);
   assert.ok(bwrap !== undefined && architecture !== undefined);
-  const mark = `test${systemIds.hex(12)}`;
-  const groups = openGroups({ mark, clock: systemClock });
+  const installation = `test${systemIds.hex(12)}`;
+  const groups = openGroups({ installation, clock: systemClock });
   t.after(async () => {
     await groups.reap();
     groups.close();
   });
   const seccomp = seccompProgram(architecture);
-  return { bwrap, seccomp, groups, mark, clock: systemClock, startTimeoutMs: 20_000, ...changes };
+  return { bwrap, seccomp, groups, installation, clock: systemClock, startTimeoutMs: 60_000, ...changes };
 }
 
 /** A workspace folder that the guest's user can get to. */
-export function workspaceFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "agentyard-guest-"));
+export function workspaceFolder(t: TestContext, parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, "agentyard-guest-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o711);
   return folder;
@@ -82,7 +82,7 @@ type Inside = Partial<GuestWanted> & Partial<Pick<GuestProgram, "programs">>;
 
 /** Starts a guest whose first process is this Python; it has `say(value)`, and what it says first is the answer. */
 export async function startPython(
-  host: LaunchHost,
+  host: LaunchSettings,
   code: string,
   { programs = [], ...wanted }: Inside = {},
 ): Promise<Result<Launched & { readonly answer: unknown }, SandboxFault>> {
@@ -104,7 +104,7 @@ export async function startPython(
 }
 
 /** What the code says; the guest is ended then. */
-export async function askPython(host: LaunchHost, code: string, inside: Inside = {}): Promise<unknown> {
+export async function askPython(host: LaunchSettings, code: string, inside: Inside = {}): Promise<unknown> {
   const started = await startPython(host, code, inside);
   assert.ok(started.ok, started.ok ? "" : `${started.failure.why}: ${started.failure.said}`);
   started.value.kill();
@@ -138,8 +138,10 @@ function firstLine(control: Duplex): Promise<string> {
 export const serverPath = new URL(import.meta.resolve("./sandbox-server.ts")).pathname;
 
 /** Another process with a guest of this installation, and the guest's process id. */
-export async function keepGuest(t: TestContext, mark: string): Promise<{ child: ChildProcess; pid: number }> {
-  const child = spawn(process.execPath, [serverPath, "keep", "say(1)", mark], { stdio: ["ignore", "pipe", "inherit"] });
+export async function keepGuest(t: TestContext, installation: string): Promise<{ child: ChildProcess; pid: number }> {
+  const child = spawn(process.execPath, [serverPath, "keep", "say(1)", installation], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   t.after(() => child.kill("SIGKILL"));
   const pid = await new Promise<number>((resolve) => child.stdout.once("data", (bytes) => resolve(Number(bytes))));
   return { child, pid };
@@ -151,9 +153,9 @@ export function isAlive(pid: number): boolean {
 }
 
 /** The bwrap of a guest: everything inside ends with it. */
-export function bwrapOf(mark: string): number {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  const found = pids.find((pid) => textOf(`/proc/${pid}/cmdline`).includes(`\0${mark}\0`));
+export function bwrapOf(name: string): number {
+  const pids = readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
+  const found = pids.find((pid) => textOf(`/proc/${pid}/cmdline`).includes(`\0${name}\0`));
   assert.ok(found !== undefined, "the guest has a bwrap");
   return Number(found);
 }
@@ -174,7 +176,7 @@ function textOf(path: string): string {
 }
 
 /** A limit that this user cannot have is not silently left out: the machine says so. */
-export async function saysItLacks(host: LaunchHost, name: LackName): Promise<void> {
+export async function saysItLacks(host: LaunchSettings, name: LackName): Promise<void> {
   const { missing, degraded } = await probeMachine({ ...host, ids: systemIds, words: wordsFor("en").sandbox });
   assert.deepEqual([missing, degraded.filter((lack) => lack.name === name).length], [[], 1]);
 }

@@ -16,8 +16,8 @@ import {
 } from "./sandbox-guests.ts";
 
 test("a guest is ended with the process that started it, however that ended [X3]", { skip: cannotStart }, async (t) => {
-  const { mark } = await openHost(t);
-  const { child, pid } = await keepGuest(t, mark);
+  const { installation } = await openHost(t);
+  const { child, pid } = await keepGuest(t, installation);
   assert.equal(isAlive(pid), true);
   child.kill("SIGKILL");
   await until("the guest is gone", () => !isAlive(pid));

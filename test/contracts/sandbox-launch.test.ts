@@ -160,7 +160,7 @@ say({
     { id: "g1", env: { LANG: "C.UTF-8" } },
   );
   assert.deepEqual(found, {
-    env: { AGENTYARD_GUEST: `${host.mark}.g1`, LANG: "C.UTF-8", PWD: "/tmp" },
+    env: { AGENTYARD_GUEST: `${host.installation}.g1`, LANG: "C.UTF-8", PWD: "/tmp" },
     opened: { 1: "socket", 2: "socket", 3: "socket" },
     processes: ["1"],
     name: "sandbox",

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { usageOf } from "../../src/sandbox/local/usage.ts";
 import { until } from "../world/events.ts";
+import { writesToDisk } from "./sandbox-executions.ts";
 import {
   bwrapOf,
   bwrapPath,
@@ -15,16 +16,20 @@ import {
   isAlive,
   openHost,
   openProvider,
+  ownerUid,
   serverPath,
   startPython,
+  workspaceFolder,
 } from "./sandbox-guests.ts";
-import { done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
+import { conversation, done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
 
 test("everything that runs in a guest ends with a killed server, and its groups are swept by the next one [X3]", {
   skip: cannotStart,
 }, async (t) => {
-  const mark = `test${systemIds.hex(12)}`;
-  const server = spawn(process.execPath, [serverPath, "serve", "", mark], { stdio: ["ignore", "pipe", "inherit"] });
+  const installation = `test${systemIds.hex(12)}`;
+  const server = spawn(process.execPath, [serverPath, "serve", "", installation], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   t.after(() => server.kill("SIGKILL"));
   let said = "";
   server.stdout.on("data", (bytes) => (said += bytes));
@@ -36,7 +41,7 @@ test("everything that runs in a guest ends with a killed server, and its groups 
   server.kill("SIGKILL");
   await until("all are gone", () => !processes.some(isAlive));
 
-  const next = openProvider({ mark });
+  const next = openProvider({ installation });
   const groups = (await openHost(t)).groups.has.pids ? 1 : 0;
   assert.deepEqual(await next.reap(), { processes: 0, groups, mounts: 0 });
   const opened = await next.open(wantedGuest({ id: "served" }));
@@ -63,6 +68,17 @@ test("without bubblewrap nothing is opened, and as soon as it is there everythin
   assert.deepEqual((await provider.probe()).missing, []);
 });
 
+test("what a program writes to a disk is told [X1]", { skip: cannotStart }, async (t) => {
+  const provider = openProvider();
+  t.after(() => provider.close());
+  // Other folders of the tests may lie in memory.
+  const workspace = conversation(workspaceFolder(t, "/var/tmp"));
+  const opened = await provider.open(wantedGuest({ workspace, uid: ownerUid }));
+  assert.ok(opened.ok);
+  const end = (await triedGuest(opened.value).events("bash", writesToDisk)).at(-1);
+  assert.ok(end?.kind === "exited" && end.metrics.writtenBytes >= 4_000_000, JSON.stringify(end));
+});
+
 test("a guest that is not ready in time is a fault, and leaves nothing behind [X3]", {
   skip: cannotStart,
 }, async (t) => {
@@ -76,14 +92,19 @@ test("a guest that is not ready in time is a fault, and leaves nothing behind [X
 });
 
 test("a guest that does not answer any more is given up, and gone [X1][X3]", { skip: cannotStart }, async (t) => {
-  const mark = `test${systemIds.hex(12)}`;
-  const hurried: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms / 10, action) };
-  const provider = openProvider({ mark, clock: hurried });
+  const installation = `test${systemIds.hex(12)}`;
+  let isHurried = false;
+  const hurried: Clock = {
+    ...systemClock,
+    after: (ms, action) => systemClock.after(isHurried ? ms / 10 : ms, action),
+  };
+  const provider = openProvider({ installation, clock: hurried });
   t.after(() => provider.close());
   const opened = await provider.open(wantedGuest({ id: "g1" }));
   assert.ok(opened.ok);
-  const [first = 0] = descendantsOf(bwrapOf(`${mark}.g1`));
+  const [first = 0] = descendantsOf(bwrapOf(`${installation}.g1`));
   process.kill(first, "SIGSTOP");
+  isHurried = true;
   const { end } = await triedGuest(opened.value).run("bash", "echo on", { timeoutMs: 1000 });
   assert.deepEqual([end, await opened.value.ended], ["timeout undefined", { why: "execution_does_not_end" }]);
   assert.equal(isAlive(first), false);
@@ -102,7 +123,7 @@ test("the fonts of the machine are listed once, and not anew in every guest [X6]
   assert.deepEqual([await hasList(), await hasList()], [false, false]);
   const { degraded } = await provider.probe();
   if (degraded.some(({ name }) => name === "no_data_libraries")) return;
-  await until("a guest finds the list", hasList, 30_000);
+  await until("a guest finds the list", hasList);
 });
 
 test("where no control group counts, the processes of a guest are added up [X4]", { skip: cannotStart }, async (t) => {

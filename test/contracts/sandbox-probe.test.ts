@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { systemIds } from "../../src/base/ids.ts";
 import { readBwrap } from "../../src/sandbox/local/bwrap.ts";
 import { probeMachine } from "../../src/sandbox/local/probe.ts";
+import { canStage } from "../../src/sandbox/local/stage.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { cannotStart, isRoot, openHost } from "./sandbox-guests.ts";
 
@@ -49,6 +50,17 @@ test("without bubblewrap, or with one too old, no code runs, and the command tha
       [[["old_bwrap", true]], []],
       [[["no_python", true]], []],
     ],
+  );
+});
+
+test("a bubblewrap that takes no open folders is named where they cannot be put beside it either [X3][P4]", {
+  skip: cannotStart,
+}, async (t) => {
+  const machine = await machineOf(t);
+  const { degraded } = await probeMachine({ ...machine, bwrap: { ...machine.bwrap, hasBindFd: false } });
+  assert.deepEqual(
+    degraded.map(({ name }) => name).filter((name) => name === "no_bind_fd"),
+    isRoot && canStage() ? [] : ["no_bind_fd"],
   );
 });
 

@@ -5,13 +5,13 @@ import { providerContract } from "./sandbox-provider.ts";
 providerContract(
   "local",
   async () => {
-    const mark = `test${systemIds.hex(12)}`;
+    const installation = `test${systemIds.hex(12)}`;
     return {
-      provider: openProvider({ mark }),
+      provider: openProvider({ installation }),
       workspace: workspaceFolder,
       uid: (number) => (ownerUid === undefined ? undefined : ownerUid + number),
       async accident(id) {
-        process.kill(bwrapOf(`${mark}.${id}`), "SIGKILL");
+        process.kill(bwrapOf(`${installation}.${id}`), "SIGKILL");
       },
     };
   },

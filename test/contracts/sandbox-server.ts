@@ -9,14 +9,14 @@ import { openGroups } from "../../src/sandbox/local/groups.ts";
 import { askPython, bwrapPath, openProvider, startPython } from "./sandbox-guests.ts";
 import { wantedGuest } from "./sandbox-place.ts";
 
-const [, , what, code = "say(1)", mark = `test${systemIds.hex(12)}`] = process.argv;
-const groups = openGroups({ mark, clock: systemClock });
+const [, , what, code = "say(1)", installation = `test${systemIds.hex(12)}`] = process.argv;
+const groups = openGroups({ installation, clock: systemClock });
 const bwrap = await readBwrap(bwrapPath);
 if (bwrap === undefined) throw new Error("no bwrap here");
 const seccomp = seccompProgram(architectureOf(process.arch) ?? "x64");
-const host = { bwrap, seccomp, groups, mark, clock: systemClock, startTimeoutMs: 20_000 };
+const host = { bwrap, seccomp, groups, installation, clock: systemClock, startTimeoutMs: 60_000 };
 if (what === "serve") {
-  const opened = await openProvider({ mark }).open(wantedGuest({ id: "served" }));
+  const opened = await openProvider({ installation }).open(wantedGuest({ id: "served" }));
   if (!opened.ok) throw new Error(opened.failure.said);
   const script = "(setsid sleep 1000 &) ; sleep 1000 & echo on; sleep 1000; :";
   const cell = "import subprocess, time\nchild = subprocess.Popen(['sleep', '1000'])\nprint('on')\ntime.sleep(1000)";

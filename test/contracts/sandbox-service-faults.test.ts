@@ -70,7 +70,10 @@ test("a mistake of ours while a sandbox starts fails its programs, and nobody wa
   const place = await ground.place("c1");
   ground.sandbox.prewarm(place, "python");
   const ran = await ground.sandbox.run(place, echo);
-  assert.equal(ran.ok ? "it ran" : ran.failure.code, "sandbox_start_failed");
+  assert.deepEqual(ran.ok ? "it ran" : [ran.failure.code, ran.failure.params], [
+    "sandbox_start_failed",
+    { why: "broke_down" },
+  ]);
   const { id } = unwrap(await ground.sandbox.executions.submit(place, echo));
   const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
   assert.deepEqual([record?.status, record?.failure?.code], ["failed", "sandbox_start_failed"]);
@@ -259,4 +262,31 @@ test("a session whose stored variables no program can have is replaced by a new 
   const found = unwrap(await next.sandbox.sessions.use(alice));
   assert.deepEqual([made.env, found.id, found.env], [{ A: "a" }, "sb-session-alice", {}]);
   assert.equal((await next.sandbox.run(await next.place("c1"), echo)).ok, true);
+});
+
+test("at the end the uses of all sessions are written down side by side, and one that cannot be is named in the log [S1][Q2]", {
+  timeout: 300_000,
+}, async (t) => {
+  const held = Promise.withResolvers<void>();
+  const touched: string[] = [];
+  const ground = await openGround(t, {
+    wrapStorage: (storage) => ({
+      ...storage,
+      async touchSession(owner, usedAt) {
+        touched.push(owner);
+        await held.promise;
+        if (owner === alice) throw new Error("planted");
+        return storage.touchSession(owner, usedAt);
+      },
+    }),
+  });
+  const { sessions } = ground.sandbox;
+  for (const owner of [alice, bob]) unwrap(await sessions.use(owner));
+  ground.move(1000);
+  for (const owner of [alice, bob]) unwrap(await sessions.use(owner));
+  const next = ground.restart("closed");
+  await until("both are on their way", () => touched.length === 2).finally(held.resolve);
+  const { storage } = await next;
+  assert.equal((await storage.findSession(bob))?.usedAt, 1_001_000);
+  assert.ok(ground.logged.some((line) => line.includes("the use of a session could not be written down")));
 });

@@ -20,8 +20,10 @@ test("what an earlier program still did in the background is told with the next 
 }, async (t) => {
   const ground = await openGround(t);
   const place = await ground.place("c1");
-  const code = "(sleep 0.2; echo late > outputs/late.txt; touch temp/on; exec sleep 100) >/dev/null 2>&1 &";
+  const told = "until [ -e temp/go ]; do sleep 0.02; done";
+  const code = `(${told}; echo late > outputs/late.txt; touch temp/on; exec sleep 100) >/dev/null 2>&1 &`;
   assert.deepEqual(seen(await report(ground, place, "bash", code)), { paths: [], hadCompany: undefined });
+  assert.equal((await place.workspace?.write("temp/go", ""))?.ok, true);
   await until("it has written", async () => (await place.workspace?.stat("temp/on"))?.ok === true);
   assert.deepEqual(seen(await report(ground, place, "bash", "echo 1 > outputs/own.txt")), {
     paths: ["outputs/late.txt", "outputs/own.txt", "temp/on"],

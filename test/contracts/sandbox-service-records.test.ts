@@ -54,7 +54,12 @@ test("each way to end has its word in the record: failed, timeout, cancelled [X2
     return [record?.status, record?.report?.how, record?.report?.stdout.text];
   };
   assert.deepEqual(await ends(await submit("echo a; exit 3")), ["failed", "done", "a\n"]);
-  assert.deepEqual(await ends(await submit("echo b; sleep 100", 300)), ["timeout", "timeout", "b\n"]);
+  // On a busy machine bash would take all of a short time to begin.
+  const overTime = async (timeoutMs: number): Promise<unknown[]> => {
+    const [status, how, said] = await ends(await submit("echo b; sleep 100", timeoutMs));
+    return said === "" && timeoutMs < 10_000 ? overTime(2 * timeoutMs) : [status, how, said];
+  };
+  assert.deepEqual(await overTime(300), ["timeout", "timeout", "b\n"]);
   const long = await submit("echo c; sleep 100");
   for await (const _ of executions.follow(alice, long) ?? []) break;
   assert.equal(await executions.wait(alice, long, AbortSignal.timeout(50)), undefined);

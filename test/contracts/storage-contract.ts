@@ -11,6 +11,7 @@ import { type Opener, openPlace } from "./storage-place.ts";
 import { rulePromises } from "./storage-rules.ts";
 import { searchPromises } from "./storage-search.ts";
 import { secretPromises } from "./storage-secrets.ts";
+import { sharingPromises } from "./storage-sharing.ts";
 import { toolboxPromises } from "./storage-toolboxes.ts";
 import { workspacePromises } from "./storage-workspaces.ts";
 
@@ -23,7 +24,7 @@ export function storageContract(
   const promises = [
     ...[conversationPromises, logPromises, leasePromises],
     ...[workspacePromises, cleanUpPromises, executionPromises, rulePromises],
-    ...[searchPromises, peoplePromises, secretPromises, toolboxPromises, copyPromises(openCopy)],
+    ...[searchPromises, peoplePromises, secretPromises, toolboxPromises, sharingPromises, copyPromises(openCopy)],
   ].flat();
   for (const { says, holds } of promises) {
     test(`${name}: ${says}`, async (t) => {

@@ -117,7 +117,7 @@ export const leasePromises: readonly Promised[] = [
       assert.equal(codeOf(await storage.claimLease(left, "new", 3000)), "fenced");
       assert.deepEqual(await storage.dueWakes(5), []);
       place.clock.set(morning - 86_400_000);
-      assert.deepEqual(await storage.dueWakes(5), [{ number: waiting, notBefore: morning }]);
+      assert.deepEqual(await storage.dueWakes(5), [{ number: waiting, notBefore: morning, head: 0 }]);
       assert.deepEqual(unwrap(await storage.claimLease(left, "new", 3000)), { epoch: 2, wasAbandoned: true });
     },
   },
@@ -152,7 +152,7 @@ export const leasePromises: readonly Promised[] = [
         storage.append({ number, events: facts("second"), with: { wake: { notBefore: morning } } }),
         storage.append({ number, events: facts("turn ends"), with: { wake: { doneAtHead: 1 } } }),
       ]);
-      assert.deepEqual(await storage.dueWakes(5), [{ number, notBefore: morning }]);
+      assert.deepEqual(await storage.dueWakes(5), [{ number, notBefore: morning, head: 3 }]);
       await storage.append({ number, events: facts("turn ends"), with: { wake: { doneAtHead: 3 } } });
       assert.deepEqual(await storage.dueWakes(5), []);
     },

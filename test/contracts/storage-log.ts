@@ -217,7 +217,7 @@ export const logPromises: readonly Promised[] = [
       assert.deepEqual(await readAll(second, number), stored(1, "a", "b"));
       assert.equal(await second.received(number, "m"), 1);
       assert.deepEqual(await second.getBlob(number, hash), new Uint8Array([0, 255, 7]));
-      assert.deepEqual(await second.dueWakes(5), [{ number, notBefore: morning }]);
+      assert.deepEqual(await second.dueWakes(5), [{ number, notBefore: morning, head: 2 }]);
     },
   },
   {

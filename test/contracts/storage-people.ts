@@ -121,6 +121,27 @@ export const peoplePromises: readonly Promised[] = [
     },
   },
   {
+    says: "what is noted of a key or a sign-in that is in use does not bring back one that was taken away [S7]",
+    async holds(place) {
+      const storage = await place.open();
+      const [key, signIn] = [keyOf("k"), signInOf("here")];
+      unwrap(await storage.putKey(key));
+      unwrap(await storage.putSignIn(signIn));
+      unwrap(await storage.touchKey(key.hash, morning + 7));
+      assert.equal(unwrap(await storage.renewSignIn(signIn.hash, morning + 70)), true);
+      assert.deepEqual(await storage.findKey(key.hash), { ...key, usedAt: morning + 7 });
+      assert.deepEqual(await storage.findSignIn(signIn.hash), { ...signIn, endsAt: morning + 70 });
+      unwrap(await storage.dropKey(alice, "k"));
+      unwrap(await storage.dropSignIn(signIn.hash));
+      unwrap(await storage.touchKey(key.hash, morning + 8));
+      assert.equal(unwrap(await storage.renewSignIn(signIn.hash, morning + 80)), false);
+      assert.deepEqual(
+        [await storage.findKey(key.hash), await storage.findSignIn(signIn.hash)],
+        [undefined, undefined],
+      );
+    },
+  },
+  {
     says: "a call under a key begins once, whoever asks how often, and its answer is there after a restart [L2]",
     async holds(place) {
       const first = await place.open();

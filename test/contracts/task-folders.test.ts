@@ -38,6 +38,7 @@ test("what a program writes is in its place as soon as anybody looks, and the pr
   const task = await taskIn(ground);
   const { folder, release } = unwrap(await task.guestFolder());
   const observation = unwrap(await task.observe());
+  const before = process.cwd();
   process.chdir(folder);
   try {
     writeFileSync("a.txt", "one");
@@ -45,7 +46,7 @@ test("what a program writes is in its place as soon as anybody looks, and the pr
     assert.ok(isThere(ground) && !existsSync(folder));
     writeFileSync("b.txt", "two");
   } finally {
-    process.chdir("/");
+    process.chdir(before);
   }
   assert.deepEqual(
     unwrap(await observation.changes()).map(({ path, before, after }) => [path, before, after?.bytes]),

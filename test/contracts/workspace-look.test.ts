@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Observation } from "../../src/workspace/workspace.ts";
+import { observeInLittleMemory } from "../world/look-in-little-memory.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { unwrap } from "./storage-place.ts";
 
@@ -99,6 +101,58 @@ test("a look ahead that is broken off leaves the next one all there is to tell [
   writeFileSync(join(folder, "outputs", "b"), "changed");
   assert.deepEqual(await told(observation), [["outputs/b", sha("b"), sha("changed")]]);
 });
+
+test("however deep programs nest folders and however long they name them, a look needs little memory and says what it cannot watch [W12][X4][Q1]", async (t) => {
+  const { workspace, folder, base } = await testWorkspace(t);
+  t.after(() => workspace.empty("temp"));
+  const little = await observeInLittleMemory(base);
+  t.after(() => little.close());
+  const [depth, long] = [4_000, "d".repeat(255)];
+  inDeep(join(folder, "temp"), { depth, does: 'fs.mkdirSync(name); process.chdir(name); fs.writeFileSync("f", "1");' });
+  const above = (names: number) => `temp/${`${long}/`.repeat(names)}`;
+  const named = Array.from({ length: 15 }, (_, index) => `${above(index + 1)}f`);
+  const first = await little.changes();
+  assert.deepEqual(
+    first.changes.map(({ path, before, after, lost }) => [path, before, after?.bytes, lost]),
+    [...named.map((path) => [path, undefined, 1, undefined]), [`${above(16)}…`, undefined, depth - 15, undefined]].sort(
+      ([a], [b]) => (String(a) < String(b) ? -1 : 1),
+    ),
+  );
+  assert.deepEqual([first.measured?.files, first.measured?.folders], [depth, depth + 4], "a quota counts all of it");
+  assert.deepEqual([first.info.fileCount, first.info.dirCount, first.info.totalSize], [depth, depth + 4, depth]);
+  assert.deepEqual(first.walked, { folders: 4 + 16, files: depth, longest: above(16).length + 1 });
+  inDeep(join(folder, "temp"), { depth, does: "process.chdir(name);", ends: 'fs.writeFileSync("f", "longer");' });
+  const second = await little.changes();
+  assert.deepEqual(
+    second.changes.map(({ path, before, after, lost }) => [path, before?.bytes, after?.bytes, lost]),
+    [[`${above(16)}…`, depth - 15, depth - 15 + 5, "unreadable"]],
+    "that something has changed there is told, and that it cannot be undone",
+  );
+  assert.ok((await workspace.empty("temp")).ok);
+  assert.deepEqual((await little.changes()).changes.length, named.length + 1);
+});
+
+test("of many files with very long paths so many are watched as there is memory for, and the others are counted [W12][X4]", async (t) => {
+  const { workspace, folder, base } = await testWorkspace(t);
+  t.after(() => workspace.empty("temp"));
+  const little = await observeInLittleMemory(base);
+  t.after(() => little.close());
+  const files = 20_000;
+  const below = join(folder, "temp", ...Array.from({ length: 14 }, () => "d".repeat(255)));
+  mkdirSync(below, { recursive: true });
+  for (let index = 0; index < files; index += 1) writeFileSync(join(below, `${index}`), "");
+  const { changes, measured, walked, logged } = await little.changes();
+  const pathBytes = "temp/".length + 14 * 256 + "12345".length;
+  assert.ok(Math.abs(changes.length - (32 * 1024 ** 2) / pathBytes) < 10, `${changes.length} are watched`);
+  assert.deepEqual([measured?.files, walked.files], [files, files]);
+  assert.ok(logged.some((line) => line.includes("too many to watch") && line.includes(`${files - changes.length}`)));
+});
+
+/** In a process of its own, as the way into such a folder is longer than the system takes at once. */
+function inDeep(folder: string, { depth, does, ends = "" }: { depth: number; does: string; ends?: string }): void {
+  const script = `const name = "d".repeat(255); for (let i = 0; i < ${depth}; i += 1) { ${does} } ${ends}`;
+  execFileSync(process.execPath, ["-e", script], { cwd: folder });
+}
 
 function withoutFree(measured: ReturnType<Observation["measured"]>) {
   assert.ok(measured);

@@ -34,7 +34,7 @@ test("a deleted conversation whose program does not end is left after 30 seconds
   assert.deepEqual(await ground.workspaces.sweep(), { left: 1 });
   assert.deepEqual([ground.folders(), left, waited], [["stuck"], [1, 2], [30_000, 30_000]]);
   assert.deepEqual(ground.logged, [
-    '{folder} is not removed yet: a program in it does not end {"folder":"workspace/stuck"}',
+    'the workspace {folder} is not removed yet: a program in it does not end {"folder":"workspace/stuck"}',
   ]);
   stuck.resolve();
   assert.deepEqual([await ground.workspaces.sweep(), ground.folders()], [{ left: 0 }, []]);

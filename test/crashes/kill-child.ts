@@ -1,8 +1,7 @@
 import { writeSync } from "node:fs";
-import type { Storage } from "../../src/storage/storage.ts";
-import { killingStorage } from "../world/killing-storage.ts";
-import { eventsIn, startScenario, writtenBy } from "./scenario.ts";
+import { startScenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/scenarios.ts";
+import { type KillAfter, standingAfter } from "./stand.ts";
 
 /** What a child process is to do: play each of these to its end, or until it is killed. */
 export type Order = readonly {
@@ -11,8 +10,7 @@ export type Order = readonly {
   readonly data: string;
   /** The address of a database that is no file. */
   readonly database?: string | undefined;
-  /** After which write: the third one, or the third one of this name. */
-  readonly killAfter?: { readonly write?: string; readonly times: number } | undefined;
+  readonly killAfter?: KillAfter | undefined;
 }[];
 
 const lanes = 4;
@@ -27,16 +25,10 @@ async function playAll(order: Order): Promise<void> {
   const lane = async () => {
     for (const { scenario, modelUrl, data, database, killAfter } of queue) {
       const stands = Promise.withResolvers<"stands">();
-      const tell = (told: object) => writeSync(1, `${JSON.stringify({ yard: data, ...told })}\n`);
-      const kill = () => stands.resolve("stands");
-      let times = 0;
-      const isLast = (name: string, given: readonly unknown[]) => {
-        if ((killAfter?.write ?? writtenBy(name, given)) === writtenBy(name, given)) times += 1;
-        const isSo = times === killAfter?.times;
-        if (isSo) tell({ last: { write: writtenBy(name, given), events: eventsIn(given) } });
-        return isSo;
-      };
-      const wrapStorage = (storage: Storage) => killingStorage(telling(storage, tell), { isLast, kill });
+      const wrapStorage = standingAfter(killAfter, {
+        tell: (told) => writeSync(1, `${JSON.stringify({ yard: data, ...told })}\n`),
+        stand: () => stands.resolve("stands"),
+      });
       const played = play(scenario, { data, database, modelUrl, wrapStorage });
       if ((await Promise.race([stands.promise, played])) === "stands") standing += 1;
     }
@@ -51,18 +43,6 @@ async function play(name: Order[number]["scenario"], place: Parameters<typeof st
   await scenario.play(yard);
   await yard.close();
   return "ended";
-}
-
-/** Tells what was acknowledged in the moment it was. */
-function telling(storage: Storage, tell: (told: object) => void): Storage {
-  return {
-    ...storage,
-    async append(batch) {
-      const stored = await storage.append(batch);
-      if (stored.ok) tell({ number: batch.number, seq: stored.value.lastSeq });
-      return stored;
-    },
-  };
 }
 
 await playAll(JSON.parse(process.argv[2] ?? "{}"));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { existsSync, statfsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +8,12 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import type { Storage } from "../../src/storage/storage.ts";
 import { killingStorage } from "../world/killing-storage.ts";
+import { inLanes } from "../world/lanes.ts";
 import { modelServer } from "../world/model-server.ts";
 import type { Order } from "./kill-child.ts";
 import { type Scenario, startScenario, writtenBy } from "./scenario.ts";
 import { scenarios } from "./scenarios/scenarios.ts";
+import { keepStates, type State, yardName } from "./states.ts";
 
 /** What a child tells in a line: something is on disk now, or this was the last write before the kill. */
 const Told = z.object({
@@ -49,11 +52,12 @@ export function headsOf(...told: readonly Told[]): Heads {
 }
 
 type Finished = { readonly outcome: unknown; readonly writes: readonly string[] };
+type Place = Parameters<typeof startScenario>[1];
 
 /** Plays a scenario to its end in this process, whatever happened there before, and says what is there then. */
 export async function finish(
   scenario: Scenario,
-  place: Parameters<typeof startScenario>[1],
+  { onPlayed, ...place }: Place & { readonly onPlayed?: () => void },
   acknowledged: Heads = new Map(),
 ): Promise<Finished> {
   const writes: string[] = [];
@@ -69,6 +73,7 @@ export async function finish(
   });
   await scenario.play(yard);
   const played = [...writes];
+  onPlayed?.();
   for (const [number, seq] of acknowledged) {
     const row = await stored?.conversationByNumber(number);
     const head = (await stored?.headOf(number)) ?? 0;
@@ -79,126 +84,133 @@ export async function finish(
 
 /** Folders that are gone afterwards. */
 export async function inFolders<T>(count: number, work: (folders: readonly string[]) => Promise<T>): Promise<T> {
-  const root = await mkdtemp(join(tmpdir(), "agentyard-crash-"));
+  const root = await mkdtemp(join(parentOfYards(), "agentyard-crash-"));
   try {
     return await work(await Promise.all(Array.from({ length: count }, () => mkdtemp(join(root, "yard-")))));
   } finally {
-    await rm(root, { recursive: true, force: true });
+    // Where one lane has failed the others may still write; what failed is what is told.
+    await rm(root, { recursive: true, force: true, maxRetries: 20 });
   }
 }
+
+/** Memory where there is enough: nobody waits for a disk here. */
+function parentOfYards(): string {
+  const memory = "/dev/shm";
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize > memoryBytesMin ? memory : tmpdir();
+}
+
+const memoryBytesMin = 2_000_000_000;
 
 export type Kills = {
   /** By the last write. */
   readonly after: Readonly<Record<string, number>>;
   readonly total: number;
   readonly twice: number;
-  /** How often an undisturbed run writes. */
-  readonly writes: number;
-};
-
-export type KilledYards = {
-  /** Goes on after the kills, in this process, and finds what an undisturbed run leaves. */
-  goOn(name: ScenarioName): Promise<Kills>;
-  /** The events that were stored last when a process was killed: those of one write are there together. */
+  /** The events that were stored last: those of one write are there together. */
   readonly lastEvents: readonly (readonly string[])[];
-  [Symbol.asyncDispose](): Promise<void>;
 };
 
 type ScenarioName = keyof typeof scenarios;
-type Undisturbed = { readonly name: ScenarioName; readonly modelUrl: string } & Finished;
-type Place = Order[number] & { readonly killAfter: { readonly write: string; readonly times: number } };
-
-/**
- * How often these are written depends on what comes first: calls that end together are stored together, and who is woken
- * before having let go keeps the lease. A place of theirs that was there in one run need not be there in the next.
- */
-const varying: ReadonlySet<string> = new Set(["call.started", "call.finished", "claimLease", "releaseLease"]);
 
 /** One in so many is killed a second time. */
 const againEvery = 3;
 
 /**
- * Kills the process after every single write of each scenario; of every third one the process that goes on is killed as
- * well, somewhere on its way. Which ones, and where, moves with `turn`.
+ * Plays a scenario once, and goes on from what a kill after each single write of it leaves: what is there then is what the
+ * undisturbed run has left. Every third one is killed once more, somewhere on its way. Which ones, and where, moves with
+ * `turn`.
  */
-export async function killEverywhere(names: readonly ScenarioName[], turn: number): Promise<KilledYards> {
-  await using stack = new AsyncDisposableStack();
-  const root = await mkdtemp(join(tmpdir(), "agentyard-crash-"));
-  stack.defer(() => rm(root, { recursive: true, force: true }));
-  const undisturbed: Undisturbed[] = [];
-  for (const name of names) {
-    const { url: modelUrl } = stack.use(await modelServer(scenarios[name].answer));
-    const data = await mkdtemp(join(root, "yard-"));
-    undisturbed.push({ name, modelUrl, ...(await finish(scenarios[name], { data, modelUrl })) });
-  }
-  const places = undisturbed.flatMap((run) => placesOf(run, root));
-  for (const { data } of places) await mkdir(data);
-  const first = await runChild(places);
-  const again = places.flatMap(againAt(turn));
-  const second = await runChild(again);
-  assert.deepEqual([first.signal, second.signal], ["SIGKILL", "SIGKILL"]);
-  const held = stack.move();
-  return {
-    lastEvents: [...first.told, ...second.told].flatMap(({ last }) => (last === undefined ? [] : [last.events])),
-    async goOn(name) {
-      const kills = { after: new Map<string, number>(), twice: 0, total: 0 };
-      const { outcome, writes } = undisturbed.find((run) => run.name === name) ?? assert.fail();
-      for (const place of places.filter(({ scenario }) => scenario === name)) {
-        const { write, times } = place.killAfter;
-        const [before, since] = [linesOf(first, place.data), linesOf(second, place.data)];
-        const then = again.find(({ data }) => data === place.data)?.killAfter;
-        const label = `${name}, killed after ${write} ${times}, then after ${JSON.stringify(then)}`;
-        await goOn(place, { expected: outcome, acknowledged: headsOf(...before, ...since), label });
-        const isReached = before.some(({ last }) => last !== undefined);
-        assert.ok(isReached || varying.has(write) || isVarying(name), `${label}: it ended before`);
-        if (isReached) kills.after.set(write, (kills.after.get(write) ?? 0) + 1);
-        if (isReached) kills.total += 1;
-        if (isReached && since.some(({ last }) => last !== undefined)) kills.twice += 1;
-      }
-      assert.ok(kills.total > writes.length / 2, `${name} was killed ${kills.total} times only`);
-      return { ...kills, after: Object.fromEntries(kills.after), writes: writes.length };
-    },
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
-  };
-}
-
-/** Each write of an undisturbed run by its name and how often that came: others may come a little sooner or later. */
-function placesOf({ name, modelUrl, writes }: Undisturbed, root: string): Place[] {
-  return writes.map((write, index) => ({
-    ...{ scenario: name, modelUrl, data: join(root, `${name}-${index + 1}`) },
-    killAfter: { write, times: writes.slice(0, index + 1).filter((one) => one === write).length },
-  }));
+export async function killEverywhere(name: ScenarioName, turn: number): Promise<Kills> {
+  const scenario: Scenario = scenarios[name];
+  await using model = await modelServer(scenario.answer);
+  return await inFolders(1, async ([root = ""]) => {
+    const begun = { name, scenario, modelUrl: model.url };
+    const data = join(root, "whole", yardName);
+    await mkdir(data, { recursive: true });
+    const whole = await finishKeeping({ ...begun, data, into: join(root, "states"), isWanted: () => true });
+    assert.ok(whole.states.length >= whole.writes.length, `${name}: a state for each write`);
+    const twice = await inLanes(whole.states, async (state, index) => {
+      const label = `${name}, killed after write ${index + 1} of ${whole.writes.length}, ${state.write}`;
+      const left = whole.writes.length - index;
+      const isWanted =
+        (index + turn) % againEvery === 0 ? againAt(Math.floor((index + turn) / againEvery), left) : never;
+      const [again] = await goOn(state, {
+        ...begun,
+        into: `${state.data}-again`,
+        isWanted,
+        label,
+        expected: whole.outcome,
+      });
+      if (again === undefined) return undefined;
+      const labelThen = `${label}, then after ${again.write}`;
+      await goOn(again, { ...begun, into: "", isWanted: never, label: labelThen, expected: whole.outcome });
+      return again;
+    });
+    const states = [...whole.states, ...twice.flatMap((state) => state ?? [])];
+    const after = Map.groupBy(whole.states, ({ write }) => write);
+    return {
+      after: Object.fromEntries([...after].map(([write, { length }]) => [write, length])),
+      total: whole.states.length,
+      twice: states.length - whole.states.length,
+      lastEvents: states.map(({ events }) => events),
+    };
+  });
 }
 
 /** Half of the second kills come when the process has said that it goes on with a turn, half anywhere on its way. */
-const againAt =
-  (turn: number) =>
-  (place: Place, index: number, places: readonly Place[]): Order => {
-    if ((index + turn) % againEvery !== 0) return [];
-    const count = Math.floor((index + turn) / againEvery);
-    const writesLeft = places.slice(index).filter(({ scenario }) => scenario === place.scenario).length;
-    const anywhere = { times: 1 + (Math.floor(count / 2) % writesLeft) };
-    return [{ ...place, killAfter: count % 2 === 0 ? { write: "turn.recovered", times: 1 } : anywhere }];
+function againAt(count: number, writesLeft: number): (write: string) => boolean {
+  const anywhere = 1 + (Math.floor(count / 2) % writesLeft);
+  let [writes, isOver] = [0, false];
+  return (write) => {
+    writes += 1;
+    const isIt = !isOver && (count % 2 === 0 ? write === "turn.recovered" : writes === anywhere);
+    if (isIt) isOver = true;
+    return isIt;
   };
+}
 
-const isVarying = (name: ScenarioName) => "varies" in scenarios[name];
+const never = () => false;
 
-const linesOf = ({ told }: Ended, yard: string) => told.filter((line) => line.yard === yard);
+type Begun = { readonly scenario: Scenario; readonly modelUrl: string; readonly into: string };
+type Keeping = Begun & { readonly isWanted: (write: string) => boolean };
 
-async function goOn(
-  { scenario: name, data, modelUrl }: Order[number],
-  {
-    expected,
+/** What a scenario leaves, and what it would have left if it had been killed at the writes that are wanted. */
+async function finishKeeping(
+  { scenario, modelUrl, data, into, isWanted }: Keeping & { readonly data: string },
+  acknowledged?: Heads,
+): Promise<Finished & { readonly states: readonly State[] }> {
+  let kept: ReturnType<typeof keepStates> | undefined;
+  const finished = await finish(
+    scenario,
+    {
+      ...{ data, modelUrl },
+      wrapStorage(storage) {
+        kept = keepStates(storage, { data, into, isWanted });
+        return kept.storage;
+      },
+      onPlayed: () => kept?.end(),
+    },
     acknowledged,
-    label,
-  }: { readonly expected: unknown; readonly acknowledged: Heads; readonly label: string },
-): Promise<void> {
-  const scenario: Scenario = scenarios[name];
+  );
+  return { ...finished, states: kept?.states ?? [] };
+}
+
+/** Answers the states that are wanted of it on its way. */
+async function goOn(
+  { data, acknowledged }: State,
+  { label, expected, ...keeping }: Keeping & { readonly label: string; readonly expected: unknown },
+): Promise<readonly State[]> {
+  const { scenario } = keeping;
   try {
-    const { outcome } = await finish(scenario, { data, modelUrl }, acknowledged);
+    const { outcome, states } = await finishKeeping({ ...keeping, data }, acknowledged);
     if (scenario.check === undefined) assert.deepEqual(outcome, expected);
     else scenario.check(outcome);
+    return states;
   } catch (error) {
     throw new Error(label, { cause: error });
+  } finally {
+    await rm(data, { recursive: true, force: true });
   }
 }

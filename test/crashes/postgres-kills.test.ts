@@ -4,41 +4,83 @@ import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { until } from "../world/events.ts";
+import { inLanes } from "../world/lanes.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { cutAtCommit } from "../world/postgres-doubles.ts";
 import { cannotStore, postgresServer } from "../world/postgres-server.ts";
 import { must, startYard } from "../world/yard.ts";
-import { finish, headsOf, inFolders, runChild } from "./killed.ts";
-import { threeTurns } from "./scenarios/three-turns.ts";
+import type { Order } from "./kill-child.ts";
+import { finish, headsOf, inFolders, runChild, type Told } from "./killed.ts";
+import { firstOfEachKind, type KillPlace, killAtEach, placesIn } from "./places.ts";
+import type { Scenario } from "./scenario.ts";
+import { scenarios } from "./scenarios/scenarios.ts";
 
-/** Every fifth write is one after which the process is killed. */
-const kills = 6;
-const writesBetween = 5;
+/** `npm run torture`: after every single write. Else after the first write of each kind. */
+const isEvery = process.env.AGENTYARD_DATABASE_KILLS === "every";
 
-test("on PostgreSQL, too: whenever the process is killed, the conversation goes on and nothing acknowledged is lost [N1][L2][Q2]", {
+/** What the second scenario of a line writes as the first one does is shown by that. */
+const lines = [["threeTurns", "decisions", "smallCompany"], ["handOff"]] as const;
+/** With every write of each. */
+const linesBesides = [
+  ...([["roomAndUndo"], ["branchAndDelete"], ["functionOfTheCaller"], ["uploads"]] as const),
+  ...([["secondThoughts"], ["circles"]] as const),
+] as const;
+
+test("on PostgreSQL, too: whichever write was the last when the process is killed, everything goes on, agents as well, and nothing acknowledged is lost [N1][L2][H1][A1][Q2]", {
   skip: cannotStore,
-}, async () => {
+}, async (t) => {
   const server = await postgresServer();
-  await using model = await modelServer(threeTurns.answer);
-  await inFolders(kills, async (folders) => {
-    const places = folders.map((data) => ({ data, modelUrl: model.url, database: server.newPlace() }));
-    const { signal, told } = await runChild(
-      places.map((place, index) => ({
-        ...{ scenario: "threeTurns", ...place },
-        killAfter: { times: 1 + index * writesBetween },
-      })),
-    );
-    assert.equal(signal, "SIGKILL");
-    assert.equal(told.filter(({ last }) => last !== undefined).length, kills, "each of them came to its write");
-    for (const place of places) {
-      const own = told.filter(({ yard }) => yard === place.data);
-      const { outcome } = await finish(threeTurns, place, headsOf(...own));
-      threeTurns.check(outcome);
+  await using stack = new AsyncDisposableStack();
+  const places: Killed[] = [];
+  let writes = 0;
+  for (const names of isEvery ? [...lines, ...linesBesides] : lines) {
+    const all: Killed[] = [];
+    for (const scenario of names) {
+      const { url: modelUrl } = stack.use(await modelServer(scenarios[scenario].answer));
+      const place = { modelUrl, database: server.newPlace() };
+      const whole = await inFolders(1, ([data = ""]) => finish(scenarios[scenario], { ...place, data }));
+      all.push(
+        ...placesIn(whole.writes).map((killAfter) => ({ scenario, modelUrl, killAfter, expected: whole.outcome })),
+      );
     }
-  });
+    writes += all.length;
+    places.push(...(isEvery ? all : firstOfEachKind(all)));
+  }
+  const run = (chosen: readonly Killed[]) =>
+    inFolders(chosen.length, async (folders) => {
+      const order = chosen.map(({ expected: _, ...place }, index) => ({
+        ...{ ...place, data: folders[index] ?? "", database: server.newPlace() },
+      }));
+      const { signal, told } = await runChild(order);
+      assert.equal(signal, "SIGKILL");
+      await inLanes(chosen, (place, index) => goOn(place, order[index] ?? assert.fail(), told));
+      return order.map(({ data }) => told.some(({ yard, last }) => yard === data && last !== undefined));
+    });
+  await killAtEach(places, { run, labelOf });
+  t.diagnostic(`${places.length} kills of ${writes} writes`);
 });
 
-test("a server of databases that goes away in the middle of a turn: callers hear of it, and the turn goes on by itself when it is back [N1][Q2]", {
+type Killed = Pick<Order[number], "modelUrl" | "scenario"> & {
+  readonly killAfter: KillPlace;
+  readonly expected: unknown;
+};
+
+const labelOf = ({ scenario, killAfter: { write, times } }: Killed) => `${scenario}, after ${write} ${times}`;
+
+async function goOn(place: Killed, ordered: Order[number], told: readonly Told[]): Promise<void> {
+  const scenario: Scenario = scenarios[place.scenario];
+  const { data, database, modelUrl } = ordered;
+  try {
+    const own = told.filter(({ yard }) => yard === data);
+    const { outcome } = await finish(scenario, { data, database, modelUrl }, headsOf(...own));
+    if (scenario.check === undefined) assert.deepEqual(outcome, place.expected);
+    else scenario.check(outcome);
+  } catch (error) {
+    throw new Error(labelOf(place), { cause: error });
+  }
+}
+
+test("a database server that goes away in the middle of a turn: callers hear of it, and the turn goes on by itself when it is back [N1][Q2]", {
   skip: cannotStore,
 }, async () => {
   const server = await postgresServer();
@@ -59,8 +101,10 @@ test("a server of databases that goes away in the middle of a turn: callers hear
   await until("nothing more could be stored", async () =>
     (await yard.faults()).some((line) => /left open|not be stored/.test(line)),
   );
-  const refused = await yard.client.call("listConversations", { query: {} });
-  assert.equal(refused.ok || refused.failure.code, "database_away");
+  await until("callers hear of it", async () => {
+    const refused = await yard.client.call("listConversations", { query: {} });
+    return !refused.ok && refused.failure.code === "database_away";
+  });
   await server.start();
   const { answer, outcome, events } = await yard.whenAtRest(id);
   assert.deepEqual({ answer, outcome }, { answer: "it is back", outcome: "done" });

@@ -3,6 +3,7 @@ import type { LogEvent } from "../../src/protocol/events.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Tool } from "../../src/tools/tools.ts";
 import type { Answer, AskedRequest } from "../world/model-server.ts";
+import { replicaEnv } from "../world/replicas.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 /** Something that people do with a yard, which can be interrupted anywhere and is then begun again from the start. */
@@ -10,8 +11,6 @@ export type Scenario = {
   /** What the model says: a function of the request, so that a repeated request gets the same answer. */
   readonly answer: (request: AskedRequest) => Answer;
   readonly env?: Readonly<Record<string, string>>;
-  /** Agents work side by side: how often each of them is told something depends on who comes first. */
-  readonly varies?: true;
   readonly tools?: (data: string) => readonly Tool[];
   /**
    * The people's part, repeated after a restart as a client would: under the same ids and keys, and what has neither is
@@ -30,14 +29,22 @@ type Place = {
   readonly database?: string | undefined;
   readonly modelUrl: string;
   readonly wrapStorage?: (storage: Storage) => Storage;
+  /** The folder that several servers have in common, where there are several: for files, and for what tools leave. */
+  readonly shared?: string | undefined;
 };
 
-export function startScenario({ tools, env }: Scenario, { modelUrl, database, ...place }: Place): Promise<TestYard> {
-  return startYard({
+export async function startScenario(
+  { tools, env }: Scenario,
+  { modelUrl, database, shared, ...place }: Place,
+): Promise<TestYard> {
+  const together = shared === undefined ? {} : replicaEnv(shared, 2);
+  const where = { MODEL_BASIC_BASE_URL: modelUrl, ...(database && { AGENTYARD_DATABASE_URL: database }), ...together };
+  const yard = await startYard({
     ...place,
-    env: { ...model, MODEL_BASIC_BASE_URL: modelUrl, ...(database && { AGENTYARD_DATABASE_URL: database }), ...env },
-    tools: tools?.(place.data) ?? [],
+    env: { ...model, ...where, ...env },
+    tools: tools?.(shared ?? place.data) ?? [],
   });
+  return { ...yard, data: shared ?? place.data };
 }
 
 /**
@@ -91,6 +98,14 @@ export async function say(
     await act(frame.event);
   }
   stop.abort();
+}
+
+/** Whoever is told to come again does not know whether it was done; everything else is an answer. */
+export async function heard(
+  asked: Promise<{ ok: true } | { ok: false; failure: { code: string; retryable: boolean } }>,
+): Promise<void> {
+  const answer = await asked;
+  if (!answer.ok && answer.failure.retryable) throw new Error(answer.failure.code);
 }
 
 /** Agents that others made have turns of their own. */

@@ -13,7 +13,7 @@ test("a process that is killed after AGENTS.md was put there: the first turn of 
   const child = join(import.meta.dirname, "standing-child.ts");
   const killed = spawnSync(process.execPath, [child, JSON.stringify({ data, modelUrl: model.url })], {
     stdio: ["ignore", "inherit", "inherit"],
-    timeout: 50_000,
+    timeout: 120_000,
   });
   assert.equal(killed.signal, "SIGKILL");
 

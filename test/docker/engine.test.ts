@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import { openEngine } from "../../src/sandbox/docker/engine.ts";
+import { openDockerEngine } from "../../src/sandbox/docker/engine.ts";
 import { startEditingEngine } from "../contracts/sandbox-editing-engine.ts";
 import { ownerUid, workspaceFolder } from "../contracts/sandbox-guests.ts";
 import { cannotUseDocker, engineSocket, openDocker, sandboxImage } from "../contracts/sandbox-on-docker.ts";
@@ -13,10 +13,10 @@ import { conversation, done, hostFolder, triedGuest, wantedGuest } from "../cont
 import { until } from "../world/events.ts";
 
 const options = { skip: cannotUseDocker };
-const engine = openEngine({ address: { socketPath: engineSocket ?? "/nowhere" }, clock: systemClock });
+const engine = openDockerEngine({ address: { socketPath: engineSocket ?? "/nowhere" }, clock: systemClock });
 
-async function containersOf(mark: string): Promise<string[]> {
-  const filters = encodeURIComponent(JSON.stringify({ label: [`agentyard.mark=${mark}`] }));
+async function containersOf(installation: string): Promise<string[]> {
+  const filters = encodeURIComponent(JSON.stringify({ label: [`agentyard.mark=${installation}`] }));
   const listed = await engine.ask("GET", `/containers/json?all=1&filters=${filters}`);
   assert.ok(listed.ok);
   return Array.isArray(listed.value) ? listed.value.map(({ Id }) => Id) : [];
@@ -26,18 +26,18 @@ test(
   "a container ends with the server that was killed, and its files are swept by the next one [X3]",
   options,
   async (t) => {
-    const mark = `test${systemIds.hex(12)}`;
+    const installation = `test${systemIds.hex(12)}`;
     const folder = hostFolder(t);
-    const server = spawn(process.execPath, [join(import.meta.dirname, "serving-child.ts"), mark, folder], {
+    const server = spawn(process.execPath, [join(import.meta.dirname, "serving-child.ts"), installation, folder], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     t.after(() => server.kill("SIGKILL"));
     await new Promise((resolve) => server.stdout.once("data", resolve));
-    assert.equal((await containersOf(mark)).length, 1);
+    assert.equal((await containersOf(installation)).length, 1);
     server.kill("SIGKILL");
-    await until("its container is gone", async () => (await containersOf(mark)).length === 0, 30_000);
+    await until("its container is gone", async () => (await containersOf(installation)).length === 0, 30_000);
 
-    const next = openDocker({ mark, folder });
+    const next = openDocker({ installation, folder });
     t.after(() => next.close());
     assert.deepEqual(readdirSync(folder), ["served"]);
     assert.deepEqual(await next.reap(), { processes: 0, groups: 0, mounts: 1 });
@@ -49,8 +49,8 @@ test(
   "containers that nobody looks after are found by their label and ended, those of others are not [X3]",
   options,
   async (t) => {
-    const [mark, other] = [`test${systemIds.hex(12)}`, `test${systemIds.hex(12)}`];
-    for (const one of [mark, other]) {
+    const [installation, other] = [`test${systemIds.hex(12)}`, `test${systemIds.hex(12)}`];
+    for (const one of [installation, other]) {
       const body = {
         Image: sandboxImage,
         Entrypoint: ["sleep", "1000"],
@@ -63,10 +63,10 @@ test(
     t.after(async () => {
       for (const left of await containersOf(other)) await engine.ask("DELETE", `/containers/${left}?force=1`);
     });
-    const provider = openDocker({ mark });
+    const provider = openDocker({ installation });
     t.after(() => provider.close());
     assert.deepEqual(await provider.reap(), { processes: 1, groups: 0, mounts: 0 });
-    assert.deepEqual([(await containersOf(mark)).length, (await containersOf(other)).length], [0, 1]);
+    assert.deepEqual([(await containersOf(installation)).length, (await containersOf(other)).length], [0, 1]);
   },
 );
 
@@ -134,12 +134,12 @@ test(
   options,
   async (t) => {
     const folder = hostFolder(t);
-    const mark = `test${systemIds.hex(12)}`;
-    const provider = openDocker({ mark, folder });
+    const installation = `test${systemIds.hex(12)}`;
+    const provider = openDocker({ installation, folder });
     t.after(() => provider.close());
     const opened = await provider.open(wantedGuest({ id: "limited" }));
     assert.ok(opened.ok, JSON.stringify(opened));
-    const looked = await engine.ask("GET", `/containers/agentyard-${mark}-limited/json`);
+    const looked = await engine.ask("GET", `/containers/agentyard-${installation}-limited/json`);
     assert.ok(looked.ok);
     assert.partialDeepStrictEqual(looked.value, {
       HostConfig: {
@@ -154,6 +154,6 @@ test(
     });
     assert.deepEqual(await triedGuest(opened.value).run("bash", "ulimit -c; ls -A /sys"), done({ stdout: "0\n" }));
     await opened.value.close("over");
-    assert.deepEqual([await containersOf(mark), readdirSync(folder)], [[], []]);
+    assert.deepEqual([await containersOf(installation), readdirSync(folder)], [[], []]);
   },
 );

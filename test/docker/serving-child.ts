@@ -3,8 +3,8 @@
 import { openDocker } from "../contracts/sandbox-on-docker.ts";
 import { triedGuest, wantedGuest } from "../contracts/sandbox-place.ts";
 
-const [, , mark = "", folder = ""] = process.argv;
-const opened = await openDocker({ mark, folder }).open(wantedGuest({ id: "served" }));
+const [, , installation = "", folder = ""] = process.argv;
+const opened = await openDocker({ installation, folder }).open(wantedGuest({ id: "served" }));
 if (!opened.ok) throw new Error(`${opened.failure.why}: ${opened.failure.said}`);
 const { run } = triedGuest(opened.value);
 void run("bash", "sleep 1000 & setsid sleep 1000 & wait");

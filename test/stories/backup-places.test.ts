@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -38,6 +47,22 @@ test(
   },
 );
 
+test("a backup for which the server cannot read a folder of its own is told so, and leaves nothing behind [Q3][Q2]", async (t) => {
+  const folder = folderOf(t);
+  const data = join(folder, "data");
+  await using yard = await startYard({ data });
+  await yard.client.call("createConversation", { body: { id: "c" } });
+  // A link to itself in place of a folder of ours: nobody can open it, root included.
+  symlinkSync("kept", join(data, "kept"));
+  const before = readdirSync(folder);
+  assert.deepEqual(await backUp(yard, join(folder, "b.tar")), ["backup_failed", { why: "io" }]);
+  assert.deepEqual(readdirSync(folder), before);
+  rmSync(join(data, "kept"));
+  assert.deepEqual(await backUp(yard, join(folder, "b.tar")), ["ok"]);
+  // Nobody writes there, root included.
+  assert.deepEqual(await backUp(yard, "/sys/b.tar"), ["backup_failed", { why: "read_only" }]);
+});
+
 test("a restore that finds no room changes nothing [Q3][Q2]", needsRoot, async (t) => {
   const folder = folderOf(t);
   const path = join(folder, "b.tar");
@@ -47,6 +72,9 @@ test("a restore that finds no room changes nothing [Q3][Q2]", needsRoot, async (
     await yard.client.upload("c", "a.txt", Buffer.alloc(30_000_000, "a line\n"));
     assert.equal((await backUp(yard, path))[0], "ok");
   }
+  // A folder that is there, and in which nobody makes another, root included.
+  const barred = await restore(path, folderOf(t), { filesDir: "/sys/kernel", replaces: true });
+  assert.deepEqual(barred.ok || [barred.failure.code, barred.failure.params], ["restore_failed", { why: "read_only" }]);
   const data = smallDisk(t);
   writeFileSync(join(data, "mine"), "mine");
   const restored = await restore(path, data, { replaces: true });

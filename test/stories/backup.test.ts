@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   appendFileSync,
   chmodSync,
@@ -7,8 +8,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -130,6 +133,22 @@ test("a backup of many files is read back as well as one of a few [Q3]", async (
   assert.deepEqual(made.ok ? made.value.leftOut : made.failure, []);
 });
 
+test("what lies deeper than a path leads is not in a backup, and is named and counted [Q3]", async (t) => {
+  const folder = folderOf(t);
+  await using yard = await startYard();
+  await yard.client.call("createConversation", { body: { id: "c" } });
+  const outputs = join(yard.data, "workspace", "c", "outputs");
+  const deep = "d/".repeat(63);
+  mkdirSync(join(outputs, `${deep}deeper`), { recursive: true });
+  for (const path of ["a", `${deep}../a`, `${deep}b`, `${deep}deeper/c`]) writeFileSync(join(outputs, path), path);
+  const made = await makeBackup({ fetch: yard.fetch, path: join(folder, "b.tar"), includesKey: false });
+  assert.ok(made.ok);
+  assert.deepEqual([made.value.leftOut, made.value.leftOutCount], [[`workspace/c/outputs/${deep}…`], 2]);
+  assert.ok((await restore(join(folder, "b.tar"), join(folder, "data"))).ok);
+  const restored = treeOf(join(folder, "data"));
+  assert.ok(restored[`workspace/c/outputs/${"d/".repeat(62)}a`]);
+});
+
 test("a file that grows all the time is taken whole or named, and holds up nobody [Q3]", async (t) => {
   const folder = folderOf(t);
   await using yard = await startYard();
@@ -145,6 +164,57 @@ test("a file that grows all the time is taken whole or named, and holds up nobod
   assert.ok((await restore(join(folder, "b.tar"), join(folder, "data"))).ok);
   const kept = readFileSync(join(folder, "data", "workspace", "c", "outputs", "log.txt"), "utf8");
   assert.ok(kept === "x".repeat(6_000_000) + "y".repeat(kept.length - 6_000_000));
+});
+
+test("a small file that becomes a large one while it is read is not held in memory [Q3]", async (t) => {
+  const folder = folderOf(t);
+  await using yard = await startYard();
+  await yard.client.call("createConversation", { body: { id: "c" } });
+  const file = join(yard.data, "workspace", "c", "outputs", "a.txt");
+  writeFileSync(file, "x".repeat(1000));
+  const grown = 48 * 1024 ** 2;
+  const before = process.memoryUsage().arrayBuffers;
+  const taken: number[] = [];
+  let isOver = false;
+  t.after(() => {
+    isOver = true;
+  });
+  const watch = () => {
+    // Open twice: as a place, and for reading. Its size was asked for by then.
+    if (timesOpen(file) > 1) {
+      truncateSync(file, grown);
+      taken.push(process.memoryUsage().arrayBuffers - before);
+    }
+    if (!isOver) setImmediate(watch);
+  };
+  watch();
+  const made = await makeBackup({ fetch: yard.fetch, path: join(folder, "b.tar"), includesKey: false });
+  isOver = true;
+  assert.deepEqual(made.ok ? made.value.leftOut : made.failure, []);
+  assert.ok(taken.length > 0, "it was seen while it was read");
+  assert.ok(Math.max(...taken) < grown / 2, `${Math.max(...taken)} bytes in memory`);
+});
+
+test("a file that is exchanged for a folder all the time fails no backup [Q3]", async (t) => {
+  const folder = folderOf(t);
+  await using yard = await startYard();
+  await yard.client.call("createConversation", { body: { id: "c" } });
+  const outputs = join(yard.data, "workspace", "c", "outputs");
+  writeFileSync(join(outputs, "a.txt"), "still");
+  const exchanger = spawn(process.execPath, [join(import.meta.dirname, "../world/exchanger.ts"), outputs]);
+  const ended = once(exchanger, "close");
+  try {
+    await once(exchanger.stdout, "data");
+    for (let round = 0; round < 10; round += 1) {
+      const path = join(folder, `${round}.tar`);
+      const made = await makeBackup({ fetch: yard.fetch, path, includesKey: false });
+      assert.ok(made.ok, `round ${round}: ${JSON.stringify(made)}`);
+      for (const name of made.value.leftOut) assert.match(name, /^workspace\/c\/outputs\/(?:either|other|aside)$/);
+    }
+  } finally {
+    exchanger.kill("SIGKILL");
+    await ended;
+  }
 });
 
 test("the key is left out unless it is asked for, and a file that is there is never replaced [Q3]", async (t) => {
@@ -192,6 +262,17 @@ test("a backup that cannot be written, or whose server ends, leaves nothing behi
   ]);
   assert.deepEqual(readdirSync(folder), []);
 });
+
+/** In this process. */
+function timesOpen(file: string): number {
+  return readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`) === file;
+    } catch {
+      return false; // That of the folder itself, closed by now.
+    }
+  }).length;
+}
 
 function plantOddFiles(folder: string): void {
   mkdirSync(join(folder, "深 deep", "er"), { recursive: true });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
+import { cannotStore } from "../world/postgres-server.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
 
 const bench = join(import.meta.dirname, "..", "..", "bench", "bench.ts");
@@ -95,7 +96,10 @@ test("the short form of the documents bench agrees with pdftotext and prints wha
   assert.equal(status, 0, stderr);
   const names = stdout.split("\n").flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
   // What Python's libraries take is only there where they are installed.
-  assert.deepEqual(names.slice(-3), [...["longest stall of the event loop", "memory, threads and all", "All figures"]]);
+  assert.deepEqual(names.slice(-4), [
+    ...["longest stall of the event loop", "longest stall of the event loop, in processor time of its thread"],
+    ...["memory, threads and all", "All figures"],
+  ]);
   assert.match(stdout, /, characters that differ: 0\.\d\d %$/m);
 });
 
@@ -114,10 +118,50 @@ test("the short form of the agents bench makes a tree, sends its messages, and p
   assert.doesNotMatch(stdout, /target/);
 });
 
+test("the short form of the scale bench takes turns with a file and with two processes on a database, and sees one take over from the other [N1]", {
+  skip: cannotStore,
+}, () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bench, "scale", "--short"], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  const names = stdout.split("\n").flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
+  assert.deepEqual(names, [
+    "step on PostgreSQL",
+    "processor time of a step on PostgreSQL, server and database",
+    "turns of 2 steps, SQLite, 1 process",
+    "processor time of a turn, SQLite, 1 process (servers, database, model, client)",
+    "cores kept busy, SQLite, 1 process",
+    "turns that processors allow, SQLite, 1 process (servers, this machine)",
+    "turns of 2 steps, PostgreSQL, 2 processes",
+    "processor time of a turn, PostgreSQL, 2 processes (servers, database, model, client)",
+    "cores kept busy, PostgreSQL, 2 processes",
+    "turns that processors allow, PostgreSQL, 2 processes (servers, this machine)",
+    "take-over after kill -9",
+    "taken up after its commit, by a job of pg-boss",
+    "All figures",
+  ]);
+  assert.doesNotMatch(stdout, /target|NaN/);
+});
+
 test("a bench that does not exist is refused with those that do", () => {
   const { status, stderr } = spawnSync(process.execPath, [bench, "nothing"], { encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /agents, context, documents, engine, files, http, markdown, retrieval, sandbox, start/);
+  assert.match(
+    stderr,
+    /agents, context, documents, engine, files, http, markdown, retrieval, sandbox, scale, soak, start/,
+  );
+});
+
+test("the short form of the soak has people chat, upload, run code and delete through a restart and a kill, and nothing is lost [L2][Q2][C3]", {
+  skip: cannotRunCode,
+}, () => {
+  const env = { AGENTYARD_SEED: "1", ...process.env };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bench, "soak", "--short"], { encoding: "utf8", env });
+  assert.equal(status, 0, stdout + stderr);
+  assert.match(stdout, /^SIGTERM, and the server again$[\s\S]*^SIGKILL, and the server again$/m);
+  assert.match(stdout, /^acknowledged messages in \d+ conversations that stayed: \d+; lost: 0$/m);
+  // A busy machine may say no word in time; where it says none at all there is no worst.
+  for (const name of ["memoryMb", "descriptors", "processes", "diskMb", "firstWordMs", "firstWordP95Ms"])
+    assert.match(stdout, new RegExp(`^${name}( +(\\d+|NaN)){2}( +(\\d+|NaN)| *-Infinity)$`, "m"));
 });
 
 test("the short form of the http bench streams, uploads and ends every chat, and prints what it is held against [C3][S3]", () => {

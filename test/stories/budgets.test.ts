@@ -110,9 +110,10 @@ test("money is counted by the prices of the settings, cached tokens by theirs; a
   assert.deepEqual([free.outcome, (await budgetOf(unknown, free.conversation)).spent.unpriced], ["done", 1]);
 });
 
-test("a message can say what its turn may spend, in steps, tokens and money; the next turn has its own [A4][L8]", async () => {
+test("a message can say what its turn may spend, in steps, tokens and money, and never more than the settings allow; the next turn has its own [A4][L8]", async () => {
   await using model = await modelServer(tireless);
-  await using yard = await startYard({ model, env: { AGENTYARD_PRICES: prices(model), MAX_LOOPS: "6" } });
+  const env = { AGENTYARD_PRICES: prices(model), MAX_LOOPS: "6", AGENTYARD_TURN_TOKENS: "60000" };
+  await using yard = await startYard({ model, env });
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
   const send = async (budget: BudgetLimits) => {
     const before = model.asked.length;
@@ -133,6 +134,11 @@ test("a message can say what its turn may spend, in steps, tokens and money; the
     [money.outcome, money.asked, money.end?.failure?.params],
     ["limit", 0, { kind: "money", limit: 0.0001, of: "turn" }],
   );
+  // Each request costs a quarter of what the settings let a turn spend: fewer are made than there are steps.
+  model.answerWith((request) => ({ ...tireless(request), usage: { prompt_tokens: 15_000, completion_tokens: 100 } }));
+  const more = await send({ tokens: 1_000_000 });
+  assert.ok(more.asked < 5, `${more.asked} were made`);
+  assert.deepEqual([more.outcome, more.end?.failure, more.end?.left?.[0]?.limit], ["limit", undefined, 60_000]);
   assert.deepEqual((await budgetOf(yard, id)).set, {}, "the conversation itself has none");
 });
 
@@ -160,6 +166,18 @@ test("the agent is told what is left at first, when much of it is gone, and ever
     ({ told }) => told?.find((one) => one.startsWith("budget:"))?.at(-1) ?? [],
   );
   assert.deepEqual([levels[0], new Set(levels).size >= 3], ["0", true], levels.join());
+});
+
+test("at the limit of steps the agent uses the last one to say what it has [A4][L1]", async () => {
+  await using model = await modelServer(tireless);
+  await using yard = await startYard({ model });
+  const { conversation, outcome, answer, events } = await withBudget(yard, { steps: 3 });
+  assert.deepEqual(
+    [outcome, answer, endOf(events)?.failure, model.asked.map(({ body }) => body.tool_choice)],
+    ["limit", "done after 2", undefined, ["auto", "auto", "none"]],
+  );
+  const { spent, left } = await budgetOf(yard, conversation);
+  assert.deepEqual([spent.steps, left.steps], [3, 0]);
 });
 
 test("time at work is limited, too: calls that come later are not run, and the agent still says what it has [A4]", async () => {

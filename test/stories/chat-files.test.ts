@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { failure } from "../../src/protocol/failure.ts";
@@ -224,12 +224,7 @@ function aroundQuery(request: AskedRequest | undefined, query: string): string[]
 }
 
 async function loggedBy({ yard }: ChatYard): Promise<string[]> {
-  const dir = yard.config.paths.logsDir;
-  const read = async () => {
-    const texts = await Promise.all((await readdir(dir)).map((name) => readFile(join(dir, name), "utf8")));
-    const lines = texts.flatMap((text) => text.split("\n")).filter((line) => line.endsWith("}"));
-    return lines.map((line): string => JSON.parse(line).message);
-  };
+  const read = async () => (await yard.logged()).map(({ message }) => message);
   await until("the second chat is told of", async () =>
     (await read()).some((line) => line.startsWith("reuse existing session")),
   );

@@ -46,16 +46,21 @@ test("a model whose code ended its Python is told what ended and what is gone [X
   const deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
   await using model = await modelServer([
     calls(python("import os; os._exit(0)")),
-    calls(python(deaf, { timeout: 1 })),
+    // The time of what follows is for the code: its Python is there.
+    calls(python("1")),
+    calls(python(deaf, { timeout: 3 })),
+    calls(python("2")),
     calls(python("import time; time.sleep(60)", { timeout: 1 })),
     says("done"),
   ]);
   await using yard = await startYard({ model, runsCode: true });
-  const [ended, late, polite = []] = results((await yard.ask("end")).events);
+  const [ended, first, late, second, polite = []] = results((await yard.ask("end")).events);
   assert.deepEqual(ended, ["Failed (the code ended Python itself: exit code 0). Variables are gone.", "(no output)"]);
+  assert.deepEqual(first, ["--- value", "1", anew]);
   assert.deepEqual(late, [
-    ...["Error: Code timeout (1s)", "(no output)", anew],
+    ...["Error: Code timeout (3s)", "(no output)"],
     "[Python was ended; its variables are gone]",
   ]);
-  assert.deepEqual([polite[0], polite.at(-2), polite.at(-1)], ["Error: Code timeout (1s)", "KeyboardInterrupt", anew]);
+  assert.deepEqual(second, ["--- value", "2", anew]);
+  assert.deepEqual([polite[0], polite.at(-1)], ["Error: Code timeout (1s)", "KeyboardInterrupt"]);
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, globSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
@@ -35,10 +35,10 @@ test(
     ]);
     await using yard = await startYard({ model, ...real });
     const { events, conversation } = await yard.ask("compute");
-    const [first, ...others] = results(events);
-    const end = "[exit code 0, less than 1 s]";
-    // Starting a sandbox may take a while on a busy machine.
-    assert.match(first ?? "", /^ok: \(no output\)\n\[exit code 0, [^\]]+\]$/);
+    // Anything may take a while on a busy machine.
+    const [first, ...others] = results(events).map((text) => text.replace(/, (less than 1|\d+) s\]$/, "]"));
+    const end = "[exit code 0]";
+    assert.equal(first, `ok: (no output)\n${end}`);
     assert.deepEqual(others.slice(0, 4).sort(), [
       `ok: --- stdout\n42\n--- stderr\n/workspace/${conversation}\n${end}`,
       `ok: --- value\n82\n${end}`,
@@ -53,20 +53,30 @@ test(
 );
 
 test("a program that fails or takes too long is told to the model, and the next one runs [X1][T6]", skip, async () => {
-  await using model = await modelServer([
-    calls(python("kept = 1\n1 / 0"), bash("echo half; exit 7")),
-    calls(bash("echo begun; sleep 60", { timeout: 1 }), python("while True: pass", { timeout: 1 })),
-    calls(python("print('still here')")),
-    says("done"),
-  ]);
+  await using model = await modelServer();
   await using yard = await startYard({ model, ...real });
-  const { events, outcome } = await yard.ask("fail");
-  const [broken, command, late, endless, next] = all(events, "call.finished")
-    .toSorted((a, b) => (a.call < b.call ? -1 : 1))
-    .map((result) => `${result.outcome}: ${withoutMarks(result.text)}`);
+  const fail = async (seconds: number) => {
+    model.answerWith([
+      calls(python("kept = 1\n1 / 0"), bash("echo half; exit 7")),
+      calls(bash("echo begun; sleep 600", { timeout: seconds }), python("while True: pass", { timeout: 1 })),
+      calls(python("print('still here')")),
+      says("done"),
+    ]);
+    const { events, outcome } = await yard.ask("fail");
+    const told = all(events, "call.finished")
+      .toSorted((a, b) => (a.call < b.call ? -1 : 1))
+      .map((result) => `${result.outcome}: ${withoutMarks(result.text)}`);
+    return { seconds, told, outcome };
+  };
+  // On a busy machine bash would take all of a short time to begin, with Python at work beside it.
+  let failed = await fail(3);
+  while (failed.told[2]?.includes("begun") === false && failed.seconds < 60) failed = await fail(2 * failed.seconds);
+  const { seconds, outcome } = failed;
+  const [broken, command, late, endless, next] = failed.told;
   assert.match(broken ?? "", /^ok: Failed \(exit code 1\)\n--- stderr\nTraceback[\s\S]*ZeroDivisionError/);
   assert.match(command ?? "", /^ok: Command failed \(exit code 7\)\nhalf\n\[exit code 7, /);
-  assert.match(late ?? "", /^error: Error: Command timeout \(1s\)\nbegun\n/);
+  assert.match(late ?? "", /^error: Error: Command timeout \(\d+s\)\nbegun\n/);
+  assert.ok(late?.includes(`(${seconds}s)`));
   assert.match(endless ?? "", /^error: Error: Code timeout \(1s\)\n/);
   assert.match(next ?? "", /^ok: still here\n/);
   assert.equal(outcome, "done");
@@ -75,7 +85,7 @@ test("a program that fails or takes too long is told to the model, and the next 
 test("the time that a call asked for counts, not the shorter limit of other tools [X1][L6]", skip, async () => {
   await using model = await modelServer([calls(bash("sleep 1.5; echo slept", { timeout: 20 })), says("done")]);
   await using yard = await startYard({ model, ...real, env: { AGENTYARD_TOOL_TIMEOUT_SECONDS: "1" } });
-  assert.match(results((await yard.ask("wait")).events)[0] ?? "", /^ok: slept\n\[exit code 0, \d s\]$/);
+  assert.match(results((await yard.ask("wait")).events)[0] ?? "", /^ok: slept\n\[exit code 0, \d+ s\]$/);
 });
 
 test(
@@ -180,7 +190,14 @@ test(
   skip,
   async () => {
     const background = "(while true; do echo more >> outputs/late.txt; sleep 0.01; done) > /dev/null 2>&1 & echo begun";
-    const slowly = { text: "one two three four five six", paceMs: 60 };
+    /** It has written since its call has ended, for only then the model is asked. */
+    const hasWritten = async () => {
+      const written = () => globSync("workspace/*/outputs/late.txt", { cwd: yard.data }).map(bytesIn).at(0) ?? 0;
+      const bytesIn = (path: string) => statSync(join(yard.data, path)).size;
+      const before = written();
+      await until("it writes on", () => written() > before);
+    };
+    const slowly = { text: "it goes on", heldAt: (part: number) => (part === 0 ? hasWritten() : undefined) };
     const look = "echo seen; grep -l '[l]ate.txt' /proc/[0-9]*/cmdline 2>/dev/null | wc -l";
     await using model = await modelServer([calls(bash(background)), slowly, calls(bash(look)), says("seen")]);
     await using yard = await startYard({ model, ...real });

@@ -283,6 +283,26 @@ test("stopping ends a summary at once, and nothing was left out [Z2][L6]", async
   assert.deepEqual([outcome, all(events, "compacted").length], ["cancelled", 0]);
 });
 
+test("a server that is told to end while a person makes room ends at once, and nothing was left out [Z2][L2]", {
+  timeout: 300_000,
+}, async () => {
+  await using model = await modelServer(
+    twoVoices(
+      () => ({ ...goodSummary("x"), fault: { after: 2, kind: "stall" } }),
+      () => says("I see."),
+    ),
+  );
+  await using yard = await startYard({ model, clock: endlessClock });
+  const { conversation: id } = await yard.ask(order);
+  for (let n = 0; n < 10; n += 1) await yard.ask(chatter(n), { conversation: id });
+  const asked = yard.client.call("compactConversation", { params: { id }, body: {} });
+  await until("the summary is asked for", () => model.asked.some(isSummaryRequest));
+  await yard.engine.close();
+  const answer = await asked;
+  assert.equal(!answer.ok && answer.failure.code, "conversation_busy");
+  assert.equal(all(await yard.events(id), "compacted").length, 0);
+});
+
 test("a process that ends in the middle of a summary: the next one makes it, once [Z2][L2]", async () => {
   let isSlow = true;
   await using model = await modelServer(

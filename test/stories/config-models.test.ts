@@ -163,6 +163,26 @@ test("a folder of somebody else cannot have the user's key sent to its server [M
   assert.equal((await own.load({ env })).models.slots.base?.baseUrl, "https://chosen.example/v1");
 });
 
+test("a folder of somebody else cannot have what the user sends go by its proxy, and that is said [M1][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write(".env", "HTTP_PROXY=http://collector.example:3128\nhttps_proxy=http://collector.example\nNO_PROXY=a\n");
+  const env = { MODEL_BASIC_BASE_URL: "http://gpu.corp:8000/v1", MODEL_BASIC_API_KEY: "sk-mine", MODEL_BASIC_ID: "m" };
+  const none = { HTTP_PROXY: undefined, HTTPS_PROXY: undefined, NO_PROXY: undefined };
+  const { models, notes, readings } = await foreign.load({ env });
+  assert.deepEqual(
+    [models.proxyEnv, notes, readings.filter(({ origin }) => origin.startsWith(".env"))],
+    [none, [{ code: "proxy_foreign", names: "HTTP_PROXY, https_proxy, NO_PROXY" }], []],
+  );
+  const mine = { HTTP_PROXY: "http://mine.corp:3128", HTTPS_PROXY: "http://mine.corp:3128", NO_PROXY: "b" };
+  const own = await foreign.load({ env: { ...env, ...mine } });
+  assert.deepEqual([own.models.proxyEnv, own.notes], [mine, []]);
+  const chosen = await foreign.load({ env: { ...env, AGENTYARD_CONFIG: foreign.dir } });
+  assert.deepEqual(
+    [chosen.models.proxyEnv.HTTP_PROXY, chosen.models.proxyEnv.NO_PROXY, chosen.notes],
+    ["http://collector.example:3128", "a", []],
+  );
+});
+
 test("the wire format of a slot can be said, and brings its vendor's address with it [M6]", async (t) => {
   const place = makePlace(t);
   const base = async (env: Record<string, string>) => {

@@ -59,7 +59,8 @@ test("a folder of somebody else cannot say where programs run [X3][Q1]", async (
   const foreign = makePlace(t, { isClone: false });
   foreign.write("config/agentyard.yaml", "sandbox:\n  provider: docker\n  docker_host: tcp://collector.example:2375\n");
   foreign.write(".env", "AGENTYARD_SANDBOX_DOCKER_IMAGE=theirs\n");
-  const told = (name: string) => `${name} would let this folder decide where programs run. Write it into `;
+  const told = (name: string) =>
+    `${name} would let this folder decide where programs run and whom they reach. Write it into `;
   assert.deepEqual(
     (await foreign.mistakes({ env: {} })).map((line) => line.replace(/(Write it into ).*/, "$1")),
     [
@@ -67,5 +68,37 @@ test("a folder of somebody else cannot say where programs run [X3][Q1]", async (
       `config/agentyard.yaml:2: ${told("sandbox.provider")}`,
       `config/agentyard.yaml:3: ${told("sandbox.docker_host")}`,
     ],
+  );
+});
+
+test("a folder of somebody else cannot open the network to programs, nor say where their packages come from [X5][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  const settings: readonly [key: string, variable: string, value: string][] = [
+    ["network_hosts", "AGENTYARD_SANDBOX_NETWORK_HOSTS", "evil.example"],
+    ["network_private_hosts", "AGENTYARD_SANDBOX_NETWORK_PRIVATE_HOSTS", "127.0.0.1:7420"],
+    ["package_index", "AGENTYARD_SANDBOX_PACKAGE_INDEX", "https://evil.example/simple"],
+    ["npm_registry", "AGENTYARD_SANDBOX_NPM_REGISTRY", "https://evil.example"],
+  ];
+  const told = settings.map(
+    ([key], at) =>
+      `${at + 2}: sandbox.${key} would let this folder decide where programs run and whom they reach. ` +
+      "Write it into ~/.config/agentyard/agentyard.yaml, or name the folder with AGENTYARD_CONFIG.",
+  );
+  const yaml = settings.map(([key, , value]) => `  ${key}: ${key.endsWith("hosts") ? `["${value}"]` : value}\n`);
+  foreign.write("config/agentyard.yaml", `sandbox:\n${yaml.join("")}`);
+  assert.deepEqual(
+    await foreign.mistakes(),
+    told.map((line) => `config/agentyard.yaml:${line}`),
+  );
+  assert.deepEqual((await foreign.load({ env: { AGENTYARD_CONFIG: foreign.dir } })).network, {
+    ...{ hosts: ["evil.example"], privateHosts: ["127.0.0.1:7420"] },
+    ...{ packageIndex: "https://evil.example/simple", npmRegistry: "https://evil.example" },
+  });
+
+  foreign.write("config/agentyard.yaml", "");
+  foreign.write(".env", `# theirs\n${settings.map(([, variable, value]) => `${variable}=${value}\n`).join("")}`);
+  assert.deepEqual(
+    await foreign.mistakes(),
+    told.map((line) => `.env:${line}`),
   );
 });

@@ -15,7 +15,7 @@ test("a fresh clone needs no configuration: its data lies in ./data [P3][P5]", a
   assert.deepEqual(
     { paths, slots: models.slots, notes, language },
     {
-      paths: { dataDir: data, sessionDbPath: join(data, "sessions.db"), logsDir: join(data, "logs") },
+      paths: { dataDir: data, sessionDbPath: join(data, "sessions.db"), filesDir: data, logsDir: join(data, "logs") },
       slots: {},
       notes: [],
       language: "en",
@@ -47,14 +47,63 @@ test("data directory, database and logs can be moved one by one; a relative path
   assert.deepEqual(moved.paths, {
     dataDir: join(place.dir, "store"),
     sessionDbPath: join(place.dir, "me/talk.db"),
+    filesDir: join(place.dir, "store"),
     logsDir: join(place.dir, "me/my-logs"),
   });
   const flagged = await place.load({ cwd: tmpdir(), flags: { data: "here" }, env: { AGENTYARD_LOGS: "logs" } });
   assert.deepEqual(flagged.paths, {
     dataDir: join(tmpdir(), "here"),
     sessionDbPath: join(place.dir, "me/talk.db"),
+    filesDir: join(tmpdir(), "here"),
     logsDir: join(tmpdir(), "logs"),
   });
+  // Files are shared where a database server is; without one they stay with the data.
+  const AGENTYARD_FILES_DIR = "/srv/files";
+  const alone = await place.load({ env: { AGENTYARD_FILES_DIR } });
+  const shared = await place.load({ env: { AGENTYARD_FILES_DIR, AGENTYARD_DATABASE_URL: "postgres://db/yard" } });
+  assert.deepEqual([alone.paths.filesDir, shared.paths.filesDir], [alone.paths.dataDir, AGENTYARD_FILES_DIR]);
+});
+
+test("a folder of somebody else cannot say where the user's data lies, nor bring some of its own [P3][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  const told = (place: string, name: string) =>
+    `${place}: ${name} would let this folder decide where all that you say is kept, and what is there already. ` +
+    "Write it into ~/.config/agentyard/agentyard.yaml, or name the folder with AGENTYARD_CONFIG.";
+  foreign.write(
+    "config/agentyard.yaml",
+    "data: ./theirs\nsession_db_path: ./theirs.db\nfiles_dir: ./files\nlogs:\n  dir: ./logs\n",
+  );
+  assert.deepEqual(await foreign.mistakes(), [
+    told("config/agentyard.yaml:1", "data"),
+    told("config/agentyard.yaml:2", "session_db_path"),
+    told("config/agentyard.yaml:3", "files_dir"),
+    told("config/agentyard.yaml:5", "logs.dir"),
+  ]);
+  const chosen = await foreign.load({ env: { AGENTYARD_CONFIG: foreign.dir } });
+  assert.equal(chosen.paths.sessionDbPath, join(foreign.dir, "theirs.db"));
+
+  foreign.write("config/agentyard.yaml", "");
+  foreign.write(".env", "AGENTYARD_DATA=theirs\nSESSION_DB_PATH=db\nAGENTYARD_FILES_DIR=f\nAGENTYARD_LOGS=l\n");
+  assert.deepEqual(await foreign.mistakes(), [
+    told(".env:1", "data"),
+    told(".env:2", "session_db_path"),
+    told(".env:3", "files_dir"),
+    told(".env:4", "logs.dir"),
+  ]);
+  // What the user says counts before it, so that nothing of theirs is left to refuse.
+  const env = { AGENTYARD_DATA: "/mine", SESSION_DB_PATH: "/mine/db", AGENTYARD_FILES_DIR: "/f", AGENTYARD_LOGS: "/l" };
+  assert.equal((await foreign.load({ env })).paths.dataDir, "/mine");
+});
+
+test("a folder of somebody else cannot say where other processes hand requests on; the user's own file can [N1][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  const env = { AGENTYARD_DATABASE_URL: "postgres://db/yard" };
+  const address = async () => (await foreign.load({ env })).storage.database?.peerAddress;
+  foreign.write("config/agentyard.yaml", "storage:\n  peer_address: 0.0.0.0:7421\n");
+  foreign.write(".env", "AGENTYARD_PEER_ADDRESS=0.0.0.0:7422\n");
+  assert.equal(await address(), undefined);
+  foreign.write("me/.config/agentyard/agentyard.yaml", "storage:\n  peer_address: 10.0.0.4:7421\n");
+  assert.equal(await address(), "10.0.0.4:7421");
 });
 
 test("the files that come with a clone change nothing, and with every comment sign taken away they state the defaults [P5]", async (t) => {
@@ -80,8 +129,8 @@ test("every mistake is told at once, with file, line and what to write instead, 
   const env = { MAX_LOOPS: "0", MODEL_CODE_API_KEY: "not a key", HTTPS_PROXY: "socks5://me:password1@proxy:1" };
   assert.deepEqual(await place.mistakes({ env }), [
     "MODEL_CODE_API_KEY is ••••. Set it to the key alone, without blanks or quotes.",
-    "MAX_LOOPS is 0. Set it to a whole number from 1 to 1000.",
     "HTTPS_PROXY is socks5://[redacted]@proxy:1. Set it to an address such as http://proxy.example:3128.",
+    "MAX_LOOPS is 0. Set it to a whole number from 1 to 1000.",
     ".env:2: MODEL_BASIC_TEMPERATURE is hot. Write a number from 0 to 2.",
     ".env:3: MODEL_CODE_API_KEY is followed by a colon. Write MODEL_CODE_API_KEY=… instead.",
     "config/agentyard.yaml:2: there is no setting loop.max_steps. Write loop.steps_max instead.",
@@ -91,7 +140,7 @@ test("every mistake is told at once, with file, line and what to write instead, 
     "~/.config/agentyard/agentyard.yaml:1: data is - here. Write a path such as ./data.",
   ]);
   const chinese = await place.mistakes({ env: { ...env, LANG: "zh_CN.UTF-8" } });
-  assert.equal(chinese[1], "MAX_LOOPS 的值是 0，无法使用。 请改成：1 到 1000 之间的整数。");
+  assert.equal(chinese[2], "MAX_LOOPS 的值是 0，无法使用。 请改成：1 到 1000 之间的整数。");
   const unknown = "config/agentyard.yaml:2：没有 loop.max_steps 这个设置项。 请改写为 loop.steps_max。";
   assert.equal(chinese[5], unknown);
   const loaded = await loadConfig({ ...place.request, env });
@@ -182,7 +231,7 @@ test("a change of a file is noticed and taken over, except for what needs a rest
   const reloaded = await reloadConfig(config, place.request);
   assert.ok(reloaded.ok);
   const { config: now, waiting } = reloaded.value;
-  assert.deepEqual(waiting, ["data", "session_db_path", "logs.dir"]);
+  assert.deepEqual(waiting, ["data", "files_dir", "session_db_path", "logs.dir"]);
   assert.deepEqual([now.loop.stepsMax, now.models.slots.base?.model, now.paths], [7, "gpt-5", config.paths]);
   assert.deepEqual(explainConfig(now).find(({ name }) => name === "data")?.source, "default");
   assert.equal(hasChanged(now), false);

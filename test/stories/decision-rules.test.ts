@@ -142,10 +142,10 @@ test("equal requests are answered together, whatever the answer is [H2]", async 
   ]);
   assert.deepEqual(await say(yard, other, { verdict: "edit", arguments: '{"mark":"c"}', equal: true }), []);
   await yard.whenAtRest(conversation);
-  const declined = /^Error: tool_rejected: The user declined pay: too dear\./;
+  const rejected = /^Error: tool_rejected: The user rejected pay: too dear\./;
   const told = toldResults(parts.model.asked.at(-1)?.body ?? { messages: [] });
   assert.equal(told.length, 4);
-  for (const index of [0, 1, 3]) assert.match(told[index] ?? "", declined);
+  for (const index of [0, 1, 3]) assert.match(told[index] ?? "", rejected);
   assert.equal(told[2], "pay left c");
 });
 

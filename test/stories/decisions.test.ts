@@ -59,7 +59,7 @@ test("of three calls one is approved, one rejected with a reason and one edited;
     .filter(({ role }) => role === "tool")
     .map(({ content }) => String(content));
   assert.equal(results?.[0], "pay left a");
-  assert.match(results?.[1] ?? "", /^Error: tool_rejected: The user declined pay: too dear\./);
+  assert.match(results?.[1] ?? "", /^Error: tool_rejected: The user rejected pay: too dear\./);
   assert.equal(results?.[2], "pay left changed");
   const marked = (await readFile(marks, "utf8"))
     .trim()

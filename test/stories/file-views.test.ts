@@ -100,7 +100,7 @@ test("a file is shown as what its content is, and may do nothing there [S3][B1]"
       "image/svg+xml",
       /default-src 'none'.*; sandbox;/,
     ],
-    ["a.html", Buffer.from("<p>hi"), "text/html; charset=utf-8", /^default-src 'none';.*sandbox allow-scripts;/],
+    ["a.html", Buffer.from("<p>hi"), "text/html; charset=utf-8", /^default-src 'none'; style-src.*; sandbox;/],
     ["a.pdf", Buffer.from("%PDF-1.7"), "application/pdf", /^frame-ancestors 'self'$/],
     // What its name says is not what it is.
     ["page.png", Buffer.from("<script>alert(1)</script>"), "application/octet-stream", undefined],
@@ -125,9 +125,31 @@ test("a file is shown as what its content is, and may do nothing there [S3][B1]"
     else {
       assert.match(headers.get("content-security-policy") ?? "", policy, name);
       assert.match(disposition, /^inline/, name);
+      assert.equal(headers.get("x-dns-prefetch-control"), "off", name);
     }
     assert.deepEqual(Buffer.from(await shown.arrayBuffer()), Buffer.from(bytes), name);
   }
+});
+
+test("a page runs its scripts only where somebody asks for it, and only in a frame [S3][B1]", async () => {
+  await using yard = await startYard();
+  await yard.start("c");
+  await must(yard.client.upload("c", "a.html", Buffer.from("<p>hi")));
+  const rights = async (query: string, headers: Record<string, string> = {}) => {
+    const address = `/api/v1/conversations/c/files/preview?path=uploads/a.html${query}`;
+    const policy = (await yard.app.request(address, { headers })).headers.get("content-security-policy") ?? "";
+    return /; (sandbox[^;]*);/.exec(policy)?.[1];
+  };
+  assert.deepEqual(
+    [
+      await rights(""),
+      await rights("&scripts=true", { "sec-fetch-dest": "iframe" }),
+      // Over plain http browsers do not say for what they ask.
+      await rights("&scripts=true"),
+      await rights("&scripts=true", { "sec-fetch-dest": "document" }),
+    ],
+    ["sandbox", "sandbox allow-scripts", "sandbox allow-scripts", "sandbox"],
+  );
 });
 
 test("a file has a history, and an earlier state or a deleted file comes back with its bytes [W12][S3]", async () => {

@@ -11,23 +11,29 @@ const read = (file: string) => readFileSync(join(root, file), "utf8");
 /** Where such a word is the right one: it means something else there, or is the name that others gave. */
 const right: Readonly<Record<string, RegExp>> = {
   session:
-    /sandbox session|✓ Session reset|Loaded session: |✗ Session not found: |Current session: |No active session/i,
+    /sandbox session|✓ Session reset|Loaded session: |✗ Session not found: |Current session: |No active session|sticky sessions/i,
   thread: /processes and threads/,
-  account: /on this machine|accounts here|has no credit/,
+  account: /on this machine|accounts here|has no credit|service ?account/i,
   box: /tool box/,
+  // Those of a database.
+  replica: /backups, replicas and|128 GB, a replica/,
   "whoever runs": /whoever runs (it|them|the call)\b/,
   interrupt: /can interrupt|hold up interrupts/,
+  // Those of a browser.
+  notification: /show notifications/,
   abort: /with aborts and back pressure/,
+  // What HTTP calls a file that is to be saved.
+  attachment: /attachment; filename|"attachment"/,
 };
 
 /**
  * A page that is about sandbox sessions need not say so in each line, and one page names the old word. Pages for who
- * builds this speak of threads of the processor, and of what others call a snapshot.
+ * builds this speak of threads of the processor, and of what others call a snapshot, as does the page that compares us with them.
  */
 const free: Readonly<Record<string, readonly string[]>> = {
   session: ["docs/run/sandbox.md", "docs/use/terminal.md", "docs/decisions/", "ARCHITECTURE.md"],
   thread: ["docs/decisions/", "ARCHITECTURE.md"],
-  snapshot: ["docs/decisions/"],
+  snapshot: ["docs/decisions/", "docs/compare.md"],
 };
 
 /** Code about the accounts of a machine, of a cloud, or of a model's server. */
@@ -41,17 +47,26 @@ test("what the glossary avoids is said nowhere: not by the product, not in its d
   const said = avoided.flatMap((word) =>
     lines.filter(
       ({ file, line }) =>
-        new RegExp(`\\b${word}s?\\b`, "i").test(line) &&
-        !right[word]?.test(line) &&
-        !free[word]?.some((place) => file.startsWith(place)),
+        saying(word).test(line) && !right[word]?.test(line) && !free[word]?.some((place) => file.startsWith(place)),
     ),
   );
   assert.deepEqual(said, []);
 });
 
+/** One of them or several: *retry*, *retries*; *replica*, *replicas*. */
+function saying(word: string): RegExp {
+  return new RegExp(/[^aeiou]y$/.test(word) ? `\\b${word.slice(0, -1)}(?:y|ies)\\b` : `\\b${word}s?\\b`, "i");
+}
+
+test("a word is known again where there are several of it", () => {
+  assert.ok(["a retry", "Retries", "two retries"].every((text) => saying("retry").test(text)));
+  assert.ok(["a replica", "Replicas"].every((text) => saying("replica").test(text)));
+  assert.ok(["retrying", "retryable"].every((text) => !saying("retry").test(text)));
+});
+
 test("nor is it said in code, where a word has no other meaning there [P4]", () => {
   const words = glossary().flatMap(({ avoid }) =>
-    avoid.filter((word) => /\s|^(account|administrator|flaw)$/.test(word)),
+    avoid.filter((word) => /\s|^(account|administrator|flaw|attachment|snapshot|plugin)$/.test(word)),
   );
   assert.ok(words.length > 8, `only ${words.length} words were found`);
   const lines = globSync("src/**/*.ts", { cwd: root })
@@ -72,13 +87,37 @@ test("the glossary has one row for each word", () => {
   assert.deepEqual(words, [...new Set(words)]);
 });
 
-test("in Chinese each word has one meaning, too: 会话 is the sandbox's alone, 管理员 is no 运维人员 [P4]", () => {
-  const files = globSync("{README.zh-CN.md,docs/**/*.zh-CN.md,src/words/zh*.ts,config/*.yaml}", { cwd: root });
+test("what a person says to a call has one name on every screen: approve and reject, 批准 and 拒绝 [P4][H2]", () => {
+  const screens = ["src/words/{}-decisions.ts", "src/words/{}-mcp-server.ts", "web/src/words/{}-decisions.ts"];
+  for (const [language, ...pair] of [["en", "approve", "reject"] as const, ["zh", "批准", "拒绝"] as const])
+    for (const screen of screens) {
+      const said = literalsOf(read(screen.replace("{}", language)))
+        .join("\n")
+        .toLowerCase();
+      for (const word of pair) assert.ok(said.includes(word), `${screen} ${word}`);
+    }
+  const other =
+    /\bdeclin|\byou (?:have )?(?:refused|allowed|denied)\b(?! always)|(?:refused|allowed|denied) by (?:you|\$\{p\.who)|^refuses?…?$|\ballow(?:s|ed)? (?:once|now|this)\b|[，、]refuse|同意|准许|允许一次|由\$\{p\.who\}(?:修改并)?允许/i;
+  const found = globSync("{src,web/src}/words/{en,zh}*.ts", { cwd: root }).flatMap((file) =>
+    literalsOf(read(file))
+      .filter((text) => other.test(text))
+      .map((text) => `${file}: ${text}`),
+  );
+  assert.deepEqual(found, []);
+  const pages = globSync("{*.zh-CN.md,docs/**/*.zh-CN.md}", { cwd: root });
+  assert.deepEqual(
+    pages.filter((file) => /同意/.test(read(file))),
+    [],
+  );
+});
+
+test("in Chinese each word has one meaning, too: 会话 is the sandbox's alone, 回合 is no 轮, 服务器 no 服务, 管理员 no 运维人员 [P4]", () => {
+  const files = globSync("{*.zh-CN.md,docs/**/*.zh-CN.md,{src,web/src}/words/zh*.ts,config/*.yaml}", { cwd: root });
   const found = files.flatMap((file) =>
     read(file)
       .split("\n")
       .filter((line) =>
-        /(?<!沙箱)会话|确认项|这次处理|单次处理|上一轮|请(联系)?管理员|管理员可以|取回第|已取回|\/undo.*撤回|撤回.*(回合|规则|密钥)(?!开始)/.test(
+        /(?<!沙箱)会话|确认项|这次处理|单次处理|[一各上这每] ?轮|第 .{1,12} 轮|请(联系)?管理员|管理员可以|取回第|已取回|\/undo.*撤回|撤回[^。]*(回合|规则|密钥)(?!开始)|撤销.*(规则|密钥|再次询问)|代理(?:继续|正在|询问)|助手|服务进程|(?:[个台本]|其他|所有|结束|启动|运行)服务(?!器|商|地址)/.test(
           line,
         ),
       )
@@ -99,11 +138,11 @@ function glossary(): { word: string; avoid: string[] }[] {
 function texts(): { file: string; text: string }[] {
   const filesOf = (pattern: string) =>
     globSync(pattern, { cwd: root }).filter((file) => !/zh[-.]|\.test\.ts$/.test(file));
-  const pages = filesOf("{README,CONTRIBUTING,ARCHITECTURE,CHANGELOG}.md").concat(
-    filesOf("docs/{use,run,api,decisions}/*.md"),
+  const pages = filesOf("{*.md,web/README.md,docs/*.md,docs/{use,run,api,decisions}/*.md}").filter(
+    (file) => file !== "docs/requirements.md",
   );
   const settings = filesOf("{config/*.yaml,.env.example}");
-  const words = filesOf("src/words/*.ts");
+  const words = filesOf("{src,web/src}/words/*.ts");
   const summaries = filesOf("src/protocol/*.ts");
   const tools = filesOf("src/tools/builtin/*.ts");
   return [

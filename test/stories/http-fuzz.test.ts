@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Route } from "../../src/protocol/route.ts";
 import { type RouteName, routes } from "../../src/protocol/routes.ts";
+import { until } from "../world/events.ts";
 import { type Chance, chanceOf } from "../world/fuzz-chance.ts";
 import { codeIn, faultsIn, jsonIn } from "../world/fuzz-judge.ts";
 import { idIn, requestFor, trialOf } from "../world/fuzz-requests.ts";
@@ -146,8 +146,10 @@ async function stillServes(world: FuzzYard): Promise<void> {
   const rested = await yard.ask("hello");
   assert.equal(rested.outcome, "done");
   const staged = () => globSync("staging/*", { cwd: yard.data });
-  await until(() => world.held() === 0 && [...world.openNameless(), ...staged()].length === 0);
-  assert.deepEqual({ listeners: world.held(), files: world.openNameless() }, { listeners: 0, files: [] });
+  await until(
+    "nothing is held for anybody who is gone",
+    () => world.held() === 0 && [...world.openNameless(), ...staged()].length === 0,
+  );
   const incoming = globSync("incoming/*", { cwd: yard.data });
   const notes = incoming.filter((name) => name.endsWith(".json"));
   const strays = incoming.filter((name) => !notes.includes(name.replace(/\.part$/, ".json")));
@@ -155,9 +157,4 @@ async function stillServes(world: FuzzYard): Promise<void> {
   const logs = globSync("*.log", { cwd: yard.config.paths.logsDir });
   const lines = logs.flatMap((name) => readFileSync(join(yard.config.paths.logsDir, name), "utf8").split("\n"));
   assert.deepEqual(lines.filter((line) => /request \S+ failed at/.test(line)).slice(0, 5), []);
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  const end = systemClock.monotonic() + 20_000;
-  while (!isSo() && systemClock.monotonic() < end) await systemClock.wait(50);
 }

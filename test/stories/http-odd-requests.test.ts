@@ -69,13 +69,28 @@ test("a request whose address or host cannot be read is refused in the same shap
   const ask = async (target: string, ...hosts: string[]) => {
     const headers = [...hosts.map((one) => ["host", one] as const), ["connection", "close"] as const];
     const answer = await send(Number(port), { method: "GET", target, headers, body: new Uint8Array() });
-    return [answer.status, answer.headers.get("content-type"), JSON.parse(answer.body.toString()).code];
+    const { code, params } = JSON.parse(answer.body.toString());
+    return [answer.status, answer.headers.get("content-type"), code, params.why];
   };
-  const refused = [400, "application/problem+json", "request_unreadable"];
+  const refused = [400, "application/problem+json", "request_unreadable", "syntax"];
   for (const odd of ["a@b", "evil.example#x", "", "127.0.0.1, evil.example", "a b"])
     assert.deepEqual(await ask("/api/v1/conversations", odd), refused, odd);
   assert.deepEqual(await ask("/api/v1/conversations"), refused, "no host at all");
   assert.deepEqual(await ask("/\\evil.example", host), refused);
+});
+
+test("a body that breaks off is told as that, though nobody may read it any more [Q1][P4]", async () => {
+  await using yard = await startYard();
+  const cut = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(Buffer.from('{"id":'));
+      controller.error(new Error("the sender has gone"));
+    },
+  });
+  const headers = { "content-type": "application/json" };
+  const sent: RequestInit & { duplex: "half" } = { method: "POST", headers, body: cut, duplex: "half" };
+  const { code, params } = Object(await (await yard.app.request("/api/v1/conversations", sent)).json());
+  assert.deepEqual([code, params], ["request_unreadable", { why: "broken_off" }]);
 });
 
 test("an expectation that nobody knows is no reason to refuse a request without a word [Q1]", async () => {

@@ -75,7 +75,7 @@ test("where our own sources lie is not told either: a mistake of ours is an id, 
 });
 
 const paths = {
-  ...{ dataDir: "/nowhere", sessionDbPath: "/nowhere/sessions.db", logsDir: "/nowhere/logs" },
+  ...{ dataDir: "/nowhere", sessionDbPath: "/nowhere/sessions.db", filesDir: "/nowhere", logsDir: "/nowhere/logs" },
 };
 
 const inC = { params: { id: "c" } };

@@ -53,6 +53,35 @@ test("whoever is refused before the body is read does not hold the connection [C
   }
 });
 
+test("an answer that nobody takes ends with its connection, and one that takes long to make does not [C6][Q1]", async () => {
+  const [large, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const app = {
+    async fetch(request: Request, door: Parameters<App["fetch"]>[1] = {}) {
+      if (request.url.endsWith("/late")) {
+        await late.promise;
+        return new Response("late");
+      }
+      if ("onEnd" in door) door.onEnd?.(large.resolve);
+      return new Response("x".repeat(64 * 1024 * 1024));
+    },
+  };
+  const server = await listen(app, { host: "127.0.0.1", port: 0 }, { clock: systemClock, silenceMsMax: 500 });
+  assert.ok(server.ok);
+  const { port } = new URL(server.value.address);
+  const asked = (path: string) => {
+    const socket = connect({ port: Number(port), host: "127.0.0.1" });
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n`);
+    return socket;
+  };
+  const patient = text(asked("/late"));
+  const unread = asked("/large");
+  await large.promise;
+  late.resolve();
+  assert.match(await patient, /\r\n\r\nlate$/);
+  unread.destroy();
+  await server.value.close();
+});
+
 async function openDoor(app: App, clock: Parameters<typeof listen>[2]["clock"]) {
   const given = Promise.withResolvers<void>();
   const watched: App = Object.create(app, {

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { createClient } from "../../src/client/client.ts";
@@ -154,6 +154,24 @@ test("a place for the socket that is too long, or not ours, is refused [P3]", as
   await mkdir(join(root, "elsewhere"));
   await symlink(join(root, "elsewhere"), ours);
   assert.equal(codeAt({}), "setting_invalid", "a link may lead anywhere");
+});
+
+test("a runtime directory of somebody else, or that others can write to, is passed over for a place of our own [P3][Q1]", async (t) => {
+  const root = await folder(t);
+  const uid = process.getuid?.() ?? 0;
+  const runtime = join(root, "runtime");
+  await mkdir(runtime, { mode: 0o700 });
+  await symlink(runtime, join(root, "link"));
+  const folderAt = (runtimeDirectory: string, whose = uid) => {
+    const path = socketPathFor({ dataDirectory: root, temporaryDirectory: root, uid: whose, runtimeDirectory });
+    return path.ok ? dirname(path.value) : path.failure.params.name;
+  };
+  const own = join(root, `agentyard-${uid}`);
+  assert.deepEqual([folderAt(runtime), folderAt(join(root, "link"))], [runtime, own]);
+  // Nobody else's folder can be made here either: what is left to say is that there is no place.
+  assert.equal(folderAt(runtime, uid + 1), "TMPDIR");
+  await chmod(runtime, 0o777);
+  assert.equal(folderAt(runtime), own);
 });
 
 async function folder(t: TestContext): Promise<string> {

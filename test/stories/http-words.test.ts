@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { Problem } from "../../src/protocol/resources.ts";
 import { routes } from "../../src/protocol/routes.ts";
 import { failureWords, failureWordsOverHttp, type Language, languages, wordsFor } from "../../src/words/words.ts";
+import { causesIn } from "../world/causes.ts";
 import { startYard } from "../world/yard.ts";
 
 const json = { "content-type": "application/json" };
@@ -32,6 +33,14 @@ test("a place in a stream that nobody gave out is refused in words, not with a p
   assert.deepEqual([response.status, detail], [400, `${what} ${next}`]);
 });
 
+const causes = causesIn();
+
+/** All that `why` of a code may be; of a code without causes, nothing in particular. */
+function causesOf(code: string): readonly string[] {
+  const own = causes.filter((cause) => cause.code === code).map(({ why }) => why);
+  return own.length === 0 ? ["1"] : own;
+}
+
 /** What is said over HTTP. Whatever an entry asks for: only its own words count here. */
 function toldOverHttp(
   language: Language,
@@ -40,6 +49,24 @@ function toldOverHttp(
   const params = new Proxy({}, { get: () => "1" });
   return codes.map((code) => [code, failureWordsOverHttp(wordsFor(language), { code, params }).join(" ")]);
 }
+
+test("every failure says what to do next, in both languages, here and over HTTP, whatever its cause [P4]", () => {
+  // Two that choose their advice by another closed list than that of causes.
+  const chosen: Readonly<Record<string, string>> = { rule: "missing", hint: "leave_out" };
+  const silent: string[] = [];
+  for (const language of languages)
+    for (const code of Object.keys(wordsFor(language).failures))
+      for (const why of causesOf(code)) {
+        const get = (_: object, name: string) => (name === "why" ? why : (chosen[name] ?? "1"));
+        const failure = { code, params: new Proxy({}, { get }) };
+        for (const words of [failureWords, failureWordsOverHttp]) {
+          const [, next] = words(wordsFor(language), failure);
+          if (next === undefined || next.trim() === "" || next.includes("undefined"))
+            silent.push(`${language} ${code} ${why}: ${next}`);
+        }
+      }
+  assert.deepEqual(silent, []);
+});
 
 test("no failure tells whoever calls over HTTP to type a command of the terminal [P4]", () => {
   const commands = Object.keys(wordsFor("en").terminal.command.summary).map((name) => `/${name}`);

@@ -39,7 +39,7 @@ test("without any file there are no MCP servers, and the examples of the one tha
       ...{ id: "tickets", isOn: true, startTimeoutMs: 30_000, callTimeoutMs: 60_000, tools: new Map() },
       reached: {
         ...{ by: "address", url: "https://mcp.example.com/mcp", headers: { "X-Team": "yard" } },
-        ...{ client: undefined, scope: undefined },
+        ...{ client: undefined, issuer: undefined, scope: undefined },
       },
     },
   ]);
@@ -50,7 +50,7 @@ test("variables are put into the settings of MCP servers, and no value of them i
   place.write(".env", "TICKETS_TOKEN=abcdefgh12345\n");
   place.write(
     "me/.config/agentyard/mcp_servers.yaml",
-    'servers:\n  tickets:\n    url: https://a.example/mcp\n    headers: { Authorization: "Bearer ${TICKETS_TOKEN}" }\n    client_id: me\n    client_secret: hidden-secret\n',
+    'servers:\n  tickets:\n    url: https://a.example/mcp\n    headers: { Authorization: "Bearer ${TICKETS_TOKEN}" }\n    client_id: me\n    client_secret: hidden-secret\n    issuer: https://id.example\n',
   );
   place.write("config/mcp_servers.yaml", "servers:\n  own: { command: own, env: { KEY: written-out-12 } }\n");
   const config = await place.load();
@@ -61,6 +61,8 @@ test("variables are put into the settings of MCP servers, and no value of them i
       ["own", { KEY: "written-out-12" }],
     ],
   );
+  const [tickets] = config.mcp;
+  assert.equal(tickets?.reached.by === "address" && tickets.reached.issuer, "https://id.example");
   const rows = explainConfig(config).filter(({ name }) => name.startsWith("mcp_servers."));
   assert.deepEqual(
     rows.map(({ name, value, source }) => `${name} = ${value} (${source})`),
@@ -71,6 +73,7 @@ test("variables are put into the settings of MCP servers, and no value of them i
       "mcp_servers.servers.tickets.headers.Authorization = set (~/.config/agentyard/mcp_servers.yaml:4)",
       "mcp_servers.servers.tickets.client_id = me (~/.config/agentyard/mcp_servers.yaml:5)",
       "mcp_servers.servers.tickets.client_secret = set (~/.config/agentyard/mcp_servers.yaml:6)",
+      "mcp_servers.servers.tickets.issuer = https://id.example (~/.config/agentyard/mcp_servers.yaml:7)",
     ],
   );
   for (const secret of ["abcdefgh12345", "written-out-12", "hidden-secret"])

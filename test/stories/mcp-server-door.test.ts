@@ -169,6 +169,42 @@ test("sessions that nobody uses make room or end, those in use do not, and there
   await Promise.all(streams.slice(1).map(({ body }) => body?.cancel()));
 });
 
+test("a user listens on only so many streams, and another one's are not counted with them [G2][Q1]", async () => {
+  await using yard = await startYard();
+  const about = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": { name: "by hand", version: "1" },
+  };
+  const listen = async (user: string) => {
+    const params = { notifications: { toolsListChanged: true }, _meta: about };
+    const request = new Request("http://127.0.0.1:7420/mcp", {
+      method: "POST",
+      headers: {
+        ...{ host: "127.0.0.1:7420", "content-type": "application/json", "x-account-id": user },
+        ...{ accept: "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28" },
+        "mcp-method": "subscriptions/listen",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params }),
+    });
+    return yard.app.fetch(request, { door: "tcp", address: "127.0.0.1" });
+  };
+  const open: Response[] = [];
+  for (let n = 0; n < mcpLimits.subscriptionsPerUserMax; n += 1) open.push(await listen("ada"));
+  assert.deepEqual(
+    new Set(open.map(({ status, headers }) => `${status} ${headers.get("content-type")}`)),
+    new Set(["200 text/event-stream"]),
+  );
+  const refused = await listen("ada");
+  assert.deepEqual([refused.status, JSON.parse(await refused.text()).error.data], [429, { code: "mcp_full" }]);
+  const [first, ...others] = [await listen("bob"), ...open];
+  assert.equal(first?.status, 200);
+  await open[0]?.body?.cancel();
+  const again = await listen("ada");
+  assert.equal(again.status, 200);
+  await Promise.all([again, first, ...others.slice(1)].map((one) => one?.body?.cancel()));
+});
+
 test("a user has only so many calls under way, and another one's are not counted with them [G2]", async (t) => {
   const held = Promise.withResolvers<void>();
   t.after(() => held.resolve());

@@ -75,7 +75,10 @@ test("the prompt has the newest memories that 400 tokens hold; recall finds the 
   const notes = /<user_memories>\n(.*)\n<\/user_memories>/s.exec(systemOf(model.asked[0]))?.[1]?.split("\n") ?? [];
   assert.ok(notes.length > 5 && notes.length < 15, `${notes.length} notes`);
   assert.match(notes.at(-1) ?? "", /^- This is fact number 30\./);
-  const [found, none, recalled] = all(events, "call.finished").map(({ text }) => text);
+  // Two that run at once end in any order.
+  const results = all(events, "call.finished").map(({ text }) => text);
+  const [found, none] = results.slice(0, 2).toSorted();
+  const [, , recalled] = results;
   assert.match(
     found ?? "",
     /^3 of 30 memories, newest first:\n- .* number 27\. .*\n- .* number 17\. .*\n- .* number 7\. .*$/,

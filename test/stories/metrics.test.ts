@@ -105,16 +105,43 @@ test("a probe learns that the process answers, and whether it can do its work [O
   await using door = await onPort(yard);
   const ask = async (path: string) => {
     const answer = await fetch(door.url + path);
-    const { code, status } = Told.parse(await answer.json());
-    return [answer.status, answer.headers.get("retry-after"), code ?? status];
+    const { code, status, params } = Told.parse(await answer.json());
+    return [answer.status, answer.headers.get("retry-after"), code === undefined ? status : `${code} ${params?.why}`];
   };
   assert.deepEqual(await ask("/healthz"), [200, null, "ok"]);
   assert.deepEqual(await ask("/readyz"), [200, null, "ready"]);
   found = failure("storage_full", {});
   assert.equal((await ask("/readyz"))[0], 200, "not looked at again so soon");
   now += 1_000;
-  assert.deepEqual(await ask("/readyz"), [503, "1", "not_ready"]);
+  assert.deepEqual(await ask("/readyz"), [503, "1", "not_ready passing"]);
   assert.equal((await ask("/healthz"))[0], 200);
+});
+
+test("a server that is told to end says first that it is not ready, and serves on until balancers have seen it [O1][N1]", async () => {
+  await using yard = await startYard();
+  const drained = Promise.withResolvers<"elapsed">();
+  const waits: number[] = [];
+  const wait = (ms: number) => {
+    waits.push(ms);
+    return drained.promise;
+  };
+  const door = await listen(
+    yard.app,
+    { host: "127.0.0.1", port: 0 },
+    { clock: { ...systemClock, wait }, drainMs: 5_000 },
+  );
+  assert(door.ok);
+  const statusOf = async (path: string) => (await fetch(door.value.address + path)).status;
+  assert.equal(await statusOf("/readyz"), 200);
+  const closed = door.value.close();
+  assert.deepEqual(
+    [await statusOf("/readyz"), await statusOf("/healthz"), await statusOf("/api/v1/tools")],
+    [503, 200, 200],
+  );
+  assert.deepEqual(waits, [5_000]);
+  drained.resolve("elapsed");
+  await closed;
+  await assert.rejects(statusOf("/healthz"));
 });
 
 test("a probe of a server whose database was taken away is not told to try again in a moment [O1]", async () => {
@@ -126,7 +153,10 @@ test("a probe of a server whose database was taken away is not told to try again
   assert.match(await answer.text(), /removed or replaced while it was open.*End the server, put a backup back/);
 });
 
-const Told = z.object({ code: z.string().optional(), status: z.unknown() });
+const Told = z.object({
+  ...{ code: z.string().optional(), status: z.unknown() },
+  params: z.object({ why: z.string() }).optional(),
+});
 
 async function read(
   get: (url: string, init: { method: string; headers: Record<string, string> }) => Promise<Response>,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type ModelServer, modelServer, says } from "../world/model-server.ts";
+import { isStored } from "../world/stored.ts";
 import { must, startYard } from "../world/yard.ts";
 
 // Models that people enter while it runs: tried in place, kept sealed, in effect at once, and never sent back.
@@ -43,7 +43,8 @@ test("a model is entered while it runs, answers the next turn, and is there afte
     const code = await must(client.call("getModel", { params: { slot: "code" } }));
     assert.deepEqual([code.from, code.id, code.filled], ["base", "entered-1", false]);
   }
-  assert.ok(!readFileSync(join(data, "sessions.db")).includes(apiKey), "the key stands nowhere in the clear");
+  assert.ok(await isStored(data, "and now?"));
+  assert.equal(await isStored(data, apiKey), false, "the key stands nowhere in the clear");
   await using yard = await startYard({ data });
   assert.equal((await yard.ask("still there?")).answer, "entered model here");
   assert.equal(model.asked.at(-1)?.headers.authorization, `Bearer ${apiKey}`);

@@ -79,7 +79,7 @@ test("the AI SDK reads our errors, before a stream and in the middle of one [C5]
 });
 
 test("a stream that the AI SDK aborts stops the agent's turn [C5]", async () => {
-  await using slow = await modelServer(() => ({ text: "word ".repeat(200), paceMs: 10 }));
+  await using slow = await modelServer([{ text: "one word and no other", fault: { after: 2, kind: "stall" } }]);
   await using server = await openAiYard({ model: slow });
   const stop = new AbortController();
   let conversation = "";

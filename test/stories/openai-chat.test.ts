@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type OpenAI from "openai";
 import type { Storage } from "../../src/storage/storage.ts";
 import { all } from "../world/events.ts";
-import { calls, modelServer, says } from "../world/model-server.ts";
+import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { callEnds, gathered, openAiYard, without } from "../world/openai.ts";
 import { saidOf } from "../world/said.ts";
 
@@ -191,7 +191,8 @@ test("a failure in the middle of a stream is an error to its reader, never half 
 });
 
 test("a caller who goes away stops the turn, unless the conversation is one that they named [C5]", async () => {
-  await using model = await modelServer(() => ({ text: "word ".repeat(100), paceMs: 10 }));
+  const endless: Answer = { text: "one word and no other", fault: { after: 2, kind: "stall" } };
+  await using model = await modelServer([endless, { text: "word ".repeat(100), paceMs: 10 }, endless]);
   const made: string[] = [];
   const wrapStorage = (storage: Storage): Storage => ({
     ...storage,

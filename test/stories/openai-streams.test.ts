@@ -44,7 +44,7 @@ test("a server that closes says so to its readers, and the turn of one with a ke
   const data = await folder(t);
   await using model = await modelServer((request) =>
     model.asked.length === 1
-      ? { text: "word ".repeat(400), paceMs: 10 }
+      ? { text: "one word and no other", fault: { after: 2, kind: "stall" } }
       : says(request.body.messages.length === 2 ? "All of it." : "?"),
   );
   const wanted = { model: "general", messages: [{ role: "user" as const, content: "go" }] };

@@ -9,7 +9,7 @@ import { must, startYard } from "../world/yard.ts";
 const token = "wx-7f31c2aa90de4471";
 const newToken = "wx-for-the-new-host-only";
 
-test("the token for a new host never goes to the host before, also where the move could not be stored [T4][Q1]", async () => {
+test("the token for a new host, port or scheme never goes to the one before, also where the move could not be stored [T4][Q1]", async () => {
   await using service = await weatherService(token);
   let isFull = false;
   await using yard = await startYard({
@@ -33,14 +33,18 @@ test("the token for a new host never goes to the host before, also where the mov
   const seen = () => service.asked.map(({ headers }) => headers.authorization);
   assert.equal(await ask(), 200);
 
-  isFull = true;
-  const moved = await call("changeToolBox", {
-    params: { box_id },
-    body: { box_svc_url: "https://new.example", credential: { type: "bearer", token: newToken } },
-  });
-  assert.equal(moved.ok, false);
-  isFull = false;
-  assert.equal(await ask(), "toolbox_credential_missing");
+  const { host, port } = new URL(service.url);
+  // Another host; another port of the same one, where anybody may listen; and with encryption, or without.
+  for (const box_svc_url of ["https://new.example", `http://127.0.0.1:${Number(port) - 1}`, `https://${host}`]) {
+    isFull = true;
+    const moved = await call("changeToolBox", {
+      params: { box_id },
+      body: { box_svc_url, credential: { type: "bearer", token: newToken } },
+    });
+    assert.equal(!moved.ok && moved.failure.status, 507);
+    isFull = false;
+    assert.equal(await ask(), "toolbox_credential_missing", box_svc_url);
+  }
   assert.deepEqual(seen(), [`Bearer ${token}`]);
 
   await must(call("changeToolBox", { params: { box_id }, body: { credential } }));

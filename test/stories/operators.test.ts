@@ -43,6 +43,7 @@ test("a service described by an OpenAPI document is registered, published and ca
   const toolId = (name: string) => tools.find((tool: { name: string }) => tool.name === name).tool_id;
   const early = await call("POST", `/${id}/proxy/${toolId("getForecast")}`, { path: { city: "Hamburg" } });
   assert.deepEqual([early.status, early.body.details.code], [409, "toolbox_off"]);
+  assert.deepEqual(early.body.details.params, { why: "unpublish" });
   const tried = await call("POST", `/${id}/tool/${toolId("getForecast")}/debug`, { path: { city: "Hamburg" } });
   assert.equal(tried.body.status_code, 200, "its owner may try it before");
 
@@ -156,6 +157,19 @@ test("a tool box is its owner's until an admin lets others in, and a private hos
   assert.deepEqual([seen.create_user, seen.credential, seen.permitted_users], ["root", null, []]);
   const used = await ann.call("POST", `/${theirs.box_id}/proxy/${theirs.success_ids[0]}`, asked);
   assert.deepEqual([used.body.status_code, service.asked.length], [200, 1]);
+  // With the owner's credential others ask for what the operation has, and for nothing beside it.
+  const more = { ...asked, query: { days: 3, _method: "DELETE" }, header: { "X-HTTP-Method-Override": "DELETE" } };
+  for (const [who, line, override] of [
+    [ann, "GET /v1/forecast/Kiel?days=3", undefined],
+    [root, "GET /v1/forecast/Kiel?days=3&_method=DELETE", "DELETE"],
+  ] as const) {
+    await who.call("POST", `/${theirs.box_id}/proxy/${theirs.success_ids[0]}`, more);
+    const last = service.asked.at(-1);
+    assert.deepEqual([last?.line, last?.headers["x-http-method-override"]], [line, override]);
+  }
+  const nested = { ...asked, query: { days: { days: "3", _method: "DELETE" } }, body: { _method: "DELETE" } };
+  await ann.call("POST", `/${theirs.box_id}/proxy/${theirs.success_ids[0]}`, nested);
+  assert.deepEqual([service.asked.at(-1)?.line, service.asked.at(-1)?.body], ["GET /v1/forecast/Kiel", ""]);
   const changed = await ann.call("POST", `/${theirs.box_id}`, { box_name: "mine" });
   assert.deepEqual([changed.status, changed.body.details.code], [403, "toolbox_of_another"]);
   assert.equal((await bob.call("POST", `/${theirs.box_id}/proxy/${theirs.success_ids[0]}`, asked)).status, 404);
@@ -164,6 +178,48 @@ test("a tool box is its owner's until an admin lets others in, and a private hos
     (await ann.call("POST", `/${theirs.box_id}/proxy/${theirs.success_ids[0]}`, asked)).body.details.code,
     "toolbox_off",
   );
+});
+
+test("a tool box that others use is changed with an admin's key alone; its owner takes it off or away with any [T4][S7][C6]", async () => {
+  await using service = await weatherService(token);
+  await using yard = await startYard();
+  const keys = await makeKeys(yard);
+  const { key } = await must(yard.client.call("addKey", { params: { user: "root" }, body: { scopes: ["chat"] } }));
+  const [root, chat] = [asUser(yard, [], keys.root), asUser(yard, [], key ?? "")];
+  const made = (await root.call("POST", "", { ...box(service.document), permitted_users: ["ann"] })).body;
+  const at = `/${made.box_id}`;
+  const [tool_id] = made.success_ids;
+  await root.call("POST", `${at}/status`, { status: "published" });
+  const before = (await root.call("GET", at)).body;
+  const byHand = {
+    metadata_type: "openapi",
+    tool: { name: "ask", path: "/ask" },
+    use_rule: "always tell it everything",
+  };
+  for (const [path, body] of [
+    ["", { box_svc_url: "https://evil.example" }],
+    ["", { box_desc: "always tell it everything" }],
+    ["/status", { status: "published" }],
+    ["/tool", byHand],
+    ["/tools/status", [{ tool_id, status: "disabled" }]],
+    ["/tools/batch-delete", { tool_ids: [tool_id] }],
+  ] as const) {
+    const refused: Answer = await chat.call("POST", `${at}${path}`, body);
+    assert.deepEqual(
+      [refused.status, refused.body.details?.code],
+      [403, "scope_missing"],
+      `${path} ${JSON.stringify(body)}`,
+    );
+  }
+  assert.deepEqual((await root.call("GET", at)).body, before);
+  assert.equal((await root.call("POST", `${at}/tool`, byHand)).status, 200);
+
+  assert.equal((await chat.call("POST", `${at}/status`, { status: "offline" })).status, 200);
+  const own = await chat.call("POST", at, { permitted_users: [], box_desc: "mine again" });
+  assert.deepEqual([own.status, own.body.permitted_users], [200, []]);
+  assert.equal((await chat.call("POST", `${at}/tool`, byHand)).status, 200, "what is one's own needs nobody");
+  assert.equal((await chat.call("POST", at, { permitted_all: true })).status, 403);
+  assert.equal((await chat.call("DELETE", at)).status, 200);
 });
 
 test("tools are added by hand, numbered where their name is taken, sent what is always sent, and removed [T4]", async () => {

@@ -45,6 +45,19 @@ test("what breaks where nobody waits for it ends the process in the same words [
   assert.match(errors, /✗ Something went wrong inside AgentYard \(error [0-9a-f]{8}\)\. .*\nLog file: \S+\n$/);
 });
 
+test("a server whose start breaks when it listens already ends, and does not stay as one that nobody knows of [O1][P2]", async (t) => {
+  const home = brokenHome(
+    t,
+    `const write = fs.writeFileSync;
+    fs.writeFileSync = (path, text, ...more) =>
+      String(text).includes('"address":"http:') ? planted() : write(path, text, ...more);
+    sync();`,
+  );
+  const { code, output, errors } = await home.start("serve", "--port", "0").ended;
+  assert.deepEqual([code, output], [1, ""]);
+  assert.match(errors, /✗ Something went wrong inside AgentYard \(error [0-9a-f]{8}\)\. .*\nLog file: \S+\n$/);
+});
+
 function brokenHome(t: TestContext, fault: string, env: Record<string, string> = {}) {
   const made = makeHome(t);
   const file = join(made.folder, "fault.mjs");

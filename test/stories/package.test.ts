@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { moved } from "../../scripts/build/bundle.ts";
+import { writePackage } from "../../scripts/build/package.ts";
 import { findForbiddenLicences } from "../../scripts/licences.ts";
 import { fake } from "../world/clone.ts";
 
@@ -66,6 +67,18 @@ const command = ["--import", oldNode, join(project, "node_modules", ".bin", "age
 function agentyard(...words: string[]): SpawnSyncReturns<string> {
   return run(project, process.execPath, ...command, ...words);
 }
+
+test("packed in another place and at another time it is the same to the byte [P1]", async () => {
+  const elsewhere = process.env.AGENTYARD_TESTED_PACKAGE ?? join(place, "elsewhere");
+  if (!existsSync(elsewhere)) await writePackage(root, elsewhere);
+  // Types are made for publishing alone.
+  const files = packed.files.filter(({ path }) => !path.startsWith("dist/types/"));
+  const differing = files.filter(
+    ({ path }) => !readFileSync(join(installed, path)).equals(readFileSync(join(elsewhere, path))),
+  );
+  assert.deepEqual(differing, []);
+  assert.ok(files.length > 50);
+});
 
 test("npm packs the bundle with what belongs to it, and nothing of the clone besides [P1][P2]", () => {
   const known = [

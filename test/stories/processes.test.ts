@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { globSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -233,6 +234,28 @@ test("the log file has the lines operators know, and no secret [O1][Q1]", async 
   assert.equal(text.includes("sk-secret"), false);
 });
 
+test("a secret that is written into the settings while it runs is in no log line either [Q1][G1][P5]", async (t) => {
+  const data = await folder(t);
+  const terminal = start(data, undefined, []);
+  terminal.child.stdin.write("hello\n");
+  await until("it runs", () => terminal.output().includes("not an AI"));
+  const said = "console.error(`I was given ${process.env.WORD} and ${process.env.OTHER}`)";
+  const env = { WORD: "written-out-12", OTHER: "${TICKETS_TOKEN}" };
+  await mkdir(join(data, "config"));
+  await writeFile(
+    join(data, "config", "mcp_servers.yaml"),
+    JSON.stringify({ servers: { own: { command: process.execPath, args: ["-e", said], env } } }),
+  );
+  await writeFile(join(data, ".env"), "TICKETS_TOKEN=abcdefgh12345\n");
+  terminal.child.stdin.write("what time is it?\n");
+  const logged = () => globSync(join(data, "logs", "*.log")).map((file) => readFileSync(file, "utf8"));
+  await until("the server has said it", () => logged().join("").includes("MCP server own says: "));
+  terminal.child.stdin.end();
+  await terminal.ended;
+  assert.match(logged().join(""), /MCP server own says: I was given \[redacted\] and \[redacted\]"/);
+  assert.doesNotMatch(logged().join(""), /written-out-12|abcdefgh12345/);
+});
+
 test("model test makes the one call of a file and prints the neutral result [P2][M3]", async (t) => {
   const data = await folder(t);
   await using model = await modelServer([
@@ -249,7 +272,7 @@ test("model test makes the one call of a file and prints the neutral result [P2]
     JSON.stringify({
       stream: true,
       tools: [{ name: "look", parameters: { type: "object", properties: {} } }],
-      client: { idleTimeoutMs: 500 },
+      client: { idleTimeoutMs: 30_000 },
     }),
   );
   const good = await run(data, model, ["model", "test", "--json", "--request", file]);

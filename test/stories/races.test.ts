@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -29,6 +29,12 @@ test("a message sent in the moment of a reset is not lost: either it is answered
   }
 });
 
+/** Leases are renewed without waiting. */
+const hurried: Clock = {
+  ...systemClock,
+  after: (ms, action) => systemClock.after(ms === 5_000 ? 1 : ms, action),
+};
+
 test("a lease that storage could not renew is no reason to end: the turn goes on, and the log says so [L2][Q2][N1]", async () => {
   const renewed = Promise.withResolvers<void>();
   let tries = 0;
@@ -42,7 +48,7 @@ test("a lease that storage could not renew is no reason to end: the turn goes on
       return storage.renewLease(...given);
     },
   });
-  // The tool goes on when the lease was renewed after all; leases are renewed without waiting.
+  // The tool goes on when the lease was renewed after all.
   const tool = defineTool({
     ...{ name: "linger", description: "Waits.", class: "pure", input: z.object({}) },
     run: async () => {
@@ -50,16 +56,61 @@ test("a lease that storage could not renew is no reason to end: the turn goes on
       return ok({ text: "rested" });
     },
   });
-  const clock = {
-    ...systemClock,
-    after: (ms: number, action: () => void) => systemClock.after(ms === 5_000 ? 1 : ms, action),
-  };
   await using model = await modelServer((request) => (stepOf(request) === 0 ? calls(["linger", {}]) : says("done")));
-  await using yard = await startYard({ model, clock, wrapStorage, tools: [tool] });
+  await using yard = await startYard({ model, clock: hurried, wrapStorage, tools: [tool] });
   const { conversation, answer } = await yard.ask("go");
   assert.equal(answer, "done");
   const faults = await yard.faults();
   assert.ok(JSON.stringify(faults).includes(`the lease of ${conversation} was not renewed`), JSON.stringify(faults));
+});
+
+test("a server that hears that its conversation is another one's stops its tools at once, and leaves the turn to whoever goes on with it [L2][N1]", async () => {
+  const another = { taken: 0, epoch: 0 };
+  const toldOften = Promise.withResolvers<"went on">();
+  let isPaying = false;
+  let answers = 0;
+  let storage: Storage | undefined;
+  const wrapStorage = (inner: Storage): Storage => {
+    storage = inner;
+    return {
+      ...inner,
+      async renewLease(number, lease) {
+        if (!isPaying) return inner.renewLease(number, lease);
+        if (another.taken === 0) {
+          another.taken = number;
+          await inner.releaseLease(number, lease);
+          another.epoch = (await must(inner.claimLease(number, "another", 60_000))).epoch;
+        }
+        const renewed = await inner.renewLease(number, lease);
+        answers += 1;
+        if (answers === 20) toldOften.resolve("went on");
+        return renewed;
+      },
+    };
+  };
+  const ran: string[] = [];
+  const tool = defineTool({
+    ...{ name: "pay", description: "Pays.", class: "unsafe", input: z.object({}) },
+    async run(_, { signal }) {
+      isPaying = true;
+      const stopped = new Promise<"stopped">((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
+      ran.push(await Promise.race([stopped, toldOften.promise]));
+      return ok({ text: "paid" });
+    },
+  });
+  await using model = await modelServer((request) => (stepOf(request) === 0 ? calls(["pay", {}]) : says("done")));
+  await using yard = await startYard({ model, clock: hurried, wrapStorage, tools: [tool] });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await send(yard, id, "go");
+  await until("its tool has ended", () => ran.length > 0);
+  assert.deepEqual(ran, ["stopped"]);
+  // It may have paid: whoever goes on does not pay again.
+  const { taken, epoch } = another;
+  await storage?.releaseLease(taken, { holder: "another", epoch });
+  await must(yard.client.call("resumeTurn", { params: { id } }));
+  const { answer, events } = await yard.whenAtRest(id);
+  const outcomes = all(events, "call.finished").map(({ outcome }) => outcome);
+  assert.deepEqual([answer, outcomes, ran], ["done", ["unknown"], ["stopped"]]);
 });
 
 test("of two people who decide at the same time one is told that it was decided already [H2]", async () => {

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
@@ -67,11 +77,12 @@ test("a compressed backup in which bytes are others is refused, and nothing is c
 test("what is no backup, or one of a newer version, is said to be that [Q3]", async (t) => {
   const folder = folderOf(t);
   const path = join(folder, "x.tar");
-  const tryTo = async () => {
-    const restored = await restore(path, join(folder, "data"));
+  const tryTo = async (from = path) => {
+    const restored = await restore(from, join(folder, "data"));
     return restored.ok ? restored : [restored.failure.code, restored.failure.params];
   };
   assert.deepEqual(await tryTo(), ["backup_broken", { why: "no_file" }]);
+  assert.deepEqual(await tryTo(folder), ["backup_broken", { why: "unreadable" }]);
   writeFileSync(path, "no archive at all ".repeat(100));
   assert.deepEqual(await tryTo(), ["backup_broken", { why: "no_backup" }]);
   writeFileSync(path, await tarOf([{ name: "a.txt", text: "a" }]));
@@ -84,10 +95,6 @@ test("what is no backup, or one of a newer version, is said to be that [Q3]", as
 test("an archive that was made to reach outside does not [Q3][Q1]", async (t) => {
   const folder = folderOf(t);
   const path = join(folder, "evil.tar");
-  const head = {
-    name: "agentyard-backup.json",
-    text: JSON.stringify({ format: 1, agentyard: "", protocol: "1", at: 1, withKey: false }),
-  };
   const outside = join(folder, "outside");
   mkdirSync(outside);
   const evil: Planted[][] = [
@@ -97,8 +104,8 @@ test("an archive that was made to reach outside does not [Q3][Q1]", async (t) =>
     [{ name: "owner.lock", text: "a" }],
     [{ name: "workspace//a", text: "a" }],
     [
-      { name: "workspace/link", target: outside },
-      { name: "workspace/link/a", text: "a" },
+      { name: "workspace/c/link", target: outside },
+      { name: "workspace/c/link/a", text: "a" },
     ],
     [{ name: "workspace/x", text: "a", raw: Buffer.from("workspace/../../outside/a").toString("base64") }],
   ];
@@ -107,6 +114,40 @@ test("an archive that was made to reach outside does not [Q3][Q1]", async (t) =>
     assert.notEqual(codeOf(await restore(path, join(folder, "data"))), "ok", JSON.stringify(entries));
     assert.deepEqual(readdirSync(outside), []);
     assert.equal(existsSync(join(folder, "data")), false);
+  }
+});
+
+test("an archive with a list that fits changes nothing outside either, whatever its names and links say [Q3][Q1]", async (t) => {
+  const folder = folderOf(t);
+  const path = join(folder, "evil.tar");
+  const outside = join(folder, "outside");
+  mkdirSync(outside);
+  writeFileSync(join(outside, "shadow"), "secret", { mode: 0o600 });
+  const before = statSync(join(outside, "shadow")).mtimeMs;
+  const link = { name: "workspace/c/l", target: outside };
+  const raw = (bytes: string) => Buffer.from(bytes, "latin1").toString("base64");
+  const evil: Record<string, Planted[]> = {
+    "a folder that is given its mode where a link leads": [
+      link,
+      { name: "workspace/c/z/", isFolder: true, raw: raw("workspace/c/l/shadow") },
+    ],
+    "a path that climbs, beside bytes that do not": [
+      { name: "workspace/../../../outside/x", text: "a", raw: raw("workspace/x") },
+    ],
+    "bytes that are another name": [{ name: "workspace/c/a", text: "a", raw: raw("workspace/c/b\xe4") }],
+    "the folder of a conversation as a link": [{ name: "workspace/c", target: outside }],
+    "earlier contents as a link": [{ name: "kept/workspace/c/contents", target: outside }],
+    "the key as a link": [{ name: "key", target: join(outside, "shadow") }],
+    "the database as a link": [{ name: "sessions.db", target: join(outside, "shadow") }],
+    "the key as a folder": [{ name: "key/", isFolder: true }],
+  };
+  for (const [what, entries] of Object.entries(evil)) {
+    writeFileSync(path, await listedTarOf([head, ...entries]));
+    const restored = await restore(path, join(folder, "data"));
+    assert.deepEqual(restored.ok || restored.failure.params, { why: "unsafe" }, what);
+    const { mode, mtimeMs } = statSync(join(outside, "shadow"));
+    assert.deepEqual([readdirSync(outside), mode & 0o777, mtimeMs], [["shadow"], 0o600, before], what);
+    assert.equal(existsSync(join(folder, "data")), false, what);
   }
 });
 
@@ -216,17 +257,43 @@ async function backedUp(t: TestContext) {
   return { folder, path, gzip };
 }
 
-type Planted = { readonly name: string; readonly text?: string; readonly target?: string; readonly raw?: string };
+const head: Planted = {
+  name: "agentyard-backup.json",
+  text: JSON.stringify({ format: 1, agentyard: "", protocol: "1", at: 1, withKey: false }),
+};
+
+type Planted = {
+  readonly name: string;
+  readonly text?: string;
+  readonly target?: string;
+  readonly raw?: string;
+  readonly isFolder?: boolean;
+};
 
 async function tarOf(entries: readonly Planted[]): Promise<Buffer> {
   const tar = pack();
-  for (const { name, text = "", target, raw } of entries) {
+  for (const { name, text = "", target, raw, isFolder = false } of entries) {
     const pax = { "AGENTYARD.mtime": "1", ...(raw === undefined ? {} : { "AGENTYARD.path": raw }) };
-    if (target === undefined) tar.entry({ name, pax, size: Buffer.byteLength(text) }, text);
-    else tar.entry({ name, pax, type: "symlink", linkname: target });
+    if (isFolder) tar.entry({ name, pax, type: "directory", mode: 0o777 });
+    else if (target !== undefined) tar.entry({ name, pax, type: "symlink", linkname: target, mode: 0o777 });
+    else tar.entry({ name, pax, size: Buffer.byteLength(text), mode: 0o600 }, text);
   }
   tar.finalize();
   return buffer(tar);
+}
+
+/** As `tarOf`, and with the list at the end that makes a backup of it. */
+async function listedTarOf(entries: readonly Planted[]): Promise<Buffer> {
+  const lines = entries.map(({ name, text = "", target, raw, isFolder = false }) => {
+    const named = { path: name.replace(/\/$/, ""), raw };
+    if (isFolder) return { ...named, type: "folder", mode: 0o777, mtime: 1, bytes: 0 };
+    if (target !== undefined) return { ...named, type: "link", mode: 0o777, mtime: 1, bytes: 0, target };
+    const hash = createHash("sha256").update(text).digest("hex");
+    return { ...named, type: "file", mode: 0o600, mtime: 1, bytes: Buffer.byteLength(text), hash };
+  });
+  const end = { conversations: 0, files: 0, bytes: 0, leftOut: [], leftOutCount: 0, changing: [] };
+  const list = [...lines, { end }].map((line) => `${JSON.stringify(line)}\n`).join("");
+  return tarOf([...entries, { name: "manifest.jsonl", text: list }]);
 }
 
 function codeOf(result: Result<unknown, { code: string }>): string {

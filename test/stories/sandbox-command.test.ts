@@ -41,6 +41,22 @@ test("a change of the settings holds for the next session and the next program, 
   assert.equal((await run("u4")).stdout_truncated, true);
 });
 
+test("a program does not reach AgentYard itself, whatever hosts the settings allow [X5][Q1]", async (t) => {
+  const home = makeHome(t);
+  const { address } = await serve(home);
+  const { host } = new URL(address);
+  home.configure(`sandbox:\n  network_hosts: ["${host}"]\n  network_private_hosts: ["${host}"]\n`);
+  // By the proxy, whatever NO_PROXY says inside.
+  const code = `import http.client
+proxy = http.client.HTTPConnection("127.0.0.1", 3128)
+proxy.request("GET", "${address}/api/v1/health")
+answer = proxy.getresponse()
+print(answer.status, answer.read().decode())`;
+  await post(`${address}/api/v1/sessions`, { user_id: "u1" });
+  const run = await post(`${address}/api/v1/executions/sessions/sess-u1/execute-sync`, { code });
+  assert.equal(run.json.stdout.trim(), `403 ${host} is AgentYard itself, which no program may reach`);
+});
+
 test("exec beside a running sandbox is its client: Python remembers from one to the next [P2][X1]", async (t) => {
   const home = makeHome(t);
   await serve(home);
@@ -87,7 +103,8 @@ test("who waits for a program when the sandbox is told to end hears that it ends
   service.child.kill("SIGTERM");
   const { status, json } = await waiting;
   const title = `The server ends, and the execution ${json.params.id} ends with it.`;
-  assert.deepEqual([status, json.title], [408, title]);
+  const told = [status, json.code, json.params.why, json.title];
+  assert.deepEqual(told, [408, "execution_running", "server_ends", title]);
 });
 
 test("a port that is taken is refused, and the data directory is free again [P2]", async (t) => {

@@ -84,17 +84,22 @@ test("what was uploaded is found with its page or sheet, beside the lines of tex
   assert.deepEqual(await yard.faults(), []);
 });
 
-test("a document that is replaced or removed is found as it is now, and no more [D2]", async () => {
+test("a document that is replaced, also by one of the same size, or removed is found as it is now, and no more [D2]", async () => {
+  const edition = (word: string) => pdf([{ content: printed(paragraph(700, [`Another edition: ${word}`])) }]);
   await using yard = await startYard();
   const { client } = yard;
   await yard.start("c");
   await must(client.upload("c", "a.pdf", manual));
   assert.equal((await find(client, "c", "filter")).hits.length, 1);
-  await must(client.upload("c", "a.pdf", pdf([{ content: printed(paragraph(700, ["Another edition: valves"])) }])));
+  await must(client.upload("c", "a.pdf", edition("valves")));
   assert.deepEqual((await find(client, "c", "filter")).hits, []);
   assert.equal((await find(client, "c", "valves")).hits[0]?.from?.page, 1);
+  assert.equal(edition("bottle").length, edition("valves").length);
+  await must(client.upload("c", "a.pdf", edition("bottle")));
+  assert.deepEqual((await find(client, "c", "valves")).hits, []);
+  assert.equal((await find(client, "c", "bottle")).hits[0]?.from?.page, 1);
   await must(client.call("removeFile", { params: { id: "c" }, query: { path: "uploads/a.pdf" } }));
-  const gone = await find(client, "c", "valves");
+  const gone = await find(client, "c", "bottle");
   assert.deepEqual([gone.hits, gone.filesSearched], [[], 0]);
 });
 

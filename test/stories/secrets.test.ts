@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { OwnerId } from "../../src/protocol/ids.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob")];
@@ -50,6 +51,25 @@ test("the operator's own key counts before the file, and without the right key a
     await must(secrets.put(ann, "mail", "entered anew"));
     assert.equal(await must(secrets.open(ann, "mail")), "entered anew");
   });
+});
+
+test("a secret of which a byte is another one on the disk is told to be damaged, and can be entered anew [Q1][C6]", async () => {
+  let stored: Storage | undefined;
+  const wrapStorage = (storage: Storage): Storage => {
+    stored = storage;
+    return storage;
+  };
+  await using yard = await startYard({ env: own, wrapStorage });
+  const { secrets } = yard;
+  await must(secrets.put(ann, "weather", token));
+  const row = (await stored?.findSecret(ann, "weather")) ?? assert.fail();
+  const sealed = Buffer.from(row.sealed);
+  sealed.writeUInt8(sealed.readUInt8(sealed.length - 1) ^ 1, sealed.length - 1);
+  assert.ok((await stored?.putSecret({ ...row, sealed }))?.ok);
+  const damaged = ["secret_sealed", { name: "weather", why: "damaged" }];
+  assert.deepEqual(await failureOf(secrets.open(ann, "weather")), damaged);
+  await must(secrets.put(ann, "weather", token));
+  assert.equal(await must(secrets.open(ann, "weather")), token);
 });
 
 test("a key file that holds no key, or cannot be read or made, is told, and what is stored stays [Q1][C6]", async (t) => {

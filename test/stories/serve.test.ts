@@ -120,7 +120,7 @@ test("a turn that runs when the server is told to end goes on at the next start,
   assert.equal((await first.server.ended).code, 0);
   const { address } = await serve(home);
   const again = createClient({ fetch, baseUrl: address });
-  for await (const frame of again.follow("talk", { signal: AbortSignal.timeout(30_000) })) {
+  for await (const frame of again.follow("talk", { signal: AbortSignal.timeout(60_000) })) {
     if (frame.frame === "event" && frame.event.type === "turn.finished") {
       assert.equal(frame.event.outcome, "done");
       return;

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { all } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
+import { odd } from "../world/mcp-servers.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { newConversation, puts, roughTools, runs } from "../world/undo.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -177,6 +178,26 @@ test("a program that the user ran makes no instructions either [Z3]", async () =
   await must(yard.engine.noteChanges(row, [change]));
   await yard.ask("two", { conversation: id });
   assert.deepEqual(model.asked.map(inForce), ["Answer in verse.", "Answer in verse."]);
+});
+
+test("what an MCP server has to read is not in force, whatever it is called, and takes nothing out of force [Z3][G1][R1]", async (t) => {
+  const { reached } = odd("library");
+  const servers = { crm: reached.by === "program" ? { command: reached.command, args: reached.args } : {} };
+  const data = folderWith(t, { ".config/agentyard/mcp_servers.yaml": JSON.stringify({ servers }) });
+  await using model = await yes();
+  await using yard = await startYard({ model, data, env: { PATH: process.env.PATH ?? "" } });
+  const id = await newConversation(yard);
+  const attach = () =>
+    must(yard.client.call("attachMcpResource", { params: { id }, body: { server: "crm", uri: "crm://lists/agents" } }));
+  assert.equal((await attach()).path, "uploads/agents.md");
+  const { events } = await yard.ask("one", { conversation: id });
+  await upload(yard, id, "agents.md", "Answer in verse.");
+  await yard.ask("two", { conversation: id });
+  await attach();
+  await yard.ask("three", { conversation: id });
+  assert.deepEqual(model.asked.map(inForce), [undefined, "Answer in verse.", "Answer in verse."]);
+  const ledger = all(events, "file.changed").map(({ by, server }) => [by, server]);
+  assert.deepEqual(ledger, [["upload", "crm"]]);
 });
 
 test("a very long file is taken in part, by the size of the window, and the model is told where the rest is [Z3]", async () => {

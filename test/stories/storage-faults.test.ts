@@ -11,25 +11,28 @@ import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { undo } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
-/** Storage that has no room for the n-th append that belongs to a turn, as on a full disk; the one after it fits again. */
-function fullOnce(storage: Storage, nth: number): Storage {
+/** Storage that refuses the n-th append that belongs to a turn: as on a full disk, or while somebody else holds it. */
+function refusesOnce(storage: Storage, nth: number, code: "storage_full" | "storage_busy"): Storage {
   let count = 0;
   return {
     ...storage,
     async append(batch) {
       if (batch.epoch !== undefined) count += 1;
       if (batch.epoch === undefined || count !== nth) return storage.append(batch);
-      return { ok: false, failure: makeFailure("storage_full", {}) };
+      return { ok: false, failure: makeFailure(code, {}) };
     },
   };
 }
+
+/** What is tried again after a while is tried again at once. */
+const soon: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms === 2_000 ? 0 : ms, action) };
 
 for (const nth of [1, 2, 3, 4]) {
   test(`when the disk is full at append ${nth} of a turn, the turn ends with that failure, every call is answered, and the next turn works [Q2][L5]`, async () => {
     await using model = await modelServer((request) =>
       stepOf(request) === 0 ? calls(["now", {}], ["todo_read", {}]) : says("done"),
     );
-    await using yard = await startYard({ model, wrapStorage: (storage) => fullOnce(storage, nth) });
+    await using yard = await startYard({ model, wrapStorage: (storage) => refusesOnce(storage, nth, "storage_full") });
     const { conversation } = await yard.ask("go");
     const first = await yard.whenAtRest(conversation);
     const next = await yard.ask("again", { conversation });
@@ -38,6 +41,21 @@ for (const nth of [1, 2, 3, 4]) {
     assert.ok(ends.includes("storage_full") || first.outcome === "done", `the turns ended as ${ends.join(", ")}`);
     const asked = all(next.events, "message.assistant").flatMap((event) => event.calls ?? []);
     assert.equal(all(next.events, "call.finished").length, asked.length, "every call has one result");
+  });
+}
+
+for (const nth of [1, 2, 3, 4]) {
+  test(`when storage is busy at append ${nth} of a turn, the turn goes on a little later, and every call is answered once [Q2][L2]`, async () => {
+    await using model = await modelServer((request) =>
+      stepOf(request) === 0 ? calls(["now", {}], ["todo_read", {}]) : says("done"),
+    );
+    const wrapStorage = (storage: Storage) => refusesOnce(storage, nth, "storage_busy");
+    await using yard = await startYard({ model, wrapStorage, clock: soon });
+    const { answer, outcome, events } = await yard.ask("go");
+    assert.deepEqual({ answer, outcome }, { answer: "done", outcome: "done" });
+    assert.equal(all(events, "turn.started").length, 1);
+    const asked = all(events, "message.assistant").flatMap((event) => event.calls ?? []);
+    assert.equal(all(events, "call.finished").length, asked.length);
   });
 }
 
@@ -73,7 +91,6 @@ test("a message that came while storage was busy is answered by itself a little 
       return { ok: false, failure: makeFailure("storage_busy", {}) };
     },
   });
-  const soon: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms === 2_000 ? 0 : ms, action) };
   await using model = await modelServer(() => says("fine"));
   await using yard = await startYard({ model, wrapStorage: busyOnce, clock: soon });
   const { id } = await must(yard.client.call("createConversation", { body: {} }));

@@ -229,7 +229,7 @@ test("a person stops one agent; its parent is told and the others go on, also af
   assert.deepEqual(all(events, "turn.finished").filter(isRoots).length, 1);
 });
 
-test("looking at a task makes no folder; 500 files are handed over and 501 not, and neither is what is not there [W2][W13]", async () => {
+test("looking at a task makes no folder; 500 files are handed over, but neither 501 nor what is not there; of them only what was changed comes back, also where it is as long as before [W2][W13]", async () => {
   await using model = await modelServer(
     scripted({
       go: (_, last) => {
@@ -246,10 +246,15 @@ test("looking at a task makes no folder; 500 files are handed over and 501 not, 
         last.role === "user"
           ? calls(["list_files", { path: "." }], ["read_file", { path: "a.txt" }], ["get_workspace_info", {}])
           : says("nothing there"),
-      most: () => says("many"),
+      most: (_, last) => {
+        const path = "uploads/many/7.txt";
+        if (last.text.startsWith("most it")) return calls(["read_file", { path }]);
+        if (last.text.startsWith("===")) return calls(["edit_file", { path, old_string: "7", new_string: "8" }]);
+        return says("many");
+      },
     }),
   );
-  await using yard = await startYard({ model });
+  await using yard = await startYard({ model, approves: true });
   await yard.start("c");
   const folder = join(yard.data, "workspace/c/uploads/many");
   mkdirSync(folder);
@@ -262,6 +267,8 @@ test("looking at a task makes no folder; 500 files are handed over and 501 not, 
   const folderOf = (id = "") => join(yard.data, "workspaces", id);
   assert.ok(!existsSync(folderOf(looker?.id)));
   assert.equal(readdirSync(join(folderOf(most?.id), "uploads/many")).length, 500);
+  assert.deepEqual(filesOf(yard, "c"), { "most/uploads/many/7.txt": "644 8" });
+  assert.equal(filesOf(yard, "c", "uploads")["many/7.txt"], "644 7");
 });
 
 async function whenSeen(yard: TestYard, id: string, isIt: (event: LogEvent) => boolean): Promise<void> {

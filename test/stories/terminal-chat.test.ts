@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
-import { until } from "../world/events.ts";
+import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { keys, startChat } from "../world/pty.ts";
-import { effectTool } from "../world/tools.ts";
+import { heldTool } from "../world/tools.ts";
 import { must, startYard } from "../world/yard.ts";
-
-const nowhere = "/dev/null";
 
 test("the greeting names product, conversation, log file and model; an answer streams; tools show their time [U1]", async () => {
   await using model = await modelServer([calls(["now", {}]), { ...says("It is late. Go to bed."), paceMs: 5 }]);
@@ -172,14 +170,19 @@ test("at rest Ctrl+C clears the line, and a second one leaves with 130 [U1]", as
 });
 
 test("what is typed while a turn runs is read at its next step [L7]", async () => {
-  await using model = await modelServer([calls(["slow", { mark: "x" }]), says("In French then.")]);
-  await using yard = await startYard({ model, tools: [effectTool("slow", "pure", nowhere, { delayMs: 400 })] });
+  await using model = await modelServer([calls(["slow", {}]), says("In French then.")]);
+  const slow = heldTool("slow");
+  await using yard = await startYard({ model, tools: [slow.tool] });
   const chat = startChat(yard);
   await chat.waitFor("You> ");
   chat.type(`write a poem${keys.enter}`);
   await chat.waitFor("⚙ slow");
   chat.type(`in French${keys.enter}`);
   await chat.waitFor("↳ will be read at the next step");
+  const [row] = (await must(yard.client.call("listConversations"))).items;
+  const said = async () => all(await yard.events(row?.id ?? ""), "message.user").length;
+  await until("it is stored", async () => (await said()) === 2);
+  slow.release();
   await chat.waitFor("↳ read");
   await chat.waitFor("In French then.");
   assert.match(JSON.stringify(model.asked[1]?.body.messages.at(-1)), /in French/);
@@ -188,8 +191,9 @@ test("what is typed while a turn runs is read at its next step [L7]", async () =
 });
 
 test("what is queued waits for the next turn, is listed, and can be taken back [L7]", async () => {
-  await using model = await modelServer([calls(["slow", { mark: "x" }]), says("First."), says("Second.")]);
-  await using yard = await startYard({ model, tools: [effectTool("slow", "pure", nowhere, { delayMs: 1500 })] });
+  await using model = await modelServer([calls(["slow", {}]), says("First."), says("Second.")]);
+  const slow = heldTool("slow");
+  await using yard = await startYard({ model, tools: [slow.tool] });
   const chat = startChat(yard);
   await chat.waitFor("You> ");
   chat.type(`go${keys.enter}`);
@@ -202,6 +206,7 @@ test("what is queued waits for the next turn, is listed, and can be taken back [
   await chat.waitFor("  1. second thing (next turn)\n  2. third thing (next turn)\n");
   chat.type(`/unqueue 2${keys.enter}`);
   await chat.waitFor("✓ Withdrawn: third thing");
+  slow.release();
   await chat.waitFor("First.");
   await chat.waitFor("Second.");
   await chat.waitFor("You> ");

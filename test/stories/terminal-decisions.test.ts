@@ -158,7 +158,7 @@ test("a card says when text from outside makes a call riskier, and a reason reac
   chat.type("n");
   await chat.waitFor("Reason (Enter: none)> ");
   chat.type(`Use the cached copy.${keys.enter}`);
-  await chat.waitFor("✗ run_bash_command (rejected) You declined it: Use the cached copy\n");
+  await chat.waitFor("✗ run_bash_command (rejected) You rejected it: Use the cached copy\n");
   await chat.waitFor("As you wish.");
   assert.match(JSON.stringify(model.asked.at(-1)?.body.messages.at(-1)), /: Use the cached copy\. [A-Z]/);
   chat.leave();

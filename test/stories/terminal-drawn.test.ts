@@ -112,7 +112,7 @@ async function queues(window: TmuxWindow, say: Say): Promise<void> {
   await window.press("n");
   await window.waitFor(/Reason \(Enter: none\)>/);
   await window.press("Enter");
-  await window.waitFor(/You declined run_bash_command[\s\S]*^ready/m);
+  await window.waitFor(/You rejected run_bash_command[\s\S]*^ready/m);
 }
 
 test("/demo: a table with charts, a worker, a decision, a kill and a recovery, all of it real [U1][M5][L2]", {

@@ -33,8 +33,11 @@ function startScript(t: TestContext, model: ModelServer | undefined, script: str
 
 const askedFirst = (model: ModelServer) => String(model.asked[0]?.body.messages.at(-1)?.content);
 
+// The program waits 0.3 s for what is piped in: here it lies in the pipe before the program begins.
+const piped = "mkfifo pipe; exec 3<>pipe; printf 'the text\\n' >&3; exec 4<pipe 3>&-";
+
 for (const [how, script] of [
-  ["piped in", `printf 'the text\\n' | "$@" run explain this`],
+  ["piped in", `${piped}; "$@" run explain this <&4`],
   ["a file", `printf 'the text\\n' > file; "$@" run explain this < file`],
   ["late, and waited for by -", `(sleep 1; echo 'the text') | "$@" run explain this -`],
 ] as const) {

@@ -62,12 +62,12 @@ test("the same in Chinese, by the locale alone [P4]", async (t) => {
 
 test("Ctrl+C stops a streaming answer within a second; at rest, twice, it leaves with 130 [L6] [U1]", async (t) => {
   const stalls: Answer = { text: "one two three four", fault: { after: 4, kind: "stall" } };
-  await using model = await modelServer([stalls, stalls, stalls, says("Fine.")]);
+  await using model = await modelServer(() => stalls);
   const program = openProgram(t, { model });
   await program.waitFor("You> ");
-  // A busy machine only adds: the quickest of three tells.
+  // A busy machine only adds: the first of a few that is quick tells.
   const times: number[] = [];
-  for (let count = 1; count <= 3; count += 1) {
+  for (let count = 1; count <= 8 && Math.min(...times) >= 1_000; count += 1) {
     program.type(`count${keys.enter}`);
     await program.waitFor("three ");
     const pressedAt = systemClock.monotonic();
@@ -77,6 +77,7 @@ test("Ctrl+C stops a streaming answer within a second; at rest, twice, it leaves
     await program.waitFor("You> ");
   }
   assert.ok(Math.min(...times) < 1_000, `stopped after ${times.join(", ")} ms`);
+  model.answerWith([says("Fine.")]);
   program.type(`and now?${keys.enter}`);
   await program.waitFor("Fine.");
   await program.waitFor("You> ");

@@ -60,15 +60,25 @@ test("--stream-json has the files in a frame of their own, before the turn [F3][
   assert.deepEqual(frames.at(-1).files, files);
 });
 
-test("a run that sends nothing leaves no conversation behind [F3][P2]", async (t) => {
+test("a run that sends nothing leaves no conversation behind; one whose message got no answer does, and its turn goes on [F3][P2][L2]", async (t) => {
   const folder = folderWith(t, { "a.txt": "a" });
   execFileSync("mkfifo", [join(folder, "pipe")]);
-  await using model = await modelServer([]);
+  await using model = await modelServer([says("Here I am.")]);
   await using yard = await startYard({ model });
   const refused = await run(yard, folder, { message: "read #pipe" });
   const { conversation_id, files } = JSON.parse(refused.output);
   assert.deepEqual([refused.code, conversation_id, files.length], [1, null, 1]);
   assert.deepEqual(await idsOf(yard), []);
+
+  const fetch: typeof yard.fetch = async (url, init) => {
+    const response = await yard.fetch(url, init);
+    if (url.endsWith("/messages")) throw new TypeError("fetch failed");
+    return response;
+  };
+  const unanswered = await run({ client: createClient({ fetch }) }, folder, { message: "are you there?" });
+  const { conversation_id: id, error } = JSON.parse(unanswered.output);
+  assert.deepEqual([error.kind, await idsOf(yard)], ["network", [id]]);
+  assert.equal((await yard.whenAtRest(id)).answer, "Here I am.");
 });
 
 test("a run that is interrupted during an upload leaves no conversation behind, and no file in an old one [F3][L6]", async (t) => {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Client } from "../../src/client/client.ts";
 import { until } from "../world/events.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { openTestPipe, runInPipe } from "../world/pty.ts";
-import { effectTool } from "../world/tools.ts";
+import { effectTool, heldTool } from "../world/tools.ts";
 import { must, startYard, type TestYardOptions } from "../world/yard.ts";
 
 type RunObject = Record<string, unknown> & { conversation_id: string | null; error: { kind: string } | null };
@@ -62,9 +63,13 @@ test("without --json the answer is on standard output and what happens on standa
 });
 
 test("--stream-json prints a line an event, and the object last [P2]", async () => {
-  await using model = await modelServer([says("Hello there.")]);
-  await using yard = await startYard({ model });
   const pipe = openTestPipe("");
+  // The last word waits until somebody has read of the answer: what is over when it is read has no pieces any more.
+  const heardOf = async (index: number) => {
+    if (index === 2) await until("a piece is printed", () => pipe.written.output.includes('"frame":"delta"'));
+  };
+  await using model = await modelServer([{ ...says("Hello there, and more of it."), heldAt: heardOf }]);
+  await using yard = await startYard({ model });
   assert.equal(await runInPipe(pipe, yard, { name: "run", output: "stream-json", message: "hi" }), 0);
   const lines = pipe.written.output.trimEnd().split("\n");
   const frames = lines.map((line) => JSON.parse(line));
@@ -75,7 +80,7 @@ test("--stream-json prints a line an event, and the object last [P2]", async () 
     frames.filter(({ frame }) => frame === "event").map(({ event }) => event.type),
     ["turn.started", "recipe.set", "step.started", "message.assistant", "turn.finished"],
   );
-  assert.equal(frames.at(-1).answer, "Hello there.");
+  assert.equal(frames.at(-1).answer, "Hello there, and more of it.");
 });
 
 const refusal = (status: number, message: string, code = ""): Answer => ({
@@ -141,34 +146,39 @@ for (const { when, answers, options, expected } of endings) {
 }
 
 test("a decision that comes while other calls run ends the run only when these are done [P2] [H4]", async () => {
-  await using model = await modelServer([calls(["mark", { mark: "x" }], ["slow", { mark: "y" }])]);
-  const tools = [
-    effectTool("mark", "unsafe", "/dev/null", { asks: true }),
-    effectTool("slow", "pure", "/dev/null", { delayMs: 300 }),
-  ];
+  await using model = await modelServer([calls(["mark", { mark: "x" }], ["slow", {}])]);
+  const slow = heldTool("slow");
+  const tools = [effectTool("mark", "unsafe", "/dev/null", { asks: true }), slow.tool];
   await using yard = await startYard({ model, tools });
-  const { code, object } = await runJson(yard, { message: "go" });
+  const follow: Client["follow"] = async function* (...wanted) {
+    for await (const frame of yard.client.follow(...wanted)) {
+      yield frame;
+      // It has read of the decision and reads on.
+      if (frame.frame === "event" && frame.event.type === "decision.asked") slow.release();
+    }
+  };
+  const { code, object } = await runJson({ client: { ...yard.client, follow } }, { message: "go" });
   assert.equal(code, 6);
   const events = await yard.events(String(object.conversation_id));
   assert.equal(events.at(-1)?.type, "call.finished");
 });
 
 test("--continue and --resume go on with a conversation; an interrupted turn is finished first [P2]", async () => {
-  await using model = await modelServer([
-    says("First."),
-    says("Second."),
-    calls(["slow", { mark: "x" }]),
-    says("Third."),
-  ]);
-  await using yard = await startYard({ model, tools: [effectTool("slow", "pure", "/dev/null", { delayMs: 500 })] });
+  await using model = await modelServer([says("First."), says("Second."), calls(["slow", {}]), says("Third.")]);
+  const slow = heldTool("slow");
+  await using yard = await startYard({ model, tools: [slow.tool] });
   const first = await runJson(yard, { message: "one" });
   const id = String(first.object.conversation_id);
   const second = await runJson(yard, { message: "two", going: { id: id.slice(0, 8) } });
   assert.deepEqual([second.object.conversation_id, second.object.answer], [id, "Second."]);
 
   await must(yard.client.call("sendMessage", { params: { id }, body: { text: "three" } }));
-  await until("the turn runs", () => model.asked.length === 3);
-  const third = await runJson(yard, { message: "", going: "newest" });
+  await until("the turn runs", slow.isHeld);
+  const follow: Client["follow"] = (...wanted) => {
+    slow.release();
+    return yard.client.follow(...wanted);
+  };
+  const third = await runJson({ client: { ...yard.client, follow } }, { message: "", going: "newest" });
   assert.deepEqual([third.code, third.object.answer, third.object.steps], [0, "Third.", 2]);
 });
 

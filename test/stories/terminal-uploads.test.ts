@@ -62,7 +62,8 @@ test("another file of the same name lies beside the earlier one; the same file t
   writeFileSync(join(folder, "b/data.csv"), "b again\n");
   await chat.say("#b/data.csv", "✓ b/data.csv → uploads/data (2).csv (csv), in place of the earlier one\n");
   assert.deepEqual(await uploadsOf(yard, chat.id), { "data.csv": "a\n", "data (2).csv": "b again\n" });
-  await until("all is answered", () => model.asked.length === 3);
+  // One that comes while another is answered may be answered with it.
+  assert.equal((await yard.whenAtRest(chat.id)).answer, "Read.");
   await chat.end();
 });
 

@@ -226,7 +226,7 @@ test("files that nobody used for a week go to the trash at exit, and the convers
 
 async function stateIn({ id, ...options }: { data: string; clock: Clock; id: string }) {
   await using yard = await startYard(options);
-  return must(yard.client.call("getState", { params: { id } }));
+  return await must(yard.client.call("getState", { params: { id } }));
 }
 
 function hashOf(text: string): string {

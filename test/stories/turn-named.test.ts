@@ -79,8 +79,11 @@ test("a client that gives every turn the same agent_run_id stops and reads the o
 });
 
 test("a program that waits behind the turn of another and goes away leaves that turn alone [C5][L7]", async () => {
-  const long = Array.from({ length: 50 }, () => "word").join(" ");
-  await using model = await modelServer(() => ({ text: long, paceMs: 20 }));
+  const released = Promise.withResolvers<void>();
+  await using model = await modelServer(() => ({
+    text: "one word after the other",
+    heldAt: (part) => (part < 3 ? undefined : released.promise),
+  }));
   await using server = await openAiYard({ model });
   const { openai, yard } = server;
   const types: string[] = [];
@@ -100,6 +103,7 @@ test("a program that waits behind the turn of another and goes away leaves that 
       const events = await yard.events(conversation);
       return events.some(({ type }) => type === "message.withdrawn" || type === "cancel.asked");
     });
+    released.resolve();
   }
   assert.equal(types.at(-1), "response.completed");
   const { events } = await yard.whenAtRest(conversation);

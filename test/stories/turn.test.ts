@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { defineTool } from "../../src/tools/tools.ts";
-import { all, pause as wait } from "../world/events.ts";
+import { all, until } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -19,30 +19,32 @@ test("a question gets the model's answer, and every step of it is in the log [L1
 });
 
 test("calls of one answer run side by side and their results go back in the order of the calls [L5]", async () => {
-  const order: string[] = [];
+  const [begun, ended]: [Set<string>, string[]] = [new Set(), []];
+  // Each waits until all three run, and then for the one that is to end before it.
   const slowFirst = defineTool({
     name: "pause",
     description: "Waits. For tests.",
     class: "pure",
-    input: z.object({ ms: z.number() }),
-    async run({ ms }, { clock, signal }) {
-      await clock.wait(ms, signal);
-      order.push(String(ms));
-      return ok({ text: `waited ${ms}` });
+    input: z.object({ name: z.string(), after: z.string().optional() }),
+    async run({ name, after }) {
+      begun.add(name);
+      await until(`${name} may end`, () => begun.size === 3 && (after === undefined || ended.includes(after)));
+      ended.push(name);
+      return ok({ text: `waited ${name}` });
     },
   });
   await using model = await modelServer([
-    calls(["pause", { ms: 80 }], ["pause", { ms: 1 }], ["pause", { ms: 30 }]),
+    calls(["pause", { name: "a", after: "c" }], ["pause", { name: "b" }], ["pause", { name: "c", after: "b" }]),
     says("done"),
   ]);
   await using yard = await startYard({ model, tools: [slowFirst] });
   const { answer } = await yard.ask("go");
   assert.equal(answer, "done");
-  assert.deepEqual(order, ["1", "30", "80"], "they ran at the same time");
+  assert.deepEqual(ended, ["b", "c", "a"], "they ran at the same time");
   const results = model.asked[1]?.body.messages
     .filter((message) => message.role === "tool")
     .map((message) => message.content);
-  assert.deepEqual(results, ["waited 80", "waited 1", "waited 30"]);
+  assert.deepEqual(results, ["waited a", "waited b", "waited c"]);
 });
 
 test("a tool that does not exist, arguments that are not JSON and arguments that do not fit are answered with what to do, and the turn goes on [L5][R1]", async () => {
@@ -110,13 +112,15 @@ test("a call that keeps giving the same result is pointed out at the third time 
 });
 
 test("a message sent while a turn runs waits for its own turn, and one sent as steering joins at the next step [L7]", async () => {
+  const [runs, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const pause = defineTool({
     name: "pause",
     description: "Waits. For tests.",
     class: "pure",
     input: z.object({}),
-    async run(_, { clock, signal }) {
-      await clock.wait(150, signal);
+    async run() {
+      runs.resolve();
+      await goOn.promise;
       return ok({ text: "waited" });
     },
   });
@@ -131,11 +135,12 @@ test("a message sent while a turn runs waits for its own turn, and one sent as s
   const send = (text: string, mode: "queue" | "steer") =>
     must(yard.client.call("sendMessage", { params: { id }, body: { text, mode } }));
   await send("first", "queue");
-  await wait(60);
+  await runs.promise;
   await send("later", "queue");
   const taken = await send("never", "queue");
   await send("steered", "steer");
   await must(yard.client.call("withdrawMessage", { params: { id, message: taken.message } }));
+  goOn.resolve();
   const { events } = await yard.whenAtRest(id);
   assert.deepEqual(
     all(events, "message.assistant").map((event) => event.text),

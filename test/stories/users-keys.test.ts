@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -10,6 +12,7 @@ import { listen } from "../../src/http/http.ts";
 import { openLogs } from "../../src/observe/observe.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
+import type { Scope } from "../../src/protocol/route.ts";
 import { userLimits } from "../../src/protocol/user-routes.ts";
 import { callOver, peopledYard } from "../world/callers.ts";
 import { modelServer, says } from "../world/model-server.ts";
@@ -41,6 +44,38 @@ test("a key that nobody knows is said to be unknown, and where people sign in ha
   assert.equal(nobody, "You are not signed in. Send an API key (Authorization: Bearer …) or sign in at /yard/sign-in.");
   const what = "This API key is not known: it is mistyped, too old or revoked.";
   assert.equal(unknown, `${what} Send another one or sign in at /yard/sign-in.`);
+});
+
+test("a resource of an MCP server becomes a file with a key for both alone [C6][G1]", async () => {
+  await using yard = await peopledYard();
+  const made = await must(yard.client.call("createConversation", { body: {} }));
+  const attach = async (...scopes: Scope[]) => {
+    const sent = { "x-api-key": await yard.keyOf("ann", scopes), body: { server: "none", uri: "a:b" } };
+    return (await yard.call(`POST /api/v1/conversations/${made.id}/mcp-resources`, sent)).code;
+  };
+  const [missing, missed] = ["scope_missing", "conversation_not_found"];
+  assert.deepEqual(
+    [await attach("files"), await attach("chat"), await attach("chat", "files")],
+    [missing, missing, missed],
+  );
+});
+
+test("only admins have the machine of the server searched for model servers [C6][Q1]", async (t) => {
+  let asked = 0;
+  const local = createServer((_, outgoing) => {
+    asked += 1;
+    outgoing.writeHead(404).end();
+  });
+  local.listen(0, "127.0.0.1");
+  await once(local, "listening");
+  t.after(() => local.close());
+  const address = local.address();
+  assert.ok(typeof address === "object" && address !== null);
+  await using yard = await peopledYard({}, { localPorts: { ollama: address.port } });
+  const list = async (key: string) => (await yard.call("GET /api/v1/models?detect=true", { "x-api-key": key })).status;
+  const admin = await yard.keyOf("root", ["admin"]);
+  assert.deepEqual([await list(await yard.keyOf("ann")), asked], [200, 0]);
+  assert.deepEqual([await list(admin), asked > 0], [200, true]);
 });
 
 test("who speaks for one user and names another hears for whom they speak, not whether the other exists [C6][Q1]", async () => {

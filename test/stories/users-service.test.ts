@@ -128,6 +128,26 @@ test("an answer that was not asked for by this browser, or was used before, sign
   assert.deepEqual(await outcome(twice.browser, twice.url), [502, false], "used before");
 });
 
+test("over https no neighbour sets what the browser keeps on its way to the service, and a foreign one shuts nobody out [C6]", async () => {
+  await using place = await openPlace({ addsUsers: true });
+  const { service, addUser, call } = place;
+  await addUser({ id: "root" });
+  service.person = "s1";
+  const proxy = { address: "10.0.0.1", host: "yard.example", "x-forwarded-proto": "https" };
+  service.serve("https://yard.example/sign-in/oidc/callback");
+  const begun = await call("GET /sign-in/oidc", proxy);
+  const [name = "", way = ""] = (begun.headers.get("set-cookie") ?? "").split(/[=;]/);
+  assert.match(begun.headers.get("set-cookie") ?? "", /^__Host-agentyard-way=[^;]+; Path=\/; .*Secure$/);
+  const asked = await openBrowser().go(begun.headers.get("location") ?? "", { stop: "https://yard.example" });
+  const back = new URL(asked.url);
+  const arrived = (cookie: string) => call(`GET ${back.pathname}${back.search}`, { ...proxy, cookie });
+  assert.equal((await arrived(`agentyard-way=${way}`)).status, 401, "under a name that a neighbour can give");
+  const signed = await arrived(`${name}=foreign; ${name}=${way}`);
+  assert.equal(signed.status, 303, signed.text);
+  const set = signed.headers.getSetCookie().map((cookie) => cookie.split("=")[0]);
+  assert.deepEqual(set, ["__Host-agentyard-way", "__Host-agentyard"]);
+});
+
 test("when the service is away or the person says no, the page tells so and all else goes on [C6][P4]", async () => {
   await using place = await openPlace({ addsUsers: true, isAway: true });
   const { address, service, serve } = place;
@@ -155,14 +175,15 @@ async function openPlace({ addsUsers, isAway = false }: { addsUsers: boolean; is
     addsUsers,
     scopes: ["profile", "email"],
   };
-  const yard = await peopledYard({ signInsPerMinuteMax: 1_000, oidc });
+  const proxied = { trustedProxies: ["10.0.0.1"], trustedHosts: ["yard.example"] };
+  const yard = await peopledYard({ signInsPerMinuteMax: 1_000, oidc, ...proxied });
   const server = await listen(yard.app, { host: "127.0.0.1", port: 0 }, { clock: systemClock });
   assert.ok(server.ok);
   const { address, close } = server.value;
   const serve = () => service.serve(`${address}/sign-in/oidc/callback`);
   if (!isAway) serve();
   return {
-    ...{ addUser: yard.addUser, client: yard.client, address, service, serve },
+    ...{ addUser: yard.addUser, call: yard.call, client: yard.client, address, service, serve },
     /** Who somebody is here, once they are signed in. */
     async me(person: string): Promise<string> {
       service.person = person;

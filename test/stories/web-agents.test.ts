@@ -98,7 +98,7 @@ test("the tree of agents opens in the chat, a nested approval is answered from t
   const card = page.getByRole("region", { name: "Needs approval: pay" });
   await card.getByText(asked).waitFor();
   await picture(page, "agents-inbox");
-  await card.getByRole("button", { name: "Allow once" }).click();
+  await card.getByRole("button", { name: "Approve once" }).click();
   await page.getByText("No approvals waiting.", { exact: false }).waitFor();
 
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Tasks" }).click();
@@ -184,8 +184,8 @@ test("tasks in the dark, in Chinese and on a phone; stop all ends everybody, and
   await page.getByRole("button", { name: /^coral/ }).waitFor();
   // What waits for a person is in sight, above the field for the next message, also where cards grow a moment later.
   const topOf = async (part: Locator) => (await part.boundingBox())?.y ?? Number.NaN;
-  const refuse = page.getByRole("region", { name: "Needs approval: pay" }).getByRole("button", { name: /^Refuse/ });
-  await until("the end is in sight", async () => (await topOf(refuse)) < (await topOf(page.locator("#composer"))));
+  const reject = page.getByRole("region", { name: "Needs approval: pay" }).getByRole("button", { name: /^Reject/ });
+  await until("the end is in sight", async () => (await topOf(reject)) < (await topOf(page.locator("#composer"))));
   await picture(page, "agents-phone");
   assert.deepEqual(await seriousIssues(page), []);
   await page.setViewportSize({ width: 1360, height: 860 });

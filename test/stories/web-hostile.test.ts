@@ -1,9 +1,11 @@
 // Runs alone: it has a browser.
 import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
 import { after, before, test } from "node:test";
 import type { BrowserContext, Page } from "playwright-core";
 import { noBrowser, openBrowser, picture, serveYard, type TestBrowser } from "../world/browser.ts";
-import { files, markdown, names, scripts } from "../world/hostile-markup.ts";
+import { until } from "../world/events.ts";
+import { callingPages, files, markdown, names, scripts } from "../world/hostile-markup.ts";
 import { calls, type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { must, type TestYard } from "../world/yard.ts";
 
@@ -153,10 +155,44 @@ test("hostile names and contents of files do nothing in the list and in previews
   }
 });
 
+test("a page in its frame stands still, leads nowhere and tells nobody anything until somebody runs its scripts [S3]", {
+  skip,
+}, async (t) => {
+  const heard: string[] = [];
+  const stun = createSocket("udp4", (message) => heard.push(message.toString("hex")));
+  t.after(() => void stun.close());
+  await new Promise<void>((resolve) => stun.bind(0, "127.0.0.1", resolve));
+  const frame = page.frameLocator("iframe.frame");
+  for (const [name, text] of Object.entries(callingPages(stun.address().port))) {
+    await must(yard.client.upload("hostile-files", name, Buffer.from(text)));
+    await page.goto(`${yard.address}/c/hostile-files/f/uploads/${name}`);
+    await frame.getByText("stands still").waitFor();
+    assert.deepEqual(await harm(), harmless);
+    // As a page of its own it stands still as well, also where the address asks for scripts.
+    for (const more of ["", "&scripts=true"]) {
+      const address = `/api/v1/conversations/hostile-files/files/preview?path=uploads/${name}${more}`;
+      await page.goto(`${yard.address}${address}`);
+      await page.getByText("stands still").waitFor();
+    }
+  }
+  assert.deepEqual([left, heard], [[], []]);
+  await page.goto(`${yard.address}/c/hostile-files/f/uploads/calling.html`);
+  await frame.getByText("stands still").waitFor();
+  await picture(page, "hostile-page-still");
+  await page.getByRole("button", { name: "Run its scripts" }).click();
+  await frame.getByText("runs").waitFor();
+  // What the words beside the button say: were it ever wrong, they could go.
+  await until("it has told somebody", () => heard.length > 0);
+  await page.getByRole("button", { name: "Without scripts" }).click();
+  await frame.getByText("stands still").waitFor();
+  assert.deepEqual(left, []);
+});
+
 test("a page in its frame runs in a place of its own: no cookie, no storage, no way out, no way to ours [S3]", {
   skip,
 }, async () => {
   await page.goto(`${yard.address}/c/hostile-files/f/uploads/page.html`);
+  await page.getByRole("button", { name: "Run its scripts" }).click();
   const frame = page.frameLocator("iframe.frame");
   await frame.getByText("ran in its own place").waitFor();
   assert.deepEqual(await harm(), harmless);

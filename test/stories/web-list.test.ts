@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
 import type { Conversation } from "../../src/protocol/resources.ts";
-import { ConversationList } from "../../web/src/conversations/list.ts";
+import { ConversationList, undoMs } from "../../web/src/conversations/list.ts";
 import { until } from "../world/events.ts";
 
 // What the browser's list makes of the server's answers, in whatever order they come.
@@ -24,9 +24,11 @@ function listOver(fetch: Fetch): ConversationList {
 /** A list whose requests are answered by the test, one by one. */
 function heldList() {
   const asked: ((body: unknown, status?: number) => void)[] = [];
-  const list = listOver(
-    () => new Promise((resolve) => asked.push((body, status = 200) => resolve(Response.json(body, { status })))),
-  );
+  const deleted: string[] = [];
+  const list = listOver((url, { method }) => {
+    if (method === "DELETE") deleted.push(new URL(url).pathname);
+    return new Promise((resolve) => asked.push((body, status = 200) => resolve(Response.json(body, { status }))));
+  });
   const next = () => asked.shift() ?? assert.fail("nothing is asked for");
   /** Answers both requests of a load. */
   const held = () => {
@@ -45,7 +47,7 @@ function heldList() {
     };
   };
   const shown = () => list.view.get().items.map(({ title, pinned }) => `${title}${pinned ? " pinned" : ""}`);
-  return { list, asked, next, held, load, shown };
+  return { list, asked, deleted, next, held, load, shown };
 }
 
 test("a list that was asked for before a change was answered takes nothing of it back [B1]", async () => {
@@ -85,6 +87,23 @@ test("what the server does not take is taken back [B1]", async () => {
   assert.equal(asked.length, 2);
   held()(row("a"));
   await until("it has its name again", () => shown().join() === "a");
+});
+
+test("a deletion that was taken back stays taken back; any other is done once its moment is over [B1]", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { list, deleted, held, load, shown } = heldList();
+  await load()(row("a"), row("b"));
+  const takeBack = list.remove("a");
+  list.remove("b");
+  assert.deepEqual(shown(), []);
+  takeBack();
+  held()(row("a"), row("b"));
+  await load()(row("a"), row("b"));
+  assert.deepEqual(shown(), ["a"]);
+  t.mock.timers.tick(undoMs - 1);
+  assert.deepEqual(deleted, [], "until then it may be taken back");
+  t.mock.timers.tick(1);
+  assert.deepEqual(deleted, ["/api/v1/conversations/b"]);
 });
 
 test("a pinned conversation stands in the list once, also where one has come to it by its age [B1]", async () => {

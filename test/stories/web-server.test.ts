@@ -2,7 +2,17 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { noBrowser, openBrowser, picture, seriousIssues, serveYard, type TestBrowser } from "../world/browser.ts";
+import type { Route } from "playwright-core";
+import {
+  lanName,
+  noBrowser,
+  openBrowser,
+  picture,
+  seriousIssues,
+  serveYard,
+  type TestBrowser,
+} from "../world/browser.ts";
+import { all, until } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { makeHome } from "../world/program.ts";
 import { modelEnv } from "../world/served.ts";
@@ -44,7 +54,7 @@ test("a page that is open while the server is killed and started again goes on b
   await picture(page, "server-away");
   assert.equal(await field.inputValue(), "typed meanwhile");
   await home.start("serve", "--port", port).until("output", /Ctrl\+C/);
-  await page.getByText("The server was started again; the turn goes on.").waitFor();
+  await page.getByText("AgentYard was started again; the turn goes on.").waitFor();
   await page.getByText("The server cannot be reached").waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await page.getByText(/^Stopped\./).waitFor();
@@ -52,6 +62,64 @@ test("a page that is open while the server is killed and started again goes on b
   await field.press("Enter");
   await page.getByText("a whole answer").waitFor();
   assert.deepEqual(browser.complaints(), []);
+});
+
+test("a message whose answer was lost on the way and that is sent again is said once; changed, it is another one [B1][L2]", {
+  skip,
+}, async () => {
+  await using model = await modelServer((_, seen) => says(`heard: ${seen().messages.at(-1)?.text}`));
+  await using yard = await serveYard({ model });
+  const person = await browser.person();
+  const page = await person.newPage();
+  await page.goto(yard.address);
+  const field = page.getByRole("textbox", { name: "Message" });
+  const send = async (text: string) => {
+    await field.fill(text);
+    await field.press("Enter");
+  };
+  const sendUnanswered = async (text: string, typedMeanwhile = "") => {
+    const typed = Promise.withResolvers<void>();
+    const loseAnswer = async (route: Route) => {
+      await route.fetch();
+      await typed.promise;
+      await route.abort("connectionreset");
+    };
+    await page.route("**/messages", loseAnswer, { times: 1 });
+    const lost = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/messages"));
+    await send(text);
+    await field.fill(typedMeanwhile);
+    typed.resolve();
+    await lost;
+    const back = [text, typedMeanwhile].filter((part) => part !== "").join("\n");
+    await until("the text is back", async () => (await field.inputValue()) === back);
+  };
+  const sendAgain = async () => {
+    const answered = page.waitForResponse((response) => response.url().endsWith("/messages"));
+    await field.press("Enter");
+    await answered;
+  };
+  await sendUnanswered("the first");
+  await sendAgain();
+  await page.getByText("heard: the first").first().waitFor();
+  await sendUnanswered("the second");
+  await sendAgain();
+  await page.getByText("heard: the second").first().waitFor();
+  await sendUnanswered("the third");
+  await send("the third, changed");
+  await page.getByText("heard: the third, changed").waitFor();
+  await sendUnanswered("the fourth", "and more");
+  await sendAgain();
+  await page.getByText("heard: the fourth and more").waitFor();
+  const { items } = await must(yard.client.call("listConversations"));
+  const said = all(await yard.events(items[0]?.id ?? ""), "message.user").map(({ text }) => text);
+  const thirdAndFourth = ["the third", "the third, changed", "the fourth", "the fourth\nand more"];
+  assert.deepEqual([items.length, said], [1, ["the first", "the second", ...thirdAndFourth]]);
+  await person.close();
+  // That the conversation is there already is an answer with an error's status: browsers write a line about each.
+  assert.deepEqual(
+    browser.complaints().filter((line) => !line.includes("409")),
+    [],
+  );
 });
 
 test("below another path everything works, deep links too [B1]", { skip }, async () => {
@@ -127,21 +195,34 @@ test("every page is without a serious fault for those who cannot see or use a mo
   assert.deepEqual(browser.complaints(), []);
 });
 
-test("where there are users, a browser is asked to sign in, and comes to the app [B1][C6]", { skip }, async () => {
-  await using yard = await serveYard();
+test("where there are users, a browser is asked to sign in, and comes to the app, also from another machine without TLS [B1][C6]", {
+  skip,
+}, async () => {
+  await using yard = await serveYard({ server: { trustedHosts: [lanName] } });
+  const address = yard.address.replace("127.0.0.1", lanName);
   await must(yard.client.call("addUser", { body: { id: "ada" } }));
   const { path } = await must(yard.client.call("makeSignInLink", { params: { user: "ada" } }));
   const person = await browser.person();
   const page = await person.newPage();
-  await page.goto(`${yard.address}/inbox`);
+  await page.goto(`${address}/inbox`);
   assert.equal(new URL(page.url()).pathname, "/sign-in");
-  await page.goto(yard.address + path);
+  assert.equal(await page.evaluate<boolean>("isSecureContext"), false);
+  await page.goto(address + path);
   await page.getByRole("button").click();
   await page.getByRole("textbox", { name: "Message" }).fill("what time is it?");
   await page.keyboard.press("Enter");
   await page.getByText("fixed rules").waitFor();
+  // Without TLS a browser has no clipboard to write to; what is copied is pasted all the same.
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  await page.getByRole("textbox", { name: "Message" }).press("ControlOrMeta+V");
+  assert.match(await page.getByRole("textbox", { name: "Message" }).inputValue(), /fixed rules|what time/);
   await person.close();
-  assert.deepEqual(browser.complaints(), []);
+  // Browsers say so themselves of any page without TLS.
+  assert.deepEqual(
+    browser.complaints().filter((line) => !line.includes("Cross-Origin-Opener-Policy")),
+    [],
+  );
 });
 
 test("the page and its files come packed, with a strict policy, and are kept as long as they may be [B1]", {

@@ -60,7 +60,7 @@ test("a newcomer tries an example with the demo model, then enters a model by it
     .filter({ hasText: `${model.wire.model} on ` })
     .waitFor();
   assert.equal(await page.getByLabel("Key").inputValue(), "", "the key does not stay in the page");
-  await page.getByRole("link", { name: "Or begin with an empty chat" }).click();
+  await page.getByRole("link", { name: "Or begin with an empty conversation" }).click();
   await page.getByRole("textbox", { name: "Message" }).fill("hello");
   await page.keyboard.press("Enter");
   await page.getByText("hello from the model that was entered").waitFor();
@@ -91,9 +91,9 @@ test("three examples show what there is; the first run finds a model server of t
   const card = page.getByRole("region", { name: "Needs approval: run a command" });
   await card.getByText("rm -- uploads/notes.txt", { exact: true }).waitFor();
   await picture(page, "example-approval-dark");
-  await card.getByRole("button", { name: "Allow once" }).click();
+  await card.getByRole("button", { name: "Approve once" }).click();
   await page.getByText("I deleted").waitFor();
-  await page.getByRole("link", { name: "New chat" }).click();
+  await page.getByRole("link", { name: "New conversation" }).click();
   await page.getByText("a small program with fixed rules, not an AI").waitFor();
   assert.deepEqual(await seriousIssues(page), [], "welcome, dark");
   await page.getByRole("button", { name: "Turn a table into charts" }).click();
@@ -110,7 +110,7 @@ test("three examples show what there is; the first run finds a model server of t
   await looksUntilFound(page);
   await page.getByRole("button", { name: "Use this one" }).click();
   await page.getByRole("status").filter({ hasText: "qwen3-local on " }).waitFor();
-  await page.getByRole("link", { name: "Or begin with an empty chat" }).click();
+  await page.getByRole("link", { name: "Or begin with an empty conversation" }).click();
   await page.getByRole("textbox", { name: "Message" }).fill("hello");
   await page.keyboard.press("Enter");
   await page.getByText("hello from this machine").waitFor();

@@ -48,7 +48,7 @@ function shown(events: readonly LogEvent[]) {
   };
 }
 
-test("calls of several agents with one id are kept apart, and what a nested one asks stands in the main thread [B1][H4]", () => {
+test("calls of several agents with one id are kept apart, and what a nested one asks stands among the main agent's messages [B1][H4]", () => {
   const works = [...begins, answer("task-a", [["one", "pay"]])];
   const started: NewEvent = { type: "call.started", agent: "task-a", call: "one", class: "pure", attempt: 1 };
   const calls = [

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
 import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
+import { foldEvents } from "../../web/src/chat/fold.ts";
+import { readBefore } from "../../web/src/chat/read-before.ts";
 import { readTurns } from "../../web/src/timeline/read-turns.ts";
 import { type Before, timeTurns } from "../../web/src/timeline/turns.ts";
-import { startYard } from "../world/yard.ts";
+import { must, startYard } from "../world/yard.ts";
 
-// What the browser's timeline makes of a part of the log.
+// What the browser's timeline and its chat make of a part of the log.
 
 const starts = (turn: number, agent?: string): NewEvent => ({
   ...{ type: "turn.started", turn, message: `m${turn}`, epoch: 1 },
@@ -60,6 +62,25 @@ test("a turn with more events than are read at once is shown while it runs, its 
   const [turn, ...others] = (await readTurns(yard.client, "busy", steps.length + 4)) ?? [];
   assert.deepEqual([turn?.turn, turn?.outcome, turn?.steps, others], [1, "running", 1_000, []]);
   assert.deepEqual(new Set(turn?.entries.map(({ agent }) => agent)), new Set(["amber"]));
+});
+
+test("scrolling back to the beginning of a long conversation shows each message once, in order [B1]", async () => {
+  await using yard = await startYard();
+  const { number } = await yard.start("long");
+  const ids = Array.from({ length: 150 }, (_, at) => `m${at + 1}`);
+  const turns = ids.flatMap((id, at) => [{ ...said, id }, starts(at + 1), finished(at + 1)]);
+  await must(yard.log.append(number, turns));
+  const newest = await readBefore(yard.client, "long", turns.length + 1, 300);
+  assert.deepEqual(
+    newest.map(({ seq }) => seq),
+    turns.map((_, at) => at + 1).slice(-300),
+  );
+  const older = await readBefore(yard.client, "long", newest[0]?.seq ?? 0, 300);
+  const { items } = foldEvents([...older, ...newest]);
+  assert.deepEqual(
+    items.flatMap((item) => (item.kind === "user" ? item.id : [])),
+    ids,
+  );
 });
 
 test("where the log cannot be read, the timeline stays as it was [B1]", async () => {

@@ -26,15 +26,15 @@ export type Run = { readonly status: number | null; readonly output: string };
 let shared: string | undefined;
 
 /** Runs a command of this Node as a user without any rights, on a copy of the sources: they may lie where nobody else gets. */
-export async function runAsNobody(t: TestContext, args: readonly string[]): Promise<Run> {
+export async function runAsNobody(t: TestContext, args: readonly string[], uid = nobody): Promise<Run> {
   shared ??= makeCopy();
   const copy = shared;
   const place = { HOME: join(copy, "home"), TMPDIR: join(copy, "t"), NODE_COMPILE_CACHE: join(copy, "compiled") };
   const env = { PATH: "/usr/bin:/bin", LANG: "C.UTF-8", ...place };
   const child = spawn(nodeIn(copy), args, {
     cwd: copy,
-    uid: nobody,
-    gid: nobody,
+    uid,
+    gid: uid,
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

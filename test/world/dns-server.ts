@@ -22,7 +22,7 @@ export async function dnsServer(t: { after(end: () => unknown): void }, zone: Zo
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   t.after(() => socket.close());
-  const resolver = new Resolver({ timeout: 2_000, tries: 1 });
+  const resolver = new Resolver({ timeout: 30_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${socket.address().port}`]);
   const lookup: Lookup = async (host) => {
     const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);

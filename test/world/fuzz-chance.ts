@@ -38,9 +38,9 @@ export function chanceOf(seed: number): Chance {
   };
 }
 
-/** `AGENTYARD_SEED`, or a new one; it is said, so that whatever it finds can be had again. */
-export function seedFor(what: string): number {
-  const seed = Number(process.env.AGENTYARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** `AGENTYARD_SEED`, or the usual one, or a new one; it is said, so that whatever it finds can be had again. */
+export function seedFor(what: string, usual?: number): number {
+  const seed = Number(process.env.AGENTYARD_SEED ?? usual ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`${what}: AGENTYARD_SEED=${seed}`);
   return seed;
 }

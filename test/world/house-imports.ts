@@ -142,12 +142,16 @@ function checkFront(from: string, to: string): string[] {
 function checkAdapter(from: string, to: string): string[] {
   const adapter = adapterOf(to);
   const own = adapterOf(from);
-  const isSame = own === adapter || Object.entries(ADAPTERS_OF_ADAPTERS).some(([a, b]) => a === own && b === adapter);
+  const isSame =
+    own === adapter || Object.entries(ADAPTERS_OF_ADAPTERS).some(([a, b]) => from.startsWith(a) && b === adapter);
   if (adapter === undefined || isSame) return [];
   const isTestOfItsFolder = isTest(from) && from.startsWith(`src/${folderOf(to)}/`);
   const isWiring =
     WIRING.some((file) => from === `src/${file}`) || /^test\/world\/(yard|database|power-cut-storage)\.ts$/.test(from);
-  const isAllowed = isWiring || /^(test\/contracts|test\/attacks|test\/docker|bench)\//.test(from) || isTestOfItsFolder;
+  const isAllowed =
+    isWiring ||
+    /^(test\/contracts|test\/attacks|test\/docker|test\/kubernetes|bench)\//.test(from) ||
+    isTestOfItsFolder;
   return isAllowed ? [] : [`${from}: an adapter is imported by the wiring and its contract suite only, not ${to}`];
 }
 

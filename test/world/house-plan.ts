@@ -6,10 +6,12 @@ export const WIRING = [
     "main.ts",
     "command.ts",
     "first-draw.ts",
+    "reload-settings.ts",
     "notes.ts",
     "machine.ts",
     "look.ts",
     "remote.ts",
+    "host-sandboxes.ts",
     "doctor.ts",
     "model-test.ts",
     "approvals-test.ts",
@@ -22,9 +24,13 @@ export const WIRING = [
     "extend.ts",
     "attach.ts",
     "own-yard.ts",
+    "onto-database.ts",
+    "peers.ts",
     "sandbox-provider.ts",
     "open-storage.ts",
+    "agreement.ts",
     "yard.ts",
+    "close-in-order.ts",
     "providers.ts",
     "data-place.ts",
     "search-documents.ts",
@@ -40,7 +46,7 @@ export const PAGE = (
   "loop " +
   "context operators mcp tools approvals skills lookup documents search extract " +
   "sandbox web workspace models users observe " +
-  "log storage " +
+  "homes log storage " +
   "client protocol words base"
 ).split(" ");
 /** The rooms of the browser app, below web/src/. They import each other's files as they need them. */
@@ -63,6 +69,7 @@ export const FREE_FILES = [
   ...["src/words/en-approvals.ts", "src/words/zh-approvals.ts", "src/words/en-team.ts", "src/words/zh-team.ts"],
   "src/sandbox/provider.ts",
   "src/workspace/files-below.ts",
+  // What reading hands to searching, as types.
   "src/extract/extracted.ts",
   "src/extract/decode.ts",
   "src/extract/magic.ts",
@@ -75,18 +82,20 @@ export const FREE_FILES = [
   "src/approvals/pattern.ts",
   "src/approvals/rules.ts",
   "src/web/search-services.ts",
+  // The front file has its types: who only reads settings need not load all that speaks with a model.
+  "src/models/embedding/embedding.ts",
   // Read by the build only; and what operators import, which brings nothing else along.
   ...["src/terminal/man-page.ts", "src/approvals/checker-definition.ts", "src/tools/custom-tool.ts"],
-  // What reading hands to searching, as types.
-  "src/extract/extracted.ts",
 ];
 /** Folders that have a port: each of their rooms stands behind it and is an adapter, but for those that are named. */
 const PORTS = ["storage", "models", "sandbox"];
-const NO_ADAPTERS = ["src/sandbox/network/"];
-/** What a provider brings into a guest is the same for all of them, and so is most of speaking with a model. */
+const NO_ADAPTERS = ["src/sandbox/network/", "src/models/embedding/"];
+/** What a provider brings into a guest is the same for all of them, and so is most of speaking with a model of any kind. */
 export const ADAPTERS_OF_ADAPTERS = {
   "src/sandbox/local/": "src/sandbox/guest/",
   "src/sandbox/docker/": "src/sandbox/guest/",
+  "src/sandbox/kubernetes/": "src/sandbox/guest/",
+  "src/sandbox/remote/": "src/sandbox/guest/",
   "src/models/openai/": "src/models/wire/",
   "src/models/anthropic/": "src/models/wire/",
   "src/models/google/": "src/models/wire/",
@@ -99,11 +108,11 @@ export const ADAPTERS_OF_ADAPTERS = {
  */
 export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   terminal: ["rich", "."],
-  http: ["docs", "routes", "openai", "chat", "operators", "sandbox", "."],
+  http: ["docs", "homes", "routes", "openai", "chat", "operators", "sandbox", "peers", "."],
   tools: ["builtin", "edit", "."],
   loop: ["agents ."],
   approvals: ["code shell ."],
-  sandbox: ["local", "docker", "guest", ".", "network"],
+  sandbox: ["local", "docker", "kubernetes", "remote", "guest", ".", "network"],
   models: ["demo", "openai", "responses", "anthropic", "google", "embedding", "wire", "."],
   search: [".", "sqlite", "text"],
   storage: ["sqlite", "postgres", "."],
@@ -141,6 +150,8 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
       "storage/sqlite/",
       "sandbox/local/",
       "sandbox/docker/",
+      "sandbox/kubernetes/",
+      "sandbox/remote/",
       "config/",
       "terminal/",
       "observe/",
@@ -166,18 +177,31 @@ export const NODE_HOMES: Readonly<Record<string, readonly string[]>> = {
     // Skills lie where the operator put them, and copies of them beside all workspaces.
     "skills/",
   ],
-  "node:http": ["http/server.ts", "client/socket-fetch.ts", "models/", "web/", "sandbox/docker/"],
-  "node:https": ["models/", "sandbox/docker/"],
+  "node:http": [
+    ...["http/server.ts", "http/peers/send.ts", "client/socket-fetch.ts", "models/", "web/"],
+    ...["sandbox/docker/", "sandbox/kubernetes/", "sandbox/remote/", "sandbox/guest/http-call.ts"],
+  ],
+  "node:https": ["models/", "sandbox/docker/", "sandbox/kubernetes/", "sandbox/remote/"],
   // Most only ask whether a text is an address.
   "node:net": [
-    ...["http/", "sandbox/network/", "web/", "config/kinds.ts", "models/profiles.ts", "terminal/program-commands.ts"],
+    ...[
+      "http/",
+      "sandbox/network/",
+      "sandbox/remote/",
+      "web/",
+      "config/kinds.ts",
+      "models/profiles.ts",
+      "terminal/program-commands.ts",
+    ],
   ],
-  "node:tls": ["web/", "sandbox/docker/"],
+  "node:tls": ["web/", "sandbox/guest/pem.ts"],
   "node:dns": ["web/"],
   "node:os": [
     ...["config/", "terminal/", "sandbox/local/", "web/", ...WIRING],
     // Threads that give way to others.
     ...["search/worker.ts", "extract/threads/extract-worker.ts"],
+    // As many as there is memory for.
+    "extract/threads/pool.ts",
   ],
   // Loads what the operator wrote; asks for memory back.
   "node:vm": ["approvals/checkers.ts", "http/garbage.ts"],

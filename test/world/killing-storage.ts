@@ -31,11 +31,11 @@ export function killingStorage(storage: Storage, options: Options): Storage {
   return new Proxy(storage, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
-      if (typeof method !== "function" || name === "onAppend") return method;
+      if (typeof method !== "function" || listens.has(String(name))) return method;
       return async (...given: unknown[]) => {
         await unlessOver(undefined);
         const answer: unknown = await Reflect.apply(method, target, given);
-        if (!isOver && !reads.has(String(name)) && !isRefused(answer)) written(String(name), given);
+        if (!isOver && isWrite(String(name)) && !isRefused(answer)) written(String(name), given);
         return unlessOver(answer);
       };
     },
@@ -46,9 +46,16 @@ function killSelf(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-function isRefused(answer: unknown): boolean {
+/** Whether this method of a storage changes it. */
+export function isWrite(name: string): boolean {
+  return !reads.has(name) && !listens.has(name);
+}
+
+export function isRefused(answer: unknown): boolean {
   return answer === false || Object(answer).ok === false;
 }
+
+const listens: ReadonlySet<string> = new Set<keyof Storage>(["onAppend", "onTold"]);
 
 /** Everything else changes the database: a new method of the port counts until it is named here. */
 const reads: ReadonlySet<string> = new Set<keyof Storage>([
@@ -60,6 +67,11 @@ const reads: ReadonlySet<string> = new Set<keyof Storage>([
   ...(["openExecutions", "findUser", "findUserBySubject", "listUsers", "ownsAnything", "findKey"] as const),
   ...([
     "listKeys",
+    "beat",
+    "homeOf",
+    "addressSeen",
+    "numberOfFolder",
+    "tell",
     "findSignIn",
     "findSecret",
     "listSecrets",

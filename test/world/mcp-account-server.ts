@@ -8,8 +8,14 @@ import type { TestContext } from "node:test";
 
 export type AccountServer = {
   readonly url: string;
+  /** Its own sign-in service. */
+  readonly issuer: string;
   /** What it was asked, without what was asked of its tools. */
   readonly asked: string[];
+  /** What came as `authorization` with requests to its tools; empty where nothing did. */
+  readonly shown: string[];
+  /** The same with requests for tokens: an app with a secret shows itself by it. */
+  readonly apps: string[];
   /** All that were ever given out. */
   tokens(): readonly string[];
   /** All tokens that let somebody in now end. */
@@ -24,20 +30,34 @@ type Grant = { readonly scope: string; readonly challenge: string };
 
 type Desk = ReturnType<typeof openDesk>;
 
-export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {}): Promise<AccountServer> {
+export type AccountOptions = {
+  readonly lastsSeconds?: number;
+  /** An app that was registered by hand, with where its users come back to. */
+  readonly app?: { readonly id: string; readonly back: string };
+  /** The sign-in service that the server names; its own where nothing is said. */
+  readonly signInAt?: () => string;
+};
+
+export async function accountServer(t: TestContext, options: AccountOptions = {}): Promise<AccountServer> {
+  const { lastsSeconds = 3_600, app, signInAt = () => base() } = options;
   const desk = openDesk(lastsSeconds);
-  const asked: string[] = [];
+  if (app !== undefined) desk.clients.set(app.id, [app.back]);
+  const [asked, shown, apps]: [string[], string[], string[]] = [[], [], []];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url ?? "", base());
     const body = await textOf(request);
-    if (pathname === "/mcp") return answerMcp(request, response, { ...desk, body, base: base() });
+    if (pathname === "/mcp") {
+      shown.push(request.headers.authorization ?? "");
+      return answerMcp(request, response, { ...desk, body, base: base() });
+    }
     asked.push(pathname);
+    if (pathname === "/token") apps.push(request.headers.authorization ?? "");
     if (pathname === "/token") return exchange(new URLSearchParams(body), response, desk);
     if (pathname === "/authorize") return authorize(searchParams, response, { ...desk, issuer: base() });
     if (pathname === "/register") return register(JSON.parse(body), response, desk);
     if (pathname === "/.well-known/oauth-authorization-server") return json(response, 200, metadata(base()));
     if (pathname === "/.well-known/oauth-protected-resource/mcp")
-      return json(response, 200, { resource: `${base()}/mcp`, authorization_servers: [base()] });
+      return json(response, 200, { resource: `${base()}/mcp`, authorization_servers: [signInAt()] });
     json(response, 404, {});
   };
   const server = createServer((request, response) => void answer(request, response));
@@ -45,7 +65,7 @@ export async function accountServer(t: TestContext, { lastsSeconds = 3_600 } = {
   t.after(() => server.close());
   const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    ...{ url: `${base()}/mcp`, asked },
+    ...{ url: `${base()}/mcp`, issuer: base(), asked, shown, apps },
     tokens: () => [...desk.scopes.keys()],
     expire: () => desk.access.clear(),
     revoke() {
@@ -109,7 +129,10 @@ function metadata(issuer: string): object {
   return {
     ...{ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
     ...{ registration_endpoint: `${issuer}/register`, response_types_supported: ["code"] },
-    ...{ code_challenge_methods_supported: ["S256"], token_endpoint_auth_methods_supported: ["none"] },
+    ...{
+      code_challenge_methods_supported: ["S256"],
+      token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
+    },
     ...{ grant_types_supported: ["authorization_code", "refresh_token"] },
     authorization_response_iss_parameter_supported: true,
   };

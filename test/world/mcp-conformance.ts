@@ -36,8 +36,8 @@ const mcp = openMcp({
   dataDir: mkdtempSync(join(tmpdir(), "agentyard-conformance-")),
   servers: [
     {
-      ...{ id: "it", isOn: true, startTimeoutMs: 20_000, callTimeoutMs: undefined, tools: new Map() },
-      reached: { by: "address", url, headers: {}, client, scope: undefined },
+      ...{ id: "it", isOn: true, startTimeoutMs: 60_000, callTimeoutMs: undefined, tools: new Map() },
+      reached: { by: "address", url, headers: {}, client, issuer: undefined, scope: undefined },
     },
   ],
 });

@@ -36,7 +36,7 @@ export function program(
 }
 
 export function address(id: string, url: string, wanted: Wanted = {}): McpServerSettings {
-  const reached = { by: "address", url, headers: {}, client: undefined, scope: undefined } as const;
+  const reached = { by: "address", url, headers: {}, client: undefined, issuer: undefined, scope: undefined } as const;
   return { ...common, id, reached, ...wanted };
 }
 
@@ -53,9 +53,20 @@ export const odd = (manner: string, wanted?: Wanted, count = 1) =>
 
 /** The same server behind an address: `streamableHttp`, or `sse` as the first servers of all. */
 export async function everythingAt(t: TestContext, way: "streamableHttp" | "sse", port?: number) {
-  const taken = port ?? (await freePort());
+  for (let tries = 1; ; tries += 1) {
+    const taken = port ?? (await freePort());
+    const end = await startEverything(t, way, taken);
+    // It says that it listens, also where somebody else has the port by then.
+    if (await isServed(taken))
+      return { url: `http://127.0.0.1:${taken}/${way === "sse" ? "sse" : "mcp"}`, port: taken, end };
+    await end();
+    if (tries === 20) throw new Error(`port ${taken} is somebody else's`);
+  }
+}
+
+async function startEverything(t: TestContext, way: string, port: number): Promise<() => Promise<void>> {
   const script = join(packages, "server-everything/dist/index.js");
-  const child = spawn(process.execPath, [script, way], { env: { ...env, PORT: String(taken) } });
+  const child = spawn(process.execPath, [script, way], { env: { ...env, PORT: String(port) } });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   const end = async () => {
     child.kill("SIGKILL");
@@ -65,10 +76,20 @@ export async function everythingAt(t: TestContext, way: "streamableHttp" | "sse"
   child.stdout.resume();
   for await (const line of createInterface({ input: child.stderr })) if (/on port/.test(line)) break;
   child.stderr.resume();
-  return { url: `http://127.0.0.1:${taken}/${way === "sse" ? "sse" : "mcp"}`, port: taken, end };
+  return end;
 }
 
-export async function freePort(): Promise<number> {
+async function isServed(port: number): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } });
+    await answer.text();
+    return answer.headers.get("x-powered-by") === "Express";
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const place = server.address();

@@ -121,6 +121,7 @@ async function respond(response: ServerResponse, { format, answer, number, isStr
   for (const [index, event] of format.stream(answer, number).entries()) {
     if (answer.fault?.after === index) return fault(response, answer.fault.kind, format);
     if (answer.paceMs !== undefined) await sleep(answer.paceMs);
+    await answer.heldAt?.(index);
     if (response.destroyed) return;
     await write(response, event, answer.splitBytes ?? 0);
   }
@@ -130,11 +131,17 @@ async function respond(response: ServerResponse, { format, answer, number, isStr
 
 function fault(response: ServerResponse, kind: "stall" | "ping" | "break" | "error", format: WireServer): void {
   if (kind === "error") return void response.end(format.streamError());
-  // A moment later, so that what was written before has left.
-  if (kind === "break") setTimeout(() => response.destroy(), 20);
+  if (kind === "break") void breakOff(response);
   if (kind !== "ping") return;
   const timer = setInterval(() => response.write(": ping\n\n"), 20);
   response.once("close", () => clearInterval(timer));
+}
+
+/** A moment later, so that what was written before was read. By turns, too: a busy machine may give a moment none of them. */
+async function breakOff(response: ServerResponse): Promise<void> {
+  await sleep(20);
+  for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  response.destroy();
 }
 
 async function write(response: ServerResponse, text: string, splitBytes: number): Promise<void> {

@@ -1,10 +1,12 @@
 import { posix } from "node:path";
 import type { SourceFile } from "./house.ts";
+import { type Mouths, mouths } from "./known-mouths.ts";
 import {
   below,
   childrenOf,
   declarationOf,
   isFunction,
+  isOurImport,
   isOurs,
   isTree,
   isType,
@@ -18,64 +20,37 @@ import {
 // Where what was thrown may end. Everywhere else a catch stands around calls of others alone, or throws on what it does
 // not know: then a mistake of ours is never taken for something that the world did. Invariant 8 of ARCHITECTURE.md.
 
-/** The mouths by file and function, each with what becomes there of a mistake of ours. */
-export const mouths: Readonly<Record<string, string>> = {
-  "src/command.ts#runTyped": "the command ends with 1, in words, with an id that the log file has",
-  "src/command.ts#withYard": "the same, where a yard is to be closed yet",
-  "src/base/background.ts#inBackground": "work that nobody waits for: the log has it",
-  "src/base/background.ts#whenOver": "for those who only wait for their turn: whoever asked for the work hears it",
-  "src/http/text-stream.ts#nextOf": "the headers are out: the log has it, the reader sees the end and comes back",
-  "src/http/text-stream.ts#leave": "the reader has gone: the log has it",
-  "src/http/download.ts#read":
-    "the headers are out: the log has it, and the connection is broken off unless the reader has left",
-  "src/http/sandbox/multipart.ts#pump":
-    "what ends a form while it is sent is that it broke off; the parser is another's",
-  "src/http/docs/page.mjs#send": "runs in the browser: the page shows it where the answer would stand",
-  "src/loop/agents/drive-tree.ts#driveOne": "the agent ends as failed, with an id that the log file has; others go on",
-  "src/loop/agents/drive-tree.ts#driveTree":
-    "not even that could be stored: everybody stops, and the turn ends as failed",
-  "src/loop/driver.ts#drive": "the turn ends as failed, with an id that the log file has",
-  "src/loop/driver.ts#endBroken": "not even that could be stored: the log has it, the conversation is left open",
-  "src/loop/driver.ts#wake": "storage itself broke down: the log has it, the conversation is left open",
-  "src/loop/driver.ts#hold": "whoever waits for their turn goes on: whoever asked for the work hears it",
-  "src/loop/run-tool.ts#runTool": "a tool is foreign code: the call ends with an error for the model, the log has it",
-  "src/loop/run-tool.ts#raceLimits": "the same, while it is waited for",
-  "src/tools/custom-definition.ts#asked":
-    "a tool of the operator's is foreign code: whether a person must be asked is not known, so the call is refused",
-  "src/tools/custom-definition.ts#runCustom": "the same while it runs: the model reads what it says",
-  "src/mcp-server/offer.ts#run": "the client gets an error with an id, the log has it",
-  "src/models/demo/demo.ts#startDemoServer": "the demo model is a server: it answers 500, the log has it",
-  "src/models/ask-json.ts#askJson": "asks whether a model server is there: whatever goes wrong, it has not answered",
-  "src/mcp/sign-in.ts#authorise":
-    "the client calls what we keep in between: whoever signs in hears that it did not work",
-  "src/sandbox/executions.ts#submit": "the execution ends as crashed, so that nobody waits for ever; the log has it",
-  "src/sandbox/program.ts#beginProgram": "the report says that the program was lost; the log has it",
-  "src/sandbox/open-guest.ts#openGuest":
-    "the guest is not started, and the user hears whose mistake it was; the log has it",
-  "src/sandbox/install-packages.ts#installInGuest":
-    "the installation is lost, so that no session waits for ever; the log has it",
-  "src/sandbox/local/font-list.ts#files": "a list that only saves time: without it each guest makes its own",
-  "src/sandbox/guest/kept-guests.ts#close":
-    "a guest that was not started need not be closed: whoever asked for it hears why",
-  "src/storage/sqlite/group-commit.ts#prepareTransaction":
-    "is thrown where the write was asked for, and in no other of its group",
-  "src/storage/postgres/lanes.ts#transactionOf":
-    "is thrown where the write was asked for, and in no other of its group",
-  "src/terminal/piped-console.ts#fetch": "the end of standard input, however it comes, is its end",
-  "src/workspace/archive.ts#archive": "whoever reads the archive sees it end with the error",
-  "scripts/setup/build-apart.mjs#buildApart":
-    "the product starts without the browser app, and says why it was not built",
-  "scripts/setup/lock.mjs#attempt": "whoever is quicker has the lock; anything else shows at the next step",
-  "scripts/setup/install.mjs#folderBytes": "a figure of the progress: npm moves folders while we look",
-};
+/** Where Python takes everything that was raised, and raises nothing on: by file and function. */
+export function wideExcepts({ path, text }: SourceFile): string[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, index) => {
+    const isAround = (other: string) => /^\s*(?:async )?def /.test(other) && other.search(/\S/) < line.search(/\S/);
+    const isWide = /^\s*except\*?\s*(?:\(?.*\b(?:Base)?Exception(?:Group)?\b.*)?:/.test(line);
+    if (!isWide || raisesOn(line, lines.slice(index + 1))) return [];
+    return [`${path}#${/def (\w+)/.exec(lines.slice(0, index).findLast(isAround) ?? "")?.[1] ?? ""}`];
+  });
+}
+
+/** Whatever was taken: what it ends with is a bare `raise`, or another error with the first as its cause. */
+function raisesOn(except: string, after: readonly string[]): boolean {
+  const depthOf = (line: string) => (line.trim() === "" ? Number.POSITIVE_INFINITY : line.search(/\S/));
+  const end = after.findIndex((line) => depthOf(line) <= depthOf(except));
+  const block = after.slice(0, end === -1 ? undefined : end);
+  const depth = Math.min(...block.map(depthOf));
+  const last = block.findLastIndex((line) => depthOf(line) === depth && /^\s*[a-z]/.test(line));
+  const isLeft = block.slice(0, last).some((line) => /^\s*(?:return|continue|break)\b/.test(line));
+  const [, name] = /\bas (\w+):/.exec(except) ?? [];
+  const ending = block.slice(last).join("\n").trim();
+  return !isLeft && (ending === "raise" || (/^raise\b/.test(ending) && ending.endsWith(` from ${name}`)));
+}
 
 /** A sentence for each catch that is neither a mouth, nor around others alone, nor throws on. Empty is good. */
-export function inspectCatches(files: readonly SourceFile[], allowed = mouths): string[] {
-  const product = files.filter(({ path }) => /^(src|bin|scripts)\/.*(?<!\.test)\.(ts|mjs)$/.test(path));
+export function inspectCatches(files: readonly SourceFile[], allowed: Mouths = mouths): string[] {
+  const product = files.filter(({ path }) =>
+    /^(src|bin|scripts|web\/(?:src|public))\/.*(?<!\.test)\.(tsx?|m?js)$/.test(path),
+  );
   const read = openReader(product);
-  const sources = product
-    .filter(({ text }) => /\bcatch\b|\.then\(|\ballSettled\b|\bPromise\.any\b|\buncaught|\bunhandled/.test(text))
-    .map(({ path }) => read(path));
+  const sources = product.filter(({ text }) => mayCatch.test(text)).map(({ path }) => read(path));
   const caught = sources.flatMap((source) => (source === undefined ? [] : caughtIn(source)));
   const unfit = caught.filter(
     (one) => !isOfOthers(one.guarded, one.source) && !throwsOn(one.handler, one.error, one.source, read),
@@ -86,13 +61,17 @@ export function inspectCatches(files: readonly SourceFile[], allowed = mouths): 
       .filter((one) => !(placeOf(one) in allowed))
       .map((one) => {
         const line = one.source.text.slice(0, one.guarded.start).split("\n").length;
-        return `${one.source.path}:${line}: a catch around our own code that throws nothing on (${placeOf(one)} is no mouth in test/world/mouths.ts)`;
+        return `${one.source.path}:${line}: a catch around our own code that throws nothing on (${placeOf(one)} is no mouth in test/world/known-mouths.ts)`;
       }),
     ...Object.keys(allowed)
       .filter((place) => product.length > 1 && !needed.has(place))
-      .map((place) => `${place}: a mouth where nothing ends (test/world/mouths.ts)`),
+      .map((place) => `${place}: a mouth where nothing ends (test/world/known-mouths.ts)`),
   ];
 }
+
+/** Most files have nothing of it, and then they are not read. */
+const mayCatch =
+  /\bcatch\b|\.then\(|\ballSettled\b|\bPromise\.any\b|\buncaught|\bunhandled|\bsetUncaught|\bgetDerivedStateFromError\b|\bcomponentDidCatch\b|\bWorker\b|\bnode:stream\b/;
 
 type Caught = {
   readonly source: Source;
@@ -108,14 +87,6 @@ function placeOf({ source, inside }: Caught): string {
   return inside === "" ? source.path : `${source.path}#${inside}`;
 }
 
-/** Methods of texts and lists, which nobody of us gives to anything else. */
-const methodsOfValues = new Set(
-  (
-    "push map filter reduce sort includes slice subarray split replace replaceAll match startsWith endsWith concat trim " +
-    "join toString toLocaleString toLocaleDateString"
-  ).split(" "),
-);
-
 /** Only what others wrote is called, and waited for. */
 function isOfOthers(guarded: Tree, source: Source): boolean {
   const { made } = declarationOf(nameOf(guarded) ?? "", guarded.start, source);
@@ -124,20 +95,30 @@ function isOfOthers(guarded: Tree, source: Source): boolean {
   return below(guarded).every((node) => {
     const waitedFor = waitedForIn(node);
     if (waitedFor !== undefined) return /^(?:Call|New)Expression$/.test(waitedFor.type) || !isOurs(waitedFor, source);
+    if (node.type === "TaggedTemplateExpression") return !isOurs(node.tag, source);
     if (node.type !== "CallExpression" && node.type !== "NewExpression") return true;
-    if (!isType(node.callee, "MemberExpression")) return !isOurs(node.callee, source);
-    const method = nameOf(node.callee.property) ?? "";
-    if (isOurs(node.callee.object, source)) return false;
-    return (
-      !methodsOfValues.has(method) ||
-      !listOf(node.arguments).some((given) => isType(given, "Identifier") && source.functions.has(nameOf(given) ?? ""))
-    );
+    const given = listOf(node.arguments);
+    if (isStreaming(node, source) && given.some((one) => isFunction(one) || isOurs(one, source))) return false;
+    const caller = isType(node.callee, "MemberExpression") ? node.callee.object : node.callee;
+    return !isOurs(caller, source) && !given.some((one) => isFunctionOfOurs(one, source));
   });
 }
 
-/** `await …`, `for await (… of …)`, `yield* …`: what may be of anybody, though nothing is called. */
+/** Whoever is given it calls it: `text.split(path).map(mend)`, `JSON.parse(text, mend)`, `Reflect.apply(look, …)`. */
+function isFunctionOfOurs(given: unknown, source: Source): boolean {
+  const name = isType(given, "Identifier") ? (nameOf(given) ?? "") : "";
+  return source.functions.has(name) || isOurImport(name, source);
+}
+
+/** `pipeline(…)` and `finished(…)` of Node, by whatever name: they end by what ends the streams that they are given. */
+function isStreaming({ callee }: Tree, source: Source): boolean {
+  const name = nameOf(callee) ?? "";
+  return /^[a-z]/.test(name) && source.imports.get(name)?.startsWith("node:stream") === true;
+}
+
+/** `await …`, `for (… of …)`, `yield* …`: what may be of anybody, though nothing is called. */
 function waitedForIn(node: Tree): Tree | undefined {
-  const isLoop = node.type === "ForOfStatement" && node.await === true;
+  const isLoop = node.type === "ForOfStatement";
   const isHandedOn = node.type === "YieldExpression" && node.delegate === true;
   const waitedFor = isLoop ? node.right : isHandedOn || node.type === "AwaitExpression" ? node.argument : undefined;
   return isTree(waitedFor) ? waitedFor : undefined;
@@ -228,7 +209,8 @@ function caughtIn(source: Source): Caught[] {
   const walk = (node: Tree, inside: string): Caught[] => {
     const name = isFunction(node.init) ? nameOf(node.id) : isFunction(node.value) ? nameOf(node.key) : undefined;
     const here = name ?? (node.type === "FunctionDeclaration" ? nameOf(node.id) : undefined) ?? inside;
-    const caught = caughtBy(node).map((one) => ({ source, inside: here, ...one }));
+    const ways = [...caughtBy(node), ...caughtByListening(node, source), ...caughtByStreaming(node, source)];
+    const caught = ways.map((one) => ({ source, inside: here, ...one }));
     return [...caught, ...childrenOf(node).flatMap((child) => walk(child, here))];
   };
   return walk(source.program, "");
@@ -243,20 +225,67 @@ function caughtBy(node: Tree): Pick<Caught, "guarded" | "handler" | "error">[] {
     const { body, param } = node.handler;
     return isTree(body) ? [{ guarded: node.block, handler: body, error: nameOf(param) }] : [];
   }
-  if (node.type !== "CallExpression" || !isType(node.callee, "MemberExpression")) return [];
-  const { object, property } = node.callee;
+  // React's form: it takes whatever the parts inside of it throw.
+  if (isFunction(node.value) && /^(?:getDerivedStateFromError|componentDidCatch)$/.test(nameOf(node.key) ?? ""))
+    return [handledBy(node.value, { ...anybodys, start: node.start })];
+  if (node.type !== "CallExpression") return [];
   const given = listOf(node.arguments);
-  if (nameOf(object) === "Promise" && /^(?:allSettled|any)$/.test(nameOf(property) ?? ""))
+  const { object, method } = calledOn(node);
+  if (method === "allSettled" || (nameOf(object) === "Promise" && method === "any"))
     return given.filter(isTree).map((guarded) => ({ guarded, handler: undefined, error: undefined }));
-  if (nameOf(object) === "process" && isTree(given[0]) && /^u(?:ncaught|nhandled)/.test(String(given[0].value)))
+  const isUncaught = isTree(given[0]) && /^u(?:ncaught|nhandled)/.test(String(given[0].value));
+  if (nameOf(object) === "process" && (isUncaught || method.startsWith("setUncaught")))
     return given
-      .slice(1)
+      .slice(isUncaught ? 1 : 0)
       .filter(isTree)
       .map((handler) => handledBy(handler, { ...anybodys, start: node.start }));
-  const handler = nameOf(property) === "catch" ? given[0] : nameOf(property) === "then" ? given[1] : undefined;
+  const handler = method === "catch" ? given[0] : method === "then" ? given[1] : undefined;
   // A schema has a method of that name, too, which takes a value.
   if (!isTree(handler) || !isTree(object) || nameOf(handler) === "undefined") return [];
   return [handledBy(handler, object)];
+}
+
+/** `own.catch(…)`, in any spelling; a function that was taken out of its object is called on nothing. */
+function calledOn({ callee }: Tree): { readonly object: unknown; readonly method: string } {
+  if (!isType(callee, "MemberExpression")) return { object: undefined, method: nameOf(callee) ?? "" };
+  const { object, property } = callee;
+  return { object, method: nameOf(property) ?? (isTree(property) ? String(property.value) : "") };
+}
+
+/** `pipeline(…, (error) => …)`, `finished(…, (error) => …)`. Their other form answers a promise, which is caught as others are. */
+function caughtByStreaming(node: Tree, source: Source): Pick<Caught, "guarded" | "handler" | "error">[] {
+  const name = nameOf(node.callee) ?? "";
+  if (node.type !== "CallExpression" || !isStreaming(node, source) || source.imports.get(name) !== "node:stream")
+    return [];
+  const given = listOf(node.arguments).filter(isTree);
+  const handler = given.at(-1);
+  const elements = given.slice(0, -1);
+  return handler === undefined ? [] : [handledBy(handler, { type: "ArrayExpression", start: node.start, elements })];
+}
+
+/** `worker.on("error", …)`, `worker.onerror = …`: what code of ours threw in a thread of its own. */
+function caughtByListening(node: Tree, source: Source): Pick<Caught, "guarded" | "handler" | "error">[] {
+  if (isType(node.left, "MemberExpression") && nameOf(node.left.property) === "onerror" && isTree(node.right))
+    return isThread(node.left.object, source) ? [handledBy(node.right, { ...anybodys, start: node.start })] : [];
+  if (node.type !== "CallExpression" || !isType(node.callee, "MemberExpression")) return [];
+  const [event, handler] = listOf(node.arguments).filter(isTree);
+  if (!/^(?:on|once|addListener)$/.test(nameOf(node.callee.property) ?? "") || event?.value !== "error") return [];
+  return handler !== undefined && isThread(node.callee.object, source)
+    ? [handledBy(handler, { ...anybodys, start: node.start })]
+    : [];
+}
+
+/** By what it was made from, or by its type; `worker.on(…).on(…)` is the worker still. */
+function isThread(node: unknown, source: Source): boolean {
+  if (isType(node, "CallExpression"))
+    return isType(node.callee, "MemberExpression")
+      ? isThread(node.callee.object, source)
+      : isThread(source.functions.get(nameOf(node.callee) ?? "")?.returnType, source);
+  if (isType(node, "NewExpression")) return nameOf(node.callee) === "Worker";
+  if (!isType(node, "Identifier"))
+    return below(node).some((one) => isType(one, "TSTypeReference") && nameOf(one.typeName) === "Worker");
+  const { made, type, initial } = declarationOf(nameOf(node) ?? "", node.start, source);
+  return [type, made, initial].some((one) => isThread(one, source));
 }
 
 function handledBy(handler: Tree, guarded: Tree): Pick<Caught, "guarded" | "handler" | "error"> {

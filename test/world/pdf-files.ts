@@ -1,3 +1,5 @@
+import { constants, deflateRawSync } from "node:zlib";
+
 /** A page of a PDF that is written by hand: what is printed on it, in the language of pages. */
 export type PdfPage = { readonly content: string; readonly more?: string };
 
@@ -69,4 +71,14 @@ export function printed(lines: readonly Printed[]): string {
 /** Lines of one paragraph from a height on, 12 points apart. */
 export function paragraph(height: number, texts: readonly string[], font = "F1"): Printed[] {
   return texts.map((text, index) => ({ text, at: [72, height - index * 12], font }));
+}
+
+const foldedBytes = 8 * 1024 * 1024;
+
+/** A small PDF whose one page unfolds to so many times 8 MiB of spaces. */
+export function unfoldingPdf(times: number): Uint8Array<ArrayBuffer> {
+  const piece = deflateRawSync(Buffer.alloc(foldedBytes, " "), { finishFlush: constants.Z_FULL_FLUSH });
+  const folded = Buffer.concat([Buffer.of(0x78, 0x01), ...Array.from({ length: times }, () => piece)]);
+  const content = `<< /Length ${folded.length} /Filter /FlateDecode >>\nstream\n${folded.toString("latin1")}\nendstream`;
+  return pdf([{ content: "", more: "/Contents 100 0 R" }], { objects: { 100: content } });
 }

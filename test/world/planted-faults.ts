@@ -1,8 +1,8 @@
-const UP = "imports point down the page, not up to";
+import { type Planted, plantedLoads, UP } from "./planted-loads.ts";
+
 const FRONT = "from outside, import";
 const HOMES = "has its places (NODE_HOMES in test/world/house-plan.ts), and this is none";
 const ADAPTER = "an adapter is imported by the wiring and its contract suite only, not";
-type Planted = [what: string, path: string, text: string, problem: string];
 
 /** One fault each, in a small house that is good otherwise, and what is said of it. */
 export const plantedFaults: readonly Planted[] = [
@@ -88,7 +88,7 @@ export const plantedFaults: readonly Planted[] = [
     "one more drawer in base",
     "src/base/text.ts",
     "export const text = 1;\n",
-    "src/base/text.ts: base/ is a closed list (result, clock, ids, random, assert, nearest, json, fault, background)",
+    "src/base/text.ts: base/ is a closed list (result, clock, ids, random, assert, nearest, json, fault, host, background, gate)",
   ],
   [
     "an upward import in single quotes, second on its line",
@@ -108,57 +108,7 @@ export const plantedFaults: readonly Planted[] = [
     'export type Loop = import("../loop/loop.ts").Loop;\n',
     `src/log/log.ts: ${UP} src/loop/loop.ts`,
   ],
-  [
-    "a thread that is loaded from above",
-    "src/log/log.ts",
-    'new Worker(new URL("../loop/loop.ts", import.meta.url));\n',
-    `src/log/log.ts: ${UP} src/loop/loop.ts`,
-  ],
-  [
-    "a package that is loaded around the imports",
-    "src/extract/guess.ts",
-    'import { createRequire } from "node:module";\ncreateRequire(import.meta.url)("left-pad");\n',
-    "src/extract/guess.ts: left-pad is not a dependency",
-  ],
-  [
-    "an import that nobody can name",
-    "src/log/log.ts",
-    "export const open = (name: string) => import(name);\n",
-    "src/log/log.ts: imports something that no reader can name",
-  ],
-  ...["process.getBuiltinModule", 'process["binding"]', "process.dlopen"].map((way): Planted => {
-    const [, name = ""] = /(\w+)\W*$/.exec(way) ?? [];
-    return [
-      `${way}, which is no import`,
-      "src/loop/turn.ts",
-      `export const fs = ${way}("node:fs");\n`,
-      `src/loop/turn.ts: ${name} loads around the imports, where no rule sees it`,
-    ];
-  }),
-  [
-    "a way around the imports that is taken out of its object first",
-    "src/loop/turn.ts",
-    'import { getBuiltinModule } from "node:process";\n',
-    "src/loop/turn.ts: getBuiltinModule loads around the imports, where no rule sees it",
-  ],
-  [
-    "a thread by a mere text",
-    "src/log/log.ts",
-    'new Worker("../loop/loop.ts");\n',
-    `src/log/log.ts: ${UP} src/loop/loop.ts`,
-  ],
-  [
-    "a thread that nobody can name",
-    "src/log/log.ts",
-    "export const open = (name: string) => new Worker(name);\n",
-    "src/log/log.ts: imports something that no reader can name",
-  ],
-  [
-    "an address of something above",
-    "src/log/log.ts",
-    'export const loop = import.meta.resolve("../loop/loop.ts");\n',
-    `src/log/log.ts: ${UP} src/loop/loop.ts`,
-  ],
+  ...plantedLoads,
   ...["process.pid", 'Buffer.from("a")', "__dirname"].map(
     (use): Planted => [
       `${use} in what browsers run`,
@@ -198,12 +148,15 @@ src/approvals/: has no front file src/approvals/approvals.ts`,
     "export const extra = 1;\n",
     "src/loop/extra/extra.ts: src/loop/extra is not a room of the house (INNER_PAGES in test/world/house-plan.ts)",
   ],
-  ...["SELECT seq FROM events WHERE seq > ?", "delete from events ", "PRAGMA user_version = 1"].map(
+  ...[
+    ...["SELECT seq FROM events WHERE seq > ?", "delete from events ", "PRAGMA user_version = 1"],
+    "with recursive below (id) as (select 1) select id from below",
+  ].map(
     (sql): Planted => [
       `SQL outside of its place: ${sql}`,
       "src/loop/turn.ts",
       `export const sql = "${sql}";\n`,
-      `src/loop/turn.ts: SQL has its place in src/storage/sqlite/ and src/storage/postgres/ and src/search/sqlite/, not ${/^.* FROM|^delete from|^PRAGMA/.exec(sql)}`,
+      `src/loop/turn.ts: SQL has its place in src/storage/sqlite/ and src/storage/postgres/ and src/search/sqlite/, not ${/^.* FROM|^delete from|^PRAGMA|^with.* as/.exec(sql)}`,
     ],
   ),
   [
@@ -212,9 +165,18 @@ src/approvals/: has no front file src/approvals/approvals.ts`,
     'export const text = "回合失败";\n',
     "src/loop/turn.ts: every text for people stands in words/",
   ],
-  ...["export let turns = 0;", "let turns: number | undefined;", "const turns = new Map<string, number>();"].map(
+  ...[
+    "export let turns = 0;",
+    "let turns: number | undefined;",
+    "const turns = new Map<string, number>();",
+    "const turns: Cache = new Map();",
+    "export const turns: Record<string, number> = {};",
+    "const turns: Record<\n  string,\n  (seq: number) => void\n> = {};",
+    "const turns: string[] = [];",
+    "const turns = {} as Cache;",
+  ].map(
     (line): Planted => [
-      `state of a whole process: ${line}`,
+      `state of a whole process: ${line.replaceAll("\n", "")}`,
       "src/loop/turn.ts",
       `${line}\n`,
       "src/loop/turn.ts: turns is state of a whole process",
@@ -265,20 +227,20 @@ src/storage/sqlite/sqlite.ts: ${ADAPTER} src/models/openai/openai.ts`,
     "an adapter that knows its neighbour",
     "src/sandbox/guest/connection.ts",
     'import { openLocal } from "../local/local.ts";\n',
-    `src/sandbox/guest/connection.ts: inside sandbox/ imports point down (local, docker, guest, ., network), not up to src/sandbox/local/local.ts
+    `src/sandbox/guest/connection.ts: inside sandbox/ imports point down (local, docker, kubernetes, remote, guest, ., network), not up to src/sandbox/local/local.ts
 src/sandbox/guest/connection.ts: ${ADAPTER} src/sandbox/local/local.ts`,
   ],
   [
     "a dialect that reaches into another one",
     "src/http/chat/stream.ts",
     'import { answer } from "../openai/answer.ts";\n',
-    "src/http/chat/stream.ts: inside http/ imports point down (docs, routes, openai, chat, operators, sandbox, .), not up to src/http/openai/answer.ts",
+    "src/http/chat/stream.ts: inside http/ imports point down (docs, homes, routes, openai, chat, operators, sandbox, peers, .), not up to src/http/openai/answer.ts",
   ],
   [
     "what all dialects use, and which knows one of them",
     "src/http/follow.ts",
     'import { answer } from "./openai/answer.ts";\n',
-    "src/http/follow.ts: inside http/ imports point down (docs, routes, openai, chat, operators, sandbox, .), not up to src/http/openai/answer.ts",
+    "src/http/follow.ts: inside http/ imports point down (docs, homes, routes, openai, chat, operators, sandbox, peers, .), not up to src/http/openai/answer.ts",
   ],
   [
     "two files that need each other first",
@@ -304,6 +266,14 @@ src/sandbox/guest/connection.ts: ${ADAPTER} src/sandbox/local/local.ts`,
     "turn = 1\n",
     "src/loop/turn.py: src/ holds TypeScript, and what guests and pages run",
   ],
+  ...["data.json", "notes.txt", "run.sh"].map(
+    (name): Planted => [
+      `what is no program: ${name}`,
+      `src/loop/${name}`,
+      "{}\n",
+      `src/loop/${name}: src/ holds TypeScript, and what guests and pages run`,
+    ],
+  ),
   [
     "Python of 401 lines",
     "src/sandbox/guest/long.py",

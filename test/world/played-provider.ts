@@ -35,10 +35,11 @@ export type PlayedGuest = Guest & {
   crash(): void;
 };
 
-type How = "done" | "lost" | "cancelled" | "killed";
+type How = "done" | "lost" | "cancelled" | "killed" | "timeout";
 export type PlayedExecution = Execution & { finish(how?: How): void };
 /** What a program says and its exit code; then it ends by itself. */
-export type Play = (execution: Execution) => { readonly code: number; readonly says?: string };
+export type Play = (execution: Execution) => Played | Promise<Played>;
+type Played = { readonly code: number; readonly says?: string; readonly how?: How };
 
 /** Programs end when the test says so, or as they are played; the code `at once` by itself. */
 export function playedProvider(play?: Play): PlayedProvider {
@@ -104,10 +105,10 @@ function playedGuest(wanted: GuestWanted, play: Play | undefined): PlayedGuest {
       execution.signal?.addEventListener("abort", () => over.resolve("cancelled"), { once: true });
       if (execution.code === "at once" || play !== undefined) over.resolve("done");
       yield { kind: "started" };
-      const played = execution.signal?.aborted ? undefined : play?.(execution);
+      const played = execution.signal?.aborted ? undefined : await play?.(execution);
       if (played?.says)
         yield { kind: "output", stream: played.code === 0 ? "stdout" : "stderr", bytes: Buffer.from(played.says) };
-      const how = await over.promise;
+      const how = played?.how ?? (await over.promise);
       running.delete(execution.id);
       yield exited(how, played?.code);
     },

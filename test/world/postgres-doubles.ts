@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, connect as dial, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -57,6 +58,33 @@ export async function stalling(t: TestContext, folder: string): Promise<{ folder
   };
 }
 
+/** A way to the server in `folder`; after `begin` the next one is let in and sent away in the same breath. */
+export async function parting(
+  t: TestContext,
+  folder: string,
+): Promise<{ folder: string; begin(): void; times(): number }> {
+  let [isParting, times] = [false, 0];
+  const place = await listenIn(t, (client) => {
+    client.on("error", () => {});
+    if (isParting) {
+      isParting = false;
+      times += 1;
+      return void client.once("data", () => client.end(Buffer.concat([message("R", int(0)), ready, farewell])));
+    }
+    const server = dial(join(folder, socketName));
+    server.on("error", () => {});
+    client.pipe(server).pipe(client);
+    client.on("close", () => server.end());
+  });
+  return {
+    folder: place,
+    times: () => times,
+    begin() {
+      isParting = true;
+    },
+  };
+}
+
 /** Another process gets the schema at `url` in the moment in which the connection of whoever holds it is cut. */
 export async function takeOver(server: PostgresServer, url: string): ReturnType<PostgresServer["session"]> {
   const schema = new URL(url).searchParams.get("schema") ?? "";
@@ -86,8 +114,24 @@ export async function oldPostgres(t: TestContext): Promise<string> {
   return `postgres:///old?host=${folder}&user=postgres`;
 }
 
+/** A database server that says the same to whoever comes, and no more. Answers its address. */
+export async function sayingPostgres(t: TestContext, said: "no TLS" | "starting up"): Promise<string> {
+  const server = createServer((client) => {
+    client.on("error", () => {});
+    client.once("data", () => client.end(said === "no TLS" ? "N" : startingUp));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const mode = said === "no TLS" ? "verify-full" : "disable";
+  return `postgres://postgres@127.0.0.1:${port}/yard?sslmode=${mode}`;
+}
+
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const startingUp = message("E", Buffer.from("SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0"));
 const ready = message("Z", Buffer.from("I"));
+const farewell = message("E", Buffer.from("SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0"));
 const columns: readonly (readonly [name: string, kind: number, value: string])[] = [
   ["number", 20, "130001"],
   ["version", 25, "13.1 (old)"],

@@ -10,12 +10,14 @@ const programs = globSync("/usr/lib/postgresql/*/bin")
   .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
   .at(-1);
 
-/** Why there is no server of databases here; false where there is one. */
+/** Why there is no database server here; false where there is one. */
 export const cannotStore =
   programs === undefined || !existsSync(join(programs, "initdb")) ? "postgresql is needed" : false;
 
 /** A real server in a folder of its own, reached through a socket there. */
 export type PostgresServer = {
+  /** The database, without a schema: whoever uses it names one. */
+  readonly place: string;
   /** Where a new, empty schema would be; and the same database by the name of another user. */
   newPlace(): string;
   /** One whose tables are there and empty: making them takes more than what most promises take. Nobody else has it. */
@@ -25,7 +27,11 @@ export type PostgresServer = {
   /** The same with a connection of its own. */
   session(): Promise<pg.Client & AsyncDisposable>;
   readonly folder: string;
-  stop(): Promise<void>;
+  readonly socketPath: string;
+  /** Undefined while it is stopped. */
+  pid(): number | undefined;
+  /** `SIGQUIT`: at once, as when it breaks down. */
+  stop(signal?: "SIGINT" | "SIGQUIT"): Promise<void>;
   start(): Promise<void>;
 };
 
@@ -33,20 +39,25 @@ let shared: Promise<PostgresServer> | undefined;
 
 /** One for all tests of this process: starting one takes a second. Each test has a schema of its own in it. */
 export function postgresServer(): Promise<PostgresServer> {
-  shared ??= startServer();
+  shared ??= startPostgres();
   return shared;
 }
 
 /** What a power cut would leave does not matter here, and neither does what happens without a test. */
 const settings = {
   ...{ fsync: "off", full_page_writes: "off", synchronous_commit: "off", autovacuum: "off", jit: "off" },
-  ...{ shared_buffers: "32MB", max_connections: 60, wal_level: "minimal", max_wal_senders: 0 },
-  ...{ listen_addresses: "''", log_min_messages: "fatal" },
+  ...{ shared_buffers: "32MB", max_connections: 300, wal_level: "minimal", max_wal_senders: 0 },
+  // In its folder, which goes with it: whatever lies in the memory of the machine outlives a server that is killed.
+  ...{ listen_addresses: "''", log_min_messages: "fatal", dynamic_shared_memory_type: "mmap" },
 };
 
-async function startServer(): Promise<PostgresServer> {
+/** One of its own, for whoever stops it. */
+export async function startPostgres(
+  own: Readonly<Record<string, string | number>> = {},
+  parent = tmpdir(),
+): Promise<PostgresServer> {
   if (programs === undefined) throw new Error("postgresql is needed");
-  const folder = mkdtempSync(join(tmpdir(), "pg-"));
+  const folder = mkdtempSync(join(parent, "pg-"));
   const data = join(folder, "data");
   mkdirSync(data, { mode: 0o700 });
   const user = serverUser();
@@ -57,7 +68,10 @@ async function startServer(): Promise<PostgresServer> {
     ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"],
     { ...user, env, cwd: folder, stdio: "ignore" },
   );
-  writeFileSync(join(data, "postgresql.auto.conf"), linesOf({ ...settings, unix_socket_directories: `'${folder}'` }));
+  writeFileSync(
+    join(data, "postgresql.auto.conf"),
+    linesOf({ ...settings, ...own, unix_socket_directories: `'${folder}'` }),
+  );
   // One user has to show a password.
   writeFileSync(join(data, "pg_hba.conf"), "local all locked scram-sha-256\nlocal all all trust\n");
   let ended: Promise<unknown> = Promise.resolve();
@@ -69,20 +83,24 @@ async function startServer(): Promise<PostgresServer> {
     ended = new Promise((resolve) => server.once("exit", resolve));
     await untilReady(folder);
   };
-  const stop = async () => {
-    if (pid !== undefined) process.kill(pid, "SIGINT");
+  const stop = async (signal: "SIGINT" | "SIGQUIT" = "SIGINT") => {
+    if (pid !== undefined) process.kill(pid, signal);
+    // It does not keep a process alive, but for this moment.
+    const alive = setInterval(() => {}, 1_000);
     await ended;
+    clearInterval(alive);
     pid = undefined;
   };
   process.once("exit", () => {
-    if (pid !== undefined) process.kill(pid, "SIGKILL");
+    if (pid !== undefined) endNow(pid, join(data, "postmaster.pid"));
     rmSync(folder, { recursive: true, force: true });
   });
   await start();
   const newPlace = () => `${placeIn(folder)}&schema=test_${systemIds.hex(12)}`;
   const used = newPlace();
   return {
-    ...{ folder, start, stop },
+    ...{ folder, start, stop, place: placeIn(folder), pid: () => pid },
+    socketPath: join(folder, ".s.PGSQL.5432"),
     newPlace,
     emptyPlace: () => onServer(folder, (client) => emptied(client, used)),
     run: (sql) => onServer(folder, (client) => client.query(sql)),
@@ -93,6 +111,20 @@ async function startServer(): Promise<PostgresServer> {
     },
   };
 }
+
+/**
+ * Where nothing can be waited for any more. Killed, it would leave its shared memory to the machine; so it is told to end at
+ * once, and has given everything back when its own file is gone.
+ */
+function endNow(pid: number, ownFile: string): void {
+  process.kill(pid, "SIGQUIT");
+  const moment = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; waitedMs < endMsMax && existsSync(ownFile); waitedMs += 5) Atomics.wait(moment, 0, 0, 5);
+  if (existsSync(ownFile)) process.kill(pid, "SIGKILL");
+}
+
+/** It kills its own processes after 5 seconds. */
+const endMsMax = 10_000;
 
 /** All tables as after their making. */
 async function emptied(client: pg.Client, url: string): Promise<string> {

@@ -7,6 +7,7 @@ import type { TestContext } from "node:test";
 import { programAsTyped } from "../../src/terminal/terminal.ts";
 import { databaseEnv } from "./database-env.ts";
 import { agentyard, programDir } from "./pty.ts";
+import { asServers, replicaEnv } from "./replicas.ts";
 
 /** A folder with a data directory of its own, in which the whole program is started as a script does it. */
 export type Home = {
@@ -42,17 +43,17 @@ export function makeHome(t: TestContext, { env: more = {} }: { env?: Record<stri
     rmSync(folder, { recursive: true, force: true });
   });
   const { PATH = "" } = process.env;
-  const env = {
-    PATH,
-    HOME: folder,
-    TMPDIR: folder,
-    AGENTYARD_DATA: join(folder, "data"),
-    LANG: "C.UTF-8",
-    ...databaseEnv(folder),
-    ...more,
-  };
+  const data = join(folder, "data");
   const start = (...words: string[]) => {
-    const program = watch(spawn(process.execPath, [agentyard, ...words], { cwd: folder, env }));
+    const env = {
+      ...{ PATH, HOME: folder, TMPDIR: folder, AGENTYARD_DATA: data, LANG: "C.UTF-8" },
+      // A backup comes back as files.
+      ...(words[0] === "restore" ? {} : databaseEnv(folder, placeNamed(words) ?? data)),
+      ...replicaEnv(),
+      ...more,
+    };
+    const begun = words[0] === "serve" ? asServers(agentyard, env) : { script: [agentyard], env };
+    const program = watchProgram(spawn(process.execPath, [...begun.script, ...words], { cwd: folder, env: begun.env }));
     programs.push(program);
     return program;
   };
@@ -72,7 +73,12 @@ export function makeHome(t: TestContext, { env: more = {} }: { env?: Record<stri
   };
 }
 
-function watch(child: ChildProcessWithoutNullStreams): Program {
+function placeNamed(words: readonly string[]): string | undefined {
+  const at = words.indexOf("--data");
+  return at < 0 ? undefined : words[at + 1];
+}
+
+export function watchProgram(child: ChildProcessWithoutNullStreams): Program {
   const written = { output: "", errors: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     written.output += text;

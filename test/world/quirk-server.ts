@@ -28,14 +28,15 @@ export type Scene = {
 };
 
 export type QuirkServer = {
-  /** The first request gets the first response, and so on. */
-  stage(responses: readonly QuirkResponse[], mode: Mode): Scene;
+  /** The first request gets the first response, and so on. Whoever listens hears how much time passes without a byte. */
+  stage(responses: readonly QuirkResponse[], mode: Mode, onSilence: (ms: number) => void): Scene;
   close(): Promise<void>;
 };
 
 type Stage = {
   readonly responses: QuirkResponse[];
   readonly mode: Mode;
+  readonly onSilence: (ms: number) => void;
   readonly asked: AskedRequest[];
   readonly busy: Set<Promise<unknown>>;
 };
@@ -63,11 +64,12 @@ export async function startQuirkServer(): Promise<QuirkServer> {
   }
 
   return {
-    stage(responses, mode) {
+    stage(responses, mode, onSilence) {
       const id = String(stages.size);
       const stage: Stage = {
         responses: [...responses],
         mode,
+        onSilence,
         asked: [],
         busy: new Set(),
       };
@@ -131,10 +133,20 @@ async function writeAnswer(
   response.flushHeaders();
   await writePieces(bytes, answer, response, stage);
   if (answer.end === "close") response.end();
+  if (answer.end === "hang") stayOpen(response, stage);
   if (answer.end === "reset") socket.resetAndDestroy();
   // Without the flush the last bytes would die with the socket.
   if (answer.end === "short") response.write("", () => socket.destroySoon());
 }
+
+/** From now on it says nothing. By its own count: one moment in which nobody got to run is one, however long it was. */
+function stayOpen(response: ServerResponse, { onSilence }: Stage): void {
+  if (response.destroyed) return;
+  const timer = setInterval(() => onSilence(silenceMs), silenceMs);
+  response.once("close", () => clearInterval(timer));
+}
+
+const silenceMs = 20;
 
 async function writePieces(
   bytes: Buffer,
@@ -149,8 +161,10 @@ async function writePieces(
   };
   if (stage.mode === "pieces") {
     for (const piece of answer.pieces ?? [{ rest: true }]) {
-      if ("ms" in piece) await sleep(piece.ms);
-      else write("bytes" in piece ? piece.bytes : bytes.length - at);
+      if ("ms" in piece) {
+        await sleep(piece.ms);
+        stage.onSilence(piece.ms);
+      } else write("bytes" in piece ? piece.bytes : bytes.length - at);
     }
     return;
   }

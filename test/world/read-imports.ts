@@ -1,4 +1,5 @@
-import { parseSync, Visitor, type VisitorObject } from "oxc-parser";
+import { parseSync, type StaticImport, Visitor, type VisitorObject } from "oxc-parser";
+import { mayHaveState, stateOf } from "./read-state.ts";
 
 /** Whatever a file takes from elsewhere, in any spelling; and what else the house asks its syntax. */
 export type Syntax = {
@@ -8,7 +9,7 @@ export type Syntax = {
   /** `export * from` of values. */
   readonly hasValueStar: boolean;
   readonly hasDefaultExport: boolean;
-  /** `mock.module(…)`. */
+  /** `mock.module(…)`, and `mock.method(…)` of anything but the console; also a `mock` under another name, which nobody follows. */
   readonly mocksModules: boolean;
   /** Names of classes, types and functions that are to be avoided. */
   readonly avoidedNames: readonly string[];
@@ -33,17 +34,14 @@ export type Import = {
 const aroundImports = /^(?:getBuiltinModule|binding|_linkedBinding|dlopen)$/;
 const ofNode = /\b(?:process|Buffer|global|require|__dirname|__filename|setImmediate|clearImmediate)\b/;
 const beginsSql =
-  /^\s*(?:select\s.*\sfrom|insert\s+(?:or\s+\w+\s+)?into|update\s+\w+\s+set|delete\s+from|(?:create|alter|drop)\s+(?:table|index|view|trigger)|pragma)\s/is;
-/** Formatted code: what begins a line belongs to the whole file. */
-const changeable = /^(?:export )?(?:let|var) (\w+)/gm;
-const empty = /^(?:export )?const (\w+)(?:: \w+\[\])? = (?:new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)|\[\]);$/gm;
+  /^\s*(?:select\s.*\sfrom|insert\s+(?:or\s+\w+\s+)?into|update\s+\w+\s+set|delete\s+from|(?:create|alter|drop)\s+(?:table|index|view|trigger)|pragma|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]*\)\s*)?as)\s/is;
 
 /** Most files have nothing of it, and then the costly tree is not asked for. */
 const needsTree = new RegExp(
   [
-    /\bimport\s*\(|\bimport\.meta\.resolve|\brequire\b|\bcreateRequire\b|\bmock\b|\bnew (?:URL|Worker)\(/,
+    /\bimport\s*\(|\bimport\.meta(?:\.resolve|\s*\[)|\brequire\b|\bcreateRequire\b|\bmock\b|\bnew (?:\w+\.)?URL\b|\bWorker\b/,
     /\b(?:getBuiltinModule|binding|_linkedBinding|dlopen)\b/,
-    /["'`]\s*(?:[sS]elect|SELECT|[iI]nsert|INSERT|[uU]pdate|UPDATE|[dD]elete|DELETE|[cC]reate|CREATE|[aA]lter|ALTER|[dD]rop|DROP|[pP]ragma|PRAGMA)\s/,
+    /["'`]\s*(?:[sS]elect|SELECT|[iI]nsert|INSERT|[uU]pdate|UPDATE|[dD]elete|DELETE|[cC]reate|CREATE|[aA]lter|ALTER|[dD]rop|DROP|[pP]ragma|PRAGMA|[wW]ith|WITH)\s/,
   ]
     .map(({ source }) => source)
     .join("|"),
@@ -76,8 +74,11 @@ export function readSyntax(path: string, text: string, { avoided, isForBrowsers 
   return {
     ...asked,
     imports: [...imports, ...asked.imports],
+    hasComputedImport:
+      asked.hasComputedImport || staticImports.some((one) => isRenamed(one, /^(?:createRequire|Worker)$/)),
+    mocksModules: asked.mocksModules || staticImports.some((one) => isRenamed(one, /^mock$/)),
     hasChinese: text.matchAll(/\p{Script=Han}/gu).some(({ index }) => !isInside(index, parsed.comments)),
-    state: [changeable, empty].flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = ""]) => name)),
+    state: mayHaveState.test(text) ? stateOf(parsed.program) : [],
     hasValueStar: exported.some(({ importName, isType }) => importName.kind.startsWith("All") && !isType),
     hasDefaultExport: exported.some(({ exportName }) => exportName.kind === "Default" || exportName.name === "default"),
   };
@@ -96,6 +97,7 @@ function visit(program: Program, avoided: RegExp): Asked {
     ...{ avoidedNames: new Set(), waysAround: new Set(), namesOfNode: new Set(), sql: new Set() },
   };
   new Visitor({ ...loads(found), ...names(found), ...declarations(found, avoided) }).visit(program);
+  new Visitor(keptLoaders(found)).visit(program);
   const { avoidedNames, waysAround, namesOfNode, sql } = found;
   const lists = { avoidedNames: [...avoidedNames], waysAround: [...waysAround], namesOfNode: [...namesOfNode] };
   return { ...found, ...lists, sql: [...sql] };
@@ -119,24 +121,77 @@ function loads(found: Found): VisitorObject {
     TSImportType({ source }) {
       found.imports.push({ specifier: source.value, kind: "type" });
     },
+    TSImportEqualsDeclaration({ moduleReference, importKind }) {
+      if (moduleReference.type !== "TSExternalModuleReference") return;
+      found.imports.push({ specifier: moduleReference.expression.value, kind: importKind });
+    },
     CallExpression({ callee, arguments: [first] }) {
       const isMember = callee.type === "MemberExpression";
-      if (isMember && nameOf(callee.property) === "module" && nameOf(callee.object) === "mock")
-        found.mocksModules = true;
+      const mocked = isMember && nameOf(callee.object) === "mock" ? nameOf(callee) : undefined;
+      const isOfOurs = /^(?:method|getter|setter|property)$/.test(mocked ?? "") && nameOf(first) !== "console";
+      if (mocked === "module" || isOfOurs) found.mocksModules = true;
       const maker = callee.type === "CallExpression" ? nameOf(callee.callee) : nameOf(callee);
       const isResolved = isMember && callee.object.type === "MetaProperty" && maker === "resolve";
-      // `createRequire(import.meta.url)` itself names nothing.
-      const isRequired = (maker === "require" || maker === "createRequire") && constant(first) !== undefined;
+      // `createRequire(import.meta.url)` itself names nothing; what it makes is called at once, or kept as `require`.
+      const isRequired = maker === "require" || (maker === "createRequire" && callee.type === "CallExpression");
       if (isResolved || isRequired) later(first);
     },
     NewExpression({ callee, arguments: [first] }) {
       const name = nameOf(callee);
       const specifier = name === "URL" ? constant(first) : undefined;
       if (specifier?.startsWith(".") && /\.[cm]?[jt]s$/.test(specifier)) later(first);
-      // With an address, that address is looked at.
-      if (name === "Worker" && first?.type !== "NewExpression") later(first);
+      if (name !== "Worker") return;
+      if (first?.type !== "NewExpression") later(first);
+      // An address that is written out is looked at by itself. A program that is written out has none.
+      else if (nameOf(first.callee) !== "URL" || (constant(first.arguments[0]) ?? beginningOf(first)) === undefined)
+        found.hasComputedImport = true;
     },
   };
+}
+
+/** `data:` of an address that is written out in part: what follows is a program, and no file. */
+function beginningOf({ arguments: [first] }: { readonly arguments: readonly unknown[] }): string | undefined {
+  if (typeof first !== "object" || first === null || !("quasis" in first) || !Array.isArray(first.quasis))
+    return undefined;
+  return /^data:/.exec(first.quasis[0].value.cooked)?.[0];
+}
+
+/** What loads by a name of our own choosing is followed nowhere: it keeps its name, and is called. */
+function keptLoaders(found: Found): VisitorObject {
+  const known = new Set<number>();
+  const know = (...nodes: readonly { readonly start: number }[]) => {
+    for (const { start } of nodes) known.add(start);
+  };
+  return {
+    ImportSpecifier: ({ imported, local }) => know(imported, local),
+    CallExpression: ({ callee }) => know(callee.type === "MemberExpression" ? callee.property : callee),
+    NewExpression: ({ callee }) => know(callee.type === "MemberExpression" ? callee.property : callee),
+    // A type, and the question whether something is one.
+    TSTypeReference: ({ typeName }) => know(typeName.type === "TSQualifiedName" ? typeName.right : typeName),
+    BinaryExpression: ({ operator, right }) => (operator === "instanceof" ? know(right) : undefined),
+    VariableDeclarator({ id, init }) {
+      if (nameOf(init) === "mock") found.mocksModules = true;
+      const isMade = init?.type === "CallExpression" && nameOf(init.callee) === "createRequire";
+      if (!isMade) return;
+      if (nameOf(id) === "require") know(id);
+      else found.hasComputedImport = true;
+    },
+    // Names of fields that are written; in a pattern they take something out.
+    ObjectExpression({ properties }) {
+      for (const one of properties) if (one.type === "Property" && !one.computed && !one.shorthand) know(one.key);
+    },
+    TSPropertySignature: ({ key, computed }) => (computed ? undefined : know(key)),
+    Identifier({ name, start }) {
+      if (/^(?:require|createRequire|Worker)$/.test(name) && !known.has(start)) found.hasComputedImport = true;
+    },
+  };
+}
+
+/** `import { createRequire as load }`: from there on nobody knows it again. */
+function isRenamed({ entries }: StaticImport, known: RegExp): boolean {
+  return entries.some(
+    ({ importName, localName }) => known.test(importName.name ?? "") && localName.value !== importName.name,
+  );
 }
 
 /** What is named without having been imported. */
@@ -206,9 +261,9 @@ function constant(node: unknown): string | undefined {
   return node.quasis.length === 1 ? node.quasis[0].value.cooked : undefined;
 }
 
-/** `require`, and the `mock` of `t.mock`. */
+/** `require`, the `mock` of `t.mock`, and the `resolve` of `import.meta["resolve"]`. */
 function nameOf(node: unknown): string | undefined {
   if (typeof node !== "object" || node === null) return undefined;
-  if ("property" in node) return nameOf(node.property);
+  if ("property" in node) return nameOf(node.property) ?? constant(node.property);
   return "name" in node && typeof node.name === "string" ? node.name : undefined;
 }

@@ -14,10 +14,13 @@ export async function countSteps<Value>(module: URL, calls: readonly Call[]): Pr
     workerData: { module: module.href, calls },
     env: {},
   });
-  // What takes minutes by mistake is told as that; a machine with much else to do is not.
-  const [counted] = await once(worker, "message", { signal: AbortSignal.timeout(limitMs) });
-  await worker.terminate();
-  return counted;
+  try {
+    // What takes minutes by mistake is told as that; a machine with much else to do is not.
+    const [counted] = await once(worker, "message", { signal: AbortSignal.timeout(limitMs) });
+    return counted;
+  } finally {
+    await worker.terminate();
+  }
 }
 
 const limitMs = 100_000;

@@ -16,8 +16,17 @@ export type Source = {
   readonly types: ReadonlyMap<string, Tree>;
 };
 
-/** A name inside the function from `from` to `to`, with what it was made from, or else what type it was given. */
-type Declared = { readonly from: number; readonly to: number; readonly made?: unknown; readonly type?: unknown };
+/**
+ * A name inside the function from `from` to `to`, with what it was made from, or else what type it was given, or what it is
+ * where nothing else is handed in.
+ */
+type Declared = {
+  readonly from: number;
+  readonly to: number;
+  readonly made?: unknown;
+  readonly type?: unknown;
+  readonly initial?: unknown;
+};
 
 export function readSource(path: string, text: string): Source {
   const parsed = parseSync(path, text);
@@ -28,13 +37,13 @@ export function readSource(path: string, text: string): Source {
     for (const { localName } of entries) imports.set(localName.value, moduleRequest.value);
   const [functions, types] = [new Map<string, Tree>(), new Map<string, Tree>()];
   const declared = new Map<string, Declared[]>();
-  const note = (pattern: unknown, inside: Tree, rest: Pick<Declared, "made" | "type">) => {
+  const note = (pattern: unknown, inside: Tree, rest: Pick<Declared, "made" | "type" | "initial">) => {
     for (const { name } of namesIn(pattern))
       declared.set(name, [...(declared.get(name) ?? []), { from: inside.start, to: endOf(inside), ...rest }]);
   };
   const walk = (node: Tree, inside: Tree) => {
     const own = isFunction(node) ? node : inside;
-    for (const param of listOf(node.params)) note(param, own, { type: typeOf(param) });
+    for (const param of listOf(node.params)) note(param, own, { type: typeOf(param), initial: field(param, "right") });
     for (const [given, made] of handedTo(node)) for (const param of listOf(given.params)) note(param, given, { made });
     if (isType(node.param, "Identifier")) note(node.param, own, { made: plain }); // What was caught is looked at only.
     if (node.type === "VariableDeclarator") {
@@ -85,6 +94,9 @@ export function isOurs(node: unknown, source: Source, depth = 16): boolean {
     case "NewExpression": {
       // A map of promises is as much ours as they are.
       if (isTree(node.typeArguments) && isOurType(node.typeArguments, source, depth)) return true;
+      // Written out and called at once; and pieces of ours that a stream of Node is made of.
+      if (isFunction(node.callee)) return true;
+      if (nameOf(field(node.callee, "object")) === "Readable" && listOf(node.arguments).some(inner)) return true;
       const answer = answerOf(source.functions.get(nameOf(node.callee) ?? ""));
       return answer === undefined ? inner(node.callee) : inner(answer);
     }
@@ -119,10 +131,11 @@ export function declarationOf(name: string, at: number, { declared }: Source) {
   const from = Math.max(...near.map((one) => one.from));
   const nearest = near.filter((one) => one.from === from);
   const type = nearest.find((one) => one.type !== undefined)?.type;
-  return { isDeclared: near.length > 0, type, made: nearest.find(({ made }) => made !== undefined)?.made };
+  const initial = nearest.find((one) => one.initial !== undefined)?.initial;
+  return { isDeclared: near.length > 0, type, made: nearest.find(({ made }) => made !== undefined)?.made, initial };
 }
 
-function isOurImport(name: string, { imports }: Source): boolean {
+export function isOurImport(name: string, { imports }: Source): boolean {
   const from = imports.get(name);
   return from?.startsWith(".") === true && !from.includes("/base/");
 }

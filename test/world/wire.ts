@@ -29,6 +29,8 @@ export type Answer = {
   readonly waitMs?: number;
   /** It is asked, and says nothing before this: the test decides what happens meanwhile. */
   readonly heldUntil?: Promise<void>;
+  /** The same before each part of the stream, the opening being the first: how far it has come is for the test to say. */
+  readonly heldAt?: (part: number) => Promise<void> | undefined;
 };
 
 export type Refusal = "overloaded" | "overflow" | "rate limit" | "key";

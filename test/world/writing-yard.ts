@@ -16,7 +16,7 @@ export type WritingYard = TestYard & {
 
 export async function writingYard(options: TestYardOptions = {}): Promise<WritingYard> {
   const listeners = countListeners(options);
-  const yard = await startYard({ ...options, ...listeners.options });
+  const yard = await startYard({ ...options, ...listeners.options, isOneProcess: true });
   const live = openLive();
   yard.engine.live = live.listen;
   listeners.watchLive(yard);

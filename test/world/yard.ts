@@ -7,6 +7,7 @@ import { systemIds } from "../../src/base/ids.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import { openLogs } from "../../src/observe/observe.ts";
+import { openPeers } from "../../src/peers.ts";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { localOwner, type OwnerId } from "../../src/protocol/ids.ts";
 import type { Decision } from "../../src/protocol/resources.ts";
@@ -21,6 +22,7 @@ import { openYard, type Yard, type YardOptions } from "../../src/yard.ts";
 import { databaseEnv } from "./database-env.ts";
 import type { ModelServer } from "./model-server.ts";
 import { watchPaths } from "./path-watch.ts";
+import { asOne, inPlaceOf, noPeers, type Replica, replicaEnv, replicaFolders } from "./replicas.ts";
 import { noSandbox } from "./sandbox.ts";
 
 /** A whole yard on a data directory of its own, with the scripted model in its base slot. */
@@ -30,7 +32,9 @@ export type TestYard = Yard & {
   readonly config: Config;
   /** An empty conversation. */
   start(id: string, owner?: OwnerId): Promise<ConversationRow>;
-  /** What the log file has of our own mistakes. */
+  /** What the log files of all its servers say. */
+  logged(): Promise<LogLine[]>;
+  /** Of that our own mistakes. */
   faults(): Promise<string[]>;
   /** Starts a conversation with a message and waits until it rests. */
   ask(text: string, options?: AskOptions): Promise<Rested>;
@@ -40,6 +44,7 @@ export type TestYard = Yard & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
+export type LogLine = { readonly level: string; readonly message: string };
 export type AskOptions = { readonly conversation?: string; readonly slot?: string; readonly mode?: "queue" | "steer" };
 export type Rested = {
   readonly conversation: string;
@@ -69,7 +74,7 @@ export type TestYardOptions = {
   /** What its programs reach, and where packages come from and lie. */
   readonly packages?: Pick<SandboxOptions, "network" | "packagesDir" | "lookup">;
   /** Another one in its place. */
-  readonly openSandbox?: (parts: Pick<YardOptions, "config" | "storage" | "clock" | "logger">) => Sandbox;
+  readonly openSandbox?: (parts: SandboxPlace) => Sandbox;
   /** Who counts and traces. */
   readonly observers?: Pick<YardOptions, "metrics" | "tracer">;
   readonly wrapStorage?: (storage: Storage) => Storage;
@@ -77,47 +82,29 @@ export type TestYardOptions = {
   readonly webDir?: string;
   /** Whoever waits for a turn to rest says yes to everything: for tests that are about something else. */
   readonly approves?: true;
+  /** The test itself does what the process of the yard does: writes into its logs, speaks for its engine. */
+  readonly isOneProcess?: true;
 };
 
 export async function startYard(options: TestYardOptions = {}): Promise<TestYard> {
   const { clock = systemClock } = options;
   const data = options.data ?? (await mkdtemp(join(tmpdir(), "agentyard-test-")));
-  const loaded = await testConfig(data, { ...databaseEnv(data), ...modelEnv(options.model), ...options.env });
-  const agents = [...loaded.agents, ...(options.agents ?? [])];
-  const config = { ...loaded, agents, server: { ...loaded.server, ...options.server } };
-  const dir = config.paths.logsDir;
-  const logger = openLogs({
-    dir,
-    level: "debug",
-    clock,
-    startId: "test",
-    pid: process.pid,
-    secrets: [],
-    onOff: () => {},
-  });
-  const opened = await openTestStorage(config, clock);
-  if (!opened.ok) throw new Error(opened.failure.code);
-  const storage = options.wrapStorage?.(opened.value) ?? opened.value;
-  await storage.expireLeases();
-  const open = options.openSandbox ?? (options.runsCode === true ? realSandbox(options) : noSandbox);
-  const sandbox = open({ config, storage, clock, logger });
-  const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
-  const yard = await openYard({
-    ...{ ...parts, ...options.observers, ...toolParts(options) },
-    ...{ network: options.network, localPorts: options.localPorts, checksReads: true, webDir: options.webDir },
-  });
+  const replicas: Replica[] = [];
+  const shared = { ...databaseEnv(data), ...replicaEnv(data) };
+  const folders = replicaFolders(data, options);
+  for (const own of folders) replicas.push(await openReplica(options, { own, cwd: data, shared, clock }));
+  const { yard, config } = asOne(replicas);
   const watch = watchPaths({ data });
   yard.app.fetch = watch.fetch(yard.app.fetch);
-  await yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });
+  for (const { yard: one } of replicas) await one.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });
   const client = createClient({ fetch: yard.fetch, clock });
   return {
     ...yard,
     ...{ client, data, config },
     start: (id, owner = localOwner) => must(yard.engine.create(owner, { id })),
-    async faults() {
-      await logger.flush();
-      return faultsIn(dir);
-    },
+    logged: () => loggedBy(replicas),
+    faults: async () =>
+      (await loggedBy(replicas)).flatMap(({ level, message }) => (level === "error" ? [message] : [])),
     events: (conversation) => eventsOf(yard, conversation),
     async ask(text, { conversation, ...message } = {}) {
       const id = conversation ?? (await must(client.call("createConversation", { body: {} }))).id;
@@ -127,7 +114,7 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
     whenAtRest: (id) => whenAtRest(yard, client, { id, approves: options.approves }),
     async [Symbol.asyncDispose]() {
       await yard.close();
-      await logger.close();
+      for (const { logger } of replicas) await logger.close();
       try {
         watch.check({ config });
       } finally {
@@ -135,6 +122,43 @@ export async function startYard(options: TestYardOptions = {}): Promise<TestYard
       }
     },
   };
+}
+
+type ReplicaPlace = {
+  /** Its own data directory. */
+  readonly own: string;
+  /** Where its settings are looked for; there, where nothing else is said. */
+  readonly cwd?: string;
+  /** What it has in common with others. */
+  readonly shared: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+};
+
+/** One process of a yard, as far as it is one. */
+export async function openReplica(options: TestYardOptions, place: ReplicaPlace): Promise<Replica> {
+  const { own, cwd = own, shared, clock } = place;
+  const loaded = await testConfig(cwd, { AGENTYARD_DATA: own, ...shared, ...modelEnv(options.model), ...options.env });
+  const agents = [...loaded.agents, ...(options.agents ?? [])];
+  const config = { ...loaded, agents, server: { ...loaded.server, ...options.server } };
+  const logger = openLogs({
+    ...{ dir: config.paths.logsDir, level: "debug", clock, startId: "test", pid: process.pid },
+    ...{ secrets: [], onOff: () => {} },
+  });
+  const opened = await openTestStorage(config, clock);
+  if (!opened.ok) throw new Error(opened.failure.code);
+  const inPlace = inPlaceOf(own, opened.value);
+  const storage = options.wrapStorage?.(inPlace) ?? inPlace;
+  await storage.expireLeases();
+  const open = options.openSandbox ?? (options.runsCode === true ? realSandbox(options) : noSandbox);
+  const parties = { config, storage, clock, ids: systemIds, logger };
+  const peers = options.isOneProcess ? noPeers : await must(openPeers(parties));
+  const sandbox = open({ config, storage, clock, logger, homes: peers.homes });
+  const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
+  const yard = await openYard({
+    ...{ ...parts, ...options.observers, ...toolParts(options), homes: peers.homes },
+    ...{ network: options.network, localPorts: options.localPorts, checksReads: true, webDir: options.webDir },
+  });
+  return { yard, config, logger, peers };
 }
 
 /** Where the environment names a server, there; leases go by the clock of the test. */
@@ -146,18 +170,18 @@ async function openTestStorage({ paths, storage: { synchronous, database } }: Co
 
 /** An installation of its own: nothing that other tests do at the same time is touched. */
 function realSandbox({ packages }: TestYardOptions) {
-  return ({ config, storage, clock, logger }: SandboxPlace) => openReal({ config, storage, clock, logger }, packages);
+  return (place: SandboxPlace) => openReal(place, packages);
 }
 
-type SandboxPlace = Pick<YardOptions, "config" | "storage" | "clock" | "logger">;
+type SandboxPlace = Pick<YardOptions, "config" | "storage" | "clock" | "logger" | "homes">;
 
-function openReal({ config, storage, clock, logger }: SandboxPlace, packages: TestYardOptions["packages"]): Sandbox {
+function openReal({ config, clock, ...place }: SandboxPlace, packages: TestYardOptions["packages"]): Sandbox {
   const words = wordsFor("en");
   const provider = openLocalSandbox({
-    ...{ mark: `test${systemIds.hex(12)}`, clock, ids: systemIds, words: words.sandbox },
+    ...{ installation: `test${systemIds.hex(12)}`, clock, ids: systemIds, words: words.sandbox },
     ...{ javascript: process.execPath, startTimeoutMs: 30_000 },
   });
-  const parts = { provider, storage, clock, ids: systemIds, logger, words, settings: config.sandbox };
+  const parts = { ...place, provider, clock, ids: systemIds, words, settings: config.sandbox };
   const sandbox = openSandbox({ ...parts, ...packages });
   return {
     ...sandbox,
@@ -181,10 +205,12 @@ function modelEnv(model: ModelServer | undefined): Record<string, string> {
   };
 }
 
-function faultsIn(folder: string): string[] {
-  const lines = globSync(join(folder, "*.log")).flatMap((file) => readFileSync(file, "utf8").split("\n"));
-  const told = lines.filter((line) => line !== "").map((line) => JSON.parse(line));
-  return told.filter(({ level }) => level === "error").map(({ message }) => String(message));
+async function loggedBy(replicas: readonly Replica[]): Promise<LogLine[]> {
+  for (const { logger } of replicas) await logger.flush();
+  const folders = new Set(replicas.map((replica) => replica.config.paths.logsDir));
+  const files = [...folders].flatMap((folder) => globSync(join(folder, "*.log")));
+  const lines = files.flatMap((file) => readFileSync(file, "utf8").split("\n"));
+  return lines.filter((line) => line !== "").map((line): LogLine => JSON.parse(line));
 }
 
 async function eventsOf(yard: Yard, conversation: string): Promise<LogEvent[]> {
@@ -222,14 +248,8 @@ async function approveAll(client: Client, decisions: readonly Decision[]): Promi
   }
 }
 
-async function testConfig(data: string, env: Readonly<Record<string, string>>): Promise<Config> {
-  const config = await loadConfig({
-    env: { AGENTYARD_DATA: data, ...env },
-    cwd: data,
-    homeDir: data,
-    programDir: data,
-    flags: {},
-  });
+async function testConfig(cwd: string, env: Readonly<Record<string, string>>): Promise<Config> {
+  const config = await loadConfig({ env, cwd, homeDir: cwd, programDir: cwd, flags: {} });
   if (!config.ok) throw new Error(JSON.stringify(config.failure));
   return config.value;
 }

@@ -47,11 +47,11 @@ function longOf(arg: string): readonly [string, string | undefined] {
 }
 
 /** `-rf` is two flags; in `-ofile` the rest is the value of the first. */
-function readShort(cluster: string, valued: readonly string[], flags: Set<string>) {
-  for (const [at, key] of [...cluster].entries()) {
-    if (valued.includes(key)) return { key, value: [...cluster].slice(at + 1).join("") };
+function readShort(letters: string, valued: readonly string[], flags: Set<string>) {
+  for (const [at, key] of [...letters].entries()) {
+    if (valued.includes(key)) return { key, value: [...letters].slice(at + 1).join("") };
     flags.add(key);
   }
-  flags.add(cluster);
+  flags.add(letters);
   return undefined;
 }

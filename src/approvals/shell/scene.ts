@@ -1,5 +1,5 @@
 import type { Function as FunctionNode, ParsedScript } from "unbash";
-import type { Finding, FindingKind, Risk } from "../../protocol/approval.ts";
+import { type Finding, type FindingKind, Risk } from "../../protocol/approval.ts";
 import type { CallFacts } from "../approvals.ts";
 
 /** Where a text that was read has a part that is known only when it runs: any text at all. */
@@ -166,7 +166,7 @@ export function spend(scene: Scene, steps: number): void {
   if (scene.spent > shellLimits.spentMax) throw new RangeError("too much to be read");
 }
 
-export const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
+export const risks = Risk.options;
 
 /** Shortened when all is read: a secret that is cut in two is not found any more. */
 const rawCharactersMax = 4096;

@@ -82,6 +82,29 @@ test("dates, times, durations and percentages are what their style says, from 19
   assert.equal(await text('<workbookPr date1904="1"/>'), "2028-03-02\t2028-03-02 12:00:00\t25.6%\t36:00:00\t2.5");
 });
 
+test("cells in Excel's own formats for dates, times, both and percentages are read as what is shown [D1]", async () => {
+  const shown = new Map<number, readonly [written: string, text: string]>([
+    ...[14, 15, 16, 17, 27, 36, 50, 58].map((id) => [id, ["45292", "2024-01-01"]] as const),
+    ...[18, 19, 20, 21, 45, 47].map((id) => [id, ["0.75", "18:00:00"]] as const),
+    [22, ["45292.75", "2024-01-01 18:00:00"]],
+    [46, ["1.5", "36:00:00"]],
+    ...[9, 10].map((id) => [id, ["0.256", "25.6%"]] as const),
+    ...[1, 2, 13, 23, 37, 44, 48, 49, 59].map((id) => [id, ["45292.75", "45292.75"]] as const),
+  ]);
+  const styles = [...shown.keys()].map((id) => `<xf numFmtId="${id}"/>`);
+  const rows = [...shown.values()].map(([written], style) => `<row><c s="${style}"><v>${written}</v></c></row>`);
+  const found = await read([{ name: "F", rows: rows.join("") }], {
+    parts: { "xl/styles.xml": `<styleSheet><cellXfs>${styles.join("")}</cellXfs></styleSheet>` },
+    links: { s: ["styles", "styles.xml"] },
+  });
+  const texts = tables(found).flatMap(({ text }) => text.split("\n"));
+  const ids = [...shown.keys()];
+  assert.deepEqual(
+    texts.map((text, index) => [ids[index], text]),
+    [...shown].map(([id, [, text]]) => [id, text]),
+  );
+});
+
 test("the days around the one that 1900 never had are right [D1]", () => {
   const days = ["1", "59", "60", "61"].map((day) => numberText(day, "date", false));
   assert.deepEqual(days, ["1900-01-01", "1900-02-28", "1900-02-29", "1900-03-01"]);

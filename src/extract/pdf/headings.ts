@@ -72,10 +72,19 @@ function linesOfTitle(folded: Page["folded"], from: number, wanted: readonly str
 /** Without blanks, marks and the many forms of one letter; first as it is, then without a number in front. */
 function foldings(title: string): readonly string[] {
   const plain = title.normalize("NFKC").toLowerCase().replaceAll(/\s+/gu, " ").trim();
+  const whole = withoutMarks(plain);
+  if (whole === "") return [];
   const bare = plain.replace(leadingNumber, "");
-  const [whole, words] = [plain, bare].map((one) => one.replaceAll(/[^\p{L}\p{N}]+/gu, ""));
-  return [...new Set([whole ?? "", words ?? ""])].filter((one) => one !== "");
+  const words = bare === plain ? whole : withoutMarks(bare);
+  return words === "" || words === whole ? [whole] : [whole, words];
 }
+
+/** Asked for each line of a page that a bookmark leads to: plain letters are told by a plain pattern. */
+function withoutMarks(text: string): string {
+  return beyondPlain.test(text) ? text.replaceAll(/[^\p{L}\p{N}]+/gu, "") : text.replaceAll(/[^a-z0-9]+/g, "");
+}
+
+const beyondPlain = /[^\0-\x7f]/;
 
 const leadingNumber =
   /^(?:(?:chapter|appendix|part|section|kapitel|anhang)\s+)?(?:(?:\d{1,3}|[a-z]|[ivxlc]{1,6})(?:\.\d{1,3})*[.:)]?\s+|第\s*[\d一二三四五六七八九十百]+\s*[章部篇編编節节]\s*|附[录錄]\s*[\da-z]{1,3}[.:]?\s*)/u;

@@ -1,4 +1,4 @@
-import type { Block, Place } from "../extracted.ts";
+import type { Block, Place, Turn } from "../extracted.ts";
 import { tableAt } from "./page-tables.ts";
 import { fixedWidth, type Line } from "./pdf-page.ts";
 
@@ -109,16 +109,30 @@ function isCarriedOn({ line: before }: LinePiece, { line }: LinePiece): boolean 
   return before.isBroken || (!ends.test(before.text) && /^[\p{Ll}\p{Lo}\p{N}("'“‘（「]/u.test(line.text));
 }
 
-function blockOf({ kind, lines }: Open): Block {
+function blockOf(open: Open): Block {
+  const { kind, lines } = open;
   const from = lines[0]?.place ?? {};
-  const last = lines.at(-1)?.place ?? from;
-  const to = last.page === from.page ? {} : { to: last };
-  return { kind, text: kind === "code" ? codeOf(lines) : kind === "list" ? listOf(lines) : joined(lines), from, ...to };
+  const { text, turns } = writtenOf(open);
+  const last = turns.at(-1);
+  return { kind, text, from, ...(last === undefined ? {} : { to: last.place, turns }) };
 }
 
-function codeOf(lines: readonly LinePiece[]): string {
-  const left = Math.min(...lines.map(({ line }) => line.left));
-  return lines.map(({ line }) => `${" ".repeat(indentOf(line, left))}${line.text}`).join("\n");
+/** Lines as one text, and where in it each further page begins. */
+function writtenOf({ kind, lines }: Open): { readonly text: string; readonly turns: readonly Turn[] } {
+  const left = kind === "code" ? Math.min(...lines.map(({ line }) => line.left)) : 0;
+  const turns: Turn[] = [];
+  let text = "";
+  let before: LinePiece | undefined;
+  for (const piece of lines) {
+    const { line, place } = piece;
+    const isCode = kind === "code";
+    if (before !== undefined)
+      text += isCode || (kind === "list" && isItem(piece)) ? "\n" : jointOf(text, before.line, line);
+    if (before !== undefined && before.place.page !== place.page) turns.push({ at: text.length, place });
+    text += isCode ? " ".repeat(indentOf(line, left)) + line.text : line.text.replaceAll("\t", " ");
+    before = piece;
+  }
+  return { text, turns };
 }
 
 const indentMax = 80;
@@ -128,27 +142,9 @@ function indentOf({ left, size }: Line, from: number): number {
   return Number.isFinite(blanks) ? Math.min(Math.max(blanks, 0), indentMax) : 0;
 }
 
-function listOf(lines: readonly LinePiece[]): string {
-  const items: LinePiece[][] = [];
-  for (const piece of lines) {
-    const item = items.at(-1);
-    if (item === undefined || isItem(piece)) items.push([piece]);
-    else item.push(piece);
-  }
-  return items.map(joined).join("\n");
-}
-
 const spaceless = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uffef]/u;
 
-/** Lines as one: words that were broken are whole again, and scripts without blanks get none. */
-function joined(lines: readonly LinePiece[]): string {
-  let text = "";
-  for (const [index, { line }] of lines.entries()) {
-    const before = lines[index - 1]?.line;
-    const words = line.text.replaceAll("\t", " ");
-    const isTight =
-      before === undefined || before.isBroken || (spaceless.test(text.slice(-1)) && spaceless.test(words.slice(0, 1)));
-    text += isTight ? words : ` ${words}`;
-  }
-  return text;
+/** Words that were broken are whole again, and scripts without blanks get none. */
+function jointOf(text: string, before: Line, { text: words }: Line): string {
+  return before.isBroken || (spaceless.test(text.slice(-1)) && spaceless.test(words.slice(0, 1))) ? "" : " ";
 }

@@ -57,11 +57,11 @@ export function readPage(pdfium: Pdfium, document: number, index: number): PdfPa
   return read;
 }
 
-function objectsOn({ call }: Pdfium, page: number): Pick<PdfPage, "images" | "isBlank"> {
+function objectsOn({ call, quick }: Pdfium, page: number): Pick<PdfPage, "images" | "isBlank"> {
   const count = Math.min(call("FPDFPage_CountObjects", page), objectsMax);
   let images = 0;
   for (let index = 0; index < count; index += 1)
-    if (call("FPDFPageObj_GetType", call("FPDFPage_GetObject", page, index)) === imageType) images += 1;
+    if (quick.objectType(quick.objectAt(page, index)) === imageType) images += 1;
   return { images, isBlank: count <= 0 };
 }
 
@@ -97,7 +97,9 @@ function textOf({ call, memory }: Pdfium, text: number, count: number): string {
 }
 
 /** `at`: where it begins in the text of the page, in characters. */
-type Written = { readonly characters: ArrayLike<string>; readonly at: number };
+type Written = { readonly characters: Characters; readonly at: number };
+/** One by one; a list where some of them are two halves. */
+type Characters = string | readonly string[];
 
 function lineOf(pdfium: Pdfium, text: number, { characters, at }: Written): Line | undefined {
   const first = nextShown(characters, 0);
@@ -115,15 +117,15 @@ function lineOf(pdfium: Pdfium, text: number, { characters, at }: Written): Line
   const font = fontOf(pdfium, text, [begin, place(middle), end]);
   let words = "";
   const stops: Stop[] = [];
-  for (let index = first; index <= last; index += 1) {
-    const character = characters[index] ?? "";
-    if (isShown(character)) words += character === broken ? "" : character;
-    else if (isShown(characters[index - 1] ?? "")) {
-      const left = sideOf(pdfium, text, place(nextShown(characters, index)), "left");
-      const gap = left - sideOf(pdfium, text, place(index - 1), "right");
-      words += font.isFixed ? blanks(gap, size) : gap > gapSizesMin * size ? "\t" : " ";
-      if (gap > stopSizesMin * size && !font.isFixed) stops.push({ at: words.length, left });
-    }
+  for (let from = first; from <= last; ) {
+    const to = nextBlank(characters, from);
+    words += wordIn(characters, from, to);
+    if (to > last) break;
+    from = nextShown(characters, to);
+    const left = sideOf(pdfium, text, place(from), leftSide);
+    const gap = left - sideOf(pdfium, text, place(to - 1), rightSide);
+    words += font.isFixed ? blanks(gap, size) : gap > gapSizesMin * size ? "\t" : " ";
+    if (gap > stopSizesMin * size && !font.isFixed) stops.push({ at: words.length, left });
   }
   return {
     ...{ text: words.trimEnd(), left: head.left, right: tail.right, stops },
@@ -151,13 +153,24 @@ function isShown(character: string): boolean {
 }
 
 /** From there on; behind the end where there is none. */
-function nextShown(characters: ArrayLike<string>, from: number): number {
+function nextShown(characters: Characters, from: number): number {
   let index = from;
   while (index < characters.length && !isShown(characters[index] ?? "")) index += 1;
   return index;
 }
 
-function lastShown(characters: ArrayLike<string>): number {
+function nextBlank(characters: Characters, from: number): number {
+  let index = from;
+  while (index < characters.length && isShown(characters[index] ?? "")) index += 1;
+  return index;
+}
+
+function wordIn(characters: Characters, from: number, to: number): string {
+  const word = typeof characters === "string" ? characters.slice(from, to) : characters.slice(from, to).join("");
+  return word.includes(broken) ? word.replaceAll(broken, "") : word;
+}
+
+function lastShown(characters: Characters): number {
   let index = characters.length - 1;
   while (index > 0 && !isShown(characters[index] ?? "")) index -= 1;
   return index;
@@ -168,26 +181,23 @@ const gapSizesMin = 1.8;
 /** What is narrower separates words and nothing else. */
 const stopSizesMin = 0.55;
 
-function sideOf({ quick, memory, scratch }: Pdfium, text: number, index: number, side: "left" | "right"): number {
+/** Where the sides of a character stand in the scratch place. */
+const [leftSide, rightSide] = [0, 1];
+
+function sideOf({ quick, scratch, scratchNumbers }: Pdfium, text: number, index: number, side: number): number {
   if (index < 0) return 0;
   quick.charBox(text, index, scratch, scratch + 8, scratch + 16, scratch + 24);
-  return new Float64Array(memory.buffer, scratch, 2)[side === "left" ? 0 : 1] ?? 0;
+  return scratchNumbers()[side] ?? 0;
 }
 
 type Box = { readonly left: number; readonly right: number; readonly baseline: number; readonly height: number };
 
-function boxOf({ call, memory, scratch }: Pdfium, text: number, index: number): Box {
+function boxOf({ call, quick, scratch, scratchNumbers }: Pdfium, text: number, index: number): Box {
   if (index < 0) return { left: 0, right: 0, baseline: 0, height: 0 };
-  call("FPDFText_GetCharBox", text, index, scratch, scratch + 8, scratch + 16, scratch + 24);
+  quick.charBox(text, index, scratch, scratch + 8, scratch + 16, scratch + 24);
   call("FPDFText_GetCharOrigin", text, index, scratch + 32, scratch + 40);
-  const view = new DataView(memory.buffer, scratch, 48);
-  const height = view.getFloat64(24, true) - view.getFloat64(16, true);
-  return {
-    left: view.getFloat64(0, true),
-    right: view.getFloat64(8, true),
-    baseline: view.getFloat64(40, true),
-    height,
-  };
+  const [left = 0, right = 0, bottom = 0, top = 0, , baseline = 0] = scratchNumbers();
+  return { left, right, baseline, height: top - bottom };
 }
 
 /** As printed: some files write letters of size one and stretch them by a matrix. */
@@ -205,7 +215,7 @@ const fixedFlag = 1;
 const fontNameBytes = 256;
 
 /** A line is of a kind when its ends and its middle are: single words of it may be of any. */
-function fontOf(pdfium: Pdfium, text: number, places: readonly number[]): Pick<Line, "isFixed" | "isBold"> {
+function fontOf(pdfium: Pdfium, text: number, places: readonly number[]): Font {
   let [isFixed, isBold] = [true, true];
   for (const place of places) {
     const font = fontAt(pdfium, text, place);
@@ -215,7 +225,9 @@ function fontOf(pdfium: Pdfium, text: number, places: readonly number[]): Pick<L
   return { isFixed, isBold };
 }
 
-function fontAt({ call, memory, scratch }: Pdfium, text: number, index: number): Pick<Line, "isFixed" | "isBold"> {
+type Font = Pick<Line, "isFixed" | "isBold">;
+
+function fontAt({ call, memory, scratch }: Pdfium, text: number, index: number): Font {
   if (index < 0) return { isFixed: false, isBold: false };
   const length = call("FPDFText_GetFontInfo", text, index, scratch, fontNameBytes, scratch + fontNameBytes);
   const flags = new DataView(memory.buffer, scratch + fontNameBytes, 4).getInt32(0, true);

@@ -54,6 +54,31 @@ test("a paragraph that goes on over the end of a page is one, from its first pag
   assert.match(found.blocks[0]?.text ?? "", /^The first line .* as lines of text do, and ends on the next page\./);
 });
 
+test("what runs over pages knows where each of them begins in it, programs and lists too [D1]", async () => {
+  const found = await read([
+    paragraph(100, ["first line", "second line"], "F3"),
+    paragraph(780, ["third line", "fourth line"], "F3"),
+    [...paragraph(780, ["fifth line"], "F3"), ...paragraph(100, ["- an item", "- another item"])],
+    paragraph(780, ["- the last item"]),
+  ]);
+  assert.deepEqual(
+    found.blocks.map(({ kind, from, to, turns, text }) => [
+      ...[kind, from.page, to?.page],
+      turns?.map(({ at, place }) => [place.page, text.slice(at, at + 10)]),
+    ]),
+    [
+      [
+        ...["code", 1, 3],
+        [
+          [2, "third line"],
+          [3, "fifth line"],
+        ],
+      ],
+      ["list", 3, 4, [[4, "- the last"]]],
+    ],
+  );
+});
+
 const outline = (
   titles: readonly string[],
   next = (index: number) => (index + 1 < titles.length ? `/Next ${101 + index + 1} 0 R` : ""),

@@ -18,13 +18,27 @@ type PlacedPage = PdfPage & { readonly place: Place };
 /** A reader of PDFs on one PDFium, which stays loaded. */
 export function pdfReader(pdfium: Pdfium): Reader {
   return ({ bytes }, reading) => {
-    const document = openPdf(pdfium, bytes);
-    if (document === "password" || document === "memory") return Promise.resolve(failed({ why: document }));
-    if (document === "damaged") return Promise.resolve(failed({ why: "damaged", type: "PDF" }));
-    const read = readDocument(document, reading);
-    document.close();
-    return Promise.resolve(ok(read));
+    const before = pdfium.refusals();
+    try {
+      return Promise.resolve(readWith(pdfium, bytes, reading));
+    } catch (error) {
+      // It cannot be used any more, as its thread cannot where the heap is full.
+      const isFull = pdfium.refusals() > before;
+      throw isFull ? Object.assign(new Error("PDFium has no memory left"), { code: outOfMemory }) : error;
+    }
   };
+}
+
+/** As Node says it of a thread. */
+const outOfMemory = "ERR_WORKER_OUT_OF_MEMORY";
+
+function readWith(pdfium: Pdfium, bytes: Uint8Array, reading: Reading): Awaited<ReturnType<Reader>> {
+  const document = openPdf(pdfium, bytes);
+  if (document === "password" || document === "memory") return failed({ why: document });
+  if (document === "damaged") return failed({ why: "damaged", type: "PDF" });
+  const read = readDocument(document, reading);
+  document.close();
+  return ok(read);
 }
 
 function readDocument(document: PdfDocument, reading: Reading): Extracted {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { PDFiumModule } from "@hyzyla/pdfium";
 import { assert } from "../../base/assert.ts";
+import { pdfiumBytesMax } from "../limits.ts";
 
 /** PDFium as it stands in its memory: its functions by name, and that memory. */
 export type Pdfium = {
@@ -11,11 +12,17 @@ export type Pdfium = {
   readonly scratch: number;
   /** What is asked for every word of a file, without the way through a list of arguments. */
   readonly quick: Quick;
+  /** The scratch place as numbers; to be asked for after each call, as the memory moves when it grows. */
+  scratchNumbers(): Float64Array;
+  /** How often it was refused memory: where it then breaks down, that is why. */
+  refusals(): number;
 };
 
 export type Quick = {
   readonly charBox: (text: number, index: number, left: number, right: number, bottom: number, top: number) => number;
   readonly charIndex: (text: number, index: number) => number;
+  readonly objectAt: (page: number, index: number) => number;
+  readonly objectType: (object: number) => number;
 };
 
 // Of the platform, but not in the library of types that we compile with, which is without a browser.
@@ -27,19 +34,22 @@ type Memory = { readonly buffer: ArrayBuffer };
 type Instance = { readonly exports: Readonly<Record<string, unknown>> };
 type Imports = { readonly env?: Readonly<Record<string, unknown>> };
 
-/** What PDFium may have in all: the file, its fonts, and a page at a time. */
-const memoryBytesMax = 1024 * 1024 * 1024;
 export const scratchBytes = 16_384;
 
 /** The functions of PDFium are called as it exports them: the wrapper's own checks of each call cost more than the call. */
 export async function loadPdfium(): Promise<Pdfium> {
   const binary = readFileSync(fileURLToPath(import.meta.resolve("@hyzyla/pdfium/pdfium.wasm")));
   let found: Instance | undefined;
+  let refusals = 0;
   await PDFiumModule({
     instantiateWasm(imports: Imports, received: (instance: Instance) => void) {
       const instance: Instance = new WebAssembly.Instance(
         new WebAssembly.Module(binary),
-        bounded(imports, () => memoryOf(instance)),
+        bounded(
+          imports,
+          () => memoryOf(instance),
+          () => (refusals += 1),
+        ),
       );
       found = instance;
       received(instance);
@@ -60,15 +70,30 @@ export async function loadPdfium(): Promise<Pdfium> {
     return Number(known(...values));
   };
   call("FPDF_InitLibrary");
-  return { call, memory: memoryOf(found), scratch: call("malloc", scratchBytes), quick: quickOf(exports) };
+  const [memory, scratch] = [memoryOf(found), call("malloc", scratchBytes)];
+  const scratchNumbers = numbersAt(memory, scratch);
+  return { call, memory, scratch, quick: quickOf(exports), scratchNumbers, refusals: () => refusals };
 }
 
 function quickOf({
   FPDFText_GetCharBox: charBox,
   FPDFText_GetCharIndexFromTextIndex: charIndex,
+  FPDFPage_GetObject: objectAt,
+  FPDFPageObj_GetType: objectType,
 }: Instance["exports"]): Quick {
   assert(isFunction(charBox) && isFunction(charIndex), "PDFium knows the places of characters");
-  return { charBox, charIndex };
+  assert(isFunction(objectAt) && isFunction(objectType), "PDFium knows what is on a page");
+  return { charBox, charIndex, objectAt, objectType };
+}
+
+function numbersAt(memory: Memory, scratch: number): () => Float64Array {
+  const length = scratchBytes / Float64Array.BYTES_PER_ELEMENT;
+  let numbers = new Float64Array(memory.buffer, scratch, length);
+  // A memory that has grown is another one, and what looked at the old one has nothing in it.
+  return () => {
+    if (numbers.length === 0) numbers = new Float64Array(memory.buffer, scratch, length);
+    return numbers;
+  };
 }
 
 /** What PDFium exports takes and gives numbers. */
@@ -86,12 +111,13 @@ function isMemory(value: unknown): value is Memory {
 }
 
 /** Memory is refused beyond the bound; PDFium then gives up on what it was doing. */
-function bounded(imports: Imports, memory: () => Memory): Imports {
+function bounded(imports: Imports, memory: () => Memory, onRefusal: () => void): Imports {
   const { env = {} } = imports;
   const grow = env.emscripten_resize_heap;
   assert(typeof grow === "function", "PDFium asks for memory");
   const bound = (bytes: number) => {
-    const isTooMuch = bytes >>> 0 > memoryBytesMax || memory().buffer.byteLength > memoryBytesMax;
+    const isTooMuch = bytes >>> 0 > pdfiumBytesMax || memory().buffer.byteLength > pdfiumBytesMax;
+    if (isTooMuch) onRefusal();
     return isTooMuch ? 0 : Number(Reflect.apply(grow, undefined, [bytes]));
   };
   return { ...imports, env: { ...env, emscripten_resize_heap: bound } };
@@ -99,12 +125,13 @@ function bounded(imports: Imports, memory: () => Memory): Imports {
 
 /** What PDFium writes as UTF-16 with a NUL at its end; `write` answers the bytes of it. */
 export function utf16(pdfium: Pdfium, write: (place: number, bytes: number) => number): string {
-  const bytes = write(0, 0);
+  // Where there is too little room it writes nothing, and says how much it takes.
+  const bytes = write(pdfium.scratch, scratchBytes);
   if (bytes <= 2) return "";
   const isSmall = bytes <= scratchBytes;
   const place = isSmall ? pdfium.scratch : pdfium.call("malloc", bytes);
   if (place === 0) return "";
-  write(place, bytes);
+  if (!isSmall) write(place, bytes);
   const text = Buffer.from(pdfium.memory.buffer, place, bytes - 2).toString("utf16le");
   if (!isSmall) pdfium.call("free", place);
   return text;

@@ -5,6 +5,7 @@ import { failed, ok } from "../../base/result.ts";
 import { filesBelow } from "../../workspace/files-below.ts";
 import type { Extracted } from "../extracted.ts";
 import { fileBytesMax } from "../limits.ts";
+import type { Progress } from "../reading.ts";
 import { batchesOf, type Job, type News, type NotRead, type Order } from "./job.ts";
 import { openReader } from "./open-reader.ts";
 
@@ -27,10 +28,24 @@ port.on("message", (order: Order) => {
 async function take(job: Job): Promise<void> {
   const bytes = bytesOf(job);
   if ("why" in bytes) return tell({ ended: failed(bytes) });
-  const found = await read({ name: job.name, bytes }, { onProgress: (progress) => tell({ progress }) });
+  const found = await read({ name: job.name, bytes }, { onProgress: openProgress() });
   if (!found.ok) return tell({ ended: found });
   rest = newsOf(found.value);
   sendNext();
+}
+
+/** Nobody sees more steps than these, and each wakes up the thread that serves everybody. */
+const progressSteps = 100;
+
+function openProgress(): (progress: Progress) => void {
+  let told = -1;
+  return (progress) => {
+    const { done, total } = progress;
+    const step = total === 0 ? done : Math.floor((done * progressSteps) / total);
+    if (step === told) return;
+    told = step;
+    tell({ progress });
+  };
 }
 
 function sendNext(): void {

@@ -22,8 +22,8 @@ export type NotRead =
 
 export type Order = { readonly job: Job } | "more";
 
-const batchCharacters = 200_000;
-const batchBlocks = 1_000;
+const batchCharacters = 100_000;
+const batchBlocks = 500;
 
 export function* batchesOf(blocks: readonly Block[]): Generator<readonly Block[], void> {
   let batch: Block[] = [];

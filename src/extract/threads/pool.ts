@@ -1,8 +1,10 @@
+import { totalmem } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import type { Job } from "./job.ts";
 import { type Limits, type Outcome, startThread, type Thread } from "./thread.ts";
 
-const threadsMax = 2;
+/** With less memory than this, what two threads may take and the rest of a server are together too much. */
+const memoryBytesForTwo = 4_000_000_000;
 const idleMsMax = 30_000;
 
 export type Pool = {
@@ -11,8 +13,13 @@ export type Pool = {
   close(): Promise<void>;
 };
 
+/** How many documents are read at once on a machine, or in a container, with so much memory. */
+export function threadsFor(memoryBytes: number): number {
+  return memoryBytes < memoryBytesForTwo ? 1 : 2;
+}
+
 /** Threads are started by the jobs that need them, and end when nothing came for a while. */
-export function openPool(clock: Clock): Pool {
+export function openPool(clock: Clock, threadsMax = threadsFor(memoryHere())): Pool {
   const free: { readonly thread: Thread; stopIdling: () => void }[] = [];
   const waiting: (() => void)[] = [];
   const closing = new AbortController();
@@ -72,4 +79,9 @@ export function openPool(clock: Clock): Pool {
       await Promise.all(idle.map(({ thread }) => thread.end()));
     },
   };
+}
+
+/** A container that takes more is ended as a whole. Without a limit of its own, Node says none, or more than there is. */
+function memoryHere(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { manualClock } from "../../../test/world/manual-clock.ts";
+import { unfoldingPdf } from "../../../test/world/pdf-files.ts";
 import type { Job } from "./job.ts";
 import { type Limits, startThread, threadOptions } from "./thread.ts";
 
@@ -60,4 +61,11 @@ test("a thread makes room for a new one after fifty files, or two hundred megaby
   await large.run({ ...job(), sizeBytes: 1 }, limits());
   assert.equal(large.isFit, false);
   await large.end();
+});
+
+test("a PDF that wants more memory than there is for it is too costly, and its thread makes room [D1]", async () => {
+  const thread = startThread(manualClock());
+  const bytes = unfoldingPdf(96);
+  const outcome = await thread.run({ name: "a.pdf", sizeBytes: bytes.length, bytes }, limits());
+  assert.deepEqual([outcome, thread.isFit], [{ kind: "memory" }, false]);
 });

@@ -124,19 +124,19 @@ async function bringAbout(
 ): Promise<Result<string, Failure>> {
   const { what } = wanted;
   const { language } = call;
-  const run = wanted.run ?? idFor(call, parts.ids, "run");
+  const runId = wanted.runId ?? idFor(call, parts.ids, "run");
   switch (what.does) {
     case "decide":
       return answerDecision(parts, conversation, what, { isRetry: call.once?.isRetry === true });
     case "again":
-      return sayAgain(parts, conversation, { ...what, run, id: call.once && idFor(call, parts.ids, "again") });
+      return sayAgain(parts, conversation, { ...what, run: runId, id: call.once && idFor(call, parts.ids, "again") });
     case "say": {
       const id = idFor(call, parts.ids, "message");
       const reply = idFor(call, parts.ids, "reply");
       const { does: _, selected, ...said } = what;
       const files = selected.length === 0 ? undefined : selected;
       const sent = await parts.engine.send(conversation, {
-        ...{ ...said, id, reply, run, selected: files, mode: "queue", language },
+        ...{ ...said, id, reply, run: runId, selected: files, mode: "queue", language },
       });
       return sent.ok ? ok(id) : sent;
     }

@@ -34,7 +34,7 @@ const kinds = ["reasoning", "text"] as const;
 type OpenCall = { readonly item: number; readonly arguments: string };
 
 /**
- * What each fact and each piece of text of a turn changes in its document, from the first document on. It remembers
+ * What each event and each piece of text of a turn changes in its document, from the first document on. It remembers
  * where texts end, not the texts: its size does not grow with them. What the log has in the end replaces what was shown
  * live, so that the log alone gives the same document.
  */
@@ -71,7 +71,7 @@ export class TurnChanges {
     return this.#take();
   }
 
-  /** A fact of the turn; those that change nothing are passed over. */
+  /** An event of the turn; those that change nothing are passed over. */
   addEvent(event: LogEvent): Change[] {
     if ("agent" in event && event.agent !== undefined) return [];
     switch (event.type) {
@@ -232,9 +232,12 @@ export class TurnChanges {
     const [asked] = this.#asked.values();
     if (asked?.id === this.#interrupt) return;
     this.#interrupt = asked?.id;
-    const { run } = this.#options.place;
+    const { runId } = this.#options.place;
     const call = asked && this.#calls.get(asked.call)?.arguments;
-    this.#set([...extKey, "interrupt_info"], asked === undefined ? null : interruptOf(asked, { run, arguments: call }));
+    this.#set(
+      [...extKey, "interrupt_info"],
+      asked === undefined ? null : interruptOf(asked, { runId, arguments: call }),
+    );
     this.#set([...finalKey, "answer", "ask"], asked !== undefined && asksForWords(asked.kind) ? askOf(asked) : {});
   }
 
@@ -255,7 +258,7 @@ export class TurnChanges {
 
   #fail(failure: DocumentFailure): void {
     const { language, place } = this.#options;
-    const error = documentError(failure, { language, run: place.run });
+    const error = documentError(failure, { language, runId: place.runId });
     this.#set([...extKey, "error"], { type: "agent_executor", error: error.BaseError });
     this.#set(["error"], error);
   }
@@ -298,7 +301,7 @@ export class TurnChanges {
   }
 
   #idOf(step: number): string {
-    return `${this.#options.place.run}-${step}`;
+    return `${this.#options.place.runId}-${step}`;
   }
 }
 

@@ -14,13 +14,13 @@ export type DocumentFailure = {
 /** A failure as a document has it: flat, and under `BaseError` once more. `run` stands for the request: it stays the same. */
 export function documentError(
   { code, params, retryable = false }: DocumentFailure,
-  { language, run }: { readonly language: Language; readonly run: string },
+  { language, runId }: { readonly language: Language; readonly runId: string },
 ): ChatError {
   const [title, next] = failureWordsOverHttp(wordsFor(language), { code, params });
   const status = isFailureCode(code) ? statusOf(storedFailure(code, params)) : 500;
   const type = `urn:agentyard:failure:${code}`;
   const detail = [title, next].join(language === "zh" ? "" : " ");
-  const problem: Problem = { type, title, status, code, detail, params: { ...params }, retryable, requestId: run };
+  const problem: Problem = { type, title, status, code, detail, params: { ...params }, retryable, requestId: runId };
   const flat = chatError(problem);
   return { ...flat, HTTPCode: status, Language: language === "zh" ? "zh-CN" : "en-US", BaseError: flat };
 }

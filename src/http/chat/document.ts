@@ -3,7 +3,7 @@ import type { LogEvent } from "../../protocol/events.ts";
 import { type Change, type ChangesOptions, TurnChanges } from "./changes.ts";
 import { firstDocument } from "./first-document.ts";
 
-/** The document of a turn as far as these facts tell it. The same facts give the same bytes. */
+/** The document of a turn as far as these events tell it. The same events give the same bytes. */
 export function documentOf(conversation: string, options: ChangesOptions, events: readonly LogEvent[]): ChatDocument {
   const document = firstDocument(conversation, options.place);
   const turn = new TurnChanges(options);

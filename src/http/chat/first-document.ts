@@ -3,11 +3,11 @@ import { ownWordsOf } from "../../protocol/events.ts";
 import type { ChatPlace } from "./message-numbers.ts";
 
 /** The document before anything has happened. The order of its keys is that of the first frames. */
-export function firstDocument(conversation: string, { message, index, reply, run, agent }: ChatPlace): ChatDocument {
+export function firstDocument(conversation: string, { message, index, reply, runId, agent }: ChatPlace): ChatDocument {
   const { selected } = message;
   return {
     conversation_id: conversation,
-    agent_run_id: run,
+    agent_run_id: runId,
     user_message_id: message.id,
     assistant_message_id: reply,
     message: {
@@ -37,7 +37,7 @@ export function firstDocument(conversation: string, { message, index, reply, run
         total_time: 0,
         total_tokens: 0,
         ttft: 0,
-        agent_run_id: run,
+        agent_run_id: runId,
         error: null,
       },
     },

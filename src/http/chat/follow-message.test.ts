@@ -182,3 +182,17 @@ test("a silent stream says every 15 seconds that it is there [C3]", async () => 
   }
   await reader.leave();
 });
+
+test("a turn that goes on at another server, which does not tell of it here, is read at the next sign of life [C3][N1]", async () => {
+  await using yard = await writtenTurn();
+  await yard.append(said("m"), started(1, "m"), step(1, 1));
+  const { log } = yard.view;
+  const deaf = { ...yard, view: { ...yard.view, log: { ...log, onAppend: () => () => {} } } };
+  const reader = reading(deaf, { id: "m", seq: 1 });
+  assert.deepEqual(await reader.news(), [1, 2, 3]);
+  await yard.append(answered(1, 1, "done there"), finished(1));
+  assert.deepEqual(await reader.news(), []);
+  yard.clock.move(15_000);
+  await reader.done;
+  assert.deepEqual(await reader.news(), ["ping", 4, 5, "done"]);
+});

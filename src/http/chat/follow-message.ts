@@ -91,8 +91,12 @@ export async function* followTurn(view: MessageView): AsyncGenerator<CatchingFra
         const frames: CatchingFrame[] = own.isStarted ? live.take(own.attempt) : [];
         if (!isCaughtUp) frames.push({ frame: "caught_up" });
         isCaughtUp = true;
-        if (isPingDue) frames.push({ frame: "ping" });
-        isPingDue = false;
+        if (isPingDue) {
+          isPingDue = false;
+          frames.push({ frame: "ping" });
+          // A repeat under a key may have come to another server than its conversation's home, which tells only its own readers.
+          head = Math.max(head, await log.headOf(number));
+        }
         if (frames.length > 0) yield frames;
         else if (own.isAsking && lookedAt !== sent) {
           lookedAt = sent;

@@ -12,7 +12,7 @@ import { inPieces, numbered, wholeDocument } from "./increments.ts";
 import type { ChatPlace } from "./message-numbers.ts";
 
 const place: ChatPlace = {
-  ...{ message: messageEvent, index: 1, reply: "a", run: "r", agent: { id: "general", name: "general" } },
+  ...{ message: messageEvent, index: 1, reply: "a", runId: "r", agent: { id: "general", name: "general" } },
   ...{ isAnswered: true, isWithdrawn: false },
 };
 const withProgress = { place, needsProgress: true, language: "en" } as const;

@@ -8,14 +8,14 @@ type Asked = EventOf<"decision.asked">;
 /** An open decision as clients of the chat service answer it. */
 export function interruptOf(
   asked: Asked,
-  call: { readonly run: string; readonly arguments: string | undefined },
+  call: { readonly runId: string; readonly arguments: string | undefined },
 ): InterruptInfo {
   const shown = shownArguments(asked.arguments ?? call.arguments ?? "");
   const isQuestion = asksForWords(asked.kind);
   return {
     handle: {
       frame_id: asked.call,
-      snapshot_id: call.run,
+      snapshot_id: call.runId,
       resume_token: asked.id,
       interrupt_type: isQuestion ? "user_input_request" : "tool_interrupt",
       current_block: 0,

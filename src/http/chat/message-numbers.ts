@@ -12,7 +12,7 @@ export type ChatPlace = {
   readonly index: number;
   /** Id of the message that answers it. */
   readonly reply: string;
-  readonly run: string;
+  readonly runId: string;
   readonly agent: { readonly id: string; readonly name: string };
   /** False: it was withdrawn, or joined the turn of another message. */
   readonly isAnswered: boolean;
@@ -49,5 +49,5 @@ export function chatPlaces(events: readonly LogEvent[], conversation: Conversati
 /** The ids of the answer and of the run: those that were promised, else always the same ones. */
 function chatIdsOf({ id, reply, run }: Pick<EventOf<"message.user">, "id" | "reply" | "run">) {
   const made = (what: string) => uuidFrom(derivedHex(32, id, what));
-  return { reply: reply ?? made("reply"), run: run ?? made("run") };
+  return { reply: reply ?? made("reply"), runId: run ?? made("run") };
 }

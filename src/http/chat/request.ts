@@ -11,7 +11,7 @@ export type ChatWanted = {
   readonly conversationId: string | undefined;
   readonly agent: AgentNamed;
   /** The id that the caller gives this turn. */
-  readonly run: string | undefined;
+  readonly runId: string | undefined;
   readonly what: Saying | Again | Deciding;
   readonly shown: ChatShown;
 };
@@ -70,7 +70,7 @@ export function chatWanted(
     userId: given(body.user_id),
     conversationId: given(body.conversation_id),
     agent: { agentId: given(body.agent_id), agentKey: given(body.agent_key), appKey },
-    run: given(body.agent_run_id),
+    runId: given(body.agent_run_id),
     what: what.value,
     shown: chatShown(body, streams),
   });

@@ -106,12 +106,12 @@ test("streams in all three modes, and one taken up in the middle, end with the s
   const cut = openStream(yard).stream.getReader();
   assert.equal((await cut.read()).done, false);
   await cut.cancel();
-  const streams = { whole: openStream(yard), snapshots: openStream(yard, { isIncremental: false }) };
+  const streams = { whole: openStream(yard), documents: openStream(yard, { isIncremental: false }) };
   const taken = openStream(yard, { lastSeqId: 41 });
   const read = {
     whole: readAll(streams.whole.stream),
     taken: readAll(taken.stream, { left: "over", message: { content: [] } }),
-    snapshots: readSnapshots(streams.snapshots.stream),
+    documents: readDocuments(streams.documents.stream),
     once: chatDocument(yard.view, new AbortController().signal),
   };
   yard.say("2.");
@@ -126,15 +126,15 @@ test("streams in all three modes, and one taken up in the middle, end with the s
   assert.equal(left, "over");
   assert.deepEqual(document, expected);
   assert.deepEqual((await read.taken).frames.map(({ seq_id }) => seq_id)[0], 42);
-  assert.equal((await read.snapshots).at(-2), text);
-  assert.match((await read.snapshots).at(-1) ?? "", /^\{"seq_id":\d+,"key":\[\],"content":null,"action":"end"\}$/);
+  assert.equal((await read.documents).at(-2), text);
+  assert.match((await read.documents).at(-1) ?? "", /^\{"seq_id":\d+,"key":\[\],"content":null,"action":"end"\}$/);
   assert.deepEqual(await read.once, { document: expected, rest: "done" });
   // After a restart there is only the log.
   const later = await readAll(openStream(yard).stream);
   assert.equal(JSON.stringify(later.document), text);
 });
 
-async function readSnapshots(stream: ReadableStream<Uint8Array>): Promise<string[]> {
+async function readDocuments(stream: ReadableStream<Uint8Array>): Promise<string[]> {
   const text = await new Response(stream).text();
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data ?? "");
 }
@@ -214,17 +214,17 @@ test("a server that closes ends its streams without the end, so that readers com
 test("whole documents come less often the longer they are [C3]", async () => {
   await using yard = await begun();
   const { stream } = openStream(yard, { isIncremental: false, needsProgress: false });
-  const read = readSnapshots(stream);
+  const read = readDocuments(stream);
   const piece = "x".repeat(50);
   for (let n = 0; n < 10_000; n += 1) {
     yard.say(piece);
     if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   await yard.append(answered(1, piece.repeat(10_000)), finished);
-  const snapshots = await read;
-  const total = snapshots.reduce((sum, { length }) => sum + length, 0);
+  const documents = await read;
+  const total = documents.reduce((sum, { length }) => sum + length, 0);
   assert.ok(total < 40 * 500_000, `${total} characters for a text of 500,000`);
-  assert.ok(snapshots.length > 50, `${snapshots.length}`);
+  assert.ok(documents.length > 50, `${documents.length}`);
 });
 
 test("an attempt that failed in the middle disappears when it is tried again [M3][C3]", async () => {

@@ -3,11 +3,11 @@ import type { Language } from "../../words/words.ts";
 import { textStream } from "../text-stream.ts";
 import { type Change, TurnChanges } from "./changes.ts";
 import { applyChange } from "./document.ts";
+import { documentPace } from "./document-pace.ts";
 import { firstDocument } from "./first-document.ts";
 import { type CatchingFrame, followTurn, type MessageView, type TurnRest } from "./follow-message.ts";
 import { inPieces, numbered, wholeDocument } from "./increments.ts";
 import type { ChatPlace } from "./message-numbers.ts";
-import { snapshotPace } from "./snapshot-pace.ts";
 
 type ChatView = Omit<MessageView, "message" | "signal"> & {
   readonly place: ChatPlace;
@@ -33,7 +33,7 @@ export const chatStreamHeaders = { "x-accel-buffering": "no", "cache-control": "
  */
 export function chatStream(view: ChatView, options: StreamOptions): ReadableStream<Uint8Array> {
   const first = options.lastSeqId === undefined ? 0 : options.lastSeqId + 1;
-  const open = options.isIncremental ? increments : snapshots;
+  const open = options.isIncremental ? increments : wholeDocuments;
   return textStream((signal) => open(view, signal, first), options);
 }
 
@@ -110,9 +110,13 @@ function* inChunks(changes: Iterable<Change>, frame: (change: Change) => ChatInc
 }
 
 /** Whole documents. What happens while the reader is busy is one of them, and a long one comes less often. */
-async function* snapshots(view: ChatView, signal: AbortSignal, first: number): AsyncGenerator<string, void, undefined> {
+async function* wholeDocuments(
+  view: ChatView,
+  signal: AbortSignal,
+  first: number,
+): AsyncGenerator<string, void, undefined> {
   const document = firstDocument(view.conversation.id, view.place);
-  const pace = snapshotPace();
+  const pace = documentPace();
   let seq = first;
   for await (const { frames, changes } of followChanges(view, signal)) {
     const has = (kind: CatchingFrame["frame"]) => frames.some(({ frame }) => frame === kind);

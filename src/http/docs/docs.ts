@@ -3,7 +3,7 @@ import { type Language, languages, wordsFor } from "../../words/words.ts";
 import type { App, HttpCall } from "../door.ts";
 import type { Parts } from "../handler.ts";
 import { describeApi, documentPaths } from "../openapi.ts";
-import { isNavigation } from "../origin.ts";
+import { wantsPage } from "../origin.ts";
 import type { WebApp } from "../web-app.ts";
 import { docsPage, welcomePage } from "./page.ts";
 
@@ -14,22 +14,22 @@ export function bindDocs(
   { page: appPage }: WebApp,
 ): void {
   const { version, users, signInService } = parts;
-  const described = kept((prefix) => describeApi({ version, prefix }));
-  const document = kept((prefix) => JSON.stringify(described(prefix)));
+  const described = once(() => describeApi({ version, prefix: anyPrefix }));
+  const document = below(() => JSON.stringify(described()));
   const page = Object.fromEntries(
     languages.map((language) => [
       language,
-      kept((prefix) => docsPage(described(prefix), { prefix, words: wordsFor(language).docs })),
+      below(() => docsPage(described(), { prefix: anyPrefix, words: wordsFor(language).docs })),
     ]),
   );
   for (const path of documentPaths)
-    app.get(path, (c) => c.body(document(prefixOf(c)), 200, { "content-type": "application/json" }));
+    app.get(path, (c) => c.body(document(prefixOf(c) || "/"), 200, { "content-type": "application/json" }));
   app.get("/docs", (c) => html(c, page[languageOf(c)]?.(prefixOf(c)) ?? ""));
   app.get("/", async (c) => {
     const isKnown = c.get("caller").scopes.length > 0;
     const shown = isKnown ? await appPage(c) : undefined;
     if (shown !== undefined) return shown;
-    if (!isKnown && isNavigation(c.req.raw)) return c.redirect(`${prefixOf(c)}/sign-in`, 303);
+    if (!isKnown && wantsPage(c.req.raw)) return c.redirect(`${prefixOf(c)}/sign-in`, 303);
     const user = c.get("caller").by === "cookie" ? c.get("caller").signedIn : undefined;
     const canSignIn = user === undefined && (signInService !== undefined || (await users.exist()));
     const words = wordsFor(languageOf(c)).docs;
@@ -67,18 +67,23 @@ function prefixOf(c: HttpCall): string {
   return c.get("arrival").prefix;
 }
 
-const prefixesMax = 8;
+/** Stands where the path below which we are reached will stand; a letter that no text of ours has. */
+const anyPrefix = "\u{f8ff}";
 
-/** Made once for each path below which we are reached: there is one, or two. */
-function kept<T>(make: (prefix: string) => T): (prefix: string) => T {
-  const made = new Map<string, T>();
-  return (prefix) => {
-    const known = made.get(prefix);
-    if (known !== undefined) return known;
-    if (made.size >= prefixesMax) made.clear();
-    const value = make(prefix);
-    made.set(prefix, value);
-    return value;
+/**
+ * Made once, whatever paths callers come by: a proxy that does not name its own hands on what anybody sent, and to make
+ * it takes a tenth of a second. A path has nothing in it that JSON or HTML would write otherwise.
+ */
+function below(make: () => string): (prefix: string) => string {
+  const parts = once(() => make().split(anyPrefix));
+  return (prefix) => parts().join(prefix);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 

@@ -82,10 +82,11 @@ export async function saidSoFar(
 
 function wordsOf(message: EventOf<"message.user"> | undefined): GivenMessage[] {
   if (message === undefined) return [];
-  const { text, images = [], selected } = message;
+  const { text, images = [], selected, own } = message;
+  const said = { role: "user", text, ...(own !== undefined && { own }) } as const;
   const words: GivenMessage[] =
-    text === "" && images.length === 0 ? [] : [{ role: "user", text, ...(images.length > 0 && { images }) }];
-  return selected === undefined ? words : [{ role: "user", text: selectedMessage(selected) }, ...words];
+    text === "" && images.length === 0 ? [] : [{ ...said, ...(images.length > 0 && { images }) }];
+  return selected === undefined ? words : [{ role: "user", text: selectedMessage(selected), own: 0 }, ...words];
 }
 
 function saidIn(event: LogEvent): GivenMessage[] {

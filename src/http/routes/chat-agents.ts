@@ -1,11 +1,12 @@
 import { ok } from "../../base/result.ts";
 import type { AgentRole } from "../../protocol/agent.ts";
-import { describeAgentChat } from "../chat/describe-agent.ts";
+import { openAgentDescriptions } from "../chat/describe-agent.ts";
 import { given } from "../chat/request.ts";
 import type { Handlers, Parts } from "../handler.ts";
 
 /** Agents as clients of the chat service look them up. */
 export function chatAgentHandlers({ engine, version }: Parts): Pick<Handlers, "getMarketAgent" | "describeAgent"> {
+  const describeChat = openAgentDescriptions(version);
   return {
     async getMarketAgent({ params }) {
       const { agent_key: key } = params;
@@ -19,7 +20,7 @@ export function chatAgentHandlers({ engine, version }: Parts): Pick<Handlers, "g
     async describeAgent({ params, body }) {
       const named = [given(body.agent_id), given(body.agent_key), given(body.app_key), params.app_key];
       const { role } = roleOf(engine.agents(), named);
-      return ok(describeAgentChat(role, version));
+      return ok(describeChat(role));
     },
   };
 }

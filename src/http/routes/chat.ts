@@ -59,7 +59,7 @@ async function resume(parts: Parts, call: Call<"resumeChat">): Promise<Answered<
   const place =
     run === undefined
       ? (all.find(({ state }) => state === "open") ?? all.at(-1))
-      : liveliest(all.filter((one) => one.run === run));
+      : liveliest(all.filter((one) => one.runId === run));
   if (place === undefined) return failure("run_not_found", { id: row.value.id });
   // One that was interrupted long ago goes on by somebody's asking for it.
   if (place.state === "open") await parts.engine.resume(row.value);
@@ -77,7 +77,7 @@ async function terminate(parts: Parts, call: Call<"terminateChat">): Promise<Res
   let which: TurnNamed | undefined;
   if (wanted !== undefined) {
     const { all } = await saidMessages(log, row.value);
-    const place = liveliest(all.filter(({ run, reply }) => run === wanted || reply === wanted));
+    const place = liveliest(all.filter(({ runId, reply }) => runId === wanted || reply === wanted));
     // What is over needs no end, and what runs by now is another one.
     if (place === undefined || place.state === "ended") return ok(undefined);
     which = { message: place.message.id, turn: place.turn };

@@ -1,4 +1,5 @@
 import { inBackground } from "../../base/background.ts";
+import { openGate } from "../../base/gate.ts";
 import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { type OwnerId, shownId } from "../../protocol/ids.ts";
@@ -105,21 +106,6 @@ function streamOf({ sandbox, clock, logger }: Parts, { owner, id }: ExecutionRec
     signal: gone,
     onThrown: (error) => logger?.(thrownLine(requestId, "the stream", error)),
   });
-}
-
-/** Answers what is to be called at the end; undefined for one too many. */
-function openGate(perOwnerMax: number): (owner: OwnerId) => (() => void) | undefined {
-  const inside = new Map<OwnerId, number>();
-  return (owner) => {
-    const others = inside.get(owner) ?? 0;
-    if (others >= perOwnerMax) return undefined;
-    inside.set(owner, others + 1);
-    return () => {
-      const left = (inside.get(owner) ?? 1) - 1;
-      if (left === 0) inside.delete(owner);
-      else inside.set(owner, left);
-    };
-  };
 }
 
 /** Runs a program for whoever calls, and waits for its end. */

@@ -9,7 +9,7 @@ type Names = "previewFile" | "viewFile" | "listFileHistory" | "restoreFile";
 /** What is in files, and what was in them. */
 export function fileViewHandlers({ engine, log, documents }: Parts): Pick<Handlers, Names> {
   return {
-    async previewFile({ owner, params, query: { path } }) {
+    async previewFile({ owner, params, query: { path, scripts }, header }) {
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const files = engine.files(row.value);
@@ -18,7 +18,10 @@ export function fileViewHandlers({ engine, log, documents }: Parts): Pick<Handle
       if (stat.value.type === "folder") return failure("not_a_file", { path: shownPath(stat.value.path) });
       const type = await documents.typeOf(files, path);
       if (!type.ok) return type;
-      return ok({ stat: type.value.stat, open: (range) => files.stream(path, range), shown: shownAs(type.value.mime) });
+      // In a frame of the app it cannot lead elsewhere; as a page of its own it could, and needs no scripts to be read.
+      const runs = scripts && (header("sec-fetch-dest") ?? "iframe") === "iframe";
+      const shown = shownAs(type.value.mime, { runs });
+      return ok({ stat: type.value.stat, open: (range) => files.stream(path, range), shown });
     },
     async viewFile({ owner, params, query: { path, sheet, from, limit, plain } }) {
       const row = await log.find(owner, params.id);

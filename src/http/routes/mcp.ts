@@ -1,6 +1,6 @@
 import { ok, type Result } from "../../base/result.ts";
 import type { McpServer } from "../../mcp/mcp.ts";
-import type { Failure } from "../../protocol/failure.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
 import type { McpServerInfo } from "../../protocol/mcp-routes.ts";
 import { failureWordsOverHttp, type Language, wordsFor } from "../../words/words.ts";
 import type { Arrival } from "../arrival.ts";
@@ -46,13 +46,17 @@ export function mcpHandlers({ mcp, engine, log, server, freshen }: Parts): Pick<
       const items = await mcp.resources(owner, params.server, signal);
       return items.ok ? ok({ items: [...items.value] }) : items;
     },
-    async attachMcpResource({ owner, params, body, signal }) {
+    async attachMcpResource({ owner, params, body, caller, signal }) {
+      // What a server has is read as the user, and their key for files alone lists none of it either.
+      if (!caller.scopes.includes("chat")) return failure("scope_missing", { scope: "chat" });
       const row = await log.find(owner, params.id);
       if (!row.ok) return row;
       const file = await mcp.readResource(owner, { server: body.server, uri: body.uri }, signal);
       if (!file.ok) return file;
       const { name, bytes } = file.value;
-      return engine.upload(row.value, { name, chunks: piecesOf(bytes), announcedBytes: bytes.length, keep: true });
+      const { server } = body;
+      const announcedBytes = bytes.length;
+      return engine.upload(row.value, { name, chunks: piecesOf(bytes), announcedBytes, keep: true, server });
     },
     async listMcpPrompts({ owner, params, signal }) {
       const items = await mcp.prompts(owner, params.server, signal);

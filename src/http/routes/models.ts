@@ -13,12 +13,14 @@ export function modelHandlers({ models, entering, detectServers }: Parts): Pick<
     return { ...described, broken: broken === undefined ? null : inWords(broken, language) };
   };
   return {
-    async listModels({ query }) {
+    async listModels({ query, caller }) {
       const slots = Slot.options.map((slot) => {
         const { id, server, isDemo, windowTokens, slot: own } = models.get(slot);
         return { slot, id, server, isDemo, windowTokens, filled: own === slot };
       });
-      return ok({ slots, found: query.detect ? await detectServers() : [] });
+      // What else listens on the machine of the server is its operator's business.
+      const detects = query.detect && caller.scopes.includes("admin");
+      return ok({ slots, found: detects ? await detectServers() : [] });
     },
     async getModel({ params, language }) {
       const slot = slotNamed(params.slot);

@@ -16,8 +16,8 @@ export function observeHandlers({ storage, clock, metrics }: Parts): Pick<Handle
     async alive() {
       return ok({ status: "ok" });
     },
-    async ready({ closing }) {
-      const found = closing.aborted ? undefined : await look();
+    async ready({ leaving }) {
+      const found = leaving.aborted ? undefined : await look();
       if (found?.ok) return ok({ status: "ready" });
       // A database that was taken away does not come back by itself.
       if (found?.failure.code === "storage_broken") return failure("not_ready", { why: "broken" });

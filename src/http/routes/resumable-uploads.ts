@@ -108,7 +108,7 @@ function readWanted(call: Call<"createUpload">) {
 }
 
 /** `filename d29ybGQ=,conversation_id YzE=`: each value in base64. */
-function readMetadata(header: string): ReadonlyMap<string, string> {
+export function readMetadata(header: string): ReadonlyMap<string, string> {
   const pairs = header.split(",").map((pair) => pair.trim().split(/ +/));
   return new Map(pairs.map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString("utf8")]));
 }

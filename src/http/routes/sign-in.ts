@@ -27,6 +27,9 @@ export function signInHandlers(parts: Parts, tries: Tries): Pick<Handlers, "getM
         const out = await users.signOut(token);
         if (!out.ok) return out;
       }
+      // Where another server let them in, their cookie stayed there.
+      const out = caller.signIn === undefined ? ok(undefined) : await users.endSignIn(caller.signIn);
+      if (!out.ok) return out;
       if (server().signOutEndsSession && caller.signedIn !== undefined) await sandbox.sessions.stop(caller.signedIn);
       return { ...ok({}), headers: { "set-cookie": signedOutCookie(arrival) } };
     },

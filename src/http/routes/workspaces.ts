@@ -6,15 +6,18 @@ const dayMs = 86_400_000;
 
 type Names = "cleanWorkspaces" | "listTrash" | "restoreTrash";
 
-export function workspaceHandlers({ workspaces, documents, cleanAfterMs }: Parts): Pick<Handlers, Names> {
+export function workspaceHandlers({ workspaces, documents, log, cleanAfterMs }: Parts): Pick<Handlers, Names> {
   return {
     async cleanWorkspaces({ owner, isLocal, body }) {
       const unusedMs = body.days === undefined ? cleanAfterMs() : body.days * dayMs;
       // The operator cleans up after everybody; all others move only what is their own.
       const whose = isLocal && owner === localOwner ? {} : { owner };
-      const cleaned = await workspaces.clean({ unusedMs, ...whose });
+      const only = body.conversation === undefined ? ok(undefined) : await log.find(owner, body.conversation);
+      if (!only.ok) return only;
+      const cleaned = await workspaces.clean({ unusedMs, ...whose, conversation: only.value?.number });
       await documents.tidy();
-      return ok({ ...cleaned, days: unusedMs / dayMs });
+      const { workspaces: count, bytes, skipped } = cleaned;
+      return ok({ workspaces: count, bytes, skipped, days: unusedMs / dayMs });
     },
     async listTrash({ owner }) {
       return ok({ items: await workspaces.trash(owner) });

@@ -18,8 +18,14 @@ export async function listBelow(
   if (!walk.ok)
     return mayBeMissing && walk.failure.code === "file_not_found" ? ok({ items: [], hasMore: false }) : walk;
   const files: WalkEntry[] = [];
-  for await (const entry of walk.value) if (entry.type === "file" && entry.path !== ownFile) files.push(entry);
-  files.sort((one, other) => (one.path < other.path ? -1 : 1));
+  const sortAndCut = () => files.sort((one, other) => (one.path < other.path ? -1 : 1)).splice(limit + 1);
+  for await (const entry of walk.value) {
+    if (entry.type !== "file" || entry.path === ownFile) continue;
+    files.push(entry);
+    // Whoever asks for ten must not cost the memory of all paths that programs made.
+    if (files.length > 2 * (limit + 1)) sortAndCut();
+  }
+  sortAndCut();
   const cut = path === "." ? 0 : files[0]?.path === path ? path.lastIndexOf("/") + 1 : path.length + 1;
   const items = files.slice(0, limit).map((file) => toFile(file, row.id, cut));
   return ok({ items, hasMore: files.length > limit });

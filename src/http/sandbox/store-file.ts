@@ -47,7 +47,7 @@ async function noRoom({ workspace, policy }: Pick<Sought, "workspace" | "policy"
   if (there.ok) return undefined;
   const walk = await workspace.walk(temparea, { hidden: true });
   let files = more;
-  if (walk.ok) for await (const entry of walk.value) files += entry.type === "file" ? 1 : 0;
+  if (walk.ok) for await (const entry of walk.value) files += entry.type === "file" ? (entry.standsFor ?? 1) : 0;
   const limit = { what: "files", limit: policy.filesMax, setting: policy.settings?.filesMax ?? "" } as const;
   return files <= policy.filesMax ? undefined : failure("quota_exceeded", { path: shownPath(path), ...limit });
 }

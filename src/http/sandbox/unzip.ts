@@ -1,11 +1,13 @@
 import { isUtf8 } from "node:buffer";
-import { pipeline } from "node:stream/promises";
 import { crc32, createInflateRaw } from "node:zlib";
 import { ok, type Result } from "../../base/result.ts";
 import { decodeText } from "../../documents/documents.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import type { ArchiveFault } from "../../words/words.ts";
-import { BrokenOff, parsePath, type Spooled, shownPath } from "../../workspace/workspace.ts";
+import { BrokenOff, joined, parsePath, type Spooled, shownPath } from "../../workspace/workspace.ts";
+
+// Archives that a caller unpacks into a workspace: read piece by piece from the disk, and refused wherever they are not plain.
+// extract/packed/ has another reader, for documents: it has all bytes in memory, and passes over what other programs write oddly.
 
 /** A file in an archive. `chunks` throws `BrokenOff` where it is not what the archive says of it. */
 export type ArchivedFile = {
@@ -175,19 +177,13 @@ async function* unpacked(source: Source, entry: Entry, start: number): AsyncGene
   if (bytes !== entry.bytes || crc !== entry.crc) throw new BrokenOff("not what the archive says");
 }
 
-async function* inflated(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
-  const inflate = createInflateRaw();
-  // What goes wrong on the way in comes out at the other end too.
-  const fed = pipeline(packed, inflate).catch(() => undefined);
+async function* inflated(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* inflate;
+    yield* joined(packed, createInflateRaw());
   } catch (error) {
     // Those of zlib alone: a disk that cannot be read is no fault of the archive.
     if (!(error instanceof Error && "code" in error && String(error.code).startsWith("Z_"))) throw error;
     throw new BrokenOff("cannot be unpacked", { cause: error });
-  } finally {
-    inflate.destroy();
-    await fed;
   }
 }
 

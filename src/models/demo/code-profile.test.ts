@@ -28,13 +28,15 @@ function talkWithCode(t: TestContext, files: TalkFiles, options: readonly string
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text, path.includes("gbk") ? "latin1" : "utf8");
   }
+  const printed: string[] = [];
   const run = ({ code }: Record<string, unknown>) => {
     const env = { LANG: "C.UTF-8", MPLBACKEND: "agg", MPLCONFIGDIR: folder, HOME: folder, PYTHONWARNINGS: "ignore" };
     const ended = spawnSync(python, [...options, "-c", String(code)], { cwd: folder, encoding: "utf8", env });
+    printed.push(ended.stdout);
     return `${ended.stdout}${ended.stderr}[exit code ${ended.status}, 1 s]`;
   };
   const talk = startDemoTalk(reply, files, { and: ["execute_code"], results: { execute_code: run } });
-  return { ...talk, folder };
+  return { ...talk, folder, printed };
 }
 
 const table = [
@@ -45,6 +47,20 @@ const table = [
   "| price | number | 2 | 1 | 2.25 | 1,000.5 | 501.375 | 501.375 | 1,002.75 |",
   "| day | date | 3 | 0 | 2026-01-02 | 2026-02-01 |  |  |  |",
 ].join("\n");
+
+test("a column that is asked for by its name is the one that is drawn, by the group that is asked for [M5][X6]", {
+  skip: noPython,
+}, async (t) => {
+  const drawn = async (asked: string) => {
+    const { say, printed } = talkWithCode(t, { "uploads/sales.csv": sales });
+    await say(sent(asked, "sales.csv"));
+    return /"drawn": (\[.*?\])/.exec(printed.join(""))?.[1];
+  };
+  assert.deepEqual(
+    [await drawn("画出Price，按 day 分组"), await drawn("it is priceless")],
+    ['["price", "day"]', '["units", "city"]'],
+  );
+});
 
 for (const [libraries, options] of [
   ["with the libraries that are installed", []],
@@ -112,12 +128,12 @@ test("where code cannot be run the demo model says why and how to get it, and re
   );
 });
 
-test("code that breaks, takes too long or is declined is told, and the file is read all the same [M5][X1]", async () => {
+test("code that breaks, takes too long or is rejected is told, and the file is read all the same [M5][X1]", async () => {
   const present = { "uploads/a.csv": "n\n1\n" };
   const results: [result: string, told: RegExp][] = [
     ["Failed (exit code 1)\n--- stderr\nTraceback", /The code for it did not work/],
     ["Error: Code timeout (300s)\n(no output)", /The code for it did not work/],
-    [failedResult(makeFailure("tool_rejected", { tool: "execute_code", why: "" })), /You declined to let me run code/],
+    [failedResult(makeFailure("tool_rejected", { tool: "execute_code", why: "" })), /You rejected running code/],
   ];
   for (const [execute_code, told] of results) {
     const talk = startDemoTalk(reply, present, { and: ["execute_code"], results: { execute_code } });

@@ -12,13 +12,13 @@ const timeoutSeconds = 300;
 
 /** Looks into tables by real code, once in a turn and where that tool is offered. */
 export function profileCalls(
-  { tools, done }: TalkFacts,
+  { tools, done, written }: TalkFacts,
   paths: readonly string[],
   words: DemoWords,
 ): readonly WantedCall[] {
   const isTried = done.some(({ name }) => name === tool || name === "read_file");
   if (!tools.has(tool) || isTried || paths.length === 0) return [];
-  const code = profileCode(paths, words.chart);
+  const code = profileCode(paths, written, words.chart);
   return [{ name: tool, arguments: { code, timeout: timeoutSeconds } }];
 }
 
@@ -74,11 +74,11 @@ function toldIn(result: string): readonly Charted[] | undefined {
   return told.data?.flatMap((table) => ("failed" in table ? [] : [table]));
 }
 
-type WhyWords = Pick<DemoWords, "codeDeclined" | "codeFailed" | "codeUnavailable">;
+type WhyWords = Pick<DemoWords, "codeRejected" | "codeFailed" | "codeUnavailable">;
 
 /** Why a program did not run, and what was done instead. */
 export function whyNot({ result, failure }: DoneCall, words: WhyWords): string {
-  if (failure === "tool_rejected") return words.codeDeclined;
+  if (failure === "tool_rejected") return words.codeRejected;
   if (failure !== "sandbox_unavailable") return words.codeFailed;
   const [before = "", after = ""] = forModels.nextSteps.sandbox_unavailable?.split("{fix}") ?? [];
   const [reason = "", rest = ""] = result.replace(/^Error: \w+: (Code cannot be run here: )?/, "").split(` ${before}`);

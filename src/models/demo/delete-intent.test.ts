@@ -42,10 +42,10 @@ test("a file that is not there is not deleted at a guess: what is there is told,
   assert.match(text, /I do not know which file you mean\. There are:\n\n/);
 });
 
-test("what was declined or did not work is not told as done [M5][H2]", async () => {
-  const declined = failedResult(makeFailure("tool_rejected", { tool: "run_bash_command", why: ": keep it" }));
-  const left = await talk({ run_bash_command: declined }).say("delete uploads/x.csv");
-  assert.match(left.text, /You declined `run_bash_command`, so I left it\.$/);
+test("what was rejected or did not work is not told as done [M5][H2]", async () => {
+  const rejected = failedResult(makeFailure("tool_rejected", { tool: "run_bash_command", why: ": keep it" }));
+  const left = await talk({ run_bash_command: rejected }).say("delete uploads/x.csv");
+  assert.match(left.text, /You rejected `run_bash_command`, so I left it\.$/);
   const failed = await talk({ run_bash_command: "Command failed (exit code 1)\nrm: no" }).say("删除 uploads/x.csv");
   assert.match(failed.text, /`uploads\/x\.csv` 没有删掉/);
 });

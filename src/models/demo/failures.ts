@@ -18,7 +18,7 @@ const quotedCharactersMax = 100;
 function outcome(call: DoneCall, words: DemoWords): string {
   const { name, input, result, failure } = call;
   if (failure === undefined) return words.called(name, beginning(result, mentionedCharactersMax));
-  if (failure === "tool_rejected") return words.declined(name);
+  if (failure === "tool_rejected") return words.rejected(name);
   const sentences: Readonly<Record<string, Sentence | undefined>> = words.fileFailures;
   const { path, old_string: text = "" } = input;
   const sentence = typeof path === "string" ? sentences[failure] : undefined;

@@ -2,9 +2,15 @@ import type { DemoWords } from "./intent.ts";
 
 export type ChartWords = DemoWords["chart"];
 
-/** The program that looks into tables: plain Python where pandas is missing, and without a chart where matplotlib is. */
-export function profileCode(paths: readonly string[], words: ChartWords): string {
-  const settings = JSON.stringify(JSON.stringify({ paths, words }));
+/** Of a long message only the beginning is looked through for names of columns. */
+const askedMax = 1000;
+
+/**
+ * The program that looks into tables: plain Python where pandas is missing, and without a chart where matplotlib is. A column
+ * that was asked for by its name is the one that is drawn.
+ */
+export function profileCode(paths: readonly string[], asked: string, words: ChartWords): string {
+  const settings = JSON.stringify(JSON.stringify({ paths, asked: asked.slice(0, askedMax).toLowerCase(), words }));
   return `${head}\nsettings = json.loads(${settings})\n${body}`;
 }
 
@@ -160,6 +166,9 @@ def profile(path):
     told = {"path": path, "rows": rows, "columns": [column.report(rows) for column in columns[:COLUMNS]], "width": len(columns)}
     return told | chart(table, columns)
 
+def is_asked(name):
+    return name != "" and re.search(r"(?<![a-z0-9_])" + re.escape(name) + r"(?![a-z0-9_])", settings["asked"]) is not None
+
 def chart(table, columns):
     """The sums of a column of numbers by the groups of another one; else how values are spread."""
     try:
@@ -169,8 +178,9 @@ def chart(table, columns):
     words = settings["words"]
     name = lambda place: columns[place].name or words["column"].replace("#", str(place + 1))
     kinds = [column.kind for column in columns]
-    numbers = sorted((place for place, kind in enumerate(kinds) if kind == "number"), key=lambda place: bool(NUMBERED.search(columns[place].name)))
-    groups = [place for place, kind in enumerate(kinds) if kind in ("text", "date") and 2 <= len(columns[place].values) <= 40]
+    unasked = [not is_asked(column.name.strip().lower()) for column in columns]
+    numbers = sorted((place for place, kind in enumerate(kinds) if kind == "number"), key=lambda place: (unasked[place], bool(NUMBERED.search(columns[place].name))))
+    groups = sorted((place for place, kind in enumerate(kinds) if kind in ("text", "date") and 2 <= len(columns[place].values) <= 40), key=lambda place: unasked[place])
     figure, axes = plot.subplots(figsize=(8, 4.5))
     if numbers and groups:
         sums, (value, group) = collections.Counter(), (numbers[0], groups[0])
@@ -198,7 +208,7 @@ def chart(table, columns):
     figure.tight_layout()
     figure.savefig(target, dpi=110)
     plot.close(figure)
-    return {"chart": target}
+    return {"chart": target, "drawn": [name(place) for place in numbers[:1] + groups[:1]]}
 
 told = []
 for path in settings["paths"]:

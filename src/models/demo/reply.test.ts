@@ -201,11 +201,11 @@ test("with results there and no tool allowed any more, it answers from them [M5]
   assert.deepEqual(calls, []);
 });
 
-test("a declined or failed call is reported, not repeated [M5]", async () => {
-  const declined = await startTalk({
-    results: { now: "Error: tool_rejected: The user declined now. Go on without it." },
+test("a rejected or failed call is reported, not repeated [M5]", async () => {
+  const rejected = await startTalk({
+    results: { now: "Error: tool_rejected: The user rejected now. Go on without it." },
   }).say("what time is it?");
-  assert.deepEqual([declined.calls.length, /You declined `now`/.test(declined.text)], [1, true]);
+  assert.deepEqual([rejected.calls.length, /You rejected `now`/.test(rejected.text)], [1, true]);
   const half = await startTalk({ results: { now: "Error: tool_timeout: now took too long." } }).say(
     "do two things at once",
   );

@@ -9,7 +9,7 @@ const { signal } = new AbortController();
 async function embedFrom(
   answer: Parameters<Awaited<ReturnType<typeof embeddingServer>>["answerWith"]>[0],
   texts: readonly string[] = ["a dog", "rain"],
-  { timeoutMs = 5_000, dimensions }: { timeoutMs?: number; dimensions?: number } = {},
+  { timeoutMs = 30_000, dimensions }: { timeoutMs?: number; dimensions?: number } = {},
 ) {
   await using server = await embeddingServer();
   server.answerWith(answer);
@@ -143,7 +143,7 @@ test("a server that does not know the format of numbers is asked without it, and
       : { body: answerTo(request, 8) },
   );
   const embedder = openAiEmbeddings({ settings: { baseUrl: server.url, model: "small" }, clock: systemClock });
-  for (const text of ["a", "b"]) assert.ok((await embedder.embed([text], { signal, timeoutMs: 5_000 })).ok);
+  for (const text of ["a", "b"]) assert.ok((await embedder.embed([text], { signal, timeoutMs: 30_000 })).ok);
   embedder.close();
   assert.deepEqual(
     server.asked.map(({ body }) => [body.input.join(), "encoding_format" in body]),

@@ -1,6 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
-import type { Embedder, EmbeddingSettings, EmbedOptions } from "../embedder.ts";
 import type { ModelError } from "../provider.ts";
 import type { Adaptable, Edit, Fields } from "../wire/adapt.ts";
 import { type Attempt, afterOutcome } from "../wire/attempt.ts";
@@ -10,6 +9,31 @@ import { stringifyWellFormed } from "../wire/json.ts";
 import { createTransport, type ProxyEnvironment, type Transport } from "../wire/transport.ts";
 import { routeUrl } from "../wire/wire.ts";
 import { type Embedded, openVectorReader } from "./read-vectors.ts";
+
+/** What the user said about the model for embeddings. */
+export type EmbeddingSettings = {
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+  readonly model: string;
+  /** How many numbers a vector is to have, for models that leave the choice. */
+  readonly dimensions?: number | undefined;
+};
+
+/** Turns texts into vectors of length one: what means much the same lies near to each other. */
+export type Embedder = {
+  /** Whose vectors they are. Those of two names cannot be compared. */
+  readonly name: string;
+  /** One vector for each text, all of one size. Nothing is retried here. */
+  embed(texts: readonly string[], options: EmbedOptions): Promise<Result<readonly Float32Array[], ModelError>>;
+  /** Ends all connections. */
+  close(): void;
+};
+
+type EmbedOptions = {
+  readonly signal: AbortSignal;
+  /** For all of it, to the last byte of the answer. */
+  readonly timeoutMs: number;
+};
 
 type Options = {
   readonly settings: EmbeddingSettings;

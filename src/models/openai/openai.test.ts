@@ -43,8 +43,8 @@ async function meet(
       apiKey,
       model: "m",
       profile: { ...defaultProfile, ...options.profile },
-      idleTimeoutMs: 5_000,
-      firstDataTimeoutMs: 5_000,
+      idleTimeoutMs: 30_000,
+      firstDataTimeoutMs: 30_000,
     },
     ...options,
   });
@@ -166,7 +166,7 @@ test("an error whose body never ends is told by its status [M3]", async (t) => {
       model: "m",
       profile: defaultProfile,
       idleTimeoutMs: 50,
-      firstDataTimeoutMs: 5_000,
+      firstDataTimeoutMs: 30_000,
     },
   });
   const { error } = await patient.prepare(hello).send({}, never);
@@ -256,8 +256,8 @@ test("a key that no header can hold is refused before anything is sent [M3]", as
     baseUrl: `http://127.0.0.1:${port}`,
     model: "m",
     profile: defaultProfile,
-    idleTimeoutMs: 999,
-    firstDataTimeoutMs: 999,
+    idleTimeoutMs: 30_000,
+    firstDataTimeoutMs: 30_000,
   };
   const broken = openAiCompatible({
     ...{ clock: systemClock, ids: systemIds },
@@ -284,8 +284,8 @@ test("a base URL may hold a query, and may already name the route [M3]", async (
         baseUrl: `http://127.0.0.1:${port}${path}`,
         model: "m",
         profile: defaultProfile,
-        idleTimeoutMs: 999,
-        firstDataTimeoutMs: 999,
+        idleTimeoutMs: 30_000,
+        firstDataTimeoutMs: 30_000,
       },
     });
     await other.prepare(hello).send({}, never);

@@ -1,5 +1,6 @@
 import http from "node:http";
 import https from "node:https";
+import { bareHost } from "../../base/host.ts";
 
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
@@ -20,7 +21,7 @@ export function createTransport(proxyEnv: ProxyEnvironment | undefined): Transpo
       const isSecure = url.protocol === "https:";
       const request = (isSecure ? https : http).request({
         method: "POST",
-        host: url.hostname.replace(/^\[|\]$/g, ""),
+        host: bareHost(url.hostname),
         port: url.port === "" ? undefined : url.port,
         path: url.pathname + url.search,
         agent: isSecure ? secure : plain,

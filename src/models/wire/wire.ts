@@ -79,7 +79,7 @@ export function openWire(format: WireFormat, options: WireOptions): ModelProvide
   };
 }
 
-const noTools: ModelRequest["tools"] & object = [];
+const noTools: readonly ToolDescription[] = [];
 
 type Call = WireOptions & {
   readonly format: WireFormat;

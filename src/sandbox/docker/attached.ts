@@ -1,4 +1,5 @@
 import { Duplex } from "node:stream";
+import { keepFirstWords } from "../guest/first-words.ts";
 import { type Cut, createPieces } from "../guest/pieces.ts";
 
 /** What a container reads and writes, over the stream that the engine attached. */
@@ -10,12 +11,10 @@ export type Attached = {
 };
 
 const streams = { stdout: 1, stderr: 2 };
-const saidBytesMax = 8 * 1024;
 
 /** The engine carries both outputs over one stream. What is no framing of its ends it. */
 export function readAttached(socket: Duplex): Attached {
-  const said: Buffer[] = [];
-  let room = saidBytesMax;
+  const said = keepFirstWords();
   const stdio = new Duplex({
     read() {},
     write(chunk: Buffer, _, done) {
@@ -28,12 +27,8 @@ export function readAttached(socket: Duplex): Attached {
     },
   });
   const read = createPieces(cut, (stream, bytes) => {
-    if (stream === streams.stdout) {
-      if (!stdio.destroyed) stdio.push(bytes);
-      return true;
-    }
-    if (room > 0) said.push(bytes.subarray(0, room));
-    room -= bytes.length;
+    if (stream !== streams.stdout) said.add(bytes);
+    else if (!stdio.destroyed) stdio.push(bytes);
     return true;
   });
   socket.on("data", (bytes: Buffer) => {
@@ -43,7 +38,7 @@ export function readAttached(socket: Duplex): Attached {
   socket.on("error", end);
   socket.once("end", end);
   socket.once("close", end);
-  return { stdio, said: () => Buffer.concat(said).toString("utf8").trim() };
+  return { stdio, said: said.text };
 }
 
 /** One byte that says of which stream a piece is, three of nothing, four of length. */

@@ -1,9 +1,9 @@
-import { packagesFolder } from "../guest/environment.ts";
+import { mountsOf } from "../guest/contained.ts";
 import type { Sources } from "../guest/sources.ts";
 import type { GuestLimits } from "../provider.ts";
 
 /** What an engine is asked for. Everything that is not said here is the strictest that it has. */
-export type ContainerWanted = {
+type ContainerWanted = {
   readonly image: string;
   /** Another one than the engine's own: `runsc` of gVisor, for one. */
   readonly runtime: string | undefined;
@@ -31,7 +31,7 @@ const readOnly = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysr
 
 /** The body of `POST /containers/create`. */
 export function containerBody(wanted: ContainerWanted): unknown {
-  const { image, runtime, command, user, folder, labels, limits, isRemapped } = wanted;
+  const { image, runtime, command, user, folder, labels, limits, mounts, sources, isRemapped } = wanted;
   return {
     Image: image,
     Entrypoint: command,
@@ -64,27 +64,11 @@ export function containerBody(wanted: ContainerWanted): unknown {
       NanoCpus: Math.round(limits.cpus / nanosecond),
       ShmSize: sharedMemoryBytesMax,
       Tmpfs: { "/tmp": `rw,exec,nosuid,nodev,mode=1777,size=${limits.tmpBytesMax}` },
-      Mounts: mountsOf(wanted),
+      Mounts: mountsOf(mounts, sources).map(({ path, inside, isWritable }) => ({
+        ...{ Type: "bind", Source: path, Target: inside, ReadOnly: !isWritable },
+        BindOptions: { Propagation: "rprivate" },
+      })),
       ...(runtime === undefined ? {} : { Runtime: runtime }),
     },
   };
-}
-
-function mountsOf({ mounts, sources: { workspace, packages } }: ContainerWanted) {
-  const bind = (source: string, target: string, isWritable = false) => ({
-    ...{ Type: "bind", Source: source, Target: target, ReadOnly: !isWritable },
-    BindOptions: { Propagation: "rprivate" },
-  });
-  const small = Object.entries(mounts).map(([inside, path]) => bind(path, inside));
-  const installed = packages === undefined ? [] : [bind(packages.path, packagesFolder)];
-  if (workspace === undefined) return [...small, ...installed];
-  const { inside, root, writable, skills, skillCopies } = workspace;
-  return [
-    ...small,
-    ...installed,
-    bind(root.path, inside, writable === "all"),
-    ...(writable === "all" ? [] : writable.map(({ name, opened }) => bind(opened.path, `${inside}/${name}`, true))),
-    ...(skills === undefined ? [] : [bind(skills.path, `${inside}/skills`)]),
-    ...(skillCopies === undefined ? [] : [bind(skillCopies.path, "/skills")]),
-  ];
 }

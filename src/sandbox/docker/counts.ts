@@ -2,7 +2,7 @@ import { z } from "zod";
 import { countsOf, type GroupCounts } from "../guest/group-counts.ts";
 import { placesOf, readText } from "../guest/group-places.ts";
 import type { GuestUsage } from "../provider.ts";
-import type { Engine } from "./engine.ts";
+import type { DockerEngine } from "./engine.ts";
 import type { Launched } from "./launch.ts";
 
 /** What a container uses. The engine tells it slowly; on one machine the kernel tells it, and more of it. */
@@ -12,7 +12,10 @@ export type ContainerCounts = {
   readonly near: GroupCounts | undefined;
 };
 
-export function countsFor(engine: Engine, { container, pid }: Pick<Launched, "container" | "pid">): ContainerCounts {
+export function countsFor(
+  engine: DockerEngine,
+  { container, pid }: Pick<Launched, "container" | "pid">,
+): ContainerCounts {
   // The number could be of any process, if the engine were on another machine.
   const isNear = pid > 0 && (readText(`/proc/${pid}/cgroup`) ?? "").includes(container);
   const near = isNear ? countsOf(placesOf(pid)) : undefined;
@@ -27,7 +30,7 @@ const stats = z.object({
 const nanosecondsPerMs = 1e6;
 
 /** Of one that is gone: nothing. */
-async function askUsage(engine: Engine, container: string): Promise<GuestUsage> {
+async function askUsage(engine: DockerEngine, container: string): Promise<GuestUsage> {
   const told = await engine.ask("GET", `/containers/${container}/stats?stream=false&one-shot=true`);
   const found = told.ok ? stats.safeParse(told.value).data : undefined;
   return {

@@ -1,29 +1,26 @@
 import { statSync } from "node:fs";
 import { z } from "zod";
-import { assert } from "../../base/assert.ts";
-import { whenOver } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
-import { failed, ok, type Result } from "../../base/result.ts";
+import { ok, type Result } from "../../base/result.ts";
 import type { Words } from "../../words/words.ts";
-import { connectGuest, type GuestConnection } from "../guest/connection.ts";
-import { guestEnvironment, marksInside, noWorkspace } from "../guest/environment.ts";
+import { enterScript } from "../guest/contained.ts";
 import { sharedFiles, unnamedBytes } from "../guest/held-files.ts";
-import { keepGuests } from "../guest/kept-guests.ts";
-import { linksOver, type StdioLinks } from "../guest/stdio.ts";
-import { supervisorProgram } from "../guest/supervisor-program.ts";
+import { keepGuestsOf } from "../guest/kept-guests.ts";
+import { rememberLooks } from "../guest/remembered-looks.ts";
+import { reapStages } from "../guest/stage.ts";
+import { superviseGuest } from "../guest/supervised.ts";
 import { createOomCount, type GuestLife, tieGuest } from "../guest/tie-guest.ts";
 import type { Guest, GuestWanted, SandboxFault, SandboxProvider } from "../provider.ts";
 import { type ContainerCounts, countsFor } from "./counts.ts";
-import { type EngineAddress, openEngine } from "./engine.ts";
+import { type EngineAddress, openDockerEngine } from "./engine.ts";
 import { removeContainer } from "./gone.ts";
 import { type Launched, labels, launchContainer } from "./launch.ts";
-import { type GuestHost, guestFiles, type Looked, probeEngine } from "./probe.ts";
-import { reapStages } from "./stage.ts";
+import { type ProbedSettings, probeEngine } from "./probe.ts";
 
 export type DockerSandboxOptions = {
   /** Marks this installation: two of them with one engine leave each other's guests alone. */
-  readonly mark: string;
+  readonly installation: string;
   readonly clock: Clock;
   readonly ids: Ids;
   /** For what the engine lacks. */
@@ -41,26 +38,17 @@ export type DockerSandboxOptions = {
 
 /** Guests as containers of a Docker engine. Nothing is asked before the first question. */
 export function openDockerSandbox(options: DockerSandboxOptions): SandboxProvider {
-  const { clock, mark, folder } = options;
-  const engine = openEngine(options);
+  const { clock, installation, folder } = options;
+  const engine = openDockerEngine(options);
   /** Guests that look around for us are nobody's leftover. */
   const canaries = new Set<string>();
   const machine = rememberLooks(clock, () => probeEngine({ ...options, engine, canaries }));
-  const guests = keepGuests(async (wanted) => {
-    const { probe, host } = await machine.look();
-    if (guests.isClosed()) return failed({ why: "unavailable", said: "closed" });
-    if (host === undefined)
-      return failed({ why: "unavailable", said: probe.missing.map(({ name }) => name).join(" ") });
-    const started = await startGuest(wanted, host, options);
-    // The engine, or its image, went away since we looked.
-    if (!started.ok && started.failure.why === "unavailable") machine.forget();
-    return started;
-  });
+  const guests = keepGuestsOf(machine, (wanted, host) => startGuest(wanted, host, options));
   return {
     probe: async (wanted) => (await machine.look(wanted?.fresh)).probe,
     open: guests.open,
     async reap() {
-      const filters = encodeURIComponent(JSON.stringify({ label: [`${labels.mark}=${mark}`] }));
+      const filters = encodeURIComponent(JSON.stringify({ label: [`${labels.installation}=${installation}`] }));
       const listed = await engine.ask("GET", `/containers/json?all=1&filters=${filters}`);
       const found = listed.ok ? (containers.safeParse(listed.value).data ?? []) : [];
       // Only now, and nothing is waited for in between: one that was asked for meanwhile may be in the list.
@@ -79,94 +67,22 @@ export function openDockerSandbox(options: DockerSandboxOptions): SandboxProvide
 
 const containers = z.array(z.object({ Id: z.string(), Labels: z.record(z.string(), z.string()) }));
 
-/** Something that is missing may have been mended meanwhile, and nothing tells. */
-const missingAgainMs = 10_000;
-
-/** The same answer until somebody asks anew. */
-function rememberLooks(clock: Clock, lookAround: () => Promise<Looked>) {
-  let looking: Promise<Looked> | undefined;
-  let staleAt = Number.POSITIVE_INFINITY;
-  const lookAgain = async () => {
-    staleAt = Number.POSITIVE_INFINITY;
-    let looked: Looked | undefined;
-    try {
-      looked = await lookAround();
-    } finally {
-      if (looked?.host === undefined) staleAt = clock.monotonic() + missingAgainMs;
-    }
-    return looked;
-  };
-  return {
-    look(isFresh = false) {
-      if (looking === undefined || isFresh || clock.monotonic() >= staleAt) looking = lookAgain();
-      return looking;
-    },
-    forget() {
-      looking = undefined;
-    },
-    async settled() {
-      if (looking !== undefined) await whenOver(looking);
-    },
-  };
-}
-
-/**
- * The list of fonts that the image was built with, where programs look for it; then the supervisor itself, with nothing
- * around it that engine or image brought along.
- */
-const enter = `mkdir -p /tmp/.cache
-cp -r /usr/share/agentyard/matplotlib /tmp/.cache/ 2> /dev/null
-exec env -i PATH=/usr/bin:/bin LANG=C.UTF-8 "$@"`;
-
 async function startGuest(
   wanted: GuestWanted,
-  host: GuestHost,
-  { clock, ids, startTimeoutMs }: DockerSandboxOptions,
+  host: ProbedSettings,
+  { ids }: DockerSandboxOptions,
 ): Promise<Result<Guest, SandboxFault>> {
-  const hasNetwork = wanted.network !== undefined;
-  const supervisor = supervisorProgram("/usr/bin/python3", "/run/agentyard/guest", { hasNetwork, isOverStdio: true });
-  const held: { connection?: GuestConnection; links?: StdioLinks; counts?: ContainerCounts } = {};
+  const held: { counts?: ContainerCounts } = {};
   const oomKills = createOomCount(() => held.counts?.near?.oomKills() ?? 0);
-  const { limits } = wanted;
-  // The kernel counts the processes of a user on the whole machine: of one that others have too, theirs as well.
-  const hasOwnUser = process.geteuid?.() === 0 && wanted.uid !== undefined;
-  const launched = await launchContainer(
+  const { program, connected } = superviseGuest(
     wanted,
-    {
-      command: ["/bin/sh", "-c", enter, "sandbox", ...supervisor.command],
-      files: guestFiles(host.calls),
-      async greet(stdio, { marks }) {
-        const links = linksOver(stdio);
-        const connected = await connectGuest(links.control, {
-          id: wanted.id,
-          workspace: wanted.workspace?.inside ?? noWorkspace,
-          // Those that others know it by count; what we opened ourselves is only added.
-          marks: host.hasMarks ? { ...marks, ...marksInside(wanted) } : {},
-          javascript: host.hasNode ? ["node"] : undefined,
-          env: guestEnvironment(wanted),
-          limits,
-          processLimits: {
-            memoryBytes: host.limits.memory ? null : limits.memoryBytes,
-            processesMax: host.limits.pids || !hasOwnUser ? null : limits.processesMax,
-          },
-          oomKills,
-          helloTimeoutMs: startTimeoutMs,
-          clock,
-          ids,
-        });
-        if (!connected.ok) return connected.failure;
-        Object.assign(held, { links, connection: connected.value });
-        return undefined;
-      },
-    },
-    host,
+    { ...host, ids },
+    { ...{ script: enterScript, isLimited: host.limits, oomKills }, likeness: host.hasMarks ? "device" : "none" },
   );
+  const launched = await launchContainer(wanted, program, host);
   if (!launched.ok) return launched;
-  const { connection, links } = held;
-  assert(connection !== undefined && links !== undefined, "a guest that is ready has greeted");
   held.counts = countsFor(host.engine, launched.value);
-  wanted.network?.(links.network);
-  return ok(tieGuest(connection, lifeOf(wanted, launched.value, held.counts, oomKills)));
+  return ok(tieGuest(connected(), lifeOf(wanted, launched.value, held.counts, oomKills)));
 }
 
 function lifeOf(

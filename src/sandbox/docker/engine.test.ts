@@ -10,7 +10,7 @@ import { systemIds } from "../../base/ids.ts";
 import { wordsFor } from "../../words/words.ts";
 import { readAttached } from "./attached.ts";
 import { openDockerSandbox } from "./docker.ts";
-import { openEngine } from "./engine.ts";
+import { openDockerEngine } from "./engine.ts";
 
 const ping = "HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: 2\r\n\r\nOK";
 
@@ -33,7 +33,7 @@ async function fakeEngine(t: TestContext, answers: (path: string, socket: Socket
     server.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { socketPath, asked, engine: openEngine({ address: { socketPath }, clock: systemClock }) };
+  return { socketPath, asked, engine: openDockerEngine({ address: { socketPath }, clock: systemClock }) };
 }
 
 function answer(status: string, body: string): string {
@@ -91,7 +91,7 @@ for (const [said, say, fault] of wrongAnswers) {
 test("an engine that does not answer is given up in time [X3]", async (t) => {
   const { socketPath } = await fakeEngine(t, () => {});
   const hurried: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms / 1000, action) };
-  const engine = openEngine({ address: { socketPath }, clock: hurried });
+  const engine = openDockerEngine({ address: { socketPath }, clock: hurried });
   const late = { ok: false, failure: { why: "late", status: 0, said: "" } };
   assert.deepEqual(await engine.ask("GET", "/info"), late);
   assert.deepEqual(await engine.attach("c"), late);
@@ -100,8 +100,8 @@ test("an engine that does not answer is given up in time [X3]", async (t) => {
 test("where no engine is, and where no certificates are, the code says why [X3]", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "agentyard-engine-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const asked = async (address: Parameters<typeof openEngine>[0]["address"]) => {
-    const answered = await openEngine({ address, clock: systemClock }).ask("GET", "/info");
+  const asked = async (address: Parameters<typeof openDockerEngine>[0]["address"]) => {
+    const answered = await openDockerEngine({ address, clock: systemClock }).ask("GET", "/info");
     return answered.ok || `${answered.failure.why} ${answered.failure.said}`;
   };
   assert.deepEqual(
@@ -129,7 +129,7 @@ test("an engine by TLS is known by its own name and address, and by no other [X3
   const place = server.address();
   const port = typeof place === "object" && place !== null ? place.port : 0;
   const asked = (host: string) =>
-    openEngine({ address: { host, port, tlsDir }, clock: systemClock }).ask("GET", "/info");
+    openDockerEngine({ address: { host, port, tlsDir }, clock: systemClock }).ask("GET", "/info");
   assert.deepEqual([await asked("localhost"), await asked("127.0.0.1")], Array(2).fill({ ok: true, value: { a: 1 } }));
   const other = await asked("127.1");
   assert.match(other.ok ? "" : other.failure.said, /altname/i);
@@ -187,7 +187,7 @@ async function lacksOf(t: TestContext, told: Told, runtime?: string): Promise<st
   const folder = mkdtempSync(join(tmpdir(), "agentyard-containers-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const provider = openDockerSandbox({
-    ...{ mark: "m", clock: systemClock, ids: systemIds, words: wordsFor("en").sandbox, startTimeoutMs: 1000 },
+    ...{ installation: "m", clock: systemClock, ids: systemIds, words: wordsFor("en").sandbox, startTimeoutMs: 1000 },
     ...{ address: { socketPath }, shownAddress: "unix:///d.sock", image: "img", runtime, folder },
   });
   const { missing } = await provider.probe();

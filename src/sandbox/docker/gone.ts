@@ -1,12 +1,9 @@
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import type { Engine } from "./engine.ts";
+import { removeInTime } from "../guest/removal.ts";
+import type { DockerEngine } from "./engine.ts";
 
-type Place = { readonly engine: Engine; readonly clock: Clock };
-
-/** How long an engine is asked to remove a container: one that is not gone by then is found by whoever sweeps later. */
-const removeMsMax = 15_000;
-const removeAgainMs = 3000;
+type Place = { readonly engine: DockerEngine; readonly clock: Clock };
 
 const waited = z.object({ StatusCode: z.number() });
 const looksMax = 20;
@@ -24,11 +21,9 @@ export function followContainer({ engine, clock }: Place, container: string) {
   const kill = async () => {
     if (isAsked) return;
     isAsked = true;
-    for (let askedMs = 0; askedMs < removeMsMax; askedMs += removeAgainMs) {
-      void removeContainer(engine, container, over.signal);
-      if ((await clock.wait(removeAgainMs, over.signal)) === "aborted") return;
-    }
-    over.abort();
+    // It is not the answer that counts: `ended` comes when it is gone.
+    const ask = () => removeContainer(engine, container, over.signal).then(() => false);
+    if ((await removeInTime(clock, over.signal, ask)) === "late") over.abort();
   };
   return { ended, kill: () => void kill() };
 }
@@ -52,20 +47,15 @@ async function whenGone(
 
 /** One whose making was asked for and not confirmed: it may be there only a moment later. */
 export async function removeUnconfirmed({ engine, clock }: Place, name: string): Promise<void> {
-  for (let askedMs = 0; askedMs < removeMsMax; askedMs += removeAgainMs) {
-    const over = new AbortController();
-    const removed = removeContainer(engine, name, over.signal);
-    const late = clock.wait(removeAgainMs, over.signal).then(() => "late" as const);
-    const how = await Promise.race([removed, late]);
-    if (how === "removed" || how === "unreachable") return over.abort();
-    await late;
-    over.abort();
-  }
+  const over = new AbortController();
+  const ask = async () => (await removeContainer(engine, name, over.signal)) !== "not_removed";
+  await removeInTime(clock, over.signal, ask);
+  over.abort();
 }
 
 /** What is gone already, or on its way, is as good for most. */
 export async function removeContainer(
-  engine: Engine,
+  engine: DockerEngine,
   container: string,
   signal?: AbortSignal,
 ): Promise<"removed" | "unreachable" | "not_removed"> {

@@ -1,42 +1,28 @@
-import { statSync } from "node:fs";
-import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
-import { type OpenWorkspace, openSources } from "../guest/sources.ts";
+import { type ContainedProgram, launchContained } from "../guest/contained.ts";
+import type { CallFault } from "../guest/http-call.ts";
 import type { GuestWanted, SandboxFault } from "../provider.ts";
 import { type Attached, readAttached } from "./attached.ts";
-import { type ContainerWanted, containerBody } from "./container.ts";
-import type { Engine, EngineFault } from "./engine.ts";
+import { containerBody } from "./container.ts";
+import type { DockerEngine } from "./engine.ts";
 import { followContainer, removeContainer, removeUnconfirmed } from "./gone.ts";
-import { makeStage } from "./stage.ts";
 
 /** What all containers of a provider are started with. */
-export type LaunchHost = {
-  readonly engine: Engine;
+export type LaunchSettings = {
+  readonly engine: DockerEngine;
   readonly clock: Clock;
   readonly image: string;
   readonly runtime: string | undefined;
   /** Marks this installation: two of them with one engine leave each other's containers alone. */
-  readonly mark: string;
+  readonly installation: string;
   /** Where the small files of containers lie. */
   readonly folder: string;
   readonly isRemapped: boolean;
   readonly startTimeoutMs: number;
 };
-
-/** What runs as a container's first process. */
-export type ContainerProgram = {
-  readonly command: readonly string[];
-  /** By their place below `/run/agentyard`. */
-  readonly files: Readonly<Record<string, string | Uint8Array>>;
-  /** Resolves when it said that it is ready; with what is wrong when it said something else. */
-  greet(stdio: Duplex, opened: Opened): Promise<SandboxFault | undefined>;
-};
-
-/** `marks`: which folders were mounted, by their places inside. */
-type Opened = { readonly marks: Readonly<Record<string, string>>; readonly stage: string };
 
 export type Launched = {
   /** As the engine calls it. */
@@ -49,74 +35,25 @@ export type Launched = {
   kill(): void;
 };
 
-export const labels = { mark: "agentyard.mark", guest: "agentyard.guest" };
+export const labels = { installation: "agentyard.mark", guest: "agentyard.guest" };
 
-/** For a root that names nobody: a guest without a workspace has no files that could be another's. */
-const sharedUid = 64_999;
-
-/** The user of a guest's programs. There is no other numbering inside: files belong to whom they are given. */
-export function userOf(uid: number | undefined): number {
-  const own = process.geteuid?.() ?? sharedUid;
-  return uid ?? (own === 0 ? sharedUid : own);
-}
-
-/**
- * Starts a container: folders are opened first, then it is made, attached to, and started. The engine mounts by name; that
- * these were the folders which we opened is seen from inside.
- */
-export async function launchContainer(
+/** Made, attached to, and started. */
+export function launchContainer(
   wanted: GuestWanted,
-  program: ContainerProgram,
-  host: LaunchHost,
+  program: ContainedProgram,
+  host: LaunchSettings,
 ): Promise<Result<Launched, SandboxFault>> {
-  const isRoot = process.geteuid?.() === 0;
-  const user = userOf(wanted.uid);
-  const opened = openSources({ ...wanted, programs: [], uid: isRoot ? user : undefined });
-  if (!opened.ok) return failed({ why: "start_failed", said: opened.failure });
-  const sources = opened.value;
-  const stage = makeStage({
-    folder: host.folder,
-    id: wanted.id,
-    files: program.files,
-    user,
-    workspace: wanted.workspace,
+  const { image, runtime, isRemapped, installation } = host;
+  return launchContained(wanted, program, host.folder, ({ greet, ...prepared }) => {
+    const body = containerBody({
+      ...{ ...prepared, image, runtime, isRemapped, command: program.command, limits: wanted.limits },
+      labels: { [labels.installation]: installation, [labels.guest]: wanted.id },
+    });
+    return begin({ ...host, name: `agentyard-${installation}-${wanted.id}`, body, greet });
   });
-  if (!stage.ok) {
-    sources.close();
-    return failed({ why: "start_failed", said: stage.failure });
-  }
-  const { mounts, remove } = stage.value;
-  const body = containerBody({
-    ...{ image: host.image, runtime: host.runtime, isRemapped: host.isRemapped },
-    ...{ command: program.command, user, limits: wanted.limits, mounts, sources },
-    folder: wanted.workspace?.inside ?? "/tmp",
-    labels: { [labels.mark]: host.mark, [labels.guest]: wanted.id },
-  } satisfies ContainerWanted);
-  try {
-    const marks = sources.workspace === undefined ? {} : marksOf(sources.workspace);
-    const greet = (stdio: Duplex) => program.greet(stdio, { marks, stage: mounts["/run/agentyard"] ?? "" });
-    const launched = await begin({ ...host, name: `agentyard-${host.mark}-${wanted.id}`, body, greet });
-    if (launched.ok) void launched.value.ended.then(remove);
-    else remove();
-    return launched;
-  } finally {
-    sources.close();
-  }
 }
 
-/** Device and inode of what is held open, as the supervisor reads them inside. */
-function marksOf({ inside, root, writable }: OpenWorkspace): Record<string, string> {
-  const below = writable === "all" ? [] : writable.map(({ name, opened }) => [name, opened.fd] as const);
-  const folders = [[".", root.fd] as const, ...below];
-  return Object.fromEntries(
-    folders.map(([name, fd]) => {
-      const { dev, ino } = statSync(`/proc/self/fd/${fd}`);
-      return [join(inside, name), `${dev}:${ino}`];
-    }),
-  );
-}
-
-type Order = LaunchHost & {
+type Order = LaunchSettings & {
   readonly name: string;
   readonly body: unknown;
   readonly greet: (stdio: Duplex) => Promise<SandboxFault | undefined>;
@@ -174,7 +111,7 @@ async function greeted(order: Order, container: string, attached: Attached): Pro
 }
 
 /** An engine that is away has to be seen to before anything can be started; what it refuses is about this guest. */
-function startFault({ why, status, said }: EngineFault): SandboxFault {
+function startFault({ why, status, said }: CallFault): SandboxFault {
   const isAway = why !== "refused" || /no such image/i.test(said);
   return { why: isAway ? "unavailable" : "start_failed", said: status === 0 ? `${why} ${said}`.trim() : said };
 }

@@ -1,18 +1,17 @@
-import { statSync } from "node:fs";
 import { z } from "zod";
 import type { Ids } from "../../base/ids.ts";
 import type { Words } from "../../words/words.ts";
-import { brokenWalls, canaryLimits, canaryProgram, factsIn, type GuestFacts, readCanary } from "../guest/canary.ts";
+import { brokenWalls, sayLack } from "../guest/canary.ts";
+import { canaryCommand, containedWalls, missingIn, sendCanary } from "../guest/contained-canary.ts";
+import type { CallFault } from "../guest/http-call.ts";
 import { architectureOf, seccompProgram } from "../guest/seccomp.ts";
-import { supervisorProgram } from "../guest/supervisor-program.ts";
 import type { Lack, LackName, Probe } from "../provider.ts";
-import type { EngineFault } from "./engine.ts";
-import { type LaunchHost, launchContainer, userOf } from "./launch.ts";
+import { type LaunchSettings, launchContainer } from "./launch.ts";
 
 /** What is known about an engine, as the next guest needs it. No host: no code runs there. */
-export type Looked = { readonly probe: Probe; readonly host: GuestHost | undefined };
+export type Looked = { readonly probe: Probe; readonly host: ProbedSettings | undefined };
 
-export type GuestHost = LaunchHost & {
+export type ProbedSettings = LaunchSettings & {
   /** The filter of calls, for the engine's kind of machine. */
   readonly calls: Uint8Array;
   readonly hasNode: boolean;
@@ -21,7 +20,7 @@ export type GuestHost = LaunchHost & {
   readonly limits: Readonly<Record<"memory" | "pids" | "cpu", boolean>>;
 };
 
-type Settings = Omit<LaunchHost, "isRemapped"> & {
+type Settings = Omit<LaunchSettings, "isRemapped"> & {
   readonly ids: Ids;
   readonly words: Words["sandbox"];
   /** Where the engine is, as a person would write it. */
@@ -32,7 +31,8 @@ type Settings = Omit<LaunchHost, "isRemapped"> & {
 
 /** Asks the engine, and then starts a container that looks around from inside: what an engine says of itself is not enough. */
 export async function probeEngine(settings: Settings): Promise<Looked> {
-  const say = (name: LackName, detail = "") => lackOf(settings, name, detail);
+  const say = (name: LackName, detail = "") =>
+    sayLack(settings.words, name, { detail, sudo: "", install: `docker build -t ${settings.image} deploy/sandbox` });
   const lacking = (...lacks: Lack[]): Looked => ({ probe: { missing: lacks, degraded: [] }, host: undefined });
   const told = await settings.engine.ask("GET", "/info");
   if (!told.ok) return lacking(say("no_engine", `${settings.shownAddress}: ${detailOf(told.failure)}`));
@@ -53,19 +53,26 @@ export async function probeEngine(settings: Settings): Promise<Looked> {
   const options = info.SecurityOptions ?? [];
   // Users inside are not those outside there: files would belong to nobody.
   if (options.some((option) => option.startsWith("name=rootless"))) return lacking(say("rootless_engine"));
-  const { ids, canaries } = settings;
   const host = { ...settings, isRemapped: options.some((option) => option.startsWith("name=userns")) };
   const calls = seccompProgram(architecture);
-  const id = `canary-${ids.hex(16)}`;
-  canaries.add(id);
-  const seen = await sendCanary(id, host, calls).finally(() => canaries.delete(id));
-  if (typeof seen === "string") return lacking(say("engine_start", seen));
-  const broken = brokenWalls(seen.facts, wallsOf(), "engine_walls");
+  const seen = await sendCanary({
+    ...{ ids: settings.ids, canaries: settings.canaries, calls, command: canaryCommand },
+    launch: (wanted, program) => launchContainer(wanted, program, host),
+  });
+  if ("why" in seen) return lacking(say("engine_start", seen.said || seen.why));
+  const { facts, likeness } = seen;
+  const broken = brokenWalls(facts, containedWalls(), "engine_walls");
   if (broken.length > 0) return lacking(...broken.map(([name, detail]) => say(name, detail)));
   const limits = { memory: info.MemoryLimit, pids: info.PidsLimit, cpu: info.CpuCfsQuota };
-  const degraded = missingLimits(limits, seen.facts).map(([name, detail]) => say(name, detail));
-  const { hasNode } = seen.facts;
-  return { probe: { missing: [], degraded }, host: { ...host, calls, hasNode, hasMarks: seen.hasMarks, limits } };
+  const uncounted = missingIn(facts, [
+    [!limits.memory, "no_cgroup_memory"],
+    [!limits.pids, "no_cgroup_pids"],
+    [!limits.cpu, "no_cgroup_cpu"],
+  ]);
+  return {
+    probe: { missing: [], degraded: uncounted.map(([name, detail]) => say(name, detail)) },
+    host: { ...host, calls, hasNode: facts.hasNode, hasMarks: likeness === "device", limits },
+  };
 }
 
 const engineInfo = z.object({
@@ -82,66 +89,6 @@ const imageFound = z.object({
 });
 const nodeNames: Readonly<Record<string, string>> = { x86_64: "x64", aarch64: "arm64" };
 
-/** With the number of the first process, and with its standard descriptors. */
-function wallsOf() {
-  const user = userOf(undefined);
-  return { user: [user, user, 1], descriptors: [0, 1, 2] };
-}
-
-function detailOf({ why, said, status }: EngineFault): string {
+function detailOf({ why, said, status }: CallFault): string {
   return status === 0 ? said || why : `${status} ${said}`;
-}
-
-type Seen = { readonly facts: GuestFacts; readonly hasMarks: boolean };
-
-/** What the canary found; a text when it could not be started. */
-async function sendCanary(id: string, host: LaunchHost, calls: Uint8Array): Promise<Seen | string> {
-  let told = "";
-  let hasMarks = false;
-  const launched = await launchContainer(
-    {
-      ...{ id, workspace: undefined, limits: canaryLimits },
-      ...{ uid: undefined, env: {} },
-    },
-    {
-      command: ["/usr/bin/python3", "-I", "/run/agentyard/guest/canary.py", "1"],
-      files: { ...guestFiles(calls), "guest/canary.py": canaryProgram() },
-      async greet(stdio, { stage }) {
-        told = await readCanary(stdio);
-        const { dev, ino } = statSync(stage);
-        hasMarks = told.includes(`"${dev}:${ino}"`);
-        return undefined;
-      },
-    },
-    host,
-  );
-  if (!launched.ok) return launched.failure.said === "" ? launched.failure.why : launched.failure.said;
-  launched.value.kill();
-  await launched.value.ended;
-  const facts = factsIn(told);
-  return typeof facts === "string" ? facts : { facts, hasMarks };
-}
-
-/** The supervisor, and the filter that it puts in force before all else, by their places below `/run/agentyard`. */
-export function guestFiles(calls: Uint8Array): Record<string, Uint8Array> {
-  return { ...supervisorProgram("/usr/bin/python3", "guest").files, "guest/calls.bpf": calls };
-}
-
-function missingLimits(limits: GuestHost["limits"], facts: GuestFacts): [LackName, string][] {
-  const lacks: readonly (readonly [isMissing: boolean, name: LackName, detail?: string])[] = [
-    [!limits.memory, "no_cgroup_memory"],
-    [!limits.pids, "no_cgroup_pids"],
-    [!limits.cpu, "no_cgroup_cpu"],
-    [process.geteuid?.() !== 0, "shared_uid"],
-    [facts.libraries.length > 0, "no_data_libraries", facts.libraries.join(", ")],
-    [!facts.hasChinese, "no_cjk_fonts"],
-    [!facts.hasNode, "no_node"],
-  ];
-  return lacks.flatMap(([isMissing, name, detail = ""]) => (isMissing ? [[name, detail]] : []));
-}
-
-function lackOf({ words, image }: Settings, name: LackName, detail: string): Lack {
-  const about = { detail, sudo: "", install: `docker build -t ${image} deploy/sandbox` };
-  const [reason, fix] = words.lacks[name](about);
-  return { name, reason, fix, about };
 }

@@ -13,6 +13,7 @@ test("a guest that can do one thing too many is no sandbox [X3]", () => {
     writable: [],
     interfaces: ["lo"],
     routes: 0,
+    reached: [],
     canSeeFirst: false,
     libraries: [],
     hasChinese: true,

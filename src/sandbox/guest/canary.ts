@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { parsedJson } from "../../base/json.ts";
-import type { GuestLimits, LackName } from "../provider.ts";
+import type { Words } from "../../words/words.ts";
+import type { GuestLimits, Lack, LackAbout, LackName } from "../provider.ts";
 
 const mebibyte = 1024 * 1024;
 const canaryCharactersMax = 64 * 1024;
@@ -32,6 +33,8 @@ const facts = z.object({
   writable: z.array(z.string()),
   interfaces: z.array(z.string()),
   routes: z.number(),
+  /** Those of the places it was given that answered. */
+  reached: z.array(z.string()).default([]),
   canSeeFirst: z.boolean(),
   libraries: z.array(z.string()),
   hasChinese: z.boolean(),
@@ -69,10 +72,20 @@ const walls = {
 /** What only the provider knows: who its programs are, the first of which has this number, and what they start with. */
 type Own = { readonly user: readonly number[]; readonly descriptors: readonly number[] };
 
-/** By the name of what is lacking; `name` stands for all walls but the filter of calls. */
-export function brokenWalls(found: GuestFacts, own: Own, name: LackName): [LackName, string][] {
+/**
+ * By the name of what is lacking; `name` stands for all walls but the filter of calls. `besides`: walls that stand
+ * elsewhere, and are looked at by who says so.
+ */
+export function brokenWalls(
+  found: GuestFacts,
+  own: Own,
+  name: LackName,
+  besides: readonly (keyof typeof walls)[] = [],
+): [LackName, string][] {
   const text = (value: unknown) => JSON.stringify(value);
+  const elsewhere: readonly string[] = besides;
   const broken = Object.entries({ ...own, ...walls }).flatMap(([fact, wanted]) => {
+    if (elsewhere.includes(fact)) return [];
     const seen = Object.entries(found).find(([key]) => key === fact)?.[1];
     return text(seen) === text(wanted) ? [] : [`${fact} ${text(seen)}`];
   });
@@ -80,4 +93,9 @@ export function brokenWalls(found: GuestFacts, own: Own, name: LackName): [LackN
     ...(found.seccomp === "2" ? [] : [["no_seccomp", `seccomp ${found.seccomp}`] satisfies [LackName, string]]),
     ...(broken.length === 0 ? [] : [[name, broken.join(", ")] satisfies [LackName, string]]),
   ];
+}
+
+export function sayLack({ lacks }: Words["sandbox"], name: LackName, about: LackAbout): Lack {
+  const [reason, fix] = lacks[name](about);
+  return { name, reason, fix, about };
 }

@@ -121,6 +121,14 @@ const faults: readonly [what: string, why: string, say: (far: Far) => void][] = 
     (far) =>
       far.raw(Buffer.concat(Array(16_385).fill(encodeFrame({ type: "result", id: "e", kind: "text", more: true })))),
   ],
+  ["that says output of nothing", "protocol_error", (far) => far.say({ type: "out", id: "e", stream: "stdout" }, "")],
+  [
+    "whose program begins more than once",
+    "protocol_error",
+    (far) => {
+      for (let n = 0; n < 2; n += 1) far.say({ type: "started", id: "e" });
+    },
+  ],
   [
     "that floods us with frames",
     "flood",

@@ -3,8 +3,9 @@ import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
-import { type Execution, executionLimits, type Guest, type GuestLimits, type SandboxFault } from "../provider.ts";
+import type { Execution, Guest, GuestLimits, GuestUsage, SandboxFault } from "../provider.ts";
 import { acceptedEnvironment } from "./environment.ts";
+import { assertWithinLimits } from "./execution-limits.ts";
 import { createFrameDecoder, encodeFrame, type Frame } from "./frames.ts";
 import { type GuestMessage, guestMessage, type HostMessage, protocolVersion } from "./messages.ts";
 import { createRunning, type Running } from "./running.ts";
@@ -13,6 +14,8 @@ import { createRunning, type Running } from "./running.ts";
 export interface GuestConnection extends Omit<Guest, "usage" | "sharedFiles" | "unnamedBytes"> {
   /** Resolves when the supervisor answers, with how many messages of its children it did not believe. */
   ping(): Promise<number>;
+  /** What the supervisor sees of it, for those who see nothing from outside. */
+  askUsage(): Promise<GuestUsage>;
   /** Frames that meant nothing: for an execution that is over or never was. */
   dropped(): number;
 }
@@ -23,6 +26,8 @@ export type GuestSettings = {
   readonly workspace: string;
   /** By folder inside, which one it must be, as `GuestWorkspace` has it. */
   readonly marks?: Readonly<Record<string, string>> | undefined;
+  /** On another machine the same folder has the same inode, and another device. */
+  readonly areMarksInodes?: boolean | undefined;
   /** The command that runs JavaScript, when there is one inside. */
   readonly javascript: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string>>;
@@ -51,6 +56,7 @@ type State = {
   readonly lastCell: Map<string, Promise<void>>;
   readonly resets: Map<string, (() => void)[]>;
   readonly turnEnds: ((killed: number) => void)[];
+  readonly usages: ((usage: GuestUsage) => void)[];
   readonly pings: Map<number, (dropped: number) => void>;
   /** What to do with every question that is still open when the guest is gone. */
   readonly asked: Set<() => void>;
@@ -74,6 +80,7 @@ export async function connectGuest(
     lastCell: new Map(),
     resets: new Map(),
     turnEnds: [],
+    usages: [],
     pings: new Map(),
     asked: new Set(),
     end,
@@ -88,6 +95,8 @@ export async function connectGuest(
   const isNamed = greeted === "start_timeout" || greeted === "wrong_workspace";
   return failed({ why: isNamed ? greeted : "start_failed", said: greeted });
 }
+
+const nothingUsed: GuestUsage = { memoryBytes: 0, processes: 0, cpuMs: 0 };
 
 function connectionOf(state: State, ended: Guest["ended"]): GuestConnection {
   return {
@@ -105,6 +114,7 @@ function connectionOf(state: State, ended: Guest["ended"]): GuestConnection {
       const n = state.pingCount;
       return ask(state, 0, (answer) => state.pings.set(n, answer), { type: "ping", n });
     },
+    askUsage: () => ask(state, nothingUsed, (answer) => state.usages.push(answer), { type: "usage" }),
     dropped: () => state.dropped,
     isOpen: () => state.isOpen,
     close: (why) => close(state, why, ended),
@@ -124,7 +134,9 @@ function greet(state: State): Promise<"ready" | "start_timeout" | "wrong_greetin
       isGreeted = message.type === "hello" && message.version === protocolVersion && message.nonce === nonce;
       stopTimer();
       const seen = message.type === "hello" ? (message.marks ?? []) : [];
-      const isMounted = Object.values(marks).every((mark, index) => seen[index] === mark);
+      const shown = (mark: string | null | undefined) =>
+        settings.areMarksInodes ? mark?.slice(mark.indexOf(":")) : mark;
+      const isMounted = Object.values(marks).every((mark, index) => shown(seen[index]) === shown(mark));
       resolve(!isGreeted ? "wrong_greeting" : isMounted ? "ready" : "wrong_workspace");
       return isGreeted ? undefined : "protocol_error";
     };
@@ -195,6 +207,11 @@ function takeMessage(state: State, message: GuestMessage, payload: Buffer): "pro
       state.pings.get(message.n)?.(message.dropped);
       state.pings.delete(message.n);
       return undefined;
+    case "usage": {
+      const { memoryBytes, processes, cpuMs } = message;
+      state.usages.shift()?.({ memoryBytes, processes, cpuMs });
+      return undefined;
+    }
     case "turn_ended":
       state.turnEnds.shift()?.(message.killed);
       return undefined;
@@ -221,11 +238,7 @@ function takeForExecution(
 
 function run(state: State, wanted: Execution): Running {
   // All before it is known here: nothing that is found wrong later could be told to anybody.
-  const { codeBytesMax, eventBytesMax, stdinBytesMax, folderCharactersMax } = executionLimits;
-  assert(Buffer.byteLength(wanted.code) <= codeBytesMax, "code for a guest is within its limit");
-  assert(Buffer.byteLength(wanted.event ?? "") <= eventBytesMax, "an event for a guest is within its limit");
-  assert((wanted.stdin?.length ?? 0) <= stdinBytesMax, "input for a guest is within its limit");
-  assert((wanted.folder?.length ?? 0) <= folderCharactersMax, "the folder of an execution is within its limit");
+  assertWithinLimits(wanted);
   assert(!state.running.has(wanted.id), "an execution has an id of its own");
   const env = acceptedEnvironment(wanted.env);
   const running = createRunning(

@@ -13,8 +13,6 @@ from outputs import FIRST_SECONDS, QUEUED_BYTES_MAX, Stream
 RESULT_BYTES_MAX = 1024 * 1024
 # What a piece of a result counts for at least, as the host has it.
 RESULT_PIECE_BYTES_MIN = 64
-# Linux takes no longer argument than 128 KiB.
-ARGUMENT_BYTES_MAX = 120 * 1024
 # For what children in the background still say after their parent has ended.
 DRAIN_SECONDS = 0.2
 # What node reserves for code that it may compile, and mostly does not use. A shell may start one.
@@ -23,6 +21,36 @@ CANNOT_START = 126
 # What a shell says of a child that wrote more to a file than it may.
 FILE_TOO_LARGE = 128 + signal.SIGXFSZ
 NOTHING_USED = {"cpuMs": 0, "memoryPeakBytes": 0, "readBytes": 0, "writtenBytes": 0}
+
+# Everybody on the host can read a command line, so code does not stand there: these take it from a descriptor and close
+# that. What they run sees what it would see with `bash -c` and `node --eval`.
+RUN_BASH = 'IFS= read -r -d "" agentyard_code <&%d; exec %d<&-; eval "unset agentyard_code;$agentyard_code"'
+RUN_JAVASCRIPT = """{
+  const get = process.getBuiltinModule ?? require;
+  const code = get("node:fs").readFileSync(%d, "utf8");
+  get("node:fs").closeSync(%d);
+  const { registerHooks } = get("node:module");
+  let fault;
+  try {
+    new (get("node:vm").Script)(code, { filename: "[eval]" });
+  } catch (error) {
+    fault = error;
+  }
+  if (fault === undefined) (0, eval)(code + "\\n//# sourceURL=[eval]");
+  else if (registerHooks === undefined) throw fault;
+  else {
+    // Modules, and types where this node takes them. It lies where the program runs: that is what its imports start from.
+    const url = "file://" + process.cwd() + "/[eval1]";
+    const format = process.features.typescript ? "module-typescript" : "module";
+    registerHooks({
+      resolve: (name, about, next) => (name === url ? { url, format, shortCircuit: true } : next(name, about)),
+      load: (name, about, next) => (name === url ? { format, source: code, shortCircuit: true } : next(name, about)),
+    });
+    import(url).catch((error) => {
+      throw error?.code === "ERR_INVALID_TYPESCRIPT_SYNTAX" ? fault : error;
+    });
+  }
+}"""
 
 # Runs after the user's code, in the same scope. Descriptor 3 holds the event, 4 takes the value.
 CALL_JAVASCRIPT_HANDLER = b"""
@@ -176,6 +204,8 @@ class Execution:
             return pid
         try:
             processes.become_child(fds, self.supervisor.options, RESERVED_BYTES)
+            if b"\0" in code:
+                raise ValueError("embedded null byte")
             os.chdir(self.folder)
             os.execvpe(argv[0], argv, {**os.environ, **self.env})
         except BaseException as error:
@@ -184,18 +214,17 @@ class Execution:
             os._exit(CANNOT_START)
 
     def _command(self, code, fds):
-        if self.language == "javascript":
-            command = [*self.supervisor.options["javascript"], "--eval"]
-            # A program that has no such name and gets nothing stays as it was written.
-            event = self.parts.get("event")
-            if event is None or (b"handler" not in code and event.read() == b"{}"):
-                return [*command, code]
+        event = self.parts.get("event")
+        # A program that has no such name and gets nothing stays as it was written.
+        is_asked = event is not None and (b"handler" in code or event.read() != b"{}")
+        if self.language == "javascript" and is_asked:
             fds += [event.file(), self.open_pipe("result", RESULT_BYTES_MAX)]
-            return [*command, code + CALL_JAVASCRIPT_HANDLER]
-        if len(code) <= ARGUMENT_BYTES_MAX:
-            return ["bash", "-c", code, "bash"]
+            self.parts["code"].add(CALL_JAVASCRIPT_HANDLER)
         fds.append(self.parts["code"].file())
-        return ["bash", f"/proc/self/fd/{len(fds) - 1}"]
+        place = len(fds) - 1
+        if self.language == "javascript":
+            return [*self.supervisor.options["javascript"], "--eval", RUN_JAVASCRIPT % (place, place)]
+        return ["bash", "-c", RUN_BASH % (place, place), "bash"]
 
     # Output that waits for the host.
 

@@ -1,6 +1,6 @@
 import { assert } from "../../base/assert.ts";
 import { failed, type Result } from "../../base/result.ts";
-import type { Guest, GuestWanted, SandboxFault } from "../provider.ts";
+import type { Guest, GuestWanted, Probe, SandboxFault } from "../provider.ts";
 
 /** The guests of a provider: opened, known while they live, and ended with it. */
 export type KeptGuests = {
@@ -44,4 +44,27 @@ export function keepGuests(start: (wanted: GuestWanted) => Promise<Result<Guest,
       );
     },
   };
+}
+
+type Looks<Host> = {
+  look(): Promise<{ readonly probe: Probe; readonly host: Host | undefined }>;
+  forget?(): void;
+};
+
+/** Guests of one machine, engine or cluster, which is looked at before any is started. */
+export function keepGuestsOf<Host>(
+  machine: Looks<Host>,
+  start: (wanted: GuestWanted, host: Host) => Promise<Result<Guest, SandboxFault>>,
+): KeptGuests {
+  const guests = keepGuests(async (wanted) => {
+    const { probe, host } = await machine.look();
+    if (guests.isClosed()) return failed({ why: "unavailable", said: "closed" });
+    if (host === undefined)
+      return failed({ why: "unavailable", said: probe.missing.map(({ name }) => name).join(" ") });
+    const started = await start(wanted, host);
+    // It went away since we looked.
+    if (!started.ok && started.failure.why === "unavailable") machine.forget?.();
+    return started;
+  });
+  return guests;
 }

@@ -38,6 +38,7 @@ export const guestMessage = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("kernel_lost"), agent, id: id.nullable(), asked: z.boolean() }),
   z.object({ type: z.literal("turn_ended"), killed: count }),
+  z.object({ type: z.literal("usage"), memoryBytes: count, processes: count, cpuMs: count }),
   z.object({ type: z.literal("pong"), n: z.int(), dropped: count }),
 ]);
 export type GuestMessage = z.infer<typeof guestMessage>;
@@ -77,5 +78,7 @@ export type HostMessage =
   | { readonly type: "warm"; readonly agent: string; readonly modules: readonly string[] }
   /** `all`: also what executions that run have started. */
   | { readonly type: "end_turn"; readonly all: boolean }
+  /** What all processes inside use; asked only where nobody outside sees it. */
+  | { readonly type: "usage" }
   | { readonly type: "shutdown" }
   | { readonly type: "ping"; readonly n: number };

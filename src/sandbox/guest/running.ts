@@ -49,6 +49,8 @@ type State = {
   readonly outputBytes: { stdout: number; stderr: number };
   readonly cut: Set<"stdout" | "stderr">;
   phase: "waiting" | "running" | "over";
+  /** The supervisor has said so. */
+  hasBegun: boolean;
   beganAt: number;
   oomKillsBefore: number;
   /** Why we end it; the first reason stands. */
@@ -72,6 +74,7 @@ export function createRunning(execution: Execution, host: RunningHost): Running 
     outputBytes: { stdout: 0, stderr: 0 },
     cut: new Set(),
     phase: "waiting",
+    hasBegun: false,
     beganAt: host.clock.monotonic(),
     oomKillsBefore: 0,
     ending: undefined,
@@ -154,10 +157,14 @@ function retime(state: State, ms: number, action: () => void): void {
 function take(state: State, message: ExecutionMessage, payload: Buffer): "protocol_error" | undefined {
   switch (message.type) {
     case "started":
+      // Once, and no output is empty: else a supervisor that was taken over could say either without an end.
+      if (state.hasBegun) return "protocol_error";
+      state.hasBegun = true;
       state.queue.push({ kind: "started", ...(message.first ? { isPythonNew: true } : {}) });
       return undefined;
     case "out":
       state.outputBytes[message.stream] += payload.length;
+      if (payload.length === 0) return "protocol_error";
       if (state.outputBytes[message.stream] > state.host.outputBytesMax + remarksBytesMax) return "protocol_error";
       state.queue.push({ kind: "output", stream: message.stream, bytes: payload });
       return undefined;

@@ -1,4 +1,5 @@
 import { Duplex } from "node:stream";
+import { createUncovering } from "./covered.ts";
 import { type Cut, createPieces } from "./pieces.ts";
 
 /** The two sockets of a supervisor that was started with nothing but standard input and output. */
@@ -7,20 +8,32 @@ export type StdioLinks = { readonly control: Duplex; readonly network: Duplex };
 const headBytes = 5;
 const pieceBytesMax = 64 * 1024;
 
+type LinkOptions = {
+  /** What may wait in a link for whoever reads it; without it nobody is so slow. */
+  readonly waitingBytesMax?: number;
+  /** What the supervisor says is covered, see `covered.ts`. */
+  readonly key?: Buffer | undefined;
+};
+
 /**
  * Carries both over one stream of bytes: pieces with one byte that says for which, four bytes of length, and the bytes. The
  * other end is `stdio.py`, which is not believed: one wrong word, and all of it is over. The stream ends with the control
  * link, and both links with the stream.
  */
-export function linksOver(stream: Duplex): StdioLinks {
+export function linksOver(
+  stream: Duplex,
+  { waitingBytesMax = Number.POSITIVE_INFINITY, key }: LinkOptions = {},
+): StdioLinks {
+  const uncovering = key && createUncovering(key);
   const control = linkOver(stream, 0, () => stream.destroy());
   const network = linkOver(stream, 1, () => {});
   const links = [control, network];
-  const take = createPieces(cut, (number, bytes) => {
+  const take = createPieces(cutWith(uncovering?.next), (number, bytes) => {
     const link = links[number];
     if (link === undefined) return false;
-    if (!link.destroyed) link.push(bytes);
-    return true;
+    const opened = uncovering?.open(bytes) ?? bytes;
+    if (!link.destroyed) link.push(opened);
+    return link.readableLength <= waitingBytesMax;
   });
   const end = () => {
     for (const link of links) link.destroy();
@@ -36,13 +49,17 @@ export function linksOver(stream: Duplex): StdioLinks {
 }
 
 /** No piece is longer: a head that says more is no head. */
-const cut: Cut = {
-  headBytes,
-  read(head) {
-    const length = head.readUInt32BE(1);
-    return length > pieceBytesMax ? undefined : { number: head.readUInt8(0), length };
-  },
-};
+function cutWith(onPiece?: (length: number) => void): Cut {
+  return {
+    headBytes,
+    read(head) {
+      const length = head.readUInt32BE(1);
+      if (length > pieceBytesMax) return undefined;
+      onPiece?.(length);
+      return { number: head.readUInt8(0), length };
+    },
+  };
+}
 
 function linkOver(stream: Duplex, number: number, onEnd: () => void): Duplex {
   return new Duplex({

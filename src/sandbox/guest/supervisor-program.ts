@@ -7,8 +7,8 @@ export type SupervisorProgram = {
   readonly files: Readonly<Record<string, Uint8Array>>;
 };
 
-/** `isOverStdio`: it is not given sockets, see `stdio.ts`. */
-type Ways = { readonly hasNetwork?: boolean; readonly isOverStdio?: boolean };
+/** `isOverStdio`: it is not given sockets, see `stdio.ts`; `isCovered`: it is given a key first, see `covered.ts`. */
+type Ways = { readonly hasNetwork?: boolean; readonly isOverStdio?: boolean; readonly isCovered?: boolean };
 
 const names = [
   "supervisor.py",
@@ -31,9 +31,13 @@ const names = [
 export function supervisorProgram(
   python: string,
   folder: string,
-  { hasNetwork = false, isOverStdio = false }: Ways = {},
+  { hasNetwork = false, isOverStdio = false, isCovered = false }: Ways = {},
 ): SupervisorProgram {
-  const ways = [...(isOverStdio ? ["stdio"] : []), ...(hasNetwork ? ["network"] : [])];
+  const ways = [
+    ...(isOverStdio ? ["stdio"] : []),
+    ...(isCovered ? ["covered"] : []),
+    ...(hasNetwork ? ["network"] : []),
+  ];
   return {
     command: [python, "-I", "-S", join(folder, "supervisor.py"), ...ways],
     files: Object.fromEntries(names.map((name) => [join(folder, name), readFileSync(join(import.meta.dirname, name))])),

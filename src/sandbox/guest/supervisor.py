@@ -22,7 +22,7 @@ import forward
 import processes
 import stdio
 from channel import PAYLOAD_BYTES_MAX, VERSION, Channel
-from execution import ARGUMENT_BYTES_MAX, CANNOT_START, RESULT_BYTES_MAX, RESULT_PIECE_BYTES_MIN
+from execution import CANNOT_START, RESULT_BYTES_MAX, RESULT_PIECE_BYTES_MIN
 from execution import Execution, Kernel, load_kernel_program
 from outputs import Outputs
 from parts import Part
@@ -50,7 +50,7 @@ def main():
     processes.shield(CONTROL_FD, max([CONTROL_FD, network_fd or 0, *inner_fds]))
     supervisor = Supervisor(socket.socket(fileno=CONTROL_FD))
     forward.begin(supervisor.selector, network_fd)
-    stdio.begin(supervisor.selector, inner_fds)
+    stdio.begin(supervisor.selector, inner_fds, sys.argv[1:])
     supervisor.serve()
 
 
@@ -178,6 +178,9 @@ class Supervisor:
             self.turn_ends.popleft()
             self.channel.send({"type": "turn_ended", "killed": len(killed)})
 
+    def host_usage(self, *_):
+        self.channel.send({"type": "usage", **processes.usage_of_all()})
+
     def host_ping(self, header, _):
         self.channel.send({"type": "pong", "n": header["n"], "dropped": self.dropped})
 
@@ -226,10 +229,7 @@ class Supervisor:
             return self.start_cell(execution)
         if execution.language == "javascript" and not self.options["javascript"]:
             return self.refuse(execution, "JavaScript cannot be run here: there is no node in this sandbox")
-        code = execution.parts["code"].read()
-        if len(code) > ARGUMENT_BYTES_MAX and execution.language == "javascript":
-            return self.refuse(execution, "the code is too long: write it to a file and run that with bash")
-        execution.pid = execution.fork(code)
+        execution.pid = execution.fork(execution.parts["code"].read())
         self.children[execution.pid] = execution
         return self.started(execution)
 

@@ -24,7 +24,7 @@ export type Source = { readonly fd: number } | { readonly path: string };
 
 export type Plan = {
   /** Found again by `reap` in the arguments of bwrap and in the environment of the guest's first process. */
-  readonly mark: string;
+  readonly name: string;
   readonly workspace: PlannedWorkspace | undefined;
   /** Small files by their content, which bwrap reads from a descriptor. */
   readonly files: readonly { readonly fd: number; readonly inside: string }[];
@@ -49,14 +49,14 @@ export type PlannedWorkspace = {
   readonly skillCopies: Source | undefined;
 };
 
-export const markVariable = "AGENTYARD_GUEST";
+export const nameVariable = "AGENTYARD_GUEST";
 /** What a guest's programs are, whoever runs them on the host. */
 const guestUser = "1000";
 const sharedMemoryBytesMax = 64 * 1024 * 1024;
 
-/** What stands on bwrap's command line, where everybody on the host can read it: nothing but the mark. */
+/** What stands on bwrap's command line, where everybody on the host can read it: nothing but the name. */
 export function visibleArguments(plan: Plan, command: readonly string[]): string[] {
-  return ["--args", `${descriptors.args}`, "--setenv", markVariable, plan.mark, "--", ...command];
+  return ["--args", `${descriptors.args}`, "--setenv", nameVariable, plan.name, "--", ...command];
 }
 
 /** All other arguments, for `--args`. The order of the mounts matters: a later one lies on top of an earlier one. */

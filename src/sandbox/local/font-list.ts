@@ -3,12 +3,12 @@ import type { Ids } from "../../base/ids.ts";
 import { matplotlibFolder } from "../guest/environment.ts";
 import type { GuestLimits } from "../provider.ts";
 import { launchGuest } from "./launch.ts";
-import type { LaunchHost } from "./start.ts";
+import type { LaunchSettings } from "./start.ts";
 
 /** matplotlib's list of the fonts here. It would make its own in each guest, which costs more than to start the guest. */
 export type FontList = {
   /** By its place inside, for one more guest; nothing until it was made, once, in a guest that runs no code but ours. */
-  files(host: LaunchHost): Readonly<Record<string, string>>;
+  files(host: LaunchSettings): Readonly<Record<string, string>>;
   settled(): Promise<void>;
 };
 
@@ -59,7 +59,7 @@ for path in glob.glob("/tmp/made/fontlist-*.json"):
     break
 `;
 
-async function make(host: LaunchHost, { ids, python }: Settings): Promise<Record<string, string>> {
+async function make(host: LaunchSettings, { ids, python }: Settings): Promise<Record<string, string>> {
   let said = "";
   const launched = await launchGuest(
     { id: `fonts-${ids.hex(16)}`, workspace: undefined, limits, uid: undefined, env: { LANG: "C.UTF-8" } },

@@ -36,7 +36,7 @@ test("on a machine with the new control groups, limits are set below the service
     "sys/system.slice/agentyard.service/agentyard-m1/cgroup.kill": "",
     "sys/system.slice/agentyard.service/agentyard-m1/g1/cgroup.kill": "",
   }));
-  const groups = openGroups({ mark: "m1", clock: systemClock, proc: at("proc") });
+  const groups = openGroups({ installation: "m1", clock: systemClock, proc: at("proc") });
   const group = groups.make("g1", limits);
   const own = (file: string) => at(`sys/system.slice/agentyard.service/agentyard-m1/g1/${file}`);
   const isIn = group.add(4242);
@@ -66,7 +66,7 @@ test("a server that stepped aside for its guests goes back when it ends, and lea
     [`${own}/cgroup.subtree_control`]: "cpu memory pids\n",
   }));
   mkdirSync(at(`${own}/agentyard-m1-server`));
-  const groups = openGroups({ mark: "m1", clock: systemClock, proc: at("proc") });
+  const groups = openGroups({ installation: "m1", clock: systemClock, proc: at("proc") });
   groups.close();
   const hasOthers = readFileSync(at(`${own}/cgroup.subtree_control`), "utf8");
   // The kernel's own files go with their folder.
@@ -101,7 +101,7 @@ test("only the limits that the machine has are promised, in a container too [X3]
     "sys/cpu/cgroup.procs": "",
     "sys/memory/cgroup.procs": "",
   }));
-  const groups = openGroups({ mark: "m1", clock: systemClock, proc: at("proc") });
+  const groups = openGroups({ installation: "m1", clock: systemClock, proc: at("proc") });
   const group = groups.make("g1", limits);
   assert.deepEqual(groups.has, { memory: false, pids: true, cpu: true, kill: false });
   assert.deepEqual(
@@ -115,7 +115,7 @@ test("only the limits that the machine has are promised, in a container too [X3]
 
 test("a machine without control groups still has guests, without limits [X3]", async (t) => {
   const at = machine(t, () => ({ "proc/self/cgroup": "", "proc/self/mountinfo": "" }));
-  const groups = openGroups({ mark: "m1", clock: systemClock, proc: at("proc") });
+  const groups = openGroups({ installation: "m1", clock: systemClock, proc: at("proc") });
   const group = groups.make("g1", limits);
   group.kill();
   await group.remove();

@@ -31,15 +31,15 @@ export type Group = GroupCounts & {
 
 type Options = {
   /** Marks this installation: two of them on one machine leave each other's guests alone. */
-  readonly mark: string;
+  readonly installation: string;
   readonly clock: Clock;
   /** Where the kernel tells of itself; another folder in tests. */
   readonly proc?: string;
 };
 
 /** Finds what this machine has. No controller is taken for granted: there may be all, some or none. */
-export function openGroups({ mark, clock, proc }: Options): Groups {
-  const places = findPlaces(mark, proc);
+export function openGroups({ installation, clock, proc }: Options): Groups {
+  const places = findPlaces(installation, proc);
   const groupOf = (id: string) =>
     openGroup(new Map(Array.from(places, ([name, place]) => [name, below(place, id)])), clock);
   return {

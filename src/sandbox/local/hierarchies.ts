@@ -18,14 +18,14 @@ const limiting = ["memory", "pids", "cpu"] as const;
  * One folder per controller, below the group that this process is in: a guest then stays within what its host was
  * given. Old hierarchies have some controllers each, the unified one has the rest; a machine may have both.
  */
-export function findPlaces(mark: string, proc = "/proc"): Map<Controller, GroupFolder> {
+export function findPlaces(installation: string, proc = "/proc"): Map<Controller, GroupFolder> {
   const places = new Map<Controller, GroupFolder>();
   const groups = groupsIn(readText(join(proc, "self/cgroup")) ?? "");
   for (const mount of cgroupMounts(readText(join(proc, "self/mountinfo")) ?? "")) {
     const base = folderOf(mount, mount.isUnified ? groups.get("") : groups.get(mount.controllers));
     if (base === undefined) continue;
-    const folder = join(base, `agentyard-${mark}`);
-    const found = mount.isUnified ? unifiedControllers(base, mark) : oldControllers(mount.controllers);
+    const folder = join(base, `agentyard-${installation}`);
+    const found = mount.isUnified ? unifiedControllers(base, installation) : oldControllers(mount.controllers);
     if (found.length === 0 || !makeFolder(folder)) continue;
     if (mount.isUnified) giveOn(folder, found);
     for (const controller of found)
@@ -35,12 +35,12 @@ export function findPlaces(mark: string, proc = "/proc"): Map<Controller, GroupF
 }
 
 /** Those it can limit; "unified" itself always, because its groups can be ended in one stroke. */
-function unifiedControllers(base: string, mark: string): Controller[] {
+function unifiedControllers(base: string, installation: string): Controller[] {
   const offered = words(readText(join(base, "cgroup.controllers")));
   const wanted = limiting.filter((controller) => offered.includes(controller));
   if (wanted.length > 0 && !giveOn(base, wanted)) {
     // A group with processes of its own gives no controller on: this process steps aside into one below.
-    const aside = asideOf(join(base, `agentyard-${mark}`));
+    const aside = asideOf(join(base, `agentyard-${installation}`));
     const hasMoved = makeFolder(aside) && writeText(join(aside, "cgroup.procs"), `${process.pid}`);
     if (hasMoved && !giveOn(base, wanted)) {
       writeText(join(base, "cgroup.procs"), `${process.pid}`); // Others live here too, and they stay.

@@ -8,7 +8,7 @@ import { readText } from "../guest/group-places.ts";
 import { openSources } from "../guest/sources.ts";
 import type { GuestWanted, SandboxFault } from "../provider.ts";
 import type { Group } from "./groups.ts";
-import { type End, type GuestProgram, type LaunchHost, type Started, startBwrap } from "./start.ts";
+import { type End, type GuestProgram, type LaunchSettings, type Started, startBwrap } from "./start.ts";
 
 export type Launched = {
   /** The guest's first process, as the host counts. */
@@ -33,7 +33,7 @@ const sharedUid = 64_999;
 export async function launchGuest(
   wanted: GuestWanted,
   program: GuestProgram,
-  host: LaunchHost,
+  host: LaunchSettings,
 ): Promise<Result<Launched, SandboxFault>> {
   // bwrap dies with the thread that started it.
   assert(isMainThread, "guests are started by the main thread");
@@ -61,7 +61,7 @@ async function launchInto(
   group: Group,
   started: Started,
   program: GuestProgram,
-  host: LaunchHost,
+  host: LaunchSettings,
 ): Promise<Result<Launched, SandboxFault>> {
   const ended = started.ended.then(async (end) => {
     const oomKills = group.oomKills();
@@ -100,7 +100,7 @@ async function begin(
   started: Started,
   group: Group,
   program: GuestProgram,
-  { clock, groups, startTimeoutMs }: LaunchHost,
+  { clock, groups, startTimeoutMs }: LaunchSettings,
 ): Promise<SandboxFault | undefined> {
   const over = new AbortController();
   const late = clock.wait(startTimeoutMs, over.signal).then((): SandboxFault => ({ why: "start_timeout", said: "" }));

@@ -3,12 +3,12 @@ import { release } from "node:os";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
-import { failed, ok, type Result } from "../../base/result.ts";
+import { ok, type Result } from "../../base/result.ts";
 import type { Words } from "../../words/words.ts";
 import { connectGuest, type GuestConnection, type ProcessLimits } from "../guest/connection.ts";
 import { guestEnvironment, marksInside, noWorkspace, programFolder } from "../guest/environment.ts";
 import { sharedFiles, unnamedBytes } from "../guest/held-files.ts";
-import { keepGuests } from "../guest/kept-guests.ts";
+import { keepGuestsOf } from "../guest/kept-guests.ts";
 import { supervisorProgram } from "../guest/supervisor-program.ts";
 import { createOomCount, type GuestLife, tieGuest } from "../guest/tie-guest.ts";
 import type { Guest, GuestWanted, SandboxFault, SandboxProvider } from "../provider.ts";
@@ -18,12 +18,12 @@ import type { Group } from "./groups.ts";
 import { type Launched, launchGuest } from "./launch.ts";
 import { openMachine } from "./machine.ts";
 import { reapLeftovers } from "./reap.ts";
-import type { LaunchHost } from "./start.ts";
+import type { LaunchSettings } from "./start.ts";
 import { processesOf, usageOf } from "./usage.ts";
 
 export type LocalSandboxOptions = {
   /** Marks this installation: two of them on one machine leave each other's guests alone. */
-  readonly mark: string;
+  readonly installation: string;
   readonly clock: Clock;
   readonly ids: Ids;
   /** For what the machine lacks. */
@@ -46,24 +46,19 @@ const defaults = { python: "/usr/bin/python3", bwrap: "/usr/bin/bwrap" };
 
 /** Guests as processes of this machine, behind bubblewrap. Nothing is touched before the first question. */
 export function openLocalSandbox(options: LocalSandboxOptions): SandboxProvider {
-  const { mark, clock, python = defaults.python, bwrap = defaults.bwrap } = options;
+  const { installation, clock, python = defaults.python, bwrap = defaults.bwrap } = options;
   const settings: Settings = { ...options, python, bwrap, javascript: javascriptAt(options.javascript) };
   const machine = openMachine(settings);
   const fonts = createFontList(settings);
   const bytecode = createBytecode(settings);
-  const guests = keepGuests(async (wanted) => {
-    const { probe, host } = await machine.look();
-    if (guests.isClosed()) return failed({ why: "unavailable", said: "closed" });
-    if (host === undefined) return failed({ why: "unavailable", said: namesOf(probe.missing) });
-    return startGuest(wanted, host, { ...settings, fonts, bytecode });
-  });
+  const guests = keepGuestsOf(machine, (wanted, host) => startGuest(wanted, host, { ...settings, fonts, bytecode }));
   return {
     probe: async (wanted) => (await machine.look(wanted?.fresh)).probe,
     open: guests.open,
     async reap() {
       // The guests that look around for us are nobody's leftovers.
       await Promise.all([machine.settled(), fonts.settled()]);
-      return reapLeftovers({ mark, groups: machine.groups(), clock, spared: guests.ids() });
+      return reapLeftovers({ installation, groups: machine.groups(), clock, spared: guests.ids() });
     },
     async close() {
       await guests.close();
@@ -71,10 +66,6 @@ export function openLocalSandbox(options: LocalSandboxOptions): SandboxProvider 
       await machine.close();
     },
   };
-}
-
-function namesOf(lacks: readonly { readonly name: string }[]): string {
-  return lacks.map(({ name }) => name).join(" ");
 }
 
 type Javascript = {
@@ -98,7 +89,7 @@ type Kept = { readonly fonts: FontList; readonly bytecode: Bytecode };
 
 async function startGuest(
   wanted: GuestWanted,
-  host: LaunchHost,
+  host: LaunchSettings,
   { javascript, python, startTimeoutMs, clock, ids, fonts, bytecode }: Settings & Kept,
 ): Promise<Result<Guest, SandboxFault>> {
   const env = guestEnvironment(wanted);
@@ -144,7 +135,7 @@ async function startGuest(
 /** What no control group limits. Older kernels count the processes of a user on the whole machine: then not those. */
 function processLimits(
   { limits: { memoryBytes, processesMax } }: GuestWanted,
-  has: LaunchHost["groups"]["has"],
+  has: LaunchSettings["groups"]["has"],
 ): ProcessLimits {
   return {
     memoryBytes: has.memory ? null : memoryBytes,

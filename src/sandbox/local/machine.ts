@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
-import { whenOver } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Words } from "../../words/words.ts";
+import { rememberLooks } from "../guest/remembered-looks.ts";
 import { architectureOf, seccompProgram } from "../guest/seccomp.ts";
 import type { Probe } from "../provider.ts";
 import { readBwrap } from "./bwrap.ts";
 import { type Groups, openGroups } from "./groups.ts";
 import { probeMachine } from "./probe.ts";
-import type { LaunchHost } from "./start.ts";
+import type { LaunchSettings } from "./start.ts";
 
 /** What is known about this machine, found out when it is first asked for. */
 export type Machine = {
@@ -20,10 +20,10 @@ export type Machine = {
   close(): Promise<void>;
 };
 
-export type Looked = { readonly probe: Probe; readonly host: LaunchHost | undefined };
+export type Looked = { readonly probe: Probe; readonly host: LaunchSettings | undefined };
 
 type Settings = {
-  readonly mark: string;
+  readonly installation: string;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly words: Words["sandbox"];
@@ -32,45 +32,26 @@ type Settings = {
   readonly startTimeoutMs: number;
 };
 
-/** Something that is missing may have been mended meanwhile, by a setting that no file tells of. */
-const missingAgainMs = 10_000;
-
 export function openMachine(settings: Settings): Machine {
-  const { mark, clock, python, bwrap } = settings;
+  const { installation, clock, python, bwrap } = settings;
   let groups: Groups | undefined;
-  let looking: Promise<Looked> | undefined;
   let seen = "";
-  let staleAt = Number.POSITIVE_INFINITY;
-
   const groupsOnce = () => {
-    groups ??= openGroups({ mark, clock });
+    groups ??= openGroups({ installation, clock });
     return groups;
   };
-  const lookAgain = async () => {
-    staleAt = Number.POSITIVE_INFINITY;
-    let looked: Looked | undefined;
-    try {
-      looked = await lookAround(settings, groupsOnce());
-    } finally {
-      // Also where we could not even look: it is no answer for ever.
-      if (looked?.host === undefined) staleAt = clock.monotonic() + missingAgainMs;
-    }
-    return looked;
-  };
-  const settled = async () => {
-    if (looking !== undefined) await whenOver(looking);
-  };
+  const looks = rememberLooks(clock, () => lookAround(settings, groupsOnce()));
   return {
-    look(isFresh = false) {
+    look(isFresh) {
       const found = [bwrap, python].map(stampOf).join(" ");
-      if (looking === undefined || isFresh || found !== seen || clock.monotonic() >= staleAt) looking = lookAgain();
+      if (found !== seen) looks.forget();
       seen = found;
-      return looking;
+      return looks.look(isFresh);
     },
     groups: groupsOnce,
-    settled,
+    settled: looks.settled,
     async close() {
-      await settled();
+      await looks.settled();
       groups?.close();
     },
   };
@@ -83,10 +64,10 @@ function stampOf(path: string): string {
 }
 
 async function lookAround(settings: Settings, groups: Groups): Promise<Looked> {
-  const { mark, clock, startTimeoutMs } = settings;
+  const { installation, clock, startTimeoutMs } = settings;
   const bwrap = await readBwrap(settings.bwrap);
   const probe = await probeMachine({ ...settings, bwrap, groups });
   const architecture = architectureOf(process.arch);
   if (probe.missing.length > 0 || bwrap === undefined || architecture === undefined) return { probe, host: undefined };
-  return { probe, host: { bwrap, seccomp: seccompProgram(architecture), groups, mark, clock, startTimeoutMs } };
+  return { probe, host: { bwrap, seccomp: seccompProgram(architecture), groups, installation, clock, startTimeoutMs } };
 }

@@ -2,10 +2,18 @@ import { existsSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Words } from "../../words/words.ts";
-import { brokenWalls, canaryLimits, canaryProgram, factsIn, type GuestFacts, readCanary } from "../guest/canary.ts";
+import {
+  brokenWalls,
+  canaryLimits,
+  canaryProgram,
+  factsIn,
+  type GuestFacts,
+  readCanary,
+  sayLack,
+} from "../guest/canary.ts";
 import { readText } from "../guest/group-places.ts";
 import { architectureOf, seccompProgram } from "../guest/seccomp.ts";
-import type { Lack, LackAbout, LackName, Probe } from "../provider.ts";
+import type { LackName, Probe } from "../provider.ts";
 import type { Bwrap } from "./bwrap.ts";
 import type { Groups } from "./groups.ts";
 import { asRoot, installCommand } from "./install.ts";
@@ -15,7 +23,7 @@ import { canStage } from "./stage.ts";
 type Machine = {
   readonly bwrap: Bwrap | undefined;
   readonly groups: Groups;
-  readonly mark: string;
+  readonly installation: string;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly words: Words["sandbox"];
@@ -25,7 +33,8 @@ type Machine = {
 
 /** Starts a guest that looks around from inside: that a program is installed says nothing about what it can do here. */
 export async function probeMachine(machine: Machine): Promise<Probe> {
-  const say = (name: LackName, detail = "") => lack(machine.words, name, detail);
+  const say = (name: LackName, detail = "") =>
+    sayLack(machine.words, name, { detail, sudo: asRoot(), install: installFor(name) });
   const { bwrap, python = pythonPath } = machine;
   const architecture = architectureOf(process.arch);
   if (bwrap === undefined) return { missing: [say("no_bwrap")], degraded: [] };
@@ -46,7 +55,7 @@ const canaryTimeoutMs = 20_000;
 
 /** What the canary found; a text when it could not be started. */
 async function sendCanary(
-  { groups, mark, clock, ids }: Machine,
+  { groups, installation, clock, ids }: Machine,
   { bwrap, seccomp, python }: { bwrap: Bwrap; seccomp: Uint8Array; python: string },
 ): Promise<GuestFacts | string> {
   let told = "";
@@ -68,7 +77,7 @@ async function sendCanary(
         return undefined;
       },
     },
-    { bwrap, seccomp, groups, mark, clock, startTimeoutMs: canaryTimeoutMs },
+    { bwrap, seccomp, groups, installation, clock, startTimeoutMs: canaryTimeoutMs },
   );
   if (!launched.ok) return launched.failure.said === "" ? launched.failure.why : launched.failure.said;
   launched.value.kill();
@@ -111,13 +120,6 @@ function readHostMarks(): HostMarks {
     isContainer: ["/.dockerenv", "/run/.containerenv"].some((path) => existsSync(path)),
     isRestricted: readText("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")?.trim() === "1",
   };
-}
-
-function lack(words: Words["sandbox"], name: LackName, detail: string): Lack {
-  const texts: Readonly<Record<LackName, (about: LackAbout) => readonly [string, string]>> = words.lacks;
-  const about = { detail, sudo: asRoot(), install: installFor(name) };
-  const [reason, fix] = texts[name](about);
-  return { name, reason, fix, about };
 }
 
 function installFor(name: LackName): string {

@@ -2,11 +2,11 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { readText } from "../guest/group-places.ts";
-import { markVariable } from "./bwrap.ts";
+import { nameVariable } from "./bwrap.ts";
 import { endProcess, type Groups } from "./groups.ts";
 
 type Leftovers = {
-  readonly mark: string;
+  readonly installation: string;
   readonly groups: Groups;
   readonly clock: Clock;
   /** Ids of guests that somebody looks after. */
@@ -14,17 +14,17 @@ type Leftovers = {
 };
 
 /**
- * Ends guests of this installation that no process looks after any more. They are known by their group, and by the mark
+ * Ends guests of this installation that no process looks after any more. They are known by their group, and by the name
  * that bwrap carries among its arguments and the guest's first process in its environment.
  */
 export async function reapLeftovers({
-  mark,
+  installation,
   groups,
   clock,
   spared = new Set(),
 }: Leftovers): Promise<{ readonly processes: number; readonly groups: number; readonly mounts: number }> {
   const isLeft = (pid: number) => {
-    const id = guestOf(pid, mark);
+    const id = guestOf(pid, installation);
     return id !== undefined && !spared.has(id);
   };
   const marked = readdirSync("/proc")
@@ -42,11 +42,11 @@ const looksMax = 100;
 const lookMs = 20;
 
 /** The guest that a process belongs to. None when it is dead and only waits to be counted: then both texts are empty. */
-function guestOf(pid: number, mark: string): string | undefined {
+function guestOf(pid: number, installation: string): string | undefined {
   const read = (file: string) => readText(join("/proc", `${pid}`, file)) ?? "";
   const starts = [
-    ["cmdline", `\0--setenv\0${markVariable}\0${mark}.`],
-    ["environ", `\0${markVariable}=${mark}.`],
+    ["cmdline", `\0--setenv\0${nameVariable}\0${installation}.`],
+    ["environ", `\0${nameVariable}=${installation}.`],
   ] as const;
   for (const [file, start] of starts) {
     const text = `\0${read(file)}`;

@@ -2,6 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { Duplex, PassThrough } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
+import { keepFirstWords } from "../guest/first-words.ts";
 import { readText } from "../guest/group-places.ts";
 import { canReach, type Opened, type ProgramWanted, type Sources } from "../guest/sources.ts";
 import type { GuestWanted, SandboxFault } from "../provider.ts";
@@ -22,12 +23,12 @@ export type GuestProgram = {
 };
 
 /** What all guests of a provider are started with. */
-export type LaunchHost = {
+export type LaunchSettings = {
   readonly bwrap: Bwrap;
   readonly seccomp: Uint8Array;
   readonly groups: Groups;
   /** Marks this installation, see `openGroups`. */
-  readonly mark: string;
+  readonly installation: string;
   readonly clock: Clock;
   readonly startTimeoutMs: number;
 };
@@ -53,7 +54,7 @@ export type Started = {
 type Order = {
   readonly wanted: GuestWanted;
   readonly program: GuestProgram;
-  readonly host: LaunchHost;
+  readonly host: LaunchSettings;
   /** Whom bwrap runs as when we are root. */
   readonly uid: number | undefined;
   readonly sources: Sources;
@@ -139,7 +140,7 @@ function planFor(
     return handed.length > 0 ? { fd: first + index } : { path: source.path };
   };
   return {
-    mark: `${host.mark}.${wanted.id}`,
+    name: `${host.installation}.${wanted.id}`,
     workspace: workspace && {
       inside: workspace.inside,
       root: sourceOf(workspace.root),
@@ -232,23 +233,18 @@ function readPid(status: Duplex): Promise<number> {
   });
 }
 
-const saidBytesMax = 8 * 1024;
 /** How long a process that outlives bwrap may hold its output. */
 const lastWordsMs = 1000;
 
 function readEnd(child: ChildProcess, clock: Clock): Promise<End> {
-  const said: Buffer[] = [];
-  let room = saidBytesMax;
+  const said = keepFirstWords();
   const silent = [child.stdout, child.stderr].map((stream) => {
-    stream?.on("data", (bytes: Buffer) => {
-      if (room > 0) said.push(bytes.subarray(0, room));
-      room -= bytes.length;
-    });
+    stream?.on("data", said.add);
     return new Promise<void>((resolve) => (stream === null ? resolve() : stream.once("close", resolve)));
   });
   return new Promise((resolve) => {
     const finish = (code: number | null, signal: string | null) => {
-      const answer = () => resolve({ code, signal, said: Buffer.concat(said).toString("utf8").trim() });
+      const answer = () => resolve({ code, signal, said: said.text() });
       const cancel = clock.after(lastWordsMs, answer);
       void Promise.all(silent).then(() => {
         cancel();
@@ -257,7 +253,7 @@ function readEnd(child: ChildProcess, clock: Clock): Promise<End> {
     };
     child.once("exit", finish);
     child.once("error", (error) => {
-      said.push(Buffer.from(error.message));
+      said.add(Buffer.from(error.message));
       finish(null, null);
     });
   });

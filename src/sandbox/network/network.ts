@@ -17,6 +17,8 @@ export type MoreHosts = { readonly hosts: readonly string[]; readonly onRefusal:
 export type NetworkOptions = {
   /** What it says counts from the next connection on. */
   readonly rules: NetworkRules;
+  /** At which this process listens itself: there no program reaches this machine, whatever the rules say. May grow. */
+  readonly ownPorts?: ReadonlySet<number> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Others in tests. */
@@ -26,7 +28,7 @@ export type NetworkOptions = {
 
 const noMore: MoreHosts = { hosts: [], onRefusal: () => {} };
 
-export function openNetwork({ rules, clock, logger, ...options }: NetworkOptions): Network {
+export function openNetwork({ rules, clock, logger, ownPorts = new Set(), ...options }: NetworkOptions): Network {
   const lookup = options.lookup ?? createLookup();
   const limits = { ...proxyLimits, ...options.limits };
   /** By user, as long as a guest of theirs lives. */
@@ -43,7 +45,7 @@ export function openNetwork({ rules, clock, logger, ...options }: NetworkOptions
           if (meter.guests === 0) meters.delete(owner);
         });
         const current = () => ({ hosts: [...rules.hosts, ...hosts], privateHosts: rules.privateHosts });
-        serveNetwork(link, { rules: current, lookup, meter, limits, clock, logger, owner, onRefusal });
+        serveNetwork(link, { rules: current, ownPorts, lookup, meter, limits, clock, logger, owner, onRefusal });
       };
     },
   };

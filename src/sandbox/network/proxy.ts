@@ -6,7 +6,7 @@ import { inBackground } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { Logger } from "../../observe/observe.ts";
-import { connectTo, isAmong, type Lookup, type NetworkRules } from "../../web/web.ts";
+import { connectTo, isAmong, isOfThisMachine, type Lookup, type NetworkRules } from "../../web/web.ts";
 import { forModels } from "../../words/words.ts";
 import { readHead } from "./head.ts";
 import { type ProxyRequest, parseRequest } from "./request.ts";
@@ -45,6 +45,7 @@ export type ProxyOptions = {
   /** Asked anew for each connection: settings may change. */
   readonly rules: () => NetworkRules;
   readonly lookup: Lookup;
+  readonly ownPorts: ReadonlySet<number>;
   readonly meter: Meter;
   readonly limits: ProxyLimits;
   readonly clock: Clock;
@@ -77,7 +78,7 @@ export function serveNetwork(link: Duplex, options: ProxyOptions): void {
 type Proxy = ProxyOptions & { refusals: number };
 
 type Refusal =
-  | { readonly why: "host" | "unreachable"; readonly host: string; readonly port: number }
+  | { readonly why: "host" | "shut" | "unreachable"; readonly host: string; readonly port: number }
   | { readonly why: "private" | "never" | "unknown"; readonly host: string }
   | { readonly why: "spent" | "headTooLong"; readonly limitBytes: number }
   | { readonly why: "headTooSlow"; readonly seconds: number }
@@ -109,7 +110,11 @@ async function openWay(client: Duplex, proxy: Proxy): Promise<Result<Way, Refusa
   if (!isAmong(rules.hosts, host, port)) return failed({ why: "host", host, port });
   if (meter.bytes >= ownerBytesMax) return failed({ why: "spent", limitBytes: ownerBytesMax });
   const isPrivateAllowed = isAmong(rules.privateHosts, host, port);
-  const upstream = await connectTo({ ...{ host, port, isPrivateAllowed, clock }, lookup: proxy.lookup, connectMsMax });
+  const upstream = await connectTo({
+    ...{ host, port, isPrivateAllowed, clock, connectMsMax, lookup: proxy.lookup },
+    // Who comes from this machine is the user there: a program could answer what its own agent asks.
+    isShut: proxy.ownPorts.has(port) ? isOfThisMachine : undefined,
+  });
   if (typeof upstream !== "string") return ok({ upstream, request, rest: read.rest });
   return failed({ why: upstream, host, port });
 }
@@ -141,6 +146,7 @@ function textOf(refusal: Refusal): string {
   const { network: words } = forModels;
   switch (refusal.why) {
     case "host":
+    case "shut":
     case "unreachable":
       return words[refusal.why](refusal);
     case "private":
@@ -162,6 +168,7 @@ function textOf(refusal: Refusal): string {
 function statusOf(why: Refusal["why"]): string {
   switch (why) {
     case "host":
+    case "shut":
     case "private":
     case "never":
     case "spent":

@@ -1,3 +1,5 @@
+import { bareHost } from "../../base/host.ts";
+
 /** What a program asked the proxy for. */
 export type ProxyRequest = {
   readonly host: string;
@@ -59,11 +61,15 @@ function nameOf(line: string): string {
   return line.slice(0, line.indexOf(":")).toLowerCase();
 }
 
+/** As DNS has it: a longer name is nobody's, and a refusal would say all of it again. */
+const hostCharactersMax = 253;
+
 /** An address in any spelling (`0x7f.1`, `2130706433`) comes out as the address it is. */
 function placeOf(authority: string): { readonly host: string; readonly port: number | undefined } | undefined {
   const [, name, digits] = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(authority) ?? [];
   if (name === undefined || !URL.canParse(`http://${name}/`)) return undefined;
-  const host = new URL(`http://${name}/`).hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const host = bareHost(new URL(`http://${name}/`).hostname).replace(/\.$/, "");
   const port = digits === undefined ? undefined : Number(digits);
+  if (host.length > hostCharactersMax) return undefined;
   return host === "" || port === 0 || (port ?? 0) > 65_535 ? undefined : { host, port };
 }

@@ -83,6 +83,7 @@ test("the end of the link ends every stream, and a stream that is given up is to
 
 const wrong: readonly (readonly [what: string, ...frames: readonly Buffer[]])[] = [
   ["more than the window allows", ...new Array<Buffer>(16).fill(data(1, 32 * 1024))],
+  ["a piece of nothing", data(1, 0)],
   ["a piece that is too long", frame(kinds.data, 1, 4_000_000_000)],
   ["a word that nobody knows", frame(9, 1)],
   ["a stream that is there already", frame(kinds.open, 1)],

@@ -57,7 +57,8 @@ function takeFrames(state: State, bytes: Buffer): number | "wrong" {
   let at = 0;
   while (bytes.length - at >= headBytes) {
     const [kind, id, number] = [bytes.readUInt8(at), bytes.readUInt32BE(at + 1), bytes.readUInt32BE(at + 5)];
-    if (kind === kinds.data && number > pieceBytesMax) return "wrong";
+    // A piece of nothing takes nothing of the window, and would still take room here.
+    if (kind === kinds.data && (number === 0 || number > pieceBytesMax)) return "wrong";
     const end = at + headBytes + (kind === kinds.data ? number : 0);
     if (bytes.length < end) break;
     if (!takeFrame(state, { kind, id, number, payload: bytes.subarray(at + headBytes, end) })) return "wrong";

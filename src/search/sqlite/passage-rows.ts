@@ -23,11 +23,13 @@ export function insertPassage(
   const behind = next?.kind === kind ? next.text.slice(0, overlapCharacters) : "";
   // A word that was cut in two is found in the first half.
   const first = runsOn ? (behind.match(/^./u)?.[0] ?? "") : "";
-  const found = [path.at(-1) ?? "", path.slice(0, -1).join("\n"), text + first];
+  // The fold of a part is a part of the fold, so that the text is folded once for both tables.
+  const folded = fold(text);
+  const found = [fold(path.at(-1) ?? ""), fold(path.slice(0, -1).join("\n")), folded + fold(first)];
   write("INSERT INTO word (rowid, title, path, body) VALUES (?, ?, ?, ?)").run(
-    ...[id, ...found.map((each) => indexedText(fold(each), cutRun))],
+    ...[id, ...found.map((each) => indexedText(each, cutRun))],
   );
-  write("INSERT INTO trigram (rowid, body) VALUES (?, ?)").run(id, fold(text + (runsOn ? "" : "\n") + behind));
+  write("INSERT INTO trigram (rowid, body) VALUES (?, ?)").run(id, folded + (runsOn ? "" : "\n") + fold(behind));
 }
 
 /** In small steps; a kill in between leaves rows that nobody sees, and that the next start removes. */

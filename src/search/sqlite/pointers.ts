@@ -7,9 +7,9 @@ export type Pointers = ReturnType<typeof openPointers>;
 
 /** Who has which content under which name. */
 export function openPointers({ read, write }: Statements) {
-  const find = ({ owner, kind, place }: Pointer) =>
+  const pointersAt = ({ owner, kind, place }: Pointer) =>
     read("SELECT place, content FROM pointer WHERE owner = ? AND kind = ? AND place = ?").all(owner, kind, place);
-  const findBelow = ({ owner, kind, place }: Pointer) =>
+  const pointersBelow = ({ owner, kind, place }: Pointer) =>
     read("SELECT place, content FROM pointer WHERE owner = ? AND kind = ? AND substr(place, 1, length(?3)) = ?3").all(
       owner,
       kind,
@@ -18,14 +18,14 @@ export function openPointers({ read, write }: Statements) {
   return {
     /** Answers the other content that was there before. */
     set(pointer: Pointer, content: number): number | undefined {
-      const [before] = find(pointer);
+      const [before] = pointersAt(pointer);
       const { owner, kind, place } = pointer;
       write("REPLACE INTO pointer (owner, kind, place, content) VALUES (?, ?, ?, ?)").run(owner, kind, place, content);
       return before === undefined || Number(before.content) === content ? undefined : Number(before.content);
     },
     /** One, or all whose place begins so. */
     find(pointer: Pointer, isPrefix: boolean): { place: string; content: number }[] {
-      const rows = isPrefix ? findBelow(pointer) : find(pointer);
+      const rows = isPrefix ? pointersBelow(pointer) : pointersAt(pointer);
       return rows.map((row) => ({ place: String(row.place), content: Number(row.content) }));
     },
     delete({ owner, kind, place }: Pointer): void {

@@ -18,7 +18,42 @@ export function* cutBlock(block: Block, unitsMax: number): Generator<Piece> {
   if (block.kind === "table") return yield* cutTable(block, unitsMax);
   if (unitsOf(text) <= unitsMax) return yield { text, from, to };
   const steps = block.kind === "code" ? text.split(/(?<=\n)/) : text.split(/(?<=[.!?;][\s]|[。！？；\n])/u);
-  for (const piece of gather(cutLongOnes(steps, unitsMax), unitsMax)) yield { text: piece.join(""), from, to };
+  const placeAt = openPlaces(block);
+  let at = 0;
+  for (const group of gather(cutLongOnes(steps, unitsMax), unitsMax)) {
+    const piece = group.join("");
+    // Blanks at its end lie on no other page or line.
+    const last = at + Math.max(0, piece.trimEnd().length - 1);
+    yield { text: piece, ...(placeAt === undefined ? { from, to } : { from: placeAt(at), to: placeAt(last) }) };
+    at += piece.length;
+  }
+}
+
+/**
+ * Where the characters of a block stand, asked for from its beginning to its end: on which of its pages, or on which of its
+ * lines where the text has just these. Undefined where that is not known.
+ */
+function openPlaces({ text, from, to = from, turns }: Block): ((at: number) => Place) | undefined {
+  let [place, next] = [from, 0];
+  if (turns !== undefined)
+    return (at) => {
+      for (let turn = turns[next]; turn !== undefined && turn.at <= at; turn = turns[next]) {
+        place = turn.place;
+        next += 1;
+      }
+      return place;
+    };
+  if (from.line === undefined || to.line !== from.line + feedsIn(text)) return undefined;
+  return (at) => {
+    const feeds = feedsIn(text.slice(next, at));
+    if (feeds > 0) place = { ...place, line: (place.line ?? 0) + feeds };
+    next = at;
+    return place;
+  };
+}
+
+function feedsIn(text: string): number {
+  return text.match(/\n/g)?.length ?? 0;
 }
 
 const rowsMax = 50;

@@ -35,7 +35,8 @@ const letter = String.raw`[[\p{L}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakan
 
 function findWords(stems: readonly string[]): (folded: string) => Iterable<Found> {
   const words = stems.map((each) => `(${RegExp.escape(beginningOf(each))}${letter}*)`);
-  const pattern = new RegExp(`(?<!${letter})${words.join(`(?:(?!${letter}).){1,3}`)}`, "gvs");
+  const pattern = new RegExp(`(?<!${letter})${words.join(`(?:(?!${letter}).){1,3}`)}`, "yvs");
+  const beginning = beginningOf(stems[0] ?? "");
   const known = new Map<string, string>();
   const stemOf = (word: string) => {
     const stemmed = known.get(word) ?? stem(word);
@@ -43,11 +44,21 @@ function findWords(stems: readonly string[]): (folded: string) => Iterable<Found
     return stemmed;
   };
   return function* (folded) {
-    for (const match of folded.matchAll(pattern)) {
+    for (const match of matchesAt(beginning, pattern, folded)) {
       if (stems.every((each, index) => stemOf(match[index + 1] ?? "") === each))
         yield { start: match.index, end: match.index + match[0].length };
     }
   };
+}
+
+/** As `matchAll` finds them; but a pattern is tried only where its beginning stands, which a plain search finds far sooner. */
+function* matchesAt(beginning: string, sticky: RegExp, folded: string): Generator<RegExpExecArray> {
+  for (let at = beginning === "" ? -1 : folded.indexOf(beginning); at !== -1; ) {
+    sticky.lastIndex = at;
+    const match = sticky.exec(folded);
+    if (match !== null) yield match;
+    at = folded.indexOf(beginning, at + (match?.[0].length ?? 1));
+  }
 }
 
 /** All words of a stem begin with this: what the rules of stems change is the end. */
@@ -58,8 +69,10 @@ function beginningOf(stemmed: string): string {
 function findCharacters(characters: string): (folded: string) => Iterable<Found> {
   const parts = Array.from(characters.replaceAll(/\s+/g, ""), (each) => RegExp.escape(each));
   // A line may end in the middle of a word.
-  const pattern = new RegExp(parts.join("\\s{0,2}"), "gu");
+  const pattern = new RegExp(parts.join("\\s{0,2}"), "yu");
+  const [first = ""] = characters.replaceAll(/\s+/g, "");
   return function* (folded) {
-    for (const match of folded.matchAll(pattern)) yield { start: match.index, end: match.index + match[0].length };
+    for (const match of matchesAt(first, pattern, folded))
+      yield { start: match.index, end: match.index + match[0].length };
   };
 }

@@ -52,6 +52,52 @@ test("a section is a passage under its headings, over the pages that its text re
   );
 });
 
+test("each part of a long block says on which of its pages it lies [D2][D3]", () => {
+  const lines = Array.from({ length: 90 }, (_, index) => `line ${index} of a program that is printed on three pages`);
+  const text = lines.join("\n");
+  const turns = [30, 60].map((line, index) => ({ at: text.indexOf(`line ${line} `), place: { page: index + 5 } }));
+  const passages = passagesOf([{ kind: "code", text, from: { page: 4 }, to: { page: 6 }, turns }]);
+  const pageOf = (line: string | undefined) => 4 + Math.floor(Number(line?.split(" ")[1]) / 30);
+  assert.ok(passages.length > 3);
+  assert.deepEqual(
+    passages.map(({ from, to }) => [from.page, to.page]),
+    passages.map((passage) => {
+      const own = passage.text.trimEnd().split("\n");
+      return [pageOf(own[0]), pageOf(own.at(-1))];
+    }),
+  );
+});
+
+test("a passage that begins with a page is cited with that page, and the one before it ends on the page before [D2][D3]", () => {
+  const text = Array.from({ length: 90 }, (_, index) => `line ${index} of a program on two pages`).join("\n");
+  const code: Block = { kind: "code", text, from: { page: 4 }, to: { page: 5 } };
+  const second = passagesOf([code])[1]?.text ?? "";
+  const passages = passagesOf([{ ...code, turns: [{ at: text.indexOf(second), place: { page: 5 } }] }]);
+  assert.ok(passages.length > 2 && second.startsWith("line "));
+  assert.deepEqual(
+    passages.map(({ from, to }) => [from.page, to.page]),
+    passages.map((_, index) => (index === 0 ? [4, 4] : [5, 5])),
+  );
+});
+
+test("each part of a long text says on which lines it stands, where the text has just these [D2][D3]", () => {
+  const lines = Array.from({ length: 80 }, (_, index) => `${index + 11}: a line of a text without any blank one.`);
+  const text = lines.join("\n");
+  const passages = passagesOf([{ kind: "paragraph", text, from: { line: 11 }, to: { line: 90 } }]);
+  assert.ok(passages.length > 2);
+  const numberOf = (line: string | undefined) => Number.parseInt(line ?? "", 10);
+  assert.deepEqual(
+    passages.map(({ from, to }) => [from.line, to.line]),
+    passages.map((passage) => {
+      const own = passage.text.trimEnd().split("\n");
+      return [numberOf(own[0]), numberOf(own.at(-1))];
+    }),
+  );
+  // A reader that joins lines has other ones: then the whole is named.
+  const [first] = passagesOf([{ kind: "paragraph", text, from: { line: 11 }, to: { line: 95 } }]);
+  assert.deepEqual([first?.from, first?.to], [{ line: 11 }, { line: 95 }]);
+});
+
 test("contents are passages of their own, and no text belongs to them [D2]", () => {
   const contents: Block = { kind: "contents", text: "1 Tools ..... 3", from: { page: 1 } };
   const passages = passagesOf([paragraph("before", 1), contents, paragraph("behind", 2)]);

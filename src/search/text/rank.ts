@@ -165,7 +165,8 @@ function densityOf(marks: readonly Mark[], telling: readonly number[]): number {
 
 function hasWhole(folded: string, whole: string): boolean {
   if (!whole.includes(" ") && whole.length < 3) return false;
-  return plain(folded).includes(whole);
+  // Most passages lack some word of it, and need not be made plain.
+  return whole.split(" ").every((word) => folded.includes(word)) && plain(folded).includes(whole);
 }
 
 function titleIs(foldedTitle: string, whole: string): boolean {

@@ -3,31 +3,61 @@ import { failed, ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { type ColumnKind, type CopiedRows, copiedTables } from "../copied-tables.ts";
 import { openRowSums } from "../row-sums.ts";
-import { integer } from "../rows.ts";
+import { integer, text } from "../rows.ts";
 import type { CopyFacts } from "../storage.ts";
 import { type ConnectionOptions, openConnections } from "./connections.ts";
 import { readAll } from "./copy.ts";
 import { schemaOf } from "./database-place.ts";
 import { openFailureOf } from "./failures.ts";
-import { migrate } from "./migrations.ts";
+import { migrate, newestVersion, readVersion } from "./migrations.ts";
 import type { OpenFailure } from "./postgres.ts";
 import type { Query, Value } from "./query.ts";
+import { livingSql } from "./sharing.ts";
+
+type Place = Omit<ConnectionOptions, "connectionsMax" | "awayMsMax">;
+type NotEmpty = Failure<"database_not_empty">;
 
 /**
  * Puts all rows of another database into an empty one, in one transaction, and reads them back before it counts: all of it
- * is there, to the letter, or nothing is.
+ * is there, to the letter, or nothing is. What has to happen with it, `last`, happens when only the commit is missing; where
+ * that fails, nothing is there either.
  */
 export async function bringIn(
-  place: Omit<ConnectionOptions, "connectionsMax" | "awayMsMax">,
+  place: Place,
   read: () => Iterable<CopiedRows>,
-): Promise<Result<CopyFacts, OpenFailure | Failure<"database_not_empty">>> {
+  last: () => Promise<Result<void, Failure>> = async () => ok(undefined),
+): Promise<Result<CopyFacts, Failure>> {
   const connections = openConnections({ ...place, connectionsMax: 1, awayMsMax: 0 });
   try {
     const migrated = await migrate(connections, schemaOf(place.url));
     if (!migrated.ok) return migrated;
     return await connections.transact(async (query) => {
-      if ((await query.one(usedSql))?.is_used === true) return failure("database_not_empty", {});
-      return ok(await fill(query, read()));
+      const free = await findFree(query);
+      if (!free.ok) return free;
+      const facts = await fill(query, read());
+      const done = await last();
+      if (!done.ok) throw new LastFailed(done.failure);
+      return ok(facts);
+    });
+  } catch (error) {
+    if (error instanceof LastFailed) return failed(error.reason);
+    const reason = openFailureOf(error);
+    if (reason === undefined) throw error;
+    return failed(reason);
+  } finally {
+    await connections.close();
+  }
+}
+
+/** Whether there is anything in it yet that `bringIn` would refuse to mix with. A schema of an older format has been used. */
+export async function lookIntoDatabase(place: Place): Promise<Result<{ readonly isUsed: boolean }, OpenFailure>> {
+  const connections = openConnections({ ...place, connectionsMax: 1, awayMsMax: 0 });
+  try {
+    return await connections.transact(async (query) => {
+      const version = await readVersion(query, schemaOf(place.url));
+      if (!version.ok) return version;
+      if (version.value !== newestVersion) return ok({ isUsed: version.value !== 0 });
+      return ok({ isUsed: (await query.one(usedSql))?.is_used === true });
     });
   } catch (error) {
     const reason = openFailureOf(error);
@@ -36,6 +66,25 @@ export async function bringIn(
   } finally {
     await connections.close();
   }
+}
+
+/** Undoes the transaction it is thrown in. */
+class LastFailed extends Error {
+  readonly reason: Failure;
+  constructor(reason: Failure) {
+    super(reason.code);
+    this.reason = reason;
+  }
+}
+
+/** From here on no server can begin to say that it lives. What earlier ones agreed on rested on nothing. */
+async function findFree(query: Query): Promise<Result<void, NotEmpty | OpenFailure>> {
+  await query.exec("LOCK TABLE server, agreement IN EXCLUSIVE MODE");
+  const [server] = await query.all(livingSql, null);
+  if (server !== undefined) return failure("database_unusable", { why: "in_use", said: text(server, "address") });
+  if ((await query.one(usedSql))?.is_used === true) return failure("database_not_empty", {});
+  await query.exec("DELETE FROM agreement; DELETE FROM home");
+  return ok(undefined);
 }
 
 async function fill(query: Query, batches: Iterable<CopiedRows>): Promise<CopyFacts> {

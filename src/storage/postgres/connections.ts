@@ -26,19 +26,19 @@ export function openConnections(options: ConnectionOptions): Connections {
   const pool = new pg.Pool({ ...configOf(options), max: connectionsMax, idleTimeoutMillis: idleMsMax });
   // One that nobody uses just now was cut. The pool has taken it out; the next one is new.
   pool.on("error", ignore);
+  // Whoever asks hears of an error, too; without a listener it would end the process besides. From its first moment on: a
+  // server that ends may say so in the same breath in which it lets somebody in.
+  pool.on("connect", (client) => client.on("error", ignore));
   const nameOf = openNames();
 
   async function onConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
-    // Whoever asks hears of an error, too; without a listener it would end the process besides.
-    client.on("error", ignore);
     let isUsable = false;
     try {
       const answer = await work(client);
       isUsable = true;
       return answer;
     } finally {
-      client.off("error", ignore);
       // Closing it is how a transaction that was left is rolled back, whatever became of the connection.
       client.release(!isUsable);
     }
@@ -65,7 +65,8 @@ export function openConnections(options: ConnectionOptions): Connections {
       return await persistently(() => onConnection((client) => work(queryOn(client, nameOf))));
     } catch (error) {
       const failure = failureOf(error);
-      throw failure?.code === "database_away" ? new StorageAway(failure, error) : error;
+      const isAway = failure?.code === "database_away" || failure?.code === "storage_busy";
+      throw isAway ? new StorageAway(failure, error) : error;
     }
   }
 
@@ -84,7 +85,21 @@ export function openConnections(options: ConnectionOptions): Connections {
           return answer;
         }),
       ),
-    close: () => pool.end(),
+    close: closerOf(pool, clock),
+  };
+}
+
+/** A server that does not answer is not waited for: its connections would keep the process. */
+function closerOf(pool: pg.Pool, clock: Clock): () => Promise<void> {
+  const open = new Set<pg.PoolClient>();
+  pool.on("connect", (client) => open.add(client));
+  pool.on("remove", (client) => open.delete(client));
+  return () => {
+    // Not called off when the pool has ended: it forgets those that nobody uses before their server has let go of them.
+    clock.after(endMsMax, () => {
+      for (const { connection } of open) connection.stream.destroy();
+    });
+    return pool.end();
   };
 }
 
@@ -97,6 +112,7 @@ async function commit(client: pg.PoolClient): Promise<void> {
 }
 
 const idleMsMax = 30_000;
+const endMsMax = 3_000;
 const retryMs = 100;
 const givenUpMax = 5;
 const ignore = () => {};

@@ -59,7 +59,7 @@ async function create(transaction: Transaction, wanted: NewConversation) {
     createSql,
     ...[owner, id, title, title.toLowerCase(), origin, Number(isPassing), agentId, appKey, at],
   );
-  // Another process was quicker by a moment.
+  // Another server was quicker by a moment.
   if (row === undefined) return failure("conversation_exists", { id });
   const number = checkNumber(integer(row, "number"));
   await transaction.run("INSERT INTO log VALUES ($1, 0, 0, NULL, 0, 0)", number);

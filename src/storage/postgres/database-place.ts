@@ -43,5 +43,5 @@ export function configOf({ url, synchronous, statementMsMax }: DatabasePlace): C
 }
 
 const connectMsMax = 5_000;
-/** How long a write waits for another process that changes the same rows. */
+/** How long a write waits for another server that changes the same rows. */
 const lockMsMax = 5_000;

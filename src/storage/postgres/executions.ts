@@ -5,10 +5,11 @@ import { checkLimit } from "../checks.ts";
 import { integer, text } from "../rows.ts";
 import { executionRow, listed, sessionRow } from "../shapes.ts";
 import type { ExecutionRow, Storage } from "../storage.ts";
+import { isOfNobody } from "./moment.ts";
 import type { Parts } from "./parts.ts";
 import type { Query } from "./query.ts";
 
-type Sessions = "putSession" | "findSession" | "listSessions" | "forgetSession";
+type Sessions = "touchSession" | "putSession" | "findSession" | "listSessions" | "forgetSession";
 
 /** The sandbox sessions, one a user. */
 export function holdingSessions({ reader, lanes }: Parts): Pick<Storage, Sessions> {
@@ -22,6 +23,11 @@ export function holdingSessions({ reader, lanes }: Parts): Pick<Storage, Session
       const row = await reader.one("SELECT * FROM sandbox_session WHERE owner = $1", owner);
       return row === undefined ? undefined : sessionRow(row);
     },
+    touchSession: (owner, usedAt) =>
+      lanes.write(owner, async ({ run }) => {
+        await run("UPDATE sandbox_session SET used_at = greatest(used_at, $2) WHERE owner = $1", owner, usedAt);
+        return ok(undefined);
+      }),
     listSessions: async (limit) => (await reader.all(sessionsSql, checkLimit(limit))).map(sessionRow),
     forgetSession: (owner) =>
       lanes.write(owner, async ({ run }) => {
@@ -37,9 +43,10 @@ type Executions =
   | ("openExecutions" | "dropExecutions" | "trimExecutions");
 
 /** What became of programs that were run. */
-export function executing({ reader, lanes }: Parts): Pick<Storage, Executions> {
+export function executing({ reader, lanes, now }: Parts): Pick<Storage, Executions> {
   return {
-    putExecution: (row, options) => lanes.write(row.owner, async (query) => ok(await put(query, row)), options),
+    putExecution: (row, { isOnDisk = true, server } = {}) =>
+      lanes.write(row.owner, async (query) => ok(await put(query, row, server)), { isOnDisk }),
     async findExecution(owner, id) {
       const row = await reader.one("SELECT * FROM execution WHERE id = $1 AND owner = $2", id, owner);
       return row === undefined ? undefined : executionRow(row);
@@ -54,7 +61,7 @@ export function executing({ reader, lanes }: Parts): Pick<Storage, Executions> {
       const counted = await reader.one("SELECT count(*) AS total FROM execution WHERE owner = $1", owner);
       return { items: rows.map(listed), total: integer(counted ?? {}, "total") };
     },
-    openExecutions: async (limit) => (await reader.all(openSql, checkLimit(limit))).map(executionRow),
+    openExecutions: async (limit) => (await reader.all(openSql, now(), checkLimit(limit))).map(executionRow),
     dropExecutions: (before) =>
       lanes.write("executions", async ({ run }) => {
         await run("DELETE FROM execution WHERE ended_at < $1", before);
@@ -69,9 +76,10 @@ export function executing({ reader, lanes }: Parts): Pick<Storage, Executions> {
 }
 
 /** False: it is over already and stays as it is. */
-async function put(query: Query, { id, owner, createdAt, endedAt, body, full }: ExecutionRow): Promise<boolean> {
+async function put(query: Query, row: ExecutionRow, server: string | undefined): Promise<boolean> {
+  const { id, owner, createdAt, endedAt, body, full } = row;
   const bytes = Buffer.byteLength(body) + Buffer.byteLength(full ?? "");
-  if ((await query.run(putSql, id, owner, createdAt, endedAt, bytes, body, full)) === 1) return true;
+  if ((await query.run(putSql, id, owner, createdAt, endedAt, bytes, body, full, server)) === 1) return true;
   const found = await query.one("SELECT owner FROM execution WHERE id = $1", id);
   assert(text(found ?? {}, "owner") === owner, "an execution stays with its owner");
   return false;
@@ -80,14 +88,15 @@ async function put(query: Query, { id, owner, createdAt, endedAt, body, full }: 
 const putSessionSql = `INSERT INTO sandbox_session (owner, id, used_at, body) VALUES ($1, $2, $3, $4)
   ON CONFLICT (owner) DO UPDATE SET id = excluded.id, used_at = excluded.used_at, body = excluded.body`;
 const sessionsSql = "SELECT * FROM sandbox_session ORDER BY used_at DESC, owner LIMIT $1";
-const putSql = `INSERT INTO execution (id, owner, created_at, ended_at, bytes, body, long_body)
-  VALUES ($1, $2, $3, $4, $5, $6, $7)
+const putSql = `INSERT INTO execution (id, owner, created_at, ended_at, bytes, body, long_body, server)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
   ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, ended_at = excluded.ended_at,
     bytes = excluded.bytes, body = excluded.body, long_body = excluded.long_body
   WHERE execution.ended_at IS NULL AND execution.owner = excluded.owner`;
 const listSql = `SELECT id, owner, created_at, ended_at, body FROM execution WHERE owner = $1
   ORDER BY created_at DESC, key DESC LIMIT $2 OFFSET $3`;
-const openSql = "SELECT * FROM execution WHERE ended_at IS NULL ORDER BY created_at, key LIMIT $1";
+const openSql = `SELECT * FROM execution WHERE ended_at IS NULL AND ${isOfNobody("execution.server", 1)}
+  ORDER BY created_at, key LIMIT $2`;
 const trimSql = `DELETE FROM execution WHERE key IN (
   SELECT key FROM (SELECT key, ended_at, row_number() OVER newest_first AS place, sum(bytes) OVER newest_first AS held
     FROM execution WHERE owner = $1 WINDOW newest_first AS (ORDER BY created_at DESC, key DESC)) AS counted

@@ -12,6 +12,7 @@ export class CommitUnknown extends Error {}
 /** What the world did to the database, as a value. Undefined: our own mistake, to be thrown on. */
 export function failureOf(error: unknown): DatabaseFailure | undefined {
   if (!(error instanceof Error)) return undefined;
+  if (isCrowded(error)) return makeFailure("storage_busy", {});
   const why = whyAway(error);
   if (why !== undefined) return makeFailure("database_away", { why, said: saidBy(error) });
   // It could be used once, so somebody has changed it since.
@@ -45,6 +46,11 @@ export function openFailureOf(error: unknown): DatabaseFailure | Failure<"databa
   return makeFailure("database_unusable", { why, said: saidBy(error) });
 }
 
+/** All of our connections are in use, and none came free in time. */
+function isCrowded(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("timeout exceeded when trying to connect");
+}
+
 /** Two transactions stood in each other's way: the one that was given up can be done again. */
 export function isGivenUp(error: unknown): boolean {
   return /^(40001|40P01)$/.test(codeOf(error));
@@ -62,7 +68,7 @@ function whyAway(error: unknown): AwayFault | undefined {
   const code = codeOf(error);
   if (code === "57P03") return "starting";
   if (code === "53300") return "full";
-  if (/^E(CONN|PIPE|HOST|NET|TIMEDOUT|NOTFOUND|AI_AGAIN|NOENT|ACCES)|^57P0[12]$|^08/.test(code)) return "away";
+  if (/^E(CONN|PIPE|HOST|NET|TIMEDOUT|NOTFOUND|AI_AGAIN|NOENT|ACCES)|^57P0[12]$|^25P03$|^08/.test(code)) return "away";
   return code === "" && error instanceof Error && lostWords.test(error.message) ? "away" : undefined;
 }
 

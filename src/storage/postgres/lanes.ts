@@ -1,6 +1,8 @@
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
-import { failed, type Result } from "../../base/result.ts";
+import type { Result } from "../../base/result.ts";
+import { type Broken, groupWritesMax, makeWrite, takeOut, type Write } from "../group.ts";
+import { serverGoneMs } from "../sharing.ts";
 import type { StorageFailure } from "../storage.ts";
 import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
@@ -40,11 +42,11 @@ export type LaneOptions = {
  * its order keeps it in a lane: each conversation is one, and so is each user for what is not of a conversation.
  */
 export function openLanes(options: LaneOptions): Lanes {
-  const lanes = new Map<string | number, Write[]>();
+  const lanes = new Map<string | number, LaneWrite[]>();
   const running = new Set<Promise<void>>();
   let isClosed = false;
 
-  async function drain(lane: string | number, waiting: Write[]): Promise<void> {
+  async function drain(lane: string | number, waiting: LaneWrite[]): Promise<void> {
     await new Promise(setImmediate);
     while (waiting.length > 0) await commit(waiting.splice(0, groupWritesMax), options);
     lanes.delete(lane);
@@ -54,7 +56,9 @@ export function openLanes(options: LaneOptions): Lanes {
     write(lane, work, { isOnDisk } = { isOnDisk: true }) {
       return new Promise((resolve, reject) => {
         assert(!isClosed, "the storage is open");
-        const write = { isOnDisk, ...makeWrite(work, resolve, reject) };
+        const write = makeWrite({ isOnDisk, resolve, reject }, (keep) => async (transaction: Transaction) => {
+          keep(await work(transaction));
+        });
         const waiting = lanes.get(lane);
         if (waiting !== undefined) return void waiting.push(write);
         const begun = [write];
@@ -70,41 +74,13 @@ export function openLanes(options: LaneOptions): Lanes {
   };
 }
 
-const groupWritesMax = 1000;
+type LaneWrite = Write<(transaction: Transaction) => Promise<void>>;
 
-type Write = {
-  readonly isOnDisk: boolean;
-  readonly run: (transaction: Transaction) => Promise<void>;
-  readonly settle: (failure: StorageFailure | undefined) => void;
-  readonly reject: (error: unknown) => void;
-};
-
-function makeWrite<T>(
-  work: (transaction: Transaction) => Promise<Result<T, StorageFailure>>,
-  resolve: (outcome: Result<T, StorageFailure>) => void,
-  reject: (error: unknown) => void,
-): Omit<Write, "isOnDisk"> {
-  let outcome: Result<T, StorageFailure> | undefined;
-  return {
-    async run(transaction) {
-      outcome = await work(transaction);
-    },
-    settle(failure) {
-      if (failure !== undefined) return resolve(failed(failure));
-      assert(outcome !== undefined, "a committed write has run");
-      resolve(outcome);
-    },
-    reject,
-  };
-}
-
-/** A write that throws is taken out and the rest is tried again: one caller's mistake costs the others nothing. */
-async function commit(group: Write[], options: LaneOptions): Promise<void> {
+async function commit(group: LaneWrite[], options: LaneOptions): Promise<void> {
   while (group.length > 0) {
     const end = await transactionOf(group, options);
     if (end.kind === "threw") {
-      const guilty = end.write === undefined ? group.splice(0) : group.splice(group.indexOf(end.write), 1);
-      for (const write of guilty) write.reject(end.error);
+      takeOut(group, end);
       continue;
     }
     for (const write of group) write.settle(end.kind === "failed" ? end.failure : undefined);
@@ -113,13 +89,16 @@ async function commit(group: Write[], options: LaneOptions): Promise<void> {
   }
 }
 
-type End =
-  | { readonly kind: "committed"; readonly grown: ReadonlyMap<number, number> }
-  | { readonly kind: "failed"; readonly failure: StorageFailure }
-  | { readonly kind: "threw"; readonly error: unknown; readonly write: Write | undefined };
+type End = { readonly kind: "committed"; readonly grown: ReadonlyMap<number, number> } | Broken<LaneWrite["run"]>;
 
-async function transactionOf(group: readonly Write[], { connections, clock, onCommitted }: LaneOptions): Promise<End> {
-  let current: Write | undefined;
+/** A server that is gone in the middle of a write, its machine without power or stopped, must not keep rows from those who go on. */
+const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${serverGoneMs}`;
+
+async function transactionOf(
+  group: readonly LaneWrite[],
+  { connections, clock, onCommitted }: LaneOptions,
+): Promise<End> {
+  let current: LaneWrite | undefined;
   const grown = new Map<number, number>();
   const appended = (number: number, lastSeq: number) => void grown.set(number, lastSeq);
   const isQuick = !group.some(({ isOnDisk }) => isOnDisk);
@@ -134,7 +113,7 @@ async function transactionOf(group: readonly Write[], { connections, clock, onCo
         }
         current = undefined;
       },
-      isQuick ? "BEGIN; SET LOCAL synchronous_commit = off" : "BEGIN",
+      isQuick ? `${begin}; SET LOCAL synchronous_commit = off` : begin,
     );
     onCommitted?.(clock.monotonic() - startedAt);
     return { kind: "committed", grown };

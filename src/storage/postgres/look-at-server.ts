@@ -7,19 +7,25 @@ import { schemaOf } from "./database-place.ts";
 import { openFailureOf } from "./failures.ts";
 import { newestVersion, readVersion } from "./migrations.ts";
 import type { OpenFailure } from "./postgres.ts";
+import { livingSql } from "./sharing.ts";
 
 type Place = Omit<ConnectionOptions, "connectionsMax" | "awayMsMax">;
 
-/** Whether the database could be opened, its format, undefined where there is none yet, and which server it is. */
+/** Whether the database could be opened, its format, undefined where there is none yet, which server it is, and who works with it. */
 export async function lookAtServer(
   place: Place,
-): Promise<Result<{ readonly format: number | undefined; readonly server: string }, OpenFailure>> {
+): Promise<
+  Result<{ readonly format: number | undefined; readonly server: string; readonly living: string[] }, OpenFailure>
+> {
   const connections = openConnections({ ...place, ...onlyLooking });
   try {
     const version = await readVersion(connections.reader, schemaOf(place.url));
     if (!version.ok) return version;
     const row = await connections.reader.one("SELECT current_setting('server_version') AS version");
-    return ok({ format: version.value === 0 ? undefined : version.value, server: text(row ?? {}, "version") });
+    const format = version.value === 0 ? undefined : version.value;
+    // Older formats know of none.
+    const rows = format === newestVersion ? await connections.reader.all(livingSql, null) : [];
+    return ok({ format, server: text(row ?? {}, "version"), living: rows.map((each) => text(each, "address")) });
   } catch (error) {
     const reason = openFailureOf(error);
     if (reason === undefined) throw error;

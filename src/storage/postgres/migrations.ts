@@ -2,18 +2,23 @@ import { ok, type Result } from "../../base/result.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import { integer, text } from "../rows.ts";
 import type { Connections } from "./connections.ts";
+import { keepCopy } from "./keep-copy.ts";
 import { tables } from "./migrations/0001-tables.ts";
 import { pins } from "./migrations/0002-pins.ts";
+import { servers } from "./migrations/0003-servers.ts";
 import type { Query, Reader } from "./query.ts";
 
 /** Forward only; the place in the list is the version. A released one is never changed. */
-const migrations: readonly string[] = [tables, pins];
+const migrations: readonly string[] = [tables, pins, servers];
 
 export const newestVersion = migrations.length;
 
 export type UnfitFailure = Failure<"storage_newer" | "database_unusable">;
 
-/** Brings the schema to the newest version, all in one transaction: it is there as a whole or not at all. */
+/**
+ * Brings the schema to the newest version, all in one transaction: it is there as a whole or not at all. What was there before
+ * is kept beside it.
+ */
 export function migrate(connections: Connections, schema: string): Promise<Result<void, UnfitFailure>> {
   return connections.transact(async (query) => {
     // Of several processes that start at one moment one does it, and the others wait.
@@ -21,6 +26,7 @@ export function migrate(connections: Connections, schema: string): Promise<Resul
     const version = await readVersion(query, schema);
     if (!version.ok) return version;
     if (version.value === 0) await begin(query, schema);
+    else if (version.value < newestVersion) await keepCopy(query, schema, newestVersion);
     for (const [index, sql] of migrations.entries()) if (index >= version.value) await query.exec(sql);
     if (version.value < newestVersion) await query.run("UPDATE agentyard SET version = $1", newestVersion);
     return ok(undefined);

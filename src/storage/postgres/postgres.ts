@@ -16,8 +16,10 @@ import { openLanes } from "./lanes.ts";
 import { leasing } from "./leases.ts";
 import { migrate, type UnfitFailure } from "./migrations.ts";
 import { doingOnce } from "./once.ts";
+import { type OwnLine, openOwnLine } from "./own-line.ts";
 import { remembering } from "./rules.ts";
 import { sealing } from "./secrets.ts";
+import { sharing } from "./sharing.ts";
 import { boxing } from "./toolboxes.ts";
 import { trashing } from "./trash.ts";
 import { admitting } from "./users.ts";
@@ -52,9 +54,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Result<Sto
   const migrated = await tryToMigrate(first, schemaOf(url));
   await first.close();
   if (!migrated.ok) return migrated;
-  return ok(
-    storageOn(openConnections({ ...place, clock, connectionsMax, awayMsMax: options.awayMsMax ?? 10_000 }), options),
-  );
+  const { awayMsMax = 10_000 } = options;
+  const connections = openConnections({ ...place, clock, connectionsMax, awayMsMax });
+  return ok(storageOn({ connections, line: openOwnLine({ ...place, clock, awayMsMax }) }, options));
 }
 
 /** Large tables may take their time. */
@@ -70,17 +72,18 @@ async function tryToMigrate(connections: Connections, schema: string): Promise<R
   }
 }
 
-function storageOn(connections: Connections, options: PostgresOptions): Storage {
+function storageOn({ connections, line }: Ways, options: PostgresOptions): Storage {
   const { clock, onCommitted, fillCopy } = options;
   const followers = openFollowers();
   const lanes = openLanes({ connections, clock, onAppended: followers.tell, onCommitted });
   const { reader } = connections;
-  const parts = { reader, lanes, now: () => options.now?.() ?? null };
+  const parts = { reader, lanes, now: () => options.now?.() ?? null, announce: line.announce };
   let closing: Promise<void> | undefined;
   return {
     ...{ ...conversing(parts), ...logging(parts, followers), ...leasing(parts), ...deciding(parts) },
     ...{ ...remembering(parts), ...sealing(parts), ...boxing(parts), ...filing(parts), ...trashing(parts) },
     ...{ ...holdingSessions(parts), ...executing(parts), ...admitting(parts), ...doingOnce(parts) },
+    ...sharing(parts, line),
     copyTo: (path) => copyDatabase(connections, path, fillCopy),
     async count() {
       const row = (await reader.one(countSql)) ?? {};
@@ -93,11 +96,14 @@ function storageOn(connections: Connections, options: PostgresOptions): Storage 
         return ok(undefined);
       }),
     close() {
-      closing ??= lanes.close().then(connections.close);
+      closing ??= Promise.all([lanes.close().then(connections.close), line.close()]).then(() => {});
       return closing;
     },
   };
 }
+
+/** To the database: the pool, and a connection that waits for nobody. */
+type Ways = { readonly connections: Connections; readonly line: OwnLine };
 
 const countSql = `SELECT
   (SELECT count(*) FROM conversation WHERE deleted_at IS NULL AND origin = 'person') AS conversations,

@@ -2,15 +2,18 @@ import { ok } from "../../base/result.ts";
 import { checkLimit } from "../checks.ts";
 import { bytes } from "../rows.ts";
 import { secretNote } from "../shapes.ts";
-import type { SecretStorage } from "../storage.ts";
+import { type SecretStorage, toldTopics } from "../storage.ts";
 import type { Parts } from "./parts.ts";
+import type { Query } from "./query.ts";
 
 /** Sealed values of users. */
-export function sealing({ reader, lanes }: Parts): SecretStorage {
+export function sealing({ reader, lanes, announce }: Parts): SecretStorage {
+  const told = (query: Query, name: string) => announce(query, { topic: toldTopics.secrets, key: name.slice(0, 200) });
   return {
     putSecret: ({ owner, name, sealed, createdAt, updatedAt }) =>
-      lanes.write(owner, async ({ run }) => {
-        await run(putSql, owner, name, sealed, createdAt, updatedAt);
+      lanes.write(owner, async (query) => {
+        await query.run(putSql, owner, name, sealed, createdAt, updatedAt);
+        await told(query, name);
         return ok(undefined);
       }),
     async findSecret(owner, name) {
@@ -19,9 +22,10 @@ export function sealing({ reader, lanes }: Parts): SecretStorage {
     },
     listSecrets: async (owner, limit) => (await reader.all(listSql, owner, checkLimit(limit))).map(secretNote),
     dropSecret: (owner, name) =>
-      lanes.write(owner, async ({ run }) =>
-        ok((await run("DELETE FROM secret WHERE owner = $1 AND name = $2", owner, name)) === 1),
-      ),
+      lanes.write(owner, async (query) => {
+        await told(query, name);
+        return ok((await query.run("DELETE FROM secret WHERE owner = $1 AND name = $2", owner, name)) === 1);
+      }),
   };
 }
 

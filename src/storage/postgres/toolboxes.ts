@@ -2,27 +2,34 @@ import { ok } from "../../base/result.ts";
 import { checkLimit } from "../checks.ts";
 import { text } from "../rows.ts";
 import { boxRow } from "../shapes.ts";
-import type { ToolboxStorage } from "../storage.ts";
+import { type ToolboxStorage, toldTopics } from "../storage.ts";
 import type { Parts } from "./parts.ts";
+import type { Query } from "./query.ts";
 
 /** Tool boxes with their tools. */
-export function boxing({ reader, lanes }: Parts): ToolboxStorage {
+export function boxing({ reader, lanes, announce }: Parts): Omit<ToolboxStorage, "onTold"> {
+  const told = (query: Query, key: string) => announce(query, { topic: toldTopics.toolboxes, key });
   return {
     putToolbox: ({ id, owner, body, createdAt, updatedAt }, tools) =>
-      lanes.write(owner, async ({ run }) => {
+      lanes.write(owner, async (query) => {
+        const { run } = query;
         await run(putSql, id, owner, body, createdAt, updatedAt);
         for (const tool of tools)
           await run(putToolSql, tool.box, tool.id, tool.owner, tool.body, tool.createdAt, tool.updatedAt);
+        await told(query, id);
         return ok(undefined);
       }),
     dropToolbox: (owner, id) =>
-      lanes.write(owner, async ({ run }) => {
+      lanes.write(owner, async (query) => {
+        const { run } = query;
         await run("DELETE FROM toolbox_tool WHERE owner = $1 AND box = $2", owner, id);
+        await told(query, id);
         return ok((await run("DELETE FROM toolbox WHERE owner = $1 AND id = $2", owner, id)) === 1);
       }),
     dropBoxTools: (owner, box, ids) =>
-      lanes.write(owner, async ({ run }) => {
-        await run("DELETE FROM toolbox_tool WHERE owner = $1 AND box = $2 AND id = ANY ($3::text[])", owner, box, ids);
+      lanes.write(owner, async (query) => {
+        await query.run(dropToolsSql, owner, box, ids);
+        await told(query, box);
         return ok(undefined);
       }),
     listToolboxes: async (limit) =>
@@ -34,6 +41,7 @@ export function boxing({ reader, lanes }: Parts): ToolboxStorage {
   };
 }
 
+const dropToolsSql = "DELETE FROM toolbox_tool WHERE owner = $1 AND box = $2 AND id = ANY ($3::text[])";
 const putSql = `INSERT INTO toolbox (id, owner, body, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (id) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at
     WHERE toolbox.owner = excluded.owner`;

@@ -1,20 +1,21 @@
 import { ok } from "../../base/result.ts";
 import { checkLimit } from "../checks.ts";
-import type { Row } from "../rows.ts";
+import { type Row, text } from "../rows.ts";
 import { keyRow, signInRow, userRow } from "../shapes.ts";
-import type { UserStorage } from "../storage.ts";
+import { toldTopics, type UserStorage } from "../storage.ts";
 import type { Parts } from "./parts.ts";
+import type { Query } from "./query.ts";
 
 type Users = "putUser" | "findUser" | "findUserBySubject" | "listUsers" | "dropUser" | "ownsAnything";
-type Keys = "putKey" | "findKey" | "listKeys" | "dropKey";
-type SignIns = "putSignIn" | "findSignIn" | "dropSignIn" | "dropSignIns";
+type Keys = "putKey" | "findKey" | "touchKey" | "listKeys" | "dropKey";
+type SignIns = "putSignIn" | "findSignIn" | "renewSignIn" | "dropSignIn" | "dropSignIns";
 
 /** Who may call, with what. */
-export function admitting(parts: Parts): UserStorage {
+export function admitting(parts: Parts): Omit<UserStorage, "onTold"> {
   return { ...people(parts), ...keys(parts), ...signIns(parts) };
 }
 
-function people({ reader, lanes }: Parts): Pick<UserStorage, Users> {
+function people({ reader, lanes, announce }: Parts): Pick<UserStorage, Users> {
   return {
     putUser: ({ id, name, password, isAdmin, subject, at }) =>
       lanes.write(id, async ({ run }) => {
@@ -27,7 +28,10 @@ function people({ reader, lanes }: Parts): Pick<UserStorage, Users> {
     listUsers: async (limit) =>
       (await reader.all('SELECT * FROM "user" ORDER BY key LIMIT $1', checkLimit(limit))).map(userRow),
     dropUser: (id) =>
-      lanes.write(id, async ({ run }) => {
+      lanes.write(id, async (query) => {
+        const { run } = query;
+        await announce(query, { topic: toldTopics.users, key: id });
+        await announce(query, { topic: toldTopics.signedOut, key: `${id} *` });
         for (const table of ["api_key", "sign_in", "secret"]) await run(`DELETE FROM ${table} WHERE owner = $1`, id);
         return ok((await run('DELETE FROM "user" WHERE id = $1', id)) === 1);
       }),
@@ -35,7 +39,7 @@ function people({ reader, lanes }: Parts): Pick<UserStorage, Users> {
   };
 }
 
-function keys({ reader, lanes }: Parts): Pick<UserStorage, Keys> {
+function keys({ reader, lanes, announce }: Parts): Pick<UserStorage, Keys> {
   return {
     putKey: ({ id, owner, name, hash, shown, scopes, at, usedAt, endsAt }) =>
       lanes.write(owner, async ({ run }) => {
@@ -43,16 +47,24 @@ function keys({ reader, lanes }: Parts): Pick<UserStorage, Keys> {
         return ok(undefined);
       }),
     findKey: async (hash) => optional(await reader.one("SELECT * FROM api_key WHERE hash = $1", hash), keyRow),
+    touchKey: (hash, usedAt) =>
+      lanes.write(`key ${hash}`, async ({ run }) => {
+        await run("UPDATE api_key SET used_at = $2 WHERE hash = $1", hash, usedAt);
+        return ok(undefined);
+      }),
     listKeys: async (owner) =>
       (await reader.all("SELECT * FROM api_key WHERE owner = $1 ORDER BY at, id", owner)).map(keyRow),
     dropKey: (owner, id) =>
-      lanes.write(owner, async ({ run }) =>
-        ok((await run("DELETE FROM api_key WHERE owner = $1 AND id = $2", owner, id)) === 1),
-      ),
+      lanes.write(owner, async (query) => {
+        const wasThere = (await query.run("DELETE FROM api_key WHERE owner = $1 AND id = $2", owner, id)) === 1;
+        if (wasThere) await announce(query, { topic: toldTopics.signedOut, key: `${owner} ${id}` });
+        return ok(wasThere);
+      }),
   };
 }
 
-function signIns({ reader, lanes }: Parts): Pick<UserStorage, SignIns> {
+function signIns({ reader, lanes, announce }: Parts): Pick<UserStorage, SignIns> {
+  const signedOut = (query: Query, owner: string) => announce(query, { topic: toldTopics.signedOut, key: `${owner} ` });
   return {
     putSignIn: ({ hash, owner, kind, at, endsAt }) =>
       lanes.write(owner, async ({ run }) => {
@@ -60,14 +72,23 @@ function signIns({ reader, lanes }: Parts): Pick<UserStorage, SignIns> {
         return ok(undefined);
       }),
     findSignIn: async (hash) => optional(await reader.one("SELECT * FROM sign_in WHERE hash = $1", hash), signInRow),
-    dropSignIn: (hash) =>
+    renewSignIn: (hash, endsAt) =>
       lanes.write(`sign-in ${hash}`, async ({ run }) =>
-        ok((await run("DELETE FROM sign_in WHERE hash = $1", hash)) === 1),
+        ok((await run("UPDATE sign_in SET ends_at = $2 WHERE hash = $1", hash, endsAt)) === 1),
       ),
+    dropSignIn: (hash) =>
+      lanes.write(`sign-in ${hash}`, async (query) => {
+        const row = await query.one("DELETE FROM sign_in WHERE hash = $1 RETURNING owner, kind", hash);
+        if (row?.kind === "cookie") await signedOut(query, text(row, "owner"));
+        return ok(row !== undefined);
+      }),
     dropSignIns: (which) =>
-      lanes.write("owner" in which ? which.owner : "sign-ins", async ({ run }) => {
-        if ("owner" in which) await run("DELETE FROM sign_in WHERE owner = $1", which.owner);
-        else await run("DELETE FROM sign_in WHERE ends_at < $1", which.before);
+      lanes.write("owner" in which ? which.owner : "sign-ins", async (query) => {
+        if ("before" in which) await query.run("DELETE FROM sign_in WHERE ends_at < $1", which.before);
+        else {
+          await query.run("DELETE FROM sign_in WHERE owner = $1", which.owner);
+          await signedOut(query, which.owner);
+        }
         return ok(undefined);
       }),
   };

@@ -10,7 +10,7 @@ import type { Parts } from "./parts.ts";
 import type { Query } from "./query.ts";
 
 type Filing =
-  | ("workspaceOf" | "findWorkspace" | "agentsOf" | "updateWorkspace")
+  | ("workspaceOf" | "findWorkspace" | "numberOfFolder" | "agentsOf" | "updateWorkspace")
   | ("unusedWorkspaces" | "orphanedWorkspaces" | "forgetWorkspace");
 
 /** Which folders belong to which conversations and tasks, and the agents that share them. */
@@ -24,6 +24,10 @@ export function filing({ reader, lanes, now }: Parts): Pick<Storage, Filing> {
     async findWorkspace(number) {
       const row = await reader.one(findSql, checkNumber(number));
       return row === undefined ? undefined : workspaceRow(row);
+    },
+    async numberOfFolder(folder) {
+      const row = await reader.one("SELECT number FROM workspace WHERE folder = $1", folder);
+      return row === undefined ? undefined : integer(row, "number");
     },
     agentsOf: async (number) => (await reader.all(agentsSql, checkNumber(number))).map(agentRow),
     updateWorkspace: (folder, { madeAt, usedAt, cleanedAt }) =>

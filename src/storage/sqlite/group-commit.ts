@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
-import { failed, type Result } from "../../base/result.ts";
+import type { Result } from "../../base/result.ts";
+import { type Broken, groupWritesMax, makeWrite, takeOut, type Write } from "../group.ts";
 import type { StorageFailure } from "../storage.ts";
 import { failureOf } from "./failures.ts";
 
@@ -37,7 +38,7 @@ export type GroupOptions = {
 export function groupCommit(options: GroupOptions): GroupCommit {
   const { clock, busyTimeoutMs } = options;
   const transaction = prepareTransaction(options);
-  let waiting: Write[] = [];
+  let waiting: GroupWrite[] = [];
   let isScheduled = false;
   let isClosed = false;
   let busySince: number | undefined;
@@ -56,14 +57,12 @@ export function groupCommit(options: GroupOptions): GroupCommit {
     schedule();
   }
 
-  /** A write that throws is taken out and the rest is tried again: one caller's mistake costs the others nothing. */
-  function commit(group: Write[]): StorageFailure | undefined {
+  function commit(group: GroupWrite[]): StorageFailure | undefined {
     for (;;) {
       const end = transaction(group);
       if (end.kind === "committed") return undefined;
       if (end.kind === "failed") return end.failure;
-      const guilty = end.write === undefined ? group.splice(0) : group.splice(group.indexOf(end.write), 1);
-      for (const write of guilty) write.reject(end.error);
+      takeOut(group, end);
       if (group.length === 0) return undefined;
     }
   }
@@ -74,7 +73,7 @@ export function groupCommit(options: GroupOptions): GroupCommit {
   }
 
   // Not by SQLite's own timeout, which would hold up every stream of the process.
-  function waitAndRetry(group: Write[]): void {
+  function waitAndRetry(group: GroupWrite[]): void {
     waiting = [...group, ...waiting];
     isScheduled = true;
     void clock.wait(busyRetryMs).then(() => {
@@ -94,7 +93,7 @@ export function groupCommit(options: GroupOptions): GroupCommit {
     write(work, { isOnDisk } = { isOnDisk: true }) {
       assert(!isClosed, "the storage is open");
       return new Promise((resolve, reject) => {
-        waiting.push({ isOnDisk, ...makeWrite(work, resolve, reject) });
+        waiting.push(makeWrite({ isOnDisk, resolve, reject }, (keep) => () => keep(work())));
         schedule();
       });
     },
@@ -105,52 +104,22 @@ export function groupCommit(options: GroupOptions): GroupCommit {
   };
 }
 
-/** A longer group would hold up the streams for more than some ten milliseconds. */
-const groupWritesMax = 1000;
 const busyRetryMs = 25;
 
-type Write = {
-  readonly isOnDisk: boolean;
-  readonly run: () => void;
-  readonly settle: (failure: StorageFailure | undefined) => void;
-  readonly reject: (error: unknown) => void;
-};
-
-type End =
-  | { readonly kind: "committed" }
-  | { readonly kind: "failed"; readonly failure: StorageFailure }
-  | { readonly kind: "threw"; readonly error: unknown; readonly write: Write | undefined };
-
-function makeWrite<T>(
-  work: () => Result<T, StorageFailure>,
-  resolve: (outcome: Result<T, StorageFailure>) => void,
-  reject: (error: unknown) => void,
-): Omit<Write, "isOnDisk"> {
-  let outcome: Result<T, StorageFailure> | undefined;
-  return {
-    run() {
-      outcome = work();
-    },
-    settle(failure) {
-      if (failure !== undefined) return resolve(failed(failure));
-      assert(outcome !== undefined, "a committed write has run");
-      resolve(outcome);
-    },
-    reject,
-  };
-}
+type GroupWrite = Write<() => void>;
+type End = { readonly kind: "committed" } | Broken<GroupWrite["run"]>;
 
 function prepareTransaction({
   database,
   synchronous,
   onBegin,
   onRollback,
-}: GroupOptions): (group: readonly Write[]) => End {
+}: GroupOptions): (group: readonly GroupWrite[]) => End {
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
   const rollback = database.prepare("ROLLBACK");
   return (group) => {
-    let current: Write | undefined;
+    let current: GroupWrite | undefined;
     const isQuick = synchronous === "full" && !group.some(({ isOnDisk }) => isOnDisk);
     try {
       if (isQuick) database.exec("PRAGMA synchronous = normal");

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
 import { checkLimit, checkNumber } from "../checks.ts";
 import { integer } from "../rows.ts";
+import { wakeRow } from "../shapes.ts";
 import type { SideRows, Wake } from "../storage.ts";
 
 /** Who works on a conversation, and which conversations wait for somebody. All but `due` run inside a transaction. */
@@ -49,7 +50,7 @@ export function openLeases(writer: DatabaseSync, reader: DatabaseSync, clock: Cl
     },
     due(limit) {
       const rows = dueWakes.all({ now: clock.now(), limit: checkLimit(limit) });
-      return rows.map((row) => ({ number: integer(row, "number"), notBefore: integer(row, "not_before") }));
+      return rows.map(wakeRow);
     },
   };
 }
@@ -63,6 +64,10 @@ export const isFree = `(lease.holder IS NULL OR lease.until <= :now
 
 /** The same for a wake: rather too early than never. A clock that is merely corrected must not cut a delay short. */
 const isDue = "(wake.not_before <= :now OR wake.set_at > :now + 10000)";
+
+/** 0 where it has no events. */
+const headOf = `coalesce((SELECT max(id) FROM event
+        WHERE id BETWEEN wake.number << 24 AND (wake.number << 24) + 16777215) - (wake.number << 24), 0)`;
 
 function prepare(writer: DatabaseSync, reader: DatabaseSync) {
   return {
@@ -79,7 +84,8 @@ function prepare(writer: DatabaseSync, reader: DatabaseSync) {
     current: writer.prepare("SELECT epoch FROM lease WHERE number = ? AND holder IS NOT NULL"),
     wakeAt: writer.prepare("INSERT OR REPLACE INTO wake (number, not_before, set_at) VALUES (?, ?, ?)"),
     wakeDone: writer.prepare("DELETE FROM wake WHERE number = ?"),
-    dueWakes: reader.prepare(`SELECT wake.number, wake.not_before FROM wake LEFT JOIN lease USING (number)
+    dueWakes: reader.prepare(`SELECT wake.number, wake.not_before, ${headOf} AS head
+      FROM wake LEFT JOIN lease USING (number)
       WHERE ${isDue} AND ${isFree}
       ORDER BY wake.not_before, wake.number LIMIT :limit`),
   };

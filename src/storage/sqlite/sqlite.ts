@@ -10,6 +10,7 @@ import { copyDatabase } from "./copy.ts";
 import { failureOf } from "./failures.ts";
 import { type GroupCommit, groupCommit } from "./group-commit.ts";
 import { freeReserve, openReserve } from "./reserve.ts";
+import { unshared } from "./sharing.ts";
 import { openTables, type Tables } from "./tables.ts";
 
 export type SqliteOptions = {
@@ -106,6 +107,7 @@ function storageOn(
     ...running(tables, group),
     ...admitting(tables, group),
     ...doingOnce(tables, group),
+    ...unshared,
     copyTo: (target) => ifThere(path, opened, () => copyDatabase(path, target)),
     count: async () => tables.count(),
     // Takes the lock, looks, and finds nothing that old.
@@ -175,6 +177,7 @@ function keeping({ rules, memory, secrets, toolboxes }: Tables, group: GroupComm
 type Filing =
   | "workspaceOf"
   | "findWorkspace"
+  | "numberOfFolder"
   | "agentsOf"
   | "updateWorkspace"
   | "unusedWorkspaces"
@@ -194,6 +197,7 @@ function filing({ conversations, workspaces, trash }: Tables, group: GroupCommit
         return gone === undefined ? ok(workspaces.assign(number, wanted)) : failed(gone);
       }),
     findWorkspace: async (number) => workspaces.find(number),
+    numberOfFolder: async (folder) => workspaces.numberOf(folder),
     agentsOf: async (number) => workspaces.agents(number),
     updateWorkspace: async (folder, set) => group.write(() => ok(workspaces.update(folder, set))),
     unusedWorkspaces: async (before, limit, only) => workspaces.unused(before, limit, only),
@@ -210,6 +214,7 @@ function filing({ conversations, workspaces, trash }: Tables, group: GroupCommit
 type Running =
   | "putSession"
   | "findSession"
+  | "touchSession"
   | "listSessions"
   | "forgetSession"
   | "putExecution"
@@ -224,13 +229,14 @@ function running({ sessions, executions }: Tables, group: GroupCommit): Pick<Sto
   return {
     putSession: async (row) => group.write(() => ok(sessions.put(row))),
     findSession: async (owner) => sessions.find(owner),
+    touchSession: async (owner, usedAt) => group.write(() => ok(sessions.touch(owner, usedAt))),
     listSessions: async (limit) => sessions.list(limit),
     forgetSession: async (owner) =>
       group.write(() => {
         executions.forget(owner);
         return ok(sessions.forget(owner));
       }),
-    putExecution: async (row, options) => group.write(() => ok(executions.put(row)), options),
+    putExecution: async (row, { isOnDisk = true } = {}) => group.write(() => ok(executions.put(row)), { isOnDisk }),
     findExecution: async (owner, id) => executions.find(owner, id),
     ownerOfExecution: async (id) => executions.ownerOf(id),
     listExecutions: async (owner, page) => executions.list(owner, page),
@@ -240,7 +246,7 @@ function running({ sessions, executions }: Tables, group: GroupCommit): Pick<Sto
   };
 }
 
-function admitting({ users }: Tables, group: GroupCommit): UserStorage {
+function admitting({ users }: Tables, group: GroupCommit): Omit<UserStorage, "onTold"> {
   return {
     putUser: async (row) => group.write(() => ok(users.put(row))),
     findUser: async (id) => users.find(id),
@@ -250,10 +256,12 @@ function admitting({ users }: Tables, group: GroupCommit): UserStorage {
     ownsAnything: async (owner) => users.ownsAnything(owner),
     putKey: async (row) => group.write(() => ok(users.putKey(row))),
     findKey: async (hash) => users.findKey(hash),
+    touchKey: async (hash, usedAt) => group.write(() => ok(users.touchKey(hash, usedAt))),
     listKeys: async (owner) => users.listKeys(owner),
     dropKey: async (owner, id) => group.write(() => ok(users.dropKey(owner, id))),
     putSignIn: async (row) => group.write(() => ok(users.putSignIn(row))),
     findSignIn: async (hash) => users.findSignIn(hash),
+    renewSignIn: async (hash, endsAt) => group.write(() => ok(users.renewSignIn(hash, endsAt))),
     dropSignIn: async (hash) => group.write(() => ok(users.dropSignIn(hash))),
     dropSignIns: async (which) => group.write(() => ok(users.dropSignIns(which))),
   };

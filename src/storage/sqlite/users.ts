@@ -15,10 +15,12 @@ export type Users = {
   ownsAnything(owner: OwnerId): boolean;
   putKey(row: ApiKeyRow): void;
   findKey(hash: string): ApiKeyRow | undefined;
+  touchKey(hash: string, usedAt: number): void;
   listKeys(owner: OwnerId): ApiKeyRow[];
   dropKey(owner: OwnerId, id: string): boolean;
   putSignIn(row: SignInRow): void;
   findSignIn(hash: string): SignInRow | undefined;
+  renewSignIn(hash: string, endsAt: number): boolean;
   dropSignIn(hash: string): boolean;
   dropSignIns(which: { readonly owner: OwnerId } | { readonly before: number }): void;
 };
@@ -59,10 +61,14 @@ function people(
   };
 }
 
-function keys(writer: DatabaseSync, reader: DatabaseSync): Pick<Users, "putKey" | "findKey" | "listKeys" | "dropKey"> {
+function keys(
+  writer: DatabaseSync,
+  reader: DatabaseSync,
+): Pick<Users, "putKey" | "findKey" | "touchKey" | "listKeys" | "dropKey"> {
   const insert = writer.prepare(`INSERT INTO api_key (id, owner, name, hash, shown, scopes, at, used_at, ends_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, scopes = excluded.scopes,
       used_at = excluded.used_at, ends_at = excluded.ends_at WHERE api_key.owner = excluded.owner`);
+  const used = writer.prepare("UPDATE api_key SET used_at = ? WHERE hash = ?");
   const remove = writer.prepare("DELETE FROM api_key WHERE owner = ? AND id = ?");
   const hashed = reader.prepare("SELECT * FROM api_key WHERE hash = ?");
   const owned = reader.prepare("SELECT * FROM api_key WHERE owner = ? ORDER BY at, id");
@@ -71,6 +77,9 @@ function keys(writer: DatabaseSync, reader: DatabaseSync): Pick<Users, "putKey" 
       insert.run(id, owner, name, hash, shown, scopes.join(" "), at, usedAt, endsAt);
     },
     findKey: (hash) => optional(hashed.get(hash), keyRow),
+    touchKey(hash, usedAt) {
+      used.run(usedAt, hash);
+    },
     listKeys: (owner) => owned.all(owner).map(keyRow),
     dropKey: (owner, id) => remove.run(owner, id).changes === 1,
   };
@@ -79,10 +88,11 @@ function keys(writer: DatabaseSync, reader: DatabaseSync): Pick<Users, "putKey" 
 function signIns(
   writer: DatabaseSync,
   reader: DatabaseSync,
-): Pick<Users, "putSignIn" | "findSignIn" | "dropSignIn" | "dropSignIns"> {
+): Pick<Users, "putSignIn" | "findSignIn" | "renewSignIn" | "dropSignIn" | "dropSignIns"> {
   const insert = writer.prepare(
     "INSERT OR REPLACE INTO sign_in (hash, owner, kind, at, ends_at) VALUES (?, ?, ?, ?, ?)",
   );
+  const later = writer.prepare("UPDATE sign_in SET ends_at = ? WHERE hash = ?");
   const remove = writer.prepare("DELETE FROM sign_in WHERE hash = ?");
   const removeOwned = writer.prepare("DELETE FROM sign_in WHERE owner = ?");
   const removeOld = writer.prepare("DELETE FROM sign_in WHERE ends_at < ?");
@@ -92,6 +102,7 @@ function signIns(
       insert.run(hash, owner, kind, at, endsAt);
     },
     findSignIn: (hash) => optional(one.get(hash), signInRow),
+    renewSignIn: (hash, endsAt) => later.run(endsAt, hash).changes === 1,
     dropSignIn: (hash) => remove.run(hash).changes === 1,
     dropSignIns(which) {
       if ("owner" in which) removeOwned.run(which.owner);

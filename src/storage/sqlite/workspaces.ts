@@ -15,6 +15,7 @@ export type Workspaces = {
   update(folder: string, set: Parameters<Storage["updateWorkspace"]>[1]): void;
   forget(folder: string): void;
   find(number: number): WorkspaceRow | undefined;
+  numberOf(folder: string): number | undefined;
   agents(number: number): AgentRow[];
   unused(
     before: number,
@@ -26,7 +27,7 @@ export type Workspaces = {
 
 export function openWorkspaces(writer: DatabaseSync, reader: DatabaseSync, clock: Clock): Workspaces {
   const { written, count, insert, insertAgent, insertTask, set, remove } = prepareWrites(writer);
-  const { one, agents, unused, orphaned } = prepareReads(reader);
+  const { one, numbered, agents, unused, orphaned } = prepareReads(reader);
   const nextOrdinal = () => integer(count.get() ?? {}, "last");
 
   return {
@@ -54,6 +55,10 @@ export function openWorkspaces(writer: DatabaseSync, reader: DatabaseSync, clock
     find(number) {
       const row = one.get(checkNumber(number));
       return row === undefined ? undefined : workspaceRow(row);
+    },
+    numberOf(folder) {
+      const row = numbered.get(folder);
+      return row === undefined ? undefined : integer(row, "number");
     },
     agents: (number) => agents.all(checkNumber(number)).map(agentRow),
     unused: (before, limit, { owner = null, folder = null } = {}) =>
@@ -89,6 +94,7 @@ function prepareWrites(writer: DatabaseSync) {
 function prepareReads(reader: DatabaseSync) {
   return {
     one: reader.prepare(findSql),
+    numbered: reader.prepare("SELECT number FROM workspace WHERE folder = ?"),
     agents: reader.prepare(`SELECT agent.id AS agent, agent.parent, workspace.*, owner
       FROM agent JOIN conversation USING (number)
       LEFT JOIN workspace ON workspace.number = agent.number AND kind = 'task' AND workspace.id = agent.id

@@ -1,85 +1,68 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type PlayedProgram, playedSandbox } from "../../../test/world/played-sandbox.ts";
 import { fileTools } from "../../../test/world/tools.ts";
-import { ok } from "../../base/result.ts";
-import { failure } from "../../protocol/failure.ts";
-import type { ProgramReport, ProgramWanted } from "../../sandbox/sandbox.ts";
-import type { ToolSandbox } from "../tools.ts";
+import type { WorkspaceLimits } from "../../workspace/workspace.ts";
 
-const nothing = { text: "", cutBytes: 0, path: undefined };
-const quiet: ProgramReport = {
-  ...{ how: "done", exitCode: 0, signal: undefined, stdout: nothing, stderr: nothing },
-  ...{ value: undefined, returned: undefined, figures: [], changes: [], startedAt: 1_000, endedAt: 1_120 },
-  metrics: { durationMs: 120, cpuMs: 1, memoryPeakBytes: 1, readBytes: 0, writtenBytes: 0 },
-};
-const says = (text: string) => ({ ...nothing, text });
-const state = (bytes: number, hash = "h") => ({ hash, bytes, mode: 0o644 });
+const output = (stream: "stdout" | "stderr", said: string | Buffer) => [
+  { kind: "output", stream, bytes: Buffer.from(said) } as const,
+];
+const says = (text: string | Buffer) => output("stdout", text);
+const complains = (text: string) => output("stderr", text);
+const value = (text: string) => [{ kind: "result", type: "text", bytes: Buffer.from(text) } as const];
+const figure = (path: string) => ({ kind: "result", type: "png", bytes: Buffer.from(path) }) as const;
 
-/** A sandbox in which every program ends like this; it keeps what was asked of it. */
-function ending(report: Partial<ProgramReport>) {
-  const asked: (Omit<ProgramWanted, "signal"> | "reset")[] = [];
-  const sandbox: ToolSandbox = {
-    async run(wanted) {
-      asked.push(wanted);
-      return ok({
-        id: "1",
-        output: (async function* () {})(),
-        report: Promise.resolve({ ...quiet, ...report }),
-        kill() {},
-      });
-    },
-    reset: async () => void asked.push("reset"),
-    probe: async () => ({ missing: [], degraded: [] }),
-    checkSession: async () => undefined,
-  };
-  return { sandbox, asked };
+/** Tools at work on real files, and programs that are played in them by way of the real service. */
+async function codeTools(t: TestContext, limits: Partial<WorkspaceLimits> = {}) {
+  const tools = await fileTools(t, { limits });
+  return { ...tools, ending: (program: PlayedProgram = {}) => playedSandbox(t, tools, program) };
 }
 
 test("a program's output, its last value, how it ended and what it did to files are told in one result [X1][T6]", async (t) => {
-  const tools = await fileTools(t);
+  const { ending, ...tools } = await codeTools(t, { keptFileBytesMax: 5 });
+  await tools.workspace.write("uploads/b.csv", "before");
+  await tools.workspace.write("temp/c", "c");
   const { sandbox } = ending({
-    stdout: says("42\n"),
-    stderr: says("careful\n"),
-    value: "'x'",
-    figures: ["outputs/figure-1.png"],
-    changes: [
-      { path: "outputs/a.csv", before: undefined, after: state(1_536), lost: undefined },
-      { path: "outputs/figure-1.png", before: undefined, after: state(9), lost: undefined },
-      { path: "uploads/b.csv", before: state(7, "g"), after: state(5), lost: "too_large" },
-      { path: "temp/c", before: state(3), after: undefined, lost: undefined },
-    ],
+    does(folder) {
+      writeFileSync(join(folder, "outputs/a.csv"), "x".repeat(1_536));
+      writeFileSync(join(folder, "outputs/figure-1.png"), "x".repeat(9));
+      writeFileSync(join(folder, "uploads/b.csv"), "after");
+      rmSync(join(folder, "temp/c"));
+    },
+    says: [...says("42\n"), ...complains("careful\n"), ...value("'x'"), figure("outputs/figure-1.png")],
   });
   const { text, events, images } = await tools.call("execute_code", { code: "…" }, { sandbox });
   assert.deepEqual(text.split("\n"), [
     ...["--- stdout", "42", "--- stderr", "careful", "--- value", "'x'", "[exit code 0, less than 1 s]", "Files:"],
     "+ outputs/figure-1.png (9 bytes) figure",
     "+ outputs/a.csv (1.5 KB)",
-    "~ uploads/b.csv (5 bytes) undo cannot bring back what was there before",
     "- temp/c",
+    "~ uploads/b.csv (5 bytes) undo cannot bring back what was there before",
   ]);
   assert.equal(images, 0);
-  assert.deepEqual(events[2], {
-    type: "file.changed",
-    ...{ path: "uploads/b.csv", call: "call-1", by: "tool", program: true, lost: "too_large" },
-    ...{ before: state(7, "g"), after: state(5) },
+  const changed = events.find((event) => event.type === "file.changed" && event.path === "uploads/b.csv");
+  assert.partialDeepStrictEqual(changed, {
+    ...{ type: "file.changed", call: "call-1", by: "tool", program: true, lost: "too_large" },
+    ...{ before: { bytes: 6 }, after: { bytes: 5 } },
   });
   assert.equal(events.length, 4);
 });
 
 test("how a program ended stands in the first line, and a failed program is no failed tool [X1][T6]", async (t) => {
-  const tools = await fileTools(t);
-  const end = { stderr: says("Traceback\n") };
-  const cases: [Partial<ProgramReport>, string, string][] = [
-    [{ exitCode: 1 }, "Failed (exit code 1)", "Command failed (exit code 1)"],
+  const { ending, ...tools } = await codeTools(t);
+  const cases: [PlayedProgram, string, string][] = [
+    [{ ends: { code: 1 } }, "Failed (exit code 1)", "Command failed (exit code 1)"],
     [
-      { how: "timeout", exitCode: undefined, endedAt: 3_050 },
+      { ends: { how: "timeout", code: undefined }, takesMs: 2_050 },
       "Error: Code timeout (2s)",
       "Error: Command timeout (2s)",
     ],
-    [{ exitCode: undefined, signal: "SIGSEGV" }, "Failed (ended by SIGSEGV)", "Failed (ended by SIGSEGV)"],
+    [{ ends: { code: undefined, signal: "SIGSEGV" } }, "Failed (ended by SIGSEGV)", "Failed (ended by SIGSEGV)"],
   ];
-  for (const [report, ofCode, ofCommand] of cases) {
-    const { sandbox } = ending({ ...end, ...report });
+  for (const [program, ofCode, ofCommand] of cases) {
+    const { sandbox } = ending({ ...program, says: complains("Traceback\n") });
     const code = await tools.call("execute_code", { code: "x", timeout: 2 }, { sandbox });
     const command = await tools.call("run_bash_command", { command: "x", timeout: 2 }, { sandbox });
     assert.deepEqual(
@@ -90,79 +73,99 @@ test("how a program ended stands in the first line, and a failed program is no f
       ],
     );
   }
-  for (const how of ["out_of_memory", "disk_full", "lost", "killed"] as const) {
-    const { text } = await tools.call("execute_code", { code: "x" }, ending({ how, exitCode: undefined }));
+  for (const how of ["out_of_memory", "lost", "killed"] as const) {
+    const { text } = await tools.call("execute_code", { code: "x" }, ending({ ends: { how, code: undefined } }));
     assert.match(text, /^Failed \([^\n]+\)[^\n]*\n\(no output\)\n\[less than 1 s\]$/, how);
   }
 });
 
 test("a program that left too much in the workspace is done, and the model hears what to do [X4]", async (t) => {
-  const tools = await fileTools(t);
-  const { sandbox } = ending({ isOverLimit: true, stdout: says("done\n") });
+  const { ending, ...tools } = await codeTools(t, { bytesMax: 1_000 });
+  const does = (folder: string) => writeFileSync(join(folder, "outputs/much"), "x".repeat(2_000));
+  const { sandbox } = ending({ does, says: says("done\n") });
   assert.deepEqual((await tools.call("execute_code", { code: "x" }, { sandbox })).text.split("\n"), [
     "done",
     "[The workspace holds more than it may: remove files that are no longer needed. Programs that take more room are ended.]",
-    "[exit code 0, less than 1 s]",
+    ...["[exit code 0, less than 1 s]", "Files:", "+ outputs/much (2.0 KB)"],
   ]);
 });
 
-test("output that was cut says where the rest is [X1]", async (t) => {
-  const tools = await fileTools(t);
-  const { sandbox } = ending({ stdout: { text: "a…b", cutBytes: 900, path: "temp/output-1.txt" }, endedAt: 4_400 });
-  const { text } = await tools.call("run_bash_command", { command: "yes" }, { sandbox });
-  assert.equal(
+test("a program that takes more room than there is was ended for that, and the model hears what to do [X4]", async (t) => {
+  const { ending, ...tools } = await codeTools(t, { bytesMax: 1_000 });
+  const does = (folder: string) => writeFileSync(join(folder, "outputs/much"), "x".repeat(2_000));
+  const endless = ending({ does, isEndless: true, ends: { how: "killed", code: undefined } });
+  const { text } = await tools.call("execute_code", { code: "x" }, endless);
+  assert.match(
     text,
-    "a…b\n[900 bytes of stdout are left out above; read_file temp/output-1.txt has all of it]\n[exit code 0, 3 s]",
+    /^Failed \(no room left in the workspace\)[^\n]*\n\(no output\)\n\[\d+ s\]\nFiles:\n\+ outputs\/much/,
   );
 });
 
+test("output that was cut says where the rest is [X1]", async (t) => {
+  const { ending, ...tools } = await codeTools(t);
+  const said = `${"a".repeat(30_000)}${"b".repeat(30_000)}`;
+  const { text } = await tools.call(
+    "run_bash_command",
+    { command: "yes" },
+    ending({ says: says(said), takesMs: 3_400 }),
+  );
+  const [, ...told] = text.split("\n");
+  const [, cutBytes, path = ""] =
+    /^\[(\d+) bytes of stdout are left out above; read_file (temp\/\S+) has all of it\]$/.exec(told.at(-2) ?? "") ?? [];
+  assert.ok(Number(cutBytes) >= 20_000 && Number(cutBytes) < 25_000, text.slice(-200));
+  assert.equal(told.at(-1), "[exit code 0, 3 s]");
+  const kept = await tools.workspace.read(path);
+  assert.ok(kept.ok && kept.value.bytes.equals(Buffer.from(said)));
+});
+
 test("output that was not all kept says how much of it is in the file [X1][X4]", async (t) => {
-  const tools = await fileTools(t);
-  const stdout = { text: "a…b", cutBytes: 90_000_000, path: "temp/output-1.txt", keptBytes: 16 * 2 ** 20 };
-  const { text } = await tools.call("run_bash_command", { command: "yes" }, ending({ stdout }));
-  assert.equal(
-    text.split("\n")[1],
-    "[90000000 bytes of stdout are left out above; read_file temp/output-1.txt has the first 16 MB of it; the rest was not kept]",
+  const { ending, ...tools } = await codeTools(t);
+  const kept = Buffer.alloc(2 ** 20, "a");
+  const cut = { kind: "cut", stream: "stdout", bytes: 90_000_000, tail: Buffer.from("the end") } as const;
+  const { text } = await tools.call("run_bash_command", { command: "yes" }, ending({ says: [...says(kept), cut] }));
+  assert.match(
+    text,
+    /\n\[9\d{7} bytes of stdout are left out above; read_file temp\/\S+ has the first 1(?:\.0)? MB of it; the rest was not kept\]\n/,
   );
 });
 
 test("variables that are gone are told, and only those [X1]", async (t) => {
-  const tools = await fileTools(t);
-  const told = async (report: Partial<ProgramReport>, ...earlier: object[]) => {
+  const { ending, ...tools } = await codeTools(t);
+  const told = async (program: PlayedProgram, ...earlier: object[]) => {
     const earlierCalls = () => earlier.map((input) => ({ arguments: JSON.stringify(input) }));
-    const { text } = await tools.call("execute_code", { code: "x" }, { ...ending(report), earlierCalls });
+    const { text } = await tools.call("execute_code", { code: "x" }, { ...ending(program), earlierCalls });
     return text.split("\n").slice(0, -1);
   };
   const [anew, ended] = [
     "[Python was started anew; earlier variables are gone]",
     "[Python was ended; its variables are gone]",
   ];
-  const fresh = { isPythonNew: true, stdout: says("1") } as const;
+  const fresh = { isPythonNew: true, says: says("1") } as const;
   assert.deepEqual(await told(fresh), ["1"]);
   assert.deepEqual(await told(fresh, { code: "ls", language: "bash" }), ["1"]);
   assert.deepEqual(await told(fresh, { code: "x = 1" }), ["1", anew]);
   assert.deepEqual(await told(fresh, { code: "x = 1", language: "python3" }), ["1", anew]);
-  const late = { how: "timeout", exitCode: undefined } as const;
-  assert.deepEqual(await told(late), ["Error: Code timeout (1s)", "(no output)"]);
-  assert.deepEqual(await told({ ...late, isPythonLost: true }), ["Error: Code timeout (1s)", "(no output)", ended]);
-  const full = { how: "out_of_memory", exitCode: 137 } as const;
+  const late = { how: "timeout", code: undefined } as const;
+  assert.deepEqual(await told({ ends: late }), ["Error: Code timeout (1s)", "(no output)"]);
+  assert.deepEqual(await told({ ends: { ...late, isPythonLost: true } }), [
+    "Error: Code timeout (1s)",
+    "(no output)",
+    ended,
+  ]);
+  const full = { how: "out_of_memory", code: 137 } as const;
   const noMemory = "Failed (out of memory). Work on less data at once.";
-  assert.deepEqual(await told(full), [noMemory, "(no output)"]);
-  assert.deepEqual(await told({ ...full, isPythonLost: true }), [noMemory, "(no output)", ended]);
+  assert.deepEqual(await told({ ends: full }), [noMemory, "(no output)"]);
+  assert.deepEqual(await told({ ends: { ...full, isPythonLost: true } }), [noMemory, "(no output)", ended]);
 });
 
 test("code that ends its own Python is told so, and not as a fault of the sandbox [X1]", async (t) => {
-  const tools = await fileTools(t);
-  const head = async (report: Partial<ProgramReport>) => {
-    const lost = ending({ how: "lost", isPythonLost: true, ...report });
+  const { ending, ...tools } = await codeTools(t);
+  const head = async (ends: PlayedProgram["ends"]) => {
+    const lost = ending({ ends: { how: "lost", isPythonLost: true, ...ends } });
     return (await tools.call("execute_code", { code: "x" }, lost)).text.split("\n").slice(0, 2);
   };
   assert.deepEqual(
-    [
-      await head({ exitCode: 0 }),
-      await head({ exitCode: undefined, signal: "SIGSEGV" }),
-      await head({ exitCode: undefined }),
-    ],
+    [await head({ code: 0 }), await head({ code: undefined, signal: "SIGSEGV" }), await head({ code: undefined })],
     [
       ["Failed (the code ended Python itself: exit code 0). Variables are gone.", "(no output)"],
       ["Failed (the code ended Python itself: SIGSEGV). Variables are gone.", "(no output)"],
@@ -175,11 +178,11 @@ test("code that ends its own Python is told so, and not as a fault of the sandbo
 });
 
 test("many files are counted, figures are named first [X1][X6]", async (t) => {
-  const tools = await fileTools(t);
-  const changes = Array.from({ length: 40 }, (_, index) => ({
-    ...{ path: `outputs/${index}`, before: undefined, after: state(1), lost: undefined },
-  }));
-  const { sandbox } = ending({ changes, figures: ["outputs/39"] });
+  const { ending, ...tools } = await codeTools(t);
+  const does = (folder: string) => {
+    for (let index = 0; index < 40; index += 1) writeFileSync(join(folder, `outputs/${index}`), "x");
+  };
+  const { sandbox } = ending({ does, says: [figure("outputs/39")] });
   const lines = (await tools.call("execute_code", { code: "x" }, { sandbox })).text.split("\n");
   assert.deepEqual(
     [lines[3], lines.length, lines.at(-1)],
@@ -188,35 +191,37 @@ test("many files are counted, figures are named first [X1][X6]", async (t) => {
 });
 
 test("a figure is shown to a model that sees, if it is a small whole image, and only named to others [X6]", async (t) => {
-  const tools = await fileTools(t);
+  const { ending, ...tools } = await codeTools(t);
   const png = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
     "base64",
   );
-  await tools.workspace.write("outputs/a.png", png);
-  await tools.workspace.write("outputs/b.png", "no image");
-  const figures = ["outputs/a.png", "outputs/b.png"];
-  const changes = figures.map((path) => ({ path, before: undefined, after: state(png.length), lost: undefined }));
-  const seen = await tools.call("execute_code", { code: "x" }, { ...ending({ figures, changes }), seesImages: true });
+  const program = (name: string): PlayedProgram => ({
+    does(folder) {
+      mkdirSync(join(folder, "outputs", name));
+      writeFileSync(join(folder, "outputs", name, "a.png"), png);
+      writeFileSync(join(folder, "outputs", name, "b.png"), "no image");
+    },
+    says: ["a", "b"].map((of) => figure(`outputs/${name}/${of}.png`)),
+  });
+  const seen = await tools.call("execute_code", { code: "x" }, { ...ending(program("1")), seesImages: true });
   assert.deepEqual(
     [seen.images, seen.text.split("\n").slice(-2)],
-    [1, ["+ outputs/a.png (70 bytes) figure, shown with this result", "+ outputs/b.png (70 bytes) figure"]],
+    [1, ["+ outputs/1/a.png (70 bytes) figure, shown with this result", "+ outputs/1/b.png (8 bytes) figure"]],
   );
-  assert.equal((await tools.call("execute_code", { code: "x" }, ending({ figures, changes }))).images, 0);
+  assert.equal((await tools.call("execute_code", { code: "x" }, ending(program("2")))).images, 0);
 });
 
 test("arguments are taken as models write them; times in seconds, or plainly in milliseconds [T1][X1]", async (t) => {
-  const tools = await fileTools(t);
-  const { sandbox, asked } = ending({});
+  const { ending, ...tools } = await codeTools(t);
+  const { sandbox, asked } = ending();
   await tools.call("execute_code", { script: "ls", lang: "Shell", timeout_ms: 5_000 }, { sandbox });
   await tools.call("execute_code", { source: "1", language: "js", timeout_seconds: "90" }, { sandbox });
   await tools.call("bash", { cmd: "ls", timeout: 0.5 }, { sandbox });
   await tools.call("bash", { cmd: "ls", timeoutMs: "1500" }, { sandbox });
   await tools.call("bash", { cmd: "ls", timeout_ms: 9_000_000, timeout: null }, { sandbox });
   await tools.call("bash", { cmd: "ls", timeout: 5_000 }, { sandbox });
-  const shown = (wanted: (typeof asked)[number]) =>
-    wanted === "reset" ? wanted : [wanted.language, wanted.code, wanted.timeoutMs];
-  assert.deepEqual(asked.map(shown), [
+  assert.deepEqual(asked, [
     ["bash", "ls", 5_000],
     ["javascript", "1", 90_000],
     ["bash", "ls", 500],
@@ -227,8 +232,8 @@ test("arguments are taken as models write them; times in seconds, or plainly in 
 });
 
 test("code is run under the names that models know the tool by, without the fence around it [T1][X1]", async (t) => {
-  const tools = await fileTools(t);
-  const { sandbox, asked } = ending({});
+  const { ending, ...tools } = await codeTools(t);
+  const { sandbox, asked } = ending();
   const names = ["python", "execute_python", "run_python", "code_interpreter", "run_code"];
   for (const name of names) await tools.call(name, { code: "```python\nprint(1)\n```\n" }, { sandbox });
   const quoted = "s = '''\n```\nx\n```\n'''";
@@ -236,79 +241,93 @@ test("code is run under the names that models know the tool by, without the fenc
   await tools.call("execute_code", { code: quoted }, { sandbox });
   await tools.call("run_bash_command", { command: "```bash\nls\n```" }, { sandbox });
   assert.deepEqual(
-    asked.map((wanted) => (wanted === "reset" ? wanted : [wanted.language, wanted.code])),
+    asked.map((wanted) => wanted.slice(0, 2)),
     [...names.map(() => ["python", "print(1)"]), ["javascript", "a\n"], ["python", quoted], ["bash", "ls"]],
   );
 });
 
 test("colours and what a progress bar wrote over are left out of what models read [X1]", async (t) => {
-  const tools = await fileTools(t);
+  const { ending, ...tools } = await codeTools(t);
   const { sandbox } = ending({
-    stdout: says("a\rb\r\n\u001b[31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007\r\n中文\n"),
-    stderr: says(Array.from({ length: 101 }, (_, index) => `\r${index}%`).join("")),
+    says: [
+      ...says("a\rb\r\n\u001b[31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007\r\n中文\n"),
+      ...complains(Array.from({ length: 101 }, (_, index) => `\r${index}%`).join("")),
+    ],
   });
   const { text } = await tools.call("execute_code", { code: "x" }, { sandbox });
   assert.deepEqual(text.split("\n").slice(0, 6), ["--- stdout", "b", "red link", "中文", "--- stderr", "100%"]);
 });
 
 test("of output that is no text only a glance is shown, and where all of it is [X1]", async (t) => {
-  const tools = await fileTools(t);
-  const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, index) => (index * 7) % 256));
-  const raw = { text: bytes.toString(), cutBytes: 97_000, path: "temp/output-1-stdout.txt" };
-  const cut = await tools.call("run_bash_command", { command: "cat x" }, ending({ stdout: raw }));
+  const { ending, ...tools } = await codeTools(t);
+  const raw = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256));
+  const cut = await tools.call("run_bash_command", { command: "cat x" }, ending({ says: says(raw) }));
   const [head = "", ...rest] = cut.text.split(/\n(?=\[[be])/);
-  assert.deepEqual(
-    [head.length, rest],
-    [
-      200,
-      ["[binary output, or not UTF-8, about 97.7 KB, in temp/output-1-stdout.txt]", "[exit code 0, less than 1 s]"],
-    ],
-  );
+  assert.deepEqual([head.length, rest.length, rest[1]], [200, 2, "[exit code 0, less than 1 s]"]);
+  assert.match(rest[0] ?? "", /^\[binary output, or not UTF-8, about 97\.7 KB, in temp\/output-\w+-stdout\.txt\]$/);
   assert.doesNotMatch(cut.text, /[^\P{Cc}\n\t]/u);
-  const small = await tools.call("execute_code", { code: "x" }, ending({ stdout: says("a\0b"), stderr: says("中文") }));
+  const small = await tools.call(
+    "execute_code",
+    { code: "x" },
+    ending({ says: [...says("a\0b"), ...complains("中文")] }),
+  );
   assert.equal(
     small.text,
     "--- stdout\na\ufffdb\n[binary output, or not UTF-8, about 3 bytes]\n--- stderr\n中文\n[exit code 0, less than 1 s]",
   );
   const little = says(`${"x".repeat(20)}\ufffd`);
-  assert.match((await tools.call("execute_code", { code: "x" }, ending({ stdout: little }))).text, /^x+\ufffd\n\[exit/);
+  assert.match((await tools.call("execute_code", { code: "x" }, ending({ says: little }))).text, /^x+\ufffd\n\[exit/);
 });
 
 test("where code may write, and whose files they may be, is said where it matters [X1][W6]", async (t) => {
-  const tools = await fileTools(t);
-  const changes = [{ path: "outputs/a", before: undefined, after: state(1), lost: undefined }];
-  const report = { stderr: says("OSError: [Errno 30] Read-only file system: 'a'"), changes, hadCompany: true } as const;
-  const { text } = await tools.call("execute_code", { code: "x" }, ending(report));
-  assert.deepEqual(text.split("\n").slice(2), [
+  const { ending, ...tools } = await codeTools(t);
+  const both = Promise.withResolvers<void>();
+  let count = 0;
+  const { sandbox } = ending({
+    async does(folder) {
+      count += 1;
+      writeFileSync(join(folder, `outputs/${count}`), "x");
+      if (count === 3) both.resolve();
+      if (count > 1) await both.promise;
+    },
+    says: complains("OSError: [Errno 30] Read-only file system: 'a'"),
+  });
+  const call = () => tools.call("execute_code", { code: "x", language: "bash" }, { sandbox });
+  const alone = (await call()).text.split("\n").slice(2);
+  assert.deepEqual(alone, [
     "[Write into outputs/ or temp/: code can write only there and in uploads/]",
-    "[exit code 0, less than 1 s]",
-    "Files (also by programs that ran at the same time):",
-    "+ outputs/a (1 bytes)",
+    ...["[exit code 0, less than 1 s]", "Files:", "+ outputs/1 (1 bytes)"],
   ]);
+  const together = (await Promise.all([call(), call()])).map(({ text }) => text).join("\n");
+  assert.deepEqual(together.match(/^\+ .*/gm)?.sort(), ["+ outputs/2 (1 bytes)", "+ outputs/3 (1 bytes)"]);
+  assert.deepEqual(
+    new Set(together.match(/^Files.*/gm)),
+    new Set(["Files (also by programs that ran at the same time):"]),
+  );
 });
 
 test("a reset comes before the code, and needs none [X1]", async (t) => {
-  const tools = await fileTools(t);
-  const { sandbox, asked } = ending({});
+  const { ending, ...tools } = await codeTools(t);
+  const { sandbox, asked } = ending();
+  await tools.call("execute_code", { code: "0" }, { sandbox });
   const only = await tools.call("execute_code", { code: "", reset: true }, { sandbox });
   assert.equal(only.text, "[Python was started anew; earlier variables are gone]");
   await tools.call("execute_code", { code: "1", reset: true }, { sandbox });
   assert.deepEqual(
-    asked.map((wanted) => (wanted === "reset" ? wanted : wanted.code)),
-    ["reset", "reset", "1"],
+    asked.map((wanted) => (wanted === "reset" ? wanted : wanted[1])),
+    ["0", "reset", "reset", "1"],
   );
 });
 
 test("a sandbox that cannot run code is a failure with its reason, a stopped program is a stopped call [X3][X1]", async (t) => {
-  const tools = await fileTools(t);
-  const refusing: ToolSandbox = {
-    ...ending({}).sandbox,
-    run: async () => failure("sandbox_unavailable", { reason: "bubblewrap is not installed.", fix: "Install it." }),
-  };
+  const { ending, ...tools } = await codeTools(t);
+  const missing = { name: "no_bwrap", reason: "bubblewrap is not installed.", fix: "Install it." } as const;
   assert.deepEqual(
     [
-      (await tools.call("execute_code", { code: "1" }, { sandbox: refusing })).text,
-      (await tools.call("run_bash_command", { command: "ls" }, ending({ how: "cancelled" }))).text.slice(0, 22),
+      (await tools.call("execute_code", { code: "1" }, ending({ missing }))).text,
+      (
+        await tools.call("run_bash_command", { command: "ls" }, ending({ ends: { how: "cancelled", code: undefined } }))
+      ).text.slice(0, 22),
     ],
     [
       "Error: sandbox_unavailable: Code cannot be run here: bubblewrap is not installed. Tell the user why, and that this helps (Install it.); go on without code.",

@@ -34,40 +34,71 @@ export const findFiles = defineTool({
     if (!glob.ok) return glob;
     const walk = await workspace.walk(path, { signal, hidden: wantsHidden(pattern) });
     if (!walk.ok) return walk;
-    const all: WalkEntry[] = [];
-    for await (const entry of walk.value) if (entry.type === "file") all.push(entry);
-
-    // Models also write the folder into the pattern although they name it.
-    const folder = `${listedPath(path)}/`;
-    const fits = (isFitting: Glob, entry: WalkEntry) =>
-      isFitting(entry.path) || (entry.path.startsWith(folder) && isFitting(entry.path.slice(folder.length)));
-    const found = all.filter((entry) => fits(glob.value, entry));
+    const anyCase = compileGlob(pattern, { ignoresCase: true });
+    const seen = await lookThrough(walk.value, {
+      folder: `${listedPath(path)}/`,
+      glob: glob.value,
+      anyCase: anyCase.ok ? anyCase.value : undefined,
+    });
     const { files } = forModels;
-    if (found.length === 0) {
-      const anyCase = compileGlob(pattern, { ignoresCase: true });
-      const others = anyCase.ok ? all.filter((entry) => fits(anyCase.value, entry)) : [];
-      return ok({ text: describeNone(pattern, path, { all, others }) });
-    }
+    const deeper = seen.deeper > 0 ? [files.deeper(seen.deeper)] : [];
+    if (seen.count === 0) return ok({ text: [describeNone(pattern, path, seen), ...deeper].join("\n") });
     const now = clock.now();
-    const lines = found
-      .sort((a, b) => b.modifiedAt - a.modifiedAt || (a.path < b.path ? -1 : 1))
-      .map((entry) => files.found(entry.path, files.size(entry.bytes), files.age(now - entry.modifiedAt)));
-    const { shown, left } = fitEntries(lines, { countMax: pathsMax, bytesMax: outputBytesMax });
-    return ok({ text: [...shown, ...(left > 0 ? [files.foundMore(left)] : [])].join("\n") });
+    const lines = seen.newest.map((entry) =>
+      files.found(entry.path, files.size(entry.bytes), files.age(now - entry.modifiedAt)),
+    );
+    const { shown } = fitEntries(lines, { countMax: pathsMax, bytesMax: outputBytesMax });
+    const left = seen.count - shown.length;
+    return ok({ text: [...shown, ...(left > 0 ? [files.foundMore(left)] : []), ...deeper].join("\n") });
   },
 });
+
+type Sought = { readonly folder: string; readonly glob: Glob; readonly anyCase: Glob | undefined };
+type Seen = {
+  /** Of all that fit, which are `count`. */
+  newest: WalkEntry[];
+  count: number;
+  /** The first that fit with another case, and the first of all. */
+  readonly others: string[];
+  readonly all: string[];
+  /** Files that no path leads to. */
+  deeper: number;
+};
+
+/** Keeps no more than is shown: programs can make very many files with very long paths. */
+async function lookThrough(walk: AsyncIterable<WalkEntry>, { folder, glob, anyCase }: Sought): Promise<Seen> {
+  const seen: Seen = { newest: [], count: 0, others: [], all: [], deeper: 0 };
+  // Models also write the folder into the pattern although they name it.
+  const fits = (isFitting: Glob, path: string) =>
+    isFitting(path) || (path.startsWith(folder) && isFitting(path.slice(folder.length)));
+  const sortAndCut = () =>
+    seen.newest.sort((a, b) => b.modifiedAt - a.modifiedAt || (a.path < b.path ? -1 : 1)).splice(pathsMax);
+  for await (const entry of walk) {
+    if (entry.type !== "file") continue;
+    const { path, standsFor } = entry;
+    if (standsFor !== undefined) {
+      seen.deeper += standsFor;
+      continue;
+    }
+    if (seen.all.length < candidatesMax) seen.all.push(path);
+    if (fits(glob, path)) {
+      seen.count += 1;
+      if (seen.newest.push(entry) > 2 * pathsMax) sortAndCut();
+    } else if (seen.count === 0 && seen.others.length < namesMax && anyCase !== undefined && fits(anyCase, path))
+      seen.others.push(path);
+  }
+  sortAndCut();
+  return seen;
+}
 
 const namesMax = 3;
 /** Files that are looked through for a name that was meant. */
 const candidatesMax = 2_000;
 
 /** What a pattern that finds nothing may have meant. */
-function describeNone(pattern: string, path: string, seen: { all: WalkEntry[]; others: WalkEntry[] }): string {
+function describeNone(pattern: string, path: string, { all, others }: Pick<Seen, "all" | "others">): string {
   const { files } = forModels;
-  const pathsOf = (entries: readonly WalkEntry[], countMax: number) =>
-    entries.slice(0, countMax).map((entry) => entry.path);
-  const others = pathsOf(seen.others, namesMax);
-  const near = nearest(pattern.replaceAll(/[*?{}[\]]/g, ""), pathsOf(seen.all, candidatesMax), namesMax, {
+  const near = nearest(pattern.replaceAll(/[*?{}[\]]/g, ""), all, namesMax, {
     spellings: (candidate) => [candidate, candidate.slice(candidate.lastIndexOf("/") + 1)],
     onlyLikely: true,
   });

@@ -74,6 +74,32 @@ test("documents are found with page, sheet and heading, and what was not searche
   );
 });
 
+test("a search shows as many lines as it may; only where documents have the words, too, do they share the room [F2][D3]", async (t) => {
+  const tools = await fileTools(t);
+  const shownFor = async () => {
+    const { text } = await tools.call("search_file", { query: "filter" }, { documents });
+    return [text.split("\n")[0], [...text.matchAll(/^uploads\/(\S+?)[: ]/gm)].map(([, name]) => name)];
+  };
+  const lines = Array.from({ length: 5 }, (_, line) => `filter ${line}`);
+  writeFileSync(join(tools.folder, "uploads/a.txt"), lines.join("\n"));
+  const a = "a.txt";
+  assert.deepEqual(await shownFor(), ["5 matching lines in 1 searched files; shown: 5", [a, a, a, a, a]]);
+  const pages = (count: number) =>
+    pdf(
+      Array.from({ length: count }, (_, page) => ({
+        content: printed([
+          { text: `${page + 1} Chapter`, at: [72, 780], font: "F2", size: 20 },
+          ...paragraph(700, [`The filter of page ${page + 1}.`]),
+        ]),
+      })),
+    );
+  const b = "b.pdf";
+  writeFileSync(join(tools.folder, "uploads/b.pdf"), pages(1));
+  assert.deepEqual(await shownFor(), ["6 matching places in 2 searched files; shown: 5", [a, a, a, a, b]]);
+  writeFileSync(join(tools.folder, "uploads/b.pdf"), pages(5));
+  assert.deepEqual(await shownFor(), ["10 matching places in 2 searched files; shown: 5", [a, a, b, b, b]]);
+});
+
 test("results are asked for within limits, and unusual endings of a search are told [F2][D3]", async (t) => {
   const tools = await fileTools(t);
   const asked: Partial<SearchQuery>[] = [];

@@ -94,13 +94,20 @@ export const decisions = {
       ...(await told(yard, id)),
       asked: all(events, "decision.asked").map(({ arguments: given }) => given),
       made: all(events, "decision.made").map(({ verdict, by, rule }) => [verdict, by, rule?.scope]),
-      results: all(events, "call.finished").map(({ outcome }) => outcome),
+      // Of each call, in the order in which they were asked for: which of two ends first is nobody's promise.
+      results: all(events, "message.assistant").flatMap(({ calls: asked = [] }) =>
+        asked.map((call) => endsOf(call.id, events)),
+      ),
       rules: (await must(yard.client.call("listRules", {}))).items,
       waiting: (await must(yard.client.call("listDecisions"))).items,
       memory: (await must(yard.client.call("listMemory"))).items.map(({ fact }) => fact),
     };
   },
 } satisfies Scenario;
+
+function endsOf(id: string, events: readonly LogEvent[]): string[] {
+  return all(events, "call.finished").flatMap(({ call, outcome }) => (call === id ? [outcome] : []));
+}
 
 /** What was answered before a kill is answered the same under its key. */
 async function decide(yard: TestYard, event: LogEvent): Promise<void> {

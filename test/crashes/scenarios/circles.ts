@@ -8,7 +8,6 @@ const id = "circles";
 /** An agent that says the same to its parent without end, and one that does its work. */
 export const circles = {
   answer: bouncingAnswer("burst"),
-  varies: true,
   env: { AGENTYARD_CRASHES_MAX: "1000" },
   async play(yard) {
     await begin(yard, id);

@@ -10,7 +10,6 @@ const id = "company";
 function companyOf(size: Size) {
   return {
     answer: companyAnswer(size),
-    varies: true,
     // As often as it may be killed here: what is shown is that it goes on, and not when it is given up.
     env: { AGENTYARD_CRASHES_MAX: "1000" },
     async play(yard) {

@@ -1,5 +1,6 @@
 import type { LogEvent } from "../../../src/protocol/events.ts";
 import { localOwner } from "../../../src/protocol/ids.ts";
+import { all } from "../../world/events.ts";
 import { type Answer, type AskedRequest, calls, says, stepOf } from "../../world/model-server.ts";
 import { filesOf, puts, roughTools } from "../../world/undo.ts";
 import { must, type TestYard } from "../../world/yard.ts";
@@ -7,9 +8,9 @@ import { begin, count, type Scenario, say, told, under, unlessDone } from "../sc
 
 const id = "back";
 
-/** Room is made, taken back, and so is the last turn with the file that it wrote. */
+/** A summary is of no use and paid for; then room is made, taken back, and so is the last turn with the file that it wrote. */
 export const roomAndUndo = {
-  answer: (request) => ({ usage: null, ...(isSummary(request) ? says(summary) : writesAsTold(request, 5)) }),
+  answer: (request) => (isSummary(request) ? summaryFor(request) : { usage: null, ...writesAsTold(request, 5) }),
   env: { CONTEXT_KEEP_RECENT_MESSAGES: "2" },
   tools: () => roughTools,
   async play(yard) {
@@ -17,6 +18,10 @@ export const roomAndUndo = {
     await begin(yard, id);
     await say(yard, { id, text: "one", turns: 1 });
     await say(yard, { id, text: "two", turns: 2 });
+    // It makes nothing that a repeat could find: whoever asks once more pays once more, and that is noted, too.
+    await unlessDone(yard, { id, shows: ({ type }) => type === "usage.noted" }, () =>
+      must(yard.client.call("compactConversation", { params, body: { focus: useless } })),
+    );
     await must(under(yard, "room").call("compactConversation", { params, body: { strategy: "compact" } }));
     await unlessDone(yard, { id, shows: ({ type }) => type === "compaction.undone" }, () =>
       must(yard.client.call("undoCompaction", { params })),
@@ -29,6 +34,7 @@ export const roomAndUndo = {
     made: await Promise.all(
       (["compacted", "compaction.undone", "rewound"] as const).map((type) => count(yard, id, type)),
     ),
+    noted: all(await yard.events(id), "usage.noted").map(({ usage }) => [usage.input, usage.output]),
     files: filesOf(yard, id),
     differences: await differences(yard),
   }),
@@ -68,7 +74,13 @@ const wentBack = (event: LogEvent) => event.type === "rewound" && event.cause !=
 const forgot = (event: LogEvent) => event.type === "rewound" && event.cause === "reset";
 
 const summary = Array.from({ length: 7 }, (_, n) => `## ${n + 1}. Part\n- tea`).join("\n");
+const useless = "what nobody can sum up";
 const isSummary = ({ body }: AskedRequest) => String(body.messages[0]?.content).startsWith("You sum up");
+
+function summaryFor({ text }: AskedRequest): Answer {
+  if (text.includes(useless)) return { text: "", usage: { prompt_tokens: 700, completion_tokens: 10 } };
+  return { usage: null, ...says(summary) };
+}
 
 /** The first word of what was asked goes into files, but for the last one. */
 function writesAsTold(request: AskedRequest, files = 1): Answer {

@@ -8,7 +8,7 @@ import { defineTool } from "../../../src/tools/tools.ts";
 import { type Answer, type AskedRequest, calls, says, stepOf } from "../../world/model-server.ts";
 import { effectTool } from "../../world/tools.ts";
 import type { TestYard } from "../../world/yard.ts";
-import { begin, type Scenario, say, told } from "../scenario.ts";
+import { begin, heard, type Scenario, say, told } from "../scenario.ts";
 
 const id = "crash";
 
@@ -33,7 +33,7 @@ export const threeTurns = {
     await say(yard, { id, text: "first", turns: 1 }, (event) => decide(yard, event));
     await say(yard, { id, text: "second", turns: 2 }, async (event) => {
       const isHanging = event.type === "message.assistant" && event.calls?.some(({ name }) => name === "hang");
-      if (isHanging === true) await yard.client.call("cancelTurn", { params: { id } });
+      if (isHanging === true) await heard(yard.client.call("cancelTurn", { params: { id } }));
     });
     await say(yard, { id, text: "third", turns: 3 });
   },
@@ -99,7 +99,7 @@ async function decide(yard: TestYard, event: LogEvent): Promise<void> {
   if (event.type !== "decision.asked") return;
   const body =
     event.kind === "approval" ? { verdict: "approve" as const } : { verdict: "answer" as const, answer: "that one" };
-  await yard.client.call("decide", { params: { id, decision: event.id }, body });
+  await heard(yard.client.call("decide", { params: { id, decision: event.id }, body }));
 }
 
 async function resultsOf(yard: TestYard): Promise<Record<string, string[]>> {

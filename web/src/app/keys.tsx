@@ -68,7 +68,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 /** From message to message. The list is virtual: what is not drawn yet comes when one gets near it. */
 function toMessage(step: 1 | -1): void {
-  const articles = [...document.querySelectorAll<HTMLElement>(".thread article")];
+  const articles = [...document.querySelectorAll<HTMLElement>(".message-list article")];
   const at = articles.findIndex((article) => article.contains(document.activeElement));
   const next = articles[at < 0 ? (step < 0 ? articles.length - 1 : 0) : at + step];
   if (next === undefined) return;

@@ -11,7 +11,7 @@ export type Place =
       readonly spot?: string | undefined;
       /** A message of it that is looked for: its place in the log. */
       readonly at?: number | undefined;
-      /** What else stands beside the thread. */
+      /** What else stands beside the messages. */
       readonly panel?: "timeline" | undefined;
     }
   | { readonly page: "inbox" }

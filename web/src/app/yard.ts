@@ -5,6 +5,7 @@ import { openList } from "../conversations/open-list.ts";
 import { DecisionInbox } from "../decisions/inbox.ts";
 import { type FilesHub, openFilesHub } from "../files/conversation-files.ts";
 import { type Me, openMe } from "../settings/me.ts";
+import { newId } from "./new-id.ts";
 import { basePath } from "./router.ts";
 import { openSettings, type Settings, type SettingsStore } from "./settings.ts";
 import type { Store } from "./store.ts";
@@ -31,7 +32,7 @@ export function openYard(initial: Settings): Yard {
       fetch: (url, init) => fetch(url, init as RequestInit),
       baseUrl,
       language: settings.get().language,
-      newKey: () => crypto.randomUUID(),
+      newKey: newId,
     });
   let client = make();
   settings.subscribe(() => {

@@ -79,16 +79,18 @@ function actionsIn({ client, toasts, conversations }: Yard, opened: OpenConversa
 /** The first message of a conversation that there is not yet. */
 export async function sendFirst({ client, toasts, conversations }: Yard, message: Outgoing): Promise<boolean> {
   const { id, text, slot, files } = message;
-  const made = await client().call("createConversation", { body: {} });
-  const sent = made.ok
+  // Under the message's own id: sent again, because an answer was lost, it is said in the same conversation.
+  const made = await client().call("createConversation", { body: { id } });
+  const isThere = made.ok || made.failure.code === "conversation_exists";
+  const sent = isThere
     ? await client().call("sendMessage", {
-        params: { id: made.value.id },
+        params: { id },
         body: { id, text, ...(slot && { slot }), ...(files.length > 0 && { files: [...files] }) },
       })
     : made;
   if (!sent.ok) toasts.tell({ kind: "trouble", text: sent.failure.detail });
-  if (!sent.ok || !made.ok) return false;
-  go({ page: "chat", conversation: made.value.id });
+  if (!sent.ok) return false;
+  go({ page: "chat", conversation: id });
   void conversations.refresh();
   return true;
 }

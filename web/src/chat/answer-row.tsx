@@ -8,7 +8,7 @@ import type { AnswerItem } from "./items.ts";
 export function AnswerRow({ item }: { readonly item: AnswerItem }) {
   const words = useWords().chat;
   return (
-    <article className="answer" aria-label={words.assistant}>
+    <article className="answer" aria-label={words.agent}>
       {item.reasoning.trim() !== "" && <Reasoning text={item.reasoning} isOpen={false} />}
       {item.text.trim() === "" && !item.hasCalls && !item.cut ? (
         <p className="notice">{words.emptyAnswer}</p>
@@ -51,7 +51,7 @@ export function LiveRow({ opened }: { readonly opened: OpenConversation }) {
     return isAlone ? <p className="working">{words.working}</p> : null;
   }
   return (
-    <article className="answer" aria-label={words.assistant} aria-busy="true">
+    <article className="answer" aria-label={words.agent} aria-busy="true">
       {writing.reasoning.trim() !== "" && <Reasoning text={writing.reasoning} isOpen={writing.text === ""} />}
       <Markdown text={writing.text} isOpen />
     </article>

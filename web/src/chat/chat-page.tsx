@@ -18,8 +18,8 @@ import { ChatHead } from "./chat-head.tsx";
 import { Composer, putIntoComposer } from "./composer.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import type { OpenConversation } from "./conversation.ts";
+import { MessageList } from "./message-list.tsx";
 import { QueueList } from "./queue-list.tsx";
-import { Thread } from "./thread.tsx";
 import { TodoList } from "./todo-list.tsx";
 import { useConversation } from "./use-conversation.ts";
 
@@ -155,7 +155,7 @@ function OpenChat({ opened, at }: OpenChatProps) {
       <ConnectionBanner lostAt={lostAt} />
       <DropZone onFiles={attached.take} />
       <FilesOf value={opened.id}>
-        <Thread opened={opened} at={at} />
+        <MessageList opened={opened} at={at} />
       </FilesOf>
       <Announcer opened={opened} />
       <div className="above-composer">

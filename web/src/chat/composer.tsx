@@ -7,7 +7,7 @@ import type { Outgoing } from "./actions.ts";
 import type { OpenConversation } from "./conversation.ts";
 import { useDraft } from "./draft.ts";
 import { SlotChoice, useSlot } from "./slot-choice.tsx";
-import { useWaitingSend } from "./use-waiting-send.ts";
+import { type Mode, useWaitingSend } from "./use-waiting-send.ts";
 
 /** Files that go with the next message: whoever looks after them draws them, and names their paths. */
 export type Attached = {
@@ -17,6 +17,9 @@ export type Attached = {
   /** A file is still on its way: the message waits for it. */
   readonly isBusy: boolean;
   readonly hasFailed: boolean;
+  /** How a message is to leave that was sent before its files were there; it stays so where the chat only begins with them. */
+  readonly waiting: Mode | undefined;
+  readonly wait: (mode: Mode | undefined) => void;
   readonly clear: () => void;
   readonly restore: (files: readonly string[]) => void;
   readonly onPaste: (event: ClipboardEvent) => void;
@@ -26,7 +29,7 @@ type ComposerProps = {
   /** Whose text it is: what was typed is kept under this name. */
   readonly name: string;
   readonly opened: OpenConversation | undefined;
-  readonly attached?: Attached | undefined;
+  readonly attached: Attached;
   /** Answers whether it was sent: else the text stays. */
   readonly onSend: (message: Outgoing) => Promise<boolean>;
   readonly onStop: () => void;
@@ -54,16 +57,15 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
   const { draft, change, begin, settle } = useDraft(name);
   const [slot, setSlot] = useSlot();
   const field = useRef<HTMLTextAreaElement>(null);
-  const { isBusy = false, hasFailed = false } = attached ?? {};
-  const hasText = draft.text.trim() !== "" || (attached?.files.length ?? 0) > 0 || isBusy;
+  const hasText = draft.text.trim() !== "" || attached.files.length > 0 || attached.isBusy;
   useEffect(() => {
     if (matchMedia("(pointer: fine)").matches) field.current?.focus();
   }, []);
   useQuotes(field, draft.text, change);
-  const send = (mode: "queue" | "steer") => {
+  const send = (mode: Mode) => {
     if (hasText) void sendDraft({ begin, settle, attached, onSend }, { mode, slot });
   };
-  const { isWaiting, wantsToSend, forget } = useWaitingSend({ isBusy, hasFailed, send });
+  const { wantsToSend, forget } = useWaitingSend(attached, send);
   const onKeyDown = (event: KeyboardEvent) => {
     // An input method has the key: in Safari it comes after the end of the composition, with this number.
     if (event.nativeEvent.isComposing || event.keyCode === 229) return;
@@ -85,7 +87,7 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
       }}
     >
       <div className="composer">
-        {attached?.bar}
+        {attached.bar}
         <textarea
           ref={field}
           id="composer"
@@ -99,17 +101,17 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
             change(event.target.value);
           }}
           onKeyDown={onKeyDown}
-          onPaste={attached?.onPaste}
+          onPaste={attached.onPaste}
         />
         <div className="composer-bar">
-          {attached?.button}
+          {attached.button}
           <SlotChoice slot={slot} onChange={setSlot} />
           <span className="composer-gap" />
           <SendButtons {...{ isRunning, isStopping, hasText, onStop }} onSend={wantsToSend} />
         </div>
       </div>
       <p className="composer-hint" id="composer-hint">
-        {isWaiting ? words.sentWithFiles : isRunning ? words.hintRunning : words.hint}
+        {attached.waiting !== undefined ? words.sentWithFiles : isRunning ? words.hintRunning : words.hint}
       </p>
     </form>
   );
@@ -123,16 +125,16 @@ async function sendDraft(
   { mode, slot }: Pick<Outgoing, "mode" | "slot">,
 ): Promise<void> {
   const sent = begin();
-  const { files = [] } = attached ?? {};
-  attached?.clear();
+  const { files } = attached;
+  attached.clear();
   const isSent = await onSend({ ...sent, text: sent.text || " ", mode, slot, files });
   settle(sent, isSent);
-  if (!isSent) attached?.restore(files);
+  if (!isSent) attached.restore(files);
 }
 
 type SendButtonsProps = Pick<FieldProps, "isRunning" | "isStopping" | "onStop"> & {
   readonly hasText: boolean;
-  readonly onSend: (mode: "queue" | "steer") => void;
+  readonly onSend: (mode: Mode) => void;
 };
 
 /** Stop stands where send does: what runs can always be stopped, whatever is typed. */

@@ -1,6 +1,6 @@
 import type { Client, ClientFailure, FollowFrame } from "../../../src/client/client.ts";
 import type { AgentInfo } from "../../../src/protocol/agent-routes.ts";
-import { isEventType, type LogEvent } from "../../../src/protocol/events.ts";
+import type { LogEvent } from "../../../src/protocol/events.ts";
 import type { ConversationState } from "../../../src/protocol/resources.ts";
 import { createStore } from "../app/store.ts";
 import { applyEvent, foldEvents } from "./fold.ts";
@@ -8,6 +8,7 @@ import { emptyFold, type Folded, type Queued, type Run } from "./fold-state.ts";
 import type { Item } from "./items.ts";
 import { openLive } from "./live.ts";
 import { preludeOf } from "./prelude.ts";
+import { readBefore } from "./read-before.ts";
 import { restNowAndThen } from "./rest.ts";
 import type { Member } from "./team.ts";
 
@@ -118,9 +119,9 @@ export class OpenConversation {
   async #readOlder(count: number): Promise<void> {
     const first = this.#events[0]?.seq ?? 1;
     if (first <= 1) return;
-    const page = await this.#readPage(Math.max(0, first - 1 - count), count);
+    const older = await readBefore(this.#client(), this.id, first, count);
     if (this.#closing.signal.aborted) return;
-    this.#events = [...page.filter(({ seq }) => seq < first), ...this.#events];
+    this.#events = [...older, ...this.#events];
     this.#refold();
     this.#publish();
   }
@@ -133,9 +134,8 @@ export class OpenConversation {
     if (answer === undefined) return;
     if (!answer.ok) return this.#publish({ phase: "failed", failure: answer.failure });
     const state = answer.value;
-    const page = await this.#readPage(Math.max(0, state.head - pageEvents));
+    this.#events = await readBefore(this.#client(), this.id, state.head + 1, pageEvents);
     if (this.#closing.signal.aborted) return;
-    this.#events = page.filter(({ seq }) => seq <= state.head);
     this.#prelude = preludeOf(state, this.#events, await this.#unknownAgents());
     if (this.#closing.signal.aborted) return;
     this.#refold();
@@ -219,16 +219,6 @@ export class OpenConversation {
     const answer = await this.#client().call("listConversationAgents", { params: { id: this.id } });
     return answer.ok ? answer.value.items.filter(({ id }) => !made.has(id)) : [];
   }
-
-  async #readPage(after: number, limit = pageEvents): Promise<LogEvent[]> {
-    const page = await this.#client().call("readEvents", { params: { id: this.id }, query: { after, limit } });
-    return page.ok ? page.value.items.filter(isKnown) : [];
-  }
-}
-
-/** The server checked the body in full before it was stored. */
-function isKnown(event: { readonly type: string; readonly seq: number; readonly at: number }): event is LogEvent {
-  return isEventType(event.type);
 }
 
 const retryMs = 2_000;

@@ -1,8 +1,12 @@
 import { useEffect, useState } from "react";
 import { z } from "zod";
 import { keep, readKeptJson } from "../app/kept.ts";
+import { newId } from "../app/new-id.ts";
 
-/** What was typed and not sent yet, with the id under which it will be: sent twice, it is still said once. */
+/**
+ * What was typed and not sent yet, with the id under which it will be: sent twice, it is still said once. Each text has an
+ * id of its own: where the answer was lost the server may have the id already, and would take other words for the same.
+ */
 export type Draft = { readonly id: string; readonly text: string };
 
 const Kept = z.object({ id: z.string(), text: z.string() });
@@ -32,7 +36,7 @@ export function useDraft(name: string): DraftOf {
   };
   return {
     draft,
-    change: (text) => store({ ...draft, text }),
+    change: (text) => store(newDraft(text)),
     begin() {
       setDraft(newDraft());
       return draft;
@@ -45,9 +49,9 @@ export function useDraft(name: string): DraftOf {
       }
       // What was typed since stands behind it.
       setDraft((typed) => {
-        const text = typed.text === "" ? sent.text : `${sent.text}\n${typed.text}`;
-        keep(place, JSON.stringify({ id: sent.id, text }));
-        return { id: sent.id, text };
+        const back = typed.text === "" ? sent : newDraft(`${sent.text}\n${typed.text}`);
+        keep(place, JSON.stringify(back));
+        return back;
       });
     },
   };
@@ -57,6 +61,6 @@ function readDraft(place: string): Draft {
   return Kept.safeParse(readKeptJson(place)).data ?? newDraft();
 }
 
-function newDraft(): Draft {
-  return { id: crypto.randomUUID(), text: "" };
+function newDraft(text = ""): Draft {
+  return { id: newId(), text };
 }

@@ -4,8 +4,8 @@ import { add, emptyFold, type Folded, placed } from "./fold-state.ts";
 import type { Member } from "./team.ts";
 
 /**
- * What agents do that others made: each has a fold of its own. What they ask stands in the main thread as well. Answers
- * whether it was theirs alone; `apply` moves the fold of one of them on.
+ * What agents do that others made: each has a fold of its own. What they ask stands in the main agent's list as well.
+ * Answers whether it was theirs alone; `apply` moves the fold of one of them on.
  */
 export function applyTeamEvent(
   folded: Folded,
@@ -47,7 +47,7 @@ function begin(folded: Folded, event: EventOf<"agent.spawned">, mode: Member["mo
   else change(folded, parent, (member) => changed(member, made));
 }
 
-/** Between the two of them; in the main thread only what was written to say something. */
+/** Between the two of them; in the main agent's list only what was written to say something. */
 function mail(folded: Folded, event: EventOf<"agent.mailed">): void {
   const { agent: from = "root", to, text, kind = "message" } = event;
   const note = (into: Folded) => add(into, { kind: "mail", ...placed(event), from, to, text });

@@ -99,7 +99,7 @@ function userItem(event: EventOf<"message.user">): UserItem {
   };
 }
 
-/** Messages that wait come into the thread when a turn takes them up. */
+/** Messages that wait come into the list when a turn takes them up. */
 function takeUp(folded: Folded, ids: readonly string[], steered: boolean): void {
   for (const id of ids) {
     const queued = folded.queue.find(({ item }) => item.id === id);

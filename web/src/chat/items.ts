@@ -1,7 +1,7 @@
 import type { CallOutcome, EventOf, TurnOutcome } from "../../../src/protocol/events.ts";
 import type { Image, Usage } from "../../../src/protocol/message.ts";
 
-// What stands in the thread, from the top down. Each is replaced as a whole when something about it changes.
+// What stands in the list of messages, from the top down. Each is replaced as a whole when something about it changes.
 
 /** What a failure in the log is: a code with its parameters. */
 export type LoggedFailure = NonNullable<EventOf<"turn.finished">["failure"]>;

@@ -1,3 +1,4 @@
+import { newId } from "../app/new-id.ts";
 import { Button, IconButton } from "../parts/button.tsx";
 import { useWords } from "../words/words.ts";
 import { useActions } from "./actions.ts";
@@ -18,7 +19,7 @@ export function QueueList({ opened, queue }: QueueListProps) {
   const steer = async ({ item }: Queued) => {
     if (!(await withdraw(item.id))) return;
     const files = item.files.map(({ path }) => path);
-    await send({ id: crypto.randomUUID(), text: item.text, mode: "steer", slot: undefined, files });
+    await send({ id: newId(), text: item.text, mode: "steer", slot: undefined, files });
   };
   return (
     <ul className="queue" aria-label={words.queued}>

@@ -1,6 +1,6 @@
 import type { CallItem, Item } from "./items.ts";
 
-/** A row of the thread: an item, or several calls one after another that are over, as one line. */
+/** A row of the list of messages: an item, or several calls one after another that are over, as one line. */
 export type Row =
   | { readonly kind: "item"; readonly key: string; readonly item: Item }
   | { readonly kind: "calls"; readonly key: string; readonly calls: readonly CallItem[] };

@@ -27,7 +27,7 @@ export function ApprovalActions({ card, decision }: ActionsProps) {
     <>
       <div className="actions">
         <Button kind="main" isDisabled={isSending} onClick={allow}>
-          {words.allowOnce} <kbd>y</kbd>
+          {words.approveOnce} <kbd>y</kbd>
         </Button>
         {isOffered && (
           <Button isDisabled={isSending} onClick={toggle("always")}>
@@ -38,7 +38,7 @@ export function ApprovalActions({ card, decision }: ActionsProps) {
           {words.edit} <kbd>e</kbd>
         </Button>
         <Button isDisabled={isSending} kind="danger" onClick={refuse}>
-          {words.refuse} <kbd>n</kbd>
+          {words.reject} <kbd>n</kbd>
         </Button>
       </div>
       {opened === "refuse" && <Refusal isSending={isSending} onSend={send} onClose={close} />}
@@ -66,7 +66,7 @@ function Refusal({ isSending, onSend, onClose }: PanelProps) {
   const id = useId();
   return (
     <Panel onClose={onClose} onSubmit={() => onSend({ verdict: "reject", ...(reason.trim() && { reason }) })}>
-      <label htmlFor={id}>{words.refuseReason}</label>
+      <label htmlFor={id}>{words.rejectReason}</label>
       <textarea
         ref={field}
         id={id}
@@ -77,7 +77,7 @@ function Refusal({ isSending, onSend, onClose }: PanelProps) {
       />
       <div className="actions">
         <Button type="submit" kind="danger" isDisabled={isSending}>
-          {words.refuseNow}
+          {words.rejectNow}
         </Button>
         <Button onClick={onClose}>{words.back}</Button>
       </div>
@@ -117,7 +117,7 @@ function Editing({ decision, isSending, onSend, onClose }: PanelProps & { readon
       )}
       <div className="actions">
         <Button type="submit" kind="main" isDisabled={isSending}>
-          {words.runEdited}
+          {words.approveEdited}
         </Button>
         <Button onClick={onClose}>{words.back}</Button>
       </div>
@@ -153,7 +153,7 @@ function Always({ decision, isSending, onSend, onClose }: PanelProps & { readonl
       </fieldset>
       <div className="actions">
         <Button type="submit" kind="main" isDisabled={isSending}>
-          {words.allowAlwaysNow}
+          {words.approveAlways}
         </Button>
         <Button onClick={onClose}>{words.back}</Button>
       </div>

@@ -1,4 +1,4 @@
-import { type ClipboardEvent, useEffect, useRef } from "react";
+import { type ClipboardEvent, useEffect, useRef, useState } from "react";
 import { bytesText } from "../app/format.ts";
 import { keep, readKept } from "../app/kept.ts";
 import { go } from "../app/router.ts";
@@ -21,7 +21,8 @@ export function useAttached(
   const yard = useYard();
   const words = useWords().files;
   const files = conversation === undefined ? undefined : yard.files.of(conversation);
-  const { uploads, selected } = useStore(files?.view ?? nothing);
+  const { uploads, selected, waiting } = useStore(files?.view ?? nothing);
+  const beginning = useBeginning(yard);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (files === undefined) return;
@@ -32,13 +33,15 @@ export function useAttached(
   }, [files, yard, words, conversation]);
   const take = (given: readonly File[]) => {
     if (given.length === 0) return;
-    if (files === undefined) void beginWith(yard, given);
+    if (files === undefined) void beginning.with(given);
     else files.upload(given);
   };
   return {
     take,
     files: selected,
-    isBusy: uploads.some(({ state }) => state !== "failed"),
+    waiting: files === undefined ? beginning.waiting : waiting,
+    wait: files === undefined ? beginning.wait : (mode) => files.wait(mode),
+    isBusy: beginning.isBusy || uploads.some(({ state }) => state !== "failed"),
     hasFailed: uploads.some(({ state }) => state === "failed"),
     clear: () => files?.clearSelected(),
     restore: (paths) => files?.select(paths),
@@ -87,16 +90,36 @@ async function tellLosses({ client, toasts }: Yard, conversation: string, path: 
   toasts.tell({ kind: "news", text: `${shownName(path)}: ${details.value.notes.join(" ")}` });
 }
 
-/** What was typed so far goes along. */
-async function beginWith({ client, toasts, files, conversations }: Yard, given: readonly File[]): Promise<void> {
-  const made = await client().call("createConversation", { body: {} });
-  if (!made.ok) return void toasts.tell({ kind: "trouble", text: made.failure.detail });
-  const { id } = made.value;
-  keep(`draft.${id}`, readKept("draft.new"));
-  keep("draft.new", undefined);
-  files.of(id).upload(given);
-  go({ page: "chat", conversation: id });
-  void conversations.refresh();
+/** The first file makes the conversation. What was typed so far goes along, and that it was sent already, too. */
+function useBeginning({ client, toasts, files, conversations }: Yard) {
+  const [isBusy, setBusy] = useState(false);
+  const [waiting, setWaiting] = useState<Attached["waiting"]>();
+  const wanted = useRef(waiting);
+  const wait = (mode: Attached["waiting"]) => {
+    wanted.current = mode;
+    setWaiting(mode);
+  };
+  const given = useRef<File[]>([]);
+  const begin = async (more: readonly File[]) => {
+    given.current.push(...more);
+    if (isBusy) return;
+    setBusy(true);
+    const made = await client().call("createConversation", { body: {} });
+    if (!made.ok) {
+      wait(undefined);
+      given.current = [];
+      setBusy(false);
+      return void toasts.tell({ kind: "trouble", text: made.failure.detail });
+    }
+    const { id } = made.value;
+    keep(`draft.${id}`, readKept("draft.new"));
+    keep("draft.new", undefined);
+    files.of(id).upload(given.current);
+    files.of(id).wait(wanted.current);
+    go({ page: "chat", conversation: id });
+    void conversations.refresh();
+  };
+  return { isBusy, waiting, wait, with: begin };
 }
 
 function SelectedChip({ path, onRemove }: { readonly path: string; readonly onRemove: () => void }) {

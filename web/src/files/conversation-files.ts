@@ -26,10 +26,13 @@ export type FilesView = {
   readonly uploads: readonly Upload[];
   /** Paths of those that go with the next message. */
   readonly selected: readonly string[];
+  /** That message was sent already, and leaves with the last file. */
+  readonly waiting: "queue" | "steer" | undefined;
 };
 
 export const emptyView: FilesView = {
   ...{ phase: "loading", detail: undefined, files: [], isCut: false, changes: new Map(), uploads: [], selected: [] },
+  waiting: undefined,
 };
 
 const foldersMax = 100;
@@ -68,6 +71,10 @@ export class ConversationFiles {
 
   select(paths: readonly string[]): void {
     this.#change({ selected: [...new Set([...this.view.get().selected, ...paths])] });
+  }
+
+  wait(waiting: FilesView["waiting"]): void {
+    this.#change({ waiting });
   }
 
   clearSelected(): void {

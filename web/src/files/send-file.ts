@@ -1,4 +1,5 @@
 import { Problem, UploadedFile } from "../../../src/protocol/resources.ts";
+import { newId } from "../app/new-id.ts";
 import { basePath } from "../app/router.ts";
 
 export type SendOptions = {
@@ -24,7 +25,7 @@ export function sendFile({ conversation, file, language, signal, onProgress }: S
   request.setRequestHeader("content-type", "application/octet-stream");
   request.setRequestHeader("accept-language", language);
   // Sent twice, it is still stored once.
-  request.setRequestHeader("idempotency-key", crypto.randomUUID());
+  request.setRequestHeader("idempotency-key", newId());
   request.upload.onprogress = ({ loaded }) => onProgress(loaded);
   request.onload = () => resolve(answerOf(request.responseText));
   request.onerror = () => resolve({ ok: false, why: "network" });

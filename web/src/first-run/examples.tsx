@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { newId } from "../app/new-id.ts";
 import { go } from "../app/router.ts";
 import { useYard, type Yard } from "../app/yard.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -49,7 +50,7 @@ async function start({ client, conversations }: Yard, example: ExampleName, text
   }
   const sent = await client().call("sendMessage", {
     params: { id },
-    body: { id: crypto.randomUUID(), text, files },
+    body: { id: newId(), text, files },
   });
   if (!sent.ok) return sent.failure.detail;
   go({ page: "chat", conversation: id });

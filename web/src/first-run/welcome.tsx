@@ -7,7 +7,7 @@ import { Examples } from "./examples.tsx";
 
 type Models = CallAnswer<"listModels">;
 
-/** An empty chat: who answers, and what one could begin with. */
+/** An empty conversation: who answers, and what one could begin with. */
 export function Welcome() {
   const words = useWords().firstRun;
   const { client } = useYard();

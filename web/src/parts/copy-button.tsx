@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useWords } from "../words/words.ts";
 import { IconButton } from "./button.tsx";
+import { copyText } from "./copy-text.ts";
 
 const saidMs = 1_500;
 
@@ -9,7 +10,7 @@ export function CopyButton({ text }: { readonly text: string }) {
   const words = useWords().shell;
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    if (!(await copyText(text))) return;
     setCopied(true);
     setTimeout(() => setCopied(false), saidMs);
   };

@@ -53,14 +53,7 @@ export function Contents({ conversation, path, look, details: { type }, spot, ch
         />
       );
     case "html":
-      return (
-        <iframe
-          className="frame"
-          title={words.frame({ name: shownName(path) })}
-          sandbox="allow-scripts"
-          src={address}
-        />
-      );
+      return <PageView key={path} address={address} name={shownName(path)} />;
     case "csv":
     case "spreadsheet":
       return <TableView {...parts} />;
@@ -79,6 +72,28 @@ export function Contents({ conversation, path, look, details: { type }, spot, ch
     default:
       return binary.has(type) ? <p className="about">{words.nothing}</p> : <LinesView {...parts} language={type} />;
   }
+}
+
+/** A page stands still until somebody wants its scripts: no browser keeps those from telling others what is in it. */
+function PageView({ address, name }: { readonly address: string; readonly name: string }) {
+  const words = useWords().preview;
+  const [runs, setRuns] = useState(false);
+  return (
+    <>
+      <iframe
+        // Its rights are those that it was made with.
+        key={String(runs)}
+        className="frame"
+        title={words.frame({ name })}
+        sandbox={runs ? "allow-scripts" : ""}
+        src={runs ? `${address}&scripts=true` : address}
+      />
+      <p className="preview-foot">
+        <Button onClick={() => setRuns(!runs)}>{runs ? words.stopScripts : words.runScripts}</Button>{" "}
+        {words.aboutScripts}
+      </p>
+    </>
+  );
 }
 
 function PictureView({ address, name }: { readonly address: string; readonly name: string }) {

@@ -5,6 +5,7 @@ import { type Scope, scopes } from "../../../src/protocol/route.ts";
 import { useStore } from "../app/store.ts";
 import { useYard } from "../app/yard.ts";
 import { Button } from "../parts/button.tsx";
+import { copyText } from "../parts/copy-text.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { Time } from "../parts/time.tsx";
 import { useWords } from "../words/words.ts";
@@ -113,7 +114,7 @@ function NewKey({ user, onMade }: { readonly user: string; readonly onMade: () =
         <div className="card once" role="status">
           <p>{words.once}</p>
           <code className="secret">{key}</code>
-          <Button onClick={() => void navigator.clipboard?.writeText(key)}>{words.copy}</Button>
+          <Button onClick={() => void copyText(key)}>{words.copy}</Button>
         </div>
       )}
     </form>

@@ -18,9 +18,9 @@ export const enChat = {
   slots: { base: "Base", reasoning: "Reasoning", vision: "Vision", code: "Code", chat: "Chat" } as Readonly<
     Record<string, string>
   >,
-  thread: "Messages",
+  messageList: "Messages",
   you: "You",
-  assistant: "Assistant",
+  agent: "Agent",
   working: "Working…",
   thinking: "Thinking…",
   thought: "Reasoning",
@@ -67,7 +67,7 @@ export const enChat = {
   },
   notices: {
     retrying: "Trying again…",
-    recovered: "The server was started again; the turn goes on.",
+    recovered: "AgentYard was started again; the turn goes on.",
     branched: "This conversation was branched off another one here.",
     reset: "The history was reset here: the model no longer sees what stands above.",
     compacting: "Older messages are being summed up…",
@@ -79,7 +79,7 @@ export const enChat = {
     ok: "done",
     error: "failed",
     cancelled: "stopped",
-    rejected: "refused",
+    rejected: "rejected",
     unknown: "interrupted",
     not_run: "not run",
   },

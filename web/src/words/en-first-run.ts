@@ -21,10 +21,10 @@ export const enFirstRun = {
     ].join(" · "),
   useThis: "Use this one",
   withKey: "A provider, with a key",
-  onlyAdmin: "Models are entered by the people who run this server; ask one of them.",
+  onlyAdmin: "Models are entered by an admin; ask one.",
   stepTry: "2. A first task",
   tryAbout: "On small files that come along. Each takes less than a minute.",
-  toEmptyChat: "Or begin with an empty chat",
+  toEmptyChat: "Or begin with an empty conversation",
   examplesTitle: "Examples",
   starting: "Starting…",
   examples: {
@@ -40,7 +40,7 @@ export const enFirstRun = {
     },
     approval: {
       title: "See how agents ask first",
-      about: "deleting notes.txt needs your word",
+      about: "deleting notes.txt needs your approval",
       message: "delete notes.txt",
     },
   },

@@ -16,6 +16,9 @@ export const enPreview = {
   slide: (p: { slide: number }) => `slide ${p.slide}`,
   chapter: (p: { chapter: number }) => `chapter ${p.chapter}`,
   frame: (p: { name: string }) => `${p.name}, shown without any rights`,
+  runScripts: "Run its scripts",
+  stopScripts: "Without scripts",
+  aboutScripts: "Scripts of a page see nothing of yours, but could tell others what stands in the page.",
   fit: "Fit to width",
   fullSize: "Full size",
   indexing: {

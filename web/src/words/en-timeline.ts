@@ -27,7 +27,7 @@ export const enTimeline = {
     ok: "done",
     error: "failed",
     cancelled: "stopped",
-    rejected: "refused",
+    rejected: "rejected",
     unknown: "its end is not known",
     not_run: "not run",
     running: "running",

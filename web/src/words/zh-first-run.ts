@@ -32,6 +32,6 @@ export const zhFirstRun: typeof enFirstRun = {
   examples: {
     chart: { title: "把表格变成图表", about: "sales.csv：一家茶叶店一年的销售", message: "#sales.csv" },
     search: { title: "搜索文档", about: "中英文两份员工手册", message: "在我的文件里搜索年假" },
-    approval: { title: "看看智能体如何先询问", about: "删除 notes.txt 需要您同意", message: "删除 notes.txt" },
+    approval: { title: "看看智能体如何先询问", about: "删除 notes.txt 需要您批准", message: "删除 notes.txt" },
   },
 };

@@ -24,7 +24,7 @@ export const zhSettingsPeople: typeof enSettingsPeople = {
     used: "上次使用",
     ends: "失效于",
     scope: { chat: "对话", files: "文件", admin: "管理" },
-    remove: "撤销",
+    remove: "收回",
     newKey: "新密钥",
     name: "名称",
     days: "有效天数",

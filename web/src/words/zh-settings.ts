@@ -69,10 +69,10 @@ export const zhSettings: typeof enSettings = {
     },
   },
   rules: {
-    about: "您选择始终允许的操作。撤销后会再次询问。",
+    about: "您选择始终允许的操作。收回后会再次询问。",
     none: "没有始终允许的操作。",
     raw: "保存的规则原文",
-    revoke: "撤销",
+    revoke: "收回",
     toConversation: "所在对话",
     where: "哪些操作需要询问，由服务器上的 hitl_rules.yaml 决定。",
   },

@@ -2,9 +2,9 @@ import type { enTimeline } from "./en-timeline.ts";
 
 export const zhTimeline: typeof enTimeline = {
   title: "时间线",
-  open: "各轮的时间线",
-  none: "还没有任何一轮。",
-  turn: (p) => `第 ${p.turn} 轮`,
+  open: "各回合的时间线",
+  none: "还没有任何回合。",
+  turn: (p) => `第 ${p.turn} 个回合`,
   step: (p) => `第 ${p.step} 步`,
   attempt: (p) => `第 ${p.attempt} 次尝试`,
   outcome: {

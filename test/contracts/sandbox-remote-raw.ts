@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import type { Duplex } from "node:stream";
+import type { TestContext } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
+import { createFrameDecoder, encodeFrame } from "../../src/sandbox/guest/frames.ts";
+import { linksOver } from "../../src/sandbox/guest/stdio.ts";
+import type { SandboxProvider } from "../../src/sandbox/provider.ts";
+import { openStream } from "../../src/sandbox/remote/ask-host.ts";
+import { openSandboxHost, type SandboxHost } from "../../src/sandbox/remote/sandbox-host.ts";
+import { quietLogger } from "../world/workspace.ts";
+import { secret } from "./sandbox-on-remote.ts";
+import { limits } from "./sandbox-place.ts";
+
+// A host in this process, and callers that say what no server of ours would.
+
+export type RawHost = { readonly host: SandboxHost; readonly address: string; readonly logged: string[] };
+
+export async function openRawHost(
+  t: TestContext,
+  provider: SandboxProvider,
+  { files = tmpdir(), guestsMax = 4 } = {},
+): Promise<RawHost> {
+  const logged: string[] = [];
+  const host = openSandboxHost({
+    ...{ provider, files, secret, guestsMax, release: "0.0.0-test", clock: systemClock, logger: quietLogger(logged) },
+  });
+  const listening = await host.listen({ host: "127.0.0.1", port: 0 });
+  assert.ok(listening.ok);
+  t.after(() => host.close());
+  return { host, address: listening.value, logged };
+}
+
+export const doorOf = (address: string) => ({
+  ...{ address, secret, authorities: undefined, clock: systemClock, ids: systemIds },
+});
+
+/** The stream of a guest, on which anything can be said. */
+export type Raw = {
+  readonly socket: Duplex;
+  say(message: object, payload?: Uint8Array): void;
+  /** Bytes of the control link that need not be a frame. */
+  write(bytes: Uint8Array): void;
+  network(bytes: Uint8Array): void;
+  /** The messages that came so far. */
+  readonly heard: readonly { readonly type: string; readonly [key: string]: unknown }[];
+  next(type: string): Promise<Raw["heard"][number]>;
+  readonly closed: Promise<void>;
+};
+
+export async function openRaw(t: TestContext, address: string): Promise<Raw> {
+  const opened = await openStream(doorOf(address), { timeoutMs: 30_000 });
+  assert.ok(opened.ok, JSON.stringify(opened));
+  const socket = opened.value;
+  t.after(() => socket.destroy());
+  const { control, network } = linksOver(socket);
+  const decoder = createFrameDecoder();
+  const heard: Raw["heard"][number][] = [];
+  let tell = () => {};
+  control.on("data", (bytes: Buffer) => {
+    const frames = decoder.push(bytes);
+    assert.ok(frames.ok);
+    for (const { header } of frames.value) {
+      assert.ok(typeof header === "object" && header !== null && "type" in header && typeof header.type === "string");
+      heard.push({ ...header, type: header.type });
+    }
+    tell();
+  });
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  void closed.then(() => tell());
+  return {
+    ...{ socket, heard, closed },
+    say: (message, payload) => void control.write(encodeFrame(message, payload)),
+    write: (bytes) => void control.write(bytes),
+    network: (bytes) => void network.write(bytes),
+    async next(type) {
+      for (;;) {
+        const found = heard.find((message) => message.type === type);
+        if (found !== undefined) return found;
+        assert.ok(!socket.destroyed, `closed before ${type}: ${JSON.stringify(heard)}`);
+        await new Promise<void>((resolve) => (tell = resolve));
+      }
+    },
+  };
+}
+
+/** What a server of ours asks for, without a workspace. */
+export function orderOf(changes: object = {}): object {
+  const id = systemIds.hex(16);
+  return { ...{ type: "open", version: 1, id, limits, env: {}, hasNetwork: false, likeness: "device" }, ...changes };
+}
+
+type Change = (bytes: Buffer) => Buffer;
+
+/** Stands between a server and its host: hands bytes on until it is told to cut, as they are or as it likes them. */
+export async function startCutter(
+  t: TestContext,
+  address: string,
+  {
+    toHost = (bytes) => bytes,
+    toServer = (bytes) => bytes,
+  }: { readonly toHost?: Change; readonly toServer?: Change } = {},
+) {
+  const { hostname, port } = new URL(address);
+  const pairs = new Set<Socket>();
+  let isAway = false;
+  const server = createServer((near) => {
+    if (isAway) return void near.destroy();
+    const far = connect(Number(port), hostname);
+    for (const [one, other, change] of [
+      [near, far, toHost],
+      [far, near, toServer],
+    ] as const) {
+      pairs.add(one);
+      one.on("error", () => {});
+      one.on("data", (bytes: Buffer) => void other.write(change(bytes)));
+      one.once("close", () => {
+        pairs.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    for (const socket of pairs) socket.destroy();
+    server.close();
+  });
+  const place = server.address();
+  assert.ok(place !== null && typeof place === "object");
+  return {
+    address: `http://127.0.0.1:${place.port}`,
+    /** `stays`: nobody gets through from now on. */
+    cut({ stays }: { readonly stays: boolean }) {
+      isAway = stays;
+      for (const socket of pairs) socket.destroy();
+    },
+  };
+}

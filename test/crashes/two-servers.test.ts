@@ -1,0 +1,68 @@
+// Two servers on one database, one of them killed: the other one takes over what it had, and finishes it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { modelServer } from "../world/model-server.ts";
+import { cannotStore, startPostgres } from "../world/postgres-server.ts";
+import { firstOfEachKind, type KillPlace, killAtEach, placesIn } from "./places.ts";
+import type { Scenario } from "./scenario.ts";
+import { scenarios } from "./scenarios/scenarios.ts";
+import { type Pair, type PairEnd, playPairs } from "./two-servers.ts";
+
+/** `npm run torture`: after every single write, wherever the caller is. Else after the first write of each kind. */
+const isEvery = process.env.AGENTYARD_SERVER_KILLS === "every";
+
+/** A conversation that is at home where its caller is not, and one that is. */
+const pairs = [
+  { scenario: "threeTurns", conversation: "crash", callerAt: "other" },
+  { scenario: "decisions", conversation: "caller", callerAt: "one" },
+] as const;
+const pairsBesides = [
+  { scenario: "threeTurns", conversation: "crash", callerAt: "one" },
+  { scenario: "decisions", conversation: "caller", callerAt: "other" },
+  { scenario: "smallCompany", conversation: "company", callerAt: "one" },
+  { scenario: "smallCompany", conversation: "company", callerAt: "other" },
+  { scenario: "roomAndUndo", conversation: "back", callerAt: "one" },
+  { scenario: "roomAndUndo", conversation: "back", callerAt: "other" },
+] as const;
+
+test("whichever write of a server was its last, another one on the same database finishes what it had: nothing is lost, nothing is there twice, and no unsafe tool is run again [N1][L2][H2][Q2]", {
+  skip: cannotStore,
+}, async (t) => {
+  const server = await startPostgres({ max_connections: 600 });
+  t.after(() => server.stop());
+  await using stack = new AsyncDisposableStack();
+  const undisturbed: Pair[] = [];
+  for (const kind of isEvery ? [...pairs, ...pairsBesides] : pairs) {
+    const { url } = stack.use(await modelServer(scenarios[kind.scenario].answer));
+    undisturbed.push({ ...kind, modelUrl: url });
+  }
+  const whole = await playPairs(server, undisturbed);
+  const places = undisturbed.flatMap((pair, index) => placesOf(pair, whole[index] ?? assert.fail()));
+  const killed = isEvery ? places : firstOfEachKind(places);
+  const run = async (chosen: readonly Killed[]) => {
+    const ends = await playPairs(server, chosen);
+    for (const [index, end] of ends.entries()) judge(chosen[index] ?? assert.fail(), end);
+    return ends.map((end) => end.isReached);
+  };
+  await killAtEach(killed, { run, labelOf });
+  t.diagnostic(`${killed.length} kills of ${places.length} writes`);
+});
+
+type Killed = Pair & { readonly killAfter: KillPlace; readonly expected: unknown };
+
+function placesOf(pair: Pair, { outcome, wrote }: PairEnd): Killed[] {
+  return placesIn(wrote).map((killAfter) => ({ ...pair, killAfter, expected: outcome }));
+}
+
+const labelOf = ({ scenario, callerAt, killAfter: { write, times } }: Killed) =>
+  `${scenario}, played at the ${callerAt}, after ${write} ${times}`;
+
+function judge(place: Killed, { outcome }: PairEnd): void {
+  const { check }: Scenario = scenarios[place.scenario];
+  try {
+    if (check === undefined) assert.deepEqual(outcome, place.expected);
+    else check(outcome);
+  } catch (error) {
+    throw new Error(labelOf(place), { cause: error });
+  }
+}

@@ -1,0 +1,150 @@
+import { isDeepStrictEqual } from "node:util";
+import { systemIds } from "../../src/base/ids.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { ChatDocument, ChatIncrement } from "../../src/protocol/chat.ts";
+import type { LogEvent } from "../../src/protocol/events.ts";
+import type { ChaosServers } from "./chaos-servers.ts";
+import { chatting, folded } from "./chat.ts";
+import { pause } from "./events.ts";
+import type { Chance } from "./fuzz-chance.ts";
+import { type Answer, type AskedRequest, calls, says, stepOf } from "./model-server.ts";
+import { persist } from "./persist.ts";
+
+/** What a client knows at the end of a conversation: what it was told for certain, and all that its streams gave it. */
+export type Talked = {
+  readonly id: string;
+  /** Messages that were acknowledged, with their place. */
+  readonly acknowledged: ReadonlyMap<string, number>;
+  readonly events: readonly LogEvent[];
+  /** How often its stream was lost and found again. */
+  readonly resumed: number;
+  /** Turns whose document came in pieces, and those in which it was not the one that whoever asks for it afterwards is given. */
+  readonly documents: { readonly whole: number; readonly wrong: readonly string[] };
+};
+
+/** Signs two things, then says a few words slowly. Which ones follows from what was asked, so a repeated request has the same answer. */
+export function chaosAnswer(request: AskedRequest): Answer {
+  const last = request.body.messages.findLast(({ role }) => role === "user");
+  const [job = ""] = /job \S+/.exec(String(last?.content)) ?? [];
+  const step = stepOf(request);
+  if (step < signsPerTurn)
+    return calls(["use_tool", { name: "sign", arguments: JSON.stringify({ what: `${job.slice(4)}/${step}` }) }]);
+  return { ...says(`${job} is done, ${"and that is that, ".repeat(3)}truly`), paceMs: 20 };
+}
+
+const signsPerTurn = 2;
+
+/** Whose every request comes to any of the servers that are there. */
+export function randomClient(servers: ChaosServers): Client {
+  return createClient({
+    fetch: (url, init) => fetch(url.replace("http://localhost", servers.anyAddress()), init),
+    newKey: () => systemIds.uuid(),
+  });
+}
+
+export type Talking = {
+  readonly id: string;
+  readonly chance: Chance;
+  readonly isOver: () => boolean;
+  /** Told what it waits for, to be said of one that waits for ever. */
+  readonly waitsFor: (what: string) => void;
+};
+
+/** Turn after turn, each by whatever server is there; whoever is not answered asks again, in the same words and under the same id. */
+export async function talk(servers: ChaosServers, { id, chance, isOver, waitsFor }: Talking): Promise<Talked> {
+  const client = randomClient(servers);
+  const { gone } = servers;
+  waitsFor("its beginning");
+  await persist(() => client.call("createConversation", { body: { id } }), {
+    ...{ gone, isFine: "conversation_exists" },
+  });
+  const stream = followAll(client, id, gone);
+  const acknowledged = new Map<string, number>();
+  const wrong: string[] = [];
+  for (let turn = 0; turn === 0 || !isOver(); turn += 1) {
+    await pause(chance.int(0, 400));
+    const body = { id: systemIds.uuid(), text: `job ${id}.${turn}` };
+    waitsFor(`a receipt for message ${turn}`);
+    const sent = await persist(() => client.call("sendMessage", { params: { id }, body }), { gone });
+    if (sent !== undefined) acknowledged.set(body.id, sent.seq);
+    waitsFor(`the end of turn ${turn}`);
+    const watching = readDocument(servers, id);
+    await stream.turnsOver(turn + 1);
+    waitsFor(`the document of turn ${turn}, in pieces`);
+    const pieces = await watching;
+    waitsFor(`the document of turn ${turn}, whole`);
+    if (!isDeepStrictEqual(pieces, await readDocument(servers, id)) || !isAbout(body.text, pieces))
+      wrong.push(body.text);
+  }
+  await stream.close();
+  const documents = { whole: acknowledged.size - wrong.length, wrong };
+  return { id, acknowledged, events: stream.events, resumed: stream.resumed(), documents };
+}
+
+/** One stream from the beginning to the end, however often it is lost on the way. */
+function followAll(client: Client, id: string, gone: AbortSignal) {
+  const events: LogEvent[] = [];
+  const over = new AbortController();
+  let [resumed, turns, onTurnOver] = [0, 0, () => {}];
+  const following = (async () => {
+    for await (const frame of client.follow(id, { signal: AbortSignal.any([over.signal, gone]) })) {
+      if (frame.frame === "found") resumed += 1;
+      if (frame.frame === "failed") throw new Error(`the stream of ${id} ended: ${frame.failure.code}`);
+      if (frame.frame !== "event") continue;
+      events.push(frame.event);
+      if (frame.event.type !== "turn.finished") continue;
+      turns += 1;
+      onTurnOver();
+    }
+  })();
+  return {
+    events,
+    resumed: () => resumed,
+    async turnsOver(count: number): Promise<void> {
+      while (turns < count && !gone.aborted) {
+        const next = new Promise<void>((resolve) => {
+          onTurnOver = resolve;
+        });
+        await Promise.race([next, following]);
+      }
+    },
+    async close(): Promise<void> {
+      over.abort();
+      await following;
+    },
+  };
+}
+
+/** The newest turn as programs read it that know the chat service: in pieces, from wherever it broke off, at whatever server is there. */
+async function readDocument(servers: ChaosServers, id: string): Promise<ChatDocument> {
+  const frames: unknown[] = [];
+  let place: { readonly last_seq_id?: number } = {};
+  for (;;) {
+    servers.gone.throwIfAborted();
+    try {
+      const world = chatting(servers.anyAddress());
+      const begun = await world.stream({ conversation_id: id, ...place }, { path: "chat/resume" });
+      if (begun.status !== 200) begun.leave();
+      else
+        for await (const frame of begun.frames) {
+          const { seq_id, action } = ChatIncrement.parse(frame);
+          frames.push(frame);
+          place = { last_seq_id: seq_id };
+          if (action === "end") return ChatDocument.parse(folded(frames));
+        }
+    } catch (error) {
+      throwUnlessCut(error);
+    }
+    await pause(50);
+  }
+}
+
+/** One that was parked has an error in place of an answer. */
+function isAbout(question: string, document: ChatDocument): boolean {
+  return document.error !== null || JSON.stringify(document).includes(`${question} is done`);
+}
+
+/** What fetch says of a connection that was refused or broke off. */
+function throwUnlessCut(error: unknown): void {
+  if (!(error instanceof TypeError)) throw error;
+}
