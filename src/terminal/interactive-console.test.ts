@@ -4,9 +4,8 @@ import { manualClock } from "../../test/world/manual-clock.ts";
 import { keys, openTestTerminal } from "../../test/world/pty.ts";
 import { InteractiveConsole } from "./interactive-console.ts";
 
-function open() {
+function open({ clock = manualClock() } = {}) {
   const terminal = openTestTerminal();
-  const clock = manualClock();
   const console = new InteractiveConsole({
     ...{ ...terminal.streams, clock, prompt: "> ", promptMore: ". " },
     pasteLabel: ({ number, lines }) => `[${number}: ${lines}]`,
@@ -76,6 +75,22 @@ test("a key is a choice where it was pressed alone, after a moment of quiet; oth
   clock.move(1_000);
   type("N");
   assert.deepEqual(await reading, { kind: "key", key: "n" });
+  console.close();
+});
+
+test("a key that is pressed the moment the keys stand there is a choice, though timers fire a little early [H2]", async () => {
+  const time = manualClock();
+  const { console, type, waitFor, typed } = open({ clock: { ...time, monotonic: () => time.monotonic() * 0.99 } });
+  const first = console.read(choice);
+  time.move(400);
+  await waitFor("y/n ");
+  type("y");
+  assert.deepEqual(await first, { kind: "key", key: "y" });
+  const second = console.read(choice);
+  time.move(400);
+  await waitFor("y/n ");
+  await typed("y");
+  assert.deepEqual(await second, { kind: "key", key: "y" });
   console.close();
 });
 

@@ -12,6 +12,7 @@ import {
 } from "./console.ts";
 import { HiddenText } from "./hidden-text.ts";
 import type { JobControl } from "./job-control.ts";
+import { KeyChoice } from "./key-choice.ts";
 import { type Complete, type KeyPress, LineEditor } from "./line-editor.ts";
 import { PasteBox } from "./paste.ts";
 import { cellsOf } from "./safe-text.ts";
@@ -35,9 +36,6 @@ type Reading = {
   readonly asked?: ReadOptions;
 };
 
-/** So long nobody has typed when a key is a choice: who was writing something else has seen the question by then. */
-const keyQuietMs = 400;
-
 /**
  * A terminal, line by line. While a person types, what happens is printed above the line, and an unfinished line of an
  * answer waits until it is finished or the person is.
@@ -46,7 +44,6 @@ export class InteractiveConsole implements Console {
   readonly isInteractive = true;
   readonly isAttended = true;
   readonly #output: OutputStream;
-  readonly #clock: Options["clock"];
   readonly #prompts: { readonly first: string; readonly more: string };
   readonly #editor: LineEditor;
   readonly #paste: PasteBox;
@@ -54,6 +51,7 @@ export class InteractiveConsole implements Console {
   readonly #forgetJobControl: (() => void) | undefined;
   readonly #arrived: Input[] = [];
   readonly #hidden = new HiddenText();
+  readonly #choice: KeyChoice;
   /** Earlier lines of a message of several. */
   #lines: string[] = [];
   #unfinished = "";
@@ -63,14 +61,10 @@ export class InteractiveConsole implements Console {
   #isStatusShown = false;
   /** A choice was made and nothing is read yet: who types on means the next question, not a message. */
   #isBetweenKeys = false;
-  /** The keys that can be pressed are on the screen. */
-  #areKeysShown = false;
-  #stopQuiet = () => {};
-  #keyAt = Number.NEGATIVE_INFINITY;
 
   constructor({ input, output, clock, prompt, promptMore, pasteLabel, complete, jobControl }: Options) {
     this.#output = output;
-    this.#clock = clock;
+    this.#choice = new KeyChoice(clock, () => this.#restorePrompt());
     this.#prompts = { first: prompt, more: promptMore };
     this.#paste = new PasteBox(pasteLabel);
     this.#editor = new LineEditor({
@@ -163,7 +157,7 @@ export class InteractiveConsole implements Console {
 
   close(): void {
     this.#forgetJobControl?.();
-    this.#stopQuiet();
+    this.#choice.end();
     this.#clearStatus();
     this.#editor.leave("");
     this.#clearLine();
@@ -233,33 +227,25 @@ export class InteractiveConsole implements Console {
 
   /** Only the one key that somebody pressed at what they see is a choice; the rest of a sentence is not. */
   #choose({ text, isAlone }: KeyPress): void {
-    const quietMs = this.#clock.monotonic() - this.#keyAt;
-    this.#keyAt = this.#clock.monotonic();
+    const isChoice = this.#choice.take({ isAlone });
     if (text === "/") return this.#openLine(text);
-    if (!this.#areKeysShown) return this.#awaitKeys();
     const key = text.toLowerCase();
-    if (!isAlone || quietMs < keyQuietMs || !this.#reading?.options.keys?.includes(key)) return;
+    if (!isChoice || !this.#reading?.options.keys?.includes(key)) return;
     this.#editor.leave(key);
     this.#deliver({ kind: "key", key });
     this.#isBetweenKeys = true;
   }
 
   #awaitKeys(): void {
-    this.#stopQuiet();
-    this.#areKeysShown = false;
-    if (this.#isTyped()) return this.#openLine("");
-    this.#stopQuiet = this.#clock.after(keyQuietMs, () => {
-      if (this.#reading?.options.want !== "key") return;
-      this.#areKeysShown = true;
-      this.#restorePrompt();
-    });
+    if (this.#isTyped()) this.#openLine("");
+    else this.#choice.begin();
   }
 
   /** In place of a key a line is read: a command, or what somebody was writing. */
   #openLine(text: string): void {
     const reading = this.#reading;
     if (reading === undefined) return;
-    this.#stopQuiet();
+    this.#choice.end();
     this.#editor.hide();
     const options = { prompt: this.#prompts.first, want: "line" } as const;
     this.#reading = { options, resolve: reading.resolve, asked: reading.options };
@@ -313,7 +299,7 @@ export class InteractiveConsole implements Console {
     }
     this.#reading = undefined;
     this.#hidden.take();
-    this.#stopQuiet();
+    this.#choice.end();
     if (!this.#isTyped()) this.#clearLine();
     reading.resolve(input);
   }
@@ -336,7 +322,7 @@ export class InteractiveConsole implements Console {
 
   #restorePrompt(): void {
     const want = this.#reading?.options.want;
-    const isWanted = want === "line" || (want === "key" && this.#areKeysShown);
+    const isWanted = want === "line" || (want === "key" && this.#choice.isShown);
     if (isWanted || this.#isTyped()) this.#showPrompt();
   }
 

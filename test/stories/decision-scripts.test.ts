@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -159,7 +159,10 @@ test("an edited call whose script changes before it starts is asked about anew, 
   const edited = '{"command":"bash outputs/b.sh"}';
   assert.deepEqual(await say(yard, first, { verdict: "edit", arguments: edited }), []);
   const conversation = first?.conversation ?? "";
-  writeFileSync(join(yard.data, "workspace", conversation, "outputs/b.sh"), "rm -f outputs/c; echo ran\n");
+  // In one move: the decision has just woken the turn, which reads the script and must not see half of it.
+  const outputs = join(yard.data, "workspace", conversation, "outputs");
+  writeFileSync(join(outputs, "new.sh"), "rm -f outputs/c; echo ran\n");
+  renameSync(join(outputs, "new.sh"), join(outputs, "b.sh"));
   held.resolve();
   await resting;
   const again = await waitingIn(yard, conversation);

@@ -13,12 +13,12 @@ import type {
   TypedLine,
   WaitingMessage,
 } from "../console.ts";
+import { KeyChoice } from "../key-choice.ts";
 import { Arrived } from "./arrived.ts";
 import { wrapped } from "./blocks.ts";
 import { HiddenLine } from "./hidden-line.ts";
 import { History } from "./history.ts";
 import { HistorySearch } from "./history-search.ts";
-import { KeyChoice } from "./key-choice.ts";
 import { PromptEditor } from "./prompt-editor.ts";
 import type { RichChat, RichOptions } from "./rich-parts.ts";
 import { Screen } from "./screen.ts";

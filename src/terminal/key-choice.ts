@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** So long nobody has typed when a key is a choice: who was writing something else has seen the question by then. */
 const quietMs = 400;
@@ -26,6 +26,8 @@ export class KeyChoice {
     this.end();
     this.#stop = this.#clock.after(quietMs, () => {
       this.#isShown = true;
+      // A timer may fire a little before the clock says so: a key that is pressed at once is a choice all the same.
+      this.#keyAt = Number.NEGATIVE_INFINITY;
       this.#onShown();
     });
   }
