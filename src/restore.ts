@@ -179,7 +179,9 @@ async function exchange(draft: string, wanted: Owned): Promise<Result<Kept, Fail
 function makeKept(place: string, wanted: Owned): string | undefined {
   if (contentOf(place, wanted).length === 0) return undefined;
   const stamp = new Date(wanted.clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
-  const folder = join(place, `${keptPrefix}${stamp}`);
+  const name = join(place, `${keptPrefix}${stamp}`);
+  let folder = name;
+  for (let count = 2; existsSync(folder); count += 1) folder = `${name}-${count}`; // A restore a moment ago.
   mkdirSync(folder, { mode: 0o700 });
   return folder;
 }

@@ -16,6 +16,7 @@ import { type TestContext, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
 import { makeBackup } from "../../src/backup.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import type { Result } from "../../src/base/result.ts";
 import { folderOf, restore, treeOf } from "../world/backups.ts";
 import { makeHome, typedHere } from "../world/program.ts";
@@ -168,6 +169,18 @@ test("a directory that holds something is left alone, or kept under a name that 
   assert.equal(readFileSync(join(keptAt, "sessions.db"), "utf8"), "old database");
   assert.equal(existsSync(join(data, "workspace", "old")), false);
   assert.equal(readFileSync(join(data, "workspace", "c", "uploads", "a.txt"), "utf8"), content);
+});
+
+test("restores within one second keep what was there side by side [Q3]", async (t) => {
+  const { folder, path } = await backedUp(t);
+  const data = join(folder, "data");
+  assert.ok((await restore(path, data)).ok);
+  const clock = { ...systemClock, now: () => Date.UTC(2026, 0, 2) };
+  for (const name of ["replaced-20260102-000000", "replaced-20260102-000000-2", "replaced-20260102-000000-3"]) {
+    const replaced = await restore(path, data, { replaces: true, clock });
+    assert.equal(replaced.ok && replaced.value.keptAt, join(data, name));
+    assert.equal(readFileSync(join(data, name, "workspace", "c", "uploads", "a.txt"), "utf8"), content);
+  }
 });
 
 test("the database goes where the settings want it, and an older one there is kept too [Q3]", async (t) => {
