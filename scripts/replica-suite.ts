@@ -30,6 +30,9 @@ type Told = {
   readonly isBroken: boolean;
 };
 
+/** Two stories wait for each other's processors less than one waits for its own time. */
+const lanes = 2;
+
 /** A file that says nothing for so long has not come to its end. */
 const fileMsMax = 400_000;
 
@@ -62,11 +65,15 @@ const env = {
 };
 try {
   const told: Told[] = [];
-  for (const file of storyFiles()) {
-    const ran = await run(file);
-    console.log(lineOf(ran));
-    told.push(ran);
-  }
+  const files = storyFiles();
+  const runLane = async () => {
+    for (let file = files.shift(); file !== undefined; file = files.shift()) {
+      const ran = await run(file);
+      console.log(lineOf(ran));
+      told.push(ran);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, runLane));
   process.exitCode = report(told);
 } finally {
   await server.stop();
@@ -91,13 +98,13 @@ function skippedIn(file: string): string[] {
 }
 
 async function run(file: string): Promise<Told> {
-  const [outcomesFile, tallyFile] = [join(temporary, "outcomes.jsonl"), join(temporary, "tally.jsonl")];
-  for (const path of [outcomesFile, tallyFile]) rmSync(path, { force: true });
+  const name = basename(file, ".test.ts");
+  const [outcomesFile, tallyFile] = [join(temporary, `${name}-outcomes.jsonl`), join(temporary, `${name}-tally.jsonl`)];
   const reporters = [
     ...["--test-reporter=spec", "--test-reporter-destination=stdout"],
     ...["--test-reporter=./scripts/reporters/test-outcomes.ts", `--test-reporter-destination=${outcomesFile}`],
   ];
-  const said = createWriteStream(join(logs, `${basename(file, ".test.ts")}.txt`));
+  const said = createWriteStream(join(logs, `${name}.txt`));
   const child = spawn(process.execPath, ["--test", ...reporters, ...skippedIn(file), file], {
     ...{ cwd: root, env: { ...env, AGENTYARD_TEST_TALLY: tallyFile }, stdio: ["ignore", "pipe", "pipe"] },
     timeout: fileMsMax,
