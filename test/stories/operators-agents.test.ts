@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
+import { until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { weatherService } from "../world/weather-service.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -20,6 +21,10 @@ test("an agent calls a tool of a box; the token is in no prompt, event, log or a
   ]);
   await using yard = await startYard({ model });
   const id = await register(yard, service.document);
+  await until(
+    "it is known, also to a server that did not register it",
+    () => yard.operators.tools(localOwner).length > 0,
+  );
   assert.deepEqual(
     yard.operators.tools(localOwner).map(({ name }) => name),
     ["Weather__getForecast", "Weather__getBroken", "Weather__sendReport"],
@@ -61,7 +66,7 @@ test("an agent calls a tool of a box; the token is in no prompt, event, log or a
 
 test("agents of another user have no tool of a box that is not permitted to them, and everybody's list stays the same object [T4][S7]", async () => {
   await using service = await weatherService(token);
-  await using yard = await startYard();
+  await using yard = await startYard({ isOneProcess: true });
   const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob")];
   const none = yard.operators.tools(bob);
   assert.deepEqual(none, []);

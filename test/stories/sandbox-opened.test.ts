@@ -60,7 +60,10 @@ test("a connection that breaks opens nothing again, and a conversation whose fil
   assert.deepEqual(warmed, [1]);
 
   await must(yard.client.upload(id, "a.csv", Buffer.from("x\n")));
-  await yard.workspaces.clean({ unusedMs: -1 });
+  await until("its files are in the trash", async () => {
+    const { workspaces } = await must(yard.client.call("cleanWorkspaces", { body: { days: 0, conversation: id } }));
+    return workspaces === 1;
+  });
   warmed.length = 0;
   await open({});
   await must(yard.client.call("getState", { params: { id } }));

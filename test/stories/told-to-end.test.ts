@@ -71,7 +71,7 @@ test("an agent that is stored in the moment its server is told to end is left to
   await using model = await modelServer((request) =>
     firstOf(request).startsWith("go") ? calls(["delegate_task", { task: "dig" }]) : says("dug"),
   );
-  await using yard = await startYard({ model, wrapStorage });
+  await using yard = await startYard({ model, wrapStorage, isOneProcess: true });
   await yard.start("c");
   await must(yard.client.call("sendMessage", { params: { id: "c" }, body: { text: "go", mode: "queue" } }));
   await until("the agent is on its way to the disk", () => isComing);

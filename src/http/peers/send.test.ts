@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { systemClock } from "../../base/clock.ts";
 import { BrokenOff } from "../../workspace/workspace.ts";
 import { type Outgoing, openSending } from "./send.ts";
@@ -14,6 +16,30 @@ test("a body that cannot be read is told to whoever hands it on, and ends nothin
   await assert.rejects(post(new Error("the disk")), /the disk/);
   // Who sends it is gone: that is the network's.
   assert.deepEqual(await post(new BrokenOff("gone")), { unreached: { wasSent: true } });
+});
+
+test("after an answer that came before all of the body was sent the next request has a connection of its own [N1][Q2]", async (t) => {
+  const connections = new Set<unknown>();
+  let whole = Promise.withResolvers<void>();
+  const to = await serving(t, (incoming, outgoing) => {
+    connections.add(incoming.socket);
+    outgoing.end("no");
+    incoming.resume().once("end", () => whole.resolve());
+    incoming.socket.once("close", () => whole.resolve());
+  });
+  const sending = openSending(systemClock);
+  const bytes = Buffer.alloc(64 * 1024 * 1024);
+  const bodies = [bytes, Readable.from([bytes.subarray(1), bytes.subarray(1)]), undefined, undefined];
+  const seen: number[] = [];
+  for (const body of bodies) {
+    whole = Promise.withResolvers();
+    const sent = await sending.send({ ...outgoing, to, method: "POST", body });
+    assert.equal("answer" in sent && (await sent.answer.text()), "no");
+    await whole.promise;
+    await setImmediate();
+    seen.push(connections.size);
+  }
+  assert.deepEqual(seen, [1, 2, 3, 3]);
 });
 
 async function* failing(error: Error): AsyncGenerator<Uint8Array> {

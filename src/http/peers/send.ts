@@ -75,7 +75,11 @@ function answerTo(asking: ClientRequest, { body, gone, closing, breakOff }: Outg
     socket.setTimeout(connectMsMax, () => asking.destroy(reset()));
   });
   return new Promise<Sent>((resolve, reject) => {
-    asking.once("response", (incoming) => resolve({ answer: answerOf(incoming, { closing, breakOff }) }));
+    asking.once("response", (incoming) => {
+      // Who answers before all was sent may end the connection over the rest: the next request is not sent into that.
+      if (!asking.writableFinished) incoming.once("close", () => asking.destroy());
+      resolve({ answer: answerOf(incoming, { closing, breakOff }) });
+    });
     asking.on("error", (error) => {
       try {
         throwUnlessNetwork(error, gone);
@@ -98,13 +102,7 @@ function answerTo(asking: ClientRequest, { body, gone, closing, breakOff }: Outg
 async function pour(body: AsyncIterable<Uint8Array>, asking: ClientRequest): Promise<void> {
   const over = Promise.withResolvers<"over">();
   const end = () => over.resolve("over");
-  asking.once("close", end).once("response", (incoming: IncomingMessage) => {
-    end();
-    // Half a request is of no use to the next one on this connection.
-    incoming.once("close", () => {
-      if (!asking.writableEnded) asking.destroy();
-    });
-  });
+  asking.once("close", end).once("response", end);
   try {
     for await (const piece of body) {
       const taken = new Promise<"taken">((resolve) => asking.write(piece, () => resolve("taken")));
