@@ -18,28 +18,35 @@ test("a body that cannot be read is told to whoever hands it on, and ends nothin
   assert.deepEqual(await post(new BrokenOff("gone")), { unreached: { wasSent: true } });
 });
 
-test("after an answer that came before all of the body was sent the next request has a connection of its own [N1][Q2]", async (t) => {
+test("after an answer that came before all of a body was sent, or that refuses one, the next request has a connection of its own [N1][Q2]", async (t) => {
   const connections = new Set<unknown>();
   let whole = Promise.withResolvers<void>();
   const to = await serving(t, (incoming, outgoing) => {
     connections.add(incoming.socket);
-    outgoing.end("no");
+    outgoing.writeHead(incoming.url === "/refused" ? 413 : 200).end("no");
     incoming.resume().once("end", () => whole.resolve());
     incoming.socket.once("close", () => whole.resolve());
   });
   const sending = openSending(systemClock);
   const bytes = Buffer.alloc(64 * 1024 * 1024);
-  const bodies = [bytes, Readable.from([bytes.subarray(1), bytes.subarray(1)]), undefined, undefined];
+  const tried = [
+    { body: bytes },
+    { body: Readable.from([bytes.subarray(1), bytes.subarray(1)]) },
+    { body: Readable.from([Buffer.from("small")]), path: "/refused" },
+    { body: Buffer.from("small") },
+    { path: "/refused" },
+    {},
+  ];
   const seen: number[] = [];
-  for (const body of bodies) {
+  for (const more of tried) {
     whole = Promise.withResolvers();
-    const sent = await sending.send({ ...outgoing, to, method: "POST", body });
+    const sent = await sending.send({ ...outgoing, to, method: "POST", ...more });
     assert.equal("answer" in sent && (await sent.answer.text()), "no");
     await whole.promise;
     await setImmediate();
     seen.push(connections.size);
   }
-  assert.deepEqual(seen, [1, 2, 3, 3]);
+  assert.deepEqual(seen, [1, 2, 3, 4, 4, 4]);
 });
 
 async function* failing(error: Error): AsyncGenerator<Uint8Array> {

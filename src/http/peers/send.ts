@@ -76,8 +76,10 @@ function answerTo(asking: ClientRequest, { body, gone, closing, breakOff }: Outg
   });
   return new Promise<Sent>((resolve, reject) => {
     asking.once("response", (incoming) => {
-      // Who answers before all was sent may end the connection over the rest: the next request is not sent into that.
-      if (!asking.writableFinished) incoming.once("close", () => asking.destroy());
+      const isSent = asking.writableFinished;
+      // Who refuses a body may not have read it, and ends the connection over the rest: the next request is not sent into that.
+      if (!isSent || (body !== undefined && (incoming.statusCode ?? 0) >= 400)) asking.shouldKeepAlive = false;
+      if (!isSent) incoming.once("close", () => asking.destroy());
       resolve({ answer: answerOf(incoming, { closing, breakOff }) });
     });
     asking.on("error", (error) => {
