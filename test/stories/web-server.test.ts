@@ -110,10 +110,27 @@ test("a message whose answer was lost on the way and that is sent again is said 
   await sendUnanswered("the fourth", "and more");
   await sendAgain();
   await page.getByText("heard: the fourth and more").waitFor();
+  await sendUnanswered("the fifth");
+  await page
+    .locator(".composer input[type=file]")
+    .setInputFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("a") });
+  await page.locator(".composer").getByText("a.txt").waitFor();
+  await sendAgain();
+  await page.getByText("uploads/a.txt").first().waitFor();
   const { items } = await must(yard.client.call("listConversations"));
-  const said = all(await yard.events(items[0]?.id ?? ""), "message.user").map(({ text }) => text);
-  const thirdAndFourth = ["the third", "the third, changed", "the fourth", "the fourth\nand more"];
-  assert.deepEqual([items.length, said], [1, ["the first", "the second", ...thirdAndFourth]]);
+  const said = all(await yard.events(items[0]?.id ?? ""), "message.user");
+  const texts = said.map(({ text, files }) =>
+    files === undefined ? text : `${text.split("\n")[0]} with ${files.length}`,
+  );
+  const changed = [
+    "the third",
+    "the third, changed",
+    "the fourth",
+    "the fourth\nand more",
+    "the fifth",
+    "the fifth with 1",
+  ];
+  assert.deepEqual([items.length, texts], [1, ["the first", "the second", ...changed]]);
   await person.close();
   // That the conversation is there already is an answer with an error's status: browsers write a line about each.
   assert.deepEqual(

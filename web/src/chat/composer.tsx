@@ -124,10 +124,10 @@ async function sendDraft(
   { begin, settle, attached, onSend }: Sending,
   { mode, slot }: Pick<Outgoing, "mode" | "slot">,
 ): Promise<void> {
-  const sent = begin();
   const { files } = attached;
+  const sent = begin(files);
   attached.clear();
-  const isSent = await onSend({ ...sent, text: sent.text || " ", mode, slot, files });
+  const isSent = await onSend({ id: sent.id, text: sent.text || " ", mode, slot, files });
   settle(sent, isSent);
   if (!isSent) attached.restore(files);
 }

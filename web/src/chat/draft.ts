@@ -5,17 +5,18 @@ import { newId } from "../app/new-id.ts";
 
 /**
  * What was typed and not sent yet, with the id under which it will be: sent twice, it is still said once. Each text has an
- * id of its own: where the answer was lost the server may have the id already, and would take other words for the same.
+ * id of its own, and so has it with other files: where the answer was lost the server may have the id already, and would
+ * take other words for the same. `files`: those that it was sent with before.
  */
-export type Draft = { readonly id: string; readonly text: string };
+export type Draft = { readonly id: string; readonly text: string; readonly files?: readonly string[] | undefined };
 
-const Kept = z.object({ id: z.string(), text: z.string() });
+const Kept = z.object({ id: z.string(), text: z.string(), files: z.array(z.string()).optional() });
 
 export type DraftOf = {
   readonly draft: Draft;
   readonly change: (text: string) => void;
   /** Shows an empty composer, and keeps the text until `settle` says what became of it. */
-  readonly begin: () => Draft;
+  readonly begin: (files: readonly string[]) => Draft;
   readonly settle: (sent: Draft, isSent: boolean) => void;
 };
 
@@ -37,9 +38,12 @@ export function useDraft(name: string): DraftOf {
   return {
     draft,
     change: (text) => store(newDraft(text)),
-    begin() {
+    begin(files) {
+      const isOther = draft.files !== undefined && draft.files.join("\n") !== files.join("\n");
+      const sent = { ...(isOther ? newDraft(draft.text) : draft), files };
+      if (isOther) keep(place, JSON.stringify(sent));
       setDraft(newDraft());
-      return draft;
+      return sent;
     },
     settle(sent, isSent) {
       const now = readDraft(place);
