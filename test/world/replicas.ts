@@ -26,11 +26,12 @@ export type Replica = {
 
 const { AGENTYARD_TEST_DATABASE: database, AGENTYARD_TEST_REPLICAS: wanted = "1", AGENTYARD_SEED: given } = process.env;
 const { AGENTYARD_TEST_TALLY: tally } = process.env;
-const count = database === undefined ? 1 : Number(wanted);
+/** How many servers a yard of a test has. */
+export const replicaCount = database === undefined ? 1 : Number(wanted);
 const seed = Number(given ?? 1);
 const own: string[] = [];
-const requests = Array<number>(count).fill(0);
-if (count > 1)
+const requests = Array<number>(replicaCount).fill(0);
+if (replicaCount > 1)
   process.once("exit", (code) => {
     for (const folder of own) rmSync(folder, { recursive: true, force: true });
     if (tally !== undefined && requests.some((sent) => sent > 0))
@@ -50,7 +51,7 @@ type Wanted = {
  */
 export function replicaFolders(data: string, { clock, env = {}, isOneProcess }: Wanted): string[] {
   const isAlone = isOneProcess || clock !== undefined || isOfOne({ ...databaseEnv(data), ...env });
-  const others = Array.from({ length: isAlone ? 0 : count - 1 }, (_, index) => `${data}-${index + 2}`);
+  const others = Array.from({ length: isAlone ? 0 : replicaCount - 1 }, (_, index) => `${data}-${index + 2}`);
   for (const folder of others) mkdirSync(folder, { recursive: true });
   own.push(...others);
   return [data, ...others];
@@ -59,7 +60,7 @@ export function replicaFolders(data: string, { clock, env = {}, isOneProcess }: 
 export const noPeers: Peers = { homes: homesHere, ports: [], serve() {}, leave: async () => {}, close: async () => {} };
 
 /** What all of them have in common: the first one's folder has the files. */
-export function replicaEnv(files?: string, processes = count): Record<string, string> {
+export function replicaEnv(files?: string, processes = replicaCount): Record<string, string> {
   if (processes === 1) return {};
   return { AGENTYARD_KEY: "the key of all replicas of a test", ...(files && { AGENTYARD_FILES_DIR: files }) };
 }
@@ -89,7 +90,7 @@ type Started = { readonly script: readonly string[]; readonly env: Readonly<Reco
 
 /** What starts `agentyard serve`: the program itself, or what starts several of it behind a balancer. */
 export function asServers(program: string, env: Started["env"]): Started {
-  if (count === 1 || isOfOne(env)) return { script: [program], env };
+  if (replicaCount === 1 || isOfOne(env)) return { script: [program], env };
   const script = [join(import.meta.dirname, "balanced-serve.ts"), program];
   return { script, env: { ...env, AGENTYARD_SEED: String(seed), ...(tally && { AGENTYARD_TEST_TALLY: tally }) } };
 }
