@@ -8,6 +8,8 @@ export type OneProcessStory = {
 
 const keyFile = "the file `key` of one data directory; several servers have AGENTYARD_KEY";
 const counted = "what is refused at the door is counted by each process for itself: decision 0103, Price";
+const cutOff =
+  "a reader behind a process that hands the stream on is cut off when that one ends, and reads on elsewhere";
 const torn = "tears a record in the file of SQLite";
 
 export const oneProcessStories: readonly OneProcessStory[] = [
@@ -41,6 +43,11 @@ export const oneProcessStories: readonly OneProcessStory[] = [
     file: "http-stream-slow",
     why: "measures the memory of one process, and says 6 MB in the time in which SQLite, and no server, has read an event",
   },
+  {
+    file: "http-socket",
+    test: "closing ends streams",
+    why: cutOff,
+  },
   { file: "mcp-server-door", test: "a user listens on only so many streams", why: counted },
   {
     file: "metrics",
@@ -51,7 +58,7 @@ export const oneProcessStories: readonly OneProcessStory[] = [
   {
     file: "openai-streams",
     test: "a server that closes says so to its readers",
-    why: "a reader behind a process that hands the stream on is cut off when that one ends, and reads on elsewhere",
+    why: cutOff,
   },
   { file: "restarts", why: "starts two servers of its own behind a balancer, with or without the suite" },
   { file: "postgres", why: "databases, keys and moves of its own, with one process, whatever the suite has" },
