@@ -22,9 +22,12 @@ test("a server's form is filled in, one signs in to another server, and a hidden
   const every = reached.by === "program" ? { command: reached.command, args: reached.args } : {};
   const servers = JSON.stringify({ servers: { every, far: { url: account.url } } });
   const data = folderWith(t, { ".config/agentyard/mcp_servers.yaml": servers });
-  await using model = await modelServer((request) =>
-    stepOf(request) > 0 ? says("Thank you.") : calls(["mcp__every__trigger-elicitation-request", {}]),
-  );
+  // Looked for first: each of several servers gets to know a tool by itself.
+  const answers = [
+    calls(["find_tools", { query: "trigger elicitation request" }]),
+    calls(["mcp__every__trigger-elicitation-request", {}]),
+  ];
+  await using model = await modelServer((request) => answers[stepOf(request)] ?? says("Thank you."));
   await using yard = await serveYard({ model, data, env: { PATH: process.env.PATH ?? "" } });
   await must(yard.client.call("restartMcpServer", { params: { server: "every" } }));
   const browser = await openBrowser();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { Route } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import {
   lanName,
   noBrowser,
@@ -111,10 +111,7 @@ test("a message whose answer was lost on the way and that is sent again is said 
   await sendAgain();
   await page.getByText("heard: the fourth and more").waitFor();
   await sendUnanswered("the fifth");
-  await page
-    .locator(".composer input[type=file]")
-    .setInputFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("a") });
-  await page.locator(".composer").getByText("a.txt").waitFor();
+  await attach(page, "a.txt");
   await sendAgain();
   await page.getByText("uploads/a.txt").first().waitFor();
   const { items } = await must(yard.client.call("listConversations"));
@@ -138,6 +135,12 @@ test("a message whose answer was lost on the way and that is sent again is said 
     [],
   );
 });
+
+async function attach(page: Page, name: string): Promise<void> {
+  const file = { name, mimeType: "text/plain", buffer: Buffer.from("a") };
+  await page.locator(".composer input[type=file]").setInputFiles(file);
+  await page.locator(".composer").getByText(name).waitFor();
+}
 
 test("below another path everything works, deep links too [B1]", { skip }, async () => {
   await using yard = await serveYard({ basePath: "/yard/one" });

@@ -63,13 +63,17 @@ async function launchInto(
   program: GuestProgram,
   host: LaunchSettings,
 ): Promise<Result<Launched, SandboxFault>> {
+  let isKilled = false;
   const ended = started.ended.then(async (end) => {
+    // Where the guest is gone a moment before bwrap, that one still says so itself, with a code.
+    const { code, signal } = isKilled ? { code: null, signal: "SIGKILL" } : end;
     const oomKills = group.oomKills();
     await group.remove();
     await buried(started, host.clock);
-    return { ...end, oomKills };
+    return { ...end, code, signal, oomKills };
   });
   const kill = () => {
+    isKilled = true;
     started.kill();
     group.kill();
   };
