@@ -141,6 +141,7 @@ test("a question is answered in the chat; an empty answer means the usual one [H
   await page.goto(`${yard.address}/c/${other.conversation}`);
   await page.getByRole("button", { name: "Answer" }).click();
   await page.getByText("answered by you").waitFor();
+  await yard.whenAtRest(other.conversation);
   assert.match(model.asked.at(-1)?.text ?? "", /blue/);
   await page.close();
   assert.deepEqual(browser.complaints(), []);
