@@ -124,6 +124,7 @@ test("a stream ends with the key under which it was opened, at the minute of its
   assert.equal(byCookie.isOver, false);
   // Used after a day, it has a new end.
   assert.equal((await yard.call("GET /api/v1/me", { cookie })).status, 200);
+  await until("the stream has it, too", () => [...ends.values()].includes(3 * dayMs));
   move(2 * dayMs);
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(byCookie.isOver, false);
