@@ -94,6 +94,7 @@ export const oneProcessStories: readonly OneProcessStory[] = [
     test: "a link leads to the running server",
     why: "the address is the one at which that process listens, not the balancer's",
   },
+  { file: "users-taken", test: "a user has only so many streams open", why: counted },
   { file: "users-limits", test: "callers whom a proxy names with their ports", why: counted },
   { file: "users-limits", test: "one caller too often is told when to come back", why: counted },
   { file: "users-limits", test: "a try to sign in counts before anything of it is read", why: counted },
