@@ -43,6 +43,17 @@ test("a text that grows piece by piece ends as the same blocks as the whole, and
   );
 });
 
+test("a line that looks like the head of a table and is none stays in its paragraph, whatever follows [B1]", () => {
+  const text = "Some *words*\ntext| a | b |\n| - | - |\n| 1 | [two] |\n\n[two]: https://example.com\n\n";
+  for (const whole of [text, `${text}$$x^2$$\n\n`]) {
+    const [paragraph, next] = blocksOf(whole);
+    assert.deepEqual([paragraph?.type, next?.type], ["paragraph", "space"]);
+    assert.equal(`${paragraph?.raw}${next?.raw}`, whole.slice(0, whole.indexOf("[two]:")));
+    assert.match(JSON.stringify(paragraph), /"href":"https:\/\/example\.com"/);
+    assert.match(JSON.stringify(paragraph), /"type":"em"/);
+  }
+});
+
 test("finished blocks stay the same objects, so that nothing of them is drawn again [B1]", () => {
   const growing = new GrowingText();
   const text = Array.from({ length: 100 }, (_, index) => `Paragraph ${index}.\n\n`).join("");

@@ -1,4 +1,4 @@
-import { Marked, type Token, type Tokens } from "marked";
+import { Lexer, Marked, type Token, type Tokens } from "marked";
 
 export type { Token, Tokens };
 
@@ -51,10 +51,33 @@ function mathIn(text: string, forms: readonly RegExp[], isBlock: boolean): MathT
 /** The blocks of a text. What the parser cannot take (nested thousands deep) is one block of plain text. */
 export function blocksOf(text: string): Token[] {
   if (text.length > inlineCharactersMax && !text.includes("\n")) return [plain(text)];
+  const lexer = new Lexer(parser.defaults);
+  let blocks: Token[];
   try {
-    return parser.lexer(text);
+    blocks = lexer.lex(text);
   } catch {
     return [plain(text)];
+  }
+  return joinParagraphs(blocks, lexer);
+}
+
+/** A line that looks like the head of a table and is none ends a paragraph for the parser, or not, by what comes long after it. */
+function joinParagraphs(blocks: readonly Token[], lexer: Lexer): Token[] {
+  const joined: Token[] = [];
+  for (const block of blocks) {
+    const before = joined.at(-1);
+    if (before?.type !== "paragraph" || block.type !== "paragraph") joined.push(block);
+    else joined[joined.length - 1] = paragraph(`${before.raw}${block.raw}`, lexer);
+  }
+  return joined;
+}
+
+function paragraph(raw: string, lexer: Lexer): Token {
+  const text = raw.trimEnd();
+  try {
+    return { type: "paragraph", raw, text, tokens: lexer.inlineTokens(text) };
+  } catch {
+    return plain(raw);
   }
 }
 
