@@ -32,14 +32,13 @@ type Creating = "createChatCompletion" | "createResponse";
 /** OpenAI's protocols, for callers that speak them. */
 export function openAiHandlers(parts: Parts): Pick<Handlers, Names> {
   const { engine } = parts;
-  const created = Math.floor(parts.clock.now() / 1000);
   return {
     async listOpenAiModels() {
-      return ok({ object: "list", data: engine.agents().map((agent) => modelOf(agent, created)) });
+      return ok({ object: "list", data: engine.agents().map(modelOf) });
     },
     async getOpenAiModel({ params }) {
       const agent = agentOf(parts, params.model);
-      return agent.ok ? ok(modelOf(agent.value, created)) : agent;
+      return agent.ok ? ok(modelOf(agent.value)) : agent;
     },
     createChatCompletion: (call) => completeChat(parts, call),
     createResponse: (call) => respond(parts, call),
@@ -58,7 +57,10 @@ export function openAiHandlers(parts: Parts): Pick<Handlers, Names> {
   };
 }
 
-function modelOf({ id, name, description }: AgentRole, created: number): OpenAiModel {
+/** Files with agents know no such time; this one, in seconds, is the same at every server and after every start. */
+const created = Date.UTC(2026, 0) / 1000;
+
+function modelOf({ id, name, description }: AgentRole): OpenAiModel {
   return { id, object: "model", created, owned_by: "agentyard", name, description };
 }
 
