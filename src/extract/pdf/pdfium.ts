@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { PDFiumModule } from "@hyzyla/pdfium";
+import { init } from "@embedpdf/pdfium";
 import { assert } from "../../base/assert.ts";
 import { pdfiumBytesMax } from "../limits.ts";
 
@@ -38,10 +38,10 @@ export const scratchBytes = 16_384;
 
 /** The functions of PDFium are called as it exports them: the wrapper's own checks of each call cost more than the call. */
 export async function loadPdfium(): Promise<Pdfium> {
-  const binary = readFileSync(fileURLToPath(import.meta.resolve("@hyzyla/pdfium/pdfium.wasm")));
+  const binary = readFileSync(fileURLToPath(import.meta.resolve("@embedpdf/pdfium/pdfium.wasm")));
   let found: Instance | undefined;
   let refusals = 0;
-  await PDFiumModule({
+  await init({
     instantiateWasm(imports: Imports, received: (instance: Instance) => void) {
       const instance: Instance = new WebAssembly.Instance(
         new WebAssembly.Module(binary),
