@@ -48,7 +48,7 @@ import { openSecretKey } from "./secret-key.ts";
 import { openSkills, type Skills } from "./skills/skills.ts";
 import { type Storage, toldTopics } from "./storage/storage.ts";
 import { builtins, type CustomTools, openRegistry, openTransfers, type Registry, type Tool } from "./tools/tools.ts";
-import { openSecrets, openSignInService, openUsers, type Secrets } from "./users/users.ts";
+import { openSecrets, openSignInService, openUsers, type PasswordCost, type Secrets } from "./users/users.ts";
 import { openWeb, type Web, type WebOptions } from "./web/web.ts";
 import { type Words, wordsFor } from "./words/words.ts";
 import { openUpkeep, openWorkspaces, type Workspaces } from "./workspace/workspace.ts";
@@ -109,6 +109,8 @@ export type YardOptions = {
   readonly tracer?: Tracer | undefined;
   /** Where the browser app was built. */
   readonly webDir?: string | undefined;
+  /** Tests hash the passwords of their users at little cost. */
+  readonly passwordCost?: PasswordCost | undefined;
   /** Tests check every event they read back. */
   readonly checksReads?: boolean | undefined;
 };
@@ -234,10 +236,10 @@ function openMcpPart({ config, clock, ids, logger, version }: YardOptions, secre
 }
 
 /** Who may call. A sign-in service is asked about itself at the first sign-in, not at the start. */
-function openUserParts({ storage, clock, ids }: YardOptions, server: () => Config["server"]) {
+function openUserParts({ storage, clock, ids, passwordCost }: YardOptions, server: () => Config["server"]) {
   const { oidc } = server();
   return {
-    users: openUsers({ storage, clock, ids, signInLastsMs: () => server().signInLastsMs }),
+    users: openUsers({ storage, clock, ids, passwordCost, signInLastsMs: () => server().signInLastsMs }),
     signInService: oidc && openSignInService(oidc, { clock, ids }),
     server,
   };

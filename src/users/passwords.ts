@@ -7,12 +7,15 @@ import { type Failure, failure } from "../protocol/failure.ts";
 export const passwordCharactersMin = 8;
 
 /** 32 MiB and some 0.2 s for one try: OWASP's third setting, which a small machine can bear. */
-const cost = { N: 2 ** 15, r: 8, p: 3 } as const;
+const usualCost: PasswordCost = { N: 2 ** 15, r: 8, p: 3 };
 const memoryBytesMax = 64 * 1024 * 1024;
 const hashBytes = 32;
 const saltBytes = 16;
 /** Each waits for those before it; more are sent away, so that guessing from many places does not eat the machine. */
 const waitingMax = 8;
+
+/** Of scrypt. */
+export type PasswordCost = { readonly N: number; readonly r: number; readonly p: number };
 
 type Busy = Failure<"rate_limited">;
 
@@ -23,7 +26,11 @@ export type Passwords = {
 };
 
 /** One is hashed at a time: the threads that do it are those that read files. */
-export function openPasswords({ ids }: { readonly ids: Ids }): Passwords {
+export function openPasswords(parts: {
+  readonly ids: Ids;
+  readonly passwordCost?: PasswordCost | undefined;
+}): Passwords {
+  const { ids, passwordCost: cost = usualCost } = parts;
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 
@@ -60,7 +67,7 @@ export function openPasswords({ ids }: { readonly ids: Ids }): Passwords {
 }
 
 /** The same word, typed on another keyboard, may come in other code points. */
-function derive(password: string, salt: Buffer, { N, r, p }: { N: number; r: number; p: number }): Promise<Buffer> {
+function derive(password: string, salt: Buffer, { N, r, p }: PasswordCost): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     scrypt(password.normalize("NFC"), salt, hashBytes, { N, r, p, maxmem: memoryBytesMax }, (error, hash) =>
       error === null ? resolve(hash) : reject(error),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { openDatabase } from "../../test/world/database.ts";
+import { passwordCost } from "../../test/world/yard.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
 import { ConversationId, OwnerId } from "../protocol/ids.ts";
@@ -31,7 +32,7 @@ test("the first user is an admin, others are not, and nobody is added twice or u
 });
 
 test("a password fits only its own user, in any spelling of the same letters, and is nowhere to be read [C6][Q1]", async (t) => {
-  const { users, storage } = open(t);
+  const { users, storage, parts } = open(t);
   await users.add({ id: "ann", password: "p\u00e4ssword" });
   await users.add({ id: "bob" });
   assert.equal(codeOf(await users.signIn("ann", "pa\u0308ssword")), "ok");
@@ -44,8 +45,10 @@ test("a password fits only its own user, in any spelling of the same letters, an
     ["a b", "x"],
   ] as const;
   for (const [id, password] of wrong) assert.equal(codeOf(await users.signIn(id, password)), "sign_in_failed", id);
-  const [row] = await storage.listUsers(1);
+  await openUsers(parts).add({ id: "cyd", password: "at its usual cost" });
+  const row = (await storage.listUsers(10)).find(({ id }) => id === "cyd");
   assert.match(row?.password ?? "", /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
+  assert.equal(codeOf(await users.signIn("cyd", "at its usual cost")), "ok", "at the cost it was made with");
   assert.equal(codeOf(await users.setPassword("ann", "another one")), "ok");
   assert.deepEqual(
     [codeOf(await users.signIn("ann", "p\u00e4ssword")), codeOf(await users.signIn("ann", "another one"))],
@@ -287,7 +290,7 @@ test("all requests of a browser end by one signal, however many there are, and o
 });
 
 test("a key or a sign-in that is taken back at another process stays so, whatever this one is just noting of it [C6][N1]", async (t) => {
-  const { storage, clock, users: other } = open(t);
+  const { storage, clock, parts, users: other } = open(t);
   await other.add({ id: "ann", password: "a good password" });
   for (const nth of [1, 2]) {
     let [looks, taken, take] = [0, false, async () => {}];
@@ -305,7 +308,7 @@ test("a key or a sign-in that is taken back at another process stays so, whateve
       findKey: async (hash: string) => afterLook(await storage.findKey(hash)),
       findSignIn: async (hash: string) => afterLook(await storage.findSignIn(hash)),
     };
-    const users = openUsers({ storage: slow, clock, ids: systemIds, signInLastsMs: () => 30 * dayMs });
+    const users = openUsers({ ...parts, storage: slow });
 
     const made = await other.addKey("ann", { id: "k", name: "", scopes: ["chat"], endsAt: undefined });
     assert.ok(made.ok);
@@ -332,7 +335,8 @@ function open(t: TestContext) {
     now += ms;
   };
   const clock = { ...systemClock, now: () => now, move };
-  return { storage, clock, users: openUsers({ storage, clock, ids: systemIds, signInLastsMs: () => 30 * dayMs }) };
+  const parts = { storage, clock, ids: systemIds, signInLastsMs: () => 30 * dayMs };
+  return { storage, clock, parts, users: openUsers({ ...parts, passwordCost }) };
 }
 
 function codeOf(result: { ok: true } | { ok: false; failure: { code: string } }): string {

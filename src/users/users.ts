@@ -9,10 +9,11 @@ import type { ApiKey, User } from "../protocol/user-routes.ts";
 import type { StorageFailure, UserStorage } from "../storage/storage.ts";
 import { openHolds } from "./holds.ts";
 import { openKeys } from "./keys.ts";
-import { openPasswords } from "./passwords.ts";
+import { openPasswords, type PasswordCost } from "./passwords.ts";
 import { openSignIns } from "./sign-ins.ts";
 import { openUserList } from "./user-list.ts";
 
+export type { PasswordCost } from "./passwords.ts";
 export { createOnce, isSameSecret } from "./proofs.ts";
 export { openSignInService, type SignInService, type SignInServiceSettings, signInWaitSeconds } from "./service.ts";
 export { openSecrets, type SecretKey, type Secrets } from "./stored-secrets.ts";
@@ -96,6 +97,7 @@ export type UserParts = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly signInLastsMs: () => number;
+  readonly passwordCost?: PasswordCost | undefined;
 };
 
 export function openUsers(parts: UserParts): Users {

@@ -134,6 +134,9 @@ type ReplicaPlace = {
   readonly clock: Clock;
 };
 
+/** As usual it takes a quarter of a second, which hundreds of tests would wait for. */
+export const passwordCost = { N: 2, r: 1, p: 1 } as const;
+
 /** One process of a yard, as far as it is one. */
 export async function openReplica(options: TestYardOptions, place: ReplicaPlace): Promise<Replica> {
   const { own, cwd = own, shared, clock } = place;
@@ -156,7 +159,13 @@ export async function openReplica(options: TestYardOptions, place: ReplicaPlace)
   const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
   const yard = await openYard({
     ...{ ...parts, ...options.observers, ...toolParts(options), homes: peers.homes },
-    ...{ network: options.network, localPorts: options.localPorts, checksReads: true, webDir: options.webDir },
+    ...{
+      network: options.network,
+      localPorts: options.localPorts,
+      webDir: options.webDir,
+      checksReads: true,
+      passwordCost,
+    },
   });
   return { yard, config, logger, peers };
 }
