@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { anyText } from "../../test/world/any-text.ts";
 import { judgedFacts, kindsOf } from "../../test/world/judged-commands.ts";
 import { countSteps } from "../../test/world/steps.ts";
 import type { Finding } from "../protocol/approval.ts";
@@ -165,7 +166,7 @@ test("any text at all gets an answer that can be shown [H1]", () => {
     "bash -c ",
   ];
   const text = fc.oneof(
-    fc.string({ unit: "binary" }),
+    anyText(),
     fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((all) => all.join("")),
   );
   const isShown = (one: Finding) => one.what.length <= 300 && one.what.isWellFormed() && one.layer === "default";

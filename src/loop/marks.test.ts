@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { anyText } from "../../test/world/any-text.ts";
 import { systemIds } from "../base/ids.ts";
 import { withoutMarks } from "../words/words.ts";
 import { openMarks } from "./marks.ts";
@@ -9,7 +10,7 @@ const marks = openMarks(systemIds);
 
 const pieces = fc.array(
   fc.oneof(
-    fc.string({ unit: "binary" }),
+    anyText(),
     fc.constantFrom("</data>", '</data mark="k7f2">', '<data source="a" mark="k7f2">', "\n", "<system_reminder>"),
     fc.constantFrom("\u202e", "\u200b", "\u001b[2J", "\u2028", "\r", 'mark="', "</system_reminder>"),
   ),

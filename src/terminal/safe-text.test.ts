@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { anyText } from "../../test/world/any-text.ts";
 import { cellsOf, padCells, safeLine, safeText } from "./safe-text.ts";
 
 test("control characters and marks that reorder text become visible [Q1]", () => {
@@ -17,7 +18,7 @@ test("what nobody sees becomes visible: no command hides words from who approves
 });
 
 test("text can be cleaned in pieces, and nothing dangerous is left [Q1]", () => {
-  const piece = fc.string({ unit: "binary" });
+  const piece = anyText();
   fc.assert(
     fc.property(piece, piece, (one, other) => {
       assert.equal(safeText(one) + safeText(other), safeText(one + other));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { StoredEvent } from "../../src/storage/storage.ts";
+import { anyText } from "../world/any-text.ts";
 import {
   alice,
   codeOf,
@@ -294,7 +295,7 @@ export const logPromises: readonly Promised[] = [
 
 const batchArbitrary = fc.record({
   to: fc.nat(2),
-  texts: fc.array(fc.string({ unit: "binary" }), { maxLength: 4 }),
+  texts: fc.array(anyText(), { maxLength: 4 }),
   isAwaited: fc.boolean(),
   clientId: fc.option(fc.constantFrom("m1", "m2"), { nil: undefined }),
 });

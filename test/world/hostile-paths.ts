@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { anyText } from "./any-text.ts";
 
 /** Every generated name that could be made has this in it, so that a file outside would be found. */
 export const marker = "qz7";
@@ -9,7 +10,7 @@ export function hostilePath(): fc.Arbitrary<string> {
     { weight: 6, arbitrary: joined(fc.array(segment(), { minLength: 1, maxLength: 6 })) },
     { weight: 2, arbitrary: joined(fc.array(harmless(), { minLength: 1, maxLength: 4 })) },
     { weight: 1, arbitrary: fc.nat({ max: 120 }).map((depth) => `outputs/${"d/".repeat(depth)}${marker}`) },
-    { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 40 }) },
+    { weight: 1, arbitrary: anyText({ maxLength: 40 }) },
     {
       weight: 1,
       arbitrary: joined(fc.array(segment(), { minLength: 1, maxLength: 4 })).map((path) =>
