@@ -55,19 +55,21 @@ export function roleNamed({ agents }: Pick<Parts, "agents">, id: string): AgentR
   return agents().find((role) => role.id === id);
 }
 
-type Now = Pick<History, "agent" | "stack"> & { readonly turn: OpenTurn };
+type Now = Pick<History, "agent" | "stack" | "queue"> & { readonly turn: OpenTurn };
 
 /** The model for the next step of a turn, as things stand. */
 export function choiceOf(
-  { agent, stack, turn }: Now,
+  { agent, stack, queue, turn }: Now,
   parts: Pick<Parts, "models" | "agents">,
   { isFinal = false } = {},
 ): ModelChoice {
+  const joinsWithImages = !isFinal && queue.some(({ mode, images = [] }) => mode === "steer" && images.length > 0);
+  const hasImages = turn.hasImages || joinsWithImages;
   // What the agent's own model cannot see it must not be given.
-  const usual = turn.hasImages ? undefined : roleOf({ agent, stack }, parts).slot;
+  const usual = hasImages ? undefined : roleOf({ agent, stack }, parts).slot;
   return parts.models.choose({
     preferred: turn.slot ?? usual,
-    hasImages: turn.hasImages,
+    hasImages,
     hasCode: turn.message.hints?.includes("code") === true,
     task: turn.message.text,
     final: isFinal,

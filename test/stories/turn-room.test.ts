@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { z } from "zod";
+import { ok } from "../../src/base/result.ts";
+import { defineTool } from "../../src/tools/tools.ts";
 import { all } from "../world/events.ts";
 import { type Answer, type AskedRequest, calls, modelServer, type Script, says } from "../world/model-server.ts";
 import { newConversation, place } from "../world/undo.ts";
@@ -96,6 +99,35 @@ test("an image that a tool shows is looked at by the vision model [M2][F1]", asy
     ["test-model", "eyes"],
   );
   assert.ok(model.asked[1]?.text.includes(onePixel.toString("base64")));
+});
+
+test("an image that joins a running turn is looked at by the vision model, at once and in the steps after it [M2][L7]", async () => {
+  await using model = await modelServer([calls(["wait", {}]), calls(["list_files", {}]), says("A dot.")]);
+  const env = { MODEL_VISION_BASE_URL: model.url, MODEL_VISION_ID: "eyes", MODEL_VISION_CONTEXT_WINDOW: "128000" };
+  const body = {
+    text: "look",
+    mode: "steer",
+    images: [{ mime: "image/png", base64: onePixel.toString("base64") }],
+  } as const;
+  const wait = defineTool({
+    ...{ name: "wait", description: "Waits. For tests.", class: "pure", input: z.object({}) },
+    async run() {
+      await must(yard.client.call("sendMessage", { params: { id }, body: { ...body, images: [...body.images] } }));
+      return ok({ text: "waited" });
+    },
+  });
+  await using yard = await startYard({ model, env, tools: [wait] });
+  const id = await newConversation(yard);
+  const { outcome } = await yard.ask("wait a moment", { conversation: id });
+  assert.equal(outcome, "done");
+  assert.deepEqual(
+    model.asked.map(({ body, text }) => [body.model, text.includes(onePixel.toString("base64"))]),
+    [
+      ["test-model", false],
+      ["eyes", true],
+      ["eyes", true],
+    ],
+  );
 });
 
 const onePixel = Buffer.from(
