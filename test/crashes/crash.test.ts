@@ -17,6 +17,7 @@ const chance = chanceOf(seedFor("crashes", wanted === undefined ? 1 : undefined)
 /** What people see of it, wherever the process is killed. */
 const promises = {
   threeTurns: "a conversation goes on with its turns, tools, questions and stops",
+  nobodyBack: "messages that wait behind another are answered, though nobody comes back to ask for it",
   roomAndUndo:
     "what a useless summary cost is noted once, room is made and taken back once, and so is a turn with its files",
   branchAndDelete: "a conversation is branched, taken back, forgotten and deleted once",
@@ -29,7 +30,15 @@ const promises = {
   handOff: "the user is handed over to another agent once, and the main agent is back once",
 } as const;
 const names = [
-  ...(["threeTurns", "roomAndUndo", "branchAndDelete", "functionOfTheCaller", "uploads", "decisions"] as const),
+  ...([
+    "threeTurns",
+    "nobodyBack",
+    "roomAndUndo",
+    "branchAndDelete",
+    "functionOfTheCaller",
+    "uploads",
+    "decisions",
+  ] as const),
   ...(["secondThoughts", "handOff", "circles", "smallCompany"] as const),
 ] as const;
 
