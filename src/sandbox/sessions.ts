@@ -56,7 +56,13 @@ type State = SessionsOptions & {
   /** Whose last guest did not see the files that are there. */
   readonly astray: Set<OwnerId>;
 };
-type Live = { kept: KeptSession; storedAt: number; stopTimer: () => void };
+type Live = {
+  kept: KeptSession;
+  /** Of the session that programs here belong to; `kept` may be of a later one, which another server has made. */
+  readonly generation: number;
+  storedAt: number;
+  stopTimer: () => void;
+};
 
 /** How much later than its last use a row may say that it was used. */
 const storeEveryMs = 60_000;
@@ -170,7 +176,7 @@ async function create(state: State, owner: OwnerId, wanted: NewSession): Promise
 async function begin(state: State, kept: KeptSession, probe: Probe): Promise<Result<Session, RowFailure>> {
   const stored = await state.storage.putSession(sessionRow(kept));
   if (!stored.ok) return rowFailure(stored.failure);
-  const live: Live = { kept, storedAt: kept.usedAt, stopTimer: () => {} };
+  const live: Live = { kept, generation: kept.generation, storedAt: kept.usedAt, stopTimer: () => {} };
   state.live.get(kept.owner)?.stopTimer();
   state.live.set(kept.owner, live);
   armExpiry(state, live);
@@ -270,7 +276,7 @@ async function endIfReplaced(state: State, owner: OwnerId): Promise<void> {
   if (known === undefined) return;
   const row = await state.storage.findSession(owner);
   const kept = row && sessionOf(row);
-  if (kept?.status === "running" && kept.generation === known.kept.generation) return;
+  if (kept?.status === "running" && kept.generation === known.generation) return;
   await state.endAll(owner, "stopped");
   known.stopTimer();
   state.live.delete(owner);
