@@ -17,6 +17,9 @@ export type Spending = {
   /** Since when the turn is at work. */
   at: number | undefined;
   isStepOpen: boolean;
+  /** A request is on its way. */
+  isAsking: boolean;
+  isMakingRoom: boolean;
   /** Calls of the newest answer without a result, and those of them that run. */
   readonly open: Set<string>;
   readonly running: Set<string>;
@@ -33,6 +36,8 @@ export function emptySpending(): Spending {
     asked: undefined,
     at: undefined,
     isStepOpen: false,
+    isAsking: false,
+    isMakingRoom: false,
     open: new Set(),
     running: new Set(),
     copiedUpTo: 0,
@@ -105,30 +110,39 @@ function loseAsked(spending: Spending, event: LogEvent): void {
 }
 
 /**
- * The time since the last event of the run itself, unless all that was left to do was a person's. Others may append at any
- * time, so that their events tell nothing of it.
+ * The time since the last event of the run itself, unless nothing was at work: what was left to do was a person's, or the
+ * process had ended. Others may append at any time, so that their events tell nothing of it.
  */
 function passTime(spending: Spending, event: LogEvent): void {
   const { open, running } = spending;
   if (!isOfRun.has(event.type)) return;
-  if (event.type !== "turn.recovered") charge(spending, event, { ms: runningMs(spending, event.at) });
+  if (!endedBefore(spending, event)) charge(spending, event, { ms: runningMs(spending, event.at) });
   spending.at = event.at;
-  if (event.type === "step.started") spending.isStepOpen = true;
+  spending.isMakingRoom = event.type === "compaction.started";
+  if (event.type === "step.started") Object.assign(spending, { isStepOpen: true, isAsking: true });
+  if (event.type === "step.failed" || event.type === "turn.recovered") spending.isAsking = false;
   if (event.type === "message.assistant") {
-    spending.isStepOpen = false;
+    Object.assign(spending, { isStepOpen: false, isAsking: false });
     for (const { id } of event.calls ?? []) open.add(id);
   }
   if (event.type === "call.started") running.add(event.call);
   if (event.type === "call.finished") for (const calls of [open, running]) calls.delete(event.call);
   if (event.type !== "turn.finished") return;
   for (const calls of [open, running]) calls.clear();
-  Object.assign(spending, { at: undefined, isStepOpen: false });
+  Object.assign(spending, { at: undefined, isStepOpen: false, isAsking: false });
+}
+
+/** The process that did the work before this event was gone by then, by a crash or because it was told to end. */
+function endedBefore({ isAsking, running }: Spending, event: LogEvent): boolean {
+  if (event.type === "step.started") return isAsking;
+  if (event.type === "call.started") return running.has(event.call);
+  return event.type === "turn.recovered" || (event.type === "call.finished" && event.outcome === "unknown");
 }
 
 /** How long the turn has been at work since its last event. */
-export function runningMs({ at, open, running, isStepOpen }: Spending, now: number): number {
-  const isWaiting = open.size > 0 && running.size === 0 && !isStepOpen;
-  return at === undefined || isWaiting ? 0 : Math.max(0, Math.round(now - at));
+export function runningMs({ at, running, isStepOpen, isMakingRoom }: Spending, now: number): number {
+  const isAtWork = isStepOpen || isMakingRoom || running.size > 0;
+  return at === undefined || !isAtWork ? 0 : Math.max(0, Math.round(now - at));
 }
 
 const isOfRun: ReadonlySet<LogEvent["type"]> = new Set<LogEvent["type"]>([

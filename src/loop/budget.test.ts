@@ -130,7 +130,7 @@ test("what was spent is read from the log: answers, attempts that failed or were
   const history = foldHistory(log);
   assert.deepEqual(spentOf(history), {
     ...{ tokens: 500 + 3 * 120, money: 0.53, steps: 1, agents: 0, unpriced: 1 },
-    ms: 10 + 10 + 90 + 100 + 100 + 100,
+    ms: 10 + 90 + 100 + 100 + 100,
   });
   assert.deepEqual([history.budget.set, reservedOf(history)], [{ limits: { tokens: 9 }, by: "person" }, []]);
   const branched = { type: "branched", parent: "p", place: 9, copiedUpTo: log.length + 1, seq: 1, at: 0 } as const;

@@ -179,9 +179,11 @@ function isAtLimit(history: History, { limits }: Parts): boolean {
 
 /** The process before this one ended in the middle of the turn: counted, so that a turn that kills its process is parked. */
 async function noteCrash(run: Run, parts: Parts): Promise<void> {
-  const { turn } = run.history;
+  const { turn, budget } = run.history;
   const isCrash = run.wasAbandoned;
   run.wasAbandoned = false;
+  // A request that was on its way when the process was told to end: until now nobody has worked.
+  if (budget.isAsking) budget.at = parts.clock.now();
   if (turn === undefined || !isCrash || isWaiting(run, parts)) return;
   run.stage({ type: "turn.recovered", turn: turn.turn, epoch: run.epoch });
   await run.commit();

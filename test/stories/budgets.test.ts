@@ -9,7 +9,7 @@ import { failureWords, wordsFor } from "../../src/words/words.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { manualClock } from "../world/manual-clock.ts";
-import { type Answer, type AskedRequest, modelServer, says } from "../world/model-server.ts";
+import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 // What may be spent holds: a conversation ends its work in good order when it is used up.
@@ -218,6 +218,40 @@ test("an answer that was lost with its process counts as all that was held back 
   assert.equal(answer, "here I am");
   assert.equal((await budgetOf(second, id)).spent.tokens, (lost?.reserved?.tokens ?? 0) + 110);
 });
+
+for (const endsWhile of ["a tool runs", "a model is asked"] as const)
+  test(`the time in which nothing ran counts as no work: AgentYard is ended while ${endsWhile}, and started the next day [A4][L2]`, async (t) => {
+    const [data, clock] = [folderWith(t, {}), manualClock()];
+    const asked = Promise.withResolvers<void>();
+    let ended: Promise<void> | undefined;
+    const slow = defineTool({
+      ...{ name: "slow", description: "Takes its time.", class: "pure", input: z.object({}) },
+      run: () => {
+        clock.move(40_000);
+        if (endsWhile === "a tool runs") ended ??= first.close();
+        return ok({ text: "slept" });
+      },
+    });
+    await using model = await modelServer((request) => {
+      if (request.body.messages.some(({ role }) => role === "assistant")) return says("done");
+      asked.resolve();
+      const isStalled = endsWhile === "a model is asked" && ended === undefined;
+      return isStalled ? { text: "never", fault: { after: 0, kind: "stall" } } : calls(["slow", {}]);
+    });
+    const first = await startYard({ data, model, clock, tools: [slow] });
+    const { id } = await must(first.client.call("createConversation", { body: {} }));
+    await must(first.client.call("setBudget", { params: { id }, body: { ms: 100_000 } }));
+    await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+    await asked.promise;
+    if (endsWhile === "a model is asked") ended = first.close();
+    else await until("it is told to end", () => ended !== undefined);
+    await ended;
+    clock.move(86_400_000);
+    await using second = await startYard({ data, model, clock, tools: [slow] });
+    const { answer, outcome } = await second.whenAtRest(id);
+    assert.deepEqual([answer, outcome], ["done", "done"]);
+    assert.equal((await budgetOf(second, id)).spent.ms, 40_000);
+  });
 
 test("limits that make no sense are refused with what is wrong, and setting the same again changes nothing [A4]", async () => {
   await using yard = await startYard();
