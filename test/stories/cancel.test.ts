@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { all, until } from "../world/events.ts";
+import { folderWith } from "../world/folder.ts";
 import { endlessClock } from "../world/manual-clock.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { deafTool, heldTool } from "../world/tools.ts";
@@ -33,6 +34,32 @@ for (const [where, answer] of Object.entries(stuckAnswers)) {
     assert.deepEqual({ answer: next.answer, outcome: next.outcome }, { answer: "fine again", outcome: "done" });
   });
 }
+
+const slowDown: Answer = { status: 429, headers: { "retry-after": "50" }, body: '{"error":{"message":"slow down"}}' };
+const isPaused = async (yard: TestYard, id: string) => all(await yard.events(id), "step.failed").length === 1;
+
+test("a turn that waits because the model server asked it to slow down is stopped at once [L6][M3]", async () => {
+  await using model = await modelServer([slowDown]);
+  await using yard = await startYard({ model, clock: endlessClock });
+  const id = await stopStuckTurn(yard, (id) => isPaused(yard, id));
+  const events = await yard.events(id);
+  assert.equal(all(events, "step.failed")[0]?.retryAfterMs, 50_000);
+  assert.equal(all(events, "turn.finished").at(-1)?.outcome, "cancelled");
+  assert.equal(model.asked.length, 1);
+});
+
+test("a server that ends while a turn waits to ask the model again does not wait with it; the next start goes on [L6][L2][M3]", async (t) => {
+  const data = folderWith(t, {});
+  await using model = await modelServer([slowDown, says("here I am")]);
+  const first = await startYard({ model, data, clock: endlessClock });
+  const { id } = await must(first.client.call("createConversation", { body: {} }));
+  await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+  await until("the turn waits", () => isPaused(first, id));
+  await first[Symbol.asyncDispose]();
+  await using yard = await startYard({ model, data });
+  const { answer, outcome } = await yard.whenAtRest(id);
+  assert.deepEqual({ answer, outcome }, { answer: "here I am", outcome: "done" });
+});
 
 /** A tool that was told to stop has half a second for its last words; no longer time ever passes. */
 const momentsOnly: Clock = {
