@@ -93,6 +93,26 @@ test("one can go back to any ended turn or saved place, and branch from it [L9]"
   );
 });
 
+test("a place that was deleted stays deleted when one takes back a turn or goes back to an earlier place [L9]", async () => {
+  await using model = await modelServer(echo);
+  await using yard = await startYard({ model });
+  const { client } = yard;
+  const { conversation: id } = await yard.ask("one");
+  const listed = async () =>
+    (await must(client.call("listCheckpoints", { params: { id } }))).items.map(({ checkpoint }) => checkpoint);
+  const saved = await must(client.call("saveCheckpoint", { params: { id }, body: { name: "here" } }));
+  const [first = 0] = await listed();
+  await yard.ask("two", { conversation: id });
+  await must(client.call("deleteCheckpoint", { params: { id, checkpoint: first } }));
+  await must(client.call("undoTurn", { params: { id } }));
+  assert.deepEqual(await listed(), [saved.checkpoint]);
+  await yard.ask("other two", { conversation: id });
+  await must(client.call("restoreCheckpoint", { params: { id, checkpoint: saved.checkpoint } }));
+  assert.deepEqual(await listed(), [saved.checkpoint]);
+  const gone = await client.call("restoreCheckpoint", { params: { id, checkpoint: first } });
+  assert.equal(gone.ok ? "" : gone.failure.code, "checkpoint_not_found");
+});
+
 test("while a turn runs the history cannot be changed under its feet [L9]", async () => {
   await using model = await modelServer([{ text: "slow", fault: { after: 1, kind: "stall" } }]);
   await using yard = await startYard({ model });
