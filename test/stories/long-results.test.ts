@@ -6,6 +6,7 @@ import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { withoutMarks } from "../../src/words/words.ts";
+import { firstOf, lastOf, report } from "../world/company.ts";
 import { all } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { undo } from "../world/undo.ts";
@@ -111,6 +112,23 @@ test("results of one answer and of later turns have files of their own; undo lea
   const { restored, left } = await undo(yard, conversation);
   assert.deepEqual({ restored, left }, { restored: [], left: [] });
   assert.equal(existsSync(join(folderOf(yard, conversation), "temp/results/2-1-say.txt")), true);
+});
+
+test("long results of two workers have files of their own, each with what its worker was told [Z4][A2]", async () => {
+  await using model = await modelServer((request) => {
+    const [what = ""] = firstOf(request).split(" ");
+    if (lastOf(request).role === "tool") return says(report("done"));
+    if (what in texts) return calls(["say", { what, size: 50_000 }]);
+    return calls(["delegate_task", { task: "a it" }], ["delegate_task", { task: "lines it" }]);
+  });
+  await using yard = await startYard({ model, env: window, tools: [sayer(false)] });
+  const { conversation, events } = await yard.ask("go");
+  const workers = all(events, "call.finished").filter(({ agent }) => agent !== undefined);
+  const kept = workers.map(({ text, file = "" }) => {
+    const whole = readFileSync(join(folderOf(yard, conversation), file), "utf8");
+    return [text.slice(0, 6), [whole.slice(0, 6), whole.length]];
+  });
+  assert.deepEqual(Object.fromEntries(kept), { aaaaaa: ["aaaaaa", 50_000], "line 0": ["line 0", 49_999] });
 });
 
 test("where a file cannot be written the result is kept with the log, and no file is promised [Z4]", async () => {
