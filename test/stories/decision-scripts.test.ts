@@ -6,10 +6,12 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { defineTool } from "../../src/tools/tools.ts";
+import { firstOf, lastOf, report } from "../world/company.ts";
 import { inboxOf, say, waitingIn } from "../world/decisions.ts";
-import { all } from "../world/events.ts";
+import { all, until } from "../world/events.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
-import { startYard, type TestYard } from "../world/yard.ts";
+import { newConversation, place } from "../world/undo.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
 
 type Call = [tool: string, input: unknown];
 const write = (path: string, content: string): Call => ["write_file", { path, content }];
@@ -72,6 +74,31 @@ test("a script that has another text when it would start is asked about anew, wi
     ],
   );
   await model.close();
+});
+
+test("a yes to all equal requests is about one text of a script: the same command with another text still waits [H1][H2]", async () => {
+  const changed = Promise.withResolvers<void>();
+  await using model = await modelServer((request) => {
+    const [who] = firstOf(request).split(" ");
+    if (lastOf(request).role === "tool") return says(report("done"));
+    if (who === "go") return calls(["delegate_task", { task: "early it" }], ["delegate_task", { task: "late it" }]);
+    const run = calls(bash("bash outputs/t.sh"));
+    return who === "late" ? { ...run, heldUntil: changed.promise } : run;
+  });
+  await using yard = await startYard({ model });
+  const conversation = await newConversation(yard);
+  place(yard, conversation, "t.sh", "rm -f outputs/old.txt\n");
+  await must(yard.client.call("sendMessage", { params: { id: conversation }, body: { text: "go", mode: "queue" } }));
+  await until("the first one asks", async () => (await waitingIn(yard, conversation)).length === 1);
+  place(yard, conversation, "t.sh", "rm -f outputs/precious.txt\n");
+  changed.resolve();
+  await until("the second one asks", async () => (await waitingIn(yard, conversation)).length === 2);
+  assert.deepEqual(await asked(yard, conversation), ["rm -f outputs/old.txt", "rm -f outputs/precious.txt"]);
+  const [early, late] = await waitingIn(yard, conversation);
+  assert.equal(early?.arguments, late?.arguments);
+  assert.deepEqual(await say(yard, early, { verdict: "approve", equal: true }), []);
+  const open = await waitingIn(yard, conversation);
+  assert.ok(open.some(({ id }) => id === late?.id));
 });
 
 test("in one answer a script and whatever could change it run one after the other [H1][L5]", async () => {
