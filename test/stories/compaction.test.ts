@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { forModels } from "../../src/words/words.ts";
+import { say, waitingIn } from "../world/decisions.ts";
 import { all, until } from "../world/events.ts";
 import { endlessClock } from "../world/manual-clock.ts";
 import {
@@ -13,6 +14,7 @@ import {
   says,
   stepOf,
 } from "../world/model-server.ts";
+import { tortureTools } from "../world/torture-plan.ts";
 import { newConversation } from "../world/undo.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
@@ -250,6 +252,27 @@ test("a person makes room with a focus, and takes it back: everything is sent ag
   const again = await yard.client.call("undoCompaction", { params: { id } });
   assert.equal(!again.ok && again.failure.code, "compaction_not_found");
   assert.deepEqual((await replayed(yard, id)).differences, []);
+});
+
+test("after room was made the model is told what the user put in place of its own arguments, not what it had asked for [Z3][H2]", async () => {
+  await using model = await modelServer(
+    twoVoices(
+      () => goodSummary("nothing of note"),
+      (request) =>
+        sentTexts(request).at(-1)?.startsWith("sign it") ? calls(["sign", { mark: "red" }]) : says("I see."),
+    ),
+  );
+  await using yard = await startYard({ model, tools: tortureTools });
+  const { conversation: id } = await yard.ask("sign it");
+  const [open] = await waitingIn(yard, id);
+  assert.deepEqual(await say(yard, open, { verdict: "edit", arguments: '{"mark":"blue"}' }), []);
+  await yard.whenAtRest(id);
+  for (let n = 0; n < 7; n += 1) await yard.ask(chatter(n), { conversation: id });
+  await must(yard.client.call("compactConversation", { params: { id }, body: {} }));
+  await yard.ask("and now?", { conversation: id });
+  const [summary = ""] = sentTexts(model.asked.at(-1)).filter((text) => text.startsWith("# Conversation summary"));
+  const lines = summary.split("\n").filter((line) => line.includes(": sign "));
+  assert.deepEqual(lines, ['- approved with other arguments: sign {"mark":"blue"}']);
 });
 
 test("room is not made by a person in the middle of a turn [Z2]", async () => {
