@@ -3,12 +3,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { localOwner } from "../../src/protocol/ids.ts";
-import { inboxOf, say, toldResults, waitingIn } from "../world/decisions.ts";
-import { all } from "../world/events.ts";
+import { firstOf, report } from "../world/company.ts";
+import { inboxOf, type Said, say, toldResults, waitingIn } from "../world/decisions.ts";
+import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
-import { calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
+import { type AskedRequest, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
-import { must, startYard } from "../world/yard.ts";
+import { type AskOptions, must, startYard, type TestYard } from "../world/yard.ts";
 
 /** In each turn the model pays what the user's message says, `a b` in one answer, and then ends. */
 function payingModel(): Promise<ModelServer> {
@@ -101,6 +102,54 @@ test("where two wait in another conversation, a rule answers both, and the secon
   const made = all((await yard.whenAtRest(elsewhere.conversation)).events, "decision.made");
   assert.deepEqual([made.length, made[1]?.previous], [2, made[0]?.hash]);
 });
+
+test("after an undo and a restart, what a rule allows to another agent names the decision made last, though that was undone [H2][L9]", async (t) => {
+  const parts = await place(t);
+  const first = await startYard(parts);
+  const conversation = await payAs(first, "pay a", { verdict: "approve", always: { scope: "conversation" } });
+  await payAs(first, "pay b", { verdict: "approve" }, { conversation });
+  await must(first.client.call("undoTurn", { params: { id: conversation } }));
+
+  const restarted = Promise.withResolvers<void>();
+  const isWorker = (request: AskedRequest) => firstOf(request).startsWith("for me");
+  parts.model.answerWith((request) => {
+    if (stepOf(request) > 0) return says(report("done"));
+    if (!isWorker(request)) return calls(["delegate_task", { task: "for me" }]);
+    return { ...calls(["pay", { mark: "a" }]), heldUntil: restarted.promise };
+  });
+  const body = { text: "let another pay", mode: "queue" } as const;
+  await must(first.client.call("sendMessage", { params: { id: conversation }, body }));
+  await until("the other agent is at work", () => parts.model.asked.some(isWorker));
+  await first[Symbol.asyncDispose]();
+  restarted.resolve();
+
+  await using yard = await startYard(parts);
+  const { outcome, events } = await yard.whenAtRest(conversation);
+  assert.equal(outcome, "done");
+  const made = all(events, "decision.made");
+  const [worker] = all(events, "agent.spawned");
+  assert.deepEqual(
+    made.map(({ by, agent }) => [by, agent]),
+    [
+      ["local", undefined],
+      ["local", undefined],
+      ["rule", worker?.id],
+    ],
+  );
+  assert.deepEqual(
+    made.map(({ previous }) => previous),
+    ["", made[0]?.hash, made[1]?.hash],
+  );
+});
+
+/** A turn that pays once, and what a person says to it. */
+async function payAs(yard: TestYard, text: string, said: Said, options: AskOptions = {}): Promise<string> {
+  const { conversation } = await yard.ask(text, options);
+  const [open] = await waitingIn(yard, conversation);
+  assert.deepEqual(await say(yard, open, said), []);
+  await yard.whenAtRest(conversation);
+  return conversation;
+}
 
 test("a new rule answers what else it covers in the same conversation, in one moment [H2]", async (t) => {
   await using yard = await startYard(await place(t));
