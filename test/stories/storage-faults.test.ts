@@ -5,9 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { longTalk } from "../world/resting.ts";
 import { undo } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -128,4 +130,27 @@ test("where the last record of a log cannot be read, the turn before it can stil
   const { answer } = await yard.ask("third", { conversation: id });
   const said = model.asked.at(-1)?.body.messages.filter(({ role }) => role === "user");
   assert.deepEqual([answer, said?.map(({ content }) => content)], ["fine", ["first", "third"]]);
+});
+
+test("a record of the log that cannot be read hides nothing that comes after it, however long the conversation is [Q2]", async () => {
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model });
+  const { id, say } = await longTalk(yard);
+  await say("first");
+  const { number } = await must(yard.log.find(localOwner, id));
+  // With these it is more than is read from storage at once.
+  const titles = Array.from({ length: 2_000 }, (_, n) => ({ type: "conversation.renamed", title: `${n}` }) as const);
+  const { lastSeq } = await must(yard.log.append(number, titles));
+  const database = new DatabaseSync(yard.config.paths.sessionDbPath);
+  const { changes } = database.prepare(`UPDATE event SET body = '{' WHERE body = '{"title":"7"}'`).run();
+  database.close();
+  assert.equal(changes, 1);
+  assert.equal((await must(yard.client.call("getState", { params: { id } }))).head, lastSeq);
+  await say("second");
+  await say("third");
+  const said = model.asked.at(-1)?.body.messages.filter(({ role }) => role === "user");
+  assert.deepEqual(
+    said?.map(({ content }) => content),
+    ["first", "second", "third"],
+  );
 });
