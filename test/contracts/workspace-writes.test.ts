@@ -76,6 +76,20 @@ test("the quota of bytes and of files holds at the limit, sees what others wrote
   assert.ok((await workspace.write("outputs/d", "")).ok);
 });
 
+test("where a program left more files than are allowed, each can be replaced and removed until there is room again [W11][W7]", async (t) => {
+  const { workspace, folder } = await testWorkspace(t, { limits: { filesMax: 2 } });
+  for (const name of ["a", "b", "c", "d"]) writeFileSync(join(folder, "outputs", name), "of a program");
+  const added = () => workspace.write("outputs/e", "new");
+  assert.equal((await reason(added()))?.params.what, "files");
+  assert.equal(await reason(workspace.write("outputs/a", "new")), undefined, "no more files than before");
+  for (const name of ["b", "c", "d"]) {
+    assert.equal((await reason(added()))?.code, "quota_exceeded");
+    assert.equal(await reason(workspace.remove(`outputs/${name}`)), undefined, "fewer files than before");
+  }
+  assert.equal(await reason(added()), undefined);
+  assert.deepEqual(readdirSync(join(folder, "outputs")).sort(), ["a", "e"]);
+});
+
 test("the quotas hold for 40 writers at once, and room that a failed write had set aside is free again [W11]", async (t) => {
   const { again } = await testWorkspace(t, { limits: { bytesMax: 1_000, filesMax: 8 } });
   const many = (size: number) =>
