@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
+import type { Workspace } from "../../src/workspace/workspace.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 import { assertNoHostPath, dayMs, filesOf, openGround, textOf, treeOf, write } from "./workspaces-place.ts";
 
@@ -169,19 +170,9 @@ test("an upload that is still coming in keeps its workspace where it is [W10][W1
   const conversation = await start("slow");
   await write(workspaces.ofConversation(conversation), "temp/a", "a");
   clock.move(8 * dayMs);
-  const gate = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
-  async function* slowly() {
-    yield Buffer.from("begun, ");
-    begun.resolve();
-    await gate.promise;
-    yield Buffer.from("and ended");
-  }
-  const uploading = workspaces.ofConversation(conversation).write("uploads/big", slowly());
-  await begun.promise;
+  const upload = await beginUpload(workspaces.ofConversation(conversation));
   assert.deepEqual(await workspaces.clean({ unusedMs: 0 }), { workspaces: 0, bytes: 0, skipped: 0 });
-  gate.resolve();
-  unwrap(await uploading);
+  await upload.end();
   assert.deepEqual(filesOf(path("workspace/slow")), { "temp/a": "a", "uploads/big": "begun, and ended" });
 });
 
@@ -202,6 +193,35 @@ test("a turn that begins while its files are being counted keeps them [W10]", as
   starting.turn = () => storage.claimLease(conversation.number, "a turn", 60_000);
   assert.deepEqual(await workspaces.clean(week), { workspaces: 0, bytes: 0, skipped: 0 });
   assert.deepEqual([filesOf(path("workspace/c")), await workspaces.trash(alice)], [{ "outputs/a": "a" }, []]);
+});
+
+test("an upload that begins at the last look before its workspace is moved away is not moved along [W10][W11]", async (t) => {
+  const starting: { upload?: () => Promise<void> } = {};
+  let isLastLook = false;
+  const interfere = (storage: Storage): Storage => ({
+    ...storage,
+    putTrash(row) {
+      isLastLook = true;
+      return storage.putTrash(row);
+    },
+    async unusedWorkspaces(...asked) {
+      const unused = await storage.unusedWorkspaces(...asked);
+      if (isLastLook) await starting.upload?.();
+      isLastLook = false;
+      return unused;
+    },
+  });
+  const { start, workspaces, clock, path } = await openGround(t, { wrapStorage: interfere });
+  const files = workspaces.ofConversation(await start("c"));
+  await write(files, "outputs/a", "a");
+  clock.move(8 * dayMs);
+  const uploads: Upload[] = [];
+  starting.upload = async () => void uploads.push(await beginUpload(files));
+  assert.deepEqual(await workspaces.clean(week), { workspaces: 0, bytes: 0, skipped: 0 });
+  assert.equal(uploads.length, 1);
+  for (const upload of uploads) await upload.end();
+  assert.deepEqual(filesOf(path("workspace/c")), { "outputs/a": "a", "uploads/big": "begun, and ended" });
+  assert.deepEqual(await workspaces.trash(alice), []);
 });
 
 test("a person cleans up after themselves only [W10][Q1]", async (t) => {
@@ -281,3 +301,25 @@ test("a task's files go to the trash and come back like a conversation's [W10][W
     "task/report.md": "done",
   });
 });
+
+type Upload = { end(): Promise<void> };
+
+/** The first half of `uploads/big` has come in. */
+async function beginUpload(files: Workspace): Promise<Upload> {
+  const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  async function* slowly() {
+    yield Buffer.from("begun, ");
+    begun.resolve();
+    await gate.promise;
+    yield Buffer.from("and ended");
+  }
+  const uploading = files.write("uploads/big", slowly());
+  await begun.promise;
+  return {
+    async end() {
+      gate.resolve();
+      unwrap(await uploading);
+    },
+  };
+}
