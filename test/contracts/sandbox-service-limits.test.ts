@@ -321,6 +321,21 @@ test("what waits goes with its session, and with its conversation [S1][S6]", asy
   assert.deepEqual(ground.sandbox.load(), { guests: 0, running: 0, waiting: 0 });
 });
 
+test("a program that had to wait for its turn gives it back when it is cancelled: the next one runs [X4][X2]", async (t) => {
+  const ground = await openGround(t, { executionsMax: 1, executionsPerOwnerMax: 1 });
+  const place = await ground.place("c1");
+  const first = await ground.run(place, "first");
+  const wanted = { language: "bash", code: "waited", timeoutMs: 1000, conversationId: "c1" } as const;
+  const { id } = unwrap(await ground.sandbox.executions.submit(place, wanted));
+  assert.equal(ground.sandbox.load().waiting, 1);
+  ground.finish("first");
+  await first.report;
+  await until("its turn has come", () => ground.running().some(({ code }) => code === "waited"));
+  assert.equal(await ground.sandbox.executions.cancel(alice, id), true);
+  assert.deepEqual(ground.sandbox.load(), { guests: 1, running: 0, waiting: 0 });
+  assert.equal((await (await ground.run(place, "at once")).report).how, "done");
+});
+
 test("after its end the sandbox starts nothing more: what is asked for is cancelled [X4]", async (t) => {
   const ground = await openGround(t);
   const place = await ground.place("c1");
