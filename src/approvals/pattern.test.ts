@@ -103,3 +103,18 @@ test("large and small letters are the same, and Python's (?i) is taken [H1]", ()
   );
   assert.equal(matches("密码[:：]", "我的密码：123"), true);
 });
+
+test("a range of large letters hits small ones, and a range of small letters hits large ones [H1]", () => {
+  const rows: [pattern: string, text: string, hits: boolean][] = [
+    ["[A-Z]{3}_KEY", "echo $aws_key", true],
+    ["^[A-Z]+ --prod", "deploy --prod", true],
+    ["[a-z]{3}_key", "echo $AWS_KEY", true],
+    ["[А-Я]+", "пароль", true],
+    ["[^A-Z]", "deploy", false],
+    ["[A-F]", "g", false],
+  ];
+  assert.deepEqual(
+    rows.map(([source, subject]) => [source, subject, matches(source, subject)]),
+    rows,
+  );
+});
