@@ -193,3 +193,13 @@ judged("text that was fetched or decoded and is then run asks [H1]", [
   ["base64 -d x.b64 > outputs/x.png", ""],
   ["gunzip -c data.csv.gz | head", ""],
 ]);
+
+judged("a function that is called more than once is judged at each call [H1]", [
+  ['f() { rm -rf "$1"; }; f temp/x; f outputs', "delete"],
+  ['f() { rm -rf "$1"; }; f temp/x && f outputs', "delete"],
+  ['f() { rm -rf "$1"; }; f temp/x; echo "$(f outputs)"', "delete"],
+  ['f() { rm -rf "$1"; }; g() { f temp/x; f "$1"; }; g outputs', "delete"],
+  ['D=temp; f() { rm -rf "$D/x"; }; f; D=outputs; f', "delete"],
+  ['X=temp/x; f() { rm -rf "$X"; X=outputs; }; while true; do f; done', "delete"],
+  ['f() { rm -rf "$1"; }; f temp/x; f temp/y', ""],
+]);
