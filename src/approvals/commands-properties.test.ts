@@ -331,5 +331,7 @@ test("without a sandbox, or where the operator wants it, only commands on the li
   assert.equal(kindsOf(commandFindings("rm /tmp/a", bare, safe)), "delete");
   assert.equal(kindsOf(commandFindings("rm temp/a", bare, { commands: ["rm"], onlySafe: false })), "");
   assert.equal(kindsOf(commandFindings("ls > /etc/motd", bare, safe)), "not_safe");
+  assert.equal(kindsOf(commandFindings("ls 2> /etc/motd", bare, safe)), "not_safe");
+  assert.equal(kindsOf(commandFindings("ls 2> outputs/a", bare, safe)), "");
   assert.equal(kindsOf(commandFindings("rm -rf ~/temp", bare, safe)), "delete");
 });

@@ -51,6 +51,18 @@ judged("what the user brought stays as it came: changes of uploads/ ask [H1]", [
   ["sed -i 's/a/b/' temp/../uploads/a.csv", "change_upload"],
 ]);
 
+judged("errors and other streams that are written to a file ask like what is printed [H1]", [
+  ["python3 job.py 2> uploads/data.csv", "change_upload"],
+  ["python3 job.py 2>> uploads/data.csv", "change_upload"],
+  ["python3 job.py 2>| uploads/data.csv", "change_upload"],
+  ["python3 job.py > outputs/a.txt 2> uploads/data.csv", "change_upload"],
+  ["exec 3> uploads/data.csv", "change_upload"],
+  ["python3 job.py 2> ~/.ssh/authorized_keys", "credentials"],
+  ["python3 job.py 2> outputs/errors.txt", ""],
+  ["python3 job.py 2> /dev/null", ""],
+  ["python3 job.py > outputs/a.txt 2>&1", ""],
+]);
+
 judged("reading uploads/ and writing anywhere else does not ask [H1]", [
   ["cat uploads/a.csv", ""],
   ["cp uploads/a.csv temp/", ""],
