@@ -167,3 +167,13 @@ judged("every other route to delete asks as well [H1]", [
   ["sed -n '1e rm outputs/a' file", "delete"],
   ["tar cf temp/x.tar temp --checkpoint=1 --checkpoint-action=exec='rm outputs/a'", "delete"],
 ]);
+
+judged("files are judged on both sides of -- [H1]", [
+  ["rm -rf outputs -- temp/x", "delete"],
+  ["rm -rf temp/x -- outputs", "delete"],
+  ["rm temp/x outputs/a -- temp/y", "delete"],
+  ["git rm outputs/a -- temp/x", "delete"],
+  ["sed -i 1d uploads/a.csv -- temp/x", "change_upload"],
+  ["tee uploads/a.csv -- temp/x", "change_upload"],
+  ["rm -rf temp/x -- temp/y", ""],
+]);
