@@ -154,6 +154,23 @@ javascript("JavaScript is judged by the same rules [H1]", [
   ["const rows = data.map((r) => ({ ...r, total: r.a / r.b })); console.log(rows.filter(Boolean).length)", ""],
 ]);
 
+const script = "temp/x.sh";
+const runs = `import subprocess\nsubprocess.run(['bash', '${script}'])`;
+python("a script that code writes piece by piece and then runs is judged by all of its pieces [H1]", [
+  [
+    `with open('${script}', 'w') as f:\n    f.write('rm -rf outputs\\n')\n    f.write('echo done\\n')\n${runs}`,
+    "delete",
+  ],
+  [`f = open('${script}', 'w')\nf.write('echo go\\n')\nf.write('rm -rf outputs\\n')\nf.close()\n${runs}`, "delete"],
+  [`f = open('${script}', 'w')\nf.write('rm -rf ')\nf.write('outputs')\nf.close()\n${runs}`, "delete"],
+  [
+    `open('${script}', 'w').write('rm -rf outputs\\n')\nwith open('${script}', 'a') as f:\n    f.write('ls')\n${runs}`,
+    "delete",
+  ],
+  [`open('${script}', 'w').write('rm -rf outputs\\n')\nopen('${script}', 'w').write('ls')\n${runs}`, ""],
+  [`with open('${script}', 'w') as f:\n    f.write('rm -rf temp/y\\n')\n    f.write('echo done\\n')\n${runs}`, ""],
+]);
+
 test("a script that is run is judged by its text, where it is known [H1]", () => {
   const scripts = new Map([
     ["temp/x.sh", "cd temp\nrm a\nbash ../outputs/y.sh"],
