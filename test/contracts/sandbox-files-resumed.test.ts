@@ -12,6 +12,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { request } from "node:http";
@@ -213,6 +214,21 @@ test("an upload that came whole while too many files were open need not be sent 
     assert.deepEqual([refused.status, Problem.parse(await refused.json()).code], [503, "read_failed"]);
     assert.equal((await call("GET", path)).json.file_path, `c1/uploads/temparea/${filename}`);
   }
+});
+
+test("an upload that is in its place while the disk is too full to note it is not forgotten: with room it is told where it is [S3][Q2]", async () => {
+  await using door = await openFileDoor();
+  const { call, yard } = door;
+  const path = pathOf(await create(call, { bytes: 4, filename: "a.txt", conversation_id: "c1" }));
+  // The note is drafted here before it takes the place of the one before.
+  const draft = join(yard.data, "incoming", `${path.slice(path.lastIndexOf("/") + 1)}.new`);
+  symlinkSync("/dev/full", draft);
+  const sent = await call("PATCH", path, { body: "text", headers: { ...octets, "upload-offset": "0" } });
+  assert.deepEqual(refusal(sent), [507, "write_failed"]);
+  rmSync(draft);
+  const { status, json } = await call("GET", path);
+  assert.deepEqual([status, json.offset, json.file_path], [200, 4, "c1/uploads/temparea/a.txt"]);
+  assert.deepEqual(readdirSync(join(yard.data, "workspace", "c1", "uploads", "temparea")), ["a.txt"]);
 });
 
 test("an upload belongs to who began it, one has 20 at the most, and each is forgotten after a day [S3][S7]", async () => {
