@@ -7,6 +7,7 @@ import {
   linkSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -138,6 +139,30 @@ test("files above the limit are known by their size, at the limit they are kept,
     ["outputs/w", "outputs/x", "outputs/y", "outputs/z"],
   );
   assert.deepEqual(full.map(([, , why]) => why ?? "kept").sort(), ["kept", "kept", "kept", "quota"]);
+});
+
+test("what changed twice while two observe can be given back, or not, by what it was at first [W12]", async (t) => {
+  const { workspace, again, folder } = await testWorkspace(t, { limits: { keptFileBytesMax: 1_000 } });
+  const put = (name: string, bytes: number, fill: string) =>
+    writeFileSync(join(folder, "outputs", name), Buffer.alloc(bytes, fill));
+  put("large", 1_001, "a");
+  put("small", 10, "a");
+  const one = unwrap(await workspace.observe());
+  put("large", 10, "b");
+  put("small", 1_001, "b");
+  unwrap(await again().observe());
+  put("large", 20, "c");
+  put("small", 1_002, "c");
+  const changes = await changesOf(one);
+  assert.deepEqual(
+    changes.map(({ path, before, after, lost }) => [path, before?.bytes, after?.bytes, lost]),
+    [
+      ["outputs/large", 1_001, 20, "too_large"],
+      ["outputs/small", 10, 1_002, undefined],
+    ],
+  );
+  unwrap(await workspace.restore("outputs/small", changes[1]?.before));
+  assert.equal(readFileSync(join(folder, "outputs", "small"), "utf8"), "a".repeat(10));
 });
 
 test("hidden files are watched; folders, links, pipes and our own notes are not, and odd names are told as they are [W12]", async (t) => {
