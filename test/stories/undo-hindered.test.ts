@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { linkSync, writeFileSync } from "node:fs";
+import { globSync, linkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
+import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { filesOf, newConversation, place, puts, roughTools, undo } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
@@ -23,6 +24,36 @@ test("an undo for which there is no room is refused and not used up: with room a
   const { turn, restored } = await undo(yard, conversation);
   assert.deepEqual([turn, restored], [1, [{ path: "outputs/a.txt", now: "as_before" }]]);
   assert.deepEqual(filesOf(yard, conversation), before);
+});
+
+test("after a restart, too, the oldest contents make room for new ones, and the turns since can be undone [W12][W11]", async (t) => {
+  const data = folderWith(t, {});
+  const turns = ["a", "b", "c"].map((name) => [calls(puts(`outputs/${name}.txt`, `new ${name}`)), says("done")]);
+  await using model = await modelServer(turns.flat());
+  const env = { AGENTYARD_KEPT_BYTES_MAX: "700" };
+  const start = () => startYard({ model, data, env, tools: roughTools });
+  let conversation = "";
+  {
+    await using yard = await start();
+    conversation = await newConversation(yard);
+    for (const name of ["a", "b", "c"]) place(yard, conversation, `${name}.txt`, name.repeat(300));
+    await yard.ask("change a", { conversation });
+    // The times of two turns that follow at once may be the same.
+    for (const content of globSync(join(data, "kept", "**", "contents", "*"))) utimesSync(content, 0, 0);
+    await yard.ask("change b", { conversation });
+  }
+  await using yard = await start();
+  await yard.ask("change c", { conversation });
+  const undone = [];
+  for (let turn = 3; turn > 0; turn -= 1) {
+    const { restored, left } = await undo(yard, conversation);
+    undone.push(...restored, ...left);
+  }
+  assert.deepEqual(undone, [
+    { path: "outputs/c.txt", now: "as_before" },
+    { path: "outputs/b.txt", now: "as_before" },
+    { path: "outputs/a.txt", why: "not_kept" },
+  ]);
 });
 
 test("a turn whose files lie in the trash is undone when they are back, not before [W12][W10]", async () => {
