@@ -3,7 +3,10 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { makeBackup } from "../../src/backup.ts";
 import { ChatIncrement } from "../../src/protocol/chat.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
+import { folderOf, restore } from "../world/backups.ts";
 import { alike, allFrames, folded } from "../world/chat.ts";
 import { calls, modelServer, stepOf } from "../world/model-server.ts";
 import { takeOver } from "../world/postgres-doubles.ts";
@@ -11,6 +14,7 @@ import { cannotStore, postgresServer } from "../world/postgres-server.ts";
 import { makeHome } from "../world/program.ts";
 import { saidOf } from "../world/said.ts";
 import { killedAt, modelEnv, serve } from "../world/served.ts";
+import { must, startYard } from "../world/yard.ts";
 
 const skip = cannotStore;
 const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
@@ -106,6 +110,23 @@ test("a database that cannot be used ends the start with what to do, in both lan
   assert.match(said[1] ?? "", /there is no database of this name \(.*"missing".*\)[\s\S]*createdb --encoding=UTF8/);
   assert.match(said[2] ?? "", /没有这个名称的数据库[\s\S]*请创建一个：createdb/);
   assert.match(said[3] ?? "", /AGENTYARD_DATABASE_URL[\s\S]*postgres:\/\/user:password@/);
+});
+
+test("a backup with the key has it also where files lie in a folder of their own: secrets can be read after a restore [N1][Q3][Q1]", {
+  skip,
+}, async (t) => {
+  const folder = folderOf(t);
+  const [data, path, copy] = [join(folder, "data"), join(folder, "yard.tar"), join(folder, "copy")];
+  const url = (await postgresServer()).newPlace();
+  const env = { AGENTYARD_DATABASE_URL: url, AGENTYARD_FILES_DIR: join(folder, "files") };
+  {
+    await using yard = await startYard({ data, env });
+    await must(yard.secrets.put(localOwner, "weather", "a token"));
+    assert.ok((await makeBackup({ fetch: yard.fetch, path, includesKey: true })).ok);
+  }
+  assert.ok((await restore(path, copy)).ok);
+  await using restored = await startYard({ data: copy });
+  assert.equal(await must(restored.secrets.open(localOwner, "weather")), "a token");
 });
 
 test("a file of an older format that was moved is kept whole in its one file, as the newest format has it [N1][Q3]", {
