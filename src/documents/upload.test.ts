@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -72,14 +73,17 @@ test("of two that want the same free name the later one gets the next, and takes
   assert.equal(second.ok && second.value.uploaded.name, `a.${"b".repeat(249)} (2)`);
 });
 
-test("of many uploads of one name at once each has a place of its own, where all are to stay [F3][W11]", async (t) => {
-  const { upload, read } = await uploads(t);
-  const texts = Array.from({ length: 10 }, (_, index) => `text ${index}`);
-  const received = await Promise.all(texts.map((text) => upload("a.txt", [text], { keep: true })));
-  const names = received.map((one) => (one.ok ? one.value.uploaded.name : one.failure.code));
-  const expected = ["a.txt", ...Array.from({ length: 9 }, (_, index) => `a (${index + 2}).txt`)];
-  assert.deepEqual(names.toSorted(), expected.toSorted());
-  assert.deepEqual(await Promise.all(names.map(read)), texts);
+test("of many uploads of one name at once each has a place of its own, where all are to stay, also when files were cleaned up [F3][W11]", async (t) => {
+  for (const isCleaned of [false, true]) {
+    const { upload, read, folder } = await uploads(t);
+    if (isCleaned) rmSync(folder, { recursive: true });
+    const texts = Array.from({ length: 10 }, (_, index) => `text ${index}`);
+    const received = await Promise.all(texts.map((text) => upload("a.txt", [text], { keep: true })));
+    const names = received.map((one) => (one.ok ? one.value.uploaded.name : one.failure.code));
+    const expected = ["a.txt", ...Array.from({ length: 9 }, (_, index) => `a (${index + 2}).txt`)];
+    assert.deepEqual(names.toSorted(), expected.toSorted());
+    assert.deepEqual(await Promise.all(names.map(read)), texts);
+  }
 });
 
 test("the limit of a file is refused as soon as it is passed, and nothing is left behind [F4]", async (t) => {

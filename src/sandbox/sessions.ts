@@ -58,8 +58,8 @@ type State = SessionsOptions & {
 };
 type Live = {
   kept: KeptSession;
-  /** Of the session that programs here belong to; `kept` may be of a later one, which another server has made. */
-  readonly generation: number;
+  /** The session that programs here belong to; `kept` may be a later one, which another server has made. */
+  readonly began: Pick<KeptSession, "generation" | "createdAt">;
   storedAt: number;
   stopTimer: () => void;
 };
@@ -176,7 +176,7 @@ async function create(state: State, owner: OwnerId, wanted: NewSession): Promise
 async function begin(state: State, kept: KeptSession, probe: Probe): Promise<Result<Session, RowFailure>> {
   const stored = await state.storage.putSession(sessionRow(kept));
   if (!stored.ok) return rowFailure(stored.failure);
-  const live: Live = { kept, generation: kept.generation, storedAt: kept.usedAt, stopTimer: () => {} };
+  const live: Live = { kept, began: kept, storedAt: kept.usedAt, stopTimer: () => {} };
   state.live.get(kept.owner)?.stopTimer();
   state.live.set(kept.owner, live);
   armExpiry(state, live);
@@ -186,6 +186,8 @@ async function begin(state: State, kept: KeptSession, probe: Probe): Promise<Res
 async function use(state: State, owner: OwnerId): Promise<Result<Session, RowFailure>> {
   const probe = await state.provider.probe();
   const kept = await keptOf(state, owner);
+  const known = state.live.get(owner);
+  if (known !== undefined && !isSame(known.began, kept)) await state.endAll(owner, "stopped");
   const now = state.clock.now();
   if (kept === undefined) return begin(state, newSession(owner, now), probe);
   if (isAlive(state, kept)) return begin(state, { ...kept, usedAt: now }, probe);
@@ -276,10 +278,15 @@ async function endIfReplaced(state: State, owner: OwnerId): Promise<void> {
   if (known === undefined) return;
   const row = await state.storage.findSession(owner);
   const kept = row && sessionOf(row);
-  if (kept?.status === "running" && kept.generation === known.generation) return;
+  if (kept?.status === "running" && isSame(known.began, kept)) return;
   await state.endAll(owner, "stopped");
   known.stopTimer();
   state.live.delete(owner);
+}
+
+/** One that was deleted and made anew counts its generations from the first again. */
+function isSame({ generation, createdAt }: Live["began"], other: KeptSession | undefined): boolean {
+  return other?.generation === generation && other.createdAt === createdAt;
 }
 
 function aliveOf(state: State, owner: OwnerId): Live | undefined {

@@ -33,7 +33,8 @@ export async function writeFile(visit: Visit, data: FileData, options: WriteOpti
   try {
     const putAt = (here: Visit) => inTurn(here, () => put(here, staged, { ...options, keeps: keepsBefore(options) }));
     const { choose } = options;
-    return await (choose === undefined ? putAt(visit) : inTurnOfFolder(visit, () => putAt(named(visit, choose))));
+    if (choose === undefined) return await putAt(visit);
+    return await inTurnOfFolder(visit, () => withRoot(visit, (here) => putAt(named(here, choose))));
   } finally {
     discard(staged.path);
   }
@@ -94,6 +95,17 @@ function inTurn<T>({ books, at, names }: Visit, work: () => Promise<T>): Promise
 
 function inTurnOfFolder<T>({ books, at, names }: Visit, work: () => Promise<T>): Promise<T> {
   return books.locks(`names in ${[at.folder, ...names.slice(0, -1)].join("/")}`, work);
+}
+
+/** The folder as it is by now: where there was none, another writer may have made it since. */
+async function withRoot<T>(visit: Visit, work: (visit: Visit) => Promise<T>): Promise<T> {
+  if (visit.root !== undefined) return work(visit);
+  const root = await makeRoot(visit);
+  try {
+    return await work({ ...visit, root });
+  } finally {
+    closeSync(root);
+  }
 }
 
 function named(visit: Visit, choose: NonNullable<WriteOptions["choose"]>): Visit {
