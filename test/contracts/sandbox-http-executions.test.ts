@@ -2,19 +2,32 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { SandboxExecution, SandboxExecutionPage } from "../../src/protocol/sandbox-resources.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { all } from "../world/events.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
 import { type Door, openDoor, until } from "./sandbox-http.ts";
 
 // Executions over HTTP.
 
+let beforeLedger = async () => {};
+const isLedger = ({ type }: { readonly type: string }) => type === "file.changed";
+const wrapStorage = (storage: Storage): Storage => ({
+  ...storage,
+  async append(batch) {
+    if (batch.events.some(isLedger)) await beforeLedger();
+    return storage.append(batch);
+  },
+});
+
 let door: Door;
 const options = { skip: cannotRunCode };
 before(async () => {
-  if (cannotRunCode === false) door = await openDoor();
+  if (cannotRunCode === false) door = await openDoor({ wrapStorage });
 });
 after(() => door?.[Symbol.asyncDispose]());
 
 const status = async (id: unknown) => SandboxExecution.parse((await door.get(`/executions/${id}/status`)).body);
+const notedIn = async (conversation: string) => all(await door.yard.events(conversation), "file.changed");
 const submit = async (body: object, session = "sess-agent-default") =>
   (await door.post(`/executions/sessions/${session}/execute`, body)).body.execution_id;
 
@@ -99,13 +112,36 @@ test("a caller who is not named is the one whose conversation it is [S7]", optio
 
 test("what a program did to files stands in the log of its conversation [W12][X2]", options, async () => {
   await door.run("open('outputs/noted.txt', 'w').write('a')", { conversation_id: "ledger" });
-  const noted = async () => (await door.yard.events("ledger")).filter((event) => event.type === "file.changed");
-  await until(async () => (await noted()).length > 0);
   assert.deepEqual(
-    (await noted()).map(({ path, by }) => ({ path, by })),
+    (await notedIn("ledger")).map(({ path, by }) => ({ path, by })),
     [{ path: "outputs/noted.txt", by: "person" }],
   );
 });
+
+test(
+  "an execution is over when the log knows what it did to files, also where storage is slow [W12][X2]",
+  options,
+  async (t) => {
+    const inside = { conversation_id: "slow-ledger", language: "shell" };
+    const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    t.after(() => goOn.resolve());
+    beforeLedger = () => {
+      begun.resolve();
+      return goOn.promise;
+    };
+    const id = await submit({ ...inside, code: "echo a > outputs/noted.txt" });
+    await begun.promise;
+    // A whole one beside it takes longer than what is left to do of the first.
+    await door.run("echo b", { language: "shell" });
+    assert.equal((await status(id)).status, "running");
+    goOn.resolve();
+    await until(async () => (await status(id)).status === "completed");
+    assert.deepEqual(
+      (await notedIn("slow-ledger")).map(({ path }) => path),
+      ["outputs/noted.txt"],
+    );
+  },
+);
 
 test(
   "output is streamed as it comes, and a reader that comes back goes on where it was [X1][X2]",
