@@ -177,6 +177,23 @@ test("an execution is cancelled once, and one that is over stays as it is [X2]",
   assert.deepEqual((await door.post(`/executions/${id}/cancel`)).body, cancelled.body);
 });
 
+test(
+  "who has the server tidy up ends no program that runs, and no Python forgets anything [X3][X2]",
+  options,
+  async () => {
+    const inside = { conversation_id: "tidy" };
+    await door.run("x = 41", inside);
+    const code = "import os, time\nwhile not os.path.exists('temp/go'): time.sleep(0.02)\nprint(x + 1)";
+    const id = await submit({ ...inside, code, timeout: 600 });
+    await until(async () => (await status(id)).status === "running");
+    assert.equal((await door.post("/health/sync")).body.status, "completed");
+    await door.run("touch temp/go", { ...inside, language: "shell" });
+    await until(async () => (await status(id)).completed_at !== null);
+    const { status: end, stdout } = await status(id);
+    assert.deepEqual([end, stdout], ["completed", "42\n"]);
+  },
+);
+
 test("whoever waits too long for an execution is told so, and it goes on [X2]", options, async () => {
   const path = "/executions/sessions/sess-slow/execute-sync?sync_timeout=0.2&poll_interval=0.1";
   const code = "import os, time\nwhile not os.path.exists('temp/go'): time.sleep(0.02)\nprint('done')";
