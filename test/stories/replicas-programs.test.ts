@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { playedProvider, sandboxOver } from "../world/played-provider.ts";
 import { cannotStore } from "../world/postgres-server.ts";
-import { startTwo } from "../world/two-yards.ts";
-import { openReplica } from "../world/yard.ts";
+import { startTwo, type TwoYards } from "../world/two-yards.ts";
+import { must, openReplica } from "../world/yard.ts";
 
 // Programs of several processes on one database: what runs in one of them is not over because another one begins or ends.
 
@@ -45,3 +47,77 @@ test("a program runs on where it runs, whichever other process begins or ends me
   const told = await third.yard.fetch(`http://third/api/v1/executions/${id}/status`, { method: "GET", headers: {} });
   assert.match(await told.text(), /"status":"completed"/);
 });
+
+test("what runs of a session that was stopped and made anew at another server ends when its server hears of it [N1][S1]", {
+  skip: cannotStore,
+}, async () => {
+  const words = heldWords();
+  await using two = await startTwo({ ...sandboxOver(playedProvider()), wrapStorage: words.wrapStorage });
+  const { stateOf, replace } = await runningAtOther(two);
+  words.hold();
+  await replace();
+  assert.equal(await stateOf(), "running");
+  words.pass();
+  await until("it is ended", async () => (await stateOf()) === "cancelled");
+});
+
+test("what runs of a session that was made anew elsewhere ends also where somebody used the new one before the word came [N1][S1]", {
+  skip: cannotStore,
+}, async () => {
+  const words = heldWords();
+  await using two = await startTwo({ ...sandboxOver(playedProvider()), wrapStorage: words.wrapStorage });
+  const { files, stateOf, replace } = await runningAtOther(two);
+  words.hold();
+  await replace();
+  const looked = await two.other.send("GET", files);
+  assert.equal(looked.status, 200, looked.text);
+  assert.equal(await stateOf(), "running");
+  words.pass();
+  await until("it is ended", async () => (await stateOf()) === "cancelled");
+});
+
+const session = "/api/v1/sessions/sb-session-local";
+
+/** A program in a conversation that is at home at the other server; the session of its user is at home at the first one. */
+async function runningAtOther({ one, other }: TwoYards) {
+  assert.deepEqual(await one.peers.homes.homeOf("u:local"), { isHere: true });
+  const { id: conversation } = await must(other.client.call("createConversation", { body: {} }));
+  const row = await must(other.yard.log.find(localOwner, conversation));
+  assert.deepEqual(await other.peers.homes.homeOf(`c:${row.number}`), { isHere: true });
+  const begun = await other.send("POST", "/api/v1/executions/sessions/sb-session-local/execute", {
+    json: { code: "long", language: "python", conversation_id: conversation },
+  });
+  assert.equal(begun.status, 201, begun.text);
+  const path = `/api/v1/executions/${begun.json.execution_id}/status`;
+  const stateOf = async () => (await other.send("GET", path)).json.status;
+  await until("it runs", async () => (await stateOf()) === "running");
+  return {
+    stateOf,
+    files: `${session}/files?conversation_id=${conversation}`,
+    async replace() {
+      const stopped = await one.send("POST", `${session}/terminate`);
+      assert.equal(stopped.status, 200, stopped.text);
+      const made = await one.send("POST", "/api/v1/sessions", { json: {} });
+      assert.equal(made.status, 201, made.text);
+    },
+  };
+}
+
+/** What servers tell each other waits, as on a line that is slow, and then comes in its order. */
+function heldWords() {
+  let isHeld = false;
+  const held: (() => void)[] = [];
+  return {
+    wrapStorage: (storage: Storage): Storage => ({
+      ...storage,
+      onTold: (listener) => storage.onTold((told) => void (isHeld ? held.push(() => listener(told)) : listener(told))),
+    }),
+    hold() {
+      isHeld = true;
+    },
+    pass() {
+      isHeld = false;
+      for (const tell of held.splice(0)) tell();
+    },
+  };
+}
