@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { playedProvider, sandboxOver } from "../world/played-provider.ts";
@@ -73,6 +74,39 @@ test("what runs of a session that was made anew elsewhere ends also where somebo
   assert.equal(looked.status, 200, looked.text);
   assert.equal(await stateOf(), "running");
   words.pass();
+  await until("it is ended", async () => (await stateOf()) === "cancelled");
+});
+
+test("what runs of a session that was deleted and made anew elsewhere ends when its server hears of it [N1][S1]", {
+  skip: cannotStore,
+}, async () => {
+  const words = heldWords();
+  await using two = await startTwo({ ...sandboxOver(playedProvider()), wrapStorage: words.wrapStorage });
+  await runningAtOther(two);
+  words.hold();
+  assert.equal((await two.one.send("DELETE", session)).status, 204);
+  assert.equal((await two.one.send("POST", "/api/v1/sessions", { json: {} })).status, 201);
+  words.pass();
+  const health = () => two.other.send("GET", "/api/v1/health/detailed");
+  await until("its guest is ended", async () => (await health()).text.includes('"guests":0'));
+});
+
+test("what runs of a session ends where the one that was made anew is used next, though its end was seen here before [N1][S1]", {
+  skip: cannotStore,
+}, async () => {
+  const [words, sandboxes] = [heldWords(), [] as Sandbox[]];
+  const { openSandbox } = sandboxOver(playedProvider());
+  await using two = await startTwo({
+    wrapStorage: words.wrapStorage,
+    openSandbox: (place) => sandboxes[sandboxes.push(openSandbox(place)) - 1] ?? assert.fail(),
+  });
+  const { stateOf } = await runningAtOther(two);
+  const { sessions } = sandboxes[1] ?? assert.fail();
+  words.hold();
+  assert.equal((await two.one.send("POST", `${session}/terminate`)).status, 200);
+  assert.equal((await sessions.find(localOwner))?.status, "stopped");
+  assert.equal((await two.one.send("POST", "/api/v1/sessions", { json: {} })).status, 201);
+  assert.equal((await must(sessions.use(localOwner))).status, "running");
   await until("it is ended", async () => (await stateOf()) === "cancelled");
 });
 
