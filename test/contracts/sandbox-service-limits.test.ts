@@ -125,6 +125,24 @@ test("where no guest has room the one that was idle the longest goes, never a bu
   assert.deepEqual(ground.provider.living(), ["/workspace/c1", "/workspace/c4"]);
 });
 
+test("a user at their limit of guests makes room with one of their own, never with somebody else's [X4][X1]", async (t) => {
+  const ground = await openGround(t, { guestsPerOwnerMax: 1 });
+  const his = await ground.place("his", bob);
+  const [first, second] = [await ground.place("first", alice), await ground.place("second", alice)];
+  await (await ground.run(his, "at once")).report;
+  ground.clock.move(1000);
+  await (await ground.run(first, "at once")).report;
+  ground.clock.move(1000);
+  const busy = await ground.run(second, "stays");
+  assert.deepEqual(ground.provider.living(), ["/workspace/his", "/workspace/second"]);
+  const waiting = ground.run(first, "at once");
+  await until("it waits for a guest of hers to be idle", () => ground.sandbox.load().waiting === 1);
+  ground.finish("stays");
+  assert.equal((await busy.report).how, "done");
+  assert.equal((await (await waiting).report).how, "done");
+  assert.deepEqual(ground.provider.living(), ["/workspace/his", "/workspace/first"]);
+});
+
 test("an idle Python goes first, then the guest; who comes again gets a new one [X1]", async (t) => {
   const ground = await openGround(t, { kernelIdleMs: 100_000, guestIdleMs: 200_000 });
   const place = await ground.place("c1");
