@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type Server } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { systemIds } from "../../src/base/ids.ts";
 import { proxyLimits } from "../../src/sandbox/network/proxy.ts";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
 import { until } from "../world/events.ts";
-import { manualClock } from "../world/manual-clock.ts";
+import { endlessClock, manualClock } from "../world/manual-clock.ts";
 import { attackerUid, attempt, conversation, limits, newFolder, openProvider } from "./guest.ts";
 import { forbidden, mirror, openReaching, port, portOf, reaching, said } from "./reaching.ts";
 
@@ -169,6 +169,39 @@ say(heard)
   assert.equal(await said(code, talking), 10);
   assert.deepEqual(talking.logged, []);
 });
+
+test(
+  "a program that hangs up while its host is looked up leaves no connection open there [X5][X4]",
+  options,
+  async () => {
+    const came: Socket[] = [];
+    const server: Server = createServer((socket) => came.push(socket.on("error", () => {}).resume()));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    after(() => {
+      server.close();
+      for (const socket of came) socket.resetAndDestroy();
+    });
+    const place = `slow.test:${portOf(server)}`;
+    const hosts = [mirror, place];
+    const found = Promise.withResolvers<readonly string[]>();
+    const lookup = async (host: string) => (host === "slow.test" ? found.promise : ["127.0.0.1"]);
+    const leaving = await openReaching({ hosts, privateHosts: hosts, lookup, clock: endlessClock });
+    // What a program says on one connection is heard before what it says later on another.
+    const code = `
+s = socket.create_connection(("127.0.0.1", 3128), 30)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+s.sendall(tunnel("${place}").encode())
+before = status(get("http://${mirror}/before"))
+s.close()
+say([before, status(get("http://${mirror}/after"))])
+`;
+    assert.deepEqual(await said(code, leaving), ["200 OK", "200 OK"]);
+    found.resolve(["127.0.0.1"]);
+    await until("the host was connected to", () => came.length === 1);
+    await until("that connection is closed", () => came[0]?.destroyed === true);
+  },
+);
 
 test(
   "attack 196: using the way out of another conversation is stopped by a network for each [X5][X3]",
