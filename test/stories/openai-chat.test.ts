@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type OpenAI from "openai";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { all } from "../world/events.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
@@ -173,6 +174,18 @@ test("a model that breaks off in the middle and is asked again goes on where it 
   const ask = () => server.openai.chat.completions.stream({ model: "general", messages: hello }).finalContent();
   assert.equal(await ask(), "one two three four");
   assert.equal(await ask(), "one two \n\nuno due");
+});
+
+/** Pauses between attempts pass at once. */
+const patient: Clock = { ...systemClock, wait: async (_, signal) => (signal?.aborted ? "aborted" : "elapsed") };
+
+test("a model that breaks off twice, the second time sooner, has no word of its answer doubled [C5][R1]", async () => {
+  const brokenAfter = (after: number): Answer => ({ text: "one two three four", fault: { after, kind: "break" } });
+  await using model = await modelServer([brokenAfter(4), brokenAfter(2), says("one two three four")]);
+  await using server = await openAiYard({ model, clock: patient });
+  const stream = server.openai.chat.completions.stream({ model: "general", messages: hello });
+  assert.equal(await stream.finalContent(), "one two three four");
+  assert.equal(model.asked.length, 3);
 });
 
 test("a failure in the middle of a stream is an error to its reader, never half an answer [C5]", async () => {
