@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { type PeopledYard, peopledYard } from "../world/callers.ts";
 import { until } from "../world/events.ts";
-import { modelServer } from "../world/model-server.ts";
+import { modelServer, says } from "../world/model-server.ts";
 import { must } from "../world/yard.ts";
 
 // What is open under a key or a sign-in when that counts no more. Event streams: users-sign-in.test.ts.
@@ -136,13 +136,8 @@ test("a stream ends with the key under which it was opened, at the minute of its
 test("a user has only so many streams open, another one's are not counted with them, and who leaves makes room [C6][Q1]", async () => {
   await using yard = await peopledYard();
   const [ann, bob] = [await yard.keyOf("ann"), await yard.keyOf("bob")];
-  const pathOf = async (key: string) => {
-    const made = await yard.call("POST /api/v1/conversations", { "x-api-key": key, body: {} });
-    return `/api/v1/conversations/${JSON.parse(made.text).id}/stream`;
-  };
-  const path = await pathOf(ann);
-  const streams: ReadableStream<Uint8Array>[] = [];
-  for (let n = 0; n < 1_000; n += 1) streams.push(await opened(yard, path, { "x-api-key": ann }));
+  const path = await streamPathOf(yard, ann);
+  const streams = await openedTimes(1_000, yard, path, { "x-api-key": ann });
   const refused = async () => (await yard.call(`GET ${path}`, { "x-api-key": ann })).code;
   assert.equal(await refused(), "streams_full");
   const chat = {
@@ -150,11 +145,27 @@ test("a user has only so many streams open, another one's are not counted with t
     body: { model: "general", messages: [{ role: "user", content: "hi" }], stream: true },
   };
   assert.equal((await yard.call("POST /v1/chat/completions", chat)).status, 429);
-  streams.push(await opened(yard, await pathOf(bob), { "x-api-key": bob }));
+  streams.push(await opened(yard, await streamPathOf(yard, bob), { "x-api-key": bob }));
   await streams.pop()?.cancel();
   await streams.shift()?.cancel();
   streams.push(await opened(yard, path, { "x-api-key": ann }));
   assert.equal(await refused(), "streams_full");
+  await Promise.all(streams.map((stream) => stream.cancel()));
+});
+
+test("an answer that came at once, or a refusal, takes none of the room that a user has for streams [C6][Q1]", async () => {
+  await using model = await modelServer([says("Hello.")]);
+  await using yard = await peopledYard({}, { model });
+  const ann = await yard.keyOf("ann");
+  const path = await streamPathOf(yard, ann);
+  const streams = await openedTimes(999, yard, path, { "x-api-key": ann });
+  const ask = async (agent: string) => {
+    const body = { model: agent, messages: [{ role: "user", content: "hi" }] };
+    return (await yard.call("POST /v1/chat/completions", { "x-api-key": ann, body })).status;
+  };
+  assert.deepEqual([await ask("general"), await ask("nobody")], [200, 404]);
+  streams.push(await opened(yard, path, { "x-api-key": ann }));
+  assert.equal((await yard.call(`GET ${path}`, { "x-api-key": ann })).code, "streams_full");
   await Promise.all(streams.map((stream) => stream.cancel()));
 });
 
@@ -169,6 +180,17 @@ async function opened(
   const response = await yard.app.fetch(request, tcp);
   assert.equal(response.status, 200, path);
   return response.body ?? assert.fail("an answer with a body");
+}
+
+async function openedTimes(times: number, ...wanted: Parameters<typeof opened>): Promise<ReadableStream<Uint8Array>[]> {
+  const streams: ReadableStream<Uint8Array>[] = [];
+  while (streams.length < times) streams.push(await opened(...wanted));
+  return streams;
+}
+
+async function streamPathOf(yard: PeopledYard, key: string): Promise<string> {
+  const made = await yard.call("POST /api/v1/conversations", { "x-api-key": key, body: {} });
+  return `/api/v1/conversations/${JSON.parse(made.text).id}/stream`;
 }
 
 async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
