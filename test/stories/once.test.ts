@@ -247,3 +247,22 @@ test("the same key with another conversation in the header, or another file of a
   };
   assert.deepEqual([await begun("a.txt", 5), await begun("b.txt", 5), await begun("a.txt", 6)], [201, 422, 422]);
 });
+
+test("a file without an ending whose answer was lost in a crash is there once, under the free name that it took [C6][L2]", async () => {
+  await using yard = await startYard({ wrapStorage: losingAnswers });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  for (const name of ["notes", "Makefile"]) {
+    await must(yard.client.upload(id, name, Buffer.from("first")));
+    const path = `/api/v1/conversations/${id}/files/uploads/${name}?keep=true`;
+    const call: CreatingCall = { method: "PUT", path, body: Buffer.from("second"), things: async () => [] };
+    for (const what of ["first", "again"]) {
+      const { status, body, isReplayed } = await send(yard, call, `lost-${name}`);
+      assert.deepEqual([status, JSON.parse(body).name, isReplayed], [201, `${name} (2)`, false], what);
+    }
+  }
+  const { items } = await must(yard.client.call("listFiles", { params: { id }, query: { path: "uploads" } }));
+  assert.deepEqual(
+    items.map(({ name }) => name),
+    ["Makefile", "Makefile (2)", "notes", "notes (2)"],
+  );
+});
