@@ -266,3 +266,27 @@ test("a file without an ending whose answer was lost in a crash is there once, u
     ["Makefile", "Makefile (2)", "notes", "notes (2)"],
   );
 });
+
+test("a key that was forgotten after a day is like a new one: another conversation is made under it [C6]", async () => {
+  const clock = manualClock();
+  let dropping: ReturnType<Storage["dropOnceBefore"]> | undefined;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    dropOnceBefore: (at) => (dropping = storage.dropOnceBefore(at)),
+  });
+  await using yard = await startYard({ wrapStorage, clock });
+  const call: CreatingCall = { method: "POST", path: "/api/v1/conversations", body: {}, things: async () => [] };
+  const first = await send(yard, call, "k");
+  clock.move(25 * 3_600_000);
+  const other = await send(yard, call, "another");
+  assert.deepEqual(await dropping, ok(undefined));
+  const anew = await send(yard, call, "k");
+  const made = [first, other, anew];
+  assert.deepEqual(
+    made.map(({ status, isReplayed }) => [status, isReplayed]),
+    made.map(() => [201, false]),
+    anew.body,
+  );
+  const { items } = await must(yard.client.call("listConversations", {}));
+  assert.deepEqual(items.map(({ id }) => id).toSorted(), made.map(({ body }) => JSON.parse(body).id).toSorted());
+});
