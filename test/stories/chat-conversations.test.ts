@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { z } from "zod";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { allFrames, messagesOf, startChatYard } from "../world/chat.ts";
-import { until } from "../world/events.ts";
+import { firstOf, lastOf, report } from "../world/company.ts";
+import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
@@ -224,4 +225,33 @@ test("the agent of each message is the same after a way back and in a branch [C4
   const after = await world.chat({ query: "hi", conversation_id: "s1" });
   assert.deepEqual(after.message.agent_info, simple.message.agent_info);
   assert.equal(after.message.agent_info.agent_name, "simple");
+});
+
+test("a list goes on telling what a conversation does when another agent that it started has ended [C4][A2]", async (t) => {
+  const data = folderWith(t, {});
+  const tools = [effectTool("pay", "unsafe", join(data, "marks.jsonl"), { asks: true })];
+  await using model = await modelServer((request) => {
+    const [first, last] = [firstOf(request), lastOf(request)];
+    if (first.startsWith("part")) return says(report("my part is done"));
+    if (last.role === "user") return calls(["delegate_task", { task: "part" }]);
+    return first.startsWith("pay")
+      ? calls(["pay", { mark: "a" }])
+      : { text: "a b c", fault: { after: 1, kind: "stall" } };
+  });
+  await using world = await startChatYard({ model, data, tools });
+  await world.chat({ query: "pay", conversation_id: "asks" });
+  const running = await world.stream({ query: "stall", conversation_id: "runs" });
+  await until("both have heard of their parts", () => model.asked.length === 6);
+  for (const id of ["asks", "runs"])
+    assert.equal(all(await world.yard.events(id), "agent.ended").length, 1, `the part of ${id} has ended`);
+  const { entries } = z.object({ entries: z.array(Row) }).parse((await world.call("GET", "conversation")).json);
+  assert.deepEqual(
+    entries.toSorted((a, b) => a.id.localeCompare(b.id)).map((entry) => Object.values(entry)),
+    [
+      ["asks", 2, "processing", "waiting_approval"],
+      ["runs", 2, "processing", "running"],
+    ],
+  );
+  await world.call("POST", "chat/termination", { conversation_id: "runs" });
+  await allFrames(running);
 });
