@@ -80,6 +80,12 @@ const javascript: Record<string, () => string> = {
   comments: again("/*"),
 };
 
+/** Functions of which each calls the next and the first one, with ever more words. */
+function ringOf(count: number): string {
+  const one = (at: number) => `f${at}(){ f${(at + 1) % count} a$1 "$@"; f0 b$1 "$@"; }`;
+  return Array.from({ length: count }, (_, at) => one(at)).join("\n");
+}
+
 const bash: Record<string, () => string> = {
   wrappers: again("env ", "", "rm -rf outputs"),
   nice: again("nice ", "", "rm -rf outputs"),
@@ -103,6 +109,11 @@ const bash: Record<string, () => string> = {
   "closed here-documents": again("cat <<A\nx\nA\n"),
   functions: counted((at) => `f${at}(){ f${at + 1}; f${at + 1}; }\n`, "f0"),
   "functions with words": counted((at) => `f${at}(){ f${at + 1} $1 $1; f${at + 1} "$@" "$@"; }\n`, "f0 a b"),
+  "a function that calls itself": again("f a b;", `f(){ ${'f a$1 "$@" "$@";'.repeat(400)} }\n`),
+  "a function with a long word": again("f a;", `f(){ ${'f "$1$1a";'.repeat(400)} }\n`),
+  "functions in a ring": again("f0 a b;", `${ringOf(200)}\n`),
+  "functions in a small ring": again("f0 a b;", `${ringOf(5)}\n`),
+  "words of a function": again("*", 'f(){ f "$1/*"; f "$1*"; }; f '),
   aliases: counted((at) => `alias a${at}='a${at + 1};a${at + 1}'\n`, "a0"),
   "one alias": again("alias a='a a'\na\n"),
   substitutions: again("$(", "echo "),

@@ -31,6 +31,7 @@ export function judgeDelete(call: Call): void {
   const isDeep =
     flags.has("r") || flags.has("R") || [...flags].some((flag) => flag.length > 2 && "recursive".startsWith(flag));
   switch (program) {
+    // `rm ""` deletes nothing; for others it may be the folder they stand in.
     case "rm":
     case "srm":
     case "wipe":
@@ -39,7 +40,7 @@ export function judgeDelete(call: Call): void {
     case "trash-put":
     case "rimraf":
     case "del-cli":
-      return judgeTargets(call, rest, isDeep, what);
+      return judgeTargets(call, program === "rm" ? rest.filter(Boolean) : rest, isDeep, what);
     case "unlink":
     case "rmdir":
       return judgeTargets(call, rest, false, what);

@@ -16,6 +16,7 @@ import {
   type While,
   type Word,
 } from "unbash";
+import { readAgain } from "./again.ts";
 import { judgeSecrets } from "./judge-secrets.ts";
 import { type Directed, directed } from "./redirects.ts";
 import {
@@ -174,13 +175,18 @@ export function runFunction(called: string, parameters: readonly string[], run: 
   const found = run.state.functions.get(called);
   if (found === undefined) return undefined;
   const { scene, state } = run;
-  if (scene.active.has(found.node)) return unknownStream;
+  const isInner = scene.active.has(found.node);
+  const next = isInner ? readAgain(found.node, parameters, run) : { parameters };
+  if (next === undefined) return unknownStream;
   scene.active.add(found.node);
   const before = state.parameters;
-  state.parameters = parameters;
+  state.parameters = next.parameters;
   const stream = runNode(found.node.body, { ...run, source: found.source });
   state.parameters = before;
+  // How often it calls itself, nobody knows.
+  if (isInner) return unknownStream;
   scene.active.delete(found.node);
+  if (scene.active.size === 0) scene.again.clear();
   return stream;
 }
 

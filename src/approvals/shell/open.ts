@@ -18,6 +18,7 @@ export function openScene(facts: CallFacts, safe: Safe): { readonly scene: Scene
     findings: [],
     secrets: new Set(),
     active: new Set(),
+    again: new Map(),
     traps: [],
     imported: new Set(),
     spent: 0,

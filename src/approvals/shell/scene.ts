@@ -107,8 +107,10 @@ export type Scene = {
   /** What they tell is masked and shortened in the end (`settled`). */
   readonly findings: Finding[];
   readonly secrets: Set<string>;
-  /** Functions that are being read: one that calls itself says nothing new. */
+  /** Functions that are being read. */
   readonly active: Set<FunctionNode>;
+  /** What those that call themselves were read with by then: folders and words. */
+  readonly again: Map<FunctionNode, readonly string[]>;
   /** What is run when a shell ends: by then all its functions are there. */
   readonly traps: { readonly run: Run; readonly text: string }[];
   /** Modules of the workspace that were read: the second import runs nothing. */
