@@ -35,3 +35,47 @@ shell("a function that calls itself and deletes nothing of the user does not ask
   'retry() { n=$1; shift; "$@" || retry $((n - 1)) "$@"; }; retry 3 ls',
   'expr() { term; next; term; }; term() { factor; next; factor; }; factor() { expr; next; echo "$t"; }; next() { t=$1; }; expr',
 ]);
+
+shell("a script that is written by way of another descriptor asks when it is run [H1]", "run_unseen", [
+  "{ echo 'rm -rf outputs' >&2; } 2> temp/x.sh; bash temp/x.sh",
+  "echo 'rm -rf outputs' 2> temp/y 1>&2; bash temp/y",
+  "if true; then echo 'rm -rf outputs' >&3; fi 3> temp/x.sh; bash temp/x.sh",
+  "f() { echo 'rm -rf outputs' >&4; } 4> temp/x.sh; f; bash temp/x.sh",
+  "{ cd temp; echo 'rm -rf ../outputs' >&2; } 2> temp/x.sh; bash x.sh",
+  "echo ls > temp/x.sh 2> temp/x.sh; bash temp/x.sh",
+  "echo ls 2> temp/x.sh > temp/x.sh; bash temp/x.sh",
+  "exec 3> temp/x.sh; echo 'rm -rf outputs' >&3; bash temp/x.sh",
+  "exec 3> temp/x.sh; echo 'rm -rf outputs' >&3; cp temp/x.sh temp/y.sh; source temp/y.sh",
+  "exec 3> temp/x.sh; echo ls > temp/x.sh; echo 'rm -rf outputs' >&3; bash temp/x.sh",
+  "exec 3<> temp/x.sh; echo 'rm -rf outputs' >&3; cat temp/x.sh | bash",
+  "exec {fd}> temp/x.sh; echo 'rm -rf outputs' >&$fd; ./temp/x.sh",
+  "exec > temp/x.sh; echo 'rm -rf outputs'; bash temp/x.sh",
+  "exec >> temp/x.sh; echo 'rm -rf outputs'; bash temp/x.sh",
+  "command exec &> temp/x.sh; echo 'rm -rf outputs'; bash temp/x.sh",
+  "eval 'exec > temp/x.py'; echo 'import os'; python3 temp/x.py",
+]);
+
+shell("a script that is run while it is being written asks [H1]", "run_unseen", [
+  "{ echo 'rm -rf outputs'; bash temp/x.sh; } > temp/x.sh",
+  "{ echo 'rm -rf outputs'; bash temp/x.sh; } >> temp/x.sh",
+  "bash -c \"echo 'rm -rf outputs'; bash temp/x.sh\" > temp/x.sh",
+  "{ echo 'rm -rf outputs' > temp/x.sh; } > temp/x.sh; bash temp/x.sh",
+]);
+
+shell("logs, errors and locks that a command writes, and scripts of plain text, do not ask [H1]", "", [
+  "exec > temp/log.txt; echo hi; ls",
+  "exec > temp/log.txt 2>&1; bash temp/run.sh; cat temp/log.txt",
+  "exec > >(tee temp/log.txt) 2>&1; echo hi; ls",
+  "exec 2>&1; bash temp/run.sh",
+  "exec 3>&1; echo hi >&3; exec 3>&-",
+  "exec 9> temp/lock; flock -n 9 || exit 1; bash temp/run.sh",
+  "exec {fd}> temp/log.txt; echo hi >&$fd; exec {fd}>&-",
+  'exec 2> "$LOG"; python3 temp/a.py > "$OUT"; exec > "$LOG"',
+  'ls 2> "$LOG"; exec > "$OUT"; bash "$SCRIPT"',
+  "bash temp/run.sh > temp/log.txt 2>&1; cat temp/log.txt",
+  "bash temp/run.sh 2> temp/errors.txt || cat temp/errors.txt",
+  "{ time python3 temp/a.py; } 2> temp/time.txt; grep real temp/time.txt",
+  "echo ls > temp/x.sh; echo pwd >> temp/x.sh; bash temp/x.sh 2>&1 | tee temp/log.txt",
+  "{ echo ls; echo pwd; } > temp/x.sh; bash temp/x.sh 2> temp/errors.txt",
+  "cat > temp/x.py <<'E'\nprint(1)\nE\npython3 temp/x.py > outputs/a.txt 2> temp/errors.txt",
+]);

@@ -95,6 +95,8 @@ const bash: Record<string, () => string> = {
   pipes: again("a|", "", "a"),
   "shells in pipes": again("bash|", "", "bash"),
   redirects: again(">a ", "echo "),
+  "redirects of others": counted((at) => `3>a${at} `, "echo "),
+  "files that stay open": counted((at) => `exec 3>a${at};`),
   inputs: again("<a ", "cat "),
   assignments: again("a=$a$a;", "a=x;"),
   "assignments of others": counted((at) => `a${at + 1}=$a${at}$a${at};`),

@@ -326,7 +326,13 @@ function runCommand(node: Command, run: Run): Stream {
   const words = [node.name, ...node.args].map((one): Word => (one.type === "Word" ? one : asWord(one)));
   const readings = fieldsOf(run, words);
   const to = directed(node.redirects, run, what);
-  return to.writes(runReadings(scene, readings, { ...run, stdin: to.stdin }, what));
+  const stream = runReadings(scene, readings, { ...run, stdin: to.stdin }, what);
+  // `exec > x`: whatever comes after it may be written there, so it stays open.
+  return readings.some(isRedirecting) ? stream : to.writes(stream);
+}
+
+function isRedirecting(argv: readonly string[]): boolean {
+  return argv.at(-1) === "exec" && argv.every((word) => /^(exec|command|builtin)$/.test(word));
 }
 
 const runByOthers =

@@ -12,6 +12,7 @@ export function openScene(facts: CallFacts, safe: Safe): { readonly scene: Scene
     facts,
     safe,
     files: new Map(),
+    open: new Map(),
     links: new Map(),
     made: new Set(["uploads", "outputs", "temp"].map((folder) => `${facts.root}/${folder}`)),
     scripts: new Set(),

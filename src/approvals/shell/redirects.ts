@@ -1,7 +1,7 @@
-import type { Redirection } from "unbash";
+import type { Redirect, Redirection } from "unbash";
 import { findSecret } from "../secrets.ts";
 import { judgeCredentials } from "./credentials.ts";
-import { fileText, writeFile } from "./files.ts";
+import { fileText, openFile } from "./files.ts";
 import { reportSecret } from "./judge-secrets.ts";
 import { isBelow, isTemporary, placesOf } from "./paths.ts";
 import { any, emptyStream, fileStream, type Run, report, type Stream, streamOf, unknownStream } from "./scene.ts";
@@ -18,7 +18,7 @@ export type Directed = {
 /** Judges redirections by themselves: they write and read files whatever the command is. */
 export function directed(redirects: readonly Redirection[], run: Run, what: string): Directed {
   let stdin = run.stdin;
-  const targets: { path: string; appends: boolean }[] = [];
+  const targets: Target[] = [];
   for (const redirect of redirects) {
     if (redirect.type === "HereDoc") {
       const { body, delimiter } = redirect;
@@ -30,7 +30,6 @@ export function directed(redirects: readonly Redirection[], run: Run, what: stri
       stdin = streamOf(`${redirect.target === undefined ? any : (valuesOf(run, redirect.target)[0] ?? any)}\n`);
     } else if (redirect.target !== undefined) {
       const isInput = redirect.operator === "<" || redirect.operator === "<&";
-      const descriptor = redirect.descriptor?.type === "FileDescriptor" ? redirect.descriptor.value : undefined;
       for (const path of valuesOf(run, redirect.target)) {
         if (/^(\d+-?|-)$/.test(path) && redirect.operator.endsWith("&")) {
           if (isInput && path !== "0") stdin = path === "-" ? emptyStream : unknownStream;
@@ -38,12 +37,23 @@ export function directed(redirects: readonly Redirection[], run: Run, what: stri
         }
         if (isNetwork(path)) report(run.scene, "network", "high", what);
         else if (isInput) stdin = readFrom(path, run, what);
-        else if (judgeTarget(path, run, what) && (descriptor === undefined || descriptor === 1))
-          targets.push({ path, appends: redirect.operator.endsWith(">>") });
+        else {
+          judgeTarget(path, run, what);
+          const close = openFile(run, path, redirect.operator.endsWith(">>"));
+          if (isOutput(redirect) || path !== any) targets.push({ close, isOutput: isOutput(redirect) });
+        }
       }
     }
   }
-  return { stdin, writes: (stream) => written(targets, run, stream) };
+  return { stdin, writes: (stream) => written(targets, stream) };
+}
+
+/** A file that is open to be written; `isOutput`: what the command prints goes there. */
+type Target = { close(stream: Stream): void; readonly isOutput: boolean };
+
+function isOutput({ descriptor, operator }: Redirect): boolean {
+  if (descriptor === undefined) return operator !== "<>";
+  return descriptor.type === "FileDescriptor" && descriptor.value === 1;
 }
 
 /** Bash opens connections by itself. */
@@ -58,19 +68,19 @@ function readFrom(path: string, run: Run, what: string): Stream {
   return text === undefined ? fileStream(placesOf(run.scene, run.state, path)) : streamOf(text.text);
 }
 
-/** Whether what is printed is gone from here. */
-function judgeTarget(path: string, run: Run, what: string): boolean {
+function judgeTarget(path: string, run: Run, what: string): void {
   judgeWrite(run, [path], what);
   const { scene } = run;
   const isKept = (place: string) =>
     isTemporary(scene, place) || isBelow(place, scene.facts.root) || isBelow(place, "/dev");
   if (!scene.facts.contained && !placesOf(scene, run.state, path).every(isKept))
     report(scene, "not_safe", "high", what);
-  return true;
 }
 
-function written(targets: readonly { path: string; appends: boolean }[], run: Run, stream: Stream): Stream {
-  if (targets.length === 0) return stream;
-  for (const { path, appends } of targets) writeFile(run, path, stream, appends);
-  return emptyStream;
+function written(targets: readonly Target[], stream: Stream): Stream {
+  const outputs = targets.filter((target) => target.isOutput);
+  for (const { close } of outputs) close(stream);
+  // What comes by another descriptor is not followed. It comes last: where both go to one file, nobody knows its text.
+  for (const { close, isOutput } of targets) if (!isOutput) close(unknownStream);
+  return outputs.length === 0 ? stream : emptyStream;
 }

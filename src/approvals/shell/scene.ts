@@ -98,6 +98,8 @@ export type Scene = {
   readonly safe: Safe;
   /** Files that the text itself writes, by absolute path; `undefined` for fetched or decoded ones. */
   readonly files: Map<string, string | undefined>;
+  /** Those that are just being written, by absolute path, and whether by something else as well. */
+  readonly open: Map<string, { readonly isShared: boolean }>;
   /** Links and copies of programs that the text itself makes. */
   readonly links: Map<string, string>;
   /** Folders that are there for sure. */
