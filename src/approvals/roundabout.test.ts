@@ -1,5 +1,6 @@
 import { test } from "node:test";
 import { compare } from "../../test/world/judged-commands.ts";
+import { codeFindings } from "./code.ts";
 import { commandFindings } from "./commands.ts";
 
 function shell(title: string, kinds: string, commands: readonly string[]): void {
@@ -79,3 +80,80 @@ shell("logs, errors and locks that a command writes, and scripts of plain text, 
   "{ echo ls; echo pwd; } > temp/x.sh; bash temp/x.sh 2> temp/errors.txt",
   "cat > temp/x.py <<'E'\nprint(1)\nE\npython3 temp/x.py > outputs/a.txt 2> temp/errors.txt",
 ]);
+
+function code(title: string, kinds: string, programs: Record<"python" | "javascript", readonly string[]>): void {
+  test(title, () => {
+    for (const language of ["python", "javascript"] as const)
+      compare(
+        (text, facts) => codeFindings(text, language, facts),
+        programs[language].map((text) => [text, kinds] as const),
+      );
+  });
+}
+
+const opened = "with open('temp/x.sh', 'w') as f:\n    ";
+const runs = "\nimport subprocess\nsubprocess.run(['bash', 'temp/x.sh'])";
+const runsInNode = "\nrequire('child_process').execSync('bash temp/x.sh')";
+
+code("a script that code writes line by line is judged by its text, where that is known [H1]", "delete", {
+  python: [
+    `${opened}f.writelines(['ls\\n', 'rm -rf outputs\\n'])${runs}`,
+    `${opened}print('rm', '-rf', 'outputs', file=f)${runs}`,
+    `${opened}print('rm', 'outputs', sep=' -rf ', end='', file=f)\n    print('/a', file=f)${runs}`,
+    `print('rm -rf outputs', file=open('temp/x.sh', 'w'))${runs}`,
+    `f = Path('temp/x.sh').open('w')\nf.write('rm -rf outputs')\nf.close()${runs}`,
+    `for p in ['temp/a.sh', 'temp/x.sh']:\n    open(p, 'w').write('rm -rf outputs')${runs}`,
+  ],
+  javascript: [
+    `fs.writeFileSync('temp/x.sh', 'rm -rf outputs\\n'); fs.writeFileSync('temp/x.sh', 'ls', { flag: 'a' });${runsInNode}`,
+  ],
+});
+
+code("a script that code writes in a way that is not followed asks when it is run [H1]", "run_unseen", {
+  python: [
+    `${opened}for w in ['temp/x', 'outputs']:\n        f.write(f'rm -rf {w}\\n')${runs}`,
+    `${opened}for w in ['temp/x', 'outputs']:\n        f.write('rm -rf ')\n        f.write(w)${runs}`,
+    `${opened}f.writelines([f'rm -rf {w}\\n' for w in ['temp/x', 'outputs']])${runs}`,
+    `${opened}f.writelines(f'rm -rf {w}\\n' for w in names)${runs}`,
+    `${opened}print(text, file=f)${runs}`,
+    `${opened}f.write('ls\\n')\n    subprocess.run(['echo', 'rm -rf outputs'], stdout=f)${runs}`,
+    `${opened}f.write('ls\\n')\n    list(map(f.write, lines))${runs}`,
+    `${opened}f.write('# ')\n    f.seek(0)\n    f.write('rm -rf outputs')${runs}`,
+    `${opened}f.buffer.write(b'rm -rf outputs')${runs}`,
+    `sys.stdout = open('temp/x.sh', 'w')\nprint('rm -rf outputs')\nsys.stdout.close()${runs}`,
+    `self.f = open('temp/x.sh', 'w')\nself.f.write('rm -rf outputs')${runs}`,
+    `f = open('temp/x.sh', 'r+')\nf.write('rm -rf outputs')${runs}`,
+    `f = os.open('temp/x.sh', os.O_WRONLY | os.O_CREAT)\nos.write(f, b'rm -rf outputs')${runs}`,
+    `text = 'ls' if a else 'rm -rf outputs'\nPath('temp/x.sh').write_text(text)${runs}`,
+  ],
+  javascript: [
+    `const s = fs.createWriteStream('temp/x.sh'); s.write('rm -rf outputs'); s.end();${runsInNode}`,
+    `const s = fs.createWriteStream('temp/x.sh'); s.end('rm -rf outputs', () => {${runsInNode} })`,
+    `import { createWriteStream } from 'node:fs'; createWriteStream('temp/x.sh').write('rm -rf outputs');${runsInNode}`,
+    `const f = fs.openSync('temp/x.sh', 'w'); fs.writeSync(f, 'rm -rf outputs'); fs.closeSync(f);${runsInNode}`,
+    `const f = await fs.promises.open('temp/x.sh', 'w'); await f.write('rm -rf outputs');${runsInNode}`,
+    `for (const w of ['temp/x', 'outputs']) fs.appendFileSync('temp/x.sh', \`rm -rf \${w}\\n\`);${runsInNode}`,
+  ],
+});
+
+code("reports and tables that code writes, and scripts of plain text, do not ask [H1]", "", {
+  python: [
+    "with open('outputs/a.csv', 'w') as f:\n    f.writelines(f'{a},{b}\\n' for a, b in rows)",
+    "with open('outputs/a.md', 'w') as f:\n    for r in rows:\n        print(r, file=f)\n        f.write(f'- {r}\\n')\nprint(open('outputs/a.md').read())\nsubprocess.run(['ls', 'outputs'])",
+    "with open('outputs/a.csv', 'w', newline='') as f:\n    csv.writer(f).writerow([1])\nsubprocess.run(['python3', 'temp/a.py', 'outputs/a.csv'])",
+    "with open('outputs/a.json', 'w') as f:\n    json.dump(d, f)\nos.system('cat outputs/a.json | jq .')",
+    "with open('temp/a.sql', 'w') as f:\n    for t in ['a', 'b']:\n        f.write(f'select * from {t};\\n')\nos.system('sqlite3 outputs/a.db < temp/a.sql')",
+    "with open('temp/log.txt', 'w') as f:\n    subprocess.run(['bash', 'temp/run.sh'], stdout=f, stderr=f)",
+    "with open('temp/run.sh') as f:\n    print(len(list(f)))\nsubprocess.run(['bash', 'temp/run.sh'])",
+    `${opened}f.writelines(['ls\\n', 'rm -rf temp/y\\n'])\n    f.flush()\nos.chmod(f.name, 0o755)${runs}`,
+    `${opened}print('ls', file=f)\n    print('pwd', file=f)${runs}`,
+    `with open('temp/x.sh', 'a') as f:\n    print('ls', file=f)${runs}`,
+    `f = Path('temp/x.sh').open('w')\nf.write('ls')\nf.close()${runs}`,
+  ],
+  javascript: [
+    "const s = fs.createWriteStream('outputs/a.csv'); for (const r of rows) s.write(r.join(',')); s.end();",
+    `const f = fs.openSync('outputs/a.txt', 'w'); fs.writeSync(f, 'x'); fs.closeSync(f);${runsInNode}`,
+    `fs.writeFileSync('temp/x.sh', ['ls', 'pwd'].join('\\n'));${runsInNode}`,
+    `fs.openSync('temp/x.sh', 'r');${runsInNode}`,
+  ],
+});

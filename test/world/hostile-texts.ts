@@ -65,6 +65,14 @@ const python: Record<string, () => string> = {
   dictionaries: again("{'a':", "", ""),
   brackets: again("(", "", ""),
   "open and read": again("exec(open('a').read())\n"),
+  "lines that are written": again("f.writelines(a)\n", `f=open('a','w')\na=['xxxxxxxx']\n${"a=a+a\n".repeat(16)}`),
+  "long lines that are written": again(
+    "f.writelines(a)\n",
+    `f=open('a','w')\na=['${"x".repeat(4000)}']*9\na=a+a+a+a\n`,
+  ),
+  "prints to a file": again("print(a,a,a,file=f)\n", `f=open('a','w')\na='${"x".repeat(4000)}'\n`),
+  "files that are handed on": again("g(f,f,f)\n", "f=open('a','w')\n"),
+  "files that are opened": counted((at) => `open('a${at}','w')\n`),
 };
 
 const javascript: Record<string, () => string> = {

@@ -1,26 +1,16 @@
 import { judgeCredentials } from "../shell/credentials.ts";
 import { judgeSql } from "../shell/databases.ts";
 import { judgeTargets } from "../shell/deletes.ts";
-import { fileText, writeFile } from "../shell/files.ts";
+import { fileText } from "../shell/files.ts";
 import { runModule, runPath, runRequired } from "../shell/modules.ts";
 import { isOfUploads, placesOf } from "../shell/paths.ts";
-import {
-  any,
-  emptyStream,
-  fork,
-  type Language,
-  name,
-  type Run,
-  report,
-  spend,
-  streamOf,
-  unknownStream,
-} from "../shell/scene.ts";
+import { any, fork, type Language, name, type Run, report, spend } from "../shell/scene.ts";
 import { runText } from "../shell/shell-words.ts";
 import { judgeWrite } from "../shell/uploads.ts";
 import { computed, moduleName } from "./names.ts";
 import { isReachingOut } from "./networks.ts";
 import { type Argument, costOf, elements, kept, unknown, type Value } from "./reader.ts";
+import { type Called, keepOpened, keepWritten } from "./written.ts";
 
 /** A program that is being read. */
 export type Program = {
@@ -31,6 +21,8 @@ export type Program = {
   readonly unused: Map<string, string>;
   /** It has opened a database that lies in `uploads/`. */
   usesUploads: boolean;
+  /** Files that it has opened to write, and whether nothing was seen written so far. */
+  readonly opened: Map<string, boolean>;
   whatAt(at: number): string;
 };
 
@@ -176,15 +168,6 @@ const commonNames = /^(remove|del|rm)$/;
 const writing =
   /(^|\.)(to_(csv|excel|json|parquet|pickle|html|feather|sql|markdown|latex|hdf|stata|xml)|savefig|save|savez\w*|savetxt|write_(text|bytes|image|html|csv|parquet|json)|imwrite|imsave|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|outputFile(Sync)?|writeJson(Sync)?|truncate(Sync)?|extractall|unpack_archive|make_archive|copytree|writeTextFile(Sync)?|copyFile(Sync)?|cp(Sync)?|copy|copy2|copyfile|(sym)?link(Sync)?)$/;
 
-/** A call as it was read: what is called, of what, with what, and its text. */
-type Called = {
-  readonly ref: string;
-  readonly owner: Value | undefined;
-  readonly values: readonly Value[];
-  readonly args: readonly Argument[];
-  readonly what: string;
-};
-
 function judgeFiles(program: Program, called: Called): void {
   const { run } = program;
   const { ref, owner, values, args, what } = called;
@@ -212,18 +195,7 @@ function judgeFiles(program: Program, called: Called): void {
     );
   }
   judgeOpen(program, called);
-  keepWritten(run, ref, owner, first, second);
-}
-
-/** Files that a program writes are judged when they are run. */
-function keepWritten(run: Run, ref: string, owner: Value | undefined, first: Value, second: Value | undefined): void {
-  const isNode = /^(fs\.)?(write|append)File(Sync)?$/.test(ref);
-  const isOwn = ref === "file.write" || /(^|\.)write_(text|bytes)$/.test(ref);
-  const [path = any] = (isNode ? first : isOwn ? owner : undefined)?.texts ?? [];
-  if (path.includes(any) || path.includes(name)) return;
-  const [text = any] = (isNode ? second : first)?.texts ?? [];
-  const isKnown = !text.includes(any) && !text.includes(name);
-  writeFile(run, path, isKnown ? streamOf(text) : unknownStream, ref === "file.write" || ref.includes("append"));
+  keepWritten(program, called);
 }
 
 /** A file that is opened to be written is changed; one that is read may hold credentials. */
@@ -238,8 +210,7 @@ function judgeOpen(program: Program, { ref, owner, values, args, what }: Called)
   const writes = isWriting(ref, mode);
   const isInPlace = /^fileinput\./.test(ref) && args.some(({ key }) => key === "inplace");
   if ((isOpen && writes) || isInPlace) judgeWrite(run, paths, what);
-  if (/^(io\.|codecs\.)?open$/.test(ref) && (mode?.texts ?? []).some((text) => /^[bt]*[wx]/.test(text)))
-    for (const path of paths) if (!path.includes(name)) writeFile(run, path, emptyStream, false);
+  if ((isOpen && writes) || /(^|\.)createWriteStream$/.test(ref)) keepOpened(program, path, mode, isFile(ref, owner));
   if (
     /(^|\.)connect$|Database$/.test(ref) &&
     paths.some((path) => placesOf(run.scene, run.state, path).some((place) => isOfUploads(run.scene, place)))
@@ -352,9 +323,14 @@ function judgeOther(program: Program, ref: string, values: readonly Value[], wha
     run.state.folders = placesOf(scene, run.state, values[0]?.texts[0] ?? any);
 }
 
+/** `open(x)` and `Path(x).open()` of Python: what they give is followed. */
+function isFile(ref: string, owner: Value | undefined): boolean {
+  return /^((io|codecs)\.)?open$/.test(ref) || (ref === ".open" && owner !== undefined && owner.ref === undefined);
+}
+
 /** `open(x).read()`: the text, where somebody has read it. */
 function opened(run: Run, ref: string, owner: Value | undefined, values: readonly Value[]): Value | undefined {
-  if (/^(open|io\.open|codecs\.open)$/.test(ref)) return { texts: values[0]?.texts ?? [any], ref: "file" };
+  if (isFile(ref, owner)) return { texts: (ref === ".open" ? owner : values[0])?.texts ?? [any], ref: "file" };
   const isRead = /(^|\.)(read|read_text|readFileSync|readFile)$/.test(ref);
   const path = /readFile/.test(ref) ? values[0]?.texts[0] : owner?.texts[0];
   if (!isRead || path === undefined || path.includes(any)) return undefined;

@@ -24,6 +24,7 @@ function readProgram(code: string, language: Language, run: Run, what: string | 
     language,
     variables: new Map(startValues),
     usesUploads: false,
+    opened: new Map(),
     unused: new Map(),
     whatAt: (at) => what ?? lineAt(plain, at),
   };
