@@ -123,6 +123,10 @@ const bash: Record<string, () => string> = {
   "a function with a long word": again("f a;", `f(){ ${'f "$1$1a";'.repeat(400)} }\n`),
   "functions in a ring": again("f0 a b;", `${ringOf(200)}\n`),
   "functions in a small ring": again("f0 a b;", `${ringOf(5)}\n`),
+  "many words again": again(
+    'f "$@" "$@"\n',
+    `f(){ :; }; set -- ${Array.from({ length: 1_500 }, (_, at) => `w${at}`).join(" ")}\n`,
+  ),
   "words of a function": again("*", 'f(){ f "$1/*"; f "$1*"; }; f '),
   aliases: counted((at) => `alias a${at}='a${at + 1};a${at + 1}'\n`, "a0"),
   "one alias": again("alias a='a a'\na\n"),

@@ -30,7 +30,7 @@ import { isWrapper, runWrapped } from "./wrappers.ts";
 export function runCall(argv: readonly string[], run: Run, what: string): Stream {
   const [first = "", ...args] = argv;
   const { scene, state } = run;
-  spend(scene, callSteps + argv.length / wordsPerStep);
+  spend(scene, callSteps + argv.length * wordSteps);
   scene.words += scene.wrapped === 0 ? 0 : argv.length;
   const isTooMuch = scene.wrapped >= shellLimits.wrappedMax || scene.words > shellLimits.wordsMax;
   if (!isTooMuch) judgeSecrets(run, argv, what);
@@ -53,7 +53,7 @@ export function runCall(argv: readonly string[], run: Run, what: string): Stream
 
 /** What it costs, in pieces of an expression. */
 const callSteps = 50;
-const wordsPerStep = 4;
+const wordSteps = 6;
 
 /** A name with parts that only show when it runs: nobody knows what it would do. */
 function isReadable(first: string): boolean {
