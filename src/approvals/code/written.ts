@@ -1,4 +1,4 @@
-import { writeFile } from "../shell/files.ts";
+import { fileCharactersMax, writeFile } from "../shell/files.ts";
 import { any, isUnknown, type Run, type Stream, spend, unknownStream } from "../shell/scene.ts";
 import { type Argument, costOf, unknown, type Value } from "./reader.ts";
 
@@ -82,12 +82,10 @@ function textOf(values: readonly Value[]): string | undefined {
     const [text = any] = texts;
     if (items !== undefined || texts.length !== 1 || isUnknown(text)) return undefined;
     whole += text;
-    if (whole.length > textCharactersMax) return undefined;
+    if (whole.length > fileCharactersMax) return undefined;
   }
   return whole;
 }
-
-const textCharactersMax = 262_144;
 
 function printed(values: readonly Value[], args: readonly Argument[]): string | undefined {
   const between = namedBy(args, "sep") ?? { texts: [" "] };

@@ -1,7 +1,8 @@
 import { isBelow, placesOf } from "./paths.ts";
 import { any, type Run, type Scene, type Stream, unknownStream, unreadScript } from "./scene.ts";
 
-const fileCharactersMax = 262_144;
+/** What is longer nobody has read. */
+export const fileCharactersMax = 262_144;
 /** Files that are read to be run, also when no program is named that runs them. */
 const scriptNames = /\.(sh|bash|py|js|mjs|cjs|ts|sql|pl|rb|php|awk)$/;
 
