@@ -37,6 +37,21 @@ shell("a function that calls itself and deletes nothing of the user does not ask
   'expr() { term; next; term; }; term() { factor; next; factor; }; factor() { expr; next; echo "$t"; }; next() { t=$1; }; expr',
 ]);
 
+/** It calls itself with one word less each time, in the end twice without any. */
+const shifting = (words: number) => `f() { rm -rf "$1"; shift; f "$@"; }; f ${wordsOf(words)}`;
+const wordsOf = (count: number) => Array.from({ length: count }, (_, at) => `temp/${at}`).join(" ");
+const within = (words: string) => `f() { rm -rf "$1"; f ${words}; }; f temp/x`;
+
+test("a function that calls itself is followed for 8 calls, 32 words and 1,024 characters; beyond that it can delete anything [H1]", () =>
+  compare(commandFindings, [
+    [shifting(6), ""],
+    [shifting(7), "delete"],
+    [within(wordsOf(32)), ""],
+    [within(wordsOf(33)), "delete"],
+    [within("temp/".padEnd(1_023, "x")), ""],
+    [within("temp/".padEnd(1_024, "x")), "delete"],
+  ]));
+
 shell("a script that is written by way of another descriptor asks when it is run [H1]", "run_unseen", [
   "{ echo 'rm -rf outputs' >&2; } 2> temp/x.sh; bash temp/x.sh",
   "echo 'rm -rf outputs' 2> temp/y 1>&2; bash temp/y",
