@@ -116,8 +116,7 @@ test("a program that keeps size and times of what it rewrites is found out [W12]
 test("files above the limit are known by their size, at the limit they are kept, and a full store says so [W12]", async (t) => {
   const limits = { keptFileBytesMax: 1_000, keptBytesMax: 2_500 };
   const { workspace, folder } = await testWorkspace(t, { limits });
-  const put = (name: string, bytes: number, fill: string) =>
-    writeFileSync(join(folder, "outputs", name), Buffer.alloc(bytes, fill));
+  const put = putterIn(folder);
   put("at", 1_000, "a");
   put("over", 1_001, "a");
   const observation = unwrap(await workspace.observe());
@@ -143,8 +142,7 @@ test("files above the limit are known by their size, at the limit they are kept,
 
 test("what changed twice while two observe can be given back, or not, by what it was at first [W12]", async (t) => {
   const { workspace, again, folder } = await testWorkspace(t, { limits: { keptFileBytesMax: 1_000 } });
-  const put = (name: string, bytes: number, fill: string) =>
-    writeFileSync(join(folder, "outputs", name), Buffer.alloc(bytes, fill));
+  const put = putterIn(folder);
   put("large", 1_001, "a");
   put("small", 10, "a");
   const one = unwrap(await workspace.observe());
@@ -285,4 +283,9 @@ function sha(content: string | Buffer): string {
 
 function place(folder: string, name: string): string {
   return join(folder, "outputs", name);
+}
+
+function putterIn(folder: string) {
+  return (name: string, bytes: number, fill: string) =>
+    writeFileSync(join(folder, "outputs", name), Buffer.alloc(bytes, fill));
 }
