@@ -127,7 +127,7 @@ test("an address that others can reach is refused with the reason, in both langu
   assert.deepEqual([english.code, english.output], [2, ""]);
   assert.match(
     english.errors,
-    /^✗ --host cannot be “0\.0\.0\.0”: only this machine itself may call.*agentyard\.mjs serve/,
+    /^✗ --host cannot be “0\.0\.0\.0”: only this machine itself may call.*agentyard(\.mjs)? serve/,
   );
   assert.match((await refusal("--lang", "zh")).errors, /^✗ --host 不能是“0\.0\.0\.0”：.*只允许本机访问/);
 });

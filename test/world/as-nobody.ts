@@ -18,7 +18,7 @@ import type { TestContext } from "node:test";
 const root = join(import.meta.dirname, "../..");
 const nobody = 65_534;
 /** What a test runs with, besides its own file. */
-const parts = ["bin", "config", "package.json", "scripts", "src", "test"];
+const parts = ["bin", "config", "deploy", "docs", "package.json", "scripts", "src", "test"];
 const testPackages = ["fast-check", "@lydell/node-pty"];
 
 export type Run = { readonly status: number | null; readonly output: string };
