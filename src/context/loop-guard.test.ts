@@ -24,6 +24,8 @@ const cases: readonly [what: string, names: string, told: number[], stopped: num
   ["the same call again and again", "A A A A A A", [3], 5],
   ["two calls in turn", "A B A B A B A B A B", [6], 10],
   ["three calls in turn", "A B C A B C A B C A B C A B C", [9], 15],
+  ["six calls in turn", Array(6).fill("A B C D E F").join(" "), [18], 30],
+  ["seven calls in turn, which is too long a way", Array(8).fill("A B C D E F G").join(" "), [21], undefined],
   ["a new call in between", "A A B A A C A A D A A", [], undefined],
   ["another result in between", "A A A2 A A A3 A A", [], undefined],
   ["a result that changes each time", "A A2 A3 A4 A5 A6 A7", [], undefined],

@@ -7,8 +7,11 @@ export const sameCallsMax = 4;
 /** The model is told when a call came this often. */
 const timesTold = 3;
 
-/** Cycles of up to six calls are stopped; looking further back would cost more with every step. */
-const lookBackMax = sameCallsMax * 6;
+/** Longer cycles are not seen: looking further back would cost more with every step. */
+const cycleMax = 6;
+
+/** A cycle is new while it is seen for the first time; from its last call on it only repeats. */
+const lookBackMax = cycleMax * (sameCallsMax + 1) - 1;
 
 /** The call that by the `newest` results came for the third time without anything new: told once, not at each further time. */
 export function newlyRepeated(
