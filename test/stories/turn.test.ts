@@ -47,6 +47,35 @@ test("calls of one answer run side by side and their results go back in the orde
   assert.deepEqual(results, ["waited a", "waited b", "waited c"]);
 });
 
+test("of many calls of one answer no more run at once than the operator allows, and the next starts when one ends [L5]", async () => {
+  const begun = new Set<number>();
+  // Each ends when the next has begun, so that there is always one at work.
+  const relay = defineTool({
+    name: "relay",
+    description: "Waits for the next one. For tests.",
+    class: "pure",
+    input: z.object({ place: z.number() }),
+    async run({ place }) {
+      begun.add(place);
+      await until(`${place} may end`, () => place === 6 || begun.has(place + 1));
+      return ok({ text: `ran ${place}` });
+    },
+  });
+  await using model = await modelServer([
+    calls(...[1, 2, 3, 4, 5, 6].map((place): [string, object] => ["relay", { place }])),
+    says("done"),
+  ]);
+  await using yard = await startYard({ model, tools: [relay], env: { AGENTYARD_PARALLEL_CALLS_MAX: "2" } });
+  const { answer, events } = await yard.ask("go");
+  const open = new Set<string>();
+  const atOnce = events.flatMap((event) => {
+    if (event.type === "call.started") return [open.add(event.call).size];
+    if (event.type === "call.finished") open.delete(event.call);
+    return [];
+  });
+  assert.deepEqual({ answer, atOnce }, { answer: "done", atOnce: [1, 2, 2, 2, 2, 2] });
+});
+
 test("a tool that does not exist, arguments that are not JSON and arguments that do not fit are answered with what to do, and the turn goes on [L5][R1]", async () => {
   await using model = await modelServer([
     calls(["nwo", {}], ["now", "{broken"], ["now", { timezone: "Mars/Base" }], ["ask_human", {}]),
