@@ -160,6 +160,34 @@ test("a message taken back in the moment it is taken up is either answered or go
   }
 });
 
+test("a steering message taken back in the moment it joins is not told to the model [L7]", async () => {
+  let takeBack: (() => Promise<void>) | undefined;
+  const taken: boolean[] = [];
+  const withdrawing = (storage: Storage): Storage => ({
+    ...storage,
+    async append(batch) {
+      // The request is prepared by now; its step is stored only when the withdrawal is.
+      if (batch.events.some(({ type }) => type === "step.started")) await takeBack?.();
+      return storage.append(batch);
+    },
+  });
+  const held = Promise.withResolvers<void>();
+  await using model = await modelServer([{ ...calls(["now", {}]), heldUntil: held.promise }, says("done")]);
+  await using yard = await startYard({ model, wrapStorage: withdrawing });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await send(yard, id, "go");
+  await until("the model is asked", () => model.asked.length === 1);
+  const { message } = await send(yard, id, "send it to everybody", "steer");
+  takeBack = async () => {
+    takeBack = undefined;
+    taken.push((await yard.client.call("withdrawMessage", { params: { id, message } })).ok);
+  };
+  held.resolve();
+  const { answer } = await yard.whenAtRest(id);
+  const told = model.asked.filter(({ text }) => text.includes("send it to everybody")).length;
+  assert.deepEqual({ taken, answer, told }, { taken: [true], answer: "done", told: 0 });
+});
+
 test("whatever a tool returns or throws, its call is answered and the turn goes on [L5]", async () => {
   const bad = (name: string, value: unknown) =>
     // A tool of somebody else's need not keep to our types.
