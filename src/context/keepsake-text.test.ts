@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { numbered } from "../../test/world/any-log.ts";
+import { numbered, step } from "../../test/world/any-log.ts";
 import { foldHistory } from "../log/log.ts";
 import { estimateTokens } from "../models/models.ts";
 import type { NewEvent } from "../protocol/events.ts";
+import { forModels } from "../words/words.ts";
 import { pinsOf } from "./keepsake-text.ts";
 
 const root = "/workspace/c/uploads/temparea/";
@@ -88,4 +89,21 @@ test("a turn begun by a prompt of an MCP server keeps its task when room is made
   const small = pinned(task, untrusted, 60);
   assert.ok(estimateTokens(small) <= 60, small);
   assert.ok(!pinned(task, {}).includes("Read all contracts"), "the text of a file can be read again");
+});
+
+test("a task in whose turn the user threw something in is kept as what was asked for, whole, and not as something once said [Z3][L7]", () => {
+  const task = `Compare the offers. ${"This one is as good as that one. ".repeat(180)}Write a page.`;
+  const history = foldHistory(
+    numbered([
+      { type: "message.user", id: "m", text: task, mode: "queue" },
+      { type: "turn.started", turn: 1, message: "m", epoch: 1 },
+      step(1),
+      { type: "message.user", id: "n", text: "Use English.", mode: "steer" },
+      step(2, { joined: ["n"] }),
+    ]),
+  );
+  const { text, kept } = pinsOf(history, { tokensMax: 10_000, isGone: () => true, canSearch: true });
+  const { words, sections } = forModels.compact;
+  assert.ok(text.endsWith(`${sections.request}\n${words(task)}\n${words("Use English.")}`), text);
+  assert.deepEqual(kept, { request: 2 });
 });
