@@ -144,6 +144,24 @@ test("a provider that refuses what should have fitted: room is made, its window 
   assert.equal(all(events, "step.failed").length, 1);
 });
 
+test("a provider whose window is far smaller than it was said to be: at the second refusal all that may go goes, and the turn goes on [Z2][M3]", async () => {
+  let charactersMax = Number.POSITIVE_INFINITY;
+  await using model = await modelServer(
+    twoVoices(
+      () => goodSummary("x"),
+      (request) => (request.text.length > charactersMax ? overflow : says("I see.")),
+    ),
+  );
+  await using yard = await startYard({ model });
+  const { conversation } = await yard.ask(order);
+  for (let n = 0; n < 6; n += 1) await yard.ask(chatter(n).repeat(4), { conversation });
+  charactersMax = (model.asked[0]?.text.length ?? 0) + 2_000;
+  const { outcome, events } = await yard.ask("and now?", { conversation });
+  assert.deepEqual([outcome, all(events, "compacted").map(({ by }) => by)], ["done", ["overflow", "overflow"]]);
+  const sent = sentTexts(model.asked.at(-1));
+  assert.ok(sent[1]?.includes(forModels.compact.words(order)) && sent.at(-1)?.startsWith("and now?"), sent.join("\n"));
+});
+
 test("a provider that refuses whatever is sent: after two tries it is said, and the next message is tried anew [Z2]", async () => {
   let isBroken = true;
   await using model = await modelServer(
