@@ -132,6 +132,33 @@ test("an image that joins a running turn is looked at by the vision model, at on
   for (const [asks, sees] of asked) assert.equal(asks, sees ? "eyes" : "test-model");
 });
 
+test("of two messages that join a running turn together only the one that is too long is shortened, and the other stays word for word [L7][Z2]", async () => {
+  const window = 8_192;
+  const joining = ["Answer in English, please.", `Read this. ${"word ".repeat(10_000)}The end.`];
+  const wordsIn = ({ body }: AskedRequest) =>
+    body.messages.flatMap(({ role, content }) => (role === "user" ? [String(content)] : []));
+  await using model = await modelServer(
+    within(window, (request) => {
+      if (wordsIn(request).length > joining.length) return says("seen");
+      return calls([request.body.messages.at(-1)?.role === "tool" ? "list_files" : "wait", {}]);
+    }),
+  );
+  const wait = defineTool({
+    ...{ name: "wait", description: "Waits. For tests.", class: "pure", input: z.object({}) },
+    async run() {
+      for (const text of joining)
+        await must(yard.client.call("sendMessage", { params: { id }, body: { text, mode: "steer" } }));
+      return ok({ text: "waited" });
+    },
+  });
+  await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: `${window}` }, tools: [wait] });
+  const id = await newConversation(yard);
+  const { answer } = await yard.ask("wait a moment", { conversation: id });
+  const [asked, short, long = ""] = model.asked.map(wordsIn).at(-1) ?? [];
+  assert.deepEqual([answer, asked, short], ["seen", "wait a moment", joining[0]]);
+  assert.match(long, /^Read this\. word [^[]*\[\.\.\. shortened to make room[^\]]*\]\n[^[]*The end\.$/);
+});
+
 const onePixel = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
