@@ -41,6 +41,8 @@ python("deleting in Python asks outside temp/ and /tmp [H1]", [
   ["subprocess.Popen(['bash', '-c', 'rm outputs/a'])", "delete"],
   ["subprocess.check_output(f'rm {name}', shell=True)", "delete"],
   ["subprocess.run(['rm', '*.csv'], cwd='outputs')", "delete"],
+  ["subprocess.run(['rm', '-rf', 'temp'], cwd='outputs')", "delete"],
+  ["os.chdir('temp')\nsubprocess.run('rm -rf *', shell=True, cwd='../outputs')", "delete"],
   ["os.execvp('rm', ['rm', 'outputs/a'])", "delete"],
   ["!rm -rf outputs", "delete"],
   ["%%bash\nrm -rf outputs", "delete"],
@@ -56,6 +58,7 @@ python("deleting in Python asks outside temp/ and /tmp [H1]", [
   ["p = Path('temp') / 'x.txt'\np.unlink()", ""],
   ["shutil.rmtree(f'temp/{len(x)}', ignore_errors=True)", ""],
   ["os.chdir('temp')\nos.remove('a')", ""],
+  ["subprocess.run(['rm', '-rf', 'a'], cwd='temp')", ""],
   ["items.remove('a')\nd.pop('x')\ndel x['a']", ""],
 ]);
 
