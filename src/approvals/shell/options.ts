@@ -55,3 +55,16 @@ function readShort(letters: string, valued: readonly string[], flags: Set<string
   flags.add(letters);
   return undefined;
 }
+
+/** Of rsync: its `-t`, `-o`, `-g` and `-m` take no word; in `cp` and `install` they do. */
+export const valuedByRsync = [
+  "e",
+  "rsh",
+  "exclude",
+  "exclude-from",
+  "include",
+  "include-from",
+  "f",
+  "filter",
+  "files-from",
+];

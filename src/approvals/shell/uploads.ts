@@ -1,7 +1,7 @@
 import { isKeyStore } from "./credentials.ts";
 import { sqlChanges } from "./databases.ts";
 import { fileText, writeFile } from "./files.ts";
-import { readOptions } from "./options.ts";
+import { readOptions, valuedByRsync } from "./options.ts";
 import { isOfUploads, placesOf } from "./paths.ts";
 import { type Call, type Run, report, streamOf, unknownStream, unseenStream } from "./scene.ts";
 
@@ -102,9 +102,10 @@ function movedBy(call: Call): readonly string[] {
     case "cp":
     case "install":
     case "ln":
-    case "rsync":
     case "scp":
       return destinations(args).slice(-1);
+    case "rsync":
+      return readOptions(args, valuedByRsync).rest.slice(-1);
     case "mv":
     case "rename":
       return destinations(args);
