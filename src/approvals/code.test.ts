@@ -41,6 +41,8 @@ python("deleting in Python asks outside temp/ and /tmp [H1]", [
   ["subprocess.Popen(['bash', '-c', 'rm outputs/a'])", "delete"],
   ["subprocess.check_output(f'rm {name}', shell=True)", "delete"],
   ["subprocess.run(['rm', '*.csv'], cwd='outputs')", "delete"],
+  ["subprocess.run(['rm', '-rf', 'temp'], cwd='outputs')", "delete"],
+  ["os.chdir('temp')\nsubprocess.run('rm -rf *', shell=True, cwd='../outputs')", "delete"],
   ["os.execvp('rm', ['rm', 'outputs/a'])", "delete"],
   ["!rm -rf outputs", "delete"],
   ["%%bash\nrm -rf outputs", "delete"],
@@ -56,6 +58,7 @@ python("deleting in Python asks outside temp/ and /tmp [H1]", [
   ["p = Path('temp') / 'x.txt'\np.unlink()", ""],
   ["shutil.rmtree(f'temp/{len(x)}', ignore_errors=True)", ""],
   ["os.chdir('temp')\nos.remove('a')", ""],
+  ["subprocess.run(['rm', '-rf', 'a'], cwd='temp')", ""],
   ["items.remove('a')\nd.pop('x')\ndel x['a']", ""],
 ]);
 
@@ -152,6 +155,38 @@ javascript("JavaScript is judged by the same rules [H1]", [
   ["const m = /rm -rf/.exec(text); console.log('fetch(x)')", ""],
   ["// fs.rmSync('outputs')\n/* fs.rmSync('outputs') */ console.log(1)", ""],
   ["const rows = data.map((r) => ({ ...r, total: r.a / r.b })); console.log(rows.filter(Boolean).length)", ""],
+]);
+
+javascript(
+  "a program that JavaScript starts is judged by its options: where it runs, whether in a shell, what it is given [H1]",
+  [
+    ["require('child_process').execSync('rm -rf temp', { cwd: 'outputs' })", "delete"],
+    ["require('child_process').spawn('rm', ['-rf', 'temp'], { 'cwd': 'outputs' })", "delete"],
+    ["const cwd = 'outputs'; require('child_process').execSync('rm -rf temp', { cwd, stdio: 'inherit' })", "delete"],
+    ["const o = { cwd: 'outputs' }; require('child_process').execSync('rm -rf temp', o)", "delete"],
+    ["const o = { cwd: 'temp' }; o.cwd = 'outputs'; require('child_process').execSync('rm -rf *', o)", "delete"],
+    ["require('child_process').spawn('rm -rf outputs', { shell: true })", "delete"],
+    ["require('child_process').spawn('rm -rf outputs', [], { shell: '/bin/bash' })", "delete"],
+    ["Bun.spawn({ cmd: ['rm', '-rf', 'outputs'] })", "delete"],
+    ["new Deno.Command('rm', { args: ['-rf', 'outputs'] })", "delete"],
+    ["require('child_process').spawn('rm', ['-rf', isOld ? a : b], { stdio: 'inherit' })", "delete"],
+    ["require('child_process').execSync('ls', { cwd: 'outputs', encoding: 'utf8' })", ""],
+    ["require('child_process').spawn('rm -rf temp/a', { shell: true })", ""],
+    ["new Deno.Command('rm', { args: ['-rf', 'temp/a'] })", ""],
+  ],
+);
+
+/** Goes to each of so many folders below `temp/`. */
+const visits = (folders: number) =>
+  `for d in [${Array.from({ length: folders }, (_, at) => `'temp/${at}'`)}]:\n    os.chdir(d)\nos.remove('a')`;
+python("code that may stand in one of several folders is judged in all of them, up to 32 [H1]", [
+  ["for d in ['temp', 'outputs']:\n    subprocess.run('rm -rf *', shell=True, cwd=d)", "delete"],
+  ["for d in ['temp', 'outputs']:\n    os.chdir(d)\n    os.remove('a')", "delete"],
+  ["os.chdir('temp' if isOld else 'outputs')\nos.remove('a')", "delete"],
+  ["subprocess.run(['rm', '-rf', 'temp/a'], **{'cwd': 'outputs'})", "delete"],
+  ["os.chdir('temp')\nsubprocess.run(['rm', '-rf', 'a'], cwd=None)", ""],
+  [visits(32), ""],
+  [visits(33), "delete"],
 ]);
 
 const script = "temp/x.sh";

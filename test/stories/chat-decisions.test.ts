@@ -121,6 +121,24 @@ test("a turn that waits for a person is stopped by the id of its answer [C4][L6]
   assert.equal(answer?.status, "cancelled");
 });
 
+test("an answer that was stopped while it waited for a person asks nothing any more [C4][L6]", async (t) => {
+  const data = folderWith(t, {});
+  const tools = [effectTool("pay", "unsafe", join(data, "marks.jsonl"), { asks: true })];
+  await using model = await modelServer([calls(["pay", { mark: "a" }]), calls(["ask_human", { question: "Which?" }])]);
+  await using world = await startChatYard({ model, data, tools });
+  for (const id of ["approval", "question"]) {
+    const asked = await world.chat({ query: "go", conversation_id: id });
+    assert.notEqual(asked.message.ext.interrupt_info, null);
+    assert.equal((await world.call("POST", "chat/termination", { conversation_id: id })).status, 204);
+    await world.yard.whenAtRest(id);
+    const read = await allFrames(await world.stream({ conversation_id: id }, { path: "chat/resume" }));
+    const { ext, content } = ChatDocument.parse(folded(read)).message;
+    assert.deepEqual([ext.interrupt_info, content.final_answer.answer.ask], [null, {}], id);
+    const [, listed] = await messagesOf(world, id);
+    assert.equal(listed?.ext, JSON.stringify(ext), id);
+  }
+});
+
 test("a decision that is not of this conversation is not found [C4][S7]", async () => {
   await using model = await modelServer(() => says("hello"));
   await using world = await startChatYard({ model });

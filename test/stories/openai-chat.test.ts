@@ -275,3 +275,18 @@ test("a request that is repeated under its key is answered once, also as a strea
   assert.deepEqual([await stream(), await stream()], ["Once.", "Once."]);
   assert.equal(model.asked.length, 2);
 });
+
+test("a caller under a key who lost the connection in the middle of an answer asks again and gets all of it [C5][P4]", async () => {
+  const isBack = Promise.withResolvers<void>();
+  const heldAt = (event: number) => (event < 2 ? undefined : isBack.promise);
+  await using model = await modelServer([{ text: "one word and no other", heldAt }]);
+  await using server = await openAiYard({ model });
+  const wanted = { model: "general", messages: hello, stream: true } as const;
+  const ask = () => server.openai.chat.completions.create(wanted, { headers: { "idempotency-key": "mine" } });
+  for await (const chunk of await ask()) if ((chunk.choices[0]?.delta.content ?? "") !== "") break;
+  const again = await ask();
+  isBack.resolve();
+  const said = (await gathered(again)).map(({ choices: [choice] }) => choice?.delta.content ?? "");
+  assert.equal(said.join(""), "one word and no other");
+  assert.equal(model.asked.length, 1);
+});

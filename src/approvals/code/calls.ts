@@ -4,7 +4,7 @@ import { judgeTargets } from "../shell/deletes.ts";
 import { fileText } from "../shell/files.ts";
 import { runModule, runPath, runRequired } from "../shell/modules.ts";
 import { isOfUploads, placesOf } from "../shell/paths.ts";
-import { any, fork, type Language, name, type Run, report, spend } from "../shell/scene.ts";
+import { any, fork, type Language, name, type Run, report, shellLimits, spend } from "../shell/scene.ts";
 import { runText } from "../shell/shell-words.ts";
 import { judgeWrite } from "../shell/uploads.ts";
 import { computed, moduleName } from "./names.ts";
@@ -51,7 +51,7 @@ export function callIn(
   }
   if (ref === "runpy.run_path") for (const path of values[0]?.texts ?? [any]) runPath(run, path, what);
   judgeFiles(program, { ref, owner, values, args, what });
-  judgeShell(program, ref, args, values, what);
+  judgeShell(program, ref, args, what);
   judgeOther(program, ref, values, what);
   judgePassed(program, owner, args, at, nested);
   const value = kept(opened(run, ref, owner, values) ?? computed(run, ref, owner, values) ?? unknown);
@@ -248,20 +248,19 @@ const launchers =
   /^(subprocess\.(run|call|check_call|check_output|Popen)|asyncio\.create_subprocess_exec|(child_process\.)?(spawn|spawnSync|execFile|execFileSync|fork)|Bun\.spawn(Sync)?|Deno\.(run|Command)|os\.(exec\w+|spawn\w+|posix_spawnp?))$/;
 
 /** Programs that a program starts are commands like all others. */
-function judgeShell(
-  program: Program,
-  ref: string,
-  args: readonly Argument[],
-  values: readonly Value[],
-  what: string,
-): void {
+function judgeShell(program: Program, ref: string, passed: readonly Argument[], what: string): void {
   const isText = shells.test(ref);
   if (!isText && !launchers.test(ref)) return;
   const state = fork(program.run.state);
   const run = { ...program.run, state, what };
-  const folder = args.find(({ key }) => key === "cwd")?.value.texts[0];
-  if (folder !== undefined) state.folders = placesOf(run.scene, state, folder);
-  const given = values.length === 0 ? args.filter(({ key }) => key === "args").map(({ value }) => value) : values;
+  // Options are an object in JavaScript, and `**{…}` in Python.
+  const args = passed.flatMap((arg) => (arg.key === undefined ? arg.value.named : undefined) ?? [arg]);
+  const named = (keys: RegExp) => args.filter(({ key }) => keys.test(key ?? "")).map(({ value }) => value);
+  const folders = named(/^cwd$/).filter(({ ref = "" }) => !/^(None|null|undefined)$/.test(ref));
+  // An object may have been changed since it was made: where the program stands counts as well.
+  const isChangeable = passed.every(({ key }) => key !== "cwd");
+  if (folders.length > 0) goTo(run, [...folders, ...(isChangeable ? [{ texts: ["."] }] : [])]);
+  const given = [...args.filter(({ key }) => key === undefined).map(({ value }) => value), ...named(/^(args|cmd)$/)];
   const first = given[0] ?? unknown;
   if (isText || (first.items === undefined && given.length === 1)) {
     for (const text of first.texts) {
@@ -272,10 +271,16 @@ function judgeShell(
   }
   const argv = argvOf(ref, given).map((value) => value.texts[0] ?? any);
   const shell = args.some(
-    ({ key, value }) => key === "shell" && /^(True|true|1)$/.test(value.ref ?? value.texts[0] ?? ""),
+    ({ key, value }) => key === "shell" && /^(True|true|1|.*sh)$/.test(value.ref ?? value.texts[0] ?? ""),
   );
   if (shell) runText(run, argv.join(" "));
   else if (argv.length > 0) run.scene.call(argv, run, what);
+}
+
+/** It may stand in any of them from then on. */
+function goTo({ scene, state }: Run, folders: readonly Value[]): void {
+  const places = new Set(folders.flatMap(({ texts }) => texts).flatMap((text) => placesOf(scene, state, text)));
+  state.folders = places.size > shellLimits.foldersMax ? [any] : [...places];
 }
 
 function argvOf(ref: string, given: readonly Value[]): readonly Value[] {
@@ -319,8 +324,7 @@ function judgeOther(program: Program, ref: string, values: readonly Value[], wha
   }
   if (/^sys\.path\.(insert|append)$/.test(ref))
     run.state.modules = [...run.state.modules, ...placesOf(scene, run.state, texts.at(-1) ?? any)].slice(0, foldersMax);
-  if (/^(os\.chdir|process\.chdir)$/.test(ref))
-    run.state.folders = placesOf(scene, run.state, values[0]?.texts[0] ?? any);
+  if (/^(os\.chdir|process\.chdir)$/.test(ref)) goTo(run, [values[0] ?? unknown]);
 }
 
 /** `open(x)` and `Path(x).open()` of Python: what they give is followed. */

@@ -6,6 +6,8 @@ export type Value = {
   readonly texts: readonly string[];
   readonly ref?: string | undefined;
   readonly items?: readonly Value[] | undefined;
+  /** Those of the items that have names: `{ cwd: "temp" }`. */
+  readonly named?: readonly Argument[] | undefined;
   /** What a method was taken from. */
   readonly owner?: Value | undefined;
   /** The path of the file that it was read from. */
@@ -165,9 +167,11 @@ export class Reader {
     if (token === undefined) return unknown;
     if (token.kind === "text") return this.#texts();
     if (token.text === "(" || token.text === "[" || token.text === "{") {
-      const items = this.#list();
-      const isOne = token.text === "(" && items.length === 1;
-      return isOne ? (items[0] ?? unknown) : { texts: [any], items };
+      const entries = this.#entries();
+      const items = entries.map(([, value]) => value);
+      if (token.text === "(" && items.length === 1) return items[0] ?? unknown;
+      const named = entries.flatMap(([key, value]) => (key === undefined ? [] : [{ key, value }]));
+      return { texts: [any], items, named: token.text === "{" && named.length > 0 ? named : undefined };
     }
     this.at += 1;
     if (token.kind === "number") return textValue(token.text);
@@ -224,6 +228,7 @@ export class Reader {
   /** What stands between brackets, up to the closing one. */
   #entries(): [string | undefined, Value][] {
     const end = this.#closing.get(this.at) ?? this.tokens.length;
+    const isObject = this.language === "javascript" && this.peek() === "{";
     this.at += 1;
     this.#bindComprehension(end);
     const entries: [string | undefined, Value][] = [];
@@ -241,11 +246,13 @@ export class Reader {
       } else if (sign === "," || sign === ":" || sign === "=>") this.at += 1;
       else {
         const from = this.at;
+        // `{ cwd }`: a name that stands for its own value.
+        const own = isObject && this.isName() && /^[,}]$/.test(this.peek(1)) ? sign : undefined;
         const value = this.expression();
         if (this.peek() === ":" && this.tokens[from]?.kind === "text") key = value.texts[0];
         else {
           if (key !== undefined) this.#listener.assigned(`.${key}`, value, this.tokens[from]?.at ?? 0);
-          if (isNew) entries.push([key, value]);
+          if (isNew) entries.push([key ?? own, value]);
           isNew = false;
         }
       }

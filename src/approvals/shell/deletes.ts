@@ -1,5 +1,5 @@
 import type { Risk } from "../../protocol/approval.ts";
-import { readOptions } from "./options.ts";
+import { readOptions, valuedByRsync } from "./options.ts";
 import { holdsAll, isGlob, isOfUploads, isTemporary, placesOf } from "./paths.ts";
 import { any, type Call, type Run, report, risks } from "./scene.ts";
 import { foundBy } from "./wrappers.ts";
@@ -103,7 +103,7 @@ function judgeMove(call: Call): void {
 }
 
 function judgeSync(call: Call): void {
-  const { rest, flags } = readOptions(call.args, ["e", "rsh", "exclude", "include", "filter", "files-from"]);
+  const { rest, flags } = readOptions(call.args, valuedByRsync);
   const removes = [...flags].some((flag) => /^(del|delete.*|remove-source-files)$/.test(flag));
   if (!removes) return;
   const local = (path: string) => !/^[^/]+:/.test(path);

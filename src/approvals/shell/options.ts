@@ -31,6 +31,9 @@ export function readOptions(args: readonly string[], valued: readonly string[] =
       if (own !== undefined) keep(key, own);
       else if (valued.includes(key)) keep(key, take() ?? "");
       else flags.add(key);
+      // The word behind it stays an operand as well: in another program the short form may be a flag of its own.
+      const whole = abbreviated(key, valued);
+      if (whole !== undefined) keep(whole, own ?? args[at] ?? "");
     } else if (valued.includes(arg.slice(1)) && arg.length > 2) keep(arg.slice(1), take() ?? "");
     else {
       const taken = readShort(arg.slice(1), valued, flags);
@@ -46,6 +49,12 @@ function longOf(arg: string): readonly [string, string | undefined] {
   return equals === -1 ? [arg.slice(2), undefined] : [arg.slice(2, equals), arg.slice(equals + 1)];
 }
 
+/** `--target=x` for `--target-directory=x`, as GNU's programs read it. */
+function abbreviated(key: string, valued: readonly string[]): string | undefined {
+  const [whole, ...others] = valued.filter((one) => one.length > 1 && one.startsWith(key));
+  return others.length > 0 || whole === key ? undefined : whole;
+}
+
 /** `-rf` is two flags; in `-ofile` the rest is the value of the first. */
 function readShort(letters: string, valued: readonly string[], flags: Set<string>) {
   for (const [at, key] of [...letters].entries()) {
@@ -55,3 +64,16 @@ function readShort(letters: string, valued: readonly string[], flags: Set<string
   flags.add(letters);
   return undefined;
 }
+
+/** Of rsync: its `-t`, `-o`, `-g` and `-m` take no word; in `cp` and `install` they do. */
+export const valuedByRsync = [
+  "e",
+  "rsh",
+  "exclude",
+  "exclude-from",
+  "include",
+  "include-from",
+  "f",
+  "filter",
+  "files-from",
+];

@@ -1,7 +1,7 @@
 import { isKeyStore } from "./credentials.ts";
 import { sqlChanges } from "./databases.ts";
 import { fileText, writeFile } from "./files.ts";
-import { readOptions } from "./options.ts";
+import { readOptions, valuedByRsync } from "./options.ts";
 import { isOfUploads, placesOf } from "./paths.ts";
 import { type Call, type Run, report, streamOf, unknownStream, unseenStream } from "./scene.ts";
 
@@ -102,9 +102,10 @@ function movedBy(call: Call): readonly string[] {
     case "cp":
     case "install":
     case "ln":
-    case "rsync":
     case "scp":
       return destinations(args).slice(-1);
+    case "rsync":
+      return readOptions(args, valuedByRsync).rest.slice(-1);
     case "mv":
     case "rename":
       return destinations(args);
@@ -141,9 +142,12 @@ function movedBy(call: Call): readonly string[] {
   }
 }
 
+/** Of `cp`, `mv`, `install`, `ln` and `scp`. */
+const valuedByCopies = ["t", "target-directory", "S", "suffix", "m", "mode", "o", "owner", "g", "group"];
+
 /** For a move its sources count as well: they are gone from where they were. */
 function destinations(args: readonly string[]): readonly string[] {
-  const { rest, values } = readOptions(args, ["t", "target-directory", "S", "m", "o", "g", "e", "exclude", "include"]);
+  const { rest, values } = readOptions(args, valuedByCopies);
   return [...rest, ...(values.get("t") ?? []), ...(values.get("target-directory") ?? [])];
 }
 

@@ -9,10 +9,15 @@ import { systemIds } from "../../base/ids.ts";
 import { ok } from "../../base/result.ts";
 import { homesHere } from "../../homes/homes.ts";
 import { Problem } from "../../protocol/resources.ts";
+import { bodyAsItComes } from "../bytes.ts";
 import type { Env } from "../door.ts";
 import { openRate } from "../rate.ts";
 import { openHandOn } from "./hand-on.ts";
 import { openPasses } from "./pass.ts";
+import { type PeerWord, peerHeader } from "./peer-words.ts";
+
+/** As files are sent: handed on as it comes. */
+const bytesType = "application/octet-stream";
 
 test("what may have been done at a server that died is not done a second time: the caller is told when to come again [N1][L6]", async (t) => {
   const peer = await dyingPeer(t);
@@ -26,13 +31,13 @@ test("what may have been done at a server that died is not done a second time: t
     { method: "DELETE", headers: underKey },
   ];
   for (const sent of harmless) {
-    peer.dies();
+    peer.says("dies");
     const answer = await ask(sent);
     assert.deepEqual([answer.status, await answer.text()], [200, "done"], sent.method);
     assert.deepEqual(peer.seen.splice(0), [sent.method, sent.method]);
   }
   for (const sent of [{ method: "POST", body: "x" }, { method: "PATCH", body: "x" }, { method: "DELETE" }]) {
-    peer.dies();
+    peer.says("dies");
     const answer = await ask(sent);
     assert.deepEqual(peer.seen.splice(0), [sent.method]);
     const { code } = Problem.parse(await answer.json());
@@ -40,17 +45,31 @@ test("what may have been done at a server that died is not done a second time: t
   }
 });
 
-/** Another server, which dies once it has read all of a request, and lives again for the next. */
+test("a file that is handed on as it comes, and not taken there, is refused with when to come again, and never stored empty [N1][L6]", async (t) => {
+  const peer = await dyingPeer(t);
+  const ask = handingOnTo(t, peer.address);
+  for (const word of ["elsewhere", "not now"] as const) {
+    peer.says(word);
+    const answer = await ask({ method: "PUT", body: "all of it", headers: { "content-type": bytesType } });
+    assert.deepEqual(peer.seen.splice(0), ["PUT"], word);
+    const { code } = Problem.parse(await answer.json());
+    assert.deepEqual([answer.status, code, answer.headers.get("retry-after")], [503, "home_away", "3"], word);
+  }
+});
+
+/** Another server, which dies once it has read all of a request, or does not serve it, and does serve the next. */
 async function dyingPeer(t: TestContext) {
   const seen: (string | undefined)[] = [];
-  let isDying = false;
+  let next: "dies" | PeerWord | undefined;
   // No connection is closed for having been idle, however long this machine stands still.
   const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     seen.push(incoming.method);
     incoming.resume().once("end", () => {
-      if (!isDying) return void outgoing.end("done");
-      isDying = false;
-      incoming.socket.destroy();
+      const word = next;
+      next = undefined;
+      if (word === undefined) outgoing.end("done");
+      else if (word === "dies") incoming.socket.destroy();
+      else outgoing.writeHead(503, { [peerHeader]: word }).end();
     });
   });
   server.listen(0, "127.0.0.1");
@@ -60,10 +79,10 @@ async function dyingPeer(t: TestContext) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const dies = () => {
-    isDying = true;
+  const says = (word: "dies" | PeerWord) => {
+    next = word;
   };
-  return { address: `127.0.0.1:${port}`, seen, dies };
+  return { address: `127.0.0.1:${port}`, seen, says };
 }
 
 /** The door of a server where everything is at home at another one. */
@@ -85,8 +104,9 @@ function handingOnTo(t: TestContext, address: string) {
       ...{ address: undefined, isVeiled: false, isFromHere: true },
       ...{ host: "here", scheme: undefined, prefix: "" },
     });
-    const bytes = new Uint8Array(await c.req.arrayBuffer());
-    return (await handOn(c, "u:local", { bytes })) ?? c.text("served here");
+    const isKept = c.req.header("content-type") !== bytesType;
+    const body = isKept ? { bytes: new Uint8Array(await c.req.arrayBuffer()) } : bodyAsItComes(c.req.raw);
+    return (await handOn(c, "u:local", body)) ?? c.text("served here");
   });
   return (sent: RequestInit) => app.fetch(new Request("http://here/", sent));
 }
