@@ -176,6 +176,8 @@ async function* read(path: string, hash?: ReturnType<typeof sha256>): AsyncGener
   }
 }
 
+/** The packer takes a mode of 0 for none and gives its own. It does not write this bit. */
+const modeGiven = 0o100_000;
 const tarTypes = { file: "file", folder: "directory", link: "symlink" } as const;
 
 /** Puts one entry in, no faster than it is taken out at the other end. */
@@ -184,7 +186,7 @@ async function put({ pack }: Packing, listed: Listed, pieces: Iterable<Buffer> |
   const header = {
     name: type === "folder" ? `${path}/` : path,
     type: tarTypes[type],
-    mode,
+    mode: mode | modeGiven,
     mtime: new Date(mtime),
     size: bytes,
     ...(target === undefined ? {} : { linkname: target }),

@@ -99,6 +99,20 @@ say([first < 300000, second < 300000, status(get("http://${mirror}/"))])
 );
 
 test(
+  "attack 202: carrying off more than the limit by ever new sandboxes is stopped by counting what a user's sandboxes move together [X5][X4]",
+  options,
+  async () => {
+    const first = await openReaching({ limits: { ownerBytesMax: 100_000 } });
+    const second = await first.beside();
+    assert.equal(await said(`say(len(ask(get("http://${mirror}/endless"))) < 300000)`, first), true);
+    await first.guest.close("left");
+    const third = await first.beside();
+    const answers = [second, third].map((guest) => said(`say(status(get("http://${mirror}/")))`, guest));
+    assert.deepEqual(await Promise.all(answers), [forbidden, forbidden]);
+  },
+);
+
+test(
   "attack 195: a tunnel that is kept open without use, or for ever, is stopped by time [X5][X4]",
   options,
   async () => {

@@ -38,7 +38,11 @@ type Wanted = {
   readonly clock?: Clock;
 };
 
-type Reaching = Attacked & { readonly logged: string[] };
+type Reaching = Attacked & {
+  readonly logged: string[];
+  /** One more guest of the same user. */
+  beside(): Promise<Attacked>;
+};
 
 /** A guest that may reach the mirror, which is on this machine. */
 export async function openReaching(wanted: Wanted = {}): Promise<Reaching> {
@@ -49,13 +53,17 @@ export async function openReaching(wanted: Wanted = {}): Promise<Reaching> {
     ownPorts: wanted.ownPorts,
     logger: loggerInto(logged),
   });
-  const workspace = conversation(newFolder());
-  const opened = await openProvider().open({
-    ...{ id: systemIds.hex(16), workspace, limits, uid: attackerUid, env: {} },
-    network: network.wayOut(localOwner),
-  });
-  assert.ok(opened.ok, opened.ok ? "" : `${opened.failure.why}: ${opened.failure.said}`);
-  return { guest: opened.value, folder: workspace.folder, logged };
+  const provider = openProvider();
+  const open = async (): Promise<Attacked> => {
+    const workspace = conversation(newFolder());
+    const opened = await provider.open({
+      ...{ id: systemIds.hex(16), workspace, limits, uid: attackerUid, env: {} },
+      network: network.wayOut(localOwner),
+    });
+    assert.ok(opened.ok, opened.ok ? "" : `${opened.failure.why}: ${opened.failure.said}`);
+    return { guest: opened.value, folder: workspace.folder };
+  };
+  return { ...(await open()), logged, beside: open };
 }
 
 function loggerInto(lines: string[]): Logger {

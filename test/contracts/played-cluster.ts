@@ -23,6 +23,8 @@ export type Refusal = {
 export type ClusterFaults = {
   /** `silence`: it is never answered. `break`: the connection breaks. `made`: it breaks after it was done. */
   readonly answer?: (asked: string) => Refusal | "silence" | "break" | "made" | undefined;
+  /** What it waits for before it does what it is asked for. */
+  readonly delay?: (asked: string) => Promise<void> | undefined;
   /** Pods come no further than this. */
   readonly status?: Readonly<Record<string, unknown>>;
   /** Nothing keeps pods from the network. */
@@ -239,6 +241,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   const question = judged === "made" ? questionOf(request, state.options.namespace) : judged;
   if (question === undefined || "status" in question) return void (question && refuse(response, question));
   const { verb, name, query } = question;
+  await state.faults.delay?.(`${verb} ${question.resource}`);
   if (question.group !== "") {
     const told = state.pools?.answer(question, parsedObject(Buffer.concat(pieces).toString("utf8")));
     if (told === undefined) return refuse(response, { status: 404, reason: "NotFound", message: "page not found" });

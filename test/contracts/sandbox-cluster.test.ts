@@ -348,6 +348,24 @@ test(
   },
 );
 
+test("a pod made while leftovers are looked for is none: its programs run on [X3]", options, async (t) => {
+  const { cluster, provider } = await ready(t);
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  cluster.breaks({
+    delay(question) {
+      if (question === "list pods") asked.resolve();
+      return question === "list pods" ? answered.promise : undefined;
+    },
+  });
+  const reaped = provider.reap();
+  await asked.promise;
+  cluster.breaks({});
+  const { run } = triedGuest(await openGuest(provider));
+  answered.resolve();
+  assert.deepEqual(await reaped, { processes: 0, groups: 0, mounts: 0 });
+  assert.deepEqual(await run("bash", "echo on"), done({ stdout: "on\n" }));
+});
+
 test("a pod ends with the server that was killed, and is swept by another one [X3]", options, async (t) => {
   const { cluster, provider, files } = await openHere(t, { server: "another" });
   const tokenFile = join(hostFolder(t), "token");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
+import { executionLimits } from "../../src/sandbox/provider.ts";
 import { done, limits, type Promised } from "./sandbox-place.ts";
 
 export const writesToDisk = "head -c 4000000 /dev/zero > outputs/a; sync outputs/a";
@@ -93,6 +94,17 @@ export const executionPromises: readonly Promised[] = [
         ]),
         [done({ stdout: "1000001\n" }), done({ results: ["text 1000000"] }), done({ stdout: "1000001\n" }), done({})],
       );
+    },
+  },
+  {
+    says: "as much input as a program may have is given to one after another, and what an agent's Python knows stays [X1][X4]",
+    async holds({ guest }) {
+      const { run } = await guest();
+      const stdin = Buffer.alloc(executionLimits.stdinBytesMax, "x");
+      assert.deepEqual(await run("python", "known = 'still known'"), done({}));
+      for (let time = 0; time < 3; time += 1)
+        assert.deepEqual(await run("bash", "wc -c", { stdin }), done({ stdout: `${stdin.length}\n` }));
+      assert.deepEqual(await run("python", "known"), done({ results: ["text 'still known'"] }));
     },
   },
   {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { homesHere } from "../../src/homes/homes.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import type { ProgramPlace, RunningProgram, SandboxSettings } from "../../src/sandbox/sandbox.ts";
 import { until } from "../world/events.ts";
@@ -8,12 +9,12 @@ import { playedProvider } from "../world/played-provider.ts";
 import { openGround as openRealGround } from "./sandbox-service-place.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
-async function openGround(t: TestContext, settings: Partial<SandboxSettings> = {}) {
+async function openGround(t: TestContext, settings: Partial<SandboxSettings> = {}, homes = homesHere) {
   const provider = playedProvider();
   const clock = manualClock();
   // Nothing was used in the year of the first clock.
   clock.move(1_000_000);
-  const ground = await openRealGround(t, { settings, clock, provider: () => provider });
+  const ground = await openRealGround(t, { settings, clock, homes, provider: () => provider });
   const run = async (place: ProgramPlace, code = "", language: "bash" | "python" = "bash"): Promise<RunningProgram> =>
     unwrap(await ground.sandbox.run(place, { language, code, timeoutMs: 1000 }));
   const running = () => provider.guests.flatMap((guest) => [...guest.running.values()]);
@@ -209,6 +210,24 @@ test("a session that another process left is alive for its time, and over after 
   assert.equal((await next.sandbox.sessions.find(alice))?.status, "stopped");
   const revived = unwrap(await next.sandbox.sessions.create(alice, { dialect: "public" }));
   assert.deepEqual([revived.id, revived.status, revived.generation], ["mine", "running", 2]);
+});
+
+test("a session that is in use at another server is not ended by one that it was left at earlier [S1][N1]", async (t) => {
+  const ground = await openGround(t, { ttlMs: 7_200_000 }, { ...homesHere, isShared: true });
+  const [here, there] = [ground.sandbox, ground.beside()];
+  const told = async () => {
+    // Comes after what the timers began.
+    await here.sweep();
+    const { status, generation, endedAt } = (await there.sessions.find(alice)) ?? assert.fail("it has a session");
+    return { status, generation, endedAt };
+  };
+  unwrap(await here.sessions.use(alice));
+  ground.clock.move(7_000_000);
+  const { usedAt } = unwrap(await there.sessions.use(alice));
+  ground.clock.move(7_199_999);
+  assert.deepEqual(await told(), { status: "running", generation: 1, endedAt: undefined });
+  ground.clock.move(1);
+  assert.deepEqual(await told(), { status: "stopped", generation: 1, endedAt: usedAt + 7_200_000 });
 });
 
 test("a forgotten session takes its records along, also those of what was running [S1][X2]", async (t) => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
+import type { Homes } from "../../src/homes/homes.ts";
 import type { Logger } from "../../src/observe/observe.ts";
 import type { OwnerId } from "../../src/protocol/ids.ts";
 import {
@@ -34,6 +35,8 @@ export type Ground = {
   readonly logged: string[];
   /** A conversation with its folders; the place of its main agent. */
   place(id: string, owner?: OwnerId, agent?: string): Promise<ProgramPlace & { readonly row: ConversationRow }>;
+  /** One more server on the same database, beside this one; both have `homes`. */
+  beside(): Sandbox;
   /** One more process on the same data, after this one ended or was killed. */
   restart(how: "closed" | "killed"): Promise<Ground>;
 };
@@ -42,6 +45,8 @@ type Options = {
   readonly settings?: Partial<SandboxSettings>;
   readonly limits?: Partial<WorkspaceLimits>;
   readonly clock?: Clock;
+  /** Those of several servers; this one is alone without them. */
+  readonly homes?: Homes;
   readonly provider?: () => SandboxProvider;
   readonly wrapStorage?: (storage: Storage) => Storage;
 };
@@ -67,14 +72,17 @@ export async function openGround(t: TestContext, options: Options = {}): Promise
     const provider = counting((options.provider ?? openProvider)());
     const settings = { ...testSettings, ...options.settings };
     const words = wordsFor("en");
-    const sandbox = openSandbox({ provider, storage, clock, ids: systemIds, logger, words, settings });
+    const { homes } = options;
+    const serve = () => openSandbox({ provider, storage, clock, ids: systemIds, logger, words, settings, homes });
+    const sandboxes = [serve()];
+    const [sandbox = assert.fail()] = sandboxes;
     const rows = new Map<string, ConversationRow>();
     let isOpen = true;
     const close = async (how: "closed" | "killed") => {
       if (!isOpen) return;
       isOpen = false;
       // A process that is killed takes its guests along, and writes nothing more.
-      if (how === "closed") await sandbox.close();
+      if (how === "closed") for (const each of sandboxes) await each.close();
       await storage.close();
       await provider.close();
       await workspaces.close();
@@ -91,6 +99,11 @@ export async function openGround(t: TestContext, options: Options = {}): Promise
         rows.set(key, row);
         unwrap(await workspaces.create(row));
         return { owner, conversation: row.number, workspace: workspaces.ofConversation(row), agent, row };
+      },
+      beside() {
+        const other = serve();
+        sandboxes.push(other);
+        return other;
       },
       async restart(how) {
         await close(how);

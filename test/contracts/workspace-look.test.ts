@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Observation } from "../../src/workspace/workspace.ts";
+import type { Observation, WalkEntry } from "../../src/workspace/workspace.ts";
 import { observeInLittleMemory } from "../world/look-in-little-memory.ts";
+import { openFiles } from "../world/open-files.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { unwrap } from "./storage-place.ts";
 
@@ -148,10 +149,29 @@ test("of many files with very long paths so many are watched as there is memory 
   assert.ok(logged.some((line) => line.includes("too many to watch") && line.includes(`${files - changes.length}`)));
 });
 
+test("a walk through files leaves nothing open, whether it is gone through, left, or finds nothing any more [W8]", async (t) => {
+  const { workspace, folder, base } = await testWorkspace(t);
+  for (const name of ["a", "b", "c"]) writeFileSync(join(folder, "outputs", name), name);
+  const walk = async () => unwrap(await workspace.walk("outputs"));
+  const open = () => openFiles().filter((path) => path.startsWith(base));
+  const late = await walk();
+  assert.deepEqual([await pathsOf(await walk()), open()], [["outputs/a", "outputs/b", "outputs/c"], []]);
+  for await (const _ of await walk()) break;
+  assert.deepEqual(open(), [], "left at the first file");
+  rmSync(join(folder, "outputs"), { recursive: true });
+  assert.deepEqual([await pathsOf(late), open()], [[], []]);
+});
+
 /** In a process of its own, as the way into such a folder is longer than the system takes at once. */
 function inDeep(folder: string, { depth, does, ends = "" }: { depth: number; does: string; ends?: string }): void {
   const script = `const name = "d".repeat(255); for (let i = 0; i < ${depth}; i += 1) { ${does} } ${ends}`;
   execFileSync(process.execPath, ["-e", script], { cwd: folder });
+}
+
+async function pathsOf(entries: AsyncIterable<WalkEntry>): Promise<string[]> {
+  const paths: string[] = [];
+  for await (const { path } of entries) paths.push(path);
+  return paths.sort();
 }
 
 function withoutFree(measured: ReturnType<Observation["measured"]>) {

@@ -102,6 +102,15 @@ test("the quotas hold for 40 writers at once, and room that a failed write had s
   assert.deepEqual(info.ok && [info.value.fileCount, info.value.totalSize], [8, 905]);
 });
 
+test("tools that write side by side do not fill a workspace beyond its quota together [W11]", async (t) => {
+  const { again } = await testWorkspace(t, { limits: { bytesMax: 1_000 } });
+  // With a key each is noted on the disk before its file is there to be counted.
+  const write = (index: number) => again().write(`outputs/${index}`, "x".repeat(300), { key: `call ${index}` });
+  const written = await Promise.all(Array.from({ length: 40 }, (_, index) => write(index)));
+  const info = await again().info();
+  assert.deepEqual([written.filter(({ ok }) => ok).length, info.ok && info.value.totalSize], [3, 900]);
+});
+
 test("a change that is stopped before it begins is not made; one that has begun is [W11][L7]", async (t) => {
   const { workspace } = await testWorkspace(t);
   await workspace.write("outputs/a", "old");
@@ -194,6 +203,19 @@ test("the same call made again after a crash finds what it did, not what it woul
   const removed = await workspace.remove("outputs/a", { key: "call 2" });
   assert.deepEqual(await again().remove("outputs/a", { key: "call 2" }), removed);
   assert.deepEqual(removed.ok && removed.value.before, first.value.after);
+});
+
+test("a change made again after a crash is the change that it made, and no conflict with what it wrote itself [W11][W12][L2]", async (t) => {
+  const { workspace, again } = await testWorkspace(t);
+  const made = { key: "call 1", expected: null };
+  const first = await workspace.write("outputs/a", "one", made);
+  assert.deepEqual([first.ok, await again().write("outputs/a", "one", made)], [true, first]);
+  const replaced = { key: "call 2", expected: first.ok ? first.value.after?.hash : undefined };
+  const second = await workspace.write("outputs/a", "two", replaced);
+  const repeated = await again().write("outputs/a", "two", replaced);
+  assert.deepEqual([second.ok, repeated], [true, second]);
+  assert.ok(repeated.ok && (await workspace.restore("outputs/a", repeated.value.before)).ok);
+  assert.equal(await text(workspace, "outputs/a"), "one", "what was there before can still be given back");
 });
 
 test("earlier contents come back with their bytes and modes; the quota drops the oldest and says which cannot be kept [W12]", async (t) => {

@@ -42,7 +42,7 @@ type Options = {
   readonly clock?: Partial<Clock>;
 };
 
-export async function openGround(t: TestContext, options: Options = {}): Promise<Ground> {
+export async function openGround(t: Pick<TestContext, "after">, options: Options = {}): Promise<Ground> {
   const base = mkdtempSync(join(tmpdir(), "workspaces-"));
   const closers: (() => Promise<void>)[] = [];
   t.after(async () => {

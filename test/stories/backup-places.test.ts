@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
+  chmodSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmdirSync,
   rmSync,
   statfsSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -18,7 +20,9 @@ import { folderOf, restore, treeOf } from "../world/backups.ts";
 import { withImages } from "../world/images.ts";
 import { startYard, type TestYard } from "../world/yard.ts";
 
-const needsRoot = { skip: process.getuid?.() === 0 ? false : "needs root to mount a small disk" };
+const needsRoot = {
+  skip: process.getuid?.() === 0 ? false : "needs root to mount a small disk, or to become another user",
+};
 
 test(
   "a full disk ends a backup with that reason, on either side, and leaves nothing behind [Q3][Q2]",
@@ -62,6 +66,37 @@ test("a backup for which the server cannot read a folder of its own is told so, 
   // Nobody writes there, root included.
   assert.deepEqual(await backUp(yard, "/sys/b.tar"), ["backup_failed", { why: "read_only" }]);
 });
+
+test(
+  "what a program made unreadable for the server is not in a backup, and is named and counted [Q3]",
+  needsRoot,
+  async (t) => {
+    const folder = folderOf(t);
+    chmodSync(folder, 0o777);
+    // Root may read everything, so the backup is made as nobody, in a process of its own.
+    const script = join(import.meta.dirname, "../world/locked-backup.ts");
+    const done = spawnSync(process.execPath, [script], { encoding: "utf8", env: { TMPDIR: folder } });
+    const path = join(folder, "b.tar");
+    const bytes = statSync(path, { throwIfNoEntry: false })?.size;
+    assert.deepEqual(done.stderr === "" ? JSON.parse(done.stdout) : done.stderr, {
+      ok: true,
+      value: {
+        ...{ bytes, conversations: 1, files: 4, changing: [] },
+        ...{ leftOut: ["workspace/c/outputs/locked.txt", "workspace/c/…", "workspace/c/…"], leftOutCount: 3 },
+      },
+    });
+    assert.ok((await restore(path, join(folder, "data"))).ok);
+    const outputs = Object.entries(treeOf(join(folder, "data"))).filter(([name]) => name.includes("/outputs/"));
+    assert.deepEqual(
+      outputs.map(([name, facts]) => `${name} ${facts.split(" ", 2).join(" ")}`),
+      [
+        "workspace/c/outputs/locked folder 0",
+        "workspace/c/outputs/named folder 400",
+        "workspace/c/outputs/own.txt file 644",
+      ],
+    );
+  },
+);
 
 test("a restore that finds no room changes nothing [Q3][Q2]", needsRoot, async (t) => {
   const folder = folderOf(t);

@@ -8,7 +8,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -21,6 +20,7 @@ import { makeBackup } from "../../src/backup.ts";
 import { folderOf, restore, treeOf } from "../world/backups.ts";
 import { until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
+import { openFiles } from "../world/open-files.ts";
 import { startYard, type TestYard } from "../world/yard.ts";
 
 test("a backup of a still yard restores to the same histories and files, byte for byte [Q3]", async (t) => {
@@ -181,7 +181,7 @@ test("a small file that becomes a large one while it is read is not held in memo
   });
   const watch = () => {
     // Open twice: as a place, and for reading. Its size was asked for by then.
-    if (timesOpen(file) > 1) {
+    if (openFiles().filter((open) => open === file).length > 1) {
       truncateSync(file, grown);
       taken.push(process.memoryUsage().arrayBuffers - before);
     }
@@ -263,17 +263,6 @@ test("a backup that cannot be written, or whose server ends, leaves nothing behi
   assert.deepEqual(readdirSync(folder), []);
 });
 
-/** In this process. */
-function timesOpen(file: string): number {
-  return readdirSync("/proc/self/fd").filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`) === file;
-    } catch {
-      return false; // That of the folder itself, closed by now.
-    }
-  }).length;
-}
-
 function plantOddFiles(folder: string): void {
   mkdirSync(join(folder, "深 deep", "er"), { recursive: true });
   const long = join(folder, "深 deep", "er", `${"长".repeat(60)}.txt`);
@@ -281,6 +270,7 @@ function plantOddFiles(folder: string): void {
   writeFileSync(join(folder, "run.sh"), "#!/bin/sh\n");
   chmodSync(join(folder, "run.sh"), 0o755);
   writeFileSync(join(folder, "locked.txt"), "only read", { mode: 0o400 });
+  if (process.getuid?.() === 0) writeFileSync(join(folder, "shut.txt"), "for root alone", { mode: 0o000 });
   writeFileSync(join(folder, "empty"), "");
   writeFileSync(join(folder, ".hidden"), "hidden");
   writeFileSync(join(folder, "large.bin"), Buffer.alloc(9_000_000, "large "));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readdirSync, readlinkSync, statSync, truncateSync, utimesSync } from "node:fs";
+import { readdirSync, statSync, truncateSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
@@ -12,6 +12,7 @@ import { Problem } from "../../src/protocol/resources.ts";
 import { until } from "../world/events.ts";
 import { allDoors, gather, sourceOf } from "../world/file-doors.ts";
 import { onPort } from "../world/http-reading.ts";
+import { openFiles } from "../world/open-files.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const MB = 1024 * 1024;
@@ -309,16 +310,6 @@ function storedBytes({ data }: TestYard): number {
   const files = entries.filter((entry) => entry.isFile() && entry.parentPath !== data && !entry.name.endsWith(".log"));
   const sizes = files.map((file) => statSync(join(file.parentPath, file.name), { throwIfNoEntry: false })?.size ?? 0);
   return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-function openFiles(): string[] {
-  return readdirSync("/proc/self/fd").flatMap((fd) => {
-    try {
-      return [readlinkSync(`/proc/self/fd/${fd}`)];
-    } catch {
-      return []; // The one of this very look.
-    }
-  });
 }
 
 async function countBytes(chunks: AsyncIterable<Uint8Array>): Promise<number> {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readdirSync, readlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
@@ -11,6 +10,7 @@ import { openPool, type Pool } from "./fuzz-pool.ts";
 import { fuzzPassword } from "./fuzz-requests.ts";
 import { countListeners } from "./listeners.ts";
 import { calls, modelServer, says, stepOf } from "./model-server.ts";
+import { openFiles } from "./open-files.ts";
 import { type PlayedProvider, playedProvider, sandboxOver } from "./played-provider.ts";
 import { must, startYard, type TestYard } from "./yard.ts";
 
@@ -122,15 +122,7 @@ function quick(): PlayedProvider {
 }
 
 function openNameless(): string[] {
-  if (process.platform !== "linux") return [];
-  return readdirSync("/proc/self/fd").flatMap((fd) => {
-    try {
-      const file = readlinkSync(`/proc/self/fd/${fd}`);
-      return file.endsWith("(deleted)") ? [file] : [];
-    } catch {
-      return []; // The one of this very look.
-    }
-  });
+  return openFiles().filter((file) => file.endsWith("(deleted)"));
 }
 
 type Furnished = { readonly owner: string; readonly tag: string };

@@ -1,0 +1,13 @@
+import { readdirSync, readlinkSync } from "node:fs";
+
+/** What this process has open, by path; one that has lost its name ends in "(deleted)". None where the system does not tell. */
+export function openFiles(): string[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return []; // The one of this very look.
+    }
+  });
+}
