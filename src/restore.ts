@@ -135,8 +135,7 @@ async function unpack({ path, onProgress }: RestoreWanted, draft: string): Promi
   try {
     const read = await readArchive(path, unpacking, onProgress);
     if (!read.ok) return "fault" in read.failure ? failure("backup_broken", { why: "cut" }) : failed(read.failure);
-    await unpacking.finish();
-    if ((await unpacking.findDifference()) !== undefined) return failure("restore_failed", { why: "unequal" });
+    if ((await unpacking.finish()) !== undefined) return failure("restore_failed", { why: "unequal" });
     const database = await readCopy(join(draft, databaseName));
     if (!database.ok || database.value.conversations !== read.value.end.conversations)
       return failure("backup_broken", { why: "database" });

@@ -22,10 +22,8 @@ import type { ArchiveTaker } from "./read-archive.ts";
 
 /** What takes entries and puts them below a folder that is ours alone, and empty. */
 export type Unpacking = ArchiveTaker & {
-  /** Makes everything safe from a power cut; gives folders their modes and times, which writing into them would change. */
-  finish(): Promise<void>;
-  /** Reads everything back from the disk; answers the first path that is not as it was in the archive. */
-  findDifference(): Promise<string | undefined>;
+  /** Makes everything safe from a power cut and reads it back; answers the first path that is not as it was in the archive. */
+  finish(): Promise<string | undefined>;
   close(): void;
 };
 
@@ -35,13 +33,14 @@ export function openUnpacking(folder: string): Unpacking {
   for (const name of topFolders) mkdirSync(join(folder, name), { mode: 0o700 });
   const root = openRoot(folder);
   assert(root !== undefined, "the folder was just made");
-  const folders: Listed[] = [];
+  /** Folders, whose times change with what is put into them, and files that their owner may not read back. */
+  const undressed: Listed[] = [];
   /** Folders in which something was put, or a folder made on the way. */
   const parents = new Set([""]);
   return {
     async take(listed, pieces) {
       if (listed.path === headName) return;
-      if (listed.type === "folder") folders.push(listed);
+      if (listed.type === "folder" || isUnreadable(listed)) undressed.push(listed);
       for (let path = parentOf(listed.path); !parents.has(path); path = parentOf(path)) parents.add(path);
       await put(root, listed, pieces);
     },
@@ -49,10 +48,11 @@ export function openUnpacking(folder: string): Unpacking {
     async finish() {
       // Files are synced one by one; without their names they would be lost all the same.
       for (const path of parents) await syncAndClose(withFolder(root, path === "" ? [] : path.split("/"), openForSync));
-      // The innermost first: a folder's time changes with what is put into it.
-      for (const listed of folders.toReversed()) dress(root, listed);
+      const different = await findDifference(folder, root);
+      // The innermost first: behind a folder that nobody may enter there is nothing to be done any more.
+      for (const listed of undressed.toReversed()) dress(root, listed);
+      return different;
     },
-    findDifference: () => findDifference(folder, root),
     close: () => closeSync(root),
   };
 }
@@ -80,7 +80,7 @@ async function put(root: number, listed: Listed, pieces: AsyncIterable<Uint8Arra
     const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     try {
       for await (const piece of pieces) await file.writeFile(piece);
-      await file.chmod(mode);
+      if (!isUnreadable(listed)) await file.chmod(mode);
       await file.utimes(mtime / 1000, mtime / 1000);
       await file.sync();
     } finally {
@@ -91,13 +91,17 @@ async function put(root: number, listed: Listed, pieces: AsyncIterable<Uint8Arra
   }
 }
 
-/** Gives a folder its mode and time, by the same steps that it was made by: a link that stands there is not followed. */
+function isUnreadable({ type, mode }: Listed): boolean {
+  return type === "file" && (mode & constants.S_IRUSR) === 0;
+}
+
+/** Gives a folder or a file its mode and time, by the same steps that it was made by: a link that stands there is not followed. */
 function dress(root: number, listed: Listed): void {
   const { names, name } = namesOf(listed);
   withFolder(root, names, (parent) => {
     const { fd, stat } = openPlace(parent, name);
     try {
-      assert(stat.isDirectory(), "the folder was made by us, and is ours alone");
+      assert(stat.isDirectory() || stat.isFile(), "it was made by us, and is ours alone");
       chmodSync(`/proc/self/fd/${fd}`, listed.mode);
       utimesSync(`/proc/self/fd/${fd}`, listed.mtime / 1000, listed.mtime / 1000);
     } finally {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -95,6 +96,33 @@ test(
         "workspace/c/outputs/own.txt file 644",
       ],
     );
+  },
+);
+
+test(
+  "files and folders without any rights, in a backup that root made, are restored by an ordinary user as they were [Q3]",
+  needsRoot,
+  async (t) => {
+    const folder = folderOf(t);
+    chmodSync(folder, 0o777);
+    const [path, from, to] = [join(folder, "b.tar"), join(folder, "from"), join(folder, "to")];
+    {
+      await using yard = await startYard({ data: from });
+      await yard.client.call("createConversation", { body: { id: "c" } });
+      const outputs = join(from, "workspace", "c", "outputs");
+      mkdirSync(join(outputs, "locked"));
+      for (const name of ["locked/f.txt", "only-written.txt"]) writeFileSync(join(outputs, name), "hidden");
+      chmodSync(join(outputs, "only-written.txt"), 0o200);
+      for (const name of ["locked/f.txt", "locked"]) chmodSync(join(outputs, name), 0o000);
+      assert.deepEqual(await backUp(yard, path), ["ok"]);
+    }
+    chmodSync(path, 0o644);
+    const script = join(import.meta.dirname, "../world/restore-as-nobody.ts");
+    const done = spawnSync(process.execPath, [script, path, to], { encoding: "utf8", env: { TMPDIR: folder } });
+    assert.equal(done.stderr, "");
+    assert.equal(JSON.parse(done.stdout).ok, true, done.stdout);
+    const filesOf = (data: string) => Object.entries(treeOf(data)).filter(([name]) => name.includes("/outputs"));
+    assert.deepEqual(filesOf(to), filesOf(from));
   },
 );
 
