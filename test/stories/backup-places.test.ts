@@ -117,7 +117,7 @@ test(
       assert.deepEqual(await backUp(yard, path), ["ok"]);
     }
     chmodSync(path, 0o644);
-    const script = join(import.meta.dirname, "../world/restore-as-nobody.ts");
+    const script = join(import.meta.dirname, "../world/locked-restore.ts");
     const done = spawnSync(process.execPath, [script, path, to], { encoding: "utf8", env: { TMPDIR: folder } });
     assert.equal(done.stderr, "");
     assert.equal(JSON.parse(done.stdout).ok, true, done.stdout);

@@ -1,4 +1,4 @@
-/** Becomes an ordinary user, restores a backup and prints what is told: `node restore-as-nobody.ts <backup> <data directory>`, started by root. */
+/** Becomes an ordinary user, restores a backup and prints what is told: `node locked-restore.ts <backup> <data directory>`, started by root. */
 // A restore loads it when it is needed; that user may have no access to it then.
 import "tar-stream";
 import { restore } from "./backups.ts";
