@@ -65,6 +65,7 @@ judged("what lies in temp/ or in the sandbox's own /tmp goes without asking [H1]
   ["rm temp/run-$$", ""],
   ["find temp -name '*.tmp' -delete", ""],
   ["find /tmp -type f -exec rm {} +", ""],
+  ["find . -path './temp/*' -delete", ""],
   ["find temp -type f | xargs rm -f", ""],
   ["find temp -name '*.o' -print0 | xargs -0 rm", ""],
   ['find temp -type f | head -5 | while read f; do rm "$f"; done', ""],
@@ -116,6 +117,10 @@ judged("variables, patterns and substitutions in a path are followed, and what c
 judged("every other route to delete asks as well [H1]", [
   ["find . -name '*.log' -delete", "delete"],
   ["find -delete", "delete"],
+  ["find . -delete -path './temp/*'", "delete"],
+  ["find . -exec rm {} \\; -path './temp/*'", "delete"],
+  ["find . -path './temp/*' -print , -delete", "delete"],
+  ["find . -path './temp/*' -o -name '*.csv' -delete", "delete"],
   ["find outputs -type f -exec rm {} \\;", "delete"],
   ["find outputs -type f -exec rm -f {} +", "delete"],
   ["find outputs -execdir sh -c 'rm \"$1\"' _ {} \\;", "delete"],

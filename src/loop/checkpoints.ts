@@ -25,7 +25,7 @@ export function openCheckpoints(parts: Parts, driver: Driver): Checkpoints {
     checkpoints: async (conversation) => (await all(conversation)).map(rendered),
 
     async saveCheckpoint(conversation, name, id) {
-      const stored = await appendAtRest(parts, conversation, [{ type: "checkpoint.saved", name }], id);
+      const stored = await appendAtRest(parts, conversation, [{ type: "checkpoint.saved", name }], { received: id });
       if (!stored.ok) return stored;
       const point = await find(conversation, stored.value.lastSeq);
       return point === undefined ? unknown(stored.value.lastSeq) : ok(rendered(point));

@@ -37,8 +37,8 @@ export function openWhole(parts: Parts, driver: Driver): Pick<Engine, "create" |
     async reset(conversation) {
       const seen = await atRest(parts, conversation);
       if (!seen.ok) return seen;
-      return driver.hold(conversation, async () => {
-        const stored = await appendAtRest(parts, conversation, [{ type: "rewound", to: 0, cause: "reset" }]);
+      return driver.hold(conversation, async ({ epoch }) => {
+        const stored = await appendAtRest(parts, conversation, [{ type: "rewound", to: 0, cause: "reset" }], { epoch });
         if (!stored.ok) return stored;
         await sandbox.reset(rootPlace(parts, conversation));
         const emptied = await workspaces.ofConversation(conversation).empty("temp");
@@ -69,11 +69,11 @@ export async function appendAtRest(
   parts: Parts,
   conversation: ConversationRow,
   events: readonly NewEvent[],
-  received?: string,
+  { received, ...fence }: { readonly received?: string | undefined; readonly epoch?: number },
 ): Promise<Result<{ readonly lastSeq: number }, Failure>> {
   return appendSeen(parts, conversation.number, (history) => {
     const resting = restingOr(history, conversation);
-    return resting.ok ? ok({ events, with: { received, row: { updatedAt: parts.clock.now() } } }) : resting;
+    return resting.ok ? ok({ events, with: { received, row: { updatedAt: parts.clock.now() } }, ...fence }) : resting;
   });
 }
 

@@ -86,7 +86,9 @@ export function computed(run: Run, ref: string, owner: Value | undefined, args: 
   const all = (...values: readonly (Value | undefined)[]): Value => ({
     texts: joined(values.flatMap((one) => (one === undefined ? [] : [one.texts]))),
   });
-  if (/^(os\.path\.join|path\.join|path\.resolve|posixpath\.join)$/.test(ref)) return all(...args);
+  // Node's: an absolute piece is one like the others.
+  if (/^path\.(posix\.)?join$/.test(ref)) return all(...args.map(relative));
+  if (/^(os\.path\.join|path\.(posix\.)?resolve|posixpath\.join)$/.test(ref)) return all(...args);
   if (
     /^((pathlib\.)?(Pure)?(Posix)?Path|str|os\.fspath|os\.path\.(abspath|normpath|realpath|expanduser|expandvars)|path\.normalize|sorted|list|set|tuple|reversed|iter|fs\.realpathSync|String|bytes|shlex\.quote)$/.test(
       ref,
@@ -162,6 +164,10 @@ function temporary(ref: string, first: Value): Value {
     return { texts: first.texts.map((text) => text + name) };
   const own = { texts: [/gettempdir|tmpdir/.test(ref) ? "/tmp" : `/tmp/${name}`] };
   return ref === "tempfile.mkstemp" ? { texts: [any], ref: "tuples", items: [{ texts: [name] }, own] } : own;
+}
+
+function relative({ texts }: Value, at: number): Value {
+  return { texts: at === 0 ? texts : texts.map((text) => text.replace(/^\/+/, "")) };
 }
 
 function below(folder: Value, pattern: string): Value {

@@ -364,8 +364,10 @@ function combined(sign: string, left: Value, right: Value): Value {
     return { texts: [any], items: [...left.items, ...right.items] };
   const between = sign === "/" ? "/" : "";
   if (left.texts.length * right.texts.length > textsMax) return unknown;
-  const both = (text: string, next: string) =>
-    text !== "" && text.length + next.length > textCharactersMax ? any : `${text}${between}${next}`;
+  const both = (text: string, next: string) => {
+    if (sign === "/" && next.startsWith("/")) return next; // Of paths the last absolute one counts.
+    return text !== "" && text.length + next.length > textCharactersMax ? any : `${text}${between}${next}`;
+  };
   return { texts: left.texts.flatMap((text) => right.texts.map((next) => both(text, next))) };
 }
 

@@ -243,12 +243,14 @@ function runEach(call: Call): Stream {
   return { ...stream, text: undefined };
 }
 
+const executes = /^(-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/;
+
 /** `find … -exec`: the command is run on what lies below the folders it starts from. */
 function runFind(call: Call): Stream | undefined {
   const { args, scene, what } = call;
   const found = foundBy(call);
   for (const [at, arg] of args.entries()) {
-    if (!/^(-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/.test(arg)) continue;
+    if (!executes.test(arg)) continue;
     const end = endOf(args, at + 1);
     const command = args.slice(at + 1, end);
     const hasMark = command.some((word) => word.includes("{}"));
@@ -274,12 +276,14 @@ export function foundBy({ args, program }: Call): string[] {
   if (program !== "find") return [name];
   const end = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLPO]/.test(arg));
   const starts = args.slice(0, end === -1 ? undefined : end).filter((arg) => !/^-[HLPO]/.test(arg));
-  const isOne = !args.some((arg) => ["!", "-not", "-o", "-or"].includes(arg));
-  const wordAfter = (...keys: string[]) => args[args.findIndex((arg) => keys.includes(arg)) + 1] ?? "";
-  const path =
-    isOne && args.some((arg) => arg === "-path" || arg === "-wholename") ? wordAfter("-path", "-wholename") : "";
+  const isOne = !args.some((arg) => ["!", "-not", "-o", "-or", ","].includes(arg));
+  const acts = args.findIndex((arg) => arg === "-delete" || executes.test(arg));
+  // What is tested behind a deed comes too late for it.
+  const tests = isOne ? args.slice(0, acts === -1 ? undefined : acts) : [];
+  const wordAfter = (...keys: string[]) => tests[tests.findIndex((arg) => keys.includes(arg)) + 1] ?? "";
+  const path = tests.some((arg) => arg === "-path" || arg === "-wholename") ? wordAfter("-path", "-wholename") : "";
   if (path !== "") return [path];
-  const wanted = isOne && args.some((arg) => arg === "-name" || arg === "-iname") ? wordAfter("-name", "-iname") : "";
+  const wanted = tests.some((arg) => arg === "-name" || arg === "-iname") ? wordAfter("-name", "-iname") : "";
   return (starts.length === 0 ? ["."] : starts).flatMap((start) =>
     wanted === "" ? [`${start}/${name}`] : [`${start}/${name}/${wanted}`],
   );
