@@ -11,7 +11,7 @@ export function openBranch({ log, ids, workspaces, logger }: Parts): Pick<Engine
   return {
     async branch(conversation, at, id = ids.uuid()) {
       const history = await log.history(conversation.number);
-      const { checkpoints, guides } = history;
+      const { checkpoints, guides, budget } = history;
       const point = at === undefined ? checkpoints.at(-1) : checkpoints.find(({ seq }) => seq === at);
       if (point === undefined && at !== undefined) return failure("checkpoint_not_found", { checkpoint: at });
       const counting = point === undefined ? [] : await log.effective(conversation.number, point.seq);
@@ -23,9 +23,10 @@ export function openBranch({ log, ids, workspaces, logger }: Parts): Pick<Engine
       const branched: NewEvent = { type: "branched", parent: conversation.id, place: point?.seq ?? 0, copiedUpTo };
       const first = [branched, ...whose];
       const { owner, title } = conversation;
-      // The files are those of now.
+      // The files are those of now, and so are the limits.
       const uploaded = [...guides].map(([path, { state }]) => uploadedAgain(path, state));
-      const events = [...first, ...copied, ...uploaded];
+      const limited: NewEvent[] = budget.set === undefined ? [] : [{ type: "budget.set", ...budget.set }];
+      const events = [...first, ...copied, ...limited, ...uploaded];
       const about = { id, title, origin: conversation.origin, ...(chosen && rowOf(chosen)) };
       const created = await log.createConversation(owner, { ...about, events, blobsOf: conversation.number });
       const exists = !created.ok && created.failure.code === "conversation_exists";
@@ -45,7 +46,13 @@ function uploadedAgain(path: string, after: FileState): NewEvent {
 
 /** The events of the parent under their new numbers, behind so many others: places named inside them move along. */
 function copiedEvents(events: readonly LogEvent[], before: number): NewEvent[] {
-  const dropped = new Set<LogEvent["type"]>(["rewound", "branched", "checkpoint.deleted", "agent.chosen"]);
+  const dropped = new Set<LogEvent["type"]>([
+    "rewound",
+    "branched",
+    "checkpoint.deleted",
+    "agent.chosen",
+    "budget.set",
+  ]);
   const taken = new Set(events.flatMap(takenUp));
   const kept = events.filter(
     (event) => !dropped.has(event.type) && isForRoot(event) && (event.type !== "message.user" || taken.has(event.id)),

@@ -310,3 +310,25 @@ test("summaries cost as well, also one that is of no use, and none is asked for 
   assert.equal((await compact()).strategy, "compact");
   assert.equal((await budgetOf(yard, id)).spent.tokens, useless.tokens + 710);
 });
+
+test("a branch begins at nothing, with the limits that its conversation has now: whenever they were set, and from whatever place [A4][L9]", async () => {
+  await using model = await modelServer(() => ({ text: "done", usage: { prompt_tokens: 100, completion_tokens: 10 } }));
+  await using yard = await startYard({ model });
+  const { conversation: id } = await yard.ask("one");
+  const [place] = (await must(yard.client.call("listCheckpoints", { params: { id } }))).items;
+  const branchOf = async (body: { at?: number }) => {
+    const branch = await must(yard.client.call("branchConversation", { params: { id }, body }));
+    const { set, by, spent } = await budgetOf(yard, branch.id);
+    return [set, by, spent.tokens];
+  };
+  assert.deepEqual(await branchOf({}), [{}, "settings", 0]);
+  await yard.ask("two", { conversation: id });
+  await must(yard.client.call("setBudget", { params: { id }, body: { tokens: 40_000 } }));
+  await yard.ask("three", { conversation: id });
+  for (let turns = 0; turns < 2; turns += 1) await must(yard.client.call("undoTurn", { params: { id } }));
+  const limited = [{ tokens: 40_000 }, "person", 0];
+  assert.deepEqual((await budgetOf(yard, id)).set, { tokens: 40_000 }, "undo takes no limit away");
+  assert.deepEqual([await branchOf({}), await branchOf({ at: place?.checkpoint ?? 0 })], [limited, limited]);
+  await must(yard.client.call("setBudget", { params: { id }, body: {} }));
+  assert.deepEqual(await branchOf({}), [{}, "person", 0]);
+});

@@ -255,6 +255,35 @@ test("going back to a place does not bring back a message that waited there [L9]
   assert.equal((await yard.ask("third", { conversation: id })).answer, "to the third");
 });
 
+test("a conversation that another server has taken over is not reset by the one that had it [L2][L9][N1]", async () => {
+  let isTaken = false;
+  const takenOver = (storage: Storage): Storage => {
+    let lease = { holder: "", epoch: 0 };
+    return {
+      ...storage,
+      async claimLease(number, holder, ttlMs) {
+        const claimed = await storage.claimLease(number, holder, ttlMs);
+        if (claimed.ok) lease = { holder, epoch: claimed.value.epoch };
+        return claimed;
+      },
+      async append(batch) {
+        if (isTaken && batch.events.some(({ type }) => type === "rewound")) {
+          await storage.releaseLease(batch.number, lease);
+          assert.ok((await storage.claimLease(batch.number, "another server", 60_000)).ok);
+        }
+        return storage.append(batch);
+      },
+    };
+  };
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, wrapStorage: takenOver });
+  const { conversation: id, events } = await yard.ask("first");
+  isTaken = true;
+  const reset = await yard.client.call("resetConversation", { params: { id } });
+  assert.equal(reset.ok || reset.failure.code, "fenced");
+  assert.deepEqual(await yard.events(id), events);
+});
+
 test("deleting a conversation whose model hangs does not wait for it [L9]", async () => {
   await using model = await modelServer(() => ({ text: "never", fault: { after: 1, kind: "stall" } }));
   await using yard = await startYard({ model, clock: endlessClock });
