@@ -72,8 +72,11 @@ function give({ entry, folder, prefix }: DeepEntry, uid: number, device: number)
     if (stat.isDirectory()) giveFolder(folder, name, uid);
     if (!stat.isFile()) return;
     const { fd } = openRegular(folder, name, { device, path: prefix + shown });
-    giveTo(fd, uid);
-    closeSync(fd);
+    try {
+      giveTo(fd, uid);
+    } finally {
+      closeSync(fd);
+    }
   } catch (error) {
     // It has gone, is another one's too, or became something else.
     if (!(error instanceof Refused) && systemCode(error) === undefined) throw error;

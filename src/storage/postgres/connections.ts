@@ -51,10 +51,9 @@ export function openConnections(options: ConnectionOptions): Connections {
         return await attempt();
       } catch (error) {
         const isWorthMore = isGivenUp(error)
-          ? givenUp < givenUpMax
+          ? givenUp++ < givenUpMax
           : isPassing(error) && clock.monotonic() - startedAt < awayMsMax && !pool.ending;
         if (!isWorthMore) throw error;
-        givenUp += 1;
         await clock.wait(retryMs);
       }
     }
