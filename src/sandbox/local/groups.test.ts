@@ -111,6 +111,10 @@ test("only the limits that the machine has are promised, in a container too [X3]
     ["128", "150000"],
   );
   assert.deepEqual([group.oomKills(), group.usage()], [0, { memoryBytes: 0, processes: 0, cpuMs: 0 }]);
+  // A guest must not run where one of its limits does not hold it.
+  const isInAll = group.add(4242);
+  rmSync(at("sys/pids/agentyard-m1/g1"), { recursive: true });
+  assert.deepEqual([isInAll, group.add(4242)], [true, false]);
 });
 
 test("a machine without control groups still has guests, without limits [X3]", async (t) => {
