@@ -57,6 +57,7 @@ export async function* follow(view: View): AsyncGenerator<PlacedFrame[], void, u
         const isGone = events.length === 0 && !(await log.find(conversation.owner, conversation.id)).ok;
         if (isGone) return yield place.pass({ frame: "deleted" });
         sent = upTo;
+        for (const event of events) text.pass(event);
         if (events.length > 0) yield events.flatMap((event) => place.pass({ frame: "event", event }));
         if (events.at(-1)?.type === "conversation.deleted") return yield place.pass({ frame: "deleted" });
       } else if (text.isTooMuch()) {

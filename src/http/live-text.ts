@@ -1,4 +1,5 @@
 import type { LiveFrame } from "../loop/loop.ts";
+import type { LogEvent } from "../protocol/events.ts";
 import { type Attempt, isSameAttempt } from "./attempt.ts";
 
 type Delta = Extract<LiveFrame, { frame: "delta" }>;
@@ -8,12 +9,17 @@ type LiveText = {
   readonly add: (frame: LiveFrame) => void;
   /** What gathered for this attempt, if it is the one that is being written, and what programs said. */
   readonly take: (openOf: (agent?: string) => Attempt | undefined) => LiveFrame[];
+  /** The reader has this event: what an agent wrote that has ended is of no use any more. */
+  readonly pass: (event: LogEvent) => void;
   /** More gathered since counting began or the last take than may wait for its reader: from then on nothing does. */
   readonly isTooMuch: () => boolean;
   readonly startCounting: () => void;
 };
 
-/** Text of the running answer that may wait for its reader, who loses nothing by coming back for the rest. */
+/**
+ * Text of the running answer that may wait for its reader, who loses nothing by coming back for the rest. As much again
+ * may wait of all other agents together.
+ */
 const unsentCharactersMax = 256 * 1024;
 /** So much of what one program said is kept for a slow reader, who misses the beginning. */
 const outputCharactersMax = 16_000;
@@ -25,8 +31,10 @@ export function gatherLiveText(): LiveText {
   const others = new Map<string, Delta[]>();
   let outputs = new Map<string, Output>();
   let characters = 0;
+  // Counted apart: a new attempt of the main agent makes room for its own text, not for theirs, which would get a gap.
+  let othersCharacters = 0;
   let isCounting = false;
-  const isTooMuch = () => isCounting && characters > unsentCharactersMax;
+  const isOver = (count: number) => isCounting && count > unsentCharactersMax;
   return {
     add(delta) {
       if (delta.frame === "output") {
@@ -35,12 +43,12 @@ export function gatherLiveText(): LiveText {
         return;
       }
       if (delta.agent !== undefined) {
-        if (!isTooMuch()) others.set(delta.agent, withPiece(others.get(delta.agent) ?? [], delta));
-        characters += delta.text.length;
+        if (!isOver(othersCharacters)) others.set(delta.agent, withPiece(others.get(delta.agent) ?? [], delta));
+        othersCharacters += delta.text.length;
         return;
       }
       const last = gathered.at(-1);
-      if (last !== undefined && isSameAttempt(last, delta) && isTooMuch()) return;
+      if (last !== undefined && isSameAttempt(last, delta) && isOver(characters)) return;
       characters += delta.text.length;
       if (last === undefined || !isSameAttempt(last, delta)) {
         // The text of an older attempt is of no use any more: its end is in the log.
@@ -61,16 +69,22 @@ export function gatherLiveText(): LiveText {
         said.push(...pieces);
         others.delete(agent);
       }
+      // What is left is none that this reader is slow to take: it has that answer whole, or has not heard of it yet.
+      othersCharacters = 0;
       if (open === undefined || first === undefined || !isSameAttempt(first, open)) return said;
       const taken = gathered;
       gathered = [];
       characters = 0;
       return [...said, ...taken];
     },
-    isTooMuch,
+    pass(event) {
+      if (event.type === "agent.ended") others.delete(event.id);
+    },
+    isTooMuch: () => isOver(characters) || isOver(othersCharacters),
     startCounting() {
       isCounting = true;
       characters = 0;
+      othersCharacters = 0;
     },
   };
 }

@@ -13,7 +13,8 @@ export async function describeState(parts: Parts, conversation: ConversationRow)
   const { turn } = history;
   const model = nextModel(history, parts);
   const all = [history, ...tree.agents.values()].flatMap(({ decisions }) => [...decisions.values()]);
-  const open = all.filter(({ made }) => made === undefined);
+  // As in the inbox: what was asked first stands first, whoever asked it.
+  const open = all.filter(({ made }) => made === undefined).toSorted((a, b) => a.asked.seq - b.asked.seq);
   // Where nobody is asked and nobody works, somebody is about to be told so.
   const isWaiting = turn !== undefined && open.length > 0 && !isAtWork(tree, parts, conversation.owner);
   return {

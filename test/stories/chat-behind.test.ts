@@ -4,9 +4,12 @@ import { type TestContext, test } from "node:test";
 import { ChatDocument } from "../../src/protocol/chat.ts";
 import { routes } from "../../src/protocol/routes.ts";
 import { allFrames, folded, messagesOf, startChatYard } from "../world/chat.ts";
+import { firstOf, textOf } from "../world/company.ts";
+import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
+import { must } from "../world/yard.ts";
 
 // What is said while the turn before waits for a person.
 
@@ -73,5 +76,29 @@ test("who was shown what the turn before asks answers it, and their own turn com
   assert.deepEqual(
     [user_message_id, message.content.final_answer.answer.text, message.ext.interrupt_info],
     [second.user_message_id, "hello", null],
+  );
+});
+
+test("where several helpers ask, a chat and the one behind it are shown what was asked first [C3][H2][A1]", async () => {
+  const isAsked = Promise.withResolvers<void>();
+  const spawn = (role: string): [string, unknown] => ["spawn_agent", { role, task: `${role} it` }];
+  await using model = await modelServer((request) => {
+    const [who = ""] = firstOf(request).split(" ");
+    if (who === "go")
+      return textOf(request).includes('"agent"') ? says("waiting") : calls(spawn("late"), spawn("early"));
+    const question = calls(["ask_human", { question: `${who}?` }]);
+    return who === "late" ? { ...question, heldUntil: isAsked.promise } : question;
+  });
+  await using world = await startChatYard({ model });
+  const first = world.chat({ query: "go", conversation_id: "c1" });
+  await until("the first question", async () => {
+    const { items } = await must(world.yard.client.call("listDecisions", {}));
+    return items.length === 1;
+  });
+  isAsked.resolve();
+  const both = [await first, await world.chat({ query: "hi", conversation_id: "c1" })];
+  assert.deepEqual(
+    both.map(({ message }) => message.ext.interrupt_info?.data.interrupt_config.confirmation_message),
+    ["early?", "early?"],
   );
 });

@@ -3,10 +3,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ChatDocument } from "../../src/protocol/chat.ts";
-import { allFrames, folded, messagesOf, startChatYard } from "../world/chat.ts";
+import { routes } from "../../src/protocol/routes.ts";
+import { allFrames, type ChatYard, folded, messagesOf, startChatYard } from "../world/chat.ts";
+import { firstOf, lastOf, report } from "../world/company.ts";
+import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
-import { calls, modelServer, says } from "../world/model-server.ts";
+import { type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
+import { must } from "../world/yard.ts";
 
 // An agent asks a person in the middle of a turn, and the person answers over the chat routes.
 
@@ -137,6 +141,95 @@ test("an answer that was stopped while it waited for a person asks nothing any m
     const [, listed] = await messagesOf(world, id);
     assert.equal(listed?.ext, JSON.stringify(ext), id);
   }
+});
+
+/** What a helper is asked to do it asks a person about; what became of it is the answer. */
+function delegating(what: [string, unknown]) {
+  return (request: AskedRequest) => {
+    const { role, text } = lastOf(request);
+    if (firstOf(request).startsWith("part")) return role === "tool" ? says(report(`heard ${text}`)) : calls(what);
+    if (text === "hi") return says("hello");
+    return role === "tool" ? says(`told: ${text}`) : calls(["delegate_task", { task: "part of it" }]);
+  };
+}
+
+/** How the list and the conversation itself say that it stands, and what its newest message is asked. */
+async function standing(world: ChatYard, id: string) {
+  const { entries } = routes.listChatConversations.answer.parse((await world.call("GET", "conversation")).json);
+  const one = routes.getChatConversation.answer.parse((await world.call("GET", `conversation/${id}`)).json);
+  const newest = (await messagesOf(world, id)).at(-1);
+  const { interrupt_info } = JSON.parse(newest?.ext ?? "{}");
+  const states = [entries.find((entry) => entry.id === id)?.run_state, one.run_state, newest?.run_state];
+  return { states, interrupt_info };
+}
+
+test("a call that a helper wants to make is shown as interrupted everywhere, and confirmed with other arguments [C4][H2][A2]", async (t) => {
+  const data = folderWith(t, {});
+  const marks = join(data, "marks.jsonl");
+  const tools = [effectTool("pay", "unsafe", marks, { asks: true })];
+  await using model = await modelServer(delegating(["pay", { mark: "a" }]));
+  await using world = await startChatYard({ model, data, tools });
+  // The helper's first turn is in the second of the conversation.
+  await world.chat({ query: "hi", conversation_id: "c1" });
+  const streamed = await allFrames(await world.stream({ query: "go", conversation_id: "c1", agent_run_id: "r2" }));
+  const asked = ChatDocument.parse(folded(streamed));
+  const info = asked.message.ext.interrupt_info;
+  assert.deepEqual(
+    [info?.handle.interrupt_type, info?.handle.snapshot_id, info?.data.tool_name, info?.data.tool_args],
+    ["tool_interrupt", "r2", "pay", [{ key: "mark", value: "a", type: "string" }]],
+  );
+  const waiting = ["waiting_approval", "waiting_approval", "waiting_approval"];
+  assert.deepEqual(await standing(world, "c1"), { states: waiting, interrupt_info: info });
+
+  const done = await world.chat({
+    ...{ conversation_id: "c1", interrupted_assistant_message_id: asked.assistant_message_id },
+    resume_interrupt_info: {
+      ...{ resume_handle: info?.handle, action: "confirm", data: info?.data },
+      modified_args: [{ key: "mark", value: "b" }],
+    },
+  });
+  assert.deepEqual([done.assistant_message_id, done.message.ext.interrupt_info], [asked.assistant_message_id, null]);
+  assert.match(done.message.content.final_answer.answer.text, /^told: .*heard/);
+  assert.match(await readFile(marks, "utf8"), /^[^\n]*"mark":"b"[^\n]*\n$/);
+  assert.deepEqual(await standing(world, "c1"), { states: ["", "", ""], interrupt_info: null });
+});
+
+test("a question of a helper is answered by what is typed [C4][H3][A2]", async () => {
+  await using model = await modelServer(delegating(["ask_human", { question: "Which city?" }]));
+  await using world = await startChatYard({ model });
+  const asked = await world.chat({ query: "go", conversation_id: "c1" });
+  const { ext, content } = asked.message;
+  assert.equal(ext.interrupt_info?.handle.interrupt_type, "user_input_request");
+  assert.match(JSON.stringify(content.final_answer.answer.ask), /Which city\?/);
+  const resumed = { resume_handle: ext.interrupt_info?.handle, action: "confirm" };
+  const done = await world.chat({ conversation_id: "c1", query: "Bonn", resume_interrupt_info: resumed });
+  assert.match(done.message.content.final_answer.answer.text, /Bonn/);
+  assert.deepEqual([done.message.ext.interrupt_info, done.message.content.final_answer.answer.ask], [null, {}]);
+});
+
+test("what a helper asked is asked no more when it is stopped, alone or with its turn [C4][L6][A1]", async () => {
+  const held = Promise.withResolvers<void>();
+  const answer = delegating(["ask_human", { question: "Which city?" }]);
+  await using model = await modelServer((request) => {
+    const isTold = firstOf(request) === "go" && lastOf(request).role === "tool";
+    return isTold ? { ...says("without it"), heldUntil: held.promise } : answer(request);
+  });
+  await using world = await startChatYard({ model });
+  for (const id of ["alone", "whole"])
+    assert.notEqual((await world.chat({ query: "go", conversation_id: id })).message.ext.interrupt_info, null, id);
+  const [helper] = all(await world.yard.events("alone"), "agent.spawned");
+  await must(world.yard.client.call("stopAgent", { params: { id: "alone", agent: helper?.id ?? "" } }));
+  await until("the main agent goes on", () => model.asked.some((request) => lastOf(request).role === "tool"));
+  const running = { states: ["running", "running", "running"], interrupt_info: null };
+  assert.deepEqual(await standing(world, "alone"), running);
+  const goingOn = world.stream({ conversation_id: "alone" }, { path: "chat/resume" });
+  held.resolve();
+  const { content, ext } = ChatDocument.parse(folded(await allFrames(await goingOn))).message;
+  assert.deepEqual([content.final_answer.answer.text, ext.interrupt_info], ["without it", null]);
+
+  assert.equal((await world.call("POST", "chat/termination", { conversation_id: "whole" })).status, 204);
+  await world.yard.whenAtRest("whole");
+  assert.deepEqual(await standing(world, "whole"), { states: ["", "", ""], interrupt_info: null });
 });
 
 test("a decision that is not of this conversation is not found [C4][S7]", async () => {

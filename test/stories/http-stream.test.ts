@@ -144,6 +144,27 @@ test("a slow reader waits for nothing but its own pace, until too much text pile
   await until("nobody listens", () => yard.listeners() === 0);
 });
 
+test("a reader who takes at once what helpers write is never told to resume, however much it is; a slow one is [C3][A2]", async () => {
+  await using yard = await writingYard();
+  const row = await yard.start("c");
+  const agent = "worker-1";
+  await yard.append(row, stepStarted(1, { agent }));
+  const stream = openStream(yard);
+  await stream.take(2);
+  const piece = "x".repeat(64 * 1024);
+  const say = (n: number) => yard.say(row, { ...delta(1, n * piece.length, piece), agent });
+  for (let n = 0; n < 12; n += 1) {
+    say(n);
+    const frames = await stream.take(Math.ceil(piece.length / 10_000));
+    const heard = frames.map((frame) => (frame.frame === "delta" ? frame.text : frame.frame)).join("");
+    assert.ok(heard === piece, `piece ${n} ends with ${heard.slice(-10)}`);
+    await settle();
+  }
+  for (let n = 12; n < 20; n += 1) say(n);
+  assert.deepEqual((await stream.rest()).at(-1), { frame: "behind", after: "1" });
+  await until("nobody listens", () => yard.listeners() === 0);
+});
+
 test("a stream pings while nothing happens, and leaves no timer behind", async () => {
   const clock = manualClock();
   await using yard = await writingYard({ clock });

@@ -15,9 +15,9 @@ export function renames(count: number): NewEvent[] {
   return Array.from({ length: count }, (_, index) => ({ type: "conversation.renamed", title: `t${index + 1}` }));
 }
 
-export function stepStarted(step: number): NewEvent {
+export function stepStarted(step: number, of: { readonly agent?: string } = {}): NewEvent {
   const sent = { hash: "", bytes: 0, reused: 0 };
-  return { type: "step.started", turn: 1, step, attempt: 1, slot: "base", model: "demo", reason: "", ...sent };
+  return { type: "step.started", ...of, turn: 1, step, attempt: 1, slot: "base", model: "demo", reason: "", ...sent };
 }
 
 export function answered(step: number, text: string): NewEvent {

@@ -8,6 +8,7 @@ import { type DocumentFailure, documentError } from "./chat-error.ts";
 import { firstProgress } from "./first-document.ts";
 import { askOf, interruptOf } from "./interrupt.ts";
 import type { ChatPlace } from "./message-numbers.ts";
+import { isOthers, noteDecision, type OpenDecisions } from "./open-decisions.ts";
 import { shownArguments, shownResult } from "./shown-json.ts";
 import { type ShownText, shownText } from "./shown-text.ts";
 
@@ -32,6 +33,7 @@ const itemKeys = { text: "answer", reasoning: "think" } as const;
 const kinds = ["reasoning", "text"] as const;
 
 type OpenCall = { readonly item: number; readonly arguments: string };
+type NamedCall = { readonly agent?: string | undefined; readonly call: string };
 
 /**
  * What each event and each piece of text of a turn changes in its document, from the first document on. It remembers
@@ -50,7 +52,7 @@ export class TurnChanges {
   /** The newest words of the agent, for a turn that ends without an answer. */
   #lastWords: Record<Kind, string> = { text: "", reasoning: "" };
   #calls = new Map<string, OpenCall>();
-  readonly #asked = new Map<string, EventOf<"decision.asked">>();
+  readonly #asked: OpenDecisions = new Map();
   #interrupt: string | undefined;
   #firstStart: number | undefined;
   #lastEnd = 0;
@@ -73,7 +75,7 @@ export class TurnChanges {
 
   /** An event of the turn; those that change nothing are passed over. */
   addEvent(event: LogEvent): Change[] {
-    if ("agent" in event && event.agent !== undefined) return [];
+    if (isOthers(event)) return [];
     switch (event.type) {
       case "step.started":
         this.#startStep(event);
@@ -92,7 +94,7 @@ export class TurnChanges {
         }
         break;
       case "call.started":
-        this.#setInCall(event.call, ["start_time"], event.at);
+        this.#setInCall(event, ["start_time"], event.at);
         break;
       case "call.finished":
         this.#finishCall(event);
@@ -102,6 +104,10 @@ export class TurnChanges {
         break;
       case "decision.made":
         this.#decide(event);
+        break;
+      case "agent.ended":
+        noteDecision(this.#asked, event);
+        this.#showInterrupt();
         break;
       case "turn.finished":
         this.#finish(event);
@@ -119,7 +125,7 @@ export class TurnChanges {
 
   /** What is asked before this turn can begin. */
   addAsked(event: EventOf<"decision.asked">): Change[] {
-    this.#asked.set(event.id, event);
+    noteDecision(this.#asked, event);
     this.#showInterrupt();
     return this.#take();
   }
@@ -210,20 +216,20 @@ export class TurnChanges {
   }
 
   #ask(event: EventOf<"decision.asked">): void {
-    if (event.instead !== undefined) this.#asked.delete(event.instead);
-    this.#asked.set(event.id, event);
-    this.#setInCall(event.call, ["interrupted"], true);
-    this.#setInCall(event.call, ["skill_info", "checked"], false);
+    noteDecision(this.#asked, event);
+    this.#setInCall(event, ["interrupted"], true);
+    this.#setInCall(event, ["skill_info", "checked"], false);
     this.#showInterrupt();
   }
 
-  #decide({ id, verdict, arguments: edited }: EventOf<"decision.made">): void {
+  #decide(event: EventOf<"decision.made">): void {
+    const { id, verdict, arguments: edited } = event;
     const asked = this.#asked.get(id);
     if (asked === undefined) return;
-    this.#asked.delete(id);
-    this.#setInCall(asked.call, ["interrupted"], false);
-    if (verdict !== "reject") this.#setInCall(asked.call, ["skill_info", "checked"], true);
-    if (edited !== undefined) this.#setInCall(asked.call, ["skill_info", "args"], shownArguments(edited));
+    noteDecision(this.#asked, event);
+    this.#setInCall(asked, ["interrupted"], false);
+    if (verdict !== "reject") this.#setInCall(asked, ["skill_info", "checked"], true);
+    if (edited !== undefined) this.#setInCall(asked, ["skill_info", "args"], shownArguments(edited));
     this.#showInterrupt();
   }
 
@@ -233,7 +239,7 @@ export class TurnChanges {
     if (asked?.id === this.#interrupt) return;
     this.#interrupt = asked?.id;
     const { runId } = this.#options.place;
-    const call = asked && this.#calls.get(asked.call)?.arguments;
+    const call = asked && this.#callOf(asked)?.arguments;
     this.#set(
       [...extKey, "interrupt_info"],
       asked === undefined ? null : interruptOf(asked, { runId, arguments: call }),
@@ -241,10 +247,11 @@ export class TurnChanges {
     this.#set([...finalKey, "answer", "ask"], asked !== undefined && asksForWords(asked.kind) ? askOf(asked) : {});
   }
 
-  #finish({ outcome, failure, at }: EventOf<"turn.finished">): void {
+  #finish(event: EventOf<"turn.finished">): void {
+    const { outcome, failure, at } = event;
     // Stopped before it had said anything that is kept.
     this.#closeStep({ text: "", reasoning: "" }, "failed", at);
-    this.#asked.clear();
+    noteDecision(this.#asked, event);
     this.#showInterrupt();
     if (!this.#hasFinal.text) {
       for (const kind of kinds) if (this.#lastWords[kind] !== "") this.#set(finalKeys[kind], this.#lastWords[kind]);
@@ -277,9 +284,14 @@ export class TurnChanges {
     this.#setInItem(item, ["end_time"], at);
   }
 
-  #setInCall(call: string, key: ChatKey, content: unknown): void {
-    const open = this.#calls.get(call);
+  #setInCall(call: NamedCall, key: ChatKey, content: unknown): void {
+    const open = this.#callOf(call);
     if (open !== undefined) this.#setInItem(open.item, key, content);
+  }
+
+  /** Calls of two agents may have the same id, and only those of the main one are shown. */
+  #callOf({ agent, call }: NamedCall): OpenCall | undefined {
+    return agent === undefined ? this.#calls.get(call) : undefined;
   }
 
   #setInItem(item: number, key: ChatKey, content: unknown): void {

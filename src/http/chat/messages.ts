@@ -6,6 +6,7 @@ import { TurnChanges } from "./changes.ts";
 import { applyChange } from "./document.ts";
 import { firstDocument } from "./first-document.ts";
 import { type ChatPlace, chatPlaces } from "./message-numbers.ts";
+import { isOthers, noteDecision, type OpenDecisions } from "./open-decisions.ts";
 
 /** The messages of a conversation, from what counts of its log. The same log gives the same bytes. */
 export function chatMessages(
@@ -54,24 +55,16 @@ function isAskingNow(events: readonly LogEvent[]): boolean {
 }
 
 function stateOf(message: string, events: readonly LogEvent[]): { state: Answer["state"]; isAsking: boolean } {
-  const open = new Set<string>();
+  const open: OpenDecisions = new Map();
   let state: Answer["state"] = "queued";
   for (const event of events) {
     if (isOthers(event)) continue;
     if (event.type === "turn.started" && event.message === message) state = "running";
     if (state !== "running") continue;
-    if (event.type === "decision.asked") open.add(event.id);
-    if (event.type === "decision.asked" && event.instead !== undefined) open.delete(event.instead);
-    if (event.type === "decision.made") open.delete(event.id);
+    noteDecision(open, event);
     if (event.type === "turn.finished") state = event.outcome;
   }
   return { state, isAsking: open.size > 0 };
-}
-
-/** What other agents do is their own, but for what they ask a person. */
-function isOthers(event: LogEvent): boolean {
-  const isDecision = event.type === "decision.asked" || event.type === "decision.made";
-  return "agent" in event && event.agent !== undefined && !isDecision;
 }
 
 type Answer = {

@@ -1,5 +1,6 @@
 import type { LogEvent, TurnOutcome } from "../../protocol/events.ts";
 import { type Attempt, attemptAfter } from "../attempt.ts";
+import { askedBy, isOthers, noteDecision, type OpenDecisions } from "./open-decisions.ts";
 
 /** What ends a turn for good, or the wait for it. */
 export type TurnEnd = "withdrawn" | "deleted" | TurnOutcome;
@@ -14,7 +15,7 @@ export class OwnEvents {
   #ended: TurnEnd | undefined;
   readonly #calls = new Set<string>();
   readonly #asked = new Set<string>();
-  readonly #open = new Set<string>();
+  readonly #open: OpenDecisions = new Map();
 
   constructor(message: string) {
     this.#id = message;
@@ -66,15 +67,17 @@ export class OwnEvents {
   }
 
   #isOwn(event: LogEvent): boolean {
-    // What any agent of the turn asks a person counts; all else of theirs is their own.
+    if (isOthers(event)) return false;
+    // Other agents count their own turns.
     if (event.type === "decision.asked" && event.agent !== undefined) return this.isStarted;
-    if ("agent" in event && event.agent !== undefined && event.type !== "decision.made") return false;
     switch (event.type) {
       case "message.user":
       case "message.withdrawn":
         return event.id === this.#id;
       case "decision.made":
         return this.#asked.has(event.id);
+      case "agent.ended":
+        return askedBy(this.#open, event.id).length > 0;
       case "call.started":
       case "call.finished":
         return this.#calls.has(event.call);
@@ -92,12 +95,8 @@ export class OwnEvents {
   #note(event: LogEvent): void {
     this.#attempt = attemptAfter(this.#attempt, event);
     if (event.type === "message.assistant") for (const call of event.calls ?? []) this.#calls.add(call.id);
-    if (event.type === "decision.asked") {
-      this.#asked.add(event.id);
-      this.#open.add(event.id);
-      if (event.instead !== undefined) this.#open.delete(event.instead);
-    }
-    if (event.type === "decision.made") this.#open.delete(event.id);
+    if (event.type === "decision.asked") this.#asked.add(event.id);
+    noteDecision(this.#open, event);
     if (event.type === "message.withdrawn") this.#ended = "withdrawn";
     if (event.type === "conversation.deleted") this.#ended = "deleted";
     if (event.type === "turn.finished") this.#ended = event.outcome;

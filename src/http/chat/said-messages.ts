@@ -28,11 +28,15 @@ export async function saidMessages(
   const messageOfTurn = new Map<number, string>();
   const turnOfDecision = new Map<string, number>();
   const verdicts = new Map<string, string>();
+  let open: number | undefined;
   for (const event of events) {
-    if (event.type === "decision.asked") turnOfDecision.set(event.id, event.turn);
+    // Other agents count turns of their own: what they ask is asked in the one that is open.
+    const asking = event.type === "decision.asked" && event.agent === undefined ? event.turn : open;
+    if (event.type === "decision.asked" && asking !== undefined) turnOfDecision.set(event.id, asking);
     if (event.type === "decision.made") verdicts.set(event.id, event.verdict);
     if ("agent" in event && event.agent !== undefined) continue;
     if (event.type === "turn.started") {
+      open = event.turn;
       messageOfTurn.set(event.turn, event.message);
       states.set(event.message, { state: "open", turn: event.turn });
     } else if (event.type === "turn.finished") {

@@ -300,3 +300,29 @@ test("an approval that is open ends the stream with all that is needed to answer
   const { frames } = await readAll(openStream(yard).stream);
   assert.equal(frames.at(-1)?.action, "end");
 });
+
+test("what a helper asks about a call says nothing of the main agent's call that has the same id [A2][C3]", async () => {
+  await using yard = await begun();
+  const call = { id: "c1", name: "delegate_task", arguments: '{"task":"tidy up"}' };
+  const { seq: _, at: __, ...question } = { ...asked, agent: "worker-1" };
+  const made: NewEvent = {
+    ...{ type: "decision.made", agent: "worker-1", id: "d1", verdict: "edit", arguments: '{"path":"b.csv"}' },
+    ...{ by: "me", argumentsHash: "", previous: "" },
+  };
+  const shown = async () => {
+    const { content, ext } = documentOf(yard.view.conversation.id, yard.view, await yard.events()).message;
+    const calls = content.middle_answer.progress.filter(({ stage }) => stage === "skill");
+    return { calls: calls.map(({ interrupted, skill_info }) => ({ interrupted, skill_info })), ext };
+  };
+  await yard.append(answered(1, "", call));
+  const before = await shown();
+  await yard.append(question);
+  const open = await shown();
+  assert.deepEqual(open.calls, before.calls);
+  assert.deepEqual(open.ext.interrupt_info?.data.tool_args, [
+    { key: "path", value: "a.csv", type: "string" },
+    { key: "n", value: 2, type: "number" },
+  ]);
+  await yard.append(made);
+  assert.deepEqual(await shown(), before);
+});

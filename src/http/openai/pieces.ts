@@ -1,6 +1,7 @@
 import type { EventOf, LogEvent } from "../../protocol/events.ts";
 import type { Finish, Usage } from "../../protocol/message.ts";
 import type { TurnFrame, TurnRest } from "../chat/follow-message.ts";
+import { noteDecision, type OpenDecisions } from "../chat/open-decisions.ts";
 import { openTrack } from "./track.ts";
 
 /** What a caller gets of a turn. The agent's own tools run here and stay unseen. */
@@ -38,7 +39,7 @@ export type Since = string | number | undefined;
 export function openPieces(since: Since, note: (open: readonly Asked[]) => string) {
   const parts = { count: 0 };
   const tracks = { text: openTrack(parts), reasoning: openTrack(parts) };
-  const open = new Map<string, Asked>();
+  const open: OpenDecisions = new Map();
   let ledger: Ledger = { finish: "stop", usage: { input: 0, output: 0 }, failure: undefined, retryAfterMs: undefined };
   let isOurs = false;
   let attempt = 0;
@@ -63,7 +64,7 @@ export function openPieces(since: Since, note: (open: readonly Asked[]) => strin
   }
 
   function takeEvent(event: LogEvent): Piece[] {
-    keepOpen(event, open);
+    noteDecision(open, event);
     ({ at } = event);
     if (isOurs) return takeOurs(event);
     if (typeof since === "number") return event.seq > since ? [...begun(), ...takeOurs(event)] : [];
@@ -91,7 +92,7 @@ export function openPieces(since: Since, note: (open: readonly Asked[]) => strin
         case "ping":
           return [{ piece: "ping" }];
         case "rest":
-          if (frame.behind !== undefined) keepOpen(frame.behind, open);
+          if (frame.behind !== undefined) noteDecision(open, frame.behind);
           return ended(frame.state);
       }
     },
@@ -120,14 +121,6 @@ function sum(one: Usage, other: Usage): Usage {
     cachedInput: (one.cachedInput ?? 0) + (other.cachedInput ?? 0),
     reasoning: (one.reasoning ?? 0) + (other.reasoning ?? 0),
   };
-}
-
-function keepOpen(event: LogEvent, open: Map<string, Asked>): void {
-  if (event.type === "decision.made") open.delete(event.id);
-  if (event.type === "turn.finished") open.clear();
-  if (event.type !== "decision.asked") return;
-  if (event.instead !== undefined) open.delete(event.instead);
-  open.set(event.id, event);
 }
 
 function isMade(event: LogEvent, id: string): boolean {
