@@ -161,6 +161,14 @@ test("an agent that went on without the decision it had asked for is found, what
   assert.deepEqual(faultsOf(withoutLast({ ...next, final: true })), []);
 });
 
+test("a question that nobody is asked any more is found in every conversation, not only in the last one [H2]", () => {
+  const unanswered = (number: number) => record().flatMap((row) => (row.seq === 6 ? [] : [{ ...row, number }]));
+  const whole = record().map((row) => ({ ...row, number: 3 }));
+  const rows = [...unanswered(1), ...unanswered(2), ...whole];
+  assert.deepEqual(faultsOf(rows, { isOpen: (number) => number === 2 }), ["1/3 made_missing"]);
+  assert.deepEqual(faultsOf(rows, { isOpen: () => false }), ["1/3 made_missing", "2/3 made_missing"]);
+});
+
 test("events that no version writes, and those of a session that is not there, are named [H2]", () => {
   const rows = record();
   const last = rows[5] ?? assert.fail();

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { asToday, fixtureVersion, readContents } from "../contracts/fixture.ts";
 import { morning } from "../contracts/storage-place.ts";
-import { type Cut, cutPower, linesOf, tellCuts } from "../world/power-cut.ts";
+import { type Cut, cutPower, killedAt, linesOf, tellCuts, writeTree } from "../world/power-cut.ts";
 import { recordLog } from "../world/power-cut-log.ts";
 import { cannotRecord, type Recording } from "../world/power-cut-record.ts";
 import { inStorage } from "../world/power-cut-storage.ts";
@@ -52,6 +52,22 @@ test("whenever the power fails at the first start after a restore, the database 
   const figures = await cutPower(recording, { randomCuts: 15, check: (cut) => checkContents(cut, fixtureVersion) });
   tellCuts("the start after a restore", figures);
 });
+
+test("a first start that is killed before its folders are safe from a power cut leaves that to the next one [L2][Q2]", {
+  skip: cannotRecord,
+}, async (t) => {
+  const first = await recordLog(t, start);
+  const [safe] = aboveSynced(first);
+  assert.ok(safe !== undefined, "the folder above the new one is synced");
+  const left = killedAt(first, safe.began);
+  const next = await recordLog(t, { ...start, prepare: (path) => writeTree(left, dirname(dirname(path))) });
+  assert.equal(aboveSynced(next).length, 1, "the name of the folder of the database is never made safe");
+});
+
+/** Each time the names in the folder above that of the database were made safe. */
+function aboveSynced({ steps }: Recording) {
+  return steps.filter((step) => step.does === "sync" && step.path === "");
+}
 
 function checkMigrated(recording: Recording): (cut: Cut) => Promise<void> {
   const opened = linesOf(recording).find(({ line }) => line === "opened");

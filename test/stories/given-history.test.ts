@@ -51,6 +51,23 @@ test("a history that comes with a chat is used for that turn alone: then the con
   assert.deepEqual((await must(yard.client.call("replay", { params: { id: "c" } }))).differences, []);
 });
 
+test("a given history that ends with calls of which one has no result is answered: the model reads that none was given [C1][C5]", async () => {
+  await using model = await modelServer(() => says("ok"));
+  await using yard = await startYard({ model });
+  const say = await begin(yard);
+  const open = (...results: GivenMessage[]): GivenMessage[] => [
+    { role: "assistant", text: "", toolCalls: [call, { ...call, id: "call_2" }] },
+    ...results,
+  ];
+  await say("so?", { instead: open({ role: "tool", toolCallId: "call_2", text: "noon" }) });
+  await say("and?", { instead: open() });
+  const nothing = "tool: (no result was given)";
+  assert.deepEqual(model.asked.map(sentIn), [
+    ["assistant: ", "tool: noon", nothing, "user: so?"],
+    ["assistant: ", nothing, nothing, "user: and?"],
+  ]);
+});
+
 test("tools run in a turn that was given a history, and their results stay in the stored one [C1][C5]", async () => {
   await using model = await modelServer([says("first"), calls(["todo_read", {}]), says("nothing to do"), says("last")]);
   await using yard = await startYard({ model });

@@ -4,11 +4,15 @@ import { z } from "zod";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
 import { failure } from "../../src/protocol/failure.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
+import { firstOf, lastOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { endlessClock } from "../world/manual-clock.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { noSandbox } from "../world/sandbox.ts";
+import { skillFolder, skillText } from "../world/skill-folder.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const send = (yard: TestYard, id: string, text: string, mode: "queue" | "steer" = "queue") =>
@@ -182,6 +186,42 @@ test("a steering message taken back in the moment it joins is not told to the mo
     takeBack = undefined;
     taken.push((await yard.client.call("withdrawMessage", { params: { id, message } })).ok);
   };
+  held.resolve();
+  const { answer } = await yard.whenAtRest(id);
+  const told = model.asked.filter(({ text }) => text.includes("send it to everybody")).length;
+  assert.deepEqual({ taken, answer, told }, { taken: [true], answer: "done", told: 0 });
+});
+
+test("a steering message taken back while it is being taken up beside other agents is not told to the model [L7][A1]", async (t) => {
+  const skills = skillFolder(t);
+  skills.write("greetings/SKILL.md", skillText("greetings"));
+  skills.write("greetings/requirements.txt", "greeter\n");
+  const held = Promise.withResolvers<void>();
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("paint")) return { ...says("painted"), heldUntil: held.promise };
+    const { role, text } = lastOf(request);
+    if (text.includes("painted")) return says("done");
+    return role === "tool" ? says("it is at it") : calls(["spawn_agent", { role: "painter", task: "paint it" }]);
+  });
+  const taken: boolean[] = [];
+  const none = noSandbox();
+  const openSandbox = (): Sandbox => ({
+    ...none,
+    // The message is known by now, and what its skill lacks is looked for; its step is not stored yet.
+    async run(place, wanted) {
+      taken.push((await yard.client.call("withdrawMessage", { params: { id, message: "steering" } })).ok);
+      return none.run(place, wanted);
+    },
+  });
+  await using yard = await startYard({ model, data: skills.data, openSandbox });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await send(yard, id, "go");
+  await until("the main agent waits for the other", async () =>
+    all(await yard.events(id), "message.assistant").some(({ text }) => text === "it is at it"),
+  );
+  const body = { id: "steering", text: "send it to everybody with @greetings", mode: "steer" } as const;
+  await must(yard.client.call("sendMessage", { params: { id }, body }));
+  await until("it was taken back", () => taken.length > 0);
   held.resolve();
   const { answer } = await yard.whenAtRest(id);
   const told = model.asked.filter(({ text }) => text.includes("send it to everybody")).length;

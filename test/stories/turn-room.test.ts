@@ -6,7 +6,14 @@ import { defineTool } from "../../src/tools/tools.ts";
 import { all } from "../world/events.ts";
 import { type Answer, type AskedRequest, calls, modelServer, type Script, says } from "../world/model-server.ts";
 import { newConversation, place } from "../world/undo.ts";
-import { must, startYard } from "../world/yard.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
+
+const onePixel = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const picture: Joining = { text: "look", images: [{ mime: "image/png", base64: onePixel.toString("base64") }] };
+const words: Joining = { text: "In a few words, please." };
 
 const manyReads = [
   { window: 128_000, files: 7, kilobytes: 99 },
@@ -104,18 +111,7 @@ test("an image that a tool shows is looked at by the vision model [M2][F1]", asy
 test("an image that joins a running turn is looked at by the vision model, at once and in the steps after it [M2][L7]", async () => {
   await using model = await modelServer([calls(["wait", {}]), calls(["list_files", {}]), says("A dot.")]);
   const env = { MODEL_VISION_BASE_URL: model.url, MODEL_VISION_ID: "eyes", MODEL_VISION_CONTEXT_WINDOW: "128000" };
-  const body = {
-    text: "look",
-    mode: "steer",
-    images: [{ mime: "image/png", base64: onePixel.toString("base64") }],
-  } as const;
-  const wait = defineTool({
-    ...{ name: "wait", description: "Waits. For tests.", class: "pure", input: z.object({}) },
-    async run() {
-      await must(yard.client.call("sendMessage", { params: { id }, body: { ...body, images: [...body.images] } }));
-      return ok({ text: "waited" });
-    },
-  });
+  const wait = waitsFor(() => steer(yard, id, picture));
   await using yard = await startYard({ model, env, tools: [wait] });
   const id = await newConversation(yard);
   const { outcome } = await yard.ask("wait a moment", { conversation: id });
@@ -132,6 +128,32 @@ test("an image that joins a running turn is looked at by the vision model, at on
   for (const [asks, sees] of asked) assert.equal(asks, sees ? "eyes" : "test-model");
 });
 
+for (const [where, first, ...joining] of [
+  ["that a turn began with", picture, words],
+  ["that joined a turn", words, picture, words],
+] as const) {
+  test(`an image ${where} is looked at by the vision model to its end, also after words alone have joined [M2][L7]`, async () => {
+    await using model = await modelServer([
+      calls(["wait", {}]),
+      calls(["list_files", {}]),
+      calls(["now", {}]),
+      says("A dot."),
+    ]);
+    const env = { MODEL_VISION_BASE_URL: model.url, MODEL_VISION_ID: "eyes", MODEL_VISION_CONTEXT_WINDOW: "128000" };
+    const wait = waitsFor(() => steer(yard, id, ...joining));
+    await using yard = await startYard({ model, env, tools: [wait] });
+    const id = await newConversation(yard);
+    await must(yard.client.call("sendMessage", { params: { id }, body: { ...first, mode: "queue" } }));
+    const { answer } = await yard.whenAtRest(id);
+    const asked = model.asked.map(
+      ({ body, text }) => [body.model, text.includes(onePixel.toString("base64"))] as const,
+    );
+    assert.deepEqual([answer, ...(asked.at(-1) ?? [])], ["A dot.", "eyes", true]);
+    assert.ok(model.asked.at(-1)?.text.includes(words.text), "the words have joined");
+    for (const [asks, sees] of asked) assert.equal(asks, sees ? "eyes" : "test-model");
+  });
+}
+
 test("of two messages that join a running turn together only the one that is too long is shortened, and the other stays word for word [L7][Z2]", async () => {
   const window = 8_192;
   const joining = ["Answer in English, please.", `Read this. ${"word ".repeat(10_000)}The end.`];
@@ -143,14 +165,7 @@ test("of two messages that join a running turn together only the one that is too
       return calls([request.body.messages.at(-1)?.role === "tool" ? "list_files" : "wait", {}]);
     }),
   );
-  const wait = defineTool({
-    ...{ name: "wait", description: "Waits. For tests.", class: "pure", input: z.object({}) },
-    async run() {
-      for (const text of joining)
-        await must(yard.client.call("sendMessage", { params: { id }, body: { text, mode: "steer" } }));
-      return ok({ text: "waited" });
-    },
-  });
+  const wait = waitsFor(() => steer(yard, id, ...joining.map((text) => ({ text }))));
   await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: `${window}` }, tools: [wait] });
   const id = await newConversation(yard);
   const { answer } = await yard.ask("wait a moment", { conversation: id });
@@ -159,10 +174,23 @@ test("of two messages that join a running turn together only the one that is too
   assert.match(long, /^Read this\. word [^[]*\[\.\.\. shortened to make room[^\]]*\]\n[^[]*The end\.$/);
 });
 
-const onePixel = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-  "base64",
-);
+/** While it runs, something else happens. */
+function waitsFor(meanwhile: () => Promise<void>) {
+  return defineTool({
+    ...{ name: "wait", description: "Waits. For tests.", class: "pure", input: z.object({}) },
+    async run() {
+      await meanwhile();
+      return ok({ text: "waited" });
+    },
+  });
+}
+
+type Joining = { readonly text: string; readonly images?: { mime: "image/png"; base64: string }[] };
+
+async function steer({ client }: TestYard, id: string, ...joining: readonly Joining[]): Promise<void> {
+  for (const message of joining)
+    await must(client.call("sendMessage", { params: { id }, body: { ...message, mode: "steer" } }));
+}
 
 /** A model with a window: it counts what it is sent, and refuses what does not fit as servers do. */
 function within(windowTokens: number, script: (request: AskedRequest) => Answer): Script {

@@ -4,7 +4,7 @@ import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Chance, chanceOf } from "./fuzz-chance.ts";
-import { type Disk, type Fates, openDisk, type Tree } from "./power-cut-disk.ts";
+import { type Fates, openDisk, type Tree } from "./power-cut-disk.ts";
 import type { Recording } from "./power-cut-record.ts";
 
 /** 10 in `npm run torture`: so many times as many cuts at random. */
@@ -188,17 +188,24 @@ function checkMaps({ steps }: Recording): void {
 
 /** A call that was overlooked would show here: with every write there, the disk is as it really was at the end. */
 function checkEnd(recording: Recording): void {
-  const [played, real] = [openDisk(recording), openDisk({ before: recording.after, steps: [] })];
-  played.advance(Number.POSITIVE_INFINITY);
-  const all: Fates = { change: () => "there", sector: () => true, name: () => true };
-  const summary = (disk: Disk) =>
-    [...disk.state(all)].flatMap(([path, content]) =>
-      isSharedMemory(path) ? [] : [`${path} ${content === "folder" ? content : hash("sha256", content)}`],
-    );
+  const [played, real] = [killedAt(recording), killedAt({ before: recording.after, steps: [] })];
+  const summary = (tree: Tree) =>
+    [...tree].map(([path, content]) => `${path} ${content === "folder" ? content : hash("sha256", content)}`);
   assert.deepEqual(summary(played).sort(), summary(real).sort(), "the recorded calls lead to what lies there");
 }
 
-function writeTree(tree: Tree, folder: string): void {
+/**
+ * What a program leaves that is killed at this moment: all that it wrote, synced or not. What it shared with others in memory
+ * is not recorded, and SQLite makes it anew.
+ */
+export function killedAt(recording: Pick<Recording, "before" | "steps">, moment = Number.POSITIVE_INFINITY): Tree {
+  const disk = openDisk(recording);
+  disk.advance(moment);
+  const all: Fates = { change: () => "there", sector: () => true, name: () => true };
+  return new Map([...disk.state(all)].filter(([path]) => !isSharedMemory(path)));
+}
+
+export function writeTree(tree: Tree, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const [path, content] of tree) {
