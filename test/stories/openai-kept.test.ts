@@ -224,6 +224,18 @@ test("what a caller left goes after 30 days with its files; what a person made o
   assert.notEqual(unanswered, "");
 });
 
+test("a response that waits for what a helper asks says so when it is read again, too [C5][H3][A2]", async () => {
+  await using model = await modelServer(({ body }) =>
+    body.messages.some(({ content }) => String(content).startsWith("part of it"))
+      ? calls(["ask_human", { question: "Which colour?" }])
+      : calls(["delegate_task", { task: "part of it" }]),
+  );
+  await using server = await openAiYard({ model });
+  const given = await respond(server, { input: "go" });
+  assert.match(given.output_text, /Which colour\?/);
+  assert.deepEqual(await server.openai.responses.retrieve(given.id), given);
+});
+
 test("of a response that is not to be stored nothing stays when its caller leaves in the middle [C5][S6]", async () => {
   await using model = await modelServer([endless]);
   await using server = await openAiYard({ model });

@@ -4,6 +4,7 @@ import type { CallerPart } from "../../protocol/given.ts";
 import type { OpenResponse } from "../../protocol/openai.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { TurnRest } from "../chat/follow-message.ts";
+import { isOthers } from "../chat/open-decisions.ts";
 import type { Call, Parts } from "../handler.ts";
 import { errorsFor } from "./errors.ts";
 import { waitingNote } from "./note.ts";
@@ -69,7 +70,7 @@ function ownPart(message: string, since: string | undefined) {
       return isNext;
     },
     has(event: LogEvent): boolean {
-      if ("agent" in event && event.agent !== undefined) return false;
+      if (isOthers(event)) return false;
       if (event.type === "message.user") return event.id === message;
       if (event.type === "message.withdrawn" && event.id === message) outcome = "withdrawn";
       if (event.type === "turn.started" && event.message === message) ({ turn } = event);
