@@ -32,6 +32,20 @@ test("readers hear everything from its beginning on, whenever they come, in the 
   assert.deepEqual([await early, await late, await readAll(live)], [told, told, told]);
 });
 
+test("a reader who has heard all so far hears what comes next in the order it was said, also when both streams go on at once [X1][X2]", async () => {
+  const live = createLiveOutput();
+  live.add("stdout", Buffer.from("begun\n"));
+  const reading = readAll(live);
+  await nextTick();
+  live.add("stdout", Buffer.from("dividing\n"));
+  live.add("stderr", Buffer.from("ZeroDivisionError\n"));
+  live.end();
+  assert.deepEqual(
+    (await reading).map(({ text }) => text),
+    ["begun\n", "dividing\n", "ZeroDivisionError\n"],
+  );
+});
+
 test("a reader who is much slower than the program misses nothing of it [X1]", async () => {
   const live = createLiveOutput();
   const reader = live.read()[Symbol.asyncIterator]();

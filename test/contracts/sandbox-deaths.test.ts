@@ -5,9 +5,9 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { SandboxExecution, SandboxExecutionPage, SandboxSession } from "../../src/protocol/sandbox-resources.ts";
 import { until } from "../world/events.ts";
-import { cannotStart, descendantsOf } from "./sandbox-guests.ts";
+import { cannotStart, descendantsOf, openProvider } from "./sandbox-guests.ts";
 import { type Door, openDoor, sandboxWith } from "./sandbox-http.ts";
-import { openGround } from "./sandbox-service-place.ts";
+import { openGround, report } from "./sandbox-service-place.ts";
 import { alice, unwrap } from "./storage-place.ts";
 
 // Programs that run long, and programs whose sandbox dies under them, where the public service whose dialect this is does otherwise.
@@ -94,6 +94,27 @@ for (const [what, find] of [
       assert.equal((await door.run("print('again')", { conversation_id: "c1" }, "sess-ann")).stdout, "again\n");
     },
   );
+
+test(
+  "the end of a turn and the reset of an agent's Python do not wait for the answer of a sandbox that dies [X1][Q2]",
+  options,
+  async (t) => {
+    const installation = `test${systemIds.hex(12)}`;
+    const ground = await openGround(t, { provider: () => openProvider({ installation }) });
+    const here = await ground.place("c1");
+    await report(ground, here, "python", "open('outputs/a', 'w').close()");
+    const supervisor = firstInside(guestOf(installation));
+    // It hears the questions and says nothing more.
+    process.kill(supervisor, "SIGSTOP");
+    const over: string[] = [];
+    void ground.sandbox.endTurn(here).then(() => over.push("turn"));
+    void ground.sandbox.reset(here).then(() => over.push("reset"));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(over, [], "both wait");
+    process.kill(supervisor, "SIGKILL");
+    await until("nobody waits any more", () => over.length === 2);
+  },
+);
 
 test(
   "no row says running after its server or its sandbox died, in this process and in the next [X2][S1]",

@@ -126,6 +126,18 @@ test("where no guest has room the one that was idle the longest goes, never a bu
   assert.deepEqual(ground.provider.living(), ["/workspace/c1", "/workspace/c4"]);
 });
 
+test("on a full machine the sandbox that was idle the longest makes room for another user, whosever it is [X4]", async (t) => {
+  const ground = await openGround(t, { guestsMax: 2, guestsPerOwnerMax: 2, waitingMax: 0 });
+  for (const id of ["c1", "c2"]) {
+    await (await ground.run(await ground.place(id, alice), "at once")).report;
+    ground.clock.move(1000);
+  }
+  await ground.run(await ground.place("c3", bob), "stays");
+  assert.deepEqual(ground.provider.living(), ["/workspace/c2", "/workspace/c3"]);
+  await ground.run(await ground.place("c4", bob), "stays");
+  assert.deepEqual(ground.provider.living(), ["/workspace/c3", "/workspace/c4"]);
+});
+
 test("a user at their limit of guests makes room with one of their own, never with somebody else's [X4][X1]", async (t) => {
   const ground = await openGround(t, { guestsPerOwnerMax: 1 });
   const his = await ground.place("his", bob);

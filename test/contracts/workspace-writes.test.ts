@@ -1,12 +1,23 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { BrokenOff, type FileFailure, type Workspace } from "../../src/workspace/workspace.ts";
+import { until } from "../world/events.ts";
 import { testWorkspace } from "../world/workspace.ts";
 
 /** 100 in `npm run torture`. */
@@ -125,6 +136,35 @@ test("a change that is stopped before it begins is not made; one that has begun 
   const late = new AbortController();
   assert.ok((await workspace.write("outputs/a", "new", { signal: late.signal, onStart: () => late.abort() })).ok);
   assert.equal(await text(workspace, "outputs/a"), "new");
+});
+
+test("a write that fails at the last moment, when a program has just made a folder of that name, says so and leaves nothing behind [W11]", async (t) => {
+  const { workspace, base, folder } = await testWorkspace(t);
+  const onStart = () => mkdirSync(join(folder, "outputs", "a"));
+  assert.deepEqual(await reason(workspace.write("outputs/a", "new", { onStart })), {
+    code: "not_a_file",
+    params: { path: "outputs/a" },
+    retryable: false,
+  });
+  assert.deepEqual([readdirSync(join(folder, "outputs", "a")), readdirSync(join(base, "staging"))], [[], []]);
+});
+
+test("a write is not answered before its name is on the disk as well: a power cut would take it away again [W11][Q2]", async (t) => {
+  const { workspace, base, folder } = await testWorkspace(t);
+  const told: string[] = [];
+  const held: { release?: () => Promise<void> } = {};
+  const onStart = () => {
+    held.release = holdDisk(join(base, "pipe"));
+  };
+  const writing = workspace
+    .write("outputs/a", "new", { onStart })
+    .then(({ ok }) => told.push(ok ? "written" : "failed"));
+  await until("it has its name", () => existsSync(join(folder, "outputs", "a")));
+  await new Promise((resolve) => setImmediate(resolve));
+  told.push("the disk is done");
+  await held.release?.();
+  await writing;
+  assert.deepEqual(told, ["the disk is done", "written"]);
 });
 
 test("giving a file back is refused when somebody else has changed it meanwhile [W12]", async (t) => {
@@ -279,4 +319,16 @@ async function reason(answer: Promise<{ ok: boolean; failure?: FileFailure }>) {
 async function text(workspace: Workspace, path: string): Promise<string | undefined> {
   const read = await workspace.read(path);
   return read.ok ? read.value.bytes.toString() : undefined;
+}
+
+/** What this process asks of the disk from now on, and does not stand still for, has no answer until this is called. */
+function holdDisk(pipe: string): () => Promise<void> {
+  execFileSync("mkfifo", [pipe]);
+  // Each takes one of the threads that files are worked on with, until somebody opens the other end.
+  const waiting = Array.from({ length: 4 * Math.max(availableParallelism(), 4) }, () => open(pipe));
+  return async () => {
+    const other = openSync(pipe, "r+");
+    for (const end of await Promise.all(waiting)) await end.close();
+    closeSync(other);
+  };
 }

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
-import type { Workspace } from "../../src/workspace/workspace.ts";
+import { readArchive, type Workspace } from "../../src/workspace/workspace.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 import { assertNoHostPath, dayMs, filesOf, openGround, textOf, treeOf, write } from "./workspaces-place.ts";
 
@@ -174,6 +174,27 @@ test("an upload that is still coming in keeps its workspace where it is [W10][W1
   assert.deepEqual(await workspaces.clean({ unusedMs: 0 }), { workspaces: 0, bytes: 0, skipped: 0 });
   await upload.end();
   assert.deepEqual(filesOf(path("workspace/slow")), { "temp/a": "a", "uploads/big": "begun, and ended" });
+});
+
+test("a server that is started beside others takes away nothing that they are just writing; what nobody ends goes after a day [W10][W11][Q3]", async (t) => {
+  const { start, workspaces, beside, clock, path } = await openGround(t, { isShared: true });
+  const upload = await beginUpload(workspaces.ofConversation(await start("c")));
+  const backup = workspaces.archive({ agentyard: "0.0.0-test", protocol: "1", withKey: false });
+  const pieces = [(await backup.next()).value ?? assert.fail()];
+  writeFileSync(path("staging/draft"), "of a server that died");
+  const other = beside();
+  await other.sweep();
+  await upload.end();
+  assert.deepEqual(filesOf(path("workspace/c")), { "uploads/big": "begun, and ended" });
+  for await (const piece of backup) pieces.push(piece);
+  writeFileSync(path("b.tar"), Buffer.concat(pieces));
+  assert.ok((await readArchive(path("b.tar"), { take: async () => {} })).ok);
+  clock.move(dayMs - 1);
+  await other.sweep();
+  assert.deepEqual(readdirSync(path("staging")), ["draft"]);
+  clock.move(1);
+  await other.sweep();
+  assert.deepEqual(readdirSync(path("staging")), []);
 });
 
 test("a turn that begins while its files are being counted keeps them [W10]", async (t) => {

@@ -32,6 +32,8 @@ export type Ground = {
   start(id: string, options?: { owner?: OwnerId; bare?: boolean }): Promise<ConversationRow>;
   /** One more process on the same data, after this one ended; with other options where they are given. */
   restart(changed?: Options): Promise<Ground>;
+  /** One more server that has the same database and the same files, started beside this one. */
+  beside(): Workspaces;
   path(...names: string[]): string;
 };
 
@@ -40,6 +42,8 @@ type Options = {
   readonly disk?: Disk;
   readonly limits?: Partial<WorkspaceLimits>;
   readonly clock?: Partial<Clock>;
+  /** It is one of several servers. */
+  readonly isShared?: boolean;
 };
 
 export async function openGround(t: Pick<TestContext, "after">, options: Options = {}): Promise<Ground> {
@@ -64,13 +68,16 @@ export async function openGround(t: Pick<TestContext, "after">, options: Options
     const logged: string[] = [];
     const logger = loggerInto(logged);
     const limits = { ...testLimits, ...options.limits };
-    const { disk } = options;
-    const workspaces = openWorkspaces({ dataDir: data, storage, clock, ids: systemIds, logger, limits, disk });
+    const { disk, isShared } = options;
+    const serve = () =>
+      openWorkspaces({ dataDir: data, storage, clock, ids: systemIds, logger, limits, disk, isShared });
+    const servers = [serve()];
+    const [workspaces = assert.fail()] = servers;
     let isOpen = true;
     const close = async () => {
       if (!isOpen) return;
       isOpen = false;
-      await workspaces.close();
+      for (const server of servers) await server.close();
       await real.close();
     };
     closers.push(close);
@@ -84,6 +91,11 @@ export async function openGround(t: Pick<TestContext, "after">, options: Options
       async restart(changed = {}) {
         await close();
         return open({ ...options, ...changed });
+      },
+      beside() {
+        const other = serve();
+        servers.push(other);
+        return other;
       },
       path: (...names) => join(data, ...names),
     };

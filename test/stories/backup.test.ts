@@ -166,6 +166,36 @@ test("a file that grows all the time is taken whole or named, and holds up nobod
   assert.ok(kept === "x".repeat(6_000_000) + "y".repeat(kept.length - 6_000_000));
 });
 
+test("files that were changed each time they were read are in a backup as they came, and are named [Q3]", async (t) => {
+  const folder = folderOf(t);
+  await using yard = await startYard();
+  await yard.client.call("createConversation", { body: { id: "c" } });
+  const outputs = join(yard.data, "workspace", "c", "outputs");
+  const sizes = { "large.log": 6_000_000, "small.log": 1000, "still.txt": 1000 };
+  for (const [name, size] of Object.entries(sizes)) writeFileSync(join(outputs, name), "x".repeat(size));
+  let isOver = false;
+  t.after(() => {
+    isOver = true;
+  });
+  // Once in each round of the event loop: no read is over in the round in which it began.
+  const write = () => {
+    for (const name of ["large.log", "small.log"]) appendFileSync(join(outputs, name), "y");
+    if (!isOver) setImmediate(write);
+  };
+  write();
+  const made = await makeBackup({ fetch: yard.fetch, path: join(folder, "b.tar"), includesKey: false });
+  isOver = true;
+  assert.ok(made.ok);
+  const { changing, leftOut } = made.value;
+  const named = ["workspace/c/outputs/large.log", "workspace/c/outputs/small.log"];
+  assert.deepEqual([changing, leftOut], [named, []]);
+  assert.ok((await restore(join(folder, "b.tar"), join(folder, "data"))).ok);
+  for (const [name, size] of Object.entries(sizes)) {
+    const kept = readFileSync(join(folder, "data", "workspace", "c", "outputs", name), "utf8");
+    assert.ok(kept === "x".repeat(size) + "y".repeat(kept.length - size), name);
+  }
+});
+
 test("a small file that becomes a large one while it is read is not held in memory [Q3]", async (t) => {
   const folder = folderOf(t);
   await using yard = await startYard();
