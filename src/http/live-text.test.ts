@@ -32,3 +32,17 @@ test("what a slow reader missed of a helper stays too much when the main agent b
   text.add(delta("anew", { step: 2 }));
   assert.ok(text.isTooMuch());
 });
+
+test("of a program that says more than waits for a slow reader the end comes, and where in all it said that stands [C3]", () => {
+  const text = gatherLiveText();
+  const call = "call 1";
+  let offset = 0;
+  for (const said of ["a".repeat(10_000), "b".repeat(10_000), "c".repeat(100), "end"]) {
+    text.add({ frame: "output", call, offset, text: said });
+    offset += said.length;
+  }
+  const [frame, ...others] = text.take(() => undefined);
+  assert.ok(frame?.frame === "output" && others.length === 0);
+  assert.deepEqual([frame.offset, frame.text.length], [offset - 16_000, 16_000]);
+  assert.match(frame.text, /^a+b{10000}c{100}end$/);
+});

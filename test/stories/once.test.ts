@@ -268,19 +268,12 @@ test("a file without an ending whose answer was lost in a crash is there once, u
 });
 
 test("a key that was forgotten after a day is like a new one: another conversation is made under it [C6]", async () => {
-  const clock = manualClock();
-  let dropping: ReturnType<Storage["dropOnceBefore"]> | undefined;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    dropOnceBefore: (at) => (dropping = storage.dropOnceBefore(at)),
-  });
-  await using yard = await startYard({ wrapStorage, clock });
-  const call: CreatingCall = { method: "POST", path: "/api/v1/conversations", body: {}, things: async () => [] };
-  const first = await send(yard, call, "k");
-  clock.move(25 * 3_600_000);
-  const other = await send(yard, call, "another");
-  assert.deepEqual(await dropping, ok(undefined));
-  const anew = await send(yard, call, "k");
+  await using yard = await startForgettingYard();
+  const first = await send(yard, creating, "k");
+  yard.clock.move(25 * 3_600_000);
+  const other = await send(yard, creating, "another");
+  assert.deepEqual(await yard.forgot(), ok(undefined));
+  const anew = await send(yard, creating, "k");
   const made = [first, other, anew];
   assert.deepEqual(
     made.map(({ status, isReplayed }) => [status, isReplayed]),
@@ -290,3 +283,30 @@ test("a key that was forgotten after a day is like a new one: another conversati
   const { items } = await must(yard.client.call("listConversations", {}));
   assert.deepEqual(items.map(({ id }) => id).toSorted(), made.map(({ body }) => JSON.parse(body).id).toSorted());
 });
+
+test("a call that is repeated just before its day is over is told its first answer, and makes nothing more [C6]", async () => {
+  await using yard = await startForgettingYard();
+  const first = await send(yard, creating, "k");
+  yard.clock.move(24 * 3_600_000 - 1);
+  const other = await send(yard, creating, "another");
+  assert.deepEqual(await yard.forgot(), ok(undefined));
+  assert.deepEqual(await send(yard, creating, "k"), { ...first, isReplayed: true });
+  const { items } = await must(yard.client.call("listConversations", {}));
+  assert.deepEqual(
+    items.map(({ id }) => id).toSorted(),
+    [first, other].map(({ body }) => JSON.parse(body).id).toSorted(),
+  );
+});
+
+const creating: CreatingCall = { method: "POST", path: "/api/v1/conversations", body: {}, things: async () => [] };
+
+/** A yard whose time is moved by hand. `forgot`: what came of looking for old keys, which no call waits for. */
+async function startForgettingYard() {
+  const clock = manualClock();
+  let dropping: ReturnType<Storage["dropOnceBefore"]> | undefined;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    dropOnceBefore: (at) => (dropping = storage.dropOnceBefore(at)),
+  });
+  return { ...(await startYard({ wrapStorage, clock })), clock, forgot: async () => dropping };
+}

@@ -196,6 +196,36 @@ test("a decision that waits is told with how to answer it; after it the caller g
   assert.equal(all(await server.yard.events(conversation), "turn.finished").length, 2);
 });
 
+test("while a person is to decide, a new message stops nothing, though a function of the caller waits as well [C5][H2]", async (t) => {
+  const data = await folder(t);
+  await using model = await modelServer([
+    calls(["get_weather", { city: "Paris" }], ["pay", { mark: "a" }]),
+    says("Paid, and rain."),
+  ]);
+  const tools = [effectTool("pay", "unsafe", join(data, "marks.jsonl"), { asks: true })];
+  await using server = await openAiYard({ model, data, tools });
+  const first = await server.openai.chat.completions.create({ ...wanted, messages: question }).withResponse();
+  const conversation = first.response.headers.get("x-conversation-id") ?? "";
+  const { message } = first.data.choices[0] ?? assert.fail();
+  assert.match(message.content ?? "", /May it call pay with/);
+  assert.deepEqual(
+    functionsOf(message).map(([, name]) => name),
+    ["get_weather"],
+  );
+  const more: Messages = [{ role: "user", content: "and now?" }];
+  const headers = { "x-conversation-id": conversation };
+  const still = await server.openai.chat.completions.create({ ...wanted, messages: more }, { headers });
+  assert.deepEqual(still.choices[0]?.message, message, "the same waits, and nothing goes on before it is answered");
+
+  const waiting = await waitingIn(server.yard, conversation);
+  const decision = waiting.find(({ kind }) => kind === "approval");
+  assert.deepEqual(await say(server.yard, decision, { verdict: "approve" }), []);
+  await server.yard.whenAtRest(conversation);
+  const messages = [...question, message, ...results(functionsOf(message), ["rain"])];
+  const done = await server.openai.chat.completions.create({ ...wanted, messages });
+  assert.equal(done.choices[0]?.message.content, "Paid, and rain.");
+});
+
 test("nobody but the user whose turn waits can give it a result [C5][S7]", async () => {
   await using model = await modelServer([
     calls(["get_weather", { city: "Paris" }]),

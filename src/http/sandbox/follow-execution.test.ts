@@ -57,6 +57,26 @@ test("what a program printed before anybody looked comes as one piece, and its g
   assert.equal(clock.timers(), 0);
 });
 
+test("a program that pauses before each line is heard line by line, and no line is missing [X2]", async () => {
+  const lines = ["one\n", "two\n", "six\n", "ten\n"];
+  const places = lines.map((_, index) => ({ stdout: 4 * (index + 1), stderr: 0 }));
+  async function* slowly(): AsyncGenerator<ProgramOutput> {
+    for (const [index, text] of lines.entries()) {
+      // Longer than the one turn for which a batch waits.
+      for (let turns = 0; turns < 3; turns += 1) await nextLoop();
+      yield { stream: "stdout", text, cutBytes: 0, at: places[index] ?? assert.fail() };
+    }
+  }
+  const view = { executions: played(() => slowly()), clock: manualClock(), owner: localOwner, id: "e" } as const;
+  const start = { after: { stdout: 0, stderr: 0 }, language: "en" } as const;
+  const batches: unknown[] = [];
+  for await (const batch of followExecution({ ...view, ...start, signal: never, closing: never })) batches.push(batch);
+  assert.deepEqual(
+    batches,
+    lines.map((text, index) => [{ frame: "output", stream: "stdout", text, at: places[index] }]),
+  );
+});
+
 test("a reader is told when the server ends, and where to go on [X2]", async () => {
   async function* lines(): AsyncGenerator<ProgramOutput> {
     yield { stream: "stdout", text: "x\n", cutBytes: 0, at: { stdout: 2, stderr: 0 } };
