@@ -88,21 +88,23 @@ async function follow({ client, seen }: Day, signal: AbortSignal): Promise<void>
   }
 }
 
-const finished = ({ seen }: Day) =>
-  seen.filter((event) => event.type === "turn.finished" && !("agent" in event && event.agent));
+/** The ends of the turn in which the main agent took this message up: there must be one. */
+function endsOf({ seen }: Day, message: string) {
+  const begun = all(seen, "turn.started").find((event) => event.message === message && event.agent === undefined);
+  return all(seen, "turn.finished").filter(({ turn, agent }) => turn === begun?.turn && agent === undefined);
+}
 
 /** Says something, and waits for the end of its turn; `meanwhile` happens before that. */
 async function say(day: Day, said: string, meanwhile: () => Promise<void> = async () => {}): Promise<string> {
-  const before = finished(day).length;
   const body = { id: crypto.randomUUID(), text: said };
   await must(() => day.client.call("sendMessage", { params, body }));
   await meanwhile();
-  await until(`the turn of "${said}" is over`, () => finished(day).length > before, 120_000);
-  const end = finished(day).at(-1);
+  await until(`the turn of "${said}" is over`, () => endsOf(day, body.id).length > 0, 120_000);
+  const ends = endsOf(day, body.id);
   assert.deepEqual(
-    [finished(day).length - before, end && "outcome" in end && end.outcome],
-    [1, "done"],
-    JSON.stringify(end),
+    ends.map(({ outcome }) => outcome),
+    ["done"],
+    JSON.stringify(ends),
   );
   return all(day.seen, "message.assistant").findLast((event) => event.agent === undefined)?.text ?? "";
 }

@@ -133,11 +133,15 @@ test(
     await using yard = await startYard({ model, ...real });
     await yard.start("c");
     await must(yard.client.call("sendMessage", { params: { id: "c" }, body: { text: "go", mode: "queue" } }));
-    await until("the program has begun", async () => {
+    await until("the program has begun, and written", async () => {
       const [id] = all(await yard.events("c"), "agent.spawned").map((spawned) => spawned.id);
       const listed =
         id && (await yard.client.call("listFiles", { params: { id: "c" }, query: { agent: id, path: "." } }));
-      return typeof listed === "object" && listed.ok && listed.value.items.some(({ name }) => name === "begun.txt");
+      return (
+        typeof listed === "object" &&
+        listed.ok &&
+        listed.value.items.some(({ name, bytes }) => name === "begun.txt" && bytes > 0)
+      );
     });
     const [busy] = all(await yard.events("c"), "agent.spawned");
     assert.ok(existsSync(join(yard.data, "workspaces", busy?.id ?? "", "begun.txt")), "seen while the program runs");

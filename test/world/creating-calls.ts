@@ -5,7 +5,7 @@ import { z } from "zod";
 import { createClient } from "../../src/client/client.ts";
 import { type RouteName, routes } from "../../src/protocol/routes.ts";
 import { waitingIn } from "./decisions.ts";
-import { all } from "./events.ts";
+import { all, until } from "./events.ts";
 import type { ModelServer } from "./model-server.ts";
 import { must, type TestYard } from "./yard.ts";
 
@@ -137,7 +137,11 @@ const files: Record<string, MakeCall> = {
     const client = createClient({ fetch: yard.fetch, actsAs: tag });
     const { id } = await must(client.call("createConversation", { body: {} }));
     await must(client.upload(id, "a.txt", Buffer.from(tag)));
-    await must(client.call("cleanWorkspaces", { body: { days: 0 } }));
+    // What is in use stays where it is, and a sandbox may just be made for it.
+    await until("the files are in the trash", async () => {
+      await must(client.call("cleanWorkspaces", { body: { days: 0 } }));
+      return (await must(client.call("listTrash", {}))).items.length > 0;
+    });
     const [trash] = (await must(client.call("listTrash", {}))).items;
     return {
       ...post(`/api/v1/workspaces/trash/${trash?.id}/restore`, {}),
