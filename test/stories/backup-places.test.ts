@@ -73,10 +73,7 @@ test(
   needsRoot,
   async (t) => {
     const folder = folderOf(t);
-    chmodSync(folder, 0o777);
-    // Root may read everything, so the backup is made as nobody, in a process of its own.
-    const script = join(import.meta.dirname, "../world/locked-backup.ts");
-    const done = spawnSync(process.execPath, [script], { encoding: "utf8", env: { TMPDIR: folder } });
+    const done = asNobody(folder, "locked-backup.ts");
     const path = join(folder, "b.tar");
     const bytes = statSync(path, { throwIfNoEntry: false })?.size;
     assert.deepEqual(done.stderr === "" ? JSON.parse(done.stdout) : done.stderr, {
@@ -104,7 +101,6 @@ test(
   needsRoot,
   async (t) => {
     const folder = folderOf(t);
-    chmodSync(folder, 0o777);
     const [path, from, to] = [join(folder, "b.tar"), join(folder, "from"), join(folder, "to")];
     {
       await using yard = await startYard({ data: from });
@@ -117,14 +113,20 @@ test(
       assert.deepEqual(await backUp(yard, path), ["ok"]);
     }
     chmodSync(path, 0o644);
-    const script = join(import.meta.dirname, "../world/locked-restore.ts");
-    const done = spawnSync(process.execPath, [script, path, to], { encoding: "utf8", env: { TMPDIR: folder } });
+    const done = asNobody(folder, "locked-restore.ts", path, to);
     assert.equal(done.stderr, "");
     assert.equal(JSON.parse(done.stdout).ok, true, done.stdout);
     const filesOf = (data: string) => Object.entries(treeOf(data)).filter(([name]) => name.includes("/outputs"));
     assert.deepEqual(filesOf(to), filesOf(from));
   },
 );
+
+/** Root may read everything: what an ordinary user would see is seen by a script that becomes nobody. */
+function asNobody(folder: string, script: string, ...args: string[]) {
+  chmodSync(folder, 0o777);
+  const path = join(import.meta.dirname, "../world", script);
+  return spawnSync(process.execPath, [path, ...args], { encoding: "utf8", env: { TMPDIR: folder } });
+}
 
 test("a restore that finds no room changes nothing [Q3][Q2]", needsRoot, async (t) => {
   const folder = folderOf(t);
