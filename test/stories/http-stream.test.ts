@@ -165,6 +165,21 @@ test("a reader who takes at once what helpers write is never told to resume, how
   await until("nobody listens", () => yard.listeners() === 0);
 });
 
+test("who comes back in the middle of what a helper writes gets that from its beginning [C3][A2]", async () => {
+  await using yard = await writingYard();
+  const row = await yard.start("c");
+  const agent = "worker-1";
+  await yard.append(row, stepStarted(1, { agent }), stepStarted(1, { agent: "worker-2" }), ...renames(1));
+  yard.say(row, { ...delta(1, 0, "so far"), agent });
+  const stream = openStream(yard, "?after=3");
+  const frames = await stream.take(2);
+  assert.deepEqual(frames, [
+    { frame: "caught_up", head: 3 },
+    { ...delta(1, 0, "so far"), agent },
+  ]);
+  await stream.close();
+});
+
 test("a stream pings while nothing happens, and leaves no timer behind", async () => {
   const clock = manualClock();
   await using yard = await writingYard({ clock });
