@@ -125,7 +125,12 @@ test("a file is shown as what its content is, and may do nothing there [S3][B1]"
     else {
       assert.match(headers.get("content-security-policy") ?? "", policy, name);
       assert.match(disposition, /^inline/, name);
-      assert.equal(headers.get("x-dns-prefetch-control"), "off", name);
+      const kept = ["x-dns-prefetch-control", "referrer-policy", "cross-origin-resource-policy"];
+      assert.deepEqual(
+        kept.map((header) => headers.get(header)),
+        ["off", "no-referrer", "same-origin"],
+        name,
+      );
     }
     assert.deepEqual(Buffer.from(await shown.arrayBuffer()), Buffer.from(bytes), name);
   }
