@@ -295,6 +295,19 @@ test("without a build the address says what to run, in both languages, and deep 
     (await yard.app.request("/", { headers: { "accept-language": language } })).text();
   assert.match(await page("en"), /run <code>npm start<\/code>/);
   assert.match(await page("zh"), /浏览器界面还没有构建/);
-  const deep = await yard.app.request("/c/abc");
-  assert.deepEqual([deep.status, deep.headers.get("location")], [302, "/"]);
+  const places = [
+    "/c/abc",
+    "/c/abc/files/a",
+    "/inbox",
+    "/tasks",
+    "/tasks/1",
+    "/files",
+    "/settings",
+    "/settings/x",
+    "/setup",
+  ];
+  for (const place of places) {
+    const deep = await yard.app.request(place);
+    assert.deepEqual([deep.status, deep.headers.get("location")], [302, "/"], place);
+  }
 });
