@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BrokenOff } from "../workspace/workspace.ts";
-import { hashed, hashOf } from "./fingerprint.ts";
+import { fingerprintOf, hashed, hashOf } from "./fingerprint.ts";
 
 const form = (boundary: string) => `multipart/form-data; boundary=${boundary}`;
 
@@ -16,6 +16,26 @@ test("a repeat that breaks off is not the same call, and a mistake of ours is no
   assert.equal(await hashOf(gone), undefined);
   const mistake = new TypeError("of ours");
   await assert.rejects(hashOf(hashed(sent(["half"], mistake), "application/pdf")), mistake);
+});
+
+test("another method, address, body or header that tells what to do is another call, and no other header is [C6]", () => {
+  const url = "http://localhost/api/v1/sessions?if_exists=fail";
+  const asked = (headers: Record<string, string> = {}, method = "POST", at = url) =>
+    fingerprintOf(new Request(at, { method, headers }), { a: 1 });
+  const telling = ["conversation_id", "x-conversation-id", "x-business-domain", "upload-length", "upload-metadata"];
+  const prints = [
+    asked(),
+    ...telling.map((name) => asked({ [name]: "1" })),
+    asked({}, "PUT"),
+    asked({}, "POST", url.replace("sessions", "users")),
+    asked({}, "POST", url.replace("fail", "return")),
+    fingerprintOf(new Request(url, { method: "POST" }), { a: 2 }),
+  ];
+  assert.equal(new Set(prints).size, prints.length);
+  assert.equal(
+    asked({ "x-request-id": "2", "accept-language": "zh" }, "POST", url.replace("localhost", "yard")),
+    asked(),
+  );
 });
 
 function sent(pieces: readonly string[], end?: Error) {

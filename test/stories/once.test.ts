@@ -13,7 +13,14 @@ import { cannotRunCode } from "../world/sandbox.ts";
 import { effectTool } from "../world/tools.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
-type Answered = { readonly status: number; readonly body: string; readonly isReplayed: boolean };
+type Answered = {
+  readonly status: number;
+  readonly body: string;
+  readonly isReplayed: boolean;
+  /** How it is to be read, and where what was made is. */
+  readonly told: readonly (string | null)[];
+};
+const tellingHeaders = ["content-type", "content-language", "location"];
 
 test("every creating route has its case here [C6]", () => {
   assert.deepEqual(Object.keys(creatingCalls).toSorted(), creatingRoutes.toSorted());
@@ -179,9 +186,9 @@ function isExpected({ makesNothing }: CreatingCall, { status }: Answered): boole
   return status < 300 || (makesNothing === true && status < 500);
 }
 
-function bodyOf({ secret }: CreatingCall, { status, body }: Answered): unknown {
+function bodyOf({ secret }: CreatingCall, { status, body, told }: Answered): unknown {
   const value = body === "" ? {} : JSON.parse(body);
-  return { status, ...value, ...(secret !== undefined && { [secret]: undefined }) };
+  return { status, told, ...value, ...(secret !== undefined && { [secret]: undefined }) };
 }
 
 async function atOnce(yard: TestYard, call: CreatingCall, key: string): Promise<Answered[]> {
@@ -201,7 +208,8 @@ async function send(yard: TestYard, call: CreatingCall, key: string): Promise<An
   const sent = { "idempotency-key": key, ...content.headers, ...headers };
   const response = await yard.fetch(`http://localhost${path}`, { method, ...content, headers: sent });
   const isReplayed = response.headers.get("idempotency-replayed") === "true";
-  return { status: response.status, body: await response.text(), isReplayed };
+  const told = tellingHeaders.map((name) => response.headers.get(name));
+  return { status: response.status, body: await response.text(), isReplayed, told };
 }
 
 async function encoded(form: FormData) {
@@ -243,9 +251,16 @@ test("the same key with another conversation in the header, or another file of a
   const begun = (name: string, length: number) => {
     const metadata = `filename ${btoa(name)},conversation_id ${btoa("first")}`;
     const headers = { "tus-resumable": "1.0.0", "upload-length": `${length}`, "upload-metadata": metadata };
-    return status({ path: "/api/v1/sessions/sess-agent-default/files/uploads", headers }, "begun");
+    const path = "/api/v1/sessions/sess-agent-default/files/uploads";
+    return send(yard, { method: "POST", path, headers, things: async () => [] }, "begun");
   };
-  assert.deepEqual([await begun("a.txt", 5), await begun("b.txt", 5), await begun("a.txt", 6)], [201, 422, 422]);
+  const opened = await begun("a.txt", 5);
+  assert.deepEqual(
+    [opened.status, (await begun("b.txt", 5)).status, (await begun("a.txt", 6)).status],
+    [201, 422, 422],
+  );
+  assert.match(opened.told.at(-1) ?? "", /\/files\/uploads\/./);
+  assert.deepEqual(await begun("a.txt", 5), { ...opened, isReplayed: true }, "a repeat is told where its upload is");
 });
 
 test("a file without an ending whose answer was lost in a crash is there once, under the free name that it took [C6][L2]", async () => {
