@@ -45,12 +45,13 @@ test("the first person of all comes in through the service with a browser, while
   assert.deepEqual(
     [
       await ask("GET /sign-in", sent),
+      await ask("GET /api/v1/mcp/callback?state=none", sent),
       await ask("GET /sign-in-elsewhere", sent),
       await ask("GET /api/v1/conversations", sent),
       await ask("GET /sign-in", { ...sent, "sec-fetch-mode": "cors" }),
       await ask("POST /sign-in", sent),
     ],
-    [200, 403, 403, 403, 403],
+    [200, 400, 403, 403, 403, 403],
   );
 });
 
