@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { localOwner, OwnerId } from "../protocol/ids.ts";
+import { openDatabase } from "../../test/world/database.ts";
+import { ConversationId, localOwner, OwnerId } from "../protocol/ids.ts";
 import { isOwnSession } from "../protocol/session-names.ts";
-import { callerNamed, type Named } from "./caller.ts";
+import { callerNamed, callerOf, languageWanted, type Named, type NamedBy } from "./caller.ts";
 
 const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob@example.com")];
 
@@ -52,4 +53,37 @@ test("a session has its own id and three other names, and only for its own user 
   const own = (owner: OwnerId) => ids.filter((id) => isOwnSession(owner, id, owner === ann ? session : undefined));
   assert.deepEqual(own(ann), ["mine", "sb-session-ann", "sess-ann", "sess-agent-default"]);
   assert.deepEqual(own(localOwner), ["sess-agent-default", "sb-session-local"]);
+});
+
+test("of the languages that a caller takes the best liked one of ours is spoken, and none that they refuse [P4]", () => {
+  const headers = {
+    "": "en",
+    fr: "en",
+    "zh-CN": "zh",
+    ZH: "zh",
+    "zh;q=0.5, en;q=0.8": "en",
+    "en;q=0.5, fr, zh;q=0.8": "zh",
+    "zh;q=0, fr": "en",
+    "en;q=0.9,zh": "zh",
+  };
+  assert.deepEqual(Object.fromEntries(Object.keys(headers).map((header) => [header, languageWanted(header)])), headers);
+  assert.equal(languageWanted(undefined), "en");
+});
+
+test("a conversation names its user where it is one's alone, and nobody where two have one of that name [S7]", async (t) => {
+  const storage = openDatabase(t);
+  const make = async (owner: OwnerId, id: string) =>
+    assert.ok((await storage.createConversation({ owner, id: ConversationId.parse(id), at: 0, events: [] })).ok);
+  await make(ann, "of-ann");
+  for (const owner of [ann, bob]) await make(owner, "of-both");
+  const caller = async (conversationId: string, more: Partial<NamedBy> = {}) => {
+    const found = await callerOf({ storage }, { caller: { signedIn: undefined }, conversationId, ...more });
+    return found.ok ? found.value : found.failure.code;
+  };
+  assert.deepEqual(
+    [await caller("of-ann"), await caller("of-both"), await caller("of-nobody"), await caller("no id at all")],
+    ["ann", "local", "local", "local"],
+  );
+  assert.equal(await caller("of-ann", { actsAs: bob }), bob);
+  assert.equal(await caller("of-ann", { executionId: "none" }), "ann");
 });

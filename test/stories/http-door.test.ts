@@ -73,6 +73,12 @@ test("a refusal says what happened and what to do next, in the caller's language
     const chinese = Problem.parse(await (await ask(language)).json());
     assert.equal(chinese.detail, "未找到对话：nowhere。请列出您的对话，并使用其中的编号。");
   }
+  // Clients of two services name it in a header of their own.
+  const headers = { "x-language": "zh-CN", "accept-language": "en" };
+  const spoken = ["/api/agent-app/v1/nothing", "/api/agent-operator-integration/v1/nothing", "/api/v1/nothing"].map(
+    async (path) => (await app.request(path, { headers })).headers.get("content-language"),
+  );
+  assert.deepEqual(await Promise.all(spoken), ["zh", "zh", "en"]);
 });
 
 test("what does not fit is named, in the caller's language too [P4]", async () => {
