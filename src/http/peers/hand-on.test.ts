@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { Hono } from "hono";
@@ -12,7 +12,7 @@ import { Problem } from "../../protocol/resources.ts";
 import { bodyAsItComes } from "../bytes.ts";
 import type { Env } from "../door.ts";
 import { openRate } from "../rate.ts";
-import { openHandOn } from "./hand-on.ts";
+import { type HandingOn, openHandOn } from "./hand-on.ts";
 import { openPasses } from "./pass.ts";
 import { type PeerWord, peerHeader } from "./peer-words.ts";
 
@@ -57,17 +57,51 @@ test("a file that is handed on as it comes, and not taken there, is refused with
   }
 });
 
+test("a server that says again and again that it is not the home is asked three times, one that does not know us once [N1][P4]", async (t) => {
+  const peer = await dyingPeer(t);
+  const lines: string[] = [];
+  const ask = handingOnTo(t, peer.address, { logger: (line) => lines.push(line) });
+  const outcome = async (...words: PeerWord[]) => {
+    peer.says(...words);
+    const { status } = await ask({ method: "GET" });
+    return [status, peer.seen.splice(0).length];
+  };
+  assert.deepEqual(await outcome("elsewhere", "elsewhere"), [200, 3]);
+  assert.deepEqual(await outcome("elsewhere", "elsewhere", "elsewhere"), [503, 3]);
+  assert.deepEqual(await outcome("not now", "not now", "not now", "not now"), [200, 5], "it opens in a moment");
+  assert.deepEqual(lines, []);
+  assert.deepEqual(await outcome("refused"), [503, 1]);
+  const [line = "", ...others] = lines;
+  assert.deepEqual([/^server there at 127\.0\.0\.1:\d+ .*AGENTYARD_KEY or the clocks/.test(line), others], [true, []]);
+});
+
+test("a request is handed on with its id, its length and its place in the trace, and every cookie of the answer comes back [N1][C6]", async (t) => {
+  const peer = await dyingPeer(t);
+  const place = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", flags: 1, state: undefined };
+  const ask = handingOnTo(t, peer.address, { tracer: { current: () => place } });
+  const own = { te: "trailers", "proxy-authorization": "secret", "x-mine": "kept", "accept-language": "zh" };
+  const answer = await ask({ method: "POST", body: "12345", headers: own });
+  assert.deepEqual(answer.headers.getSetCookie(), ["a=1; Path=/", "b=2; Path=/"]);
+  const { te, "proxy-authorization": proxy, "x-mine": mine, "accept-language": language, ...told } = peer.headers();
+  assert.deepEqual([te, proxy, mine, language], [undefined, undefined, "kept", "zh"]);
+  assert.deepEqual(
+    [told["x-request-id"], told["content-length"], told.traceparent],
+    ["mine", "5", `00-${place.traceId}-${place.spanId}-01`],
+  );
+});
+
 /** Another server, which dies once it has read all of a request, or does not serve it, and does serve the next. */
 async function dyingPeer(t: TestContext) {
   const seen: (string | undefined)[] = [];
-  let next: "dies" | PeerWord | undefined;
+  let next: ("dies" | PeerWord)[] = [];
+  let headers: IncomingHttpHeaders = {};
   // No connection is closed for having been idle, however long this machine stands still.
   const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     seen.push(incoming.method);
     incoming.resume().once("end", () => {
-      const word = next;
-      next = undefined;
-      if (word === undefined) outgoing.end("done");
+      headers = incoming.headers;
+      const word = next.shift();
+      if (word === undefined) outgoing.setHeader("set-cookie", ["a=1; Path=/", "b=2; Path=/"]).end("done");
       else if (word === "dies") incoming.socket.destroy();
       else outgoing.writeHead(503, { [peerHeader]: word }).end();
     });
@@ -79,20 +113,20 @@ async function dyingPeer(t: TestContext) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const says = (word: "dies" | PeerWord) => {
-    next = word;
+  const says = (...words: ("dies" | PeerWord)[]) => {
+    next = words;
   };
-  return { address: `127.0.0.1:${port}`, seen, says };
+  return { address: `127.0.0.1:${port}`, seen, says, headers: () => headers };
 }
 
 /** The door of a server where everything is at home at another one. */
-function handingOnTo(t: TestContext, address: string) {
+function handingOnTo(t: TestContext, address: string, more: Pick<HandingOn, "logger" | "tracer"> = {}) {
   const clock = manualClock();
   const key = { find: () => ok("key of all"), make: () => ok("") };
   const handOn = openHandOn({
     homes: { ...homesHere, isShared: true, homeOf: async () => ({ isHere: false, server: "there", address }) },
     ...{ passes: openPasses({ key, clock, ids: systemIds }), rate: openRate(clock), clock },
-    logger: (line) => t.diagnostic(line),
+    ...{ logger: (line: string) => t.diagnostic(line), ...more },
   });
   const app = new Hono<Env>();
   app.all("/", async (c) => {

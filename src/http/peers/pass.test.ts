@@ -9,7 +9,7 @@ import { openPasses } from "./pass.ts";
 const passed: Passed = {
   key: "c:7",
   door: "socket",
-  caller: { signedIn: localOwner, scopes: ["chat", "files"], by: "key" },
+  caller: { signedIn: localOwner, scopes: ["chat", "files"], by: "cookie", signIn: "hash" },
   arrival: {
     ...{ address: "10.0.0.9", isVeiled: false, isFromHere: false },
     ...{ host: "yard.example:8443", scheme: "https", prefix: "/yard" },
