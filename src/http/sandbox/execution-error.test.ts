@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OwnerId } from "../../protocol/ids.ts";
 import type { ExecutionRecord, ProgramReport } from "../../sandbox/sandbox.ts";
+import { wordsFor } from "../../words/words.ts";
 import { executionError } from "./execution-error.ts";
 import { lastWords } from "./last-words.ts";
 
@@ -107,3 +108,31 @@ function ended(report: Partial<ProgramReport>): ProgramReport {
     ...report,
   };
 }
+
+test("a program that looked for a network, or for files of a conversation that nobody named, is told so besides [X2][P5]", () => {
+  const said = (stderr: string, record: Partial<ExecutionRecord> = {}, report: Partial<ProgramReport> = {}) => {
+    const shown = { text: stderr, cutBytes: 0, path: undefined };
+    return executionError({ ...base, report: ended({ exitCode: 1, stderr: shown, ...report }), ...record }, "en");
+  };
+  const { noNetwork, noConversation } = wordsFor("en").sandbox;
+  const unresolved = "curl: (6) Could not resolve host: example.com";
+  assert.equal(said(unresolved), `${unresolved} ${noNetwork}`);
+  const missing = "FileNotFoundError: '/workspace/c1/a.csv'";
+  assert.equal(said(missing), `${missing} ${noConversation({ id: "c1" })}`);
+  assert.equal(
+    said("No such file", { code: "open('/workspace/c2/a.csv')" }),
+    `No such file ${noConversation({ id: "c2" })}`,
+  );
+  assert.equal(said(missing, { conversationId: "c1" }), missing, "who named theirs is told nothing of the kind");
+  const { ends } = wordsFor("en").sandbox;
+  const ourWords = [
+    said("its own last words", {}, { exitCode: undefined, signal: "SIGSEGV" }),
+    said("its own last words", {}, { how: "lost", signal: "SIGKILL" }),
+    said("its own last words", {}, { how: "lost" }),
+    ...(["killed", "out_of_memory", "disk_full", "cancelled"] as const).map((how) =>
+      said("its own last words", {}, { how }),
+    ),
+  ];
+  const expected = [ends.signalled("SIGSEGV"), ends.signalled("SIGKILL"), ends.lost];
+  assert.deepEqual(ourWords, [...expected, ends.killed, ends.out_of_memory, ends.disk_full, ends.cancelled]);
+});

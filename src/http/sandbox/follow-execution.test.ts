@@ -4,7 +4,7 @@ import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import { localOwner } from "../../protocol/ids.ts";
 import type { Executions, ProgramOutput } from "../../sandbox/sandbox.ts";
-import { followExecution } from "./follow-execution.ts";
+import { followExecution, idOfFrame, placeOfId } from "./follow-execution.ts";
 
 test("silence is filled with pings, and a reader that goes leaves nothing waiting [X2]", async () => {
   const gone = new AbortController();
@@ -107,3 +107,18 @@ function played(follow: Executions["follow"]): Executions {
     quiet: async () => {},
   };
 }
+
+test("a reader goes on after the place that a frame has, from the beginning where it has none, and never behind the end [X2]", () => {
+  const at = { stdout: 12, stderr: 3 };
+  const frames = [
+    { frame: "output", stream: "stdout", text: "x", at },
+    { frame: "cut", stream: "stdout", bytes: 7, at },
+    { frame: "closing", after: "4-5" },
+    { frame: "ping" },
+  ] as const;
+  assert.deepEqual(frames.map(idOfFrame), ["12-3", "12-3", "4-5", undefined]);
+  const start = { stdout: 0, stderr: 0 };
+  const ids = ["12-3", "end", undefined, "", "12", "x-3", "12-3x", `${"9".repeat(16)}-1`];
+  const end = { stdout: Number.MAX_SAFE_INTEGER, stderr: Number.MAX_SAFE_INTEGER };
+  assert.deepEqual(ids.map(placeOfId), [at, end, ...Array(6).fill(start)]);
+});
