@@ -104,6 +104,11 @@ test("a file is found by its full path, by conversation and name, and by convers
 
 test("a name that several conversations have is not guessed: the answer names them [S3]", async () => {
   await using door = await openFileDoor();
+  await door.upload(csv("old.csv"), { conversation_id: "oldest" });
+  for (let number = 0; number < 100; number += 1)
+    assert.ok((await door.yard.engine.create(OwnerId.parse("ann"), {})).ok);
+  const old = await door.call("GET", `/sessions/${session}/files/old.csv`);
+  assert.equal(old.status, 200, "also one that a hundred others came after");
   for (const id of ["c1", "c2"]) await door.upload(csv("data.csv"), { conversation_id: id });
   const base = `/sessions/${session}/files`;
   const asked = await door.call("GET", `${base}/data.csv`);
@@ -155,6 +160,13 @@ test("a listing shows what was uploaded, folders exactly, and other folders on r
   ]);
   const first = await list("path=c1&limit=2");
   assert.deepEqual([first.count, first.has_more], [2, true]);
+  const cut = await list("path=c1&format=names&limit=1");
+  assert.deepEqual(
+    [cut.files, cut.has_more],
+    [["outputs/src.txt"], true],
+    "the first by name, whichever is found first",
+  );
+  assert.equal((await list("path=c1&limit=5")).has_more, false);
   assert.deepEqual(await names("conversation_id=c1&subdir=temp/none"), []);
   for (const [query, status, code] of [
     ["path=c1/outputs/sr", 404, "file_not_found"],
