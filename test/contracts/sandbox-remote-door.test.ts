@@ -4,23 +4,19 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { whenOver } from "../../src/base/background.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import { encodeFrame } from "../../src/sandbox/guest/frames.ts";
-import { linksOver } from "../../src/sandbox/guest/stdio.ts";
 import { askHost, openStream } from "../../src/sandbox/remote/ask-host.ts";
-import { openRemoteGuest } from "../../src/sandbox/remote/remote-guest.ts";
 import { createVerifier, signRequest } from "../../src/sandbox/remote/signed.ts";
-import { guestOrder, networkBytesMax, paths } from "../../src/sandbox/remote/wire.ts";
+import { networkBytesMax, paths } from "../../src/sandbox/remote/wire.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
 import { openRemote, secret } from "./sandbox-on-remote.ts";
 import { hostFolder, wantedGuest } from "./sandbox-place.ts";
-import { doorOf, openRaw, openRawHost, orderOf, startCutter } from "./sandbox-remote-raw.ts";
+import { doorOf, onHostileHost, openRaw, openRawHost, orderOf, startCutter } from "./sandbox-remote-raw.ts";
 
 // The door of a sandbox host, tried by callers who should not get in, or who say what no server says.
 
@@ -315,24 +311,6 @@ test("a stranger who asks for a stream and never goes away holds no connection o
   assert.match(answer, /^HTTP\/1.1 401 .*"unsigned"/s);
   await until("the host lets go of it", () => socket.destroyed || !socket.write("x"));
 });
-
-/** A guest on a host that says what the test says. */
-async function onHostileHost() {
-  const [near, far] = duplexPair();
-  const host = linksOver(far);
-  far.on("error", () => {});
-  host.control.on("data", () => {});
-  const order = guestOrder.parse(orderOf());
-  const opening = openRemoteGuest(near, {
-    ...{ order, network: undefined, clock: systemClock, openTimeoutMs: 30_000, onLoad: () => {} },
-    whenGone: async () => {},
-  });
-  const say = (message: object, payload?: Uint8Array) => void host.control.write(encodeFrame(message, payload));
-  say({ type: "opened", guests: 1, guestsMax: 1 });
-  const opened = await opening;
-  assert.ok(opened.ok);
-  return { near, host, say, guest: opened.value };
-}
 
 test("a host that was taken over cannot fill the memory of its servers with what nobody reads [X3][X4]", async () => {
   const { near, host, guest } = await onHostileHost();

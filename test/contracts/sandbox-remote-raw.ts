@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
-import type { Duplex } from "node:stream";
+import { type Duplex, duplexPair } from "node:stream";
 import type { TestContext } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
@@ -10,7 +10,9 @@ import { createFrameDecoder, encodeFrame } from "../../src/sandbox/guest/frames.
 import { linksOver } from "../../src/sandbox/guest/stdio.ts";
 import type { SandboxProvider } from "../../src/sandbox/provider.ts";
 import { openStream } from "../../src/sandbox/remote/ask-host.ts";
-import { openSandboxHost, type SandboxHost } from "../../src/sandbox/remote/sandbox-host.ts";
+import { openRemoteGuest, type RemoteGuestOptions } from "../../src/sandbox/remote/remote-guest.ts";
+import { openSandboxHost, type SandboxHost, type SandboxHostOptions } from "../../src/sandbox/remote/sandbox-host.ts";
+import { guestOrder } from "../../src/sandbox/remote/wire.ts";
 import { quietLogger } from "../world/workspace.ts";
 import { secret } from "./sandbox-on-remote.ts";
 import { limits } from "./sandbox-place.ts";
@@ -22,11 +24,12 @@ export type RawHost = { readonly host: SandboxHost; readonly address: string; re
 export async function openRawHost(
   t: TestContext,
   provider: SandboxProvider,
-  { files = tmpdir(), guestsMax = 4 } = {},
+  changes: Partial<SandboxHostOptions> = {},
 ): Promise<RawHost> {
   const logged: string[] = [];
   const host = openSandboxHost({
-    ...{ provider, files, secret, guestsMax, release: "0.0.0-test", clock: systemClock, logger: quietLogger(logged) },
+    ...{ provider, files: tmpdir(), secret, guestsMax: 4, release: "0.0.0-test" },
+    ...{ clock: systemClock, logger: quietLogger(logged), ...changes },
   });
   const listening = await host.listen({ host: "127.0.0.1", port: 0 });
   assert.ok(listening.ok);
@@ -93,6 +96,35 @@ export function orderOf(changes: object = {}): object {
   return { ...{ type: "open", version: 1, id, limits, env: {}, hasNetwork: false, likeness: "device" }, ...changes };
 }
 
+/** A guest that a server asks for at a host that says what the test says. */
+export function askHostileHost(changes: Partial<RemoteGuestOptions> = {}) {
+  const [near, far] = duplexPair();
+  const host = linksOver(far);
+  far.on("error", () => {});
+  const decoder = createFrameDecoder();
+  const heard: unknown[] = [];
+  host.control.on("data", (bytes: Buffer) => {
+    const frames = decoder.push(bytes);
+    assert.ok(frames.ok);
+    heard.push(...frames.value.map(({ header }) => header));
+  });
+  const opening = openRemoteGuest(near, {
+    ...{ order: guestOrder.parse(orderOf()), network: undefined, clock: systemClock, openTimeoutMs: 30_000 },
+    ...{ onLoad: () => {}, whenGone: async () => {}, ...changes },
+  });
+  const say = (message: object, payload?: Uint8Array) => void host.control.write(encodeFrame(message, payload));
+  return { near, host, say, heard, opening };
+}
+
+/** The same, opened. */
+export async function onHostileHost(changes: Partial<RemoteGuestOptions> = {}) {
+  const asked = askHostileHost(changes);
+  asked.say({ type: "opened", guests: 1, guestsMax: 1 });
+  const opened = await asked.opening;
+  assert.ok(opened.ok);
+  return { ...asked, guest: opened.value };
+}
+
 type Change = (bytes: Buffer) => Buffer;
 
 /** Stands between a server and its host: hands bytes on until it is told to cut, as they are or as it likes them. */
@@ -107,8 +139,12 @@ export async function startCutter(
   const { hostname, port } = new URL(address);
   const pairs = new Set<Socket>();
   let isAway = false;
+  let turnedAway = 0;
   const server = createServer((near) => {
-    if (isAway) return void near.destroy();
+    if (isAway) {
+      turnedAway += 1;
+      return void near.destroy();
+    }
     const far = connect(Number(port), hostname);
     for (const [one, other, change] of [
       [near, far, toHost],
@@ -136,6 +172,13 @@ export async function startCutter(
     /** `stays`: nobody gets through from now on. */
     cut({ stays }: { readonly stays: boolean }) {
       isAway = stays;
+      for (const socket of pairs) socket.destroy();
+    },
+    /** Those who did not get through. */
+    turnedAway: () => turnedAway,
+    /** As a machine that is switched off: nobody listens there any more. */
+    vanish() {
+      server.close();
       for (const socket of pairs) socket.destroy();
     },
   };

@@ -91,10 +91,10 @@ function rememberLooks(options: RemoteSandboxOptions, hosts: readonly Host[]) {
     look(isFresh = false): Promise<Probe> {
       if (isFresh) return start(true);
       if (known === undefined) return looking ?? start(false);
-      const isWell = hosts.every(({ seen }) => seen?.isUsable);
-      const isOld = clock.monotonic() - known.at > (isWell ? lookAgainMs : awayAgainMs);
-      if (isOld && known.probe.missing.length > 0) return looking ?? start(false);
-      // Nobody waits for a look around while there is a host to go to.
+      const usable = hosts.filter(({ seen }) => seen?.isUsable).length;
+      const isOld = clock.monotonic() - known.at > (usable === hosts.length ? lookAgainMs : awayAgainMs);
+      // Nobody waits for a look around while there is a host to go to. One may be gone since the last look.
+      if (isOld && usable === 0) return looking ?? start(false);
       if (isOld && looking === undefined) void whenOver(start(false));
       return Promise.resolve(known.probe);
     },

@@ -81,14 +81,25 @@ function begin(state: State, order: GuestOrder): boolean {
   state.order = order;
   if (order.version !== wireVersion) return refuse(state, { why: "version", said: `${wireVersion}` });
   if (!room.reserve(order.id)) return refuse(state, { why: "full", said: "" });
-  room.inBackground(open(state, order).finally(() => state.guest === undefined && room.release(order.id)));
+  room.inBackground(openOrRefuse(state, order));
   return true;
 }
 
-async function open(state: State, order: GuestOrder): Promise<void> {
+async function openOrRefuse(state: State, order: GuestOrder): Promise<void> {
+  let fault: SandboxFault | undefined;
+  try {
+    fault = await open(state, order);
+  } finally {
+    if (state.guest === undefined) state.room.release(order.id);
+  }
+  // Only now: one that there is none of is not counted in what is told with it.
+  if (fault !== undefined) refuse(state, fault);
+}
+
+async function open(state: State, order: GuestOrder): Promise<SandboxFault | undefined> {
   const { room, network, socket } = state;
   const folders = foldersOf(order, room.files);
-  if (!folders.ok) return void refuse(state, folders.failure);
+  if (!folders.ok) return folders.failure;
   const { id, limits, env, hasNetwork } = order;
   const way = (link: Duplex) => {
     link.on("error", () => {});
@@ -98,7 +109,7 @@ async function open(state: State, order: GuestOrder): Promise<void> {
     network.once("close", () => link.destroy());
   };
   const opened = await room.open({ id, limits, env, ...folders.value, ...(hasNetwork && { network: way }) });
-  if (!opened.ok) return void refuse(state, opened.failure);
+  if (!opened.ok) return opened.failure;
   const guest = opened.value;
   state.guest = guest;
   room.keep(guest);
@@ -110,6 +121,7 @@ async function open(state: State, order: GuestOrder): Promise<void> {
   state.channel?.send({ type: "opened", ...room.load() });
   // The caller went while it was started.
   if (socket.destroyed) await guest.close("caller_gone");
+  return undefined;
 }
 
 function refuse(state: State, { why, said }: { why: SandboxFault["why"] | "version"; said: string }): true {
