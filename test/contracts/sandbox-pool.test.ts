@@ -36,6 +36,8 @@ test("a guest without a workspace is given a pod that waits, and one takes its p
   assert.deepEqual(await second.run("bash", "pwd; echo $OWN; ls /workspace"), done({ stdout: "/tmp\nvariable\n" }));
   assert.ok(!cluster.pods().includes(`agentyard-${second.guest.id}`));
   await until("another one waits", () => cluster.pods().length === 4);
+  // Its processes are on another machine: nobody can tell what they share with their memory.
+  assert.deepEqual([await second.guest.sharedFiles(), await second.guest.unnamedBytes()], [undefined, 0]);
   await second.guest.close("idle");
   assert.deepEqual(await second.guest.ended, { why: "idle" });
   await until("the claimed one is gone", () => cluster.pods().length === 3);
