@@ -130,6 +130,18 @@ const faults: readonly [what: string, why: string, say: (far: Far) => void][] = 
     },
   ],
   [
+    "that tells twice what it left out",
+    "protocol_error",
+    (far) => {
+      for (let n = 0; n < 2; n += 1) far.say({ type: "cut", id: "e", stream: "stdout", bytes: 4 }, "tail");
+    },
+  ],
+  [
+    "that kept more than it left out",
+    "protocol_error",
+    (far) => far.say({ type: "cut", id: "e", stream: "stdout", bytes: 3 }, "tail"),
+  ],
+  [
     "that floods us with frames",
     "flood",
     (far) => far.raw(Buffer.concat(Array(20_001).fill(encodeFrame({ type: "started", id: "x" })))),

@@ -293,6 +293,18 @@ test("cells of one agent run in one Python, which is started once [X1][Q1]", asy
   }
 });
 
+test("more agents than a guest has Pythons for are told so, and one that gives its own back makes room [X1][X4]", async (t) => {
+  const { guest, run } = await guestWithPython(t);
+  for (let number = 1; number <= 16; number += 1) guest.warm(`${number}`, []);
+  assert.deepEqual(await run("1", { agent: "17" }), {
+    ...done({ stderr: "sandbox: cannot start a process: more than 16 agents with a Python of their own\n" }),
+    end: "done 126",
+  });
+  assert.deepEqual(await run("1", { agent: "16" }), done({ results: ["text 1"] }));
+  await guest.reset("1");
+  assert.deepEqual(await run("1", { agent: "17" }), done({ results: ["text 1"] }));
+});
+
 type Wanted = Partial<Execution> & { readonly before?: (workspace: string) => unknown };
 
 async function guestWithPython(t: TestContext): Promise<{

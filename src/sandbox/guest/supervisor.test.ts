@@ -50,6 +50,10 @@ test("JavaScript runs where there is a node, gives values back, and says so wher
   assert.deepEqual(none, done({ results: ["json 5"] }));
   for (const code of ["1", "const handler = 1", "import os from 'node:os'; os.handler"])
     assert.deepEqual(await run(code, { language, event: "{}" }), done({}));
+  const most = await run("const handler = () => 'x'.repeat(2 ** 20 - 2)", { language, event: "{}" });
+  assert.deepEqual([most.stderr, most.results[0]?.length], ["", "json ".length + 2 ** 20]);
+  const more = await run("const handler = () => 'x'.repeat(2 ** 20 - 1)", { language, event: "{}" });
+  assert.deepEqual(more, done({ stderr: "sandbox: the value is longer than 1048576 bytes\n" }));
   const uncalled = await run("function handler() { return 5; }", { language });
   assert.deepEqual(uncalled, done({}));
   const broken = await run("const x = {", { language, event: "{}" });
