@@ -196,11 +196,17 @@ export const conversationPromises: readonly Promised[] = [
       assert.equal(await storage.received(number, "client"), undefined);
       assert.equal(await storage.getBlob(number, hash), undefined);
       const row = await storage.conversationByNumber(number);
-      assert.deepEqual([row?.deletedAt, row?.title, row?.lastMessage], [morning + 9, "", ""]);
+      const nothing = { title: "", lastMessage: "", turns: 0, updatedAt: morning + 9, deletedAt: morning + 9 };
+      assert.deepEqual(row, {
+        ...(await storage.conversationByNumber(before)),
+        ...emptied(number, "gone"),
+        ...nothing,
+      });
 
       const remake = await storage.createConversation({ owner: alice, id: idOf("gone"), at: morning, events: [] });
       assert.equal(codeOf(remake), "conversation_not_found");
-      assert.equal(codeOf(await storage.append({ number, events: facts("late") })), "conversation_not_found");
+      const late = await storage.append({ number, events: facts("late") });
+      assert.deepEqual(late.ok || [late.failure.code, late.failure.params], ["conversation_not_found", { id: "gone" }]);
       assert.equal(codeOf(await storage.append({ number, epoch, events: facts("late") })), "conversation_not_found");
       assert.equal(codeOf(await storage.claimLease(number, "me", 1000)), "conversation_not_found");
       assert.equal(codeOf(await storage.putBlob(number, new Uint8Array([1]))), "conversation_not_found");
@@ -228,9 +234,14 @@ export const conversationPromises: readonly Promised[] = [
 /** Rows of every kind. */
 async function fill(storage: Storage, number: number): Promise<void> {
   const asked = [{ decision: "d", body: "{}" }];
-  const row = { title: "Secret plans", lastMessage: "secret", updatedAt: morning };
+  const row = { title: "Secret plans", lastMessage: "secret", turns: 2, readIndex: 3, updatedAt: morning };
   const side = { received: "client", wake: { notBefore: morning }, asked, row };
   unwrap(await storage.append({ number, events: facts("a", "b"), with: side }));
+}
+
+/** What is of this conversation alone, or gone with it. */
+function emptied(number: number, id: string) {
+  return { number, id: idOf(id), readIndex: 0, cursor: `${morning + 9}.${number}` };
 }
 
 async function listInPages(storage: Storage, limit: number): Promise<string[]> {

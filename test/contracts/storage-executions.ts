@@ -38,6 +38,9 @@ export const executionPromises: readonly Promised[] = [
       assert.deepEqual(await storage.listSessions(9), [b, a, c]);
       assert.deepEqual(await storage.listSessions(2), [b, a]);
       for (const limit of [0, -1, 1.5]) await assert.rejects(storage.listSessions(limit));
+      // A later use moves it up and changes nothing else of it; an earlier one that is told late counts no more.
+      for (const afterMs of [9, 4]) unwrap(await storage.touchSession(OwnerId.parse("c"), morning + afterMs));
+      assert.deepEqual(await storage.listSessions(9), [{ ...c, usedAt: morning + 9 }, b, a]);
     },
   },
   {
@@ -169,7 +172,9 @@ export const executionPromises: readonly Promised[] = [
       assert.equal(await left({ rowsMax: 4, bytesMax: 10_000 }), "c b a open");
       assert.equal(await left({ rowsMax: 2, bytesMax: 10_000 }), "c b open");
       assert.equal(await left({ rowsMax: 9, bytesMax: 600 }), "c open");
-      assert.equal(await left({ rowsMax: 9, bytesMax: 200 }), "open");
+      // 300 bytes, and eleven of what a list shows.
+      assert.equal(await left({ rowsMax: 9, bytesMax: 311 }), "c open");
+      assert.equal(await left({ rowsMax: 9, bytesMax: 310 }), "open");
       assert.equal((await storage.listExecutions(bob, all)).total, 1);
     },
   },

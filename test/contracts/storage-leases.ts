@@ -27,6 +27,16 @@ export const leasePromises: readonly Promised[] = [
       assert.equal(codeOf(await storage.claimLease(number, "b", 1000)), "fenced");
       await storage.releaseLease(number, { holder: "a", epoch: 1 });
       assert.deepEqual(unwrap(await storage.claimLease(number, "b", 1000)), { epoch: 2, wasAbandoned: false });
+      // Neither an earlier time of its own nor the number alone makes somebody the holder.
+      await storage.releaseLease(number, { holder: "b", epoch: 1 });
+      for (const lease of [
+        { holder: "b", epoch: 1 },
+        { holder: "a", epoch: 2 },
+      ])
+        assert.equal(unwrap(await storage.renewLease(number, { ...lease, ttlMs: 9000 })), false);
+      assert.equal(codeOf(await storage.append({ number, epoch: 2, events: facts("mine") })), "ok");
+      place.clock.set(morning + 1000);
+      assert.deepEqual(unwrap(await storage.claimLease(number, "c", 1000)), { epoch: 3, wasAbandoned: true });
     },
   },
   {
@@ -113,11 +123,17 @@ export const leasePromises: readonly Promised[] = [
       const [left, waiting] = [await makeConversation(storage, "left"), await makeConversation(storage, "waiting")];
       unwrap(await storage.claimLease(left, "dead", 3000));
       await wake(storage, waiting, morning);
-      place.clock.set(morning - 1000);
-      assert.equal(codeOf(await storage.claimLease(left, "new", 3000)), "fenced");
+      for (const backMs of [1000, 3000]) {
+        place.clock.set(morning - backMs);
+        assert.equal(codeOf(await storage.claimLease(left, "new", 3000)), "fenced");
+      }
+      place.clock.set(morning - 10_000);
       assert.deepEqual(await storage.dueWakes(5), []);
-      place.clock.set(morning - 86_400_000);
-      assert.deepEqual(await storage.dueWakes(5), [{ number: waiting, notBefore: morning, head: 0 }]);
+      for (const backMs of [10_001, 86_400_000]) {
+        place.clock.set(morning - backMs);
+        assert.deepEqual(await storage.dueWakes(5), [{ number: waiting, notBefore: morning, head: 0 }]);
+      }
+      place.clock.set(morning - 3001);
       assert.deepEqual(unwrap(await storage.claimLease(left, "new", 3000)), { epoch: 2, wasAbandoned: true });
     },
   },
@@ -190,6 +206,20 @@ export const leasePromises: readonly Promised[] = [
         with: { decided: ["a"], asked: [{ decision: "n", body: "{}" }] },
       });
       assert.deepEqual(await open(), ["m", "n"]);
+      // Asked again in other words it keeps its place, and since when it waits: that is the time of its event.
+      place.clock.set(morning + 9);
+      const again = { asked: [{ decision: "m", body: "{}" }] };
+      unwrap(await storage.append({ number: one, events: facts("asked"), with: again }));
+      const late = { asked: [{ decision: "late", body: "{}" }] };
+      unwrap(await storage.append({ number: one, events: facts("asked"), with: late }));
+      assert.deepEqual(
+        (await storage.openDecisions(alice, 9)).map(({ decision, body, at }) => [decision, body, at]),
+        [
+          ["m", "{}", morning],
+          ["n", "{}", morning],
+          ["late", "{}", morning],
+        ],
+      );
     },
   },
 ];

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { Result } from "../../src/base/result.ts";
+import { OwnerId } from "../../src/protocol/ids.ts";
 import type { ApiKeyRow, OnceRow, SignInRow, UserRow } from "../../src/storage/storage.ts";
 import { alice, bob, makeConversation, morning, type Promised, unwrap } from "./storage-place.ts";
 
@@ -60,6 +62,23 @@ export const peoplePromises: readonly Promised[] = [
       assert.equal(await storage.ownsAnything(alice), false);
       await makeConversation(storage);
       assert.deepEqual([await storage.ownsAnything(alice), await storage.ownsAnything(bob)], [true, false]);
+      // Each of these alone is something, too.
+      const times = { createdAt: morning, updatedAt: morning };
+      const left: Record<string, (owner: OwnerId) => Promise<Result<unknown, { code: string }>>> = {
+        session: (owner) => storage.putSession({ owner, id: "s", usedAt: morning, body: "{}" }),
+        execution: (owner) =>
+          storage.putExecution({ id: "e", owner, createdAt: 1, endedAt: 2, body: "{}", full: undefined }),
+        rule: (owner) => storage.putRule({ owner, id: "r", number: undefined, body: "{}", at: morning }),
+        memory: (owner) => storage.putMemory({ owner, id: "m", fact: "tea", conversation: undefined, at: morning }),
+        secret: (owner) => storage.putSecret({ owner, name: "s", sealed: Uint8Array.of(1), ...times }),
+        toolbox: (owner) => storage.putToolbox({ id: "b", owner, body: "{}", ...times }, []),
+      };
+      for (const [kind, put] of Object.entries(left)) {
+        const owner = OwnerId.parse(`of-${kind}`);
+        assert.equal(await storage.ownsAnything(owner), false);
+        unwrap(await put(owner));
+        assert.equal(await storage.ownsAnything(owner), true, kind);
+      }
     },
   },
   {

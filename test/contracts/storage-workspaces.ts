@@ -26,6 +26,12 @@ export const workspacePromises: readonly Promised[] = [
       assert.deepEqual(row, conversationRow(number, "mine"));
       assert.deepEqual(unwrap(await ask(storage, number, "workspace/elsewhere", morning + 9)), row);
       assert.deepEqual(await storage.findWorkspace(number), row);
+      await spawn(storage, number, { id: "task", parent: "root", folder: "workspaces/task" });
+      const given = async () =>
+        Promise.all(["workspace/mine", "workspaces/task", "workspace/elsewhere"].map(storage.numberOfFolder));
+      assert.deepEqual(await given(), [number, number, undefined]);
+      await remove(storage, number);
+      assert.deepEqual(await given(), [number, number, undefined], "also of one that is deleted");
     },
   },
   {
