@@ -107,6 +107,11 @@ test("a short conversation is left alone when somebody asks for room [Z2]", () =
   const talk = talkOf([said("a"), said("b")]);
   assert.equal(makeRoom(talk.history, { by: "tool", prose: "x" }), "nothing");
   assert.equal(makeRoom(talk.history, { by: "person", prose: "x" }), "nothing");
+  talk.say(...Array.from({ length: 5 }, (_, n) => said(`more ${n}`)));
+  assert.equal(makeRoom(talk.history, { by: "person", prose: "x", window: 8_000 }), "nothing", "14 messages");
+  talk.say({ said: "one more", steps: [] });
+  const compacted = makeRoom(talk.history, { by: "person", prose: "x", window: 8_000 });
+  assert.deepEqual(typeof compacted === "object" && [compacted.messagesBefore, compacted.messagesAfter], [15, 11]);
 });
 
 test("one message that is longer than the window is shortened, and its instructions are kept [Z2][Z3]", () => {

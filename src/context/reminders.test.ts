@@ -169,6 +169,47 @@ test("all that there is to say comes in one block of at most 300 tokens, the ins
   assert.ok(estimateTokens(told.text) <= 300, `${estimateTokens(told.text)} tokens`);
 });
 
+test("what a caller sent beside its message is told once, when its turn begins, each value in a line [L4][C1]", () => {
+  const inputs = Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`name ${n}`, `a\nb ${n}`]));
+  const tell = (turnStep: number) => {
+    const history = historyAt({ turnStep });
+    if (history.turn !== undefined) history.turn = { ...history.turn, message: { ...history.turn.message, inputs } };
+    return reminderFor(history, { at: startedAt, tokens: room });
+  };
+  const told = Array.from({ length: 50 }, (_, n) => `- name ${n}: "a\\nb ${n}"`);
+  assert.deepEqual(tell(0), { text: reminded(forModels.inputs(told)), told: ["inputs:"] });
+  assert.equal(tell(1), undefined);
+});
+
+test("of what is new with a message six things are told at the most [L4]", () => {
+  const tell = (news: string[]) => reminderFor(historyAt({ turnStep: 0 }), { at: startedAt, tokens: room, news });
+  assert.deepEqual(tell([..."abcdefg"]), { text: reminded([..."abcdef"].join("\n")), told: ["news:"] });
+  assert.equal(tell([]), undefined);
+});
+
+test("what is left of a budget is told at half, four fifths and nearly all, when limits change, and every eight steps [A4][L4]", () => {
+  const told: (string | undefined)[] = [];
+  const tell = (left: number, { limit = 100, steps = 1, known = "" } = {}) => {
+    const history = historyAt({ turnStep: 1, steps });
+    if (known !== "") history.told.set("budget", { value: known, step: 1 });
+    const budget = [{ kind: "steps", left: 9, limit: 9 } as const, { kind: "tokens", left, limit } as const];
+    return reminderFor(history, { at: startedAt, tokens: room, budget })?.told[0];
+  };
+  for (const left of [100, 51, 50, 21, 20, 6, 5, 0]) told.push(tell(left));
+  assert.deepEqual(
+    told.map((one) => one?.at(-1)),
+    ["0", "0", "1", "1", "2", "2", "3", "3"],
+  );
+  const known = "steps 9, tokens 100 0";
+  assert.equal(tell(100), `budget:${known}`);
+  assert.deepEqual(
+    [tell(99, { known, steps: 7 }), tell(99, { known, steps: 8 }), tell(99, { known, limit: 101 })],
+    [undefined, `budget:${known}`, "budget:steps 9, tokens 101 0"],
+  );
+  assert.equal(tell(0, { limit: 0 })?.at(-1), "3", "a limit of nothing is used up");
+  assert.equal(reminderFor(historyAt({ turnStep: 1 }), { at: startedAt, tokens: room, budget: [] }), undefined);
+});
+
 type Finished = NonNullable<History["turn"]>["finished"];
 
 function historyAt({
