@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { before, type TestContext, test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { ok } from "../../src/base/result.ts";
+import { openConnections } from "../../src/storage/postgres/connections.ts";
+import { openLanes, type Transaction } from "../../src/storage/postgres/lanes.ts";
+import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
+import { codeOf } from "./storage-place.ts";
+
+const skip = cannotStore;
+let server: PostgresServer;
+before(async () => {
+  if (!cannotStore) server = await postgresServer();
+});
+
+/** Nobody waits by the clock. */
+const clock = { ...systemClock, wait: async () => "elapsed" as const };
+
+function lanesOn(t: TestContext) {
+  const place = { url: server.newPlace(), synchronous: "full", statementMsMax: 10_000 } as const;
+  const connections = openConnections({ ...place, clock, connectionsMax: 2, awayMsMax: 10_000 });
+  const lanes = openLanes({ connections, clock, onAppended: () => {} });
+  t.after(() => lanes.close().then(connections.close));
+  return lanes;
+}
+
+const settingsSql = `SELECT current_setting('synchronous_commit') AS commit,
+  current_setting('idle_in_transaction_session_timeout') AS idle`;
+
+test("a write that need not wait for the disk of the server does not, unless another of its transaction does; none is left open for long [L2][N1][X1]", {
+  skip,
+}, async (t) => {
+  const lanes = lanesOn(t);
+  const look = async ({ one }: Transaction) => ok({ ...(await one(settingsSql)) });
+  const quick = { isOnDisk: false };
+  const [waits, hurries] = [ok({ commit: "on", idle: "3s" }), ok({ commit: "off", idle: "3s" })];
+  assert.deepEqual(await lanes.write("a", look, quick), hurries);
+  assert.deepEqual(await lanes.write("a", look), waits);
+  assert.deepEqual(await Promise.all([lanes.write("a", look, quick), lanes.write("a", look)]), [waits, waits]);
+  assert.deepEqual(await lanes.write("a", look, quick), hurries);
+});
+
+test("what the server gave up because two stood in each other's way is done again, five times at the most [N1][Q2]", {
+  skip,
+}, async (t) => {
+  const lanes = lanesOn(t);
+  for (const code of ["40P01", "40001"]) {
+    let attempts = 0;
+    const givenUp = (times: number) => async (query: Transaction) => {
+      attempts += 1;
+      if (attempts <= times) await query.exec(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`);
+      return ok(attempts);
+    };
+    assert.deepEqual(await lanes.write("a", givenUp(5)), ok(6));
+    attempts = 0;
+    assert.deepEqual([codeOf(await lanes.write("a", givenUp(99))), attempts], ["storage_busy", 6]);
+  }
+});
