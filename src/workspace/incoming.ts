@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { openSync } from "node:fs";
+import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
@@ -9,11 +10,13 @@ import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import { OwnerId, shownId } from "../protocol/ids.ts";
+import { syncAndClose } from "./descend.ts";
 import { failureOf, ifThere, type Operation } from "./faults.ts";
 import { type IncomingMarks, openIncomingMarks } from "./incoming-marks.ts";
 import { type Locks, openLocks } from "./locks.ts";
 import type { FileFailure } from "./one-workspace.ts";
 import { shownPath } from "./path.ts";
+import { makeSafeFolder } from "./safe-folder.ts";
 import { inOneBuffer, orBrokenOff } from "./spool.ts";
 
 /** Uploads that come in several parts. What has come stays through a crash, for a day. */
@@ -119,7 +122,7 @@ async function create(
   place: Place,
   { id: given = place.ids.hex(32), ...wanted }: NewIncoming,
 ): Promise<Result<IncomingUpload, IncomingFailure>> {
-  await mkdir(place.folder, { recursive: true, mode: 0o700 });
+  makeSafeFolder(place.folder);
   const id = `tus-${given}`;
   const before = await find(place, id);
   if (before !== undefined) return ok(before);
@@ -265,6 +268,8 @@ async function writeNote(place: Place, id: string, note: Note): Promise<void> {
     await file.close();
   }
   await rename(draft, noteOf(place, id));
+  // Its bytes and what is noted of it would be lost with their names.
+  await syncAndClose(openSync(place.folder, "r"));
 }
 
 function noteOf({ folder }: Place, id: string): string {
