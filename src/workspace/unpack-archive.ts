@@ -150,13 +150,14 @@ async function isEqual(root: number, listed: Listed): Promise<boolean> {
     return {
       stat: found,
       target: found.isSymbolicLink() ? readlinkSync(path) : undefined,
-      // Opened here and now, while the folder is.
-      pieces: found.isFile()
-        ? createReadStream("", {
-            fd: openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW),
-            highWaterMark: 1024 ** 2,
-          })
-        : undefined,
+      // Opened here and now, while the folder is; what is no file in the list is never read.
+      pieces:
+        listed.type === "file" && found.isFile()
+          ? createReadStream("", {
+              fd: openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW),
+              highWaterMark: 1024 ** 2,
+            })
+          : undefined,
     };
   });
   if (listed.type === "folder") return stat.isDirectory();
