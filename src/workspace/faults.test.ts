@@ -31,9 +31,13 @@ test("what the system says to a file becomes a failure with its cause, for readi
     ENOENT: "file_not_found",
     ENOTDIR: "not_a_folder",
     EISDIR: "not_a_file",
+    ENOTEMPTY: "not_a_file",
+    EEXIST: "not_a_file",
     ELOOP: "permission_denied link",
     ENXIO: "permission_denied special",
+    ENODEV: "permission_denied special",
     EACCES: "permission_denied system",
+    EPERM: "permission_denied system",
     EXDEV: "permission_denied elsewhere",
     ENAMETOOLONG: "path_invalid too_long",
   };

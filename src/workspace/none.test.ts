@@ -18,6 +18,10 @@ test("whatever an agent without files asks for, it is told that it has none [W3]
     workspace.remove("a"),
     workspace.empty("temp"),
     workspace.restore("a", undefined),
+    workspace.observe(),
+    workspace.lookAhead({ signal: new AbortController().signal }),
+    workspace.measure(),
+    workspace.guestFolder(),
     workspace.openDescriptor(),
   ]);
   const refusal = failure("workspace_not_assigned", { agent: "worker" });
