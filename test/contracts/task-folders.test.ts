@@ -27,6 +27,8 @@ test("a program that writes nothing leaves no folder, however often one is start
   const observation = unwrap(await task.observe());
   assert.deepEqual(unwrap(await observation.changes()), []);
   assert.deepEqual([unwrap(await task.list()).entries, unwrap(await task.list()).isUnwritten], [[], true]);
+  await ground.workspaces.sweep();
+  assert.ok(existsSync(first.folder), "who tidies up takes it from no program");
   first.release();
   assert.ok(existsSync(second.folder), "as long as somebody has it");
   second.release();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { lstatSync, readFileSync } from "node:fs";
+import { linkSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
 import { failure } from "../../src/protocol/failure.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
@@ -252,6 +253,51 @@ function withoutDatabase(tree: Record<string, string>): Record<string, string> {
 function stagingOnly(tree: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(tree).filter(([name]) => name === "staging"));
 }
+
+test("in a branch earlier contents of its parent can be given back, those it was to have; what cannot be copied is named [L9][W12]", async (t) => {
+  const { start, workspaces, path } = await openGround(t);
+  const [parent, branch] = [await start("parent"), await start("branch")];
+  const files = workspaces.ofConversation(parent);
+  await write(files, "outputs/a", "one");
+  const first = unwrap(await files.write("outputs/a", "two", { key: "call 1" })).before ?? assert.fail();
+  const second = unwrap(await files.write("outputs/a", "three", { key: "call 2" })).before ?? assert.fail();
+  writeFileSync(path("elsewhere"), "not of the parent alone");
+  linkSync(path("elsewhere"), path("workspace/parent/outputs/second-name"));
+  const lost = { bytes: 4, mode: 0o644, hash: "0".repeat(64) };
+  const copied = unwrap(await workspaces.copy(parent, branch, [lost, first]));
+  assert.deepEqual(copied, { files: 1, leftOut: ["outputs/second-name"] });
+  await workspaces.ofConversation(parent).remove("outputs/a");
+  const copy = workspaces.ofConversation(branch);
+  assert.equal(codeOf(await copy.restore("outputs/a", second)), "read_failed");
+  unwrap(await copy.restore("outputs/a", first));
+  assert.equal(await textOf(copy, "outputs/a"), "one");
+});
+
+test("whether files can be written is really tried, and nothing is left of it [Q2]", async (t) => {
+  const { workspaces, path } = await openGround(t);
+  assert.deepEqual([await workspaces.check(), readdirSync(path("staging"))], [{ ok: true, value: undefined }, []]);
+  rmSync(path("staging"), { recursive: true });
+  writeFileSync(path("staging"), "in the way");
+  assert.deepEqual(await workspaces.check(), failure("write_failed", { path: ".", why: "io" }));
+});
+
+test("a yard that closes has recorded who used what [W10]", async (t) => {
+  const told: string[] = [];
+  const slow = (storage: Storage): Storage => ({
+    ...storage,
+    async updateWorkspace(folder, set) {
+      for (let turn = 0; turn < 5; turn += 1) await nextLoop();
+      told.push("recorded");
+      return storage.updateWorkspace(folder, set);
+    },
+  });
+  const ground = await openGround(t, { wrapStorage: slow });
+  const files = ground.workspaces.ofConversation(await ground.start("c"));
+  told.length = 0;
+  unwrap(await files.list());
+  await ground.workspaces.close();
+  assert.deepEqual([...told, "closed"], ["recorded", "closed"]);
+});
 
 test("an id that one owner has deleted can be used by another, files and all [W1][S6]", async (t) => {
   const { start, workspaces, storage, clock } = await openGround(t);

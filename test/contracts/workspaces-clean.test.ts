@@ -45,20 +45,21 @@ test("files that nobody used for a week go to the trash, without what is in temp
   ]);
 });
 
-test("what is used stays, also when it is only read [W10]", async (t) => {
+test("what is used stays, also when it is only read; a search that comes by is no use [W10]", async (t) => {
   const { start, workspaces, clock } = await openGround(t);
-  const [read, listed, left] = [await start("read"), await start("listed"), await start("left")];
-  for (const conversation of [read, listed, left])
-    await write(workspaces.ofConversation(conversation), "outputs/a", "a");
+  const rows = [await start("read"), await start("listed"), await start("left"), await start("searched")] as const;
+  const [read, listed, , searched] = rows;
+  for (const conversation of rows) await write(workspaces.ofConversation(conversation), "outputs/a", "a");
   clock.move(6 * dayMs);
   await workspaces.ofConversation(read).read("outputs/a");
   await workspaces.ofConversation(listed).list();
+  assert.equal(await textOf((await workspaces.lookInto(searched)) ?? assert.fail(), "outputs/a"), "a");
   clock.move(2 * dayMs);
-  assert.equal((await workspaces.clean(week)).workspaces, 1);
-  assert.deepEqual(
-    (await workspaces.trash(alice)).map(({ conversation }) => conversation),
-    ["left"],
-  );
+  assert.equal((await workspaces.clean(week)).workspaces, 2);
+  assert.deepEqual((await workspaces.trash(alice)).map(({ conversation }) => conversation).sort(), [
+    "left",
+    "searched",
+  ]);
 });
 
 test("a workspace in which there are no files is tidied away and nobody is told that something was removed [W10]", async (t) => {

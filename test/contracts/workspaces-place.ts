@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { systemIds } from "../../src/base/ids.ts";
+import { type Ids, systemIds } from "../../src/base/ids.ts";
 import type { Logger } from "../../src/observe/observe.ts";
 import type { OwnerId } from "../../src/protocol/ids.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
@@ -44,6 +44,11 @@ type Options = {
   readonly clock?: Partial<Clock>;
   /** It is one of several servers. */
   readonly isShared?: boolean;
+  /** Whether this one may tidy up for a conversation. */
+  readonly isHere?: (conversation: number) => Promise<boolean>;
+  /** Ends the programs of a conversation. */
+  readonly leave?: (conversation: number) => Promise<void>;
+  readonly ids?: Ids;
 };
 
 export async function openGround(t: Pick<TestContext, "after">, options: Options = {}): Promise<Ground> {
@@ -68,9 +73,9 @@ export async function openGround(t: Pick<TestContext, "after">, options: Options
     const logged: string[] = [];
     const logger = loggerInto(logged);
     const limits = { ...testLimits, ...options.limits };
-    const { disk, isShared } = options;
+    const { disk, isShared, isHere, leave, ids = systemIds } = options;
     const serve = () =>
-      openWorkspaces({ dataDir: data, storage, clock, ids: systemIds, logger, limits, disk, isShared });
+      openWorkspaces({ dataDir: data, storage, clock, ids, logger, limits, disk, isShared, isHere, leave });
     const servers = [serve()];
     const [workspaces = assert.fail()] = servers;
     let isOpen = true;

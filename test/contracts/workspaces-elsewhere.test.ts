@@ -1,0 +1,226 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
+import { systemIds } from "../../src/base/ids.ts";
+import type { ConversationRow } from "../../src/storage/storage.ts";
+import { readArchive } from "../../src/workspace/workspace.ts";
+import { alice, codeOf, idOf, unwrap } from "./storage-place.ts";
+import { dayMs, filesOf, type Ground, openGround, write } from "./workspaces-place.ts";
+
+// Tidying up beside others: other servers, programs that still run, other conversations, a backup that is just made.
+
+const hourMs = 3_600_000;
+const week = { unusedMs: 7 * dayMs };
+
+test("what is cleaned up for one conversation leaves the others where they are [W10]", async (t) => {
+  const ground = await openGround(t);
+  const { workspaces, clock, path } = ground;
+  const rows = [await ground.start("one"), await ground.start("two"), await ground.start("three")];
+  for (const row of rows) await write(workspaces.ofConversation(row), "outputs/a", "a");
+  clock.move(1);
+  const cleaned = await workspaces.clean({ unusedMs: 0, conversation: rows[1]?.number });
+  assert.deepEqual(cleaned, { workspaces: 1, bytes: 1, skipped: 0 });
+  assert.deepEqual(readdirSync(path("workspace")).sort(), ["one", "three"]);
+});
+
+test("what another server has in use is left to it: files, trash, what was deleted, and what callers left [W10][S6]", async (t) => {
+  let isHere = true;
+  const ground = await openGround(t, { isShared: true, isHere: async () => isHere });
+  const { workspaces, storage, clock, path } = ground;
+  const [used, deleted, trashed] = [
+    await ground.start("used"),
+    await ground.start("deleted"),
+    await ground.start("trashed"),
+  ];
+  await write(workspaces.ofConversation(trashed), "outputs/a", "a");
+  clock.move(8 * dayMs);
+  await workspaces.clean({ ...week, conversation: trashed.number });
+  await write(workspaces.ofConversation(used), "outputs/a", "a");
+  await write(workspaces.ofConversation(deleted), "outputs/a", "a");
+  const left = await callers(ground, "of-a-caller", { isPassing: true });
+  unwrap(await storage.append({ number: deleted.number, events: [], with: { deleted: { at: clock.now() } } }));
+  // As if the other one had died after it had noted what it was about to move.
+  const [row] = await storage.listTrash(alice, 1);
+  const half = {
+    ...row,
+    id: "0123abcd",
+    owner: alice,
+    number: used.number,
+    workspace: "used",
+    folder: "workspace/used",
+  };
+  unwrap(await storage.putTrash({ ...half, movedAt: clock.now(), bytes: 1, files: 1 }));
+  clock.move(31 * dayMs);
+  isHere = false;
+  const { elsewhere = [], ...cleaned } = await workspaces.clean(week);
+  assert.deepEqual(cleaned, { workspaces: 0, bytes: 0, skipped: 0 });
+  assert.deepEqual(elsewhere.toSorted(), [used.number, left.number]);
+  assert.deepEqual(await workspaces.sweep(), { left: 0 });
+  assert.deepEqual(
+    [readdirSync(path("workspace")).sort(), readdirSync(path("trash")).length, (await workspaces.trash(alice)).length],
+    [["deleted", "of-a-caller", "used"], 1, 2],
+  );
+  assert.equal((await storage.conversationByNumber(left.number))?.deletedAt, undefined);
+  isHere = true;
+  assert.deepEqual(await workspaces.sweep(), { left: 0 });
+  assert.deepEqual(
+    [readdirSync(path("workspace")), readdirSync(path("trash")), await workspaces.trash(alice)],
+    [["used"], [], []],
+  );
+});
+
+test("what programs of a task wrote on another server is put in its place by that one alone [W2][W4]", async (t) => {
+  let isHere = false;
+  const ground = await openGround(t, { isShared: true, isHere: async () => isHere });
+  const { workspaces, beside, path } = ground;
+  const row = await ground.start("c");
+  unwrap(await workspaces.assignTask(row, { agent: "agent-1", parent: "root" }));
+  const { folder } = unwrap(await unwrap(await workspaces.taskOf(row, "agent-1")).guestFolder());
+  writeFileSync(join(folder, "a"), "of a program");
+  const other = beside();
+  await other.sweep();
+  assert.deepEqual(filesOf(path("staging")), { "wait-agent-1/a": "of a program" });
+  isHere = true;
+  await other.sweep();
+  assert.deepEqual([filesOf(path("staging")), filesOf(path("workspaces"))], [{}, { "agent-1/a": "of a program" }]);
+});
+
+test("what a removal left is taken away at once by one server, and by one of several when nobody can be at it any more [S6][Q3]", async (t) => {
+  for (const isShared of [false, true]) {
+    const { workspaces, clock, path } = await openGround(t, { isShared });
+    mkdirSync(path("staging"));
+    writeFileSync(path("staging/gone-0123.1"), "of a removal");
+    await workspaces.sweep();
+    clock.move(600_000 - 1);
+    await workspaces.sweep();
+    assert.equal(readdirSync(path("staging")).length, isShared ? 1 : 0);
+    clock.move(1);
+    await workspaces.sweep();
+    assert.deepEqual(readdirSync(path("staging")), []);
+  }
+});
+
+test("programs of a conversation have ended before its files are counted and moved: the last they wrote comes along [W10][X1]", async (t) => {
+  const left: number[] = [];
+  const leave = async (conversation: number) => {
+    left.push(conversation);
+    await nextLoop();
+    writeFileSync(ground.path("workspace/c/outputs/last"), "the last");
+  };
+  const ground = await openGround(t, { leave });
+  const { workspaces, clock, path } = ground;
+  const row = await ground.start("c");
+  await write(workspaces.ofConversation(row), "outputs/a", "a");
+  clock.move(8 * dayMs);
+  assert.deepEqual(await workspaces.clean(week), { workspaces: 1, bytes: 9, skipped: 0 });
+  const [item] = await workspaces.trash(alice);
+  assert.deepEqual([left, item?.files], [[row.number], 2]);
+  assert.deepEqual(filesOf(path("trash", item?.id ?? "")), { "outputs/a": "a", "outputs/last": "the last" });
+});
+
+test("an id that the trash has is not given again: what lies under it stays, and both come back [W10]", async (t) => {
+  const given = ["0000aaaa", "0000aaaa", "0000bbbb"];
+  const hex = (characters: number) => (characters === 8 ? given.shift() : undefined) ?? systemIds.hex(characters);
+  const ground = await openGround(t, { ids: { ...systemIds, hex } });
+  const { workspaces, clock, path } = ground;
+  for (const id of ["one", "two"]) {
+    await write(workspaces.ofConversation(await ground.start(id)), "outputs/a", id);
+    clock.move(8 * dayMs);
+    assert.equal((await workspaces.clean(week)).workspaces, 1);
+  }
+  assert.deepEqual(filesOf(path("trash")), { "0000aaaa/outputs/a": "one", "0000bbbb/outputs/a": "two" });
+  for (const id of ["0000aaaa", "0000bbbb"]) unwrap(await workspaces.restore(alice, id));
+  assert.deepEqual(filesOf(path("workspace")), { "one/outputs/a": "one", "two/outputs/a": "two" });
+});
+
+test("files that came back from the trash count for the quota at once [W10][W11]", async (t) => {
+  const ground = await openGround(t, { limits: { bytesMax: 100 } });
+  const { workspaces, clock } = ground;
+  const files = workspaces.ofConversation(await ground.start("c"));
+  await write(files, "outputs/a", "x".repeat(90));
+  clock.move(8 * dayMs);
+  await workspaces.clean(week);
+  await write(files, "uploads/b", "y");
+  unwrap(await workspaces.restore(alice, (await workspaces.trash(alice))[0]?.id ?? ""));
+  assert.equal(codeOf(await files.write("uploads/c", "z".repeat(10))), "quota_exceeded");
+  await write(files, "uploads/c", "z".repeat(9));
+});
+
+test("a conversation that a caller left ends after its time, an hour at least; one of which nothing is to be kept after an hour; all of many at once [S6]", async (t) => {
+  const there = async ({ workspaces, path }: Ground) => {
+    assert.deepEqual(await workspaces.sweep(), { left: 0 });
+    return readdirSync(path("workspace")).sort();
+  };
+  const ground = await openGround(t, { limits: { callerMs: 2 * hourMs } });
+  await ground.start("of-a-person");
+  await callers(ground, "left", { isPassing: false });
+  for (let index = 0; index < 45; index += 1) await callers(ground, `passing-${index}`, { isPassing: true });
+  ground.clock.move(hourMs);
+  assert.equal((await there(ground)).length, 47, "not a moment too early");
+  ground.clock.move(1);
+  assert.deepEqual(await there(ground), ["left", "of-a-person"]);
+  assert.deepEqual(ground.logged, ['conversations that callers left have ended {"count":45}']);
+  ground.clock.move(hourMs - 1);
+  assert.deepEqual(await there(ground), ["left", "of-a-person"]);
+  ground.clock.move(1);
+  assert.deepEqual(await there(ground), ["of-a-person"]);
+
+  const short = await openGround(t, { limits: { callerMs: 1 } });
+  await callers(short, "left", { isPassing: false });
+  short.clock.move(hourMs);
+  assert.deepEqual(await there(short), ["left"]);
+  short.clock.move(1);
+  assert.deepEqual(await there(short), []);
+
+  const never = await openGround(t, { limits: { callerMs: 0 } });
+  await callers(never, "left", { isPassing: false });
+  await callers(never, "passing", { isPassing: true });
+  never.clock.move(400 * dayMs);
+  assert.deepEqual(await there(never), ["left"]);
+});
+
+test("a backup holds what was moved to the trash, and what came back from it, while it was made [Q3][W10]", async (t) => {
+  const ground = await openGround(t);
+  const { workspaces, clock, path } = ground;
+  const rows: Record<string, ConversationRow> = {};
+  for (const id of ["first", "goes", "returns"]) rows[id] = await ground.start(id);
+  for (const [id, row] of Object.entries(rows)) await write(workspaces.ofConversation(row), "outputs/a", id);
+  await write(workspaces.ofConversation(rows.first ?? assert.fail()), "outputs/large", "x".repeat(2_000_000));
+  clock.move(8 * dayMs);
+  await workspaces.clean({ ...week, conversation: rows.returns?.number });
+  const [item] = await workspaces.trash(alice);
+  const backup = workspaces.archive({ agentyard: "0.0.0-test", protocol: "1", withKey: false });
+  const pieces: Uint8Array[] = [];
+  const take = async (isEnough: (piece: Buffer) => boolean) => {
+    for (let next = await backup.next(); !next.done; next = await backup.next()) {
+      pieces.push(Buffer.from(next.value));
+      if (isEnough(Buffer.from(next.value))) return;
+    }
+  };
+  // The packer waits for its reader within the large file: the folders have been listed, and only the first is taken.
+  await take((piece) => piece.includes("workspace/first/outputs/large"));
+  assert.equal((await workspaces.clean({ ...week, conversation: rows.goes?.number })).workspaces, 1);
+  unwrap(await workspaces.restore(alice, item?.id ?? ""));
+  await take(() => false);
+  writeFileSync(path("b.tar"), Buffer.concat(pieces));
+  const files: string[] = [];
+  const read = await readArchive(path("b.tar"), {
+    take: async (listed) => void (listed.type === "file" && files.push(listed.path)),
+  });
+  const [gone] = await workspaces.trash(alice);
+  assert.ok(read.ok);
+  assert.deepEqual(files.filter((file) => file.endsWith("outputs/a")).sort(), [
+    `trash/${gone?.id}/outputs/a`,
+    "workspace/first/outputs/a",
+    "workspace/returns/outputs/a",
+  ]);
+});
+
+async function callers({ storage, workspaces, clock }: Ground, id: string, { isPassing }: { isPassing: boolean }) {
+  const wanted = { owner: alice, id: idOf(id), at: clock.now(), events: [], origin: "program", isPassing } as const;
+  const row = unwrap(await storage.createConversation(wanted));
+  unwrap(await workspaces.create(row));
+  return row;
+}
