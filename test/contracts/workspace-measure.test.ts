@@ -30,6 +30,12 @@ test("what a workspace takes up is counted by blocks, against bytes, files and t
   for (const name of ["a", "b", "c"]) rmSync(join(folder, "temp", name), { recursive: true });
   writeFileSync(join(folder, "outputs", "real"), Buffer.alloc(200_001, 1));
   assert.equal(await overNow(), "bytes");
+  // Programs that have files open without a name take up room as well: twice the limit at least, and 2 GiB.
+  const far = limits.bytesMax + 2 * 1024 ** 3 - unwrap(await workspace.measure()).bytes;
+  const withMore = async (moreBytes: number) => unwrap(await workspace.measure({ moreBytes }));
+  const [atFar, beyond] = [await withMore(far), await withMore(far + 1)];
+  assert.deepEqual([atFar.over, atFar.isFarOver, beyond.isFarOver], ["bytes", false, true]);
+  assert.equal(beyond.bytes, limits.bytesMax + 2 * 1024 ** 3 + 1);
   const small = await testWorkspace(t, { base, limits: { freeBytesMin: 2 ** 60 } });
   assert.equal(unwrap(await small.workspace.measure()).over, "disk");
   const bare = await testWorkspace(t, { kind: "task" });

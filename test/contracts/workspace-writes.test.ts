@@ -133,6 +133,13 @@ test("a change that is stopped before it begins is not made; one that has begun 
     assert.equal((await reason(workspace.remove("outputs/a", { key, signal: stop.signal })))?.code, "write_failed");
   }
   assert.equal(await text(workspace, "outputs/a"), "old");
+  await workspace.write("outputs/below/b", "old");
+  const stopped = await reason(workspace.remove("outputs/below", { signal: stop.signal }));
+  assert.deepEqual(stopped?.params, { path: "outputs/below", why: "broken_off" });
+  assert.equal(await text(workspace, "outputs/below/b"), "old", "a folder goes with all that is in it, or not at all");
+  let begun = 0;
+  assert.ok((await workspace.remove("outputs/below", { onStart: () => (begun += 1) })).ok);
+  assert.equal(begun, 1);
   const late = new AbortController();
   assert.ok((await workspace.write("outputs/a", "new", { signal: late.signal, onStart: () => late.abort() })).ok);
   assert.equal(await text(workspace, "outputs/a"), "new");
