@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
@@ -159,7 +159,7 @@ test("of a folder's numbers a server counts those that its host has as well [W5]
   const verify = createVerifier(secret, systemClock);
   let markOf = (dev: bigint, ino: bigint) => `${dev}:${ino}`;
   let more = {};
-  const played = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = String(Buffer.concat(await request.toArray()));
     const verdict = verify(request.headers.authorization, { method: "POST", path: request.url ?? "", body });
     assert.ok(typeof verdict === "object");
@@ -167,7 +167,8 @@ test("of a folder's numbers a server counts those that its host has as well [W5]
     const told = { version: 1, release: "x", missing: [], degraded: [], guests: 2, guestsMax: 9 };
     const text = JSON.stringify({ ...told, seen: { mark: markOf(dev, ino) }, ...more });
     response.writeHead(200, { "X-AgentYard-Proof": verdict.prove(text) }).end(text);
-  });
+  };
+  const played = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => played.listen(0, "127.0.0.1", resolve));
   t.after(() => played.close());
   const place = played.address();
