@@ -60,12 +60,18 @@ test(
 );
 
 test("a container without a node is told as such, and is no reason to run nothing [X3]", options, async (t) => {
-  const { provider } = await openPlayed(t);
-  const { degraded } = await provider.probe();
-  assert.deepEqual(
-    degraded.map(({ name }) => name).filter((name) => name !== "shared_uid"),
-    ["no_node"],
-  );
+  const { engine, provider } = await openPlayed(t);
+  const lacks = async () => {
+    const { degraded } = await provider.probe({ fresh: true });
+    return degraded.map(({ name }) => name).filter((name) => name !== "shared_uid");
+  };
+  assert.deepEqual(await lacks(), ["no_node"]);
+  // So is one that the engine does not limit.
+  const limits = { MemoryLimit: "no_cgroup_memory", PidsLimit: "no_cgroup_pids", CpuCfsQuota: "no_cgroup_cpu" };
+  for (const [limit, name] of Object.entries(limits)) {
+    engine.breaks({ info: { [limit]: false } });
+    assert.deepEqual((await lacks()).toSorted(), [name, "no_node"]);
+  }
 });
 
 test("an engine that goes away in the middle loses its programs, and the guest ends [X1][X3]", options, async (t) => {
@@ -91,6 +97,7 @@ test("an engine that goes away in the middle loses its programs, and the guest e
 const startFaults: readonly (readonly [what: string, faults: EngineFaults, fault: object])[] = [
   ["is not let in to", { attach: "cannot attach" }, { why: "start_failed", said: "cannot attach" }],
   ["the engine does not start", { start: "no such device" }, { why: "start_failed", said: "no such device" }],
+  ["has no image any more", { start: "No such image: img" }, { why: "unavailable", said: "No such image: img" }],
   ["ends at once", { command: ["/bin/sh", "-c", "echo broken >&2; exit 3"] }, { why: "start_failed", said: "broken" }],
   ["says nothing", { command: ["/bin/sleep", "1000"] }, { why: "start_timeout", said: "" }],
   ["is somebody else", { command: ["/bin/echo", "hello there, this is no supervisor"] }, { why: "start_failed" }],

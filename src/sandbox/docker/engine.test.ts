@@ -15,17 +15,18 @@ import { openDockerEngine } from "./engine.ts";
 const ping = "HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: 2\r\n\r\nOK";
 
 /** An engine that says what it is told to, by the path that was asked for; what it was asked is kept. */
-async function fakeEngine(t: TestContext, answers: (path: string, socket: Socket) => void) {
+async function fakeEngine(t: TestContext, answers: (path: string, socket: Socket, request: string) => void) {
   const folder = mkdtempSync(join(tmpdir(), "agentyard-engine-"));
   const socketPath = join(folder, "docker.sock");
   const asked: string[] = [];
   const server: Server = createServer((socket) => {
     socket.on("error", () => {});
     socket.once("data", (bytes) => {
-      const [, path = ""] = bytes.toString("latin1").split(" ");
+      const request = bytes.toString("latin1");
+      const [, path = ""] = request.split(" ");
       asked.push(path);
       if (path === "/_ping") socket.end(ping);
-      else answers(path, socket);
+      else answers(path, socket, request);
     });
   });
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
@@ -45,6 +46,13 @@ test("an engine is spoken to in its own version, which is asked for once [X3]", 
   assert.deepEqual(await engine.ask("GET", "/info"), { ok: true, value: { a: 1 } });
   assert.deepEqual(await engine.ask("POST", "/containers/create", { body: {} }), { ok: true, value: { a: 1 } });
   assert.deepEqual(asked, ["/_ping", "/v1.41/info", "/v1.41/containers/create"]);
+});
+
+test("an engine that was away is asked for its version again, and one that only refused is not [X3]", async (t) => {
+  const says = [answer("409 Conflict", "{}"), "", answer("200 OK", "{}")];
+  const { engine, asked } = await fakeEngine(t, (_, socket) => socket.end(says.shift() ?? ""));
+  for (const isGood of [false, false, true]) assert.equal((await engine.ask("GET", "/info")).ok, isGood);
+  assert.deepEqual(asked, ["/_ping", "/v1.41/info", "/v1.41/info", "/_ping", "/v1.41/info"]);
 });
 
 const wrongAnswers: readonly (readonly [said: string, say: (socket: Socket) => void, fault: object])[] = [
@@ -176,13 +184,23 @@ const info = {
   ...{ Runtimes: { runc: {} }, SecurityOptions: ["name=seccomp,profile=default"] },
 };
 
-type Told = { readonly info?: object; readonly image?: string; readonly has?: object; readonly create?: string };
+type Told = {
+  readonly info?: object;
+  readonly image?: string;
+  readonly has?: object;
+  readonly create?: string;
+  /** Hears what containers it is asked for. */
+  readonly wishes?: string[];
+};
 
 async function lacksOf(t: TestContext, told: Told, runtime?: string): Promise<string[]> {
-  const { socketPath } = await fakeEngine(t, (path, socket) => {
+  const { socketPath } = await fakeEngine(t, (path, socket, request) => {
     if (path.endsWith("/info")) socket.end(answer("200 OK", JSON.stringify({ ...info, ...told.info })));
     else if (path.includes("/images/")) socket.end(answer(told.image ?? "200 OK", JSON.stringify(told.has ?? {})));
-    else socket.end(answer(told.create ?? "500 Oh", '{"message":"no room"}'));
+    else {
+      if (path.includes("/create")) told.wishes?.push(request);
+      socket.end(answer(told.create ?? "500 Oh", '{"message":"no room"}'));
+    }
   });
   const folder = mkdtempSync(join(tmpdir(), "agentyard-containers-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -231,5 +249,23 @@ test("an engine that cannot have sandboxes is told with its reason, and nothing 
       ["engine_start: The Docker engine does not start a sandbox (no room)."],
       ["engine_start: The Docker engine does not start a sandbox (no id)."],
     ],
+  );
+});
+
+test("sandboxes are for the two kinds of machines that are known, and have the users of this one also where an engine has its own [X3]", async (t) => {
+  const [own, shared]: [string[], string[]] = [[], []];
+  const start = ["engine_start: The Docker engine does not start a sandbox (no room)."];
+  assert.deepEqual(
+    [
+      await lacksOf(t, { info: { Architecture: "aarch64" } }),
+      await lacksOf(t, { info: { Architecture: "riscv64" } }),
+      await lacksOf(t, { info: { SecurityOptions: ["name=userns"] }, wishes: own }),
+      await lacksOf(t, { info: { SecurityOptions: null }, wishes: shared }),
+    ],
+    [start, ["no_seccomp: The kernel's calls cannot be filtered here (linux riscv64)."], start, start],
+  );
+  assert.deepEqual(
+    [own, shared].map((wishes) => wishes.map((wish) => wish.includes('"UsernsMode":"host"'))),
+    [[true], [false]],
   );
 });
