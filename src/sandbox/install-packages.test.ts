@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
@@ -15,6 +15,7 @@ import { localOwner } from "../protocol/ids.ts";
 import { installInGuest } from "./install-packages.ts";
 import { type Network, openNetwork } from "./network/network.ts";
 import { isOver, openPackageFolders } from "./package-folders.ts";
+import type { Package } from "./package-programs.ts";
 import type { Session } from "./sandbox.ts";
 
 // What becomes of an installation, with a guest whose part is played.
@@ -29,20 +30,23 @@ const logger: Logger = {
   ...{ path: undefined, debug: quiet, info: quiet, warn: quiet, error: quiet, flush: done, close: done },
 };
 
-function openPlayed(t: TestContext, play: Play, way?: Network) {
+type Rules = { readonly packageIndex: string; readonly npmRegistry: string | undefined };
+const pypi: Rules = { packageIndex: "https://pypi.org/simple", npmRegistry: undefined };
+
+function openPlayed(t: TestContext, play: Play, way?: Network, set = pypi, packages: readonly Package[] = [greeter]) {
   const dir = mkdtempSync(join(tmpdir(), "agentyard-install-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const folders = openPackageFolders(dir, { ids: systemIds, logger });
   const provider = playedProvider(play);
-  const rules = { hosts: [], privateHosts: [], packageIndex: "https://pypi.org/simple", npmRegistry: undefined };
+  const rules = { hosts: [], privateHosts: [], ...set };
   const network = way ?? openNetwork({ rules, clock: systemClock, logger });
   const host = { provider, reaped: Promise.resolve(), settings: { limits }, network, rules, folders };
   const install = (signal = new AbortController().signal) =>
     installInGuest(
       { ...host, clock: systemClock, ids: systemIds, logger },
       {
-        ...{ owner: localOwner, session: session(), packages: [greeter], signal },
-        wanted: { packages: [greeter], timeoutMs: 1000, allowsConflicts: false },
+        ...{ owner: localOwner, session: session(), packages, signal },
+        wanted: { packages, timeoutMs: 1000, allowsConflicts: false },
       },
     );
   return { install, folders, guests: provider.guests, own: join(dir, derivedHex(32, localOwner)) };
@@ -89,11 +93,16 @@ test("a sandbox without pip, an index that says no and a list that makes no sens
     ],
     [() => ({ code: 0, says: "{" }), { code: "packages_failed", params: { why: "lost", said: "" } }],
     [() => ({ code: 0, how: "timeout" as const }), { code: "packages_failed", params: { why: "time", said: "" } }],
+    [() => ({ code: 0, how: "lost" as const }), { code: "packages_failed", params: { why: "lost", said: "" } }],
+    [
+      () => ({ code: 0, how: "cancelled" as const }),
+      { code: "packages_failed", params: { why: "cancelled", said: "" } },
+    ],
   ] as const;
   for (const [play, expected] of cases) {
-    const { install, own } = openPlayed(t, play);
+    const { install, own, guests } = openPlayed(t, play);
     const failed = await install();
-    assert.deepEqual([failed.ok, readdirSync(own)], [false, ["current", "none"]]);
+    assert.deepEqual([failed.ok, readdirSync(own), guests[0]?.told], [false, ["current", "none"], ["close done"]]);
     assert.ok(!failed.ok);
     assert.deepEqual({ code: failed.failure.code, params: failed.failure.params }, expected);
   }
@@ -107,10 +116,53 @@ test("a folder holds too much by its bytes, its files, or a tree that cannot be 
   truncateSync(join(folder, "holes"), 10_000_000_000);
   for (const name of ["a", "b", "c"]) writeFileSync(join(folder, name), "x");
   assert.equal(await isOver(folder, room), false);
+  assert.equal(await isOver(folder, { ...room, filesMax: 4 }), false);
   assert.equal(await isOver(folder, { ...room, filesMax: 3 }), true);
   assert.equal(await isOver(folder, { ...room, freeBytesMin: Number.MAX_SAFE_INTEGER }), true);
   writeFileSync(join(folder, "large"), Buffer.alloc(200_000, "x"));
   assert.equal(await isOver(folder, room), true);
+});
+
+test("packages of pip and npm are installed in turn, by a sandbox that reaches the two indexes and where PyPI keeps its files [X5]", async (t) => {
+  const reached: (readonly string[] | undefined)[] = [];
+  const asked: string[] = [];
+  const play: Play = ({ code, stdin, env }) => {
+    const list = code.includes("pip list") || code.includes("npm ls");
+    if (!list) asked.push(`${Buffer.from(stdin ?? []).toString()}${env?.PIP_INDEX_URL ?? env?.npm_config_registry}`);
+    if (code.includes("npm ls"))
+      return { code: 0, says: JSON.stringify({ dependencies: { left: { version: "2.0" } } }) };
+    return good({ ...noExecution, code });
+  };
+  const way: Network = {
+    wayOut(_, more) {
+      reached.push(more?.hosts);
+      return () => {};
+    },
+  };
+  const set = { ...pypi, npmRegistry: "https://registry.test" };
+  const packages = [{ manager: "npm", name: "left", version: undefined } as const, greeter];
+  const { install } = openPlayed(t, play, way, set, packages);
+  assert.deepEqual(
+    await install(),
+    ok([
+      { manager: "pip", name: "greeter", version: "1.0" },
+      { manager: "npm", name: "left", version: "2.0" },
+    ]),
+  );
+  assert.deepEqual(asked, ["greeter\nhttps://pypi.org/simple", "left\nhttps://registry.test"]);
+  await openPlayed(t, good, way, { packageIndex: "http://mirror.test:81/simple", npmRegistry: undefined }).install();
+  assert.deepEqual(reached, [["pypi.org:443", "registry.test:443", "files.pythonhosted.org:443"], ["mirror.test:81"]]);
+});
+
+const noExecution = { id: "", language: "bash", agent: "packages", timeoutMs: 1 } as const;
+
+test("where packages cannot be kept an installation fails, and nobody waits for it [X5][Q2]", async (t) => {
+  const { install, own, guests } = openPlayed(t, good);
+  const dir = dirname(own);
+  rmSync(dir, { recursive: true });
+  writeFileSync(dir, "no folder");
+  const failed = await install();
+  assert.deepEqual([failed.ok || failed.failure.params, guests.length], [{ why: "room", said: "" }, 0]);
 });
 
 test("an installation that is called off before it begins starts no guest [X5]", async (t) => {
