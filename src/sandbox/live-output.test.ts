@@ -74,6 +74,11 @@ test("who comes again after any piece hears the rest, and nothing twice [X2]", a
   live.end();
   const told = await readAll(live);
   assert.equal(textOf(told), `${all}why`);
+  assert.deepEqual(
+    told.filter(({ text }) => Buffer.byteLength(text) > 10_000),
+    [],
+    "no piece is too long for one event",
+  );
   for (const [index, { at }] of told.entries()) assert.deepEqual(await readAll(live, at), told.slice(index + 1));
 });
 
