@@ -24,13 +24,19 @@ function watching() {
   const clock = manualClock();
   const done: string[] = [];
   let measured = empty;
+  let unnamed = 0;
   const nothing = noWorkspace("c1", makeFailure("workspace_not_assigned", { agent: "root" }));
-  const workspace = { ...nothing, measure: async () => ok(measured) };
+  let looks = 0;
+  const measure: typeof nothing.measure = async ({ moreBytes = 0 } = {}) => {
+    looks += 1;
+    return ok(moreBytes === 0 ? measured : of(measured.bytes + moreBytes));
+  };
+  const workspace = { ...nothing, measure };
   const [quiet, at] = [() => {}, async () => {}];
   const logger = { path: undefined, debug: quiet, info: quiet, warn: quiet, error: quiet, flush: at, close: at };
   const watch = openDiskWatch({
     ...{ workspace, clock, logger },
-    unnamedBytes: async () => 0,
+    unnamedBytes: async () => unnamed,
     onDiskFull: () => watch.end(),
     endBackground: async () => void done.push("background"),
     endGuest: () => void done.push("guest"),
@@ -38,11 +44,15 @@ function watching() {
   return {
     watch,
     workspace,
+    looks: () => looks,
     begin: (name: string, found: Measured) =>
       watch.begin({ onOver: () => void done.push(name), onCompany: () => void done.push(`${name} not alone`) }, found),
-    /** What is done when so much is there at the next look; after some seconds, as looks at rest are rare. */
-    async at(found: Measured) {
-      measured = found;
+    /**
+     * What is done when so much is there at the next look; after some seconds, as looks at rest are rare. `nameless`: and
+     * so much in files without a name.
+     */
+    async at(found: Measured, nameless = 0) {
+      [measured, unnamed] = [found, nameless];
       for (let second = 0; second < 5; second += 1) {
         clock.move(1000);
         await nextLoop();
@@ -90,6 +100,44 @@ test("programs that run at the same time are told so, and do not raise the limit
   assert.deepEqual(await at(of(130)), ["a not alone", "b not alone", "a", "b", "background"]);
   end(of(130));
   assert.deepEqual(await at(of(130)), []);
+});
+
+test("a file that is open and has no name counts, and ends the sandbox where nothing else is too much [X4]", async () => {
+  const { begin, at } = watching();
+  begin("program", empty);
+  assert.deepEqual(await at(of(50), 50), []);
+  assert.deepEqual((await at(of(50), 51)).slice(0, 3), ["program", "background", "guest"]);
+  const other = watching();
+  other.begin("program", empty);
+  assert.deepEqual((await other.at(of(101), 1)).slice(0, 3), ["program", "background"], "those with names are enough");
+});
+
+test("how much was taken is counted from the least of the last minute [X4]", async () => {
+  const { watch, begin, at } = watching();
+  assert.equal(watch.grownBytes(), 0);
+  begin("program", of(10));
+  await at(of(50));
+  assert.equal(watch.grownBytes(), 40);
+  await at(of(30));
+  assert.equal(watch.grownBytes(), 20);
+  for (let seconds = 0; seconds < 60; seconds += 5) await at(of(60));
+  assert.equal(watch.grownBytes(), 0);
+});
+
+test("what is watched no more is not looked at, and what is at rest is not ended [X4]", async () => {
+  const stopped = watching();
+  stopped.begin("program", empty);
+  // While somebody looks.
+  const seen = stopped.at(of(150));
+  stopped.watch.stop();
+  assert.deepEqual([await seen, stopped.looks()], [[], 1]);
+  const settled = watching();
+  settled.begin("program", empty)(empty);
+  settled.watch.settle();
+  await settled.at(empty);
+  assert.deepEqual(await settled.at(of(150)), []);
+  settled.begin("next", empty);
+  assert.deepEqual(await settled.at(of(150)), ["next", "background"]);
 });
 
 test("a program may run where too much is there, so that it can make room, but not where it is far too much [X4]", async () => {
