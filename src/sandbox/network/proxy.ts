@@ -91,7 +91,8 @@ async function serve(client: Duplex, proxy: Proxy): Promise<void> {
   const { upstream, request, rest } = way.value;
   if (request.head === undefined) client.write("HTTP/1.1 200 Connection established\r\n\r\n");
   else upstream.write(request.head, "latin1");
-  if (rest.length > 0) upstream.write(rest);
+  // Back to where it came from: it is counted with all else.
+  if (rest.length > 0) client.unshift(rest);
   relay(client, upstream, proxy);
 }
 

@@ -103,3 +103,50 @@ for (const [what, ...frames] of wrong) {
     );
   });
 }
+
+test("what was read makes room again: a guest may send as much as it likes, as long as somebody takes it [X5]", async () => {
+  const { guest, link, streams, heard } = openLink();
+  guest.write(frame(kinds.open, 1));
+  await settled();
+  let came = 0;
+  streams[0]?.on("data", (bytes: Buffer) => {
+    came += bytes.length;
+  });
+  for (let piece = 0; piece < 8; piece += 1) {
+    guest.write(data(1, 32 * 1024));
+    await settled();
+  }
+  const credit = frame(kinds.credit, 1, 64 * 1024);
+  assert.deepEqual([came, link.destroyed, heard()], [8 * 32 * 1024, false, Buffer.concat(Array(4).fill(credit))]);
+});
+
+test("a guest that goes without a word, or that only asks and never listens, has no stream any more [X5][X4]", async () => {
+  const ended = openLink();
+  ended.guest.write(frame(kinds.open, 1));
+  await settled();
+  ended.guest.end();
+  await settled();
+  assert.equal(ended.streams[0]?.destroyed, true);
+
+  const [guest, link] = duplexPair();
+  acceptStreams(link, { streamsMax: 1, onStream: () => {} });
+  const asks = Buffer.concat(Array<Buffer>(3000).fill(frame(kinds.open, 2)));
+  guest.write(frame(kinds.open, 1));
+  for (let batch = 0; batch < 20 && !link.destroyed; batch += 1) {
+    guest.write(asks);
+    await settled();
+  }
+  assert.equal(link.destroyed, true);
+});
+
+test("a word for a stream that nobody knows is let pass, and one that nobody ever says is not [X5]", async () => {
+  for (const [kind, isWrong] of [
+    [kinds.credit, false],
+    [kinds.credit + 1, true],
+  ] as const) {
+    const { guest, link } = openLink();
+    guest.write(frame(kind, 9));
+    await settled();
+    assert.equal(link.destroyed, isWrong);
+  }
+});

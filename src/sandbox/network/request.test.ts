@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseRequest } from "./request.ts";
+
+const head = (...lines: readonly string[]) => lines.join("\r\n");
+
+test("a request goes on without what was meant for the proxy or for one connection only, and with all else as it was [X5]", () => {
+  const asked = head(
+    ...["POST http://mirror.test:8080/a/b?c=d#e HTTP/1.1", "Host: other.test", "Proxy-Authorization: x"],
+    ...["Proxy-Connection: keep-alive", "Connection: keep-alive, X-Hop, content-length, Transfer-Encoding"],
+    ...["Keep-Alive: timeout=5", "TE: trailers", "Trailer: X-Sum", "Upgrade: h2c", "x-hop: 1"],
+    ...["Content-Length: 5", "Transfer-Encoding: chunked", "Accept: */*", "X-Name: Zo\xeb"],
+  );
+  assert.deepEqual(parseRequest(asked), {
+    ...{ host: "mirror.test", port: 8080 },
+    head: head(
+      ...["POST /a/b?c=d HTTP/1.1", "Host: mirror.test:8080", "Content-Length: 5", "Transfer-Encoding: chunked"],
+      ...["Accept: */*", "X-Name: Zo\xeb", "Connection: close", "", ""],
+    ),
+  });
+});
+
+test("a request without a path asks for the root, without a port for port 80, and in the version it has [X5]", () => {
+  const firstOf = (target: string, version = "1.1") => {
+    const { port, head: sent = "" } = parseRequest(`GET ${target} HTTP/${version}`) ?? assert.fail(target);
+    return [port, ...sent.split("\r\n").slice(0, 2)];
+  };
+  assert.deepEqual(
+    [firstOf("http://a.test"), firstOf("HTTP://a.test?b=c", "1.0"), firstOf("http://a.test:65535/")],
+    [
+      [80, "GET / HTTP/1.1", "Host: a.test"],
+      [80, "GET /?b=c HTTP/1.0", "Host: a.test"],
+      [65_535, "GET / HTTP/1.1", "Host: a.test:65535"],
+    ],
+  );
+});
+
+test("a tunnel is asked for by a host in any spelling and a port, and all that goes through it is the program's own [X5]", () => {
+  const placeOf = (target: string) => parseRequest(`CONNECT ${target} HTTP/1.1`);
+  assert.deepEqual(
+    ["A.Test.:443", "[::1]:1", "0x7f.1:65535"].map((target) => placeOf(target)),
+    [
+      { host: "a.test", port: 443, head: undefined },
+      { host: "::1", port: 1, head: undefined },
+      { host: "127.0.0.1", port: 65_535, head: undefined },
+    ],
+  );
+  for (const target of ["a.test", "a.test:0", "a.test:65536", ".:443", "a.test:443/"])
+    assert.equal(placeOf(target), undefined);
+});
