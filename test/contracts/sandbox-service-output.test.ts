@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { ok } from "../../src/base/result.ts";
+import { failure } from "../../src/protocol/failure.ts";
 import type { SandboxProvider } from "../../src/sandbox/provider.ts";
 import type { ProgramOutput } from "../../src/sandbox/sandbox.ts";
 import { playedProvider } from "../world/played-provider.ts";
@@ -31,6 +32,28 @@ test("of outputs that are over, the newest are kept whole; a slow reader of an o
       [saidBytes, 0],
     );
   }
+});
+
+test("what a report leaves out lies in a file, and where that cannot be written none is named [X1][Q2]", async (t) => {
+  const ground = await openGround(t, { provider: () => playedProvider(({ code }) => ({ code: 0, says: code })) });
+  const place = await ground.place("c1");
+  const files = place.workspace ?? assert.fail("the place has a workspace");
+  const told = async (bytes: number, workspace = files) => {
+    const wanted = { language: "bash", code: "x".repeat(bytes), timeoutMs: 1000 } as const;
+    const { stdout } = await unwrap(await ground.sandbox.run({ ...place, workspace }, wanted)).report;
+    const kept = stdout.path === undefined ? undefined : unwrap(await files.read(stdout.path)).bytes.length;
+    return { cutBytes: stdout.cutBytes, kept };
+  };
+  assert.deepEqual(
+    [await told(64 * 1024), await told(64 * 1024 + 1)],
+    [
+      { cutBytes: 0, kept: undefined },
+      { cutBytes: 1, kept: 64 * 1024 + 1 },
+    ],
+  );
+  const write = async () => failure("write_failed", { path: "temp", why: "full" });
+  assert.deepEqual(await told(64 * 1024 + 1, { ...files, write }), { cutBytes: 1, kept: undefined });
+  assert.ok(ground.logged.includes('the output of an execution could not be kept {"code":"write_failed"}'));
 });
 
 /** Programs that say much and end. */

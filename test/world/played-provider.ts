@@ -35,7 +35,7 @@ export type PlayedGuest = Guest & {
   crash(): void;
 };
 
-type How = "done" | "lost" | "cancelled" | "killed" | "timeout";
+type How = "done" | "lost" | "cancelled" | "killed" | "timeout" | "out_of_memory";
 export type PlayedExecution = Execution & { finish(how?: How): void };
 /** What a program says and its exit code; then it ends by itself. */
 export type Play = (execution: Execution) => Played | Promise<Played>;
