@@ -44,7 +44,7 @@ export const budgetSettings = {
   turnSeconds: { variables: ["AGENTYARD_TURN_SECONDS"], key: "budgets.turn.seconds", kind: seconds, default: 0 },
   agentTokens: { variables: ["AGENTYARD_AGENT_TOKENS"], key: "budgets.agent.tokens", kind: tokens, default: 0 },
   agentUsd: { variables: ["AGENTYARD_AGENT_USD"], key: "budgets.agent.usd", kind: usd, default: 0 },
-  agentSteps: { variables: ["AGENTYARD_AGENT_STEPS"], key: "budgets.agent.steps", kind: steps, default: 50 },
+  agentSteps: { variables: ["AGENTYARD_AGENT_STEPS"], key: "budgets.agent.steps", kind: steps, default: 0 },
   agentSeconds: { variables: ["AGENTYARD_AGENT_SECONDS"], key: "budgets.agent.seconds", kind: seconds, default: 0 },
   prices: { variables: ["AGENTYARD_PRICES"], key: "prices", kind: prices, default: {} },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -4,7 +4,7 @@ import { type BudgetLimits, heldFor } from "../protocol/budget.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import type { Failure } from "../protocol/failure.ts";
 import { asAgent } from "./agents/seats.ts";
-import { reserve } from "./budget.ts";
+import { reserve, tightest } from "./budget.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { standingOf } from "./spending.ts";
@@ -58,7 +58,10 @@ function heldBy(run: Run, parts: Parts, { mode, call, budget = {} }: AgentWanted
   const { left } = standingOf(history, parts, others);
   // Those on the stack stand one behind the other.
   const depth = left.depth === undefined ? {} : { depth: Math.max(0, left.depth - history.stack.length) };
-  if (mode !== "handoff") return reserve({ ...left, ...depth }, budget);
+  if (mode !== "handoff") {
+    const held = reserve({ ...left, ...depth }, budget);
+    return held.ok ? ok(tightest(held.value, parts.limits.budgets.agent)) : held;
+  }
   const agents = left.agents === undefined ? {} : { agents: left.agents };
   const held = reserve({ ...agents, ...depth }, { agents: 0, depth: 0 });
   return held.ok ? ok({}) : held;

@@ -106,6 +106,6 @@ export const defaultLimits: LoopLimits = {
   messagesKeptMax: 150,
   window: defaultWindowLimits,
   summaryTimeoutMs: 180_000,
-  budgets: { conversation: { agents: 200, depth: 5 }, turn: {}, agent: { steps: 50 } },
+  budgets: { conversation: { agents: 200, depth: 5 }, turn: {}, agent: {} },
   prices: {},
 };

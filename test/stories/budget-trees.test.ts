@@ -39,6 +39,26 @@ test("no order of spawning, delegating, calling and handing over spends more tha
   console.log(`budget trees: ${programs} programs, ${JSON.stringify(seen)}`);
 });
 
+test("agents that others make have the limits of the settings, and less where their share is smaller [A4][A1][A2]", async () => {
+  await using model = await modelServer(answerOf);
+  const ofAgents = { AGENTYARD_AGENT_STEPS: "3", AGENTYARD_AGENT_TOKENS: "500000", AGENTYARD_AGENT_SECONDS: "60" };
+  const env = { ...ofAgents, AGENTYARD_AGENT_USD: "0.5", AGENTYARD_PRICES: `${model.wire.model} 1 10 0.1` };
+  await using yard = await startYard({ model, env });
+  const busy: Program = Array.from({ length: 6 }, () => [{ kind: "work", below: [] }]);
+  const program: Program = [(["spawn", "delegate"] as const).map((kind): Act => ({ kind, below: busy }))];
+  const play = async (id: string, limits: BudgetLimits) => {
+    await spend(yard, { id, limits, program }, { agents: 0, limited: 0, refused: 0 });
+    const events = await yard.events(id);
+    const given = all(events, "agent.spawned").map(({ budget: { agents: _, depth: __, ...paid } = {} }) => paid);
+    return { given, steps: all(events, "agent.ended").map(({ spent }) => spent?.steps) };
+  };
+  const whole = { tokens: 500_000, money: 0.5, steps: 3, ms: 60_000 };
+  assert.deepEqual(await play("free", {}), { given: [whole, whole], steps: [3, 3] });
+  // The half of what is left goes to one of them, and half of the rest to the other.
+  const { given } = await play("short", { steps: 6 });
+  assert.deepEqual(given.map(({ steps }) => steps).toSorted(), [1, 2]);
+});
+
 type Case = { readonly id: string; readonly limits: BudgetLimits; readonly program: Program };
 type Seen = { agents: number; limited: number; refused: number };
 

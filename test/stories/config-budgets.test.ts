@@ -20,7 +20,7 @@ test("budgets and prices are set in files and by variables; 0 is no limit, and w
   assert.deepEqual(config.budgets, {
     conversation: { tokens: 2_000_000, money: 5, depth: 5 },
     turn: { ms: 1_500 },
-    agent: { steps: 50 },
+    agent: {},
   });
   assert.deepEqual(config.prices, {
     "gpt-5": { input: 1.25, output: 10, cachedInput: 0.125 },
