@@ -20,7 +20,14 @@ function writing() {
         stop();
       };
     },
-    write: (piece: string) => live.add({ number: 1 }, "text", piece),
+    write: (piece: string, kind: "text" | "reasoning" = "text") => live.add({ number: 1 }, kind, piece),
+    /** Another agent, or a program of the main one, at the same place of a turn of its own. */
+    writeBeside(piece: string) {
+      live.begin({ number: 1, agent: "helper-1" }, attempt);
+      live.add({ number: 1, agent: "helper-1" }, "text", piece);
+      live.say({ number: 1 }, "c1", piece);
+    },
+    beginAgain: (place: typeof attempt) => live.begin({ number: 1 }, place),
     readers: () => readers,
   };
 }
@@ -45,3 +52,38 @@ for (const { name, more, readers } of [
     part.stop();
     assert.equal(engine.readers(), 0);
   });
+
+test("what a helper writes at the same time, and what a program says, is no part of the answer [A2][C3]", () => {
+  const engine = writing();
+  const part = openLivePart(engine, 1, () => undefined);
+  part.take(attempt);
+  engine.write("of the ");
+  engine.writeBeside("of the helper");
+  engine.write("main agent");
+  assert.deepEqual(
+    part.take(attempt).map(({ offset, text }) => `${offset}:${text}`),
+    ["0:of the main agent"],
+  );
+  part.stop();
+});
+
+test("an answer that is tried again begins anew for its reader, words and thoughts apart [M3][C3]", () => {
+  const engine = writing();
+  const part = openLivePart(engine, 1, () => undefined);
+  part.take(attempt);
+  engine.write("hm", "reasoning");
+  engine.write("It was");
+  const second = { ...attempt, attempt: 2 };
+  const taken = (place: typeof attempt) =>
+    part.take(place).map(({ kind, offset, text }) => `${kind} ${offset}:${text}`);
+  assert.deepEqual(taken(attempt), ["reasoning 0:hm", "text 0:It was"]);
+  engine.write(" not taken");
+  engine.beginAgain(second);
+  engine.write("It is");
+  assert.deepEqual(taken(attempt), [], "the log has not told of it yet");
+  assert.deepEqual(taken(second), ["text 0:It is"]);
+  engine.write(" so", "reasoning");
+  engine.write(" 42");
+  assert.deepEqual(taken(second), ["reasoning 0: so", "text 5: 42"]);
+  part.stop();
+});
