@@ -27,6 +27,8 @@ export function chatPlaces(events: readonly LogEvent[], conversation: Conversati
   const places = new Map<string, ChatPlace>();
   let chosen: AgentChosen | undefined;
   let agent = { id: conversation.agentId ?? mainRole, name: mainRole };
+  // One that came too late to join a turn begins the next one, and is answered like any other.
+  const begins = new Set(events.flatMap((event) => (isBeginning(event) ? [event.message] : [])));
   let next = 1;
   for (const event of events) {
     if (event.type === "agent.chosen") {
@@ -39,11 +41,15 @@ export function chatPlaces(events: readonly LogEvent[], conversation: Conversati
     }
     if (event.type !== "message.user" || event.agent !== undefined) continue;
     const index = places.get(event.id)?.index ?? next;
-    next = Math.max(next, index + (event.mode === "queue" ? 2 : 1));
-    const state = { isAnswered: event.mode === "queue", isWithdrawn: false };
-    places.set(event.id, { message: event, index, agent, ...state, ...chatIdsOf(event) });
+    const isAnswered = event.mode === "queue" || begins.has(event.id);
+    next = Math.max(next, index + (isAnswered ? 2 : 1));
+    places.set(event.id, { message: event, index, agent, isAnswered, isWithdrawn: false, ...chatIdsOf(event) });
   }
   return [...places.values()];
+}
+
+function isBeginning(event: LogEvent): event is EventOf<"turn.started"> {
+  return event.type === "turn.started" && event.agent === undefined;
 }
 
 /** The ids of the answer and of the run: those that were promised, else always the same ones. */
