@@ -5,7 +5,7 @@ import { ChatDocument } from "../../src/protocol/chat.ts";
 import { routes } from "../../src/protocol/routes.ts";
 import { allFrames, folded, messagesOf, startChatYard } from "../world/chat.ts";
 import { firstOf, textOf } from "../world/company.ts";
-import { until } from "../world/events.ts";
+import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
@@ -40,6 +40,9 @@ test("a chat behind a turn that waits for a person ends with what is asked, in a
   const streamed = await allFrames(await world.stream({ query: "hi again", conversation_id: "c1" }));
   const { ext } = ChatDocument.parse(folded(streamed)).message;
   assert.equal(ext.interrupt_info?.handle.resume_token, asked?.handle.resume_token);
+  const resumed = await allFrames(await world.stream({ conversation_id: "c1" }, { path: "chat/resume" }));
+  const { user_message_id } = ChatDocument.parse(folded(resumed));
+  assert.equal(user_message_id, first.user_message_id, "the turn that is open, not what waits for it");
   const states = (await messagesOf(world, "c1")).map(({ run_state }) => run_state);
   assert.deepEqual(states, ["", "waiting_approval", "", "queued", "", "queued"]);
 });
@@ -69,6 +72,8 @@ test("who was shown what the turn before asks answers it, and their own turn com
     [paid.assistant_message_id, paid.message.content.final_answer.answer.text],
     [first.assistant_message_id, "paid"],
   );
+  const [made] = all(await world.yard.events("c1"), "decision.made");
+  assert.equal(made?.verdict, "approve", "nothing was changed");
   const frames = await allFrames(
     await world.stream({ conversation_id: "c1", agent_run_id: "r2" }, { path: "chat/resume" }),
   );

@@ -86,6 +86,14 @@ test("deleting all takes the caller's own under this key, and nothing else [C4][
     }),
   );
   assert.deepEqual(totals, [0, 1, 1]);
+  const { engine } = world.yard;
+  const agent = { appKey: "my-agent" };
+  // One more than are looked at together.
+  await Promise.all(
+    Array.from({ length: 101 }, async (_, at) => must(engine.create(localOwner, { id: `c${at}`, agent }))),
+  );
+  assert.equal((await world.call("DELETE", "conversation")).status, 204);
+  assert.deepEqual((await world.call("GET", "conversation")).json, { entries: [], total: 0 });
 });
 
 test("messages have the service's old names beside plain ones, and are the same bytes after a restart [C4][C2]", async (t) => {
@@ -148,6 +156,19 @@ test("what clients ask for when they start is there: the agent, its description,
     [info.title, Object.keys(paths)],
     [general.json.name, ["/api/agent-factory/v1/app/{app_key}/api/chat/completion"]],
   );
+  const simple = (await market("simple")).json.name;
+  assert.notEqual(simple, general.json.name);
+  const titles = [];
+  for (const [app, body] of [
+    ["simple", {}],
+    ["my-agent", { app_key: "simple" }],
+    ["my-agent", { agent_key: "simple", app_key: "general" }],
+    ["simple", { agent_id: "general", agent_key: "simple" }],
+  ] as const) {
+    const { json: described } = await world.call("POST", "api/doc", body, { app });
+    titles.push(Object(described.info).title);
+  }
+  assert.deepEqual(titles, [simple, simple, simple, general.json.name], "the first name that is known counts");
 });
 
 test("a list tells of each conversation what its newest message is doing, from the log or from memory [C4]", async (t) => {

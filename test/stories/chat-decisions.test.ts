@@ -50,7 +50,8 @@ test("a call that was interrupted is confirmed with other arguments after a rest
   };
   const wrong = { ...confirmed, interrupted_assistant_message_id: "another" };
   assert.equal((await world.call("POST", "chat/completion", wrong)).status, 404);
-  const done = ChatDocument.parse(folded(await allFrames(await world.stream(confirmed))));
+  const keyed = { headers: { "idempotency-key": "k1" } };
+  const done = ChatDocument.parse(folded(await allFrames(await world.stream(confirmed, keyed))));
   assert.deepEqual(
     [done.assistant_message_id, done.agent_run_id, done.message.content.final_answer.answer.text],
     [asked.assistant_message_id, "r1", "paid"],
@@ -70,6 +71,8 @@ test("a call that was interrupted is confirmed with other arguments after a rest
     marked.map((line) => JSON.parse(line).mark),
     ["b"],
   );
+  const repeated = await allFrames(await world.stream(confirmed, keyed));
+  assert.deepEqual(folded(repeated), done, "said again under its key, it is the same answer");
   const again = await world.call("POST", "chat/completion", confirmed);
   assert.deepEqual([again.status, again.json.error_code], [409, "AgentAPP.decision_already_made"]);
 });
@@ -92,7 +95,9 @@ test("a call that the user skips is not run, and the agent is told so [C4][H2]",
 
 test("a question is answered by what is typed, or by a value named answer [C4][H3]", async () => {
   const question = calls(["ask_human", { question: "Which city?" }]);
-  await using model = await modelServer([question, says("Bonn it is"), question, says("Ulm it is")]);
+  await using model = await modelServer([
+    ...[question, says("Bonn it is"), question, says("Ulm it is"), question, says("seven it is")],
+  ]);
   await using world = await startChatYard({ model });
   const answered = async (id: string, said: object, more: object) => {
     const asked = await world.chat({ query: "plan", conversation_id: id });
@@ -105,9 +110,16 @@ test("a question is answered by what is typed, or by a value named answer [C4][H
     return [String(told?.content), done.message.content.final_answer.answer.text];
   };
   const [first, one] = await answered("c1", { query: "Bonn" }, {});
-  const [second, two] = await answered("c2", {}, { modified_args: [{ key: "answer", value: "Ulm" }] });
+  const values = [
+    { key: "note", value: "in a hurry" },
+    { key: "answer", value: "Ulm" },
+  ];
+  const [second, two] = await answered("c2", { query: "Bonn" }, { modified_args: values });
+  const [third] = await answered("c3", {}, { modified_args: [{ key: "n", value: [7] }] });
   assert.match(`${first}`, /Bonn/);
   assert.match(`${second}`, /Ulm/);
+  assert.doesNotMatch(`${second}`, /hurry|Bonn/);
+  assert.match(`${third}`, /\[7\]/);
   assert.deepEqual([one, two], ["Bonn it is", "Ulm it is"]);
 });
 
@@ -140,6 +152,12 @@ test("an answer that was stopped while it waited for a person asks nothing any m
     assert.deepEqual([ext.interrupt_info, content.final_answer.answer.ask], [null, {}], id);
     const [, listed] = await messagesOf(world, id);
     assert.equal(listed?.ext, JSON.stringify(ext), id);
+    for (const action of ["confirm", "skip"]) {
+      const late = { resume_handle: asked.message.ext.interrupt_info?.handle, action };
+      const body = { conversation_id: id, query: "yes", resume_interrupt_info: late };
+      const { status, json } = await world.call("POST", "chat/completion", body);
+      assert.deepEqual([status, json.error_code], [404, "AgentAPP.decision_not_found"], `${id} ${action}`);
+    }
   }
 });
 
@@ -167,27 +185,36 @@ test("a call that a helper wants to make is shown as interrupted everywhere, and
   const data = folderWith(t, {});
   const marks = join(data, "marks.jsonl");
   const tools = [effectTool("pay", "unsafe", marks, { asks: true })];
-  await using model = await modelServer(delegating(["pay", { mark: "a" }]));
+  await using model = await modelServer(delegating(["pay", { mark: "a", to: "Amy" }]));
   await using world = await startChatYard({ model, data, tools });
   // The helper's first turn is in the second of the conversation.
-  await world.chat({ query: "hi", conversation_id: "c1" });
+  const before = await world.chat({ query: "hi", conversation_id: "c1" });
   const streamed = await allFrames(await world.stream({ query: "go", conversation_id: "c1", agent_run_id: "r2" }));
   const asked = ChatDocument.parse(folded(streamed));
   const info = asked.message.ext.interrupt_info;
   assert.deepEqual(
     [info?.handle.interrupt_type, info?.handle.snapshot_id, info?.data.tool_name, info?.data.tool_args],
-    ["tool_interrupt", "r2", "pay", [{ key: "mark", value: "a", type: "string" }]],
+    [
+      ...["tool_interrupt", "r2", "pay"],
+      [
+        { key: "mark", value: "a", type: "string" },
+        { key: "to", value: "Amy", type: "string" },
+      ],
+    ],
   );
   const waiting = ["waiting_approval", "waiting_approval", "waiting_approval"];
   assert.deepEqual(await standing(world, "c1"), { states: waiting, interrupt_info: info });
 
-  const done = await world.chat({
-    ...{ conversation_id: "c1", interrupted_assistant_message_id: asked.assistant_message_id },
-    resume_interrupt_info: {
-      ...{ resume_handle: info?.handle, action: "confirm", data: info?.data },
-      modified_args: [{ key: "mark", value: "b" }],
-    },
-  });
+  const resumed = {
+    ...{ resume_handle: info?.handle, action: "confirm", data: info?.data },
+    modified_args: [{ key: "mark", value: "b" }],
+  };
+  const body = { conversation_id: "c1", resume_interrupt_info: resumed };
+  const other = { ...body, interrupted_assistant_message_id: before.assistant_message_id };
+  assert.equal((await world.call("POST", "chat/completion", other)).status, 404, "another answer asked nothing");
+  const done = await world.chat({ ...body, interrupted_assistant_message_id: asked.assistant_message_id });
+  const [made] = all(await world.yard.events("c1"), "decision.made");
+  assert.deepEqual(JSON.parse(made?.arguments ?? ""), { mark: "b", to: "Amy" }, "what was not changed stays");
   assert.deepEqual([done.assistant_message_id, done.message.ext.interrupt_info], [asked.assistant_message_id, null]);
   assert.match(done.message.content.final_answer.answer.text, /^told: .*heard/);
   assert.match(await readFile(marks, "utf8"), /^[^\n]*"mark":"b"[^\n]*\n$/);

@@ -135,6 +135,9 @@ test("a chat that is refused for its files leaves nothing behind: no conversatio
   assert.deepEqual(await select("old", "../data.csv"), [400, "path_traversal_blocked"]);
   assert.deepEqual(await select("not an id", "data.csv"), [400, "bad_request"]);
   assert.deepEqual(await select("dead", "data.csv"), [404, "conversation_not_found"]);
+  const again = { conversation_id: "new", regenerate_user_message_id: "m1", query: "go" };
+  const edited = await world.call("POST", "chat/completion", { ...again, selected_files: [{ file_name: "data.csv" }] });
+  assert.deepEqual([edited.status, edited.json.error_code], [404, "AgentAPP.Conversation.NotFound"]);
   assert.equal((await world.call("GET", "conversation/new")).status, 404);
   assert.deepEqual(await world.yard.events("old"), before);
   assert.deepEqual(ensured, []);
@@ -162,6 +165,45 @@ test("the question said otherwise may have other files, and stays clean [C2][C4]
     false,
   );
 });
+
+test("a chat with files that is repeated under its key says its message once, also when its files are gone by then [C2][C1]", async () => {
+  await using model = await modelServer(() => says("hello"));
+  await using world = await startChatYard({ model, openSandbox: () => ready() });
+  await world.upload("c1", "data.csv", csv);
+  const body = { query: "go", conversation_id: "c1", selected_files: [{ file_name: "data.csv" }] };
+  const keyed = { headers: { "idempotency-key": "k1" } };
+  const first = folded(await allFrames(await world.stream(body, keyed)));
+  const { status } = await world.send("DELETE", "/api/v1/sessions/sb-session-local/files/data.csv?conversation_id=c1");
+  assert.equal(status, 204);
+  assert.deepEqual(folded(await allFrames(await world.stream(body, keyed))), first);
+  assert.equal((await world.call("POST", "chat/completion", body)).status, 400);
+  assert.equal(model.asked.length, 1);
+});
+
+test("a session is asked for with the agent that is named, else the one that answers, and the business domain [S2][O1]", async () => {
+  await using model = await modelServer(() => says("hello"));
+  const sandbox = ready();
+  const wanted: unknown[] = [];
+  const ensure = async (owner: string, { agentId, businessDomain }: Ensuring) => {
+    wanted.push([owner, agentId, businessDomain]);
+    return sandbox.sessions.ensure(owner);
+  };
+  await using world = await startChatYard({
+    ...{ model, openSandbox: () => ({ ...sandbox, sessions: { ...sandbox.sessions, ensure } }) },
+  });
+  const chat = (more: object, domain: string) =>
+    world.chat({ query: "hi", ...more }, { headers: { "x-business-domain": domain } });
+  await chat({ user_id: "amy", agent_id: "writer" }, "bd_sales");
+  await chat({ agent_key: "simple" }, "");
+  await chat({}, "d".repeat(201));
+  assert.deepEqual(wanted, [
+    ["amy", "writer", "bd_sales"],
+    ["local", "simple", undefined],
+    ["local", "general", "d".repeat(200)],
+  ]);
+});
+
+type Ensuring = { readonly agentId?: string | undefined; readonly businessDomain?: string | undefined };
 
 test("without a sandbox a chat with files is refused, and one without goes on and says so [S2]", async () => {
   await using model = await modelServer(() => says("hello"));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ChatDocument } from "../../src/protocol/chat.ts";
 import { startChatYard } from "../world/chat.ts";
+import { all } from "../world/events.ts";
 import { type AskedRequest, modelServer, says } from "../world/model-server.ts";
 
 // What may be asked of the chat routes, and how it is refused.
@@ -64,6 +65,10 @@ test("unknown keys are taken and left alone, null and empty texts count as left 
     executor_version: "v1",
   });
   assert.equal(document.message.content.final_answer.answer.text, "hello");
+  for (const chat_mode of ["normal", "deep_thinking"])
+    await world.chat({ query: "hi", conversation_id: "c1", chat_mode });
+  const slots = all(await world.yard.events("c1"), "message.user").map(({ slot }) => slot);
+  assert.deepEqual(slots, [undefined, "reasoning"]);
 });
 
 test("without chat_option a chat remembers and shows its progress; each can be turned off [C3]", async () => {
@@ -89,15 +94,28 @@ test("a history that is sent along stands in place of the stored one for this tu
     { role: "user", content: "I am Bo" },
     { role: "assistant", content: "Hello Bo" },
   ];
-  await world.chat({ query: "who am I?", conversation_id: "c1", history });
+  const chat_option = { is_need_history: false };
+  await world.chat({ query: "who am I?", conversation_id: "c1", history, chat_option });
   assert.deepEqual(said(model.asked[1]), ["I am Bo", "Hello Bo", "who am I?"]);
+  const rules = ["Be brief.", "Be kind."].map((content) => ({ role: "system", content }));
+  await world.chat({ query: "and now?", conversation_id: "c1", history: [...rules, ...history] });
+  assert.deepEqual(said(model.asked[2]), ["I am Bo", "Hello Bo", "and now?"]);
+  const [system] = model.asked[2]?.body.messages ?? [];
+  assert.match(String(system?.content), /Be brief\.\n\nBe kind\./);
+  const blank = [
+    { role: "user", content: " \n" },
+    { role: "assistant", content: null },
+  ];
+  await world.chat({ query: "still there?", conversation_id: "c1", history: blank });
+  assert.equal(said(model.asked[3])[0], "stored", "what says nothing takes the place of nothing");
 });
 
 test("inputs under both spellings reach the agent, and never inside the query [C1]", async () => {
   await using model = await modelServer(() => says("hello"));
   await using world = await startChatYard({ model });
   for (const field of ["custom_querys", "custom_queries"]) {
-    const document = await world.chat({ query: "go", [field]: { region: "north-7", query: "reserved" } });
+    const named = ["history", "query", "header", "tool", "self_config"].map((name) => [name, "reserved"]);
+    const document = await world.chat({ query: "go", [field]: { region: "north-7", ...Object.fromEntries(named) } });
     assert.equal(document.message.content.final_answer.query, "go");
     assert.match(model.asked.at(-1)?.text ?? "", /north-7/);
     assert.doesNotMatch(model.asked.at(-1)?.text ?? "", /reserved/);

@@ -49,6 +49,12 @@ test("a reader who goes away in the middle reads on with chat/resume, and the tu
   assert.equal(document.message.content.final_answer.answer.text, long);
   assert.equal(document.error, null);
   assert.equal(model.asked.length, 1);
+  // As a browser asks for it by itself; what the body says goes before.
+  for (const [body, next] of [[{}, 8] as const, [{ last_seq_id: 41 }, 42] as const]) {
+    const headers = { "last-event-id": "7" };
+    const heard = await world.stream({ conversation_id: "c1", ...body }, { path: "chat/resume", headers });
+    assert.equal(ChatIncrement.parse((await allFrames(heard))[0]).seq_id, next);
+  }
   // Also when it is all over, and from nothing.
   const late = await allFrames(await world.stream({ conversation_id: "c1" }, { path: "chat/resume" }));
   assert.deepEqual(folded(late), document);

@@ -124,6 +124,17 @@ test("who waits behind a turn that comes to ask a person is told what, and what 
   assert.equal(yard.left(), 0);
 });
 
+test("who comes long after a person was asked in the turn before is told what all the same [C3][H2][L7]", async () => {
+  await using yard = await writtenTurn();
+  await yard.append(said("a"), started(1, "a"), step(1, 1), answered(1, 1, "", "c1"), asked(1, "d", "c1"));
+  const renamed = Array.from({ length: 150 }, (_, at): NewEvent => ({ type: "conversation.renamed", title: `${at}` }));
+  await yard.append(...renamed, said("b"));
+  const frames = followMessage({ ...yard.view, message: { id: "b", seq: 156 }, signal: new AbortController().signal });
+  let last: TurnFrame | undefined;
+  for await (const batch of frames) last = batch.at(-1);
+  assert.deepEqual(last, { frame: "rest", state: "waiting", behind: (await yard.events())[4] });
+});
+
 test("who follows is told when the message is taken back, left behind or deleted with its conversation [L7][C3]", async () => {
   const endings: [ending: (yard: Awaited<ReturnType<typeof writtenTurn>>) => Promise<void>, ...string[]][] = [
     [(yard) => yard.append({ type: "message.withdrawn", id: "b" }), "withdrawn"],
@@ -145,6 +156,8 @@ test("who follows is told when the message is taken back, left behind or deleted
   assert.deepEqual(await reader.news(), [4]);
   await yard.append({ type: "rewound", to: 0, cause: "undo" }, said("b"));
   assert.deepEqual(await reader.news(), [6], "it waited, and was said again");
+  await yard.append({ type: "checkpoint.saved", name: "here" }, { type: "rewound", to: 6, cause: "checkpoint" });
+  assert.deepEqual(await reader.news(), [], "it still waits: the way back ends with it");
   await reader.leave();
 });
 

@@ -106,7 +106,7 @@ test("streams in all three modes, and one taken up in the middle, end with the s
   const cut = openStream(yard).stream.getReader();
   assert.equal((await cut.read()).done, false);
   await cut.cancel();
-  const streams = { whole: openStream(yard), documents: openStream(yard, { isIncremental: false }) };
+  const streams = { whole: openStream(yard), documents: openStream(yard, { isIncremental: false, lastSeqId: 8 }) };
   const taken = openStream(yard, { lastSeqId: 41 });
   const read = {
     whole: readAll(streams.whole.stream),
@@ -126,17 +126,23 @@ test("streams in all three modes, and one taken up in the middle, end with the s
   assert.equal(left, "over");
   assert.deepEqual(document, expected);
   assert.deepEqual((await read.taken).frames.map(({ seq_id }) => seq_id)[0], 42);
-  assert.equal((await read.documents).at(-2), text);
-  assert.match((await read.documents).at(-1) ?? "", /^\{"seq_id":\d+,"key":\[\],"content":null,"action":"end"\}$/);
+  const documents = await read.documents;
+  assert.equal(documents.at(-2)?.data, text);
+  assert.deepEqual(
+    documents.map(({ id }) => id),
+    documents.map((_, index) => 9 + index),
+  );
+  const end = { seq_id: 8 + documents.length, key: [], content: null, action: "end" };
+  assert.equal(documents.at(-1)?.data, JSON.stringify(end));
   assert.deepEqual(await read.once, { document: expected, rest: "done" });
   // After a restart there is only the log.
   const later = await readAll(openStream(yard).stream);
   assert.equal(JSON.stringify(later.document), text);
 });
 
-async function readDocuments(stream: ReadableStream<Uint8Array>): Promise<string[]> {
+async function readDocuments(stream: ReadableStream<Uint8Array>): Promise<{ id: number; data: string }[]> {
   const text = await new Response(stream).text();
-  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data ?? "");
+  return [...text.matchAll(/^id: (\d+)\ndata: (.*)$/gm)].map(([, id, data = ""]) => ({ id: Number(id), data }));
 }
 
 test("no frame is longer than 64 KB, whatever the text is [C3]", async () => {
@@ -172,6 +178,13 @@ test("a failed turn ends with its error and the end, in the reader's language, a
   const { HTTPCode, Language, BaseError, ...flat } = error;
   assert.deepEqual({ HTTPCode, Language, BaseError }, { HTTPCode: 502, Language: "en-US", BaseError: flat });
   assert.equal(flat.error_code, "AgentAPP.model_network");
+  assert.deepEqual(
+    [flat.description, flat.solution],
+    [
+      "s cannot be reached or broke off: gone",
+      "Send the message again, or ask the operator of this server to check the base URL and that the model's server runs.",
+    ],
+  );
   assert.deepEqual(flat.error_details, { ...failure, request_id: "r" });
   assert.deepEqual(message.ext.error, { type: "agent_executor", error: flat });
   assert.equal(message.content.final_answer.answer.text, "It is");
@@ -222,9 +235,26 @@ test("whole documents come less often the longer they are [C3]", async () => {
   }
   await yard.append(answered(1, piece.repeat(10_000)), finished);
   const documents = await read;
-  const total = documents.reduce((sum, { length }) => sum + length, 0);
+  const total = documents.reduce((sum, { data }) => sum + data.length, 0);
   assert.ok(total < 40 * 500_000, `${total} characters for a text of 500,000`);
   assert.ok(documents.length > 50, `${documents.length}`);
+});
+
+test("a little that is new in a long document comes with the next sign of life, and without news only that [C3]", async () => {
+  await using yard = await begun();
+  const { stream } = openStream(yard, { isIncremental: false, needsProgress: false });
+  const reader = stream.getReader();
+  const text = async () => new TextDecoder().decode((await reader.read()).value);
+  await text();
+  yard.say("x".repeat(1_000));
+  assert.match(await text(), /^id: 1\n.*x{1000}"/s);
+  yard.say("y");
+  for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  yard.clock.move(15_000);
+  assert.match(await text(), /^id: 2\n.*x{1000}y"/s);
+  yard.clock.move(15_000);
+  assert.equal(await text(), ": ping\n\n");
+  await reader.cancel();
 });
 
 test("an attempt that failed in the middle disappears when it is tried again [M3][C3]", async () => {
