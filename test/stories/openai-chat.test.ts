@@ -136,6 +136,8 @@ test("what could not be honoured is refused by its name; what does no harm is ta
   const refused: [object, string][] = [
     [{ n: 2 }, "parameter_unsupported"],
     [{ logprobs: true }, "parameter_unsupported"],
+    [{ audio: { voice: "alloy", format: "mp3" } }, "parameter_unsupported"],
+    [{ functions: [{ name: "look" }] }, "parameter_unsupported"],
     [{ modalities: ["text", "audio"] }, "parameter_unsupported"],
     [{ response_format: { type: "json_schema", json_schema: { name: "a" } } }, "parameter_unsupported"],
     [{ tools: [{ type: "web_search" }] }, "parameter_unsupported"],
@@ -148,7 +150,19 @@ test("what could not be honoured is refused by its name; what does no harm is ta
   for (const [more, code] of refused)
     assert.deepEqual(await ask(more), [400, "invalid_request_error", code], JSON.stringify(more));
   assert.equal(model.asked.length, 0);
-  const harmless = { temperature: 0.2, top_p: 1, max_tokens: 5, stop: null, user: "u", seed: 1, something_new: {} };
+  const harmless = {
+    n: 1,
+    logprobs: false,
+    audio: null,
+    modalities: ["text"],
+    temperature: 0.2,
+    top_p: 1,
+    max_tokens: 5,
+    stop: null,
+    user: "u",
+    seed: 1,
+    something_new: {},
+  };
   assert.equal(await ask(harmless), "done");
   assert.equal(await ask({ response_format: { type: "json_object" } }), "done");
   assert.match(String(model.asked[1]?.body.messages[0]?.content), /one JSON object and nothing else/);

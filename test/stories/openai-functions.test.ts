@@ -245,6 +245,56 @@ test("nobody but the user whose turn waits can give it a result [C5][S7]", async
   assert.equal(model.asked[2]?.body.messages.length, 4);
 });
 
+test("results are given to one turn, in the conversation that is named, and else are what a new one is told [C5]", async () => {
+  const weatherIn = (city: string) => calls(["get_weather", { city }]);
+  await using model = await modelServer([
+    weatherIn("Paris"),
+    weatherIn("Rome"),
+    says("New."),
+    says("New."),
+    says("Rain."),
+  ]);
+  await using server = await openAiYard({ model });
+  const ask = async (messages: Messages, headers = {}) => {
+    const { data, response } = await server.openai.chat.completions
+      .create({ ...wanted, messages }, { headers })
+      .withResponse();
+    const message = data.choices[0]?.message ?? assert.fail();
+    return { message, conversation: response.headers.get("x-conversation-id") };
+  };
+  const [paris, rome] = [await ask(question), await ask(question)];
+  const elsewhere = await ask([...question, paris.message, ...results(functionsOf(paris.message), ["rain"])], {
+    "x-conversation-id": "our-project",
+  });
+  assert.deepEqual([elsewhere.message.content, elsewhere.conversation], ["New.", "our-project"]);
+  const both = [paris, rome].flatMap(({ message }) => functionsOf(message));
+  const asked = both.map(([id, name, args]) => ({
+    id,
+    type: "function" as const,
+    function: { name, arguments: args },
+  }));
+  const answer = { role: "assistant" as const, content: null, tool_calls: asked };
+  const mixed = await ask([...question, answer, ...results(both, ["rain", "sun"])]);
+  assert.equal(mixed.message.content, "New.");
+  assert.ok(
+    ![paris, rome].some(({ conversation }) => conversation === mixed.conversation),
+    "of two turns none is meant",
+  );
+  const own = await ask([...question, rome.message, ...results(functionsOf(rome.message), ["rain"])]);
+  assert.deepEqual([own.message.content, own.conversation], ["Rain.", rome.conversation], "it waited all the time");
+});
+
+test("what a caller sends elsewhere gives up no turn of a conversation that it named [C5]", async () => {
+  await using model = await modelServer([calls(["get_weather", { city: "Paris" }]), says("Well.")]);
+  await using server = await openAiYard({ model });
+  const named = { headers: { "x-conversation-id": "our-project" } };
+  const { choices } = await server.openai.chat.completions.create({ ...wanted, messages: question }, named);
+  const message = choices[0]?.message ?? assert.fail();
+  const other: Messages = [...question, message, { role: "user", content: "Never mind." }];
+  await server.openai.chat.completions.create({ ...wanted, messages: other });
+  assert.equal((await waitingIn(server.yard, "our-project")).length, 1);
+});
+
 function functionsOf(message: OpenAI.ChatCompletionMessageParam | undefined): [string, string, string][] {
   const asked = message?.role === "assistant" ? (message.tool_calls ?? []) : [];
   return asked.flatMap((call) =>

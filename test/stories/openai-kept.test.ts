@@ -154,10 +154,16 @@ test("a response is given back with what it was asked with [C5]", async () => {
   await using model = await modelServer(() => says("ok"));
   await using server = await openAiYard({ model });
   const first = await respond(server, { input: "hello" });
-  const more = { metadata: { order: "7" }, tool_choice: "auto", tools: [weather], previous_response_id: first.id };
+  const more = { metadata: { order: "7" }, tool_choice: "required", tools: [weather], previous_response_id: first.id };
   const second = await respond(server, { input: "and now?", ...more });
   assert.deepEqual([second.metadata, second.previous_response_id], [{ order: "7" }, first.id]);
-  for (const given of [first, second]) assert.deepEqual(await server.openai.responses.retrieve(given.id), given);
+  const { name, parameters } = weather;
+  const third = await respond(server, {
+    model: "simple",
+    input: "hello",
+    tools: [{ type: "function", name, parameters }],
+  });
+  for (const given of [first, second, third]) assert.deepEqual(await server.openai.responses.retrieve(given.id), given);
 });
 
 test("a function that is called like a tool of the agent is refused by its name, and nothing is begun [C5]", async () => {

@@ -211,14 +211,27 @@ test("what a response cannot honour is refused by its name, and a named conversa
     callEnds(server.openai.responses.create({ model: "general", input: "hello", stream: false, ...more }));
   for (const more of [
     { background: true },
+    { prompt: { id: "pmpt_1" } },
     { text: { format: { type: "json_schema", name: "a", schema: {} } } },
     { tools: [{ type: "web_search" }] },
     { input: [{ type: "item_reference", id: "msg_1" }] },
     { input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] },
   ])
     assert.deepEqual(await ask(more), [400, "invalid_request_error", "parameter_unsupported"], JSON.stringify(more));
-  const named = await server.openai.responses.create({ model: "general", input: "hello", conversation: "project" });
-  assert.deepEqual(named.conversation, { id: "project" });
+  assert.equal(model.asked.length, 0);
+  assert.equal(await ask({ text: { format: { type: "json_object" } }, background: false, prompt: null }), "done");
+  assert.match(String(model.asked[0]?.body.messages[0]?.content), /one JSON object and nothing else/);
+  const places = [{ conversation: { id: "ours" } }, { conversation_id: "ours" }, { conversation: "project" }];
+  const [held, same, named] = await Promise.all(
+    places.map((place) =>
+      server.openai.responses.create({ model: "general", input: "hello", stream: false, ...place }),
+    ),
+  );
+  assert(named !== undefined);
+  assert.deepEqual(
+    [held, same, named].map((one) => one?.conversation),
+    [{ id: "ours" }, { id: "ours" }, { id: "project" }],
+  );
   const deleted = callEnds(server.openai.delete(`/responses/${named.id}`));
   assert.deepEqual(await deleted, [409, "invalid_request_error", "response_in_conversation"]);
 });

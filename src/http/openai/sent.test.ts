@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { GivenMessage } from "../../protocol/given.ts";
+import type { ChatMessage, ResponseRequest } from "../../protocol/openai.ts";
+import { resultsAtEnd, sentInChat, sentInResponse, strayResult } from "./sent.ts";
+
+const chat = (...messages: object[]) => sentInChat(messages as ChatMessage[]);
+const response = (body: object) => sentInResponse(body as ResponseRequest);
+const call = (id: string) => ({ id, name: "look", arguments: "{}" });
+
+test("the parts of a message are one text, and what stands for instructions is apart from what was said [C5]", () => {
+  const parts = [
+    { type: "text", text: "one" },
+    { type: "input_text", text: "two" },
+    { type: "output_text", text: "three" },
+    { type: "refusal", refusal: "four" },
+  ];
+  const picture = { type: "image_url", image_url: { url: "data:IMAGE/PNG;base64,AAAA" } };
+  const bare = { type: "input_image", image_url: "data:image/svg+xml;base64,BBBB" };
+  const functions = [{ id: "c1", type: "function", function: { name: "look", arguments: "{}" } }];
+  const sent = chat(
+    ...[
+      { role: "system", content: "be brief" },
+      { role: "system", content: "" },
+    ],
+    ...[
+      { role: "developer", content: "be kind" },
+      { role: "user", content: parts },
+    ],
+    { role: "assistant", content: null, tool_calls: functions },
+    ...[
+      { role: "tool", tool_call_id: "c1", content: "seen" },
+      { role: "user", content: [picture, bare] },
+    ],
+  );
+  assert.deepEqual(sent, {
+    ok: true,
+    value: {
+      instructions: ["be brief", "be kind"],
+      messages: [
+        { role: "user", text: "one\n\ntwo\n\nthree\n\nfour" },
+        { role: "assistant", text: "", toolCalls: [call("c1")] },
+        { role: "tool", toolCallId: "c1", text: "seen" },
+        {
+          ...{ role: "user", text: "" },
+          images: [
+            { mime: "image/png", base64: "AAAA" },
+            { mime: "image/svg+xml", base64: "BBBB" },
+          ],
+        },
+      ],
+    },
+  });
+});
+
+test("calls that come as items of their own belong to the answer before them, and thoughts are left out [C5]", () => {
+  const input = [
+    ...[
+      { role: "system", content: "be kind" },
+      { role: "user", content: "go" },
+      { type: "reasoning", content: "hm" },
+    ],
+    ...[{ type: "message", role: "assistant", content: "I look." }],
+    ...[{ type: "function_call", call_id: "c1", name: "look", arguments: "{}" }],
+    ...[{ type: "function_call", call_id: "c2", name: "look" }],
+    ...[{ type: "function_call_output", call_id: "c1", output: "rain" }],
+    ...[{ type: "function_call_output", call_id: "c2", output: [{ type: "input_text", text: "sun" }] }],
+    ...[{ type: "function_call", call_id: "c3", name: "look", arguments: "{}" }],
+  ];
+  const asked = [call("c1"), { ...call("c2"), arguments: "" }];
+  assert.deepEqual(response({ input, instructions: "be brief" }), {
+    ok: true,
+    value: {
+      instructions: ["be brief", "be kind"],
+      messages: [
+        { role: "user", text: "go" },
+        { role: "assistant", text: "I look.", toolCalls: asked },
+        { role: "tool", toolCallId: "c1", text: "rain" },
+        { role: "tool", toolCallId: "c2", text: "sun" },
+        { role: "assistant", text: "", toolCalls: [call("c3")] },
+      ],
+    },
+  });
+  assert.deepEqual(response({ input: "go" }), {
+    ...{ ok: true, value: { instructions: [], messages: [{ role: "user", text: "go" }] } },
+  });
+});
+
+test("what is missing, or cannot be taken, is named by its place [C5][P4]", () => {
+  const picture = { type: "image_url", image_url: "data:image/png;base64,AAAA" };
+  const refused = [
+    chat({ role: "tool", content: "42" }),
+    chat({ role: "user", content: "hi" }, { role: "user", content: [{ type: "text", text: "a" }, { type: "file" }] }),
+    chat({ role: "user", content: [{ type: "image_url", image_url: "http://127.0.0.1/a.png" }] }),
+    chat({ role: "user", content: [{ type: "image_url", image_url: "data:text/html;base64,AAAA" }] }),
+    chat({ role: "assistant", content: [picture] }),
+    chat({ role: "tool", tool_call_id: "c1", content: [picture] }),
+    response({ input: [{ content: "hi" }] }),
+    response({ input: [{ type: "function_call", call_id: "c1" }] }),
+    response({ input: [{ type: "function_call", name: "look" }] }),
+    response({ input: [{ type: "function_call_output", output: "42" }] }),
+    response({ input: [{ role: "user", content: "hi" }, { type: "item_reference" }] }),
+  ].map((read) => (read.ok ? "taken" : read.failure.params));
+  const missing = (what: string) => ({ what, rule: "missing" });
+  const unsupported = (parameter: string, hint: string) => ({ parameter, hint });
+  assert.deepEqual(refused, [
+    missing("messages.0.tool_call_id"),
+    unsupported("messages.1.content.1.type", "text_and_images"),
+    unsupported("messages.0.content.0.image_url", "data_url"),
+    unsupported("messages.0.content.0.image_url", "data_url"),
+    unsupported("messages.0.content", "text_and_images"),
+    unsupported("messages.0.content", "text_and_images"),
+    missing("input.0.role"),
+    missing("input.0.call_id"),
+    missing("input.0.call_id"),
+    missing("input.0.call_id"),
+    unsupported("input.1.type", "items"),
+  ]);
+});
+
+test("results are those behind the last words, and each belongs to a call of the answer before it [C5]", () => {
+  const asks: GivenMessage = { role: "assistant", text: "", toolCalls: [call("c1"), call("c2")] };
+  const result = (id: string): GivenMessage => ({ role: "tool", toolCallId: id, text: id });
+  const user: GivenMessage = { role: "user", text: "go" };
+  assert.deepEqual(resultsAtEnd([user, asks, result("c1"), asks, result("c2"), result("c1")]), [
+    ...[result("c2"), result("c1")],
+  ]);
+  assert.deepEqual(resultsAtEnd([asks, result("c1"), user]), []);
+  assert.equal(strayResult([asks, result("c2"), result("c1"), asks, result("c1")]), undefined);
+  assert.equal(strayResult([asks, result("c1"), result("c1")]), "c1", "once for each call");
+  assert.equal(strayResult([asks, user, result("c2")]), "c2", "something else was said in between");
+});
