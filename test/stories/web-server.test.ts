@@ -311,3 +311,59 @@ test("without a build the address says what to run, in both languages, and deep 
     assert.deepEqual([deep.status, deep.headers.get("location")], [302, "/"], place);
   }
 });
+
+test("the docs page finds routes by their words, writes each as a command, and sends it from where it stands [C7][B1]", {
+  skip,
+}, async () => {
+  await using yard = await serveYard({ basePath: "/yard" });
+  const person = await browser.person();
+  const page = await person.newPage();
+  await page.goto(`${yard.address}/docs#health`);
+  const entry = (id: string) => page.locator(`details#${id}`);
+  const send = async (id: string) => {
+    await entry(id).locator("button[type=submit]").click();
+    const result = entry(id).locator(".result");
+    await until(`${id} is answered`, async () => ((await result.textContent()) ?? "").includes("{"));
+    return result.textContent();
+  };
+  assert.match(
+    (await send("health")) ?? "",
+    /^200 application\/json\n\n\{"status":"ok"/,
+    "the one that the address names",
+  );
+
+  const shown = () => page.locator("details:not([hidden])").evaluateAll((found) => found.map(({ id }) => id));
+  await page.fill("#search", "CHECKPOINT  under");
+  assert.deepEqual(await shown(), ["saveCheckpoint"]);
+  assert.deepEqual(await page.locator("section:not([hidden])").count(), 1);
+  assert.equal(await page.isVisible("#none"), false);
+  await page.fill("#search", "nothing of the kind");
+  assert.deepEqual([await shown(), await page.isVisible("#none")], [[], true]);
+  await page.fill("#search", "");
+
+  const command = (id: string) => entry(id).locator(".curl").textContent();
+  const open = (id: string) => entry(id).locator("summary").click();
+  await open("getConversation");
+  await page.fill("#getConversation input[name=id]", "a b/c");
+  await page.fill("#getConversation input[name=prefix]", "true");
+  await page.fill("#key", "k'1");
+  const address = `${yard.address}/api/v1/conversations`;
+  assert.equal(
+    await command("getConversation"),
+    `curl '${address}/a%20b/c?prefix=true' \\\n  -H 'authorization: Bearer k'\\''1'`,
+  );
+  await page.fill("#key", "");
+  await open("createConversation");
+  await page.fill("#createConversation textarea", '{"id":"made-here"}');
+  assert.equal(
+    await command("createConversation"),
+    `curl -X POST '${address}' \\\n  -H 'content-type: application/json' \\\n  -d '{"id":"made-here"}'`,
+  );
+  assert.match((await send("createConversation")) ?? "", /^201 application\/json\n\n\{"id":"made-here"/);
+  await must(yard.client.call("getConversation", { params: { id: "made-here" } }));
+  await open("uploadSandboxFile");
+  assert.match((await command("uploadSandboxFile")) ?? "", /-F file=@FILE$/);
+  await open("uploadFile");
+  assert.match((await command("uploadFile")) ?? "", /^curl -X PUT .*--data-binary @FILE$/s);
+  assert.deepEqual(browser.complaints(), []);
+});
