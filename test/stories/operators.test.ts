@@ -331,6 +331,9 @@ test("the sandbox is a tool box of everybody: a program runs in one's own sessio
     ["DELETE", "/sandbox", undefined],
     ["POST", "/sandbox/status", { status: "offline" }],
     ["POST", "/sandbox/tools/status", [{ tool_id: "execute_code", status: "disabled" }]],
+    ["POST", "/sandbox", { box_name: "mine" }],
+    ["POST", "/sandbox/tool", { metadata_type: "openapi", tool: { name: "a", path: "/a" } }],
+    ["POST", "/sandbox/tools/batch-delete", { tool_ids: ["execute_code"] }],
   ] as const)
     assert.equal((await call(method, path, body)).body.details.code, "toolbox_of_another");
 });
