@@ -93,8 +93,9 @@ z.comment = b"made by hand"
   assert.deepEqual(listed.json.files, ["a.csv", "c.csv", "数据/b.txt"]);
   const again = await door.upload(file, { ...fields, extract: "true" });
   assert.deepEqual([again.json.extracted_file_count, again.json.skipped_file_count], [0, 3]);
-  const over = await door.upload(file, fields, "?extract=true&overwrite=true");
-  assert.deepEqual([over.json.extracted_file_count, over.json.skipped_file_count], [3, 0]);
+  const said = { ...fields, extract: "1", overwrite: "1" };
+  for (const over of [await door.upload(file, fields, "?extract=true&overwrite=true"), await door.upload(file, said)])
+    assert.deepEqual([over.json.extracted_file_count, over.json.skipped_file_count], [3, 0]);
   const elsewhere = await door.upload(file, {}, "?extract=true&path=c1/outputs/set");
   assert.deepEqual([elsewhere.status, elsewhere.json.extract_path], [200, "c1/outputs/set"]);
 });

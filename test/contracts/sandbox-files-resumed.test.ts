@@ -252,8 +252,8 @@ test("an upload belongs to who began it, one has 20 at the most, and each is for
   assert.deepEqual(refusal(await create(call, wanted)), [409, "uploads_too_many"]);
   now += 24 * 3_600_000;
   assert.deepEqual(refusal(await call("GET", path)), [404, "upload_not_found"]);
-  await door.yard.workspaces.sweep();
-  assert.deepEqual(readdirSync(join(door.yard.data, "incoming")), []);
+  assert.equal((await call("POST", "/health/sync")).status, 200);
+  assert.deepEqual(readdirSync(join(door.yard.data, "incoming")), [], "who has the server tidy up takes them away");
   assert.equal((await create(call, wanted)).status, 201);
 });
 

@@ -159,7 +159,7 @@ test(
     });
     await first.close();
     await door.run("touch temp/go", { conversation_id: "stream", language: "shell" });
-    const rest = await (await openEvents(`/executions/${id}/stream`, { "last-event-id": "4-0" })).rest();
+    const rest = await (await openEvents(`/executions/${id}/stream?after=0-0`, { "last-event-id": "4-0" })).rest();
     assert.deepEqual(
       rest.map(({ event }) => event),
       ["output", "result"],
@@ -200,6 +200,7 @@ test("whoever waits too long for an execution is told so, and it goes on [X2]", 
   const late = await door.post(path, { code, conversation_id: "slow", timeout: 600 });
   assert.deepEqual([late.status, late.body.code], [408, "execution_running"]);
   const page = SandboxExecutionPage.parse((await door.get("/executions/sessions/sess-slow/executions")).body);
+  assert.deepEqual([page.total, page.has_more], [1, false]);
   const id = page.items[0]?.id;
   await door.run("touch temp/go", { conversation_id: "slow", language: "shell" }, "sess-slow");
   await until(async () => (await status(id)).completed_at !== null);

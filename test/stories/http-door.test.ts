@@ -33,7 +33,15 @@ test("a client speaks to the server by the names of the route table, over a port
     const { seq } = await must(client.call("sendMessage", { params, body: { text: "hello" } }));
     assert.equal((await yard.events(id))[seq - 1]?.type, "message.user");
     await yard.whenAtRest(id);
+    const head = (await yard.events(id)).length;
+    const pages = [head - 1, head].map((limit) => client.call("readEvents", { params, query: { limit } }));
+    const next = (await Promise.all(pages.map(must))).map((page) => [page.items.length, page.next]);
+    assert.deepEqual(next, [
+      [head - 1, head - 1],
+      [head, null],
+    ]);
     assert.equal((await must(client.call("changeConversation", { params, body: { title: "T" } }))).title, "T");
+    assert.equal((await must(client.call("listConversations", { query: { limit: 9 } }))).next, null);
     const { items } = await must(client.call("listConversations", { query: { limit: 1 } }));
     assert.deepEqual(
       items.map((item) => item.id),

@@ -42,6 +42,21 @@ test("a file goes up and comes down as it was, in one process, over a port and o
   }
 });
 
+test("a folder is listed page by page, each file once, and the last page says so [F3][C7]", async () => {
+  await using yard = await startYard();
+  await yard.start("c");
+  const { call, upload } = yard.client;
+  for (const name of ["b.txt", "a.txt", "c.txt"]) await must(upload("c", name, Buffer.from(name)));
+  const list = async (query: object) => {
+    const page = await must(call("listFiles", { params: { id: "c" }, query: { path: "uploads", ...query } }));
+    return [...page.items.map(({ path }) => path), page.next];
+  };
+  assert.deepEqual(await list({ limit: 2 }), ["uploads/a.txt", "uploads/b.txt", "b.txt"]);
+  assert.deepEqual(await list({ limit: 2, after: "b.txt" }), ["uploads/c.txt", null]);
+  assert.deepEqual(await list({ limit: 3 }), ["uploads/a.txt", "uploads/b.txt", "uploads/c.txt", null]);
+  assert.deepEqual(await list({ after: "c.txt" }), [null]);
+});
+
 test("a large file is never held in memory: who sends waits for who writes, on the way up and down [F4]", async () => {
   const size = 48 * MB;
   await using yard = await startYard();

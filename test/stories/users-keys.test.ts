@@ -359,3 +359,11 @@ test("a resumable upload of somebody else is neither seen, nor filled, nor given
   );
   assert.equal(await statusOf("GET", ann), 200);
 });
+
+test("a key for files alone reads nothing of MCP servers, as it lists nothing of them [C6][G1]", async () => {
+  await using yard = await peopledYard();
+  const key = await yard.keyOf("ann", ["files"]);
+  const body = { server: "every", uri: "demo://a" };
+  const refused = await yard.call("POST /api/v1/conversations/c/mcp-resources", { authorization: `Bearer ${key}`, body });
+  assert.deepEqual([refused.status, refused.code], [403, "scope_missing"]);
+});
