@@ -65,7 +65,9 @@ test("tool boxes and their tools are found by what they are called, what they ar
   assert.deepEqual(names(await tools({ name: "GET", status: "enabled" })), ["getForecast"]);
   const tool = { ...params, tool_id: forecast?.tool_id ?? "" };
   assert.deepEqual(await must(call("getBoxTool", { params: tool })), forecast);
-  const missing = await yard.app.request(operatorRoutes.getBoxTool.path.replace("{box_id}", rain).replace("{tool_id}", "none"));
+  const missing = await yard.app.request(
+    operatorRoutes.getBoxTool.path.replace("{box_id}", rain).replace("{tool_id}", "none"),
+  );
   assert.deepEqual([missing.status, /ToolNotFound/.test(await missing.text())], [404, true]);
 });
 
@@ -110,11 +112,16 @@ test("a program of the sandbox's tool box is waited for as long as it may run, a
   const params = { box_id: "sandbox", tool_id: "execute_code" };
   const waited = async (said: object, body: object) => {
     waits.splice(0);
-    const run = await must(yard.client.call("invokeTool", { params, body: { ...said, body: { code: "at once", ...body } } }));
+    const run = await must(
+      yard.client.call("invokeTool", { params, body: { ...said, body: { code: "at once", ...body } } }),
+    );
     assert.equal(run.status_code, 200);
     return waits;
   };
   assert.ok((await waited({}, { timeout: 7 })).includes(67_000));
   assert.ok((await waited({ timeout: 8 }, {})).includes(68_000));
-  assert.ok((await waited({ timeout: 8 }, { timeout: 9 })).includes(69_000), "what is said of the program itself counts");
+  assert.ok(
+    (await waited({ timeout: 8 }, { timeout: 9 })).includes(69_000),
+    "what is said of the program itself counts",
+  );
 });

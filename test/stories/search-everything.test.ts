@@ -274,7 +274,9 @@ test("nobody finds what is another's: two users say and upload the same, and del
   assert.equal((await yard.call("GET /api/v1/search?q=x&in=files", { authorization: `Bearer ${key}` })).status, 200);
   const chat = `Bearer ${await yard.keyOf("ann", ["chat"])}`;
   const found = ["all", "files", "messages"].map((where) => `GET /api/v1/search?q=x&in=${where}`);
-  const statuses = await Promise.all(found.map(async (wanted) => (await yard.call(wanted, { authorization: chat })).status));
+  const statuses = await Promise.all(
+    found.map(async (wanted) => (await yard.call(wanted, { authorization: chat })).status),
+  );
   assert.deepEqual(statuses, [403, 403, 200], "in files nobody looks with a key for chats");
   const other = await yard.start("bobs", OwnerId.parse("bob"));
   const foreign = `GET /api/v1/search?q=x&in=files&conversation=${other.id}`;

@@ -364,6 +364,9 @@ test("a key for files alone reads nothing of MCP servers, as it lists nothing of
   await using yard = await peopledYard();
   const key = await yard.keyOf("ann", ["files"]);
   const body = { server: "every", uri: "demo://a" };
-  const refused = await yard.call("POST /api/v1/conversations/c/mcp-resources", { authorization: `Bearer ${key}`, body });
+  const refused = await yard.call("POST /api/v1/conversations/c/mcp-resources", {
+    authorization: `Bearer ${key}`,
+    body,
+  });
   assert.deepEqual([refused.status, refused.code], [403, "scope_missing"]);
 });
