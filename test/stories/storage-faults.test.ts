@@ -6,9 +6,10 @@ import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import { type Storage, StorageAway } from "../../src/storage/storage.ts";
+import { firstOf, lastOf, report } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
-import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { longTalk } from "../world/resting.ts";
 import { undo } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
@@ -100,6 +101,81 @@ test("a message that came while storage was busy is answered by itself a little 
   await until("storage was busy", () => !isBusy);
   await until("the message is answered", async () => all(await yard.events(id), "turn.finished").length === 1);
 });
+
+/** Storage that breaks down at the n-th append that has a result of this kind of agent. */
+function breaksOnce(storage: Storage, { nth, isRoots }: { nth: number; isRoots: boolean }, error: Error): Storage {
+  let count = 0;
+  return {
+    ...storage,
+    append(batch) {
+      const isMeant = batch.events.some(
+        ({ type, body }) => type === "call.finished" && (JSON.parse(body).agent === undefined) === isRoots,
+      );
+      if (isMeant) count += 1;
+      return isMeant && count === nth ? Promise.reject(error) : storage.append(batch);
+    },
+  };
+}
+
+test("a mistake of ours in the middle of a turn ends it with an id that the log file has; its calls and agents have their ends, and the next turn works [O1][L5][A1]", async () => {
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("paint")) return { ...says("painted"), heldUntil: new Promise(() => {}) };
+    if (lastOf(request).text === "again") return says("fine");
+    return stepOf(request) === 0 ? calls(["spawn_agent", { role: "painter", task: "paint it" }]) : calls(["now", {}]);
+  });
+  const wrapStorage = (storage: Storage) => breaksOnce(storage, { nth: 2, isRoots: true }, new Error("planted"));
+  await using yard = await startYard({ model, wrapStorage });
+  const { conversation, events } = await yard.ask("go");
+  const end = all(events, "turn.finished").at(-1);
+  assert.deepEqual([end?.outcome, end?.failure?.code], ["failed", "internal"]);
+  assert.ok((await yard.faults()).includes(`turn failed (${end?.failure?.params.id})`));
+  assert.deepEqual(
+    all(events, "call.finished").map(({ outcome, failure }) => failure?.code ?? outcome),
+    ["ok", "tool_interrupted"],
+  );
+  assert.deepEqual(
+    all(events, "agent.ended").map(({ outcome }) => outcome),
+    ["terminated"],
+  );
+  assert.equal((await yard.ask("again", { conversation })).answer, "fine");
+});
+
+const twoWorkers = (request: AskedRequest) => {
+  const isWorker = firstOf(request).startsWith("part");
+  if (stepOf(request) > 0) return says(isWorker ? report("done") : "both have ended");
+  return isWorker
+    ? calls(["now", {}])
+    : calls(["delegate_task", { task: "part 1" }], ["delegate_task", { task: "part 2" }]);
+};
+
+test("a mistake of ours ends the agent that it happened to; the others go on, and whoever gave the work is told [O1][A2]", async () => {
+  await using model = await modelServer(twoWorkers);
+  const wrapStorage = (storage: Storage) => breaksOnce(storage, { nth: 1, isRoots: false }, new Error("planted"));
+  await using yard = await startYard({ model, wrapStorage });
+  const { answer, events } = await yard.ask("go");
+  const ends = all(events, "agent.ended");
+  const broken = ends.find(({ outcome }) => outcome === "failed");
+  assert.deepEqual([answer, ends.length, broken?.failure?.code], ["both have ended", 2, "internal"]);
+  assert.ok((await yard.faults()).includes(`an agent failed (${broken?.failure?.params.id})`));
+  const results = all(events, "call.finished").map(
+    ({ agent, outcome, text }) =>
+      `${agent === undefined ? "root" : agent === broken?.id ? "broken" : "other"} ${outcome} ${/"ok":\w+/.exec(text)?.[0] ?? ""}`,
+  );
+  assert.deepEqual(results.toSorted(), ["broken unknown ", "other ok ", 'root error "ok":false', 'root ok "ok":true']);
+});
+
+for (const isRoots of [true, false]) {
+  test(`a database that goes away while ${isRoots ? "the main" : "another"} agent works ends nobody: the turn goes on a little later [Q2][L2][N1]`, async () => {
+    await using model = await modelServer(twoWorkers);
+    const away = new StorageAway(makeFailure("database_away", { why: "away", said: "planted" }), undefined);
+    const wrapStorage = (storage: Storage) => breaksOnce(storage, { nth: 1, isRoots }, away);
+    await using yard = await startYard({ model, wrapStorage, clock: soon });
+    const { answer, outcome, events } = await yard.ask("go");
+    const ends = all(events, "agent.ended").map((end) => end.outcome);
+    assert.deepEqual([answer, outcome, ends], ["both have ended", "done", ["done", "done"]]);
+    assert.equal(all(events, "turn.started").length, 3);
+  });
+}
 
 test("a record of the log that cannot be read is left out and named in the log file; the conversation goes on without it [Q2][O1]", async () => {
   await using model = await modelServer(() => says("fine"));
