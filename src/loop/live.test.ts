@@ -18,3 +18,55 @@ test("what a running program says has its place in all it said, however little o
   assert.ok(kept?.frame === "output");
   assert.deepEqual([kept.offset, kept.text.length, kept.text.slice(-4)], [3, saidCharactersMax, "abcd"]);
 });
+
+test("who comes later hears the running answers from their beginning, thoughts first, and what each program said; nothing of what has ended", () => {
+  const live = openLive();
+  const [root, helper] = [{ number: 1 }, { number: 1, agent: "a" }];
+  const place = { turn: 2, step: 3, attempt: 1 };
+  const heardNow = () => {
+    const heard: LiveFrame[] = [];
+    live.listen(1, (frame) => heard.push(frame))();
+    return heard;
+  };
+  live.begin(root, place);
+  live.begin(helper, place);
+  live.add(root, "text", "He");
+  live.add(root, "text", "llo");
+  live.add(root, "reasoning", "hm");
+  live.add(helper, "text", "Hi");
+  live.say(root, "c", "mine");
+  live.say(helper, "c", "its");
+  const of = { frame: "delta", ...place, offset: 0 };
+  const ofHelper = [
+    { ...of, agent: "a", kind: "text", text: "Hi" },
+    { frame: "output", agent: "a", call: "c", offset: 0, text: "its" },
+  ];
+  assert.deepEqual(heardNow(), [
+    { ...of, kind: "reasoning", text: "hm" },
+    { ...of, kind: "text", text: "Hello" },
+    ofHelper[0],
+    { frame: "output", call: "c", offset: 0, text: "mine" },
+    ofHelper[1],
+  ]);
+  live.end(root);
+  live.endSaying(root, "c");
+  assert.deepEqual(heardNow(), ofHelper);
+  live.end(helper);
+  live.endSaying(helper, "c");
+  live.add(helper, "text", "too late");
+  assert.deepEqual(heardNow(), []);
+});
+
+test("each listener hears every further piece with its place, until it stops; other conversations are not heard", () => {
+  const live = openLive();
+  const heard: string[][] = [[], []];
+  const [stop] = heard.map((list) => live.listen(1, (frame) => list.push(`${frame.offset} ${frame.text}`)));
+  for (const number of [1, 2]) live.begin({ number }, { turn: 1, step: 1, attempt: 1 });
+  live.add({ number: 1 }, "text", "one");
+  live.add({ number: 2 }, "text", "elsewhere");
+  live.say({ number: 2 }, "c", "elsewhere");
+  stop?.();
+  live.add({ number: 1 }, "text", "two");
+  live.say({ number: 1 }, "c", "said");
+  assert.deepEqual(heard, [["0 one"], ["0 one", "3 two", "0 said"]]);
+});
