@@ -198,6 +198,31 @@ test("equal requests are answered together, whatever the answer is [H2]", async 
   assert.equal(told[2], "pay left c");
 });
 
+test("an answer for all equal questions is given to those that ask the very same, and its place in the log is told [H2][H3]", async () => {
+  const asks = (...given: object[]) => calls(...given.map((one): [string, unknown] => ["ask_human", one]));
+  const same = { question: "Which?", context: "roof", default: "red" };
+  const unlike = [{ question: "How many?" }, { context: "wall" }, { default: "blue" }].map((other) => ({
+    ...same,
+    ...other,
+  }));
+  await using model = await modelServer([asks(same, same, ...unlike), says("done")]);
+  await using yard = await startYard({ model });
+  const { conversation: id } = await yard.ask("go");
+  const [first, second, ...others] = await waitingIn(yard, id);
+  const params = { id, decision: first?.id ?? "" };
+  const body = { verdict: "answer", answer: "green", equal: true } as const;
+  const { also, seq } = await must(yard.client.call("decide", { params, body }));
+  assert.deepEqual(also, [second?.id]);
+  assert.deepEqual(
+    all(await yard.events(id), "decision.made").map((made) => [made.seq, made.id, made.answer]),
+    [
+      [seq, first?.id, "green"],
+      [seq + 1, second?.id, "green"],
+    ],
+  );
+  assert.deepEqual(await waitingIn(yard, id), others);
+});
+
 test("only rules that a decision offers can be stored, with an approval, and up to a number [H2]", async (t) => {
   const parts = await place(t);
   await using yard = await startYard({
