@@ -219,3 +219,20 @@ test("a script that is there but cannot be read to its end is asked about, and n
   assert.equal((await yard.ask("none")).status, "idle");
   await model.close();
 });
+
+test("scripts that run scripts are looked at eight deep; whatever lies below that is asked about unseen [H1]", async () => {
+  const { model, plan } = await planned();
+  await using yard = await startYard({ model });
+  const statusOf = async (depth: number) => {
+    const id = await newConversation(yard);
+    for (let at = 1; at <= depth; at += 1)
+      place(yard, id, `s${at}.sh`, at < depth ? `bash outputs/s${at + 1}.sh\n` : "true\n");
+    plan([bash("bash outputs/s1.sh")]);
+    const { status } = await yard.ask("go", { conversation: id });
+    const [open] = await waitingIn(yard, id);
+    return [status, open?.findings?.[0]?.kind, open?.always];
+  };
+  assert.deepEqual(await statusOf(8), ["idle", undefined, undefined]);
+  for (const depth of [9, 10]) assert.deepEqual(await statusOf(depth), ["waiting", "run_unseen", []]);
+  await model.close();
+});
