@@ -86,14 +86,20 @@ test("a worker cannot delegate, spawn or write to others, and is told only of it
       return calls(["delegate_task", { task: "inner" }]);
     }
     if (lastOf(request).role === "tool") return says(report(lastOf(request).text));
-    return calls(["delegate_task", { task: "nested" }], ["spawn_agent", { role: "a", task: "b" }]);
+    return calls(
+      ["delegate_task", { task: "nested" }],
+      ["spawn_agent", { role: "a", task: "b" }],
+      ["call_agent", { agent_id: "simple", task: "nested" }],
+      ["send_message", { to: "root", text: "hello" }],
+      ["terminate_agent", { agent_id: "root" }],
+    );
   });
   await using yard = await startYard({ model });
   const { events } = await yard.ask("go and remember the colour blue");
   const inner = events.filter((event) => event.type === "call.finished" && isAgents(event));
   assert.deepEqual(
     inner.map((event) => event.type === "call.finished" && event.failure?.code),
-    ["tool_not_found", "tool_not_found"],
+    Array(5).fill("tool_not_found"),
   );
   assert.equal(events.filter(({ type }) => type === "agent.spawned").length, 1);
   const asked = model.asked.filter((request) => firstOf(request).startsWith("inner"));

@@ -244,12 +244,22 @@ test("looking at a task makes no folder; 500 files are handed over, but neither 
       },
       looker: (_, last) =>
         last.role === "user"
-          ? calls(["list_files", { path: "." }], ["read_file", { path: "a.txt" }], ["get_workspace_info", {}])
+          ? calls(
+              ["list_files", { path: "." }],
+              ["read_file", { path: "a.txt" }],
+              ["get_workspace_info", {}],
+              // What was said elsewhere is not for a task.
+              ["search_history", { query: "go" }],
+            )
           : says("nothing there"),
       most: (_, last) => {
         const path = "uploads/many/7.txt";
         if (last.text.startsWith("most it")) return calls(["read_file", { path }]);
-        if (last.text.startsWith("===")) return calls(["edit_file", { path, old_string: "7", new_string: "8" }]);
+        if (last.text.startsWith("==="))
+          return calls(
+            ["edit_file", { path, old_string: "7", new_string: "8" }],
+            ["write_file", { path: "temp/scratch.txt", content: "only for itself" }],
+          );
         return says("many");
       },
     }),
@@ -261,7 +271,9 @@ test("looking at a task makes no folder; 500 files are handed over, but neither 
   for (let count = 0; count < 500; count += 1) writeFileSync(join(folder, `${count}.txt`), String(count));
   writeFileSync(join(folder, "../one more.txt"), "x");
   const { events } = await yard.ask("go", { conversation: "c" });
-  assert.deepEqual(failuresOf(events).toSorted(), ["file_not_found", "hand_over_too_many", "path_traversal_blocked"]);
+  assert.deepEqual(failuresOf(events).toSorted(), [
+    ...["file_not_found", "hand_over_too_many", "path_traversal_blocked", "tool_not_found"],
+  ]);
   const [looker, most, ...others] = all(events, "agent.spawned");
   assert.deepEqual([looker?.name, most?.name, others.length], ["looker", "most", 0]);
   const folderOf = (id = "") => join(yard.data, "workspaces", id);
