@@ -190,7 +190,10 @@ test("a file has a history, and an earlier state or a deleted file comes back wi
   assert.equal(await read(), "one");
   await must(yard.client.call("removeFile", { params: at, query: { path: "outputs/a.txt" } }));
   const [removed, last] = await history("outputs/a.txt");
-  assert.deepEqual([removed?.change, removed?.by, last?.canRestore], ["removed", "person", true]);
+  assert.deepEqual(
+    [removed?.change, removed?.by, removed?.turn, removed?.bytes, last?.canRestore],
+    ["removed", "person", null, null, true],
+  );
   await must(restore(last?.seq ?? 0));
   assert.equal(await read(), "one");
   assert.deepEqual(
@@ -222,4 +225,29 @@ test("an upload that replaces a file leaves its earlier content in its history [
   await must(yard.client.call("restoreFile", { params, body: { path: "uploads/a.txt", seq: items[1]?.seq ?? 0 } }));
   const { chunks } = await must(yard.client.download("c", "uploads/a.txt"));
   assert.equal((await gather(chunks)).toString("utf8"), "first");
+});
+
+test("the history of a file is whole in a conversation of thousands of events, the newest first and as many as were asked for [F3][S3]", async () => {
+  await using yard = await startYard();
+  const { number } = await yard.start("c");
+  const upload = (name: string, text: string) => must(yard.client.upload("c", name, Buffer.from(text)));
+  await upload("a.txt", "first");
+  await upload("b.txt", "b");
+  // With these it is more than is read from the log at once.
+  const titles = Array.from({ length: 2_000 }, (_, n) => ({ type: "conversation.renamed", title: `${n}` }) as const);
+  await must(yard.log.append(number, titles));
+  await upload("a.txt", "second one");
+  const history = async (query: { path?: string; limit?: number }) =>
+    (await must(yard.client.call("listFileHistory", { params, query }))).items.map(({ path, bytes }) => [path, bytes]);
+  const path = "uploads/a.txt";
+  assert.deepEqual(await history({ path }), [
+    [path, 10],
+    [path, 5],
+  ]);
+  assert.deepEqual(await history({ path, limit: 1 }), [[path, 10]]);
+  assert.deepEqual(await history({}), [
+    [path, 10],
+    ["uploads/b.txt", 1],
+  ]);
+  assert.deepEqual(await history({ limit: 1 }), [[path, 10]]);
 });
