@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { z } from "zod";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { ok } from "../../src/base/result.ts";
+import { failure } from "../../src/protocol/failure.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { defineTool } from "../../src/tools/tools.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { endlessClock } from "../world/manual-clock.ts";
@@ -83,6 +88,37 @@ test("a tool that is stuck and does not listen is stopped within a second, its c
   );
 });
 
+test("a tool that takes longer than it may is stopped, and the model is told after how many seconds [L5]", async () => {
+  const limits = new Map<number, () => void>();
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, action) {
+      limits.set(ms, action);
+      return systemClock.after(ms, action);
+    },
+  };
+  /** Its time is over as soon as it runs. */
+  const slow = (name: string, limitMs: number, more: { timeoutMs?: number }) =>
+    defineTool({
+      ...{ name, description: "Takes too long. For tests.", class: "pure", input: z.object({}), ...more },
+      async run(_, { signal }) {
+        limits.get(limitMs)?.();
+        return signal.aborted ? failure("tool_cancelled", { tool: name }) : ok({ text: "there was no limit" });
+      },
+    });
+  const tools = [slow("usual", 120_000, {}), slow("quick", 7_000, { timeoutMs: 7_000 })];
+  await using model = await modelServer([calls(["usual", {}]), calls(["quick", {}]), says("done")]);
+  await using yard = await startYard({ model, tools, clock });
+  const results = all((await yard.ask("go")).events, "call.finished");
+  assert.deepEqual(
+    results.map(({ outcome, failure }) => [outcome, failure?.code, failure?.params]),
+    [
+      ["error", "tool_timeout", { tool: "usual", seconds: 120 }],
+      ["error", "tool_timeout", { tool: "quick", seconds: 7 }],
+    ],
+  );
+});
+
 test("what was said before the stop stays in the history, so that the model can be told to go on [L6]", async () => {
   await using model = await modelServer([
     { text: "one two three four", fault: { after: 4, kind: "stall" } },
@@ -103,7 +139,7 @@ test("what was said before the stop stays in the history, so that the model can 
   stop.abort();
   await watching;
   const cut = all(events, "message.assistant").at(-1);
-  assert.deepEqual({ text: cut?.text, cut: cut?.cut }, { text: "one two three ", cut: true });
+  assert.deepEqual([cut?.text, cut?.cut, cut?.usageEstimated], ["one two three ", true, true]);
   await yard.ask("go on", { conversation: id });
   assert.equal(model.asked[1]?.body.messages.at(-2)?.content, "one two three ");
 });
@@ -129,4 +165,32 @@ test("stopping when nothing runs says so [L6]", async () => {
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
   const refused = await yard.client.call("cancelTurn", { params: { id } });
   assert.equal(refused.ok ? "" : refused.failure.code, "turn_not_running");
+});
+
+test("who stops what they have only just sent stops its turn, which is about to start [L6]", async () => {
+  const looked = Promise.withResolvers<void>();
+  let isAsked = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async claimLease(...given) {
+      await looked.promise;
+      return storage.claimLease(...given);
+    },
+  });
+  // Whoever stops has looked once, and no turn had started.
+  const clock: Clock = {
+    ...systemClock,
+    wait(ms, signal) {
+      if (isAsked && ms === 5) looked.resolve();
+      return systemClock.wait(ms, signal);
+    },
+  };
+  await using model = await modelServer(() => ({ text: "never", fault: { after: 0, kind: "stall" } }));
+  await using yard = await startYard({ model, wrapStorage, clock });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+  isAsked = true;
+  const stopped = yard.client.call("cancelTurn", { params: { id } });
+  assert.deepEqual(await must(stopped), { turn: 1 });
+  assert.equal((await yard.whenAtRest(id)).outcome, "cancelled");
 });

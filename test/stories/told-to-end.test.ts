@@ -6,8 +6,11 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { firstOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
-import { calls, modelServer, says } from "../world/model-server.ts";
+import { folderWith } from "../world/folder.ts";
+import { endlessClock } from "../world/manual-clock.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { cannotStore } from "../world/postgres-server.ts";
+import { heldTool } from "../world/tools.ts";
 import { startTwo } from "../world/two-yards.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -106,4 +109,26 @@ test("what takes long at the end of a server is named in its log [Q2][O1]", { ti
     return globSync(join(logsDir, "*.log")).some((file) => readFileSync(file, "utf8").includes(line));
   }).finally(held.resolve);
   await closed;
+});
+
+test("a server that is told to end while a stopped turn waits for its agents ends at once, and the next one ends them [L2][L6][A1]", async (t) => {
+  const slow = heldTool("slow");
+  const data = folderWith(t, {});
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("part")) return calls(["slow", {}]);
+    return stepOf(request) === 0 ? calls(["spawn_agent", { role: "helper", task: "part" }]) : says("it is at it");
+  });
+  const first = await startYard({ model, data, tools: [slow.tool], clock: endlessClock, isOneProcess: true });
+  const { id } = await first.start("c");
+  await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+  await until("the tool of the other agent runs", () => slow.isHeld());
+  await must(first.client.call("cancelTurn", { params: { id } }));
+  await until("it is to end, too", async () => all(await first.events(id), "cancel.asked").length === 2);
+  const closed = first.engine.close();
+  slow.release();
+  await closed;
+  await first[Symbol.asyncDispose]();
+  await using yard = await startYard({ model, data, tools: [slow.tool], isOneProcess: true });
+  const { outcome, events } = await yard.whenAtRest(id);
+  assert.deepEqual([outcome, all(events, "agent.ended").map((end) => end.outcome)], ["cancelled", ["terminated"]]);
 });
