@@ -16,6 +16,42 @@ test("a question gets the model's answer, and every step of it is in the log [L1
     events.map((event) => event.type),
     ["message.user", "turn.started", "recipe.set", "step.started", "message.assistant", "turn.finished"],
   );
+  const [said] = all(events, "message.assistant");
+  const { firstTokenMs = -1, durationMs = -1 } = said ?? {};
+  assert.ok(firstTokenMs >= 0 && firstTokenMs <= durationMs, "it is known how long the first word took, and all of it");
+  assert.equal(said?.usageEstimated, undefined);
+});
+
+test("a conversation is listed by its first words, or by the title it was given, with what was said last and how many turns it has [L9]", async () => {
+  await using model = await modelServer((request) => says(`Answer ${request.body.messages.length}.`));
+  await using yard = await startYard({ model });
+  const { id: titled } = await must(yard.client.call("createConversation", { body: { title: "Mine" } }));
+  const listed = async () =>
+    (await must(yard.client.call("listConversations", {}))).items.map(({ title, lastMessage, turns }) => [
+      ...[title, lastMessage, turns],
+    ]);
+  await yard.ask("first\n words", { conversation: titled });
+  const { conversation } = await yard.ask("first\n words");
+  await yard.ask(`then ${"more ".repeat(40)}`, { conversation });
+  assert.deepEqual(await listed(), [
+    ["first words", "Answer 4.", 2],
+    ["Mine", "Answer 2.", 1],
+  ]);
+  const held = Promise.withResolvers<void>();
+  model.answerWith([{ ...says("done"), heldUntil: held.promise }]);
+  const long = `also ${"more ".repeat(40)}`;
+  await must(yard.client.call("sendMessage", { params: { id: titled }, body: { text: long, mode: "queue" } }));
+  await until("the model is asked", () => model.asked.length === 4);
+  assert.deepEqual((await listed())[0], ["Mine", `${long.slice(0, 119)}…`, 1]);
+  held.resolve();
+  await yard.whenAtRest(titled);
+});
+
+test("an answer of a server that does not count has an estimate, and says so [M3]", async () => {
+  await using model = await modelServer([{ ...says("Hello to you."), usage: null }]);
+  await using yard = await startYard({ model });
+  const [said] = all((await yard.ask("hello")).events, "message.assistant");
+  assert.deepEqual([said?.usageEstimated, (said?.usage.input ?? 0) > 0], [true, true]);
 });
 
 test("calls of one answer run side by side and their results go back in the order of the calls [L5]", async () => {
