@@ -178,14 +178,19 @@ test("at the limit of steps the agent uses the last one to say what it has [A4][
   );
   const { spent, left } = await budgetOf(yard, conversation);
   assert.deepEqual([spent.steps, left.steps], [3, 0]);
+  // Another attempt at the last step is no further step.
+  model.answerWith([{ status: 500, headers: { "retry-after": "0" }, body: "{}" }, says("at last")]);
+  const last = await withBudget(yard, { steps: 1 });
+  assert.deepEqual([last.outcome, last.answer, endOf(last.events)?.failure], ["limit", "at last", undefined]);
 });
 
 test("time at work is limited, too: calls that come later are not run, and the agent still says what it has [A4]", async () => {
   const clock = manualClock();
+  let eachMs = 40_000;
   const slow = defineTool({
     ...{ name: "slow", description: "Takes its time.", class: "pure", input: z.object({ n: z.number() }) },
     run: () => {
-      clock.move(40_000);
+      clock.move(eachMs);
       return ok({ text: "slept" });
     },
   });
@@ -201,6 +206,20 @@ test("time at work is limited, too: calls that come later are not run, and the a
   assert.deepEqual([spent.ms, left.ms], [120_000, 0]);
   const again = await yard.ask("go on", { conversation });
   assert.deepEqual([again.outcome, endOf(again.events)?.failure?.code], ["limit", "budget_spent"]);
+
+  // A tenth of the time is for the last answer, or half a minute; each turn has its own.
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const send = async (ms: number, each: number) => {
+    eachMs = each;
+    const [before, { spent }] = [model.asked.length, await budgetOf(yard, id)];
+    const body = { text: "work", mode: "queue" as const, budget: { ms } };
+    await must(yard.client.call("sendMessage", { params: { id }, body }));
+    const { outcome } = await yard.whenAtRest(id);
+    return [outcome, model.asked.length - before, (await budgetOf(yard, id)).spent.ms - spent.ms];
+  };
+  assert.deepEqual(await send(100_000, 45_000), ["limit", 3, 90_000]);
+  assert.deepEqual(await send(100_000, 44_000), ["limit", 4, 132_000]);
+  assert.deepEqual(await send(1_000_000, 480_000), ["limit", 4, 1_440_000]);
 });
 
 test("an answer that was lost with its process counts as all that was held back for it [A4][L2]", async (t) => {
