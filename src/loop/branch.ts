@@ -46,13 +46,7 @@ function uploadedAgain(path: string, after: FileState): NewEvent {
 
 /** The events of the parent under their new numbers, behind so many others: places named inside them move along. */
 function copiedEvents(events: readonly LogEvent[], before: number): NewEvent[] {
-  const dropped = new Set<LogEvent["type"]>([
-    "rewound",
-    "branched",
-    "checkpoint.deleted",
-    "agent.chosen",
-    "budget.set",
-  ]);
+  const dropped = new Set<LogEvent["type"]>(["rewound", "branched", "agent.chosen", "budget.set"]);
   const taken = new Set(events.flatMap(takenUp));
   const kept = events.filter(
     (event) => !dropped.has(event.type) && isForRoot(event) && (event.type !== "message.user" || taken.has(event.id)),
@@ -61,6 +55,7 @@ function copiedEvents(events: readonly LogEvent[], before: number): NewEvent[] {
   // A message that was given with another one stands before the log.
   const placeNow = (seq: number) => (seq < 0 ? seq : (placeOf.get(seq) ?? 1));
   return kept.map(({ seq: _, at: __, ...event }) => {
+    if (event.type === "checkpoint.deleted") return { ...event, checkpoint: placeNow(event.checkpoint) };
     if (event.type === "compaction.undone") return { ...event, compacted: placeNow(event.compacted) };
     if (event.type !== "compacted") return event;
     const trims = event.trims?.map(({ seq, ...trim }) => ({ ...trim, seq: placeNow(seq) }));

@@ -53,8 +53,9 @@ async function changesOf({ log }: Parts, { number }: ConversationRow): Promise<C
   for (let after = 0; ; ) {
     const events = await log.read(number, { after, limit: readMax });
     for (const event of events) {
-      if (event.type === "turn.started") turn = event.turn;
-      if (event.type === "turn.finished") turn = undefined;
+      // Agents that were made for it have turns of their own, which nobody counts.
+      if (event.type === "turn.started" && event.agent === undefined) turn = event.turn;
+      if (event.type === "turn.finished" && event.agent === undefined) turn = undefined;
       if (isOwnChange(event)) changes.push({ ...event, turn });
     }
     const head = after + readMax;

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { modelServer, says } from "../world/model-server.ts";
-import { must, startYard } from "../world/yard.ts";
+import { z } from "zod";
+import { ok } from "../../src/base/result.ts";
+import { defineTool } from "../../src/tools/tools.ts";
+import { all } from "../world/events.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { must, startYard, type TestYardOptions } from "../world/yard.ts";
 
 const echo = (request: { body: { messages: readonly { role: string; content: unknown }[] } }) =>
   says(
@@ -109,6 +113,14 @@ test("a place that was deleted stays deleted when one takes back a turn or goes 
   await yard.ask("other two", { conversation: id });
   await must(client.call("restoreCheckpoint", { params: { id, checkpoint: saved.checkpoint } }));
   assert.deepEqual(await listed(), [saved.checkpoint]);
+  await yard.ask("three", { conversation: id });
+  const branch = await must(client.call("branchConversation", { params: { id }, body: {} }));
+  const { items } = await must(client.call("listCheckpoints", { params: { id: branch.id } }));
+  assert.deepEqual(
+    items.map(({ name }) => name),
+    ["here", ""],
+    "in a branch, too",
+  );
   const gone = await client.call("restoreCheckpoint", { params: { id, checkpoint: first } });
   assert.equal(gone.ok ? "" : gone.failure.code, "checkpoint_not_found");
 });
@@ -132,4 +144,42 @@ test("a stored conversation replays to the very same requests [L2][L3]", async (
   await yard.ask("two", { conversation });
   const report = await must(yard.client.call("replay", { params: { id: conversation } }));
   assert.deepEqual(report, { turns: 2, steps: 2, differences: [] });
+});
+
+test("a replay tells what another version, model or setting would do otherwise, and where [L2][L3]", async () => {
+  await using model = await modelServer((request) => (stepOf(request) === 0 ? calls(["now", {}]) : says("done")));
+  await using first = await startYard({ model });
+  const { conversation: id } = await first.ask("go");
+  const differencesWith = async (options: TestYardOptions) => {
+    await using yard = await startYard({ model, data: first.data, ...options });
+    const { steps, differences } = await must(yard.client.call("replay", { params: { id } }));
+    assert.equal(steps, 2);
+    return differences.map(({ seq, what, recorded, now }) => ({ seq, what, recorded, now }));
+  };
+  const [recipe] = all(await first.events(id), "recipe.set");
+  const [one, two] = all(await first.events(id), "step.started");
+  const places = [one?.seq, two?.seq];
+  assert.deepEqual(await differencesWith({ env: { MAX_LOOPS: "1" } }), [
+    { seq: two?.seq, what: "move", recorded: "step.started", now: "finalize" },
+  ]);
+  assert.deepEqual(
+    await differencesWith({ env: { MODEL_BASIC_ID: "another" } }),
+    places.map((seq) => ({ seq, what: "model", recorded: model.wire.model, now: "another" })),
+  );
+  const bytes = await differencesWith({ env: { MODEL_BASIC_API: "anthropic" } });
+  assert.deepEqual(
+    bytes.map(({ seq, what, recorded }) => [seq, what, recorded]),
+    [one, two].map((step) => [step?.seq, "bytes", `${step?.bytes} (${step?.hash})`]),
+  );
+  assert.ok(bytes.every(({ recorded, now }) => recorded !== now));
+  const tool = defineTool({
+    ...{ name: "weigh", description: "Weighs.", input: z.object({}) },
+    run: () => ok({ text: "1 kg" }),
+  });
+  const tools = await differencesWith({ tools: [tool] });
+  assert.deepEqual(
+    tools.map(({ seq, what, recorded }) => [seq, what, recorded]),
+    [[recipe?.seq, "tools", recipe?.tools]],
+  );
+  assert.ok(tools[0]?.now.includes('"weigh"'));
 });
