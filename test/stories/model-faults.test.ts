@@ -178,6 +178,11 @@ test("an overloaded server, a cut and a stall are tried again with the waits rec
   );
   assert.equal(failed[1]?.retryAfterMs, 40);
   assert.equal(failed[2]?.textSeen, "half of ");
+  assert.deepEqual(
+    failed.map(({ usage }) => usage !== undefined),
+    [false, false, true, true],
+    "who breaks off in the middle charges for it, who refuses does not",
+  );
   assert.equal(all(events, "message.assistant").length, 1);
 });
 
@@ -188,6 +193,31 @@ test("attempts have an end: the last failure is told and the turn is over [M3]",
   assert.equal(outcome, "failed");
   assert.equal(model.asked.length, 2);
   assert.equal(all(events, "turn.finished").at(-1)?.failure?.code, "model_overloaded");
+});
+
+test("the pause before another attempt doubles up to a minute; a server's own word counts, but nobody waits for more than that minute [M3]", async () => {
+  const waits: number[] = [];
+  let waitedMs = 0;
+  // Whoever waits has waited.
+  const clock: Clock = {
+    ...systemClock,
+    now: () => systemClock.now() + waitedMs,
+    monotonic: () => systemClock.monotonic() + waitedMs,
+    async wait(ms) {
+      waits.push(ms);
+      waitedMs += ms;
+      return "elapsed";
+    },
+  };
+  await using model = await modelServer(() => error(503, "overloaded"));
+  await using yard = await startYard({ model, clock, env: { AGENTYARD_ATTEMPTS_MAX: "9" } });
+  await yard.ask("hello");
+  assert.deepEqual(waits, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
+  const told = (ms: number) => error(429, "slow down", "rate_limit_exceeded", { "retry-after-ms": `${ms}` });
+  waits.length = 0;
+  model.answerWith([told(60_000), told(60_001), says("never")]);
+  const { outcome, events } = await yard.ask("hello");
+  assert.deepEqual([outcome, waits, all(events, "step.failed").length], ["failed", [60_000], 2]);
 });
 
 test("a step that came through after a failure leaves the next one all its attempts [M3]", async () => {
