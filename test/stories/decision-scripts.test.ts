@@ -220,8 +220,9 @@ test("a script that is there but cannot be read to its end is asked about, and n
   await model.close();
 });
 
-test("scripts that run scripts are looked at eight deep; whatever lies below that is asked about unseen [H1]", async () => {
+test("scripts that run scripts are looked at eight deep; whatever lies below that is asked about unseen [H1]", async (t) => {
   const { model, plan } = await planned();
+  t.after(() => model.close());
   await using yard = await startYard({ model });
   const statusOf = async (depth: number) => {
     const id = await newConversation(yard);
@@ -234,5 +235,4 @@ test("scripts that run scripts are looked at eight deep; whatever lies below tha
   };
   assert.deepEqual(await statusOf(8), ["idle", undefined, undefined]);
   for (const depth of [9, 10]) assert.deepEqual(await statusOf(depth), ["waiting", "run_unseen", []]);
-  await model.close();
 });

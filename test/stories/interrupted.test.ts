@@ -17,7 +17,7 @@ test("after a start four interrupted turns go on at a time; those that lie too l
   const goOn = Promise.withResolvers<void>();
   let held = 0;
   let most = 0;
-  await using model = await modelServer(() => ({ text: "never", fault: { after: 0, kind: "stall" } }));
+  await using model = await modelServer();
   const first = await startYard({ model, data, clock, isOneProcess: true });
   const begin = async (id: string) => {
     const asked = model.asked.length;
@@ -25,6 +25,9 @@ test("after a start four interrupted turns go on at a time; those that lie too l
     await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
     await until("the model is asked", () => model.asked.length > asked);
   };
+  model.answerWith([says("all is said")]);
+  await first.ask("go");
+  model.answerWith(() => ({ text: "never", fault: { after: 0, kind: "stall" } }));
   await begin("old");
   const { number } = await first.start("unread");
   const message = { type: "message.user", id: "m", text: "go", mode: "queue" } as const;

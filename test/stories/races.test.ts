@@ -111,7 +111,7 @@ test("a server that hears that its conversation is another one's stops its tools
   // It may have paid: whoever goes on does not pay again.
   const { taken, epoch } = another;
   await storage?.releaseLease(taken, { holder: "another", epoch });
-  await must(yard.client.call("resumeTurn", { params: { id } }));
+  assert.deepEqual(await must(yard.client.call("resumeTurn", { params: { id } })), { turn: 1 });
   const { answer, events } = await yard.whenAtRest(id);
   const outcomes = all(events, "call.finished").map(({ outcome }) => outcome);
   assert.deepEqual([answer, outcomes, ran], ["done", ["unknown"], ["stopped"]]);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
@@ -185,6 +185,8 @@ test("a parent hears of failure, of silence, and that no answer will come; a tas
     "deep root message",
     "silent root silence",
   ]);
+  const failed = all(events, "agent.mailed").find(({ kind }) => kind === "failure");
+  assert.match(failed?.text ?? "", /Error: model_auth: /, "and why it failed");
   const order = all(events, "agent.ended").map(({ id }) => names.get(id));
   assert.ok(order.indexOf("below") < order.indexOf("deep"), "from the bottom up");
 });
@@ -269,6 +271,7 @@ test("looking at a task makes no folder; 500 files are handed over, but neither 
   const folder = join(yard.data, "workspace/c/uploads/many");
   mkdirSync(folder);
   for (let count = 0; count < 500; count += 1) writeFileSync(join(folder, `${count}.txt`), String(count));
+  chmodSync(join(folder, "7.txt"), 0o755);
   writeFileSync(join(folder, "../one more.txt"), "x");
   const { events } = await yard.ask("go", { conversation: "c" });
   assert.deepEqual(failuresOf(events).toSorted(), [
@@ -279,8 +282,8 @@ test("looking at a task makes no folder; 500 files are handed over, but neither 
   const folderOf = (id = "") => join(yard.data, "workspaces", id);
   assert.ok(!existsSync(folderOf(looker?.id)));
   assert.equal(readdirSync(join(folderOf(most?.id), "uploads/many")).length, 500);
-  assert.deepEqual(filesOf(yard, "c"), { "most/uploads/many/7.txt": "644 8" });
-  assert.equal(filesOf(yard, "c", "uploads")["many/7.txt"], "644 7");
+  assert.deepEqual(filesOf(yard, "c"), { "most/uploads/many/7.txt": "755 8" });
+  assert.equal(filesOf(yard, "c", "uploads")["many/7.txt"], "755 7");
 });
 
 async function whenSeen(yard: TestYard, id: string, isIt: (event: LogEvent) => boolean): Promise<void> {
