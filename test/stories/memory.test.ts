@@ -27,6 +27,11 @@ test("what an agent remembers is told to every later conversation, and the user 
     ["The user wants prices in euros.", first.conversation],
     "a memory is one line",
   );
+  const body = { fact: "The user wants  prices in francs." };
+  await must(yard.client.call("changeMemory", { params: { memory: entry?.id ?? "" }, body }));
+  const changed = { ...entry, fact: "The user wants prices in francs.", conversation: null };
+  assert.deepEqual(await listed(yard), [changed], "from then on they are the user's own words");
+  await must(yard.client.call("changeMemory", { params: { memory: entry?.id ?? "" }, body: { fact } }));
   await yard.ask("hello");
   assert.match(
     systemOf(model.asked.at(-1)),

@@ -264,6 +264,7 @@ test("what can be named is listed by its beginning, tools before skills before a
   const place = skillFolder(t);
   place.write("search/SKILL.md", skillText("search", "Searches."));
   place.write("now/SKILL.md", skillText("now", "Has the name of a tool."));
+  place.write("two-words/SKILL.md", skillText("two-words"));
   await using model = await modelServer(() => says("yes"));
   await using yard = await startYard({ model, data: place.data });
   const named = async (prefix: string, limit = 20) =>
@@ -284,4 +285,22 @@ test("what can be named is listed by its beginning, tools before skills before a
   assert.deepEqual([items.length, total > 2], [2, true]);
   await yard.ask("@now");
   assert.match(reminderOf(model.asked[0]) ?? "", /named the tool now/);
+  await yard.ask("@Read-File with @Two_Words");
+  assert.match(reminderOf(model.asked[1]) ?? "", /skills\/two-words\/SKILL\.md[\s\S]*named the tool read_file/);
+});
+
+test("skills that a small window has no room for are not in the agent's list, and shown as left out of it [K1][R1]", async (t) => {
+  const place = skillFolder(t);
+  for (let n = 10; n < 40; n += 1)
+    place.write(`skill-${n}/SKILL.md`, skillText(`skill-${n}`, "Does much. ".repeat(20)));
+  await using model = await modelServer(() => says("yes"));
+  await using yard = await startYard({ model, data: place.data, env: { MODEL_BASIC_CONTEXT_WINDOW: "20000" } });
+  await yard.ask("go");
+  const system = systemOf(model.asked[0]);
+  const items = (await listed(yard)).filter(({ id }) => id.startsWith("skill-"));
+  assert.deepEqual(
+    items.map(({ state }) => state),
+    items.map(({ id }) => (system.includes(`\n- ${id}: `) ? "offered" : "cut")),
+  );
+  assert.deepEqual([items.length, items[0]?.state, items.at(-1)?.state], [30, "offered", "cut"]);
 });

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failureWords, wordsFor } from "../../src/words/words.ts";
 import { startChatYard } from "../world/chat.ts";
+import { firstOf, lastOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
-import { type Answer, modelServer, says } from "../world/model-server.ts";
+import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { callEnds, openAiYard } from "../world/openai.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -33,6 +34,49 @@ test("a turn during which the process ended three times is parked, with what to 
   const told = (["en", "zh"] as const).map((language) => reason && failureWords(wordsFor(language), reason).join(" "));
   assert.match(told[0] ?? "", /^This turn ended the process 3 times and was parked\. Change the request/);
   assert.match(told[1] ?? "", /^这个回合已经让程序意外退出 3 次，现已搁置。 请换一种说法/);
+});
+
+test("a turn that only waited for a person while the process ended three times is not parked; the agent that was at work is [L2][H4][A1]", async (t) => {
+  const data = folderWith(t, {});
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("part")) return stuck;
+    if (lastOf(request).role === "tool" || lastOf(request).text.startsWith("[The agent")) return says("done");
+    return calls(["ask_human", { question: "Well?" }], ["spawn_agent", { role: "helper", task: "part" }]);
+  });
+  await using first = await startYard({ data, model });
+  const { id } = await first.start("c");
+  await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+  await using others = new AsyncDisposableStack();
+  for (const times of [2, 3, 4]) {
+    await until(`the model was asked ${times} times`, () => model.asked.length === times);
+    if (times < 4) others.use(await startYard({ data, model }));
+  }
+  await using last = await startYard({ data, model });
+  const waiting = await last.whenAtRest(id);
+  const [ended] = all(waiting.events, "agent.ended");
+  assert.deepEqual([waiting.status, ended?.outcome, ended?.failure?.code], ["waiting", "failed", "turn_crashed"]);
+  const [open] = (await must(last.client.call("listDecisions", {}))).items;
+  const params = { id, decision: open?.id ?? "" };
+  await must(last.client.call("decide", { params, body: { verdict: "answer", answer: "well" } }));
+  const { answer, outcome } = await last.whenAtRest(id);
+  assert.deepEqual([answer, outcome], ["done", "done"]);
+});
+
+test("a turn that goes on when a person has decided goes on with the settings of that moment [P5][H4]", async () => {
+  let looks = 0;
+  const reload = async () => {
+    looks += 1;
+    return undefined;
+  };
+  await using model = await modelServer([calls(["ask_human", { question: "Well?" }]), says("done")]);
+  await using yard = await startYard({ model, reload });
+  const { conversation: id } = await yard.ask("go");
+  const before = looks;
+  const [open] = (await must(yard.client.call("listDecisions", {}))).items;
+  const params = { id, decision: open?.id ?? "" };
+  await must(yard.client.call("decide", { params, body: { verdict: "answer", answer: "well" } }));
+  const { answer } = await yard.whenAtRest(id);
+  assert.deepEqual([answer, looks], ["done", before + 1]);
 });
 
 test("who waits for an answer over /v1 is told when somebody stops the turn [C5][L6]", async () => {
