@@ -31,14 +31,14 @@ test("of many agents eight work at once, the next when one ends; each has a name
   await yard.start("c");
   const listed = async () => (await must(yard.client.call("listConversationAgents", { params: { id: "c" } }))).items;
   await must(yard.client.call("sendMessage", { params: { id: "c" }, body: { text: "go", mode: "queue" } }));
-  await until("eight are at work", () => held === atOnce);
+  await until("eight are at work", () => held >= atOnce);
   await until("the main agent waits for them", async () => (await listed())[0]?.state === "waiting_agents");
   const [, ...made] = await listed();
   assert.deepEqual([made.map(({ name }) => name).toSorted(), most], [names.toSorted(), atOnce]);
   assert.ok(made.every(({ state, endedAt }) => state === "working" && endedAt === null));
   held -= 1;
   one.resolve();
-  await until("the next one works", () => held === atOnce);
+  await until("the next one works", () => held >= atOnce);
   await until("the one that has ended was thanked", async () =>
     all(await yard.events("c"), "message.assistant").some(({ text }, at) => at > 0 && text === "they are at it"),
   );
