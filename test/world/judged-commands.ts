@@ -28,3 +28,19 @@ export function compare(judge: Judge, rows: readonly (readonly [command: string,
 export function kindsOf(findings: readonly { readonly kind: string }[]): string {
   return [...new Set(findings.map(({ kind }) => kind))].sort().join(" ");
 }
+
+/** A row for each word of a list that is written down apart from the source; `%` in the form stands for the word. */
+export function rowsOf(kinds: string, form: string, words: string): [command: string, kinds: string][] {
+  return words
+    .trim()
+    .split(/\s+/)
+    .map((word) => [form.replaceAll("%", word), kinds]);
+}
+
+/** The same for whole lines. */
+export function linesOf(kinds: string, lines: string): [command: string, kinds: string][] {
+  return lines
+    .trim()
+    .split(/\s*\n\s*/)
+    .map((line) => [line, kinds]);
+}
