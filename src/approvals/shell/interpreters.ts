@@ -3,7 +3,7 @@ import { fileText } from "./files.ts";
 import { runModule } from "./modules.ts";
 import { readOptions } from "./options.ts";
 import { isBelow, placesOf } from "./paths.ts";
-import { any, type Call, fork, type Language, report, type Stream, unknownStream } from "./scene.ts";
+import { any, type Call, fork, isUnknown, type Language, report, type Stream, unknownStream } from "./scene.ts";
 import { isMissing, runStream, runText } from "./shell-words.ts";
 
 /** Programs that run a text: given in their arguments, by a pipe, or in a file. `undefined` for all others. */
@@ -46,25 +46,31 @@ function runShell(call: Call): Stream {
   return runFile({ ...call, state }, path, "shell", parameters);
 }
 
+/** Options whose next word is the text that runs, by language or program; the last are those of all others. */
 const textOptions: Readonly<Record<string, readonly string[]>> = {
   python: ["c"],
   javascript: ["e", "eval", "p", "print"],
-  other: ["e", "E", "r", "c", "eval", "ne", "pe", "lne", "lane", "n", "le"],
+  perl: ["e", "E"],
+  ruby: ["e"],
+  php: ["r"],
+  other: ["e", "E", "c", "eval"],
 };
 
 function runLanguage(call: Call, language: Language): Stream {
   const { what, scene, stdin } = call;
+  const own = language === "other" ? call.program.replace(/[\d.]+$/, "") : language;
   const args = call.args.flatMap((arg) => apart(arg, language));
-  const keys = textOptions[language] ?? [];
-  // `-pe`, `-lne`: what stands last in a cluster takes the text.
-  const at = args.findIndex(
-    (arg) => keys.includes(arg.replace(/^--?/, "").replace(/^[a-zA-Z0-9]*(?=[ceEr]$)/, "")) && arg.startsWith("-"),
+  const file = args.findIndex(
+    (arg, at) => !arg.startsWith("-") && !takesText(args[at - 1], own) && !takesValue(args[at - 1], own),
   );
-  const file = args.findIndex((arg, place) => !arg.startsWith("-") && !isValue(args[place - 1], language));
-  const isText = at !== -1 && (file === -1 || at < file);
   if (language === "javascript" && ["eval", "-p"].includes(args[0] ?? ""))
     return readCode(call, args[1] ?? "", language);
-  if (isText && !(language === "other" && args[at] === "-n")) return readCode(call, args[at + 1] ?? "", language);
+  const texts = args.flatMap((arg, at) =>
+    takesText(arg, own) ? [{ text: args[at + 1] ?? "", isOwn: file === -1 || at < file }] : [],
+  );
+  // Behind what looks like a script it is most likely meant for that one; but that may be the word of an unknown option.
+  for (const { text, isOwn } of texts) if (isOwn || !isUnknown(text)) readCode(call, text, language);
+  if (texts.some(({ isOwn }) => isOwn)) return unknownStream;
   const module = language === "python" ? args.indexOf("-m") : -1;
   if (module !== -1) runModule(call, args[module + 1] ?? any, call.what, true);
   if (module !== -1) return unknownStream;
@@ -88,12 +94,28 @@ function apart(arg: string, language: Language): readonly string[] {
   return (language === "javascript" ? undefined : joined.exec(arg)?.slice(1)) ?? [arg];
 }
 
+/** `-pe`, `-lne`: what stands last in a cluster takes the text; in `-MEncode` and `-rdate` it ends the name of a module. */
+function takesText(arg: string | undefined, own: string): boolean {
+  const keys = textOptions[own] ?? textOptions.other ?? [];
+  if (arg?.startsWith("--") === true) return keys.includes(arg.slice(2));
+  const letters = arg?.startsWith("-") === true ? arg.slice(1) : "";
+  const isName = !/^(python|javascript)$/.test(own) && /^[MmIFrx]./.test(letters);
+  const last = isName ? undefined : /^[a-zA-Z0-9]*([ceEr])$/.exec(letters)?.[1];
+  return keys.includes(last ?? letters);
+}
+
 /** Words after these belong to them. */
-function isValue(before: string | undefined, language: Language): boolean {
-  if (language === "python") return before === "-W" || before === "-X";
-  if (language === "javascript")
-    return ["-r", "--require", "--import", "--loader", "--env-file"].includes(before ?? "");
-  return before === "-I";
+const valued: Readonly<Record<string, readonly string[]>> = {
+  python: ["-W", "-X"],
+  javascript: ["-r", "--require", "--import", "--loader", "--env-file"],
+  perl: ["-I"],
+  ruby: ["-I", "-r", "-E", "-C"],
+  php: ["-d", "-c"],
+  lua: ["-l"],
+};
+
+function takesValue(before: string | undefined, own: string): boolean {
+  return valued[own]?.includes(before ?? "") ?? false;
 }
 
 function readCode(call: Call, text: string, language: Language): Stream {

@@ -58,13 +58,22 @@ function runDaemon(call: Call): Stream | undefined {
 /** Programs that hand their words to a shell. */
 function runSession(call: Call): Stream | undefined {
   const { program, args } = call;
-  const valued = program === "screen" ? [..."StTcehp"] : [..."nstcwrm", "warmup", "runs", "prepare"];
+  if (program === "hyperfine") return runBenchmark(call);
+  const valued = program === "screen" ? [..."StTcehp"] : [..."nstc"];
   const { rest } = readOptions(args, valued, program === "screen");
   const words = program === "tmux" ? rest.slice(1) : rest;
   const isOne =
     program !== "tmux" || /^(new|new-session|new-window|neww|split-window|run-shell|run)$/.test(rest[0] ?? "");
   if (!isOne || words.length === 0) return undefined;
-  return runText({ ...call, state: fork(call.state) }, words.join(program === "hyperfine" ? "\n" : " "));
+  return runText({ ...call, state: fork(call.state) }, words.join(" "));
+}
+
+/** `hyperfine --prepare x y`: a command each, and those that are run around it. */
+function runBenchmark(call: Call): Stream {
+  const around = ["s", "setup", "p", "prepare", "C", "conclude", "c", "cleanup"];
+  const { rest, values } = readOptions(call.args, [..."wrmMn", "warmup", "runs", "min-runs", "max-runs", ...around]);
+  const texts = [...around.flatMap((key) => values.get(key) ?? []), ...rest];
+  return runText({ ...call, state: fork(call.state) }, texts.join("\n"));
 }
 
 const makefiles = ["GNUmakefile", "makefile", "Makefile"];
@@ -230,10 +239,12 @@ function runEach(call: Call): Stream {
   const splits = !flags.has("0") && !flags.has("null") && !values.has("d");
   const items = given === -1 ? comesIn.flatMap((item) => (splits ? item.split(/\s+/) : [item])) : rest.slice(given + 1);
   const mark = values.get("I")?.[0] ?? values.get("replace")?.[0] ?? (program === "parallel" ? "{}" : undefined);
-  if (command.length === 0) return program === "parallel" ? runText(call, items.join("\n")) : { items, unseen: false };
+  const whole = given === -1 ? comesIn : items;
+  // Each line is a command.
+  if (command.length === 0) return program === "parallel" ? runText(call, whole.join("\n")) : { items, unseen: false };
   const isPlaced = mark !== undefined && command.some((arg) => arg.includes(mark));
   const put = (item: string) => command.map((arg) => (mark === undefined ? arg : arg.replaceAll(mark, item)));
-  const each = isPlaced ? (given === -1 ? comesIn : items).map(put) : [[...command, ...items]];
+  const each = isPlaced ? whole.map(put) : [[...command, ...items]];
   let stream: Stream = emptyStream;
   for (const argv of each) {
     stream = call.scene.call(argv, call, call.what);
