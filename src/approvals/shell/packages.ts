@@ -79,7 +79,7 @@ function moduleOf(program: string, args: readonly string[]) {
 
 /** Options before the command say nothing about it; for these they are the command. */
 function wordsOf(program: string, args: readonly string[]): readonly string[] {
-  if (/^(dpkg|rpm|pacman|yay|paru|nix-env|apt|apt-get)$/.test(program)) return args;
+  if (/^(dpkg|rpm|pacman|yay|paru|nix-env|nix-shell|apt|apt-get)$/.test(program)) return args;
   const words = args.filter(
     (arg, at) => !arg.startsWith("-") && !/^(--prefix|-C|--cwd|--dir|-n|--name|--filter|-w)$/.test(args[at - 1] ?? ""),
   );
