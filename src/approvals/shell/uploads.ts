@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { isKeyStore } from "./credentials.ts";
 import { sqlChanges } from "./databases.ts";
 import { fileText, writeFile } from "./files.ts";
@@ -194,19 +195,25 @@ const outputsOfWget = ["O", "P"];
 function keepMade(call: Call): void {
   const { scene, state, program, args } = call;
   keepTexts(call);
-  const { rest } = readOptions(args, ["m", "mode", "t"]);
+  const { rest, flags } = readOptions(args, ["m", "mode", "t"]);
   const placed = (path: string) => placesOf(scene, state, path);
   if (program === "mkdir") for (const path of rest) for (const place of placed(path)) scene.made.add(place);
   const [from, to] = rest;
   const isLink =
     program === "ln" || (program === "cp" && from !== undefined && /^\/(usr\/)?(local\/)?s?bin\//.test(from));
   if (!isLink || from === undefined) return;
-  const [target = from] = placed(from);
   const base = from.slice(from.lastIndexOf("/") + 1);
+  // A symbolic link is followed from where it lies.
+  const isSymbolic = flags.has("s") || flags.has("symbolic");
+  const targetIn = (folder: string) => {
+    const [target = from] = isSymbolic ? placesOf(scene, { folders: [folder] }, from) : placed(from);
+    return target;
+  };
   for (const place of placed(to ?? base)) {
+    const target = targetIn(posix.dirname(place));
     if (place !== target && !target.startsWith(`${place}/`)) scene.links.set(place, target);
     // Into a folder it keeps its name.
-    if (to !== undefined) scene.links.set(`${place}/${base}`, target);
+    if (to !== undefined) scene.links.set(`${place}/${base}`, targetIn(place));
   }
 }
 
