@@ -243,7 +243,7 @@ function isWriting(ref: string, mode: Value | undefined): boolean {
 }
 
 const shells =
-  /^(os\.(system|popen)|subprocess\.(getoutput|getstatusoutput)|commands\.get\w+|pty\.spawn|asyncio\.create_subprocess_shell|(child_process\.)?(exec|execSync)|shelljs\.exec|popen2?\.\w+|execa(Command)?(Sync)?|get_ipython(\(\))?\.system)$/;
+  /^(os\.(system|popen)|subprocess\.(getoutput|getstatusoutput)|commands\.get\w+|pty\.spawn|asyncio\.create_subprocess_shell|(child_process\.)?(exec|execSync)|shelljs\.exec|popen2?\.\w+|execa(Command)?(Sync)?|get_ipython(\(\))?\.(system|getoutput))$/;
 const launchers =
   /^(subprocess\.(run|call|check_call|check_output|Popen)|asyncio\.create_subprocess_exec|(child_process\.)?(spawn|spawnSync|execFile|execFileSync|fork)|Bun\.spawn(Sync)?|Deno\.(run|Command)|os\.(exec\w+|spawn\w+|posix_spawnp?))$/;
 
