@@ -235,13 +235,15 @@ test("a script that is run is judged by its text, where it is known [H1]", () =>
 
 test("the scripts that a call runs are named from the root of the files [H1]", () => {
   const scripts = (command: string) => scriptsOf({ tool: "run_bash_command", arguments: { command } });
-  assert.deepEqual(scripts("bash temp/x.sh && cd outputs && python a.py; source ../b; ./c; node /opt/x.js < d.csv"), [
+  assert.deepEqual(scripts("bash temp/x.sh; cd outputs && python a.py; source ../b; ./c; node /opt/x.js < d.csv"), [
     "temp/x.sh",
     "outputs/a.py",
     "b",
     "outputs/c",
     "/opt/x.js",
   ]);
+  // Where the first one fails, nobody goes anywhere.
+  assert.deepEqual(scripts("bash temp/x.sh && cd outputs; ./c"), ["temp/x.sh", "outputs/c", "c"]);
   assert.deepEqual(scripts("ls; cat a.txt; echo 'bash x.sh'; python3 -c 'print(1)'"), []);
   const known = { root: "/workspace/w1", scripts: new Map([["a.sh", "bash b.sh"]]) };
   const command = "bash /workspace/w1/a.sh";

@@ -12,7 +12,6 @@ import {
   parse,
   type Select,
   type Statement,
-  type TestExpression,
   type While,
   type Word,
 } from "unbash";
@@ -37,7 +36,8 @@ import {
   unknownStream,
   type Variable,
 } from "./scene.ts";
-import { fieldsOf, runArithmetic, valuesOf } from "./words.ts";
+import { shellWords } from "./shell-words.ts";
+import { fieldsOf, runArithmetic, runTest, valuesOf } from "./words.ts";
 
 const brokenCharactersMax = 4096;
 /** What they cost, in pieces of an expression. */
@@ -209,24 +209,47 @@ function runAndOr({ commands, operators }: AndOr, run: Run): Stream {
   const { state } = run;
   let stream = emptyStream;
   let failed: readonly string[] = [];
+  // What is true where a command behind `&&` was passed by.
+  let passed: State[] = [];
   for (const [at, command] of commands.entries()) {
     const operator = at === 0 ? undefined : operators[at - 1];
     if (operator === undefined || operator === "&&") {
       failed = union(failed, state.failed);
       state.failed = [];
+      if (operator === "&&" && mayFail(commands[at - 1]) && leavesTraces(command, state)) {
+        spend(run.scene, state.variables.size);
+        // Of functions and aliases the newest count: those that may be there.
+        passed.push({ ...fork(state), functions: new Map(), aliases: new Map() });
+      }
       stream = follow(stream, runNode(command, run));
       continue;
     }
     const other = fork(state);
     other.folders = state.failed.length === 0 ? state.folders : state.failed;
     other.failed = [];
+    for (const one of passed) join(other, one);
     stream = follow(stream, runNode(command, { ...run, state: other }));
     // `cd x || exit`: whoever comes after it is in x.
     if (isEnd(command)) [state.failed, failed] = [[], []];
     else join(state, { ...other, failed: [] });
+    passed = [];
   }
+  for (const one of passed) join(state, one);
   state.failed = union(state.failed, failed);
   return stream;
+}
+
+/** Those that do their work or nothing works; whether `cd` went well is followed by itself. */
+function mayFail(node: PipelineNode | undefined): boolean {
+  if (node?.type !== "Command" || node.name === undefined) return node?.type !== "Command";
+  return !["cd", "pushd", "mkdir", "echo", "printf", "true", ":", "export", "set", "touch"].includes(node.name.value);
+}
+
+/** Whether the shell may know or stand elsewhere after it. */
+function leavesTraces(node: PipelineNode, { functions }: State): boolean {
+  if (node.type !== "Command" || node.name === undefined) return true;
+  const { value } = node.name;
+  return functions.has(value) || (shellWords.has(value) && !/^(echo|printf|test|\[|true|false|:|pwd)$/.test(value));
 }
 
 function isEnd(node: PipelineNode): boolean {
@@ -277,22 +300,6 @@ function runWhile(node: While, run: Run): Stream {
 function runAgain(once: () => Stream): Stream {
   once();
   return { ...once(), text: undefined };
-}
-
-function runTest(expression: TestExpression, run: Run): void {
-  switch (expression.type) {
-    case "TestUnary":
-      return void fieldsOf(run, [expression.operand]);
-    case "TestBinary":
-      return void fieldsOf(run, [expression.left, expression.right]);
-    case "TestLogical":
-      for (const operand of expression.operands) runTest(operand, run);
-      return;
-    case "TestNot":
-      return runTest(expression.operand, run);
-    case "TestGroup":
-      return runTest(expression.expression, run);
-  }
 }
 
 function runCommand(node: Command, run: Run): Stream {

@@ -116,17 +116,21 @@ function stepOf(pattern: string, at: number, character: string): number {
   const one = pattern[at];
   if (one === "?") return 1;
   if (one !== "[") return one === character ? 1 : 0;
-  const end = pattern.indexOf("]", at + 2);
-  if (end === -1) return character === "[" ? 1 : 0;
-  const inside = pattern.slice(at + 1, end);
+  classes.lastIndex = at;
+  const [found = ""] = classes.exec(pattern) ?? [];
+  if (found === "") return character === "[" ? 1 : 0;
+  const inside = found.slice(1, -1);
+  // `[[:alpha:]]`: taken as any character.
+  if (inside.includes("[:")) return found.length;
   const isNegated = /^[!^]/.test(inside);
   const isIn = inClass(isNegated ? inside.slice(1) : inside, character);
-  return isIn !== isNegated ? end + 1 - at : 0;
+  return isIn !== isNegated ? found.length : 0;
 }
 
+/** A bracket that stands first is one of the characters. */
+const classes = /\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]/y;
+
 function inClass(set: string, character: string): boolean {
-  // `[[:alpha:]]`: taken as any character.
-  if (set.startsWith("[:")) return true;
   for (let at = 0; at < set.length; at += 1) {
     const [low, dash, high] = [set[at] ?? "", set[at + 1], set[at + 2]];
     if (dash === "-" && high !== undefined) {

@@ -1,4 +1,4 @@
-import { type ArithmeticExpression, parse, type Word, type WordPart } from "unbash";
+import { type ArithmeticExpression, parse, type TestExpression, type Word, type WordPart } from "unbash";
 import { bracesOf } from "./braces.ts";
 import { parameterOf } from "./parameters.ts";
 import { any, name, type Run, type Scene, type Stream, shellLimits } from "./scene.ts";
@@ -209,6 +209,23 @@ export function runArithmetic(run: Run, expression: ArithmeticExpression | undef
       case "ArithmeticCommandExpansion":
         if (one.script !== undefined) run.scene.substitute(one.script, run);
     }
+  }
+}
+
+/** Commands may stand in what is compared. */
+export function runTest(expression: TestExpression, run: Run): void {
+  switch (expression.type) {
+    case "TestUnary":
+      return void fieldsOf(run, [expression.operand]);
+    case "TestBinary":
+      return void fieldsOf(run, [expression.left, expression.right]);
+    case "TestLogical":
+      for (const operand of expression.operands) runTest(operand, run);
+      return;
+    case "TestNot":
+      return runTest(expression.operand, run);
+    case "TestGroup":
+      return runTest(expression.expression, run);
   }
 }
 
