@@ -89,6 +89,11 @@ const refused: [pattern: string, failure: object][] = [
   ["rm (-rf", { fault: "syntax", why: "Unterminated group" }],
   ["(?=rm)", { fault: "unsupported", what: "(?=" }],
   ["(rm) \\1", { fault: "unsupported", what: "\\1" }],
+  ...["(?=", "(?!", "(?<=", "(?<!"].map((what): [string, object] => [`a${what}b)`, { fault: "unsupported", what }]),
+  ...["(?i:", "(?-i:"].map((what): [string, object] => [`${what}b)`, { fault: "unsupported", what }]),
+  ...["\\9", "\\p{", "\\P{", "\\k<"].map((what): [string, object] => [`a${what}L}>`, { fault: "unsupported", what }]),
+  ["\\\\\\1", { fault: "unsupported", what: "\\1" }],
+  ["a{201}", { fault: "too_large" }],
 ];
 for (const [source, expected] of refused) {
   test(`the pattern “${source.slice(0, 20)}” is refused with its reason [H1][P5]`, () => {
@@ -117,4 +122,34 @@ test("a range of large letters hits small ones, and a range of small letters hit
     rows.map(([source, subject]) => [source, subject, matches(source, subject)]),
     rows,
   );
+});
+
+test("a pattern may be as long and as large as the limits say, and what is in brackets or escaped is no look ahead [H1]", () => {
+  const taken = ["a".repeat(200), "a{199}", `(?i)[${"b".repeat(998)}]`, "[(?=]", "\\(\\?=", "\\\\1", "(?<name>a)(?:b)"];
+  assert.deepEqual(
+    taken.filter((source) => !compilePattern(source).ok),
+    [],
+  );
+  assert.deepEqual(compilePattern("a".repeat(201)), { ok: false, failure: { fault: "too_large" } });
+  assert.deepEqual(compilePattern(`[${"b".repeat(999)}]`), { ok: false, failure: { fault: "too_long" } });
+});
+
+test("each escape stands for what it stands for in JavaScript [H1]", () => {
+  const texts = [..."a1_ -.é\n\r\t\v\f\0\b\u2028\u2029\u00a0K"];
+  const sources = String.raw`\n \r \t \v \f \0 \x41 \u0041 \u2028 \d \D \w \W \s \S . \. \- \/ [\b] [^\n] [\d-] [a-\d] [-a] [a-] [\]\\] ^a$ \ba \Ba a? a+ a{1} a{1,} a{0,1}`;
+  const wrong = sources
+    .split(" ")
+    .flatMap((source) =>
+      texts
+        .filter((text) => matches(source, text) !== new RegExp(source, "i").test(text))
+        .map((text) => [source, text]),
+    );
+  assert.deepEqual(wrong, []);
+});
+
+test("a pattern that has met very many texts goes on finding the same [H1]", () => {
+  const compiled = compilePattern("[a-z]{3}x");
+  assert.ok(compiled.ok);
+  for (let at = 0; at < 12_000; at += 1) assert.equal(compiled.value.matches(String.fromCodePoint(0x4e00 + at)), false);
+  assert.deepEqual([compiled.value.matches("abcx"), compiled.value.matches("ab1x")], [true, false]);
 });
