@@ -9,7 +9,7 @@ test("what a turn may take where nobody has said otherwise: steps, attempts, age
     ...{ attemptsMax: 4, retryDelayMs: 500, retryDelayMsMax: 60_000 },
     ...{ crashesMax: 3, recoveriesMax: 4, leaseMs: 15_000 },
     ...{ toolTimeoutMs: 120_000, stopGraceMs: 500, summaryTimeoutMs: 180_000, messagesKeptMax: 150 },
-    budgets: { conversation: { agents: 200, depth: 5 }, turn: {}, agent: { steps: 50 } },
+    budgets: { conversation: { agents: 200, depth: 5 }, turn: {}, agent: {} },
     prices: {},
   });
 });
