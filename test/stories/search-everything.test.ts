@@ -268,6 +268,10 @@ test("nobody finds what is another's: two users say and upload the same, and del
     }),
     { numRuns: 12 },
   );
+});
+
+test("a key for files finds files and one for chats messages, and nothing of another's [D2][Q1]", async () => {
+  await using yard = await peopledYard();
   const key = await yard.keyOf("ann", ["files"]);
   const refused = await yard.call("GET /api/v1/search?q=x", { authorization: `Bearer ${key}` });
   assert.deepEqual([refused.status, refused.code], [403, "scope_missing"]);

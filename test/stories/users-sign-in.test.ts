@@ -223,8 +223,8 @@ test("the page to sign in works without scripts, in both languages, and loads no
     assert.equal((await form({ link: await linkFor(yard, "ann"), next })).headers.get("location"), "/", next);
   const other = await yard.call("DELETE /sign-in");
   assert.deepEqual([other.status, other.headers.get("allow")], [405, "GET, HEAD, POST"]);
-  const chinese = await form({ link: "used", lang: "zh" });
-  assert.match(chinese.text, /<html lang="zh-CN">[\s\S]*role="alert"[^>]*>[\u4e00-\u9fff]/);
+  const zh = await form({ link: "used", lang: "zh" });
+  assert.match(zh.text, /<html lang="zh-CN">[\s\S]*role="alert"[^>]*>[\u4e00-\u9fff]/);
   await using empty = await peopledYard();
   assert.match(
     (await empty.call("GET /sign-in")).text,
