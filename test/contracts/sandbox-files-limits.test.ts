@@ -50,11 +50,16 @@ test("101 MB are refused while they are being sent, and nobody reads on [F4]", a
 
 test("the 51st file is refused, in folders of the temparea too; a file of the same name still replaces [F4]", async () => {
   await using door = await openFileDoor();
+  const deep = "?subdir=temparea/deep";
   for (let number = 1; number <= 50; number += 1)
-    assert.equal((await door.upload(text(`${number}.txt`), { conversation_id: "c1" })).status, 200);
+    assert.equal(
+      (await door.upload(text(`${number}.txt`), { conversation_id: "c1" }, number === 1 ? deep : "")).status,
+      200,
+    );
   for (const [query, name] of [
     ["", "51.txt"],
-    ["?subdir=temparea/deep", "51.txt"],
+    [deep, "51.txt"],
+    [`${deep}&keep=true`, "1.txt"],
     ["?path=c1/uploads/temparea/deep/51.txt", "x.txt"],
   ] as const) {
     const refused = await door.upload(text(name), { conversation_id: "c1" }, query);

@@ -25,14 +25,14 @@ export async function storeFile(
   { row, workspace, path: folder, policy }: Sought,
   { keep = false, isRetry = false, ...file }: Storing,
 ): Promise<Result<UploadedFile, Failure>> {
-  if (isCounted(folder) && folder !== temparea) {
-    const full = await noRoom({ workspace, policy }, `${folder}/${file.name}`, 1);
-    if (full !== undefined) return full;
-  }
   // Only what lies in the temparea is counted.
   const filesMax = isCounted(folder) ? policy.filesMax : Number.MAX_SAFE_INTEGER;
-  const store = (wanted: Pick<Storing, "name" | "chunks"> & { readonly keep: boolean }) =>
-    parts.engine.upload(row, { ...file, ...wanted, folder, policy: { ...policy, filesMax } });
+  const store = async (wanted: Pick<Storing, "name" | "chunks"> & { readonly keep: boolean }) => {
+    const full = isCounted(folder)
+      ? await noRoom({ workspace, policy }, `${folder}/${wanted.name}`, wanted)
+      : undefined;
+    return full ?? parts.engine.upload(row, { ...file, ...wanted, folder, policy: { ...policy, filesMax } });
+  };
   if (!isRetry) return store({ ...file, keep });
   return storeOnce(parts, workspace, { ...file, keep, folder }, store);
 }
@@ -41,12 +41,15 @@ function isCounted(folder: string): boolean {
   return folder === temparea || folder.startsWith(`${temparea}/`);
 }
 
-/** Files in folders of the temparea count too; `more` would be added. */
-async function noRoom({ workspace, policy }: Pick<Sought, "workspace" | "policy">, path: string, more: number) {
-  const there = await workspace.stat(path);
-  if (there.ok) return undefined;
+/** Files in folders of the temparea count too. One that replaces another is no further one; who keeps that other gets a new name. */
+async function noRoom(
+  { workspace, policy }: Pick<Sought, "workspace" | "policy">,
+  path: string,
+  { keep }: { readonly keep: boolean },
+) {
+  if (!keep && (await workspace.stat(path)).ok) return undefined;
   const walk = await workspace.walk(temparea, { hidden: true });
-  let files = more;
+  let files = 1;
   if (walk.ok) for await (const entry of walk.value) files += entry.type === "file" ? (entry.standsFor ?? 1) : 0;
   const limit = { what: "files", limit: policy.filesMax, setting: policy.settings?.filesMax ?? "" } as const;
   return files <= policy.filesMax ? undefined : failure("quota_exceeded", { path: shownPath(path), ...limit });
