@@ -104,9 +104,9 @@ function judgeMove(call: Call): void {
 
 function judgeSync(call: Call): void {
   const { rest, flags } = readOptions(call.args, valuedByRsync);
-  const removes = [...flags].some((flag) => /^(del|delete.*|remove-source-files)$/.test(flag));
-  if (!removes) return;
   const local = (path: string) => !/^[^/]+:/.test(path);
-  const targets = flags.has("remove-source-files") ? rest.slice(0, -1) : rest.slice(-1);
+  const sources = flags.has("remove-source-files") ? rest.slice(0, -1) : [];
+  const deletes = [...flags].some((flag) => /^(del|delete.*)$/.test(flag));
+  const targets = [...sources, ...(deletes ? rest.slice(-1) : [])];
   judgeTargets(call, targets.filter(local), true, call.what);
 }

@@ -17,14 +17,17 @@ import {
 } from "unbash";
 import { readAgain } from "./again.ts";
 import { judgeSecrets } from "./judge-secrets.ts";
+import { isEnd, leavesTraces, mayFail } from "./outcomes.ts";
 import { type Directed, directed } from "./redirects.ts";
 import {
   any,
+  type Body,
   bounded,
   emptyStream,
   follow,
   fork,
   join,
+  joined,
   type Run,
   report,
   type Scene,
@@ -36,7 +39,6 @@ import {
   unknownStream,
   type Variable,
 } from "./scene.ts";
-import { shellWords } from "./shell-words.ts";
 import { fieldsOf, runArithmetic, runTest, valuesOf } from "./words.ts";
 
 const brokenCharactersMax = 4096;
@@ -150,7 +152,7 @@ function runOther(
 ) {
   switch (node.type) {
     case "Function":
-      run.state.functions.set(node.name.value, { node, source: run.source });
+      run.state.functions.set(node.name.value, [{ node, source: run.source }]);
       return emptyStream;
     case "ArithmeticFor":
       for (const one of [node.initialize, node.test, node.update]) runArithmetic(run, one);
@@ -170,10 +172,22 @@ function setCounter(initialize: Parameters<typeof runArithmetic>[1], run: Run): 
     run.state.variables.set(initialize.left.value, { values: ["\uE001"] });
 }
 
-/** The body of a function, called with these words. */
+/** A function, called with these words; after branches its name can stand for several. */
 export function runFunction(called: string, parameters: readonly string[], run: Run): Stream | undefined {
-  const found = run.state.functions.get(called);
-  if (found === undefined) return undefined;
+  const [first, ...others] = run.state.functions.get(called) ?? [];
+  if (first === undefined || others.length === 0) return first && runBody(first, parameters, run);
+  if (others.length >= shellLimits.variantsMax) report(run.scene, "unreadable", "high", run.source);
+  const read = (body: Body, state = fork(run.state)) => ({
+    state,
+    stream: runBody(body, parameters, { ...run, state }),
+  });
+  return joined(
+    run.state,
+    [first, ...others.slice(1 - shellLimits.variantsMax)].map((body) => read(body)),
+  );
+}
+
+function runBody(found: Body, parameters: readonly string[], run: Run): Stream {
   const { scene, state } = run;
   const isInner = scene.active.has(found.node);
   const next = isInner ? readAgain(found.node, parameters, run) : { parameters };
@@ -218,8 +232,8 @@ function runAndOr({ commands, operators }: AndOr, run: Run): Stream {
       state.failed = [];
       if (operator === "&&" && mayFail(commands[at - 1]) && leavesTraces(command, state)) {
         spend(run.scene, state.variables.size);
-        // Of functions and aliases the newest count: those that may be there.
-        passed.push({ ...fork(state), functions: new Map(), aliases: new Map() });
+        // Of aliases the newest count: those that may be there.
+        passed.push({ ...fork(state), aliases: new Map() });
       }
       stream = follow(stream, runNode(command, run));
       continue;
@@ -239,25 +253,6 @@ function runAndOr({ commands, operators }: AndOr, run: Run): Stream {
   return stream;
 }
 
-/** Those that do their work or nothing works; whether `cd` went well is followed by itself. */
-function mayFail(node: PipelineNode | undefined): boolean {
-  if (node?.type !== "Command" || node.name === undefined) return node?.type !== "Command";
-  return !["cd", "pushd", "mkdir", "echo", "printf", "true", ":", "export", "set", "touch"].includes(node.name.value);
-}
-
-/** Whether the shell may know or stand elsewhere after it. */
-function leavesTraces(node: PipelineNode, { functions }: State): boolean {
-  if (node.type !== "Command" || node.name === undefined) return true;
-  const { value } = node.name;
-  return functions.has(value) || (shellWords.has(value) && !/^(echo|printf|test|\[|true|false|:|pwd)$/.test(value));
-}
-
-function isEnd(node: PipelineNode): boolean {
-  if (node.type === "BraceGroup")
-    return node.body.commands.some(({ command }) => command.type === "Command" && isEnd(command));
-  return node.type === "Command" && ["exit", "return", "break", "continue"].includes(node.name?.value ?? "");
-}
-
 function runIf(node: If, run: Run): Stream {
   const { state } = run;
   const items: Branch[] = [];
@@ -274,12 +269,8 @@ function runIf(node: If, run: Run): Stream {
 type Branch = { readonly body: CompoundList; readonly state?: State };
 
 function branches(items: readonly Branch[], run: Run): Stream {
-  const ends = items.map(({ body, state = fork(run.state) }) => {
-    return { state, stream: runNode(body, { ...run, state }) };
-  });
-  for (const { state } of ends) join(run.state, state);
-  // One of them is printed, and nobody knows which.
-  return ends.reduce<Stream>((all, { stream }) => ({ ...follow(all, stream), text: undefined }), emptyStream);
+  const read = ({ body, state = fork(run.state) }: Branch) => ({ state, stream: runNode(body, { ...run, state }) });
+  return joined(run.state, items.map(read));
 }
 
 function runFor(node: For | Select, run: Run): Stream {

@@ -56,10 +56,13 @@ export const fileStream = (files: readonly string[]): Stream => ({ items: [any],
 
 export type Variable = { readonly values: readonly string[]; readonly list?: readonly string[] | undefined };
 
+export type Body = { readonly node: FunctionNode; readonly source: string };
+
 /** What a shell knows at one place of its text. */
 export type State = {
   variables: Map<string, Variable>;
-  functions: Map<string, { readonly node: FunctionNode; readonly source: string }>;
+  /** After branches a name can stand for several. */
+  functions: Map<string, readonly Body[]>;
   aliases: Map<string, string>;
   /** Where it can be: absolute paths. */
   folders: readonly string[];
@@ -202,10 +205,19 @@ export function join(state: State, other: State): void {
     const ours = state.variables.get(key);
     state.variables.set(key, ours === undefined || ours === theirs ? theirs : either(ours, theirs));
   }
-  for (const [key, theirs] of other.functions) state.functions.set(key, theirs);
+  for (const [key, theirs] of other.functions) {
+    const ours = state.functions.get(key) ?? [];
+    if (ours !== theirs) state.functions.set(key, [...new Set([...ours, ...theirs])]);
+  }
   for (const [key, theirs] of other.aliases) state.aliases.set(key, theirs);
   state.folders = union(state.folders, other.folders);
   state.failed = union(state.failed, other.failed);
+}
+
+/** Any of these ends can be the true one: one of them is printed, and nobody knows which. */
+export function joined(state: State, ends: readonly { readonly state: State; readonly stream: Stream }[]): Stream {
+  for (const end of ends) join(state, end.state);
+  return ends.reduce<Stream>((all, { stream }) => ({ ...follow(all, stream), text: undefined }), emptyStream);
 }
 
 function either(ours: Variable, theirs: Variable): Variable {
