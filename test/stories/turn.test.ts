@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { defineTool } from "../../src/tools/tools.ts";
+import { firstOf, lastOf, report } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
@@ -45,6 +46,28 @@ test("a conversation is listed by its first words, or by the title it was given,
   assert.deepEqual((await listed())[0], ["Mine", `${long.slice(0, 119)}…`, 1]);
   held.resolve();
   await yard.whenAtRest(titled);
+});
+
+test("a conversation is listed by what the user said, and never by what a worker was told [L9][A2]", async () => {
+  let held = Promise.withResolvers<void>();
+  await using model = await modelServer((request) => {
+    if (!firstOf(request).startsWith("go")) return { ...says(report("found")), heldUntil: held.promise };
+    return lastOf(request).role === "tool" ? says("all is in") : calls(["delegate_task", { task: "the brief" }]);
+  });
+  await using yard = await startYard({ model });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const listed = async () =>
+    (await must(yard.client.call("listConversations", {}))).items.map(({ title, lastMessage }) => [title, lastMessage]);
+  for (const text of ["go and look", "once more"]) {
+    held = Promise.withResolvers();
+    const asked = model.asked.length;
+    await must(yard.client.call("sendMessage", { params: { id }, body: { text, mode: "queue" } }));
+    await until("the worker is at work", () => model.asked.length === asked + 2);
+    assert.deepEqual(await listed(), [["go and look", text]]);
+    held.resolve();
+    await yard.whenAtRest(id);
+    assert.deepEqual(await listed(), [["go and look", "all is in"]]);
+  }
 });
 
 test("an answer of a server that does not count has an estimate, and says so [M3]", async () => {
