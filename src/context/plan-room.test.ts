@@ -187,6 +187,24 @@ test("a call that waits for its result stays, whatever is left out before it [Z2
   );
 });
 
+for (const prose of ["## 1. x", undefined]) {
+  test(`a call that weighs more than what may stay is still there when its result comes, ${prose ? "with" : "without"} a summary [Z2][L5]`, () => {
+    const talk = talkOf([...Array.from({ length: 20 }, () => said(words(10))), { said: "go", steps: [] }]);
+    talk.ask(["write_file", "compact_context"], { content: words(3_000) });
+    const compacted = makeRoom(talk.history, { by: "tool", prose });
+    assert.ok(typeof compacted === "object");
+    talk.compact(compacted);
+    const open = talk.history.turn?.calls.map(({ call }) => call.id) ?? [];
+    talk.add(...open.map((call) => ({ type: "call.finished", call, outcome: "ok", text: "done" }) as const));
+    const { messages } = talk.history;
+    assert.deepEqual(
+      messages.map(({ role }) => role),
+      ["user", "assistant", "tool", "tool"],
+    );
+    assertPaired(messages);
+  });
+}
+
 test("whatever was said, room is made: history stays valid, it fits, and instructions stay byte for byte [Z2][Z3][L5]", () => {
   const size = fc.oneof({ weight: 4, arbitrary: fc.nat(80) }, fc.nat(6_000));
   const result = size.map((count) => `${words(count)}.`);

@@ -14,7 +14,7 @@ export type Talk = {
   readonly history: History;
   say(...turns: readonly Turn[]): void;
   /** An answer that calls these tools and has no results yet. */
-  ask(tools: readonly string[]): void;
+  ask(tools: readonly string[], input?: object): void;
   add(...events: readonly NewEvent[]): void;
   compact(compacted: Omit<NewEvent & { type: "compacted" }, "type" | "turn">): void;
   /** The same log, folded from its beginning. */
@@ -79,8 +79,9 @@ export function talkOf(turns: readonly Turn[], { system = "You are an agent." } 
       }
       history.counted = undefined; // The estimate counts here, not what a server said.
     },
-    ask(tools) {
-      const calls = tools.map((name, index) => ({ id: `ask-${number}-${index}`, name, arguments: "{}" }));
+    ask(tools, input = {}) {
+      const written = JSON.stringify(input);
+      const calls = tools.map((name, index) => ({ id: `ask-${number}-${index}`, name, arguments: written }));
       add(stepAt(1), answerAt(1, "", calls));
       history.counted = undefined;
     },
