@@ -1,6 +1,6 @@
 // What a test does in a process of its own, to kill it, to limit it or to take rights from it. Prints a line per fact.
 import { execFileSync } from "node:child_process";
-import { closeSync, existsSync, openSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
@@ -16,6 +16,7 @@ const deeds: Readonly<Record<string, (directory: string) => Promise<void>>> = {
   lock: holdWriteLock,
   open: openAndAppend,
   fill: fillUnderLimit,
+  "write-on": writeOnAfterLimit,
   tmpfs: fillSmallDisk,
   own: ownOnCommand,
   die: dieAtThird,
@@ -60,10 +61,30 @@ async function fillUnderLimit(directory: string): Promise<void> {
   const number = await makeConversation(storage);
   const kept = await appendUntilFull(storage, number, 50_000);
   const isKept = (await readAll(storage, number)).length === kept.appends;
-  run("prlimit", "--pid", String(process.pid), "--fsize=unlimited:unlimited");
+  liftLimit();
   const after = codeOf(await storage.append({ number, events: facts("there is room again") }));
   await storage.close();
   say(JSON.stringify({ code: kept.code, isKept, after, integrity: integrityOf(path) }));
+}
+
+/** Under such a limit too; when it is lifted, 12 MB more are written. */
+async function writeOnAfterLimit(directory: string): Promise<void> {
+  const path = join(directory, "sessions.db");
+  let monotonic = 0;
+  const storage = unwrap(openSqlite({ path, clock: { ...systemClock, monotonic: () => monotonic } }));
+  const number = await makeConversation(storage);
+  const { code } = await appendUntilFull(storage, number, 50_000);
+  liftLimit();
+  monotonic += 30_000;
+  for (let appends = 0; appends < 240; appends += 1)
+    unwrap(await storage.append({ number, events: facts("z".repeat(50_000)) }));
+  const walBytes = statSync(`${path}-wal`).size;
+  await storage.close();
+  say(JSON.stringify({ code, walBytes }));
+}
+
+function liftLimit(): void {
+  run("prlimit", "--pid", String(process.pid), "--fsize=unlimited:unlimited");
 }
 
 /** On a disk of 12 MB of its own, that grows later and is filled by somebody else then. */
