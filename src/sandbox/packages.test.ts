@@ -38,11 +38,12 @@ function installing(t: TestContext, play: Play) {
 }
 
 /** What pip would say; what it was asked for is heard. */
-function pipPlay(heard: string[] = [], isGood = () => true): Play {
+function pipPlay(heard: string[] = [], isGood: (asked: string) => boolean = () => true): Play {
   return ({ code, stdin }) => {
     if (code.includes("pip list")) return { code: 0, says: JSON.stringify([{ name: "greeter", version: "1.0" }]) };
-    heard.push(Buffer.from(stdin ?? []).toString());
-    return isGood() ? { code: 0 } : { code: 1, says: "no such package" };
+    const asked = Buffer.from(stdin ?? []).toString();
+    heard.push(asked);
+    return isGood(asked) ? { code: 0 } : { code: 1, says: "no such package" };
   };
 }
 
@@ -89,6 +90,24 @@ test("all that a session has is installed anew with what is added: the last wish
   assert.deepEqual(heard, [
     ...["Two_words==1.0\ngreeter\n", "two-Words==2.0\ngreeter\n", "two-Words==2.0\ngreeter\nnowhere\n"],
   ]);
+});
+
+test("a package that could not be installed is not asked for again with the next one, which is installed [X5]", async (t) => {
+  const heard: string[] = [];
+  const { packages } = installing(
+    t,
+    pipPlay(heard, (asked) => !asked.includes("nowhere")),
+  ).open();
+  unwrap(await packages.install(ann, wanted(pip("greeter"))));
+  const failed = await packages.install(ann, wanted(pip("nowhere")));
+  assert.equal(failed.ok || failed.failure.code, "packages_failed");
+  const there = unwrap(await packages.install(ann, wanted(pip("polite")))).packages;
+  const current = [pip("greeter"), pip("polite")];
+  assert.deepEqual(
+    [there?.status, there?.requested, there?.current, there?.error],
+    ["completed", current, current, undefined],
+  );
+  assert.deepEqual(heard, ["greeter\n", "greeter\nnowhere\n", "greeter\npolite\n"]);
 });
 
 test("two installations run at once on a machine, one of a user; the next is told when to come again, and a restart ends them [X5][X4]", async (t) => {
