@@ -62,6 +62,22 @@ test("who comes while a session is being stopped gets one that runs, not the one
   assert.deepEqual([unwrap(await stopped)?.status, unwrap(await used).generation], ["stopped", 2]);
 });
 
+test("a session made anew at the moment when the time of the one before is over lives on, as it was made, with its programs [S1]", async (t) => {
+  const ground = await openPlayed(t);
+  const { sessions } = ground.sandbox;
+  const place = await ground.place("c1");
+  unwrap(await sessions.create(alice, { dialect: "seed", env: { COLOUR: "red" } }));
+  const making = sessions.create(alice, { dialect: "seed", env: { COLOUR: "blue" } });
+  // The end of the one before now waits in line behind the new one.
+  ground.clock.move(ttlMs);
+  const made = unwrap(await making);
+  const run = unwrap(await ground.sandbox.run(place, long));
+  assert.deepEqual([await isOver(run.report), await sessions.find(alice)], [false, made]);
+  assert.deepEqual([made.status, made.generation, made.env], ["running", 2, { COLOUR: "blue" }]);
+  ground.finish("long");
+  assert.equal((await run.report).how, "done");
+});
+
 test("a session that is stopped twice ended when it was stopped first [S1]", async (t) => {
   const { sandbox, clock } = await openPlayed(t);
   unwrap(await sandbox.sessions.use(alice));
