@@ -87,6 +87,20 @@ test("what a pod is given goes over its stream in messages that a cluster takes,
   await until("it is told to end", () => heard.at(-1)?.opcode === opcodes.close);
 });
 
+test("what fills the messages to a pod to the last byte is sent, and so is what comes after it [X3]", async (t) => {
+  const { stdio, heard } = await stream(t);
+  for (const messages of [1, 2]) {
+    heard.length = 0;
+    stdio.write(Buffer.alloc(messages * 32_768, "x"));
+    stdio.write("after");
+    await until("what comes after it is there", () => heard.at(-1)?.payload.toString() === "\0after");
+    assert.deepEqual(
+      heard.map(({ payload }) => payload.length),
+      [...Array.from({ length: messages }, () => 32_769), 6],
+    );
+  }
+});
+
 test("a stream says every fifteen seconds that it is used, to the cluster and to the node, and is given up after forty-five of silence [X3]", async (t) => {
   const { far, heard, clock, over, stdio } = await stream(t);
   clock.move(14_999);
