@@ -159,8 +159,8 @@ test("two calls in turn that bring nothing new are pointed out, then stopped, an
     request.body.tool_choice === "none" ? says("I stop.") : calls(["look", { place: stepOf(request) % 2 }]),
   );
   await using yard = await startYard({ model, tools: [look] });
-  const { answer, events } = await yard.ask("go");
-  assert.equal(answer, "I stop.");
+  const { answer, outcome, events } = await yard.ask("go");
+  assert.deepEqual([answer, outcome], ["I stop.", "done"], "no limit was reached");
   assert.deepEqual(
     all(events, "call.finished").map(({ outcome }) => outcome),
     [...Array.from({ length: 9 }, () => "ok"), "not_run"],

@@ -143,6 +143,14 @@ test("a file of a skill's type links the skill by itself, once, also where it wa
     ],
   );
   assert.deepEqual((await why(yard, "pdf", id))[1], "Linked in turn 1: uploads/Report.PDF came with it.");
+  const { id: other } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.upload(other, "form.pdf", Buffer.from("x")));
+  await yard.ask("fill it in with @pdf", { conversation: other });
+  assert.equal(
+    reminderOf(model.asked.at(-1)),
+    "The user named a skill: read skills/pdf/SKILL.md before you begin, and follow it.",
+    "and not twice",
+  );
 });
 
 test("a skill that is changed, added or taken away counts from the next turn on, without a restart [K1][P5]", async (t) => {

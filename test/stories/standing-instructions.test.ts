@@ -65,7 +65,13 @@ test("AGENTS.md goes before CLAUDE.md, however they are written, and either is t
   await yard.ask("three", { conversation: id });
   await upload(yard, id, "MY-AGENTS.md", "From others.");
   await yard.ask("four", { conversation: id });
-  assert.deepEqual(model.asked.map(inForce), ["From Claude.", "From agents.", "From AGENTS.", "From AGENTS."]);
+  const row = await must(yard.log.find(localOwner, id));
+  const parted = { name: "AGENTS.md", keep: false, folder: "uploads/temparea", chunks: one("From parts.") };
+  await must(yard.engine.upload(row, parted));
+  await yard.ask("five", { conversation: id });
+  assert.deepEqual(model.asked.map(inForce), [
+    ...["From Claude.", "From agents.", "From AGENTS.", "From AGENTS.", "From AGENTS."],
+  ]);
 });
 
 test("a file of that name that an agent or a program wrote is data and never in force [Z3][R1]", async () => {
@@ -251,3 +257,7 @@ test("they outlive a restart, a new start of the conversation and a branch [Z3]"
     Array.from({ length: 4 }, () => "Answer in verse."),
   );
 });
+
+async function* one(text: string) {
+  yield Buffer.from(text);
+}

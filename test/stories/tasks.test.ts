@@ -77,6 +77,15 @@ test("a task works beside its parent with files of its own, asks, is answered, a
   assert.equal(await read.text(), "blue");
   const nobody = await yard.client.call("listFiles", { params: { id: "c" }, query: { agent: "nobody" } });
   assert.equal(!nobody.ok && nobody.failure.code, "agent_unknown");
+  const { items: changed } = await must(yard.client.call("listFileHistory", { params: { id: "c" }, query: {} }));
+  assert.deepEqual(
+    changed.map(({ path }) => path),
+    ["outputs/painter/paint.txt", "uploads/in.txt"],
+    "what it did to files of its own is not theirs",
+  );
+  const branch = await must(yard.client.call("branchConversation", { params: { id: "c" }, body: {} }));
+  const { restored, left } = await must(yard.client.call("undoTurn", { params: { id: branch.id } }));
+  assert.deepEqual([restored.map(({ path }) => path), left], [["outputs/painter/paint.txt"], []]);
   const before = await must(yard.client.call("undoTurn", { params: { id: "c" } }));
   assert.deepEqual(before.restored.map(({ path }) => path).toSorted(), [
     "outputs/paint.txt",
@@ -229,6 +238,28 @@ test("a person stops one agent; its parent is told and the others go on, also af
   );
   assert.equal(all(events, "agent.spawned").length, 2);
   assert.deepEqual(all(events, "turn.finished").filter(isRoots).length, 1);
+});
+
+test("what agents ask stands in the order in which it was asked, whoever asked it [A1][H4]", async () => {
+  const asked = Promise.withResolvers<void>();
+  const asks = (question: string) => calls(["ask_human", { question }]);
+  await using model = await modelServer(
+    scripted({
+      go: (_, last) => (last.role === "user" ? spawns("one") : { ...asks("second?"), heldUntil: asked.promise }),
+      one: () => asks("first?"),
+    }),
+  );
+  await using yard = await startYard({ model });
+  await yard.start("c");
+  await must(yard.client.call("sendMessage", { params: { id: "c" }, body: { text: "go", mode: "queue" } }));
+  await whenSeen(yard, "c", (event) => event.type === "decision.asked");
+  asked.resolve();
+  await yard.whenAtRest("c");
+  const { decisions } = await must(yard.client.call("getState", { params: { id: "c" } }));
+  assert.deepEqual(
+    decisions.map(({ question }) => question),
+    ["first?", "second?"],
+  );
 });
 
 test("looking at a task makes no folder; 500 files are handed over, but neither 501 nor what is not there; of them only what was changed comes back, also where it is as long as before [W2][W13]", async () => {
