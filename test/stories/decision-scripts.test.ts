@@ -235,4 +235,9 @@ test("scripts that run scripts are looked at eight deep; whatever lies below tha
   };
   assert.deepEqual(await statusOf(8), ["idle", undefined, undefined]);
   for (const depth of [9, 10]) assert.deepEqual(await statusOf(depth), ["waiting", "run_unseen", []]);
+  // What cannot be there need not be asked about.
+  const id = await newConversation(yard);
+  place(yard, id, "file.sh", "true\n");
+  plan([bash("bash outputs/file.sh/below.sh; true")]);
+  assert.equal((await yard.ask("go", { conversation: id })).status, "idle");
 });
