@@ -26,7 +26,7 @@ python("each module and function of Python that reaches another machine asks [H1
     "",
     "import requests\nrequests.%(1)",
     `exceptions.HTTPError exception.X parse.X adapters.HTTPAdapter adapter.HTTPAdapter Timeout Request HTTPError RequestException
-     MIMEText urlencode quote utils.quote util.Retry disable_warnings`,
+     MIMEText urlencode quote utils.quote utils.to_key util.Retry disable_warnings`,
   ),
   ...rowsOf(
     "network",
@@ -103,6 +103,7 @@ python("each way to start a program in Python is judged by what it starts [H1]",
   ),
   ...rowsOf("delete", "%('rm', ['rm', 'outputs/a'])", "os.execv os.execvp os.execve os.posix_spawn os.posix_spawnp"),
   ...rowsOf("delete", "%('rm', 'rm', 'outputs/a')", "os.execl os.execlp"),
+  ...rowsOf("delete", "%('/bin/rm', ['ls', 'outputs/a'])", "os.execv os.posix_spawn"),
   ...rowsOf("delete", "%(os.P_WAIT, ['rm', 'outputs/a'])", "os.spawnv os.spawnvp"),
   ...rowsOf("delete", "%(os.P_WAIT, 'rm', 'rm', 'outputs/a')", "os.spawnl os.spawnlp"),
   ["asyncio.create_subprocess_exec('rm', 'outputs/a')", "delete"],
@@ -162,6 +163,7 @@ javascript("each way to delete and to start a program in JavaScript asks [H1]", 
     "eval Function Worker worker_threads.Worker vm.runInThisContext vm.runInNewContext vm.Script vm.compileFunction",
   ),
   ...rowsOf("delete", "%('fs.rmSync(\"outputs/a\")')", "eval Function vm.runInThisContext"),
+  ["require('child_process').spawn('rm outputs/a', [], { shell: true })", "delete"],
   ["new Function('a', 'fs.rmSync(\"outputs/a\")')", "delete"],
   ...rowsOf("privilege", "process.%(0)", "setuid setgid seteuid setegid setgroups"),
   ...rowsOf("privilege", "fs.%('temp/x', 0o4755)", "chmod chmodSync fchmodSync lchmodSync"),
@@ -170,10 +172,17 @@ javascript("each way to delete and to start a program in JavaScript asks [H1]", 
   ...rowsOf("", "['temp/a'].%((f) => fs.rmSync(f))", "forEach map filter some every"),
   ...linesOf(
     "",
-    `['temp/a'].forEach(function (f) { fs.rmSync(f) })
+    `process.chdir('temp'); fs.rmSync('a')
+     process.chdir('temp'); require('child_process').execSync('rm a', { cwd: null })
+     process.chdir('temp'); require('child_process').execSync('rm a', { cwd: undefined })
+     remove(x)
+     del(x)
+     rm(x)
+     ['temp/a'].forEach(function (f) { fs.rmSync(f) })
      ['temp/a'].forEach(async (f) => fs.rmSync(f))
      ['temp/a'].forEach((f, at) => fs.rmSync(f))
      let { rmSync: r } = require('fs'); r('temp/a')
+     const m = /\\'/.exec(x); fs.rmSync("temp/a")
      var p = 'temp/a'; fs.rmSync(p)
      let q = 'temp/a'; fs.rmSync(q)
      for (let f of ['temp/a']) fs.rmSync(f)
@@ -229,7 +238,10 @@ python("each function that writes a file asks for what the user brought [H1]", [
     "c.%('DROP TABLE t')",
     "execute executescript executemany query raw exec run text read_sql read_sql_query prepare sql all",
   ),
-  ...linesOf("database", "c.execute('DELETE FROM users')\n c.execute('TRUNCATE users')"),
+  ...linesOf(
+    "database",
+    "c.execute('DELETE FROM users')\n c.execute('TRUNCATE users')\n c.execute('select 1\\ntruncate users')",
+  ),
 ]);
 
 javascript("each function of JavaScript that writes a file asks for what the user brought [H1]", [
@@ -252,13 +264,14 @@ javascript("each function of JavaScript that writes a file asks for what the use
   ),
   ...rowsOf("change_upload", "fs.openSync('uploads/a', '%')", "w a wx ax r+ rs+ as sa"),
   ...rowsOf("change_upload", "fs.openSync('uploads/a', fs.constants.%)", "O_WRONLY O_RDWR O_APPEND O_CREAT O_TRUNC"),
+  ["const c = new Database('uploads/a.db'); c.exec('update t set a = 1')", "change_upload"],
 ]);
 
 python("who only asks for a file of credentials in code does not read it [H1]", [
   ...rowsOf(
     "",
     "%('/etc/passwd')",
-    "print console.log logging.info len os.path.exists os.stat fs.existsSync fs.statSync fs.access str.lower",
+    "print console.log logging.info logging.warning len os.path.exists os.stat fs.existsSync fs.statSync fs.access str.lower",
   ),
   ...rowsOf("", "a.%('/etc/passwd')", "startswith endswith append info debug format startsWith includes push"),
   ...rowsOf("credentials", "%('/etc/passwd')", "open read load os.listdir fs.readFileSync a.b"),
@@ -312,6 +325,7 @@ test("code of other languages is judged by the words that delete, run, fetch and
     ...perl("run_unseen", "eval(%($x))", "decode_base64 unpack base64_decode Base64 gzinflate"),
     ...perl("credentials", 'print("%")', "/etc/passwd ~/.ssh/id_rsa ./.env"),
     ["rename 'uploads/a', 'b'", "change_upload"],
+    ["system(unpack($x))", "run_unseen"],
     ...perl(
       "change_upload",
       '%("uploads/a", "w")',
@@ -324,6 +338,13 @@ test("code of other languages is judged by the words that delete, run, fetch and
     ...linesOf(
       "",
       `open(F, "<", "uploads/a")\n open("uploads/a", "r")\n File.open("uploads/a")\n write("outputs/a", read("uploads/a"))`,
+    ),
+  ]);
+  compare(judge, [
+    ...linesOf("", `unlink <temp/*>\n unlink glob "temp/*"\n fopen("uploads/a", "r")`),
+    ...linesOf(
+      "change_upload",
+      `file_put_contents('uploads/a', 1)\n open(F, "+<", "uploads/a")\n open(F, "+<uploads/a")`,
     ),
   ]);
   assert.deepEqual(judge("1", judgedFacts), []);

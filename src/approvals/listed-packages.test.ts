@@ -103,7 +103,7 @@ judged("each command of each package manager that fetches, installs or removes a
        nvm pyenv rbenv rustup volta corepack opam luarocks cpan cpanm mix stack cabal nix-env nix nix-shell playwright
        puppeteer cypress`,
   ),
-  ...rowsOf("packages", "npm % x install", "--prefix -C --cwd --dir -n --name --filter -w"),
+  ...rowsOf("packages", "npm % lib install", "--prefix -C --cwd --dir -n --name --filter -w"),
 ]);
 
 test("what a package manager only looks at, builds or runs from here does not ask [H1]", () => {

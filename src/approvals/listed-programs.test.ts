@@ -33,7 +33,10 @@ judged("each program whose work is to reach another machine asks [H1]", [
   ...rowsOf("network", "psql %", "--host=db.example postgres://db.example/a postgres://me@db.example/a"),
   ...rowsOf("", "psql -h %", "localhost 127.0.0.1 127.1.2.3 ::1 [::1] 0.0.0.0 /var/run/postgresql"),
   ...rowsOf("network", "gpg %", "--recv-keys --recv-key --send-keys --search-keys --refresh-keys --keyserver"),
-  ...linesOf("network", "gpg2 --recv-keys x\n openssl s_client\n openssl s_server\n python3 -m spacy download en"),
+  ...linesOf(
+    "network",
+    "gpg2 --recv-keys x\n openssl s_client\n openssl s_server\n psql --host db.example\n python3 -m spacy download en",
+  ),
   ...rowsOf("network", "docker %", "pull push login search run build compose copy"),
   ...rowsOf("network", "% pull x", "docker podman skopeo"),
   ...rowsOf("", "docker %", "ps images inspect stop"),
@@ -99,6 +102,8 @@ test("a file that was just fetched asks when it is run, by whichever option it g
        curl --output-dir temp -O https://x.example/i.sh; sh temp/i.sh
        wget -O temp/i.sh https://x.example/x; sh temp/i.sh
        wget --output-document=temp/i.sh https://x.example/x; sh temp/i.sh
+       wget --output-document temp/i.sh https://x.example/x; sh temp/i.sh
+       wget --directory-prefix temp https://x.example/i.sh; sh temp/i.sh
        wget --directory-prefix=temp https://x.example/i.sh; sh temp/i.sh
        wget https://x.example/i.sh?v=2; sh i.sh`,
     ),
@@ -225,7 +230,7 @@ judged("each program that deletes asks by its own words [H1]", [
   ...rowsOf("", "tar % outputs/a.tar --remove-files temp/x", "cf rf uf czf"),
   ...rowsOf("delete", "tar % temp/a.tar --remove-files outputs", "cf rf uf czf"),
   ...rowsOf("delete", "mv % temp outputs/a", "-t --target-directory"),
-  ...rowsOf("", "mv % temp outputs/a outputs/b", "-S --suffix"),
+  ...rowsOf("delete", "mv outputs/a temp/b % x", "-S --suffix"),
   ...linesOf(
     "delete",
     `tar --delete -f outputs/a.tar x outputs/a.tar

@@ -127,7 +127,9 @@ test("a value is cut, replaced and turned as the shell does it [H1]", () => {
        P=temp; P+=/a; rm $P
        rm temp/\${#P}
        rm temp/{a..c} temp/{1..3}
-       rm temp/{a,b}{c,d}`,
+       rm temp/{a,b}{c,d}
+       rm $"temp/a" temp/@(a|b)
+       set -- temp/a; rm "$@" "$*" \${@} \${*} "./$@"`,
     ),
   );
   compare(
@@ -153,6 +155,11 @@ test("a value is cut, replaced and turned as the shell does it [H1]", () => {
        P=outputs; P+=/a; rm $P
        N=P; P=outputs/a; rm \${!N}
        rm {temp/a,outputs/{b,c}}
+       rm $"outputs/a"
+       rm @(outputs)/a
+       set -- outputs/a; rm "./$@"
+       set -- outputs/a; rm "./$*"
+       echo $(( \${x:-$(rm outputs/a)} ))
        rm temp/{a,"../outputs/b"}`,
     ),
   );

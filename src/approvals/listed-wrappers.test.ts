@@ -222,6 +222,13 @@ judged("each program that is told to run another one on the way is judged by it 
        sed -e '1e rm outputs/a' a
        sed --expression='1e rm outputs/a' a
        sed 'p;e rm outputs/a' a
+       sed '$e rm outputs/a' a
+       sed '/x/e rm outputs/a' a
+       sed p -e '1e rm outputs/a' a
+       sed p --expression '1e rm outputs/a' a
+       sed -l 5 '1e rm outputs/a' a
+       awk -F x 'BEGIN{system("rm outputs/a")}'
+       awk -v x=1 'BEGIN{system("rm outputs/a")}'
        awk 'BEGIN{print "x" | "rm outputs/a"}'
        awk 'BEGIN{"rm outputs/a" | getline x}'
        awk 'BEGIN{print "x" |& "rm outputs/a"}'`,
@@ -267,6 +274,11 @@ test("a script is asked for by its ending, and by the program that runs it [H1]"
   );
   const behind = `node --require x a.x
     node -r x a.x
+    node --import x a.x
+    node --loader x a.x
+    node --env-file x a.x
+    python3 -W x a.x
+    python3 -X x a.x
     ruby -r x a.x
     ruby -rdate a.x
     ruby -E utf-8 a.x
@@ -293,7 +305,7 @@ test("a script that is started by its path is read in the language of its ending
   const texts: Record<string, string> = {
     python: "import os\nos.remove('outputs/a')",
     javascript: "const f = require('fs'); f.rmSync('outputs/a')",
-    other: 'unlink "outputs/a";',
+    other: 'File.delete("outputs/a")',
     shell: "rm outputs/a",
   };
   const rows: [path: string, language: string, head?: string][] = [

@@ -77,6 +77,8 @@ judged("each program that copies, packs and unpacks asks when it writes into upl
   ...linesOf("change_upload", "unzip a.zip -d uploads\n unzip a.zip -duploads"),
   ...rowsOf("", "cd uploads && unzip % a.zip", "-l -v -t -p -z -Z -lq"),
   ...rowsOf("change_upload", "% x a.7z -ouploads", "7z 7za unrar"),
+  ...rowsOf("change_upload", "cd uploads && % x ../a.7z", "7z 7za unrar"),
+  ...rowsOf("change_upload", "cd uploads && 7z % ../a.7z", "x e"),
   ...rowsOf("change_upload", "7z % a.7z -ouploads", "x e"),
   ...rowsOf("", "7z % uploads/a.7z", "l t"),
   ...rowsOf("change_upload", "% temp/a uploads/x", "split csplit"),
@@ -107,6 +109,7 @@ judged("what a command makes itself is known from then on: folders, links and te
     "/bin /usr/bin /usr/local/bin /sbin /usr/sbin /usr/local/sbin",
   ),
   ...rowsOf("delete", "echo 'rm outputs/a' > temp/a; % temp/a temp/b; bash temp/b", "cp mv install"),
+  ...rowsOf("delete", "echo 'rm outputs/a' > temp/a; install % x temp/a temp/b; bash temp/b", "-m -o -g"),
   ["echo 'rm ../outputs/a' > a; cp a temp; cd temp && bash a", "delete"],
   ...rowsOf("delete", "echo 'rm outputs/a' | % temp/b; bash temp/b", "tee sponge"),
   ...linesOf(

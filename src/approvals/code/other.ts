@@ -62,8 +62,8 @@ function writtenIn(text: string): string[] {
     const texts = [...own.matchAll(quotes)].map(([, double, single]) => double ?? single ?? "");
     const [first = "", ...others] = texts;
     const isMode = (one: string) => /^[+>]|^[rbt]*[wax]\+?[bt]?$|^r[bt]?\+/.test(one);
-    const writes = !/^(?:f|File\.)?open/.test(own) || /^\+?>/.test(first) || others.some(isMode);
-    return writes ? texts.map((one) => one.replace(/^[+>]+\s*/, "")) : [];
+    const writes = !/^(?:f|File\.)?open/.test(own) || /^(\+?>|\+<)/.test(first) || others.some(isMode);
+    return writes ? texts.map((one) => one.replace(/^[+<>]+\s*/, "")) : [];
   });
 }
 

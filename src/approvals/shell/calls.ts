@@ -86,7 +86,7 @@ function programOf(run: Run, first: string): string {
 /** Asked for help, a program does nothing else. Not so where the words after it belong to another program. */
 function isHelp({ program, args }: Call): boolean {
   const [first = "", second = ""] = args;
-  if (args.length > 1 && /^(npx|bunx|uvx|pipx|ssh|xargs|env|sudo|doas|su|find|eval|source|exec)$/.test(program))
+  if (args.length > 1 && /^(npx|pnpx|bunx|uvx|pipx|ssh|xargs|env|sudo|doas|su|find|eval|source|exec)$/.test(program))
     return false;
   if (["--help", "--version", "-V"].includes(first) && args.length <= 2) return true;
   if (first === "-h" && args.length === 1) return true;

@@ -87,12 +87,12 @@ function wordsOf(program: string, args: readonly string[]): readonly string[] {
   return words.length === 0 && args.length > 0 ? ["(none)"] : words;
 }
 
-/** What is there already, or only looked at. */
+/** What is there already, or only looked at. Behind the name of a package `--help` is for that one, which is fetched first. */
 function isLocalOnly(program: string, args: readonly string[]): boolean {
-  if (program === "npx" || program === "pnpx")
+  if (/^(npx|pnpx|bunx|uvx)$/.test(program))
     return args.some((arg) => /^--(no-install|no)$/.test(arg)) || args.length === 0;
   return (
-    args.includes("--help") ||
+    (args.includes("--help") && (program !== "pipx" || args.length < 3)) ||
     (program.startsWith("apt") && args.some((arg) => /^(-s|--simulate|--dry-run)$/.test(arg)))
   );
 }
