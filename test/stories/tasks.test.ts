@@ -19,6 +19,7 @@ const spawns = (...names: string[]) =>
   calls(...names.map((name): [string, unknown] => ["spawn_agent", { role: name, task: `${name} it` }]));
 const failuresOf = (events: readonly LogEvent[]) =>
   all(events, "call.finished").flatMap(({ failure }) => (failure === undefined ? [] : [failure.code]));
+const pathsOf = (items: readonly { readonly path: string }[]) => items.map(({ path }) => path);
 const textOf = (request: AskedRequest) => request.body.messages.map(({ content }) => String(content)).join("\n");
 
 test("a task works beside its parent with files of its own, asks, is answered, and gives back what it made [A1][W2][W3][W13]", async () => {
@@ -78,16 +79,13 @@ test("a task works beside its parent with files of its own, asks, is answered, a
   const nobody = await yard.client.call("listFiles", { params: { id: "c" }, query: { agent: "nobody" } });
   assert.equal(!nobody.ok && nobody.failure.code, "agent_unknown");
   const { items: changed } = await must(yard.client.call("listFileHistory", { params: { id: "c" }, query: {} }));
-  assert.deepEqual(
-    changed.map(({ path }) => path),
-    ["outputs/painter/paint.txt", "uploads/in.txt"],
-    "what it did to files of its own is not theirs",
-  );
+  // What it did to files of its own is not theirs.
+  assert.deepEqual(pathsOf(changed), ["outputs/painter/paint.txt", "uploads/in.txt"]);
   const branch = await must(yard.client.call("branchConversation", { params: { id: "c" }, body: {} }));
   const { restored, left } = await must(yard.client.call("undoTurn", { params: { id: branch.id } }));
-  assert.deepEqual([restored.map(({ path }) => path), left], [["outputs/painter/paint.txt"], []]);
+  assert.deepEqual([pathsOf(restored), left], [["outputs/painter/paint.txt"], []]);
   const before = await must(yard.client.call("undoTurn", { params: { id: "c" } }));
-  assert.deepEqual(before.restored.map(({ path }) => path).toSorted(), [
+  assert.deepEqual(pathsOf(before.restored).toSorted(), [
     "outputs/paint.txt",
     "outputs/painter/paint.txt",
     "uploads/in.txt",
