@@ -198,6 +198,36 @@ test("a parent hears of failure, of silence, and that no answer will come; a tas
   assert.ok(order.indexOf("below") < order.indexOf("deep"), "from the bottom up");
 });
 
+test("who waits for a task that waits for a person is told nothing until the person has answered, and then what the task says [A1][H3]", async () => {
+  await using model = await modelServer(
+    scripted({
+      go: (request, last) => {
+        if (last.text.includes("is done")) return says(`got it: ${last.text.split("\n")[1]}`);
+        if (last.text.includes('"ok":true,"agent"'))
+          return calls(["send_message", { to: "planner", text: "where to?", wait_for_answer: true }]);
+        return textOf(request).includes("Delivered") ? says("I wait") : spawns("planner");
+      },
+      planner: (request) =>
+        textOf(request).includes("Bonn") ? says("to Bonn") : calls(["ask_human", { question: "Which city?" }]),
+    }),
+  );
+  await using yard = await startYard({ model });
+  const { conversation, status } = await yard.ask("go");
+  const { items } = await must(yard.client.call("listDecisions", {}));
+  assert.deepEqual([status, items.length], ["waiting", 1]);
+  const params = { id: conversation, decision: items[0]?.id ?? "" };
+  await must(yard.client.call("decide", { params, body: { verdict: "answer", answer: "Bonn" } }));
+  const { answer, events } = await yard.whenAtRest(conversation);
+  assert.equal(answer, "got it: to Bonn");
+  assert.deepEqual(
+    all(events, "agent.mailed").map(({ agent = "root", kind = "message" }) => [agent === "root", kind]),
+    [
+      [true, "message"],
+      [false, "result"],
+    ],
+  );
+});
+
 test("a person stops one agent; its parent is told and the others go on, also after a restart [A1][L2]", async () => {
   const held = Promise.withResolvers<void>();
   await using model = await modelServer(
