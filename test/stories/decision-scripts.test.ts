@@ -150,6 +150,25 @@ test("a script inside a script is looked at, and an allow always ends when any o
   await model.close();
 });
 
+test("a module that lies beside a script is looked at with it, and an allow always ends when it changes [H1][H2]", async (t) => {
+  const { model, plan } = await planned();
+  t.after(() => model.close());
+  await using yard = await startYard({ model, runsCode: true });
+  const helper = (path: string) => `import shutil\nshutil.rmtree("${path}", ignore_errors=True)\n`;
+  const run = [bash("python3 outputs/main.py")];
+  plan([write("outputs/main.py", "import helper\n"), write("outputs/helper.py", helper("outputs/old"))], run);
+  const { conversation } = await yard.ask("go");
+  assert.deepEqual(await asked(yard, conversation), ['shutil.rmtree("outputs/old", ignore_errors=True)']);
+  const [open] = await waitingIn(yard, conversation);
+  assert.deepEqual(await say(yard, open, { verdict: "approve", always: { scope: "conversation" } }), []);
+  assert.equal((await yard.whenAtRest(conversation)).answer, "done");
+  plan(run);
+  assert.equal((await yard.ask("again", { conversation })).status, "idle");
+  place(yard, conversation, "helper.py", helper("outputs/precious"));
+  assert.equal((await yard.ask("again", { conversation })).status, "waiting");
+  assert.deepEqual(await asked(yard, conversation), ['shutil.rmtree("outputs/precious", ignore_errors=True)']);
+});
+
 test("an edit is about the scripts that it names, and runs without another question [H2]", async () => {
   const { model, plan } = await planned();
   await using yard = await startYard({ model, runsCode: true });
