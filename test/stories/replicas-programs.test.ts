@@ -110,6 +110,16 @@ test("what runs of a session ends where the one that was made anew is used next,
   await until("it is ended", async () => (await stateOf()) === "cancelled");
 });
 
+test("a program of a conversation is stopped where it runs, whichever server is asked [N1][X2]", {
+  skip: cannotStore,
+}, async () => {
+  await using two = await startTwo(sandboxOver(playedProvider()));
+  const { path, stateOf } = await runningAtOther(two);
+  const stopped = await two.one.send("POST", `${path}/cancel`);
+  assert.equal(stopped.status, 200, stopped.text);
+  await until("it is ended", async () => (await stateOf()) === "cancelled");
+});
+
 const session = "/api/v1/sessions/sb-session-local";
 
 /** A program in a conversation that is at home at the other server; the session of its user is at home at the first one. */
@@ -122,11 +132,11 @@ async function runningAtOther({ one, other }: TwoYards) {
     json: { code: "long", language: "python", conversation_id: conversation },
   });
   assert.equal(begun.status, 201, begun.text);
-  const path = `/api/v1/executions/${begun.json.execution_id}/status`;
-  const stateOf = async () => (await other.send("GET", path)).json.status;
+  const path = `/api/v1/executions/${begun.json.execution_id}`;
+  const stateOf = async () => (await other.send("GET", `${path}/status`)).json.status;
   await until("it runs", async () => (await stateOf()) === "running");
   return {
-    stateOf,
+    ...{ path, stateOf },
     files: `${session}/files?conversation_id=${conversation}`,
     async replace() {
       const stopped = await one.send("POST", `${session}/terminate`);
