@@ -279,23 +279,21 @@ python("who only asks for a file of credentials in code does not read it [H1]", 
 ]);
 
 test("code of other languages is judged by the words that delete, run, fetch and write [H1]", () => {
-  const perl = (kinds: string, form: string, words: string): [string, string][] =>
-    rowsOf(kinds, form, words).map(([code, found]) => [code, found]);
   const judge = (code: string, facts: typeof judgedFacts) =>
     codeFindings(`import subprocess\nsubprocess.run(['perl', '-e', ${JSON.stringify(code)}])`, "python", facts);
   compare(judge, [
-    ...perl(
+    ...rowsOf(
       "delete",
       '% "outputs/a"',
       `unlink rmtree remove_tree rmdir rm_r rm_rf FileUtils.rm FileUtils.rm_rf FileUtils.remove_dir File.delete File.unlink Dir.rmdir
        Dir.delete Dir.unlink os.remove file.remove delete-file delete-directory deleteDir`,
     ),
-    ...perl("", '% "temp/a"', "unlink rmtree FileUtils.rm_rf File.delete os.remove"),
+    ...rowsOf("", '% "temp/a"', "unlink rmtree FileUtils.rm_rf File.delete os.remove"),
     ...linesOf(
       "delete",
       `file  delete "outputs/a"\n File("outputs/a").delete()\n rm("outputs/a")\n unlink $x\n unlink <outputs/*>`,
     ),
-    ...perl(
+    ...rowsOf(
       "delete",
       '%("rm outputs/a")',
       "system exec popen shell_exec passthru os.execute io.popen spawn Open3 proc_open system2 shell-command",
@@ -309,24 +307,24 @@ test("code of other languages is judged by the words that delete, run, fetch and
       `system("rm", "outputs/a")\n system('rm outputs/a')\n system(q{rm outputs/a})\n system(qq(rm outputs/a))`,
     ),
     ["system($x)", "run_unseen"],
-    ...perl(
+    ...rowsOf(
       "network",
       "use %;",
       "LWP HTTP::Tiny Net::FTP IO::Socket open-uri TCPSocket curl_exec fsockopen URI.open socket.http httr",
     ),
-    ...perl(
+    ...rowsOf(
       "network",
       '%("https://x.example")',
       "get getprint getstore mirror file_get_contents fopen copy url read read.csv readLines fread download.file",
     ),
-    ...perl("network", 'get("%://x.example")', "http https ftp"),
+    ...rowsOf("network", 'get("%://x.example")', "http https ftp"),
     ...linesOf("", 'print("https://x.example")\n get("x.example")'),
-    ...perl("packages", '%("x")', "install.packages devtools::install_github"),
-    ...perl("run_unseen", "eval(%($x))", "decode_base64 unpack base64_decode Base64 gzinflate"),
-    ...perl("credentials", 'print("%")', "/etc/passwd ~/.ssh/id_rsa ./.env"),
+    ...rowsOf("packages", '%("x")', "install.packages devtools::install_github"),
+    ...rowsOf("run_unseen", "eval(%($x))", "decode_base64 unpack base64_decode Base64 gzinflate"),
+    ...rowsOf("credentials", 'print("%")', "/etc/passwd ~/.ssh/id_rsa ./.env"),
     ["rename 'uploads/a', 'b'", "change_upload"],
     ["system(unpack($x))", "run_unseen"],
-    ...perl(
+    ...rowsOf(
       "change_upload",
       '%("uploads/a", "w")',
       "fopen File.write File.open file_put_contents writeLines write.csv write saveRDS ggsave fwrite sink IO.write",
