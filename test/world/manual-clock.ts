@@ -28,6 +28,17 @@ export function manualClock(): Clock & { move(ms: number): void; timers(): numbe
   };
 }
 
+/** The same, with how long was waited each time. */
+export function notingClock() {
+  const waits: number[] = [];
+  const plain = manualClock();
+  const wait: Clock["wait"] = (ms, signal) => {
+    waits.push(ms);
+    return plain.wait(ms, signal);
+  };
+  return { clock: { ...plain, wait }, waits };
+}
+
 /** The time of the machine, but no time limit ever passes: what ends under it ends by itself, and at once. */
 export const endlessClock: Clock = {
   ...systemClock,

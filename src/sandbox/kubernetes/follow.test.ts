@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { type TestContext, test } from "node:test";
 import { until } from "../../../test/world/events.ts";
-import { manualClock } from "../../../test/world/manual-clock.ts";
+import { notingClock } from "../../../test/world/manual-clock.ts";
 import { playApi, podOf } from "../../../test/world/played-api.ts";
 import { openApi } from "./api.ts";
 import { followPods, listPods, type PodSeen } from "./follow.ts";
@@ -11,15 +11,7 @@ const running = { phase: "Running", containerStatuses: [{ state: { running: {} }
 
 /** A cluster that has these pods, and who listens to what becomes of them. */
 async function playFollowed(t: TestContext) {
-  const waits: number[] = [];
-  const plain = manualClock();
-  const clock = {
-    ...plain,
-    wait: (ms: number, signal?: AbortSignal) => {
-      waits.push(ms);
-      return plain.wait(ms, signal);
-    },
-  };
+  const { clock, waits } = notingClock();
   const state = { items: [] as object[], status: 200, watchers: [] as ServerResponse[] };
   const { address, asked } = await playApi(t, {
     answer({ url = "" }, response) {

@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { manualClock } from "../../../test/world/manual-clock.ts";
+import { notingClock } from "../../../test/world/manual-clock.ts";
 import { playApi } from "../../../test/world/played-api.ts";
 import { openApi } from "./api.ts";
 import { makeObject, removeObject } from "./objects.ts";
 
 test("a cluster that is busy is asked again, later each time and never before it wants; what it refuses is not asked again [X3]", async (t) => {
-  const waits: number[] = [];
-  const plain = manualClock();
-  const clock = {
-    ...plain,
-    wait: (ms: number, signal?: AbortSignal) => {
-      waits.push(ms);
-      return plain.wait(ms, signal);
-    },
-  };
+  const { clock, waits } = notingClock();
   const answers: [status: number, retryAfter?: string][] = [
     ...([[429], [500], [503, "3"], [503, "0"], [429], [500], [500], [422]] as [number, string?][]),
   ];
