@@ -212,3 +212,51 @@ judged("what a program prints is followed where its words tell it [H1]", [
   ),
   ...rowsOf("run_unseen", "echo -e '%' | sh", "\\\\x6c \\\\0154 \\\\154 \\\\u006c"),
 ]);
+
+judged("where a word stands for something that is known, nothing is asked for its sake; where it changed, it is [H1]", [
+  ...linesOf(
+    "",
+    `set temp/a; rm $1
+     declare D=temp/x; rm $D
+     read f <<< temp/a; rm "$f"
+     read -p x f <<< temp/a; rm "$f"
+     read <<< temp/a; rm $REPLY
+     read a b <<< 'temp/x temp/y'; rm $a $b
+     read -a a <<< 'temp/x temp/y'; rm "\${a[@]}"
+     mapfile a <<< temp/x; rm "\${a[@]}"
+     mapfile <<< temp/x; rm "\${MAPFILE[@]}"
+     echo 'rm $1' > temp/x; source temp/x temp/a
+     echo 'rm $1' > temp/x; bash temp/x temp/a
+     bash -c 'rm $1' x temp/a
+     bash -c 'rm $0' temp/a
+     cd /tmp; rm a
+     cd temp/$RANDOM; rm a
+     trap 'rm outputs/a'
+     find temp -exec rm {} + -newer outputs/x
+     find temp -exec rm {} \\; -newer outputs/x
+     find outputs -exec rm temp/a \\;
+     find outputs -ok rm temp/a \\;
+     echo 'temp/a outputs/b' | xargs -0 rm
+     echo 'temp/a outputs/b' | xargs --null rm
+     echo 'temp/a outputs/b' | xargs -d , rm
+     docker cp x rm outputs/a
+     git submodule status 'rm outputs/a'
+     git bisect good rm outputs/a
+     git rebase main 'rm outputs/a'
+     git clean -n outputs
+     git branch -f x y`,
+  ),
+  ...linesOf(
+    "delete",
+    `set -- outputs/a; set -u; rm $1
+     set -- outputs/a; set +u; rm $1
+     set -- outputs/a; echo 'rm $1' > temp/x; source temp/x
+     set -x; cd temp/b; rm a
+     echo 'temp/a outputs/b' | xargs rm
+     env -S 'rm' outputs/a
+     env -S'rm' -f outputs/a
+     rm -- -a`,
+  ),
+  ...linesOf("run_unseen", "source $X\n source /dev/fd/9"),
+  ["curl -o temp/a x.example/a -o temp/b.sh x.example/b; bash temp/b.sh", "network run_unseen"],
+]);

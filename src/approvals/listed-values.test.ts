@@ -78,6 +78,9 @@ both(
    for i in range(3):¶    os.remove(f'temp/{i}')
    [os.remove(f'temp/{i}') for i in range(3)]
    os.remove('temp' '/a')
+   os.remove(Path() / 'temp/a')
+   subprocess.run(['rm'] + ['temp/a'])
+   with open('temp/x') as f, open('temp/y') as g:¶    os.remove('temp/a')
    os.remove(r'temp/a')
    os.remove(R"temp/a")
    os.remove(b'temp/a')
@@ -123,6 +126,9 @@ both(
    for (const p of glob.globSync('temp/*')) fs.unlinkSync(p)
    for (const p of globSync('temp/*')) fs.unlinkSync(p)
    for (const p of glob('temp/*')) fs.unlinkSync(p)
+   const { unlinkSync } = require('fs'); unlinkSync('temp/a')
+   const { x, unlinkSync: u, y } = require('fs'); u('temp/a')
+   require('child_process').spawn(process.execPath, ['-e', "require('fs').unlinkSync('temp/a')"])
    let { unlinkSync: u } = require('fs'); u('temp/a')
    var { unlinkSync: u } = require('fs'); u('temp/a')
    import * as f from 'fs'; f.unlinkSync('temp/a')
@@ -187,6 +193,9 @@ test("a module that everybody has is at the most hidden by a file of its name [H
     common.map((module) => scripts(`import ${module}.x`)),
     common.map((module) => [`${module}.py`]),
   );
+  assert.deepEqual(scripts("from own import *"), ["own.py", "own/__init__.py"]);
+  const imported = { code: "import './x';", language: "javascript" };
+  assert.deepEqual(scriptsOf({ tool: "execute_code", arguments: imported }), ["x", "x.js", "x/index.js"]);
   const added = scripts("import sys\nsys.path.append('temp/lib')\nimport own");
   assert.equal(added.includes("temp/lib/own.py"), true);
   const read = (name: string) => ({ code: `eval(fs.${name}('x.txt'))`, language: "javascript" });
@@ -210,6 +219,8 @@ test("a script that code writes is judged by its text, whichever function writes
       ...rowsOf("run_unseen", `${opened}f.%(1)${runs}`, "seek truncate detach"),
       ...rowsOf("delete", `Path('temp/x.sh').%('rm outputs/a')${runs}`, "write_text write_bytes"),
       ...rowsOf("delete", `f = %('temp/x.sh', 'w')\nf.write('rm outputs/a')${runs}`, "open io.open codecs.open"),
+      [`with open('b') as g, open('temp/x.sh', 'w') as f:\n    f.write('rm outputs/a')${runs}`, "delete"],
+      [`with open('temp/x.sh', 'w') as f, open('b') as g:\n    f.write('rm outputs/a')${runs}`, "delete"],
       ...rowsOf("", `f = open('temp/x.sh', '%')\nf.write('ls')${runs}`, "w x a wb xt tw"),
     ],
   );
