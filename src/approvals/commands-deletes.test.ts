@@ -190,3 +190,12 @@ judged("files are judged on both sides of -- [H1]", [
   ["tee uploads/a.csv -- temp/x", "change_upload"],
   ["rm -rf temp/x -- temp/y", ""],
 ]);
+
+/** So many branches of one condition, each with a function of the same name. */
+const functionsOf = (count: number) =>
+  `case $1 in ${Array.from({ length: count }, (_, n) => `${n}) f() { ls; };;`).join(" ")} esac; f`;
+
+judged("a name that can stand for more functions than are read asks as unreadable [H1]", [
+  [functionsOf(64), ""],
+  [functionsOf(65), "unreadable"],
+]);

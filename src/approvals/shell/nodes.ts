@@ -174,17 +174,15 @@ function setCounter(initialize: Parameters<typeof runArithmetic>[1], run: Run): 
 
 /** A function, called with these words; after branches its name can stand for several. */
 export function runFunction(called: string, parameters: readonly string[], run: Run): Stream | undefined {
-  const [first, ...others] = run.state.functions.get(called) ?? [];
-  if (first === undefined || others.length === 0) return first && runBody(first, parameters, run);
-  if (others.length >= shellLimits.variantsMax) report(run.scene, "unreadable", "high", run.source);
-  const read = (body: Body, state = fork(run.state)) => ({
-    state,
-    stream: runBody(body, parameters, { ...run, state }),
+  const bodies = run.state.functions.get(called) ?? [];
+  const [only] = bodies;
+  if (bodies.length <= 1) return only && runBody(only, parameters, run);
+  if (bodies.length > shellLimits.variantsMax) report(run.scene, "unreadable", "high", run.source);
+  const ends = bodies.slice(-shellLimits.variantsMax).map((body) => {
+    const state = fork(run.state);
+    return { state, stream: runBody(body, parameters, { ...run, state }) };
   });
-  return joined(
-    run.state,
-    [first, ...others.slice(1 - shellLimits.variantsMax)].map((body) => read(body)),
-  );
+  return joined(run.state, ends);
 }
 
 function runBody(found: Body, parameters: readonly string[], run: Run): Stream {

@@ -20,7 +20,7 @@ export const shellLimits = {
   stepsMax: 8_000,
   /** Texts within texts: `bash -c "bash -c …"`, functions that call themselves, scripts that run scripts. */
   nestedMax: 12,
-  /** Readings of one command, when its variables can have several values. */
+  /** Readings of one command, when its variables can have several values, or its name stand for several functions. */
   variantsMax: 64,
   /** Values that a variable can have at one place. */
   valuesMax: 200,
