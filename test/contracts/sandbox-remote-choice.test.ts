@@ -13,17 +13,11 @@ import { createVerifier } from "../../src/sandbox/remote/signed.ts";
 import { bodyBytesMax, lookQuestion, paths } from "../../src/sandbox/remote/wire.ts";
 import { openFiles } from "../world/open-files.ts";
 import { playedProvider } from "../world/played-provider.ts";
-import { openRemote, secret } from "./sandbox-on-remote.ts";
+import { type openRemote, secret } from "./sandbox-on-remote.ts";
 import { hostFolder, wantedGuest } from "./sandbox-place.ts";
-import { doorOf, openRawHost, startCutter } from "./sandbox-remote-raw.ts";
+import { doorOf, openRawHost, provide, startCutter } from "./sandbox-remote-raw.ts";
 
 // Which host a server takes, and what it says of those that it cannot take.
-
-function provide(t: TestContext, ...given: Parameters<typeof openRemote>): SandboxProvider {
-  const provider = openRemote(...given);
-  t.after(() => provider.close());
-  return provider;
-}
 
 /** Hosts that take so many guests, a server of both, and where it puts a guest. */
 async function placing(t: TestContext, ...guestsMax: readonly number[]) {

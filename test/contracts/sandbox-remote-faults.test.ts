@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, type TestContext, test } from "node:test";
-import type { Guest, GuestWanted, SandboxProvider } from "../../src/sandbox/provider.ts";
+import { after, test } from "node:test";
 import { allOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
 import { cannotStart, isAlive, ownerUid, workspaceFolder } from "./sandbox-guests.ts";
-import { type HostProcess, openRemote, startHost } from "./sandbox-on-remote.ts";
+import { type HostProcess, type openRemote, startHost } from "./sandbox-on-remote.ts";
 import { conversation, done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
-import { openRaw, orderOf, startCutter } from "./sandbox-remote-raw.ts";
+import { opened, openRaw, orderOf, provide, startCutter } from "./sandbox-remote-raw.ts";
 
 // What becomes of guests when machines and the lines between them fail. Two hosts serve all tests; who ends one has its own.
 
@@ -24,18 +23,6 @@ async function sharedHosts(): Promise<readonly [HostProcess, HostProcess]> {
   const [one, two] = await Promise.all(hosts);
   assert.ok(one !== undefined && two !== undefined);
   return [one, two];
-}
-
-function provide(t: TestContext, ...given: Parameters<typeof openRemote>): SandboxProvider {
-  const provider = openRemote(...given);
-  t.after(() => provider.close());
-  return provider;
-}
-
-async function opened(provider: SandboxProvider, changes: Partial<GuestWanted> = {}): Promise<Guest> {
-  const guest = await provider.open(wantedGuest(changes));
-  assert.ok(guest.ok, guest.ok ? "" : `${guest.failure.why}: ${guest.failure.said}`);
-  return guest.value;
 }
 
 /** The processes of a guest's bwrap on this machine, which stands for all machines here. */

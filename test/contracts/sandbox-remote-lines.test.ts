@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import type { Execution, ExecutionEvent, Guest, GuestWanted, SandboxProvider } from "../../src/sandbox/provider.ts";
+import type { Execution, ExecutionEvent, SandboxProvider } from "../../src/sandbox/provider.ts";
 import { askHost } from "../../src/sandbox/remote/ask-host.ts";
 import type { SandboxHostOptions } from "../../src/sandbox/remote/sandbox-host.ts";
 import { paths } from "../../src/sandbox/remote/wire.ts";
@@ -9,15 +9,16 @@ import { allOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { playedProvider } from "../world/played-provider.ts";
-import { openRemote } from "./sandbox-on-remote.ts";
 import { wantedGuest } from "./sandbox-place.ts";
 import {
   askHostileHost,
   doorOf,
   onHostileHost,
+  opened,
   openRaw,
   openRawHost,
   orderOf,
+  provide,
   startCutter,
 } from "./sandbox-remote-raw.ts";
 
@@ -33,18 +34,6 @@ function clockByHand() {
 async function raw(t: TestContext, options: Partial<SandboxHostOptions> = {}) {
   const played = playedProvider();
   return { played, ...(await openRawHost(t, played, options)) };
-}
-
-function provide(t: TestContext, ...given: Parameters<typeof openRemote>): SandboxProvider {
-  const provider = openRemote(...given);
-  t.after(() => provider.close());
-  return provider;
-}
-
-async function opened(provider: SandboxProvider, changes: Partial<GuestWanted> = {}): Promise<Guest> {
-  const guest = await provider.open(wantedGuest(changes));
-  assert.ok(guest.ok, JSON.stringify(guest));
-  return guest.value;
 }
 
 test("a server says every five seconds that it is there, and takes a host that is silent for twenty for gone [X1][X3]", async () => {

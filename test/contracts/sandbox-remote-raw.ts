@@ -8,14 +8,14 @@ import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { createFrameDecoder, encodeFrame } from "../../src/sandbox/guest/frames.ts";
 import { linksOver } from "../../src/sandbox/guest/stdio.ts";
-import type { SandboxProvider } from "../../src/sandbox/provider.ts";
+import type { Guest, GuestWanted, SandboxProvider } from "../../src/sandbox/provider.ts";
 import { openStream } from "../../src/sandbox/remote/ask-host.ts";
 import { openRemoteGuest, type RemoteGuestOptions } from "../../src/sandbox/remote/remote-guest.ts";
 import { openSandboxHost, type SandboxHost, type SandboxHostOptions } from "../../src/sandbox/remote/sandbox-host.ts";
 import { guestOrder } from "../../src/sandbox/remote/wire.ts";
 import { quietLogger } from "../world/workspace.ts";
-import { secret } from "./sandbox-on-remote.ts";
-import { limits } from "./sandbox-place.ts";
+import { openRemote, secret } from "./sandbox-on-remote.ts";
+import { limits, wantedGuest } from "./sandbox-place.ts";
 
 // A host in this process, and callers that say what no server of ours would.
 
@@ -35,6 +35,19 @@ export async function openRawHost(
   assert.ok(listening.ok);
   t.after(() => host.close());
   return { host, address: listening.value, logged };
+}
+
+/** The provider of a server, with these hosts, until the test is over. */
+export function provide(t: TestContext, ...given: Parameters<typeof openRemote>): SandboxProvider {
+  const provider = openRemote(...given);
+  t.after(() => provider.close());
+  return provider;
+}
+
+export async function opened(provider: SandboxProvider, changes: Partial<GuestWanted> = {}): Promise<Guest> {
+  const guest = await provider.open(wantedGuest(changes));
+  assert.ok(guest.ok, guest.ok ? "" : `${guest.failure.why}: ${guest.failure.said}`);
+  return guest.value;
 }
 
 export const doorOf = (address: string) => ({

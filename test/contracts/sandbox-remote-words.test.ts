@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { ok } from "../../src/base/result.ts";
-import type { Execution, Guest, GuestWanted, SandboxFault, SandboxProvider } from "../../src/sandbox/provider.ts";
+import type { Execution, SandboxFault, SandboxProvider } from "../../src/sandbox/provider.ts";
 import { askHost } from "../../src/sandbox/remote/ask-host.ts";
 import type { SandboxHostOptions } from "../../src/sandbox/remote/sandbox-host.ts";
 import { guestOrder, paths } from "../../src/sandbox/remote/wire.ts";
@@ -14,9 +14,17 @@ import { until } from "../world/events.ts";
 import { openFiles } from "../world/open-files.ts";
 import { playedProvider } from "../world/played-provider.ts";
 import { isRoot } from "./sandbox-guests.ts";
-import { openRemote } from "./sandbox-on-remote.ts";
 import { hostFolder, wantedGuest } from "./sandbox-place.ts";
-import { askHostileHost, doorOf, onHostileHost, openRaw, openRawHost, orderOf } from "./sandbox-remote-raw.ts";
+import {
+  askHostileHost,
+  doorOf,
+  onHostileHost,
+  opened,
+  openRaw,
+  openRawHost,
+  orderOf,
+  provide,
+} from "./sandbox-remote-raw.ts";
 
 // What a server says to its hosts, and they to it: all of it arrives, and as it was said.
 
@@ -30,15 +38,8 @@ async function pair(
 ) {
   const played = playedProvider();
   const raw = await openRawHost(t, { ...played, ...given }, options);
-  const server = openRemote([raw.address], options.files === undefined ? {} : { files: options.files });
-  t.after(() => server.close());
+  const server = provide(t, [raw.address], options.files === undefined ? {} : { files: options.files });
   return { played, server, ...raw };
-}
-
-async function opened(provider: SandboxProvider, changes: Partial<GuestWanted> = {}): Promise<Guest> {
-  const guest = await provider.open(wantedGuest(changes));
-  assert.ok(guest.ok, JSON.stringify(guest));
-  return guest.value;
 }
 
 test("an execution arrives at its host as it was asked for, however long its code, its event and its input are [X1][X3]", async (t) => {
