@@ -30,7 +30,7 @@ export async function backUp(
     onProgress: ({ part, bytes }) => counter.count(part, bytes),
   });
   counter.end();
-  return made.ok ? printBackup({ path, ...made.value }, { ...parts, json }) : refuse(made.failure, parts);
+  return made.ok ? printBackup({ path, ...made.value }, { ...parts, json, includesKey }) : refuse(made.failure, parts);
 }
 
 /** `agentyard restore`, which needs no yard: nobody may use the directory, or the database server, meanwhile. */

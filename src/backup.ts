@@ -33,7 +33,11 @@ export async function makeBackup(wanted: BackupWanted): Promise<Result<BackupMad
   try {
     const written = await write(part, wanted);
     if (!written.ok) return written;
-    const read = await readArchive(part, nobody, (bytes) => onProgress?.({ part: "compare", bytes }));
+    let hasKey = false;
+    const lookForKey = async ({ path: taken }: { path: string }) => {
+      hasKey ||= taken === "key";
+    };
+    const read = await readArchive(part, { take: lookForKey }, (bytes) => onProgress?.({ part: "compare", bytes }));
     if (!read.ok)
       return "fault" in read.failure ? failure("backup_failed", { why: faultOf(read.failure.fault.code) }) : unequal;
     if (existsSync(path)) return failure("backup_exists", { path });
@@ -41,7 +45,7 @@ export async function makeBackup(wanted: BackupWanted): Promise<Result<BackupMad
     await rename(part, path);
     await sync(dirname(path));
     const { conversations, files, leftOut, leftOutCount, changing } = read.value.end;
-    return ok({ bytes, conversations, files, leftOut, leftOutCount, changing });
+    return ok({ bytes, conversations, files, leftOut, leftOutCount, changing, hasKey });
   } catch (error) {
     const code = codeOf(error);
     return failure("backup_failed", { why: /^ENO(?:ENT|TDIR)$/.test(code) ? "no_folder" : faultOf(code) });
@@ -51,7 +55,6 @@ export async function makeBackup(wanted: BackupWanted): Promise<Result<BackupMad
   }
 }
 
-const nobody = { take: async () => {} };
 const unequal = failure("backup_failed", { why: "unequal" });
 
 async function write(part: string, wanted: BackupWanted): Promise<Result<void, Failure>> {

@@ -18,20 +18,26 @@ export type BackupReport = {
   readonly leftOutCount: number;
   /** Were written to all the time while they were read. */
   readonly changing: readonly string[];
+  /** Whether the key that secrets are locked with is in it. */
+  readonly hasKey: boolean;
 };
 
 const pathCellsMax = 200;
 
 /** `agentyard backup`, when it is done. */
-export function printBackup(made: BackupReport, { output, words, json }: Parts): number {
+export function printBackup(
+  made: BackupReport,
+  { output, words, json, includesKey }: Parts & { readonly includesKey: boolean },
+): number {
   const { backups: texts } = words.terminal;
-  const { path, bytes, conversations, files, leftOut, leftOutCount, changing } = made;
+  const { path, bytes, conversations, files, leftOut, leftOutCount, changing, hasKey } = made;
   const names = (paths: readonly string[]) => paths.map((one) => safeLine(one, pathCellsMax)).join(", ");
   const lines = [
     texts.made({ path: safeLine(path, pathCellsMax), size: formatBytes(bytes, words) }),
     texts.what({ conversations, files }),
     ...(leftOutCount === 0 ? [] : [texts.leftOut({ count: leftOutCount, paths: names(leftOut) })]),
     ...(changing.length === 0 ? [] : [texts.changing({ paths: names(changing) })]),
+    ...(includesKey && !hasKey ? [texts.noKey()] : []),
   ];
   output.write(json ? jsonLine(made) : `${lines.join("\n")}\n`);
   return exitCodes.done;

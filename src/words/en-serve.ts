@@ -52,6 +52,8 @@ export const enBackups = {
     `  ${p.conversations === 1 ? "1 conversation" : `${p.conversations} conversations`}, ${p.files === 1 ? "1 file" : `${p.files} files`}`,
   leftOut: (p: { count: number; paths: string }) => `! ${p.count} could not be read and are not in it: ${p.paths}`,
   changing: (p: { paths: string }) => `! Written to all the time, so perhaps not as they should be: ${p.paths}`,
+  noKey: () =>
+    "! The key of stored secrets is not in it: the data directory has no file `key`. Where AGENTYARD_KEY holds it, keep that yourself.",
   restored: (p: { path: string }) => `✓ Restored into ${p.path}, and compared`,
   restoredThere: (p: { path: string }) => `✓ Restored into the database server, its files into ${p.path}, and compared`,
   moved: (p: { conversations: number; events: number }) =>

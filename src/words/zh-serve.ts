@@ -46,6 +46,7 @@ export const zhBackups: typeof enBackups = {
   what: (p) => `  ${p.conversations} 个对话，${p.files} 个文件`,
   leftOut: (p) => `! 有 ${p.count} 个文件无法读取，未包含在内：${p.paths}`,
   changing: (p) => `! 一直在被写入，内容可能不完整：${p.paths}`,
+  noKey: () => "! 已保存密文的密钥未包含在内：数据目录中没有 `key` 文件。如果密钥在 AGENTYARD_KEY 中，请自行保管。",
   restored: (p) => `✓ 已恢复到 ${p.path}，并已核对`,
   restoredThere: (p) => `✓ 已恢复到数据库服务器，文件恢复到 ${p.path}，并已核对`,
   moved: (p) => `✓ 已迁移到数据库服务器并核对：${p.conversations} 个对话，${p.events} 个事件`,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { wordsFor } from "../../src/words/words.ts";
 import { type Home, makeHome } from "../world/program.ts";
 
 // `agentyard backup` and `agentyard restore` as an operator types them.
@@ -13,8 +14,12 @@ test("a running server is backed up through its own door and comes back elsewher
   const asked = await home.start("run", "--json", "what time is it").ended;
   const { conversation_id: id } = JSON.parse(asked.output);
   const file = join(home.folder, "yard.tar.gz");
-  const made = await said(home, "backup", file);
-  assert.match(made, /^✓ Backup in \S+yard\.tar\.gz \(.+\), read back and compared\n {2}1 conversation, \d+ files?\n$/);
+  const made = await said(home, "backup", file, "--include-key");
+  const [where, what, ...notes] = made.split("\n");
+  assert.match(where ?? "", /^✓ Backup in \S+yard\.tar\.gz \(.+\), read back and compared$/);
+  assert.match(what ?? "", /^ {2}1 conversation, \d+ files?$/);
+  // No secret is stored, so there is no key: who asked for it hears that.
+  assert.deepEqual(notes, [wordsFor("en").terminal.backups.noKey(), ""]);
   const there = join(home.folder, "there");
   assert.match(await said(home, "restore", file, "--data", there), /^✓ Restored into \S+there, and compared\n/);
   assert.equal(await said(home, "log", id, "--json", "--data", there), await said(home, "log", id, "--json"));

@@ -79,7 +79,7 @@ test(
     assert.deepEqual(done.stderr === "" ? JSON.parse(done.stdout) : done.stderr, {
       ok: true,
       value: {
-        ...{ bytes, conversations: 1, files: 4, changing: [] },
+        ...{ bytes, conversations: 1, files: 4, changing: [], hasKey: false },
         ...{ leftOut: ["workspace/c/outputs/locked.txt", "workspace/c/…", "workspace/c/…"], leftOutCount: 3 },
       },
     });

@@ -42,7 +42,7 @@ test("a backup of a still yard restores to the same histories and files, byte fo
     const { bytes, ...rest } = made.value;
     assert.equal(bytes, statSync(join(folder, name)).size);
     assert.deepEqual(rest, {
-      ...{ conversations: 2, files: rest.files, changing: [] },
+      ...{ conversations: 2, files: rest.files, changing: [], hasKey: false },
       ...{ leftOut: [`workspace/${conversation}/outputs/pipe`], leftOutCount: 1 },
     });
     assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600);
@@ -252,9 +252,11 @@ test("the key is left out unless it is asked for, and a file that is there is ne
   await using yard = await startYard();
   writeFileSync(join(yard.data, "key"), "secret", { mode: 0o600 });
   const back = async (name: string, includesKey: boolean) => {
-    assert.ok((await makeBackup({ fetch: yard.fetch, path: join(folder, name), includesKey })).ok);
+    const made = await makeBackup({ fetch: yard.fetch, path: join(folder, name), includesKey });
     assert.ok((await restore(join(folder, name), join(folder, `${name}.d`))).ok);
-    return existsSync(join(folder, `${name}.d`, "key"));
+    const isBack = existsSync(join(folder, `${name}.d`, "key"));
+    assert.equal(made.ok && made.value.hasKey, isBack);
+    return isBack;
   };
   assert.equal(await back("without", false), false);
   assert.equal(await back("with", true), true);
