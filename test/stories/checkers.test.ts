@@ -83,6 +83,11 @@ for (const [what, body, why] of silent) {
 const broken: [what: string, text: string, why: RegExp][] = [
   ["cannot be read", "export default {", /Unexpected/],
   ["exports something else", "export const check = 1;", /its default export is not/],
+  ["is about no tool", 'export default { tool: "", check() {} };', /its default export is not/],
+  ["is about an empty list of tools", "export default { tool: [], check() {} };", /its default export is not/],
+  ["has a tool without a name", 'export default { tool: ["send", ""], check() {} };', /its default export is not/],
+  ["cannot check", 'export default { tool: "*", check: true };', /its default export is not/],
+  ["breaks down with many words", 'throw new Error("no key\\nat home");', /^(Error: )?no key$/],
 ];
 for (const [what, text, why] of broken) {
   test(`nothing starts with a checker that ${what} [H1][P5]`, async (t) => {

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { numbered } from "../../test/world/any-log.ts";
+import { folderWith } from "../../test/world/folder.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
+import { systemIds } from "../base/ids.ts";
+import type { NewEvent } from "../protocol/events.ts";
+import { localOwner } from "../protocol/ids.ts";
+import { openSqlite } from "../storage/sqlite/sqlite.ts";
+import { emptyHistory, openLog } from "./log.ts";
+
+/** A log with one conversation, and all that it tells others. */
+async function oneConversation(t: TestContext) {
+  const clock = manualClock();
+  const opened = openSqlite({ path: join(folderWith(t, {}), "sessions.db"), clock });
+  assert.ok(opened.ok);
+  const storage = opened.value;
+  t.after(() => storage.close());
+  const told: unknown[] = [];
+  const log = openLog({
+    ...{ storage, clock, ids: systemIds, checksReads: true },
+    onBrokenRecord: (record) => told.push(record),
+    onAppended: (...appended) => told.push(appended),
+  });
+  const made = await log.createConversation(localOwner, { id: "c" });
+  assert.ok(made.ok);
+  const { number } = made.value;
+  return { log, storage, clock, told, number, head: await log.headOf(number) };
+}
+
+const renamed = (title: string): NewEvent => ({ type: "conversation.renamed", title });
+
+test("a log that is longer than what is read at once is read to its end, or to where it is asked for [L2]", async (t) => {
+  const { log, number, head } = await oneConversation(t);
+  const count = 4_000 - head;
+  const message = (index: number): NewEvent => ({ type: "message.user", id: `m${index}`, text: "x", mode: "queue" });
+  assert.ok((await log.append(number, Array.from({ length: count }, (_, index) => message(index)))).ok);
+  const seen = async (upTo?: number) => {
+    const [history, tree] = [await log.history(number, upTo), await log.tree(number, upTo)];
+    const { length } = await log.effective(number, upTo ?? 9_999);
+    return [history.head, history.queue.length, tree.root.head, tree.root.queue.length, length];
+  };
+  assert.deepEqual(await seen(), [4_000, count, 4_000, count, 4_000]);
+  assert.deepEqual(await seen(2_001), [2_001, 2_001 - head, 2_001, 2_001 - head, 2_001]);
+  assert.ok((await log.append(number, [message(count)])).ok);
+  assert.deepEqual(await seen(), [4_001, count + 1, 4_001, count + 1, 4_001]);
+});
+
+test("a record that cannot be read is named and left out, the rest counts, and the log is as long as it is [L2]", async (t) => {
+  const { log, storage, told, number, head } = await oneConversation(t);
+  const broken = { type: "conversation.renamed", at: 0 } as const;
+  const stored = await storage.append({
+    number,
+    events: [
+      { ...broken, version: 1, body: '{"title":"a"}' },
+      { ...broken, version: 1, body: "{" },
+      { ...broken, version: 99, body: '{"title":"b"}' },
+    ],
+  });
+  assert.ok(stored.ok);
+  const events = await log.read(number, { after: head, limit: 10 });
+  assert.deepEqual(
+    events.map(({ seq, type }) => [seq, type]),
+    [[head + 1, "conversation.renamed"]],
+  );
+  assert.deepEqual(
+    told.map((record) => ({ ...Object(record), why: undefined })),
+    [2, 3].map((more) => ({ number, seq: head + more, why: undefined })),
+  );
+  assert.match(JSON.stringify(told[1]), /unknown type conversation\.renamed, version 99/);
+  assert.deepEqual([(await log.history(number)).head, (await log.tree(number)).root.head], [head + 3, head + 3]);
+});
+
+test("what was stored is told with its time, what was refused is not; a decision has its own time [L2][H2]", async (t) => {
+  const { log, clock, told, number, head } = await oneConversation(t);
+  clock.move(7);
+  const decision: NewEvent = {
+    ...{ type: "decision.made", id: "d", verdict: "approve", by: "me", argumentsHash: "h", previous: "", time: 3 },
+  };
+  const events = [renamed("a"), decision];
+  assert.ok((await log.append(number, events, { expectedHead: head })).ok);
+  const refused = await log.append(number, [renamed("b")], { expectedHead: head });
+  assert.equal(refused.ok ? "" : refused.failure.code, "log_moved");
+  assert.deepEqual(told, [[number, events, 7]]);
+  const read = await log.read(number, { after: head, limit: 10 });
+  assert.deepEqual(
+    read.map(({ type, at }) => [type, at]),
+    [
+      ["conversation.renamed", 7],
+      ["decision.made", 3],
+    ],
+  );
+});
+
+test("a history is moved on event by event; after going back it is to be folded anew [L2][L9]", async (t) => {
+  const { log } = await oneConversation(t);
+  const history = emptyHistory();
+  const [first, back, undone] = numbered([
+    renamed("a"),
+    { type: "rewound", to: 0, cause: "reset" },
+    { type: "compaction.undone", compacted: 1, by: "me" },
+  ]);
+  assert.ok(first !== undefined && back !== undefined && undone !== undefined);
+  assert.deepEqual([log.apply(history, first), log.apply(history, back), log.apply(history, undone)], [true, false, false]);
+  assert.equal(history.head, 1);
+  assert.throws(() => log.apply(history, first));
+});
+
+test("the agent that a new conversation is made with is told, and what a branch brings along is not [S5][L9]", async (t) => {
+  const { log, told } = await oneConversation(t);
+  const chosen: NewEvent = { type: "agent.chosen", role: "writer" };
+  const made = await log.createConversation(localOwner, { id: "d", events: [renamed("a"), chosen] });
+  assert.ok(made.ok);
+  assert.deepEqual(told, [[made.value.number, [chosen], 0]]);
+  assert.equal((await log.createConversation(localOwner, { id: "d", events: [chosen] })).ok, false);
+  const odd = await log.createConversation(localOwner, { id: "no/way", events: [chosen] });
+  assert.equal(odd.ok ? "" : odd.failure.code, "bad_request");
+  assert.equal(told.length, 1);
+});
+
+test("a new title is nothing new to who had seen all the rest, and nobody has seen what is still to come [C1]", async (t) => {
+  const { log, clock } = await oneConversation(t);
+  const row = async () => {
+    const found = await log.find(localOwner, "c");
+    return found.ok ? found.value : assert.fail(found.failure.code);
+  };
+  clock.move(5);
+  assert.ok((await log.rename(await row(), "first")).ok);
+  assert.deepEqual([(await row()).seenAt, (await row()).updatedAt], [undefined, 5]);
+  assert.ok((await log.mark(await row(), { seenAt: 99 })).ok);
+  assert.deepEqual([(await row()).seenAt, (await row()).isPinned], [5, false]);
+  clock.move(5);
+  assert.ok((await log.rename(await row(), "second")).ok);
+  assert.deepEqual([(await row()).seenAt, (await row()).updatedAt, (await row()).title], [10, 10, "second"]);
+  assert.ok((await log.mark(await row(), { isPinned: true })).ok);
+  assert.deepEqual([(await row()).seenAt, (await row()).isPinned, (await row()).updatedAt], [10, true, 10]);
+});
