@@ -13,6 +13,7 @@ import { emptyHistory, openLog } from "./log.ts";
 /** A log with one conversation, and all that it tells others. */
 async function oneConversation(t: TestContext) {
   const clock = manualClock();
+  clock.move(1);
   const opened = openSqlite({ path: join(folderWith(t, {}), "sessions.db"), clock });
   assert.ok(opened.ok);
   const storage = opened.value;
@@ -74,7 +75,7 @@ test("a record that cannot be read is named and left out, the rest counts, and t
 
 test("what was stored is told with its time, what was refused is not; a decision has its own time [L2][H2]", async (t) => {
   const { log, clock, told, number, head } = await oneConversation(t);
-  clock.move(7);
+  clock.move(6);
   const decision: NewEvent = {
     ...{ type: "decision.made", id: "d", verdict: "approve", by: "me", argumentsHash: "h", previous: "", time: 3 },
   };
@@ -112,7 +113,7 @@ test("the agent that a new conversation is made with is told, and what a branch 
   const chosen: NewEvent = { type: "agent.chosen", role: "writer" };
   const made = await log.createConversation(localOwner, { id: "d", events: [renamed("a"), chosen] });
   assert.ok(made.ok);
-  assert.deepEqual(told, [[made.value.number, [chosen], 0]]);
+  assert.deepEqual(told, [[made.value.number, [chosen], 1]]);
   assert.equal((await log.createConversation(localOwner, { id: "d", events: [chosen] })).ok, false);
   const odd = await log.createConversation(localOwner, { id: "no/way", events: [chosen] });
   assert.equal(odd.ok ? "" : odd.failure.code, "bad_request");
@@ -127,12 +128,12 @@ test("a new title is nothing new to who had seen all the rest, and nobody has se
   };
   clock.move(5);
   assert.ok((await log.rename(await row(), "first")).ok);
-  assert.deepEqual([(await row()).seenAt, (await row()).updatedAt], [undefined, 5]);
+  assert.deepEqual([(await row()).seenAt, (await row()).updatedAt], [undefined, 6]);
   assert.ok((await log.mark(await row(), { seenAt: 99 })).ok);
-  assert.deepEqual([(await row()).seenAt, (await row()).isPinned], [5, false]);
+  assert.deepEqual([(await row()).seenAt, (await row()).isPinned], [6, false]);
   clock.move(5);
   assert.ok((await log.rename(await row(), "second")).ok);
-  assert.deepEqual([(await row()).seenAt, (await row()).updatedAt, (await row()).title], [10, 10, "second"]);
+  assert.deepEqual([(await row()).seenAt, (await row()).updatedAt, (await row()).title], [11, 11, "second"]);
   assert.ok((await log.mark(await row(), { isPinned: true })).ok);
-  assert.deepEqual([(await row()).seenAt, (await row()).isPinned, (await row()).updatedAt], [10, true, 10]);
+  assert.deepEqual([(await row()).seenAt, (await row()).isPinned, (await row()).updatedAt], [11, true, 11]);
 });
