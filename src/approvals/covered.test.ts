@@ -27,7 +27,9 @@ test("packages of one skill can be allowed always, and those of no other with th
   });
   const rules = [stored(wide, "install_packages")];
   assert.deepEqual(
-    ["pdf", "pdf-tools", "pdf tools", "slides", ""].map((skill) => plain.judge(install(skill), inSandbox, rules).verdict),
+    ["pdf", "pdf-tools", "pdf tools", "slides", ""].map(
+      (skill) => plain.judge(install(skill), inSandbox, rules).verdict,
+    ),
     ["allow", "ask", "ask", "ask", "ask"],
   );
 });
@@ -74,10 +76,13 @@ test("what a rule allows is told with the rule's own words, or with where it sta
     return openApprovals({ rules, checkers: [] }).judge(callOf("send", { to: "all" }), inSandbox, []);
   };
   const allowed = { verdict: "allow", risk: "medium", layer: "global", findings: [], always: [] };
-  assert.deepEqual([told("Friends."), told()], [
-    { ...allowed, reason: "Friends." },
-    { ...allowed, reason: "it is allowed by rules.yaml:3" },
-  ]);
+  assert.deepEqual(
+    [told("Friends."), told()],
+    [
+      { ...allowed, reason: "Friends." },
+      { ...allowed, reason: "it is allowed by rules.yaml:3" },
+    ],
+  );
 });
 
 test("a text of 300 characters is shown in full, one of 301 is cut, and never in the middle of a sign [H1]", () => {

@@ -26,7 +26,7 @@ const outward: readonly (readonly [tool: string, given: object, facts: Partial<C
     "http_fetch",
     { method: "DELETE", url: named },
     { tainted: true, addressNamed: true },
-    "ask network high DELETE https://a.example /x?y=1",
+    "ask network raised to high DELETE https://a.example /x?y=1",
   ],
   ["http_fetch", { method: "PUT", url: "nonsense" }, {}, "ask network medium PUT nonsense"],
   ["web_search", { query: "tides" }, { tainted: true }, "allow"],
@@ -35,7 +35,9 @@ const outward: readonly (readonly [tool: string, given: object, facts: Partial<C
 test("reading the web goes by itself; what may change something there asks, and so do addresses that nobody named, after text from outside was read [H1][T7]", () => {
   const said = outward.map(([tool, given, facts]) => {
     const { verdict, findings } = approvals.judge(callOf(tool, { ...given }), { ...inSandbox, ...facts }, []);
-    return [verdict, ...findings.map(({ kind, risk, what }) => `${kind} ${risk} ${what}`)].join(" ");
+    // Only what text from outside made graver says so.
+    const told = findings.map(({ kind, risk, what, raised }) => `${kind} ${raised ? "raised to " : ""}${risk} ${what}`);
+    return [verdict, ...told].join(" ");
   });
   assert.deepEqual(
     said,

@@ -20,8 +20,7 @@ export type Spending = {
   /** A request is on its way. */
   isAsking: boolean;
   isMakingRoom: boolean;
-  /** Calls of the newest answer without a result, and those of them that run. */
-  readonly open: Set<string>;
+  /** Calls that run. */
   readonly running: Set<string>;
   /** Events up to here were copied from another log, and paid for there. */
   copiedUpTo: number;
@@ -38,7 +37,6 @@ export function emptySpending(): Spending {
     isStepOpen: false,
     isAsking: false,
     isMakingRoom: false,
-    open: new Set(),
     running: new Set(),
     copiedUpTo: 0,
   };
@@ -114,21 +112,18 @@ function loseAsked(spending: Spending, event: LogEvent): void {
  * process had ended. Others may append at any time, so that their events tell nothing of it.
  */
 function passTime(spending: Spending, event: LogEvent): void {
-  const { open, running } = spending;
+  const { running } = spending;
   if (!isOfRun.has(event.type)) return;
   if (!endedBefore(spending, event)) charge(spending, event, { ms: runningMs(spending, event.at) });
   spending.at = event.at;
   spending.isMakingRoom = event.type === "compaction.started";
   if (event.type === "step.started") Object.assign(spending, { isStepOpen: true, isAsking: true });
   if (event.type === "step.failed" || event.type === "turn.recovered") spending.isAsking = false;
-  if (event.type === "message.assistant") {
-    Object.assign(spending, { isStepOpen: false, isAsking: false });
-    for (const { id } of event.calls ?? []) open.add(id);
-  }
+  if (event.type === "message.assistant") Object.assign(spending, { isStepOpen: false, isAsking: false });
   if (event.type === "call.started") running.add(event.call);
-  if (event.type === "call.finished") for (const calls of [open, running]) calls.delete(event.call);
+  if (event.type === "call.finished") running.delete(event.call);
   if (event.type !== "turn.finished") return;
-  for (const calls of [open, running]) calls.clear();
+  running.clear();
   Object.assign(spending, { at: undefined, isStepOpen: false, isAsking: false });
 }
 

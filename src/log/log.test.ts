@@ -36,7 +36,14 @@ test("a log that is longer than what is read at once is read to its end, or to w
   const { log, number, head } = await oneConversation(t);
   const count = 4_000 - head;
   const message = (index: number): NewEvent => ({ type: "message.user", id: `m${index}`, text: "x", mode: "queue" });
-  assert.ok((await log.append(number, Array.from({ length: count }, (_, index) => message(index)))).ok);
+  assert.ok(
+    (
+      await log.append(
+        number,
+        Array.from({ length: count }, (_, index) => message(index)),
+      )
+    ).ok,
+  );
   const seen = async (upTo?: number) => {
     const [history, tree] = [await log.history(number, upTo), await log.tree(number, upTo)];
     const { length } = await log.effective(number, upTo ?? 9_999);
@@ -103,7 +110,10 @@ test("a history is moved on event by event; after going back it is to be folded 
     { type: "compaction.undone", compacted: 1, by: "me" },
   ]);
   assert.ok(first !== undefined && back !== undefined && undone !== undefined);
-  assert.deepEqual([log.apply(history, first), log.apply(history, back), log.apply(history, undone)], [true, false, false]);
+  assert.deepEqual(
+    [log.apply(history, first), log.apply(history, back), log.apply(history, undone)],
+    [true, false, false],
+  );
   assert.equal(history.head, 1);
   assert.throws(() => log.apply(history, first));
 });
